@@ -1,0 +1,33 @@
+/** @file
+ *  Whole files in and out.  Reading has a limit; writing is all or nothing. */
+#ifndef FR_BASE_FILE_H
+#define FR_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/status.h"
+
+/** Largest input file that is read whole [B]. */
+#define FR_FILE_MAX_B ((size_t)256 << 20)
+
+/** Read @p path ("-" is standard input) whole.  A directory, a device that never ends or a
+ *  file over @p max_B is refused.
+ *  @param[out] data  NUL-terminated, to be freed by the caller; untouched on error.
+ *  @return FR_OK, FR_ERR_INPUT (with the path as place) or FR_ERR_NOMEM. */
+fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *length,
+                       struct fr_error *err);
+
+/** Write @p path through a temporary file beside it and a rename, so that a reader sees the
+ *  old file or the new one, never a part; "-" is standard output.
+ *  @return FR_OK or FR_ERR_IO (the old file, if any, is untouched). */
+fr_status fr_file_write(const char *path, const char *data, size_t length,
+                        struct fr_error *err);
+
+/** Can @p path be created or replaced?  Asked before long work starts, so that its result is
+ *  not lost for a misspelt folder.  @return FR_OK or FR_ERR_IO. */
+fr_status fr_file_check_writable(const char *path, struct fr_error *err);
+
+bool fr_file_exists(const char *path);
+
+#endif

@@ -1,0 +1,228 @@
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+/* Together, with "#" and an origin, they fit into fr_error.where. */
+enum { PATH_MAX_B = 240, NAME_SHOWN = 120 };
+
+struct origin { /* a value that came from the command line */
+    struct origin *next;
+    char path[160], from[16];
+};
+
+struct fr_json_document {
+    json_t *root;
+    char *name;
+    struct origin *origins;
+};
+
+/* jansson recurses into nested values; so the depth is checked before it is called. */
+static fr_status check_depth(const char *text, size_t length, const char *name,
+                             struct fr_error *err) {
+    int depth = 0;
+    long line = 1;
+    bool quoted = false;
+    for (size_t i = 0; i < length; i++) {
+        char c = text[i];
+        if (c == '\n') line++;
+        if (quoted) {
+            if (c == '\\')
+                i++;
+            else if (c == '"')
+                quoted = false;
+        } else if (c == '"')
+            quoted = true;
+        else if (c == '{' || c == '[') {
+            if (++depth > FR_JSON_MAX_DEPTH)
+                return fr_fail(err, FR_ERR_INPUT, name,
+                               "line %ld: nested deeper than %d levels", line,
+                               FR_JSON_MAX_DEPTH);
+        } else if (c == '}' || c == ']')
+            depth--;
+    }
+    return FR_OK;
+}
+
+fr_status fr_json_parse(const char *text, size_t length, const char *name,
+                        struct fr_json_document **document, struct fr_error *err) {
+    FR_TRY(check_depth(text, length, name, err));
+    json_error_t why;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+    if (!root)
+        return fr_fail(err, FR_ERR_INPUT, name, "line %d, column %d: %s", why.line, why.column,
+                       why.text);
+    struct fr_json_document *made = calloc(1, sizeof *made);
+    char *copy = strdup(name);
+    if (!made || !copy) {
+        json_decref(root);
+        free(made);
+        free(copy);
+        return fr_fail(err, FR_ERR_NOMEM, name, "out of memory");
+    }
+    made->root = root;
+    made->name = copy;
+    *document = made;
+    return FR_OK;
+}
+
+fr_status fr_json_read(const char *path, struct fr_json_document **document,
+                       struct fr_error *err) {
+    char *data = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &data, &length, err));
+    fr_status status =
+        fr_json_parse(data, length, strcmp(path, "-") ? path : "<stdin>", document, err);
+    free(data);
+    return status;
+}
+
+void fr_json_free(struct fr_json_document *document) {
+    if (!document) return;
+    while (document->origins) {
+        struct origin *next = document->origins->next;
+        free(document->origins);
+        document->origins = next;
+    }
+    json_decref(document->root);
+    free(document->name);
+    free(document);
+}
+
+static json_t *value_of_text(const char *text) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    return value ? value : json_string(text);
+}
+
+/* Descend from *node into part of a dotted path, making objects on the way. */
+static json_t *descend(json_t *node, const char *part, bool make) {
+    if (json_is_array(node)) {
+        char *end = NULL;
+        long index = strtol(part, &end, 10);
+        return *part && !*end && index >= 0 ? json_array_get(node, (size_t)index) : NULL;
+    }
+    if (!json_is_object(node)) return NULL;
+    json_t *next = json_object_get(node, part);
+    if (!next && make && json_object_set_new(node, part, json_object()) == 0)
+        next = json_object_get(node, part);
+    return next;
+}
+
+fr_status fr_json_set(struct fr_json_document *document, const char *path, const char *text,
+                      const char *origin, struct fr_error *err) {
+    char copy[160], *part = copy, *dot;
+    if (strlen(path) >= sizeof copy || !*path)
+        return fr_fail(err, FR_ERR_USAGE, origin, "\"%.64s\" is no path to a value", path);
+    FR_TRY(check_depth(text, strlen(text), origin, err));
+    snprintf(copy, sizeof copy, "%s", path);
+    json_t *node = document->root;
+    while ((dot = strchr(part, '.')) != NULL) {
+        *dot = '\0';
+        node = descend(node, part, true);
+        if (!node || !(json_is_object(node) || json_is_array(node)))
+            return fr_fail(err, FR_ERR_USAGE, origin,
+                           "%s: \"%s\" leads to no object or array in %s", path, part,
+                           document->name);
+        part = dot + 1;
+    }
+    int failed = -1;
+    if (json_is_object(node))
+        failed = json_object_set_new(node, part, value_of_text(text));
+    else if (descend(node, part, false))
+        failed = json_array_set_new(node, (size_t)strtol(part, NULL, 10), value_of_text(text));
+    if (failed != 0)
+        return fr_fail(err, FR_ERR_USAGE, origin, "%s: \"%s\" leads to no value in %s", path,
+                       part, document->name);
+    struct origin *mark = calloc(1, sizeof *mark);
+    if (!mark) return fr_fail(err, FR_ERR_NOMEM, origin, "out of memory");
+    snprintf(mark->path, sizeof mark->path, "/%s", path);
+    for (char *c = mark->path; *c; c++)
+        if (*c == '.') *c = '/';
+    snprintf(mark->from, sizeof mark->from, "%s", origin);
+    mark->next = document->origins;
+    document->origins = mark;
+    return FR_OK;
+}
+
+struct fr_json fr_json_root(const struct fr_json_document *document) {
+    return (struct fr_json){.value = document->root, .document = document};
+}
+
+struct fr_json fr_json_member(const struct fr_json *node, const char *key) {
+    return (struct fr_json){.value = json_object_get(node->value, key),
+                            .parent = node,
+                            .document = node->document,
+                            .key = key};
+}
+
+struct fr_json fr_json_element(const struct fr_json *node, int64_t index) {
+    return (struct fr_json){.value =
+                                index < 0 ? NULL : json_array_get(node->value, (size_t)index),
+                            .parent = node,
+                            .document = node->document,
+                            .index = index};
+}
+
+bool fr_json_present(const struct fr_json *node) { return node->value != NULL; }
+bool fr_json_is_object(const struct fr_json *node) {
+    return json_is_object((const json_t *)node->value);
+}
+bool fr_json_is_array(const struct fr_json *node) {
+    return json_is_array((const json_t *)node->value);
+}
+bool fr_json_is_string(const struct fr_json *node) {
+    return json_is_string((const json_t *)node->value);
+}
+bool fr_json_is_number(const struct fr_json *node) {
+    return json_is_number((const json_t *)node->value);
+}
+int64_t fr_json_array_length(const struct fr_json *node) {
+    return (int64_t)json_array_size(node->value);
+}
+
+static size_t write_path(const struct fr_json *node, char *out, size_t capacity) {
+    if (!node->parent) return 0;
+    size_t used = write_path(node->parent, out, capacity);
+    if (used >= capacity) return used;
+    int added = node->key ? snprintf(out + used, capacity - used, "/%.80s", node->key)
+                          : snprintf(out + used, capacity - used, "/%" PRId64, node->index);
+    return used + (added > 0 ? (size_t)added : 0);
+}
+
+/* Does "/levels/1" name @p path itself or something above it?  Not "/levels/10". */
+static bool leads_to(const char *above, const char *path) {
+    size_t length = strlen(above);
+    return strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
+}
+
+/* A long file name loses its beginning: its end is what tells files apart. */
+static const char *short_name(const char *name) {
+    size_t length = strlen(name);
+    return length > NAME_SHOWN ? name + length - NAME_SHOWN : name;
+}
+
+const char *fr_json_where(const struct fr_json *node, char *out, size_t capacity) {
+    char path[PATH_MAX_B] = "";
+    const char *from = NULL;
+    write_path(node, path, sizeof path);
+    for (const struct origin *o = node->document->origins; o && !from; o = o->next)
+        if (leads_to(o->path, path)) from = o->from;
+    snprintf(out, capacity, "%s#%s%s%s%s", short_name(node->document->name), *path ? path : "/",
+             from ? " (" : "", from ? from : "", from ? ")" : "");
+    return out;
+}
+
+fr_status fr_json_fail(const struct fr_json *node, struct fr_error *err, const char *fmt, ...) {
+    char where[sizeof err->where], detail[sizeof err->detail];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(detail, sizeof detail, fmt, ap);
+    va_end(ap);
+    return fr_fail(err, FR_ERR_INPUT, fr_json_where(node, where, sizeof where), "%s", detail);
+}

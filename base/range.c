@@ -1,0 +1,145 @@
+#include "base/range.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+struct list {
+    int64_t *items;
+    size_t count, capacity;
+};
+
+static bool append(struct list *list, int64_t value) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 64;
+        int64_t *grown = realloc(list->items, capacity * sizeof *grown);
+        if (!grown) return false;
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = value;
+    return true;
+}
+
+struct place { /* of a value in the list */
+    int64_t value;
+    size_t index;
+};
+
+static int by_value_then_index(const void *a, const void *b) {
+    const struct place *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Keep the first of equal values, and the order of the rest. */
+static bool drop_repeated(struct list *list) {
+    struct place *places = malloc((list->count + 1) * sizeof *places);
+    bool *again = calloc(list->count + 1, sizeof *again);
+    bool ok = places && again;
+    for (size_t i = 0; ok && i < list->count; i++)
+        places[i] = (struct place){list->items[i], i};
+    if (ok) qsort(places, list->count, sizeof *places, by_value_then_index);
+    for (size_t i = 1; ok && i < list->count; i++)
+        again[places[i].index] = places[i].value == places[i - 1].value;
+    size_t kept = 0;
+    for (size_t i = 0; ok && i < list->count; i++)
+        if (!again[i]) list->items[kept++] = list->items[i];
+    if (ok) list->count = kept;
+    free(places);
+    free(again);
+    return ok;
+}
+
+/* One number, which must take up all of @p text. */
+static fr_status number(const char *text, bool sizes, int64_t min, const char *where,
+                        int64_t *value, struct fr_error *err) {
+    char *end = NULL;
+    double size_B = 0;
+    errno = 0;
+    long long whole = strtoll(text, &end, 10);
+    bool plain = *text && *end == '\0' && errno == 0;
+    if (!plain && sizes) {
+        if (fr_quantity_parse(text, FR_QUANTITY_SIZE, where, &size_B, err) != FR_OK) {
+            if (err) err->status = FR_ERR_USAGE; /* it stands on the command line */
+            return FR_ERR_USAGE;
+        }
+        if (size_B != floor(size_B) || fabs(size_B) > 1e15)
+            return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number of bytes",
+                           text);
+        whole = (long long)size_B;
+        plain = true;
+    }
+    if (!plain)
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "\"%.40s\" is no whole number; ranges are "
+                       "written 1..64, 1..64*2, 8..64+8 or a,b,c",
+                       text);
+    if (whole < min)
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "%lld is too small; expected at least %" PRId64, whole, min);
+    *value = whole;
+    return FR_OK;
+}
+
+static fr_status add_span(char *text, char *dots, bool sizes, int64_t min, const char *where,
+                          struct list *list, struct fr_error *err) {
+    int64_t first, last, step = 1;
+    char *second = dots + 2, *op = strpbrk(second, "*+"), how = op ? *op : '+';
+    *dots = '\0';
+    if (op) *op = '\0';
+    FR_TRY(number(text, sizes, min, where, &first, err));
+    FR_TRY(number(second, sizes, min, where, &last, err));
+    if (op) FR_TRY(number(op + 1, sizes && how == '+', how == '*' ? 2 : 1, where, &step, err));
+    if (last < first)
+        return fr_fail(err, FR_ERR_USAGE, where, "%" PRId64 "..%" PRId64 " runs backwards",
+                       first, last);
+    if (how == '*' && first < 1)
+        return fr_fail(err, FR_ERR_USAGE, where,
+                       "a range that multiplies must start at 1 or more");
+    for (int64_t v = first; v <= last; v = how == '*' ? v * step : v + step) {
+        if (list->count >= FR_RANGE_MAX)
+            return fr_fail(err, FR_ERR_USAGE, where, "has more than %d values", FR_RANGE_MAX);
+        if (!append(list, v)) return fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
+        if (how == '*' ? v > last / step : v > last - step) break;
+    }
+    return FR_OK;
+}
+
+static fr_status add_entry(char *entry, bool sizes, int64_t min, const char *where,
+                           struct list *list, struct fr_error *err) {
+    char *dots = strstr(entry, "..");
+    int64_t value = 0;
+    if (dots) return add_span(entry, dots, sizes, min, where, list, err);
+    FR_TRY(number(entry, sizes, min, where, &value, err));
+    return append(list, value) ? FR_OK : fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
+}
+
+fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *where,
+                         int64_t **values, size_t *count, struct fr_error *err) {
+    struct list list = {0};
+    fr_status status = FR_OK;
+    char *copy = strdup(text), *entry = copy;
+    if (!copy) return fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
+    while (entry && status == FR_OK) {
+        char *comma = strchr(entry, ',');
+        if (comma) *comma = '\0';
+        status = add_entry(entry, sizes, min, where, &list, err);
+        entry = comma ? comma + 1 : NULL;
+    }
+    free(copy);
+    if (status == FR_OK && !drop_repeated(&list))
+        status = fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
+    if (status != FR_OK) {
+        free(list.items);
+        return status;
+    }
+    *values = list.items;
+    *count = list.count;
+    return FR_OK;
+}

@@ -1,0 +1,49 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+const char *fr_status_text(fr_status s) {
+    switch (s) {
+#define FR_STATUS_TEXT(code, exit_code, text)                                                  \
+    case code:                                                                                 \
+        return text;
+        FR_STATUS_LIST(FR_STATUS_TEXT)
+#undef FR_STATUS_TEXT
+    }
+    return "unknown status";
+}
+
+int fr_status_exit_code(fr_status s) {
+    switch (s) {
+#define FR_STATUS_EXIT(code, exit_code, text)                                                  \
+    case code:                                                                                 \
+        return exit_code;
+        FR_STATUS_LIST(FR_STATUS_EXIT)
+#undef FR_STATUS_EXIT
+    }
+    return 1;
+}
+
+/* What the user wrote may hold escape sequences; a terminal must not obey them. */
+static void make_printable(char *text) {
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
+        if (c1) *c++ = '?';
+        if (c1 || *c < 0x20 || *c == 0x7f) *c = '?';
+    }
+}
+
+fr_status fr_fail(struct fr_error *err, fr_status s, const char *where, const char *fmt, ...) {
+    if (!err) return s;
+    va_list ap;
+    err->status = s;
+    snprintf(err->where, sizeof err->where, "%s", where ? where : "");
+    va_start(ap, fmt);
+    vsnprintf(err->detail, sizeof err->detail, fmt, ap);
+    va_end(ap);
+    make_printable(err->where);
+    make_printable(err->detail);
+    return s;
+}

@@ -1,0 +1,33 @@
+/** @file
+ *  A growing text, and the nearest known word to a misspelt one.
+ *
+ *  A fr_text starts zeroed ({0}); appending never fails loudly: when memory runs out the
+ *  text keeps what it has and `failed` is set, which the writer checks once at the end.
+ */
+#ifndef FR_BASE_TEXT_H
+#define FR_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fr_text {
+    char *data; /**< NUL-terminated; NULL while nothing was appended */
+    size_t length, capacity;
+    bool failed;
+};
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void fr_text_addf(struct fr_text *text, const char *fmt, ...);
+void fr_text_add(struct fr_text *text, const char *bytes, size_t length);
+void fr_text_free(struct fr_text *text);
+
+/** The text so far, "" when empty. */
+const char *fr_text_get(const struct fr_text *text);
+
+/** The entry of @p known (NULL-terminated) that @p word most likely meant, by edit distance
+ *  with transpositions, or NULL when none is near (more than a third of the word differs). */
+const char *fr_suggest(const char *word, const char *const *known);
+
+#endif

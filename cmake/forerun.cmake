@@ -1,0 +1,87 @@
+# fr_module(<folder> [DEPS <folder>...] [USES <library>...])
+#   One static library fr_<folder> per folder, its sources globbed, so that a new file needs
+#   no edit here.  Headers are included as "<folder>/<file>.h".  DEPS are modules further
+#   down; USES are outside libraries, seen by this folder alone.
+# fr_program(<name> <main.c> LINK <module>...)  -- into build/<preset>/bin.
+# fr_test(<module> [LINK ...])  -- every tests/<module>/test_<unit>.c becomes <module>.<unit>.
+
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(FR_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
+option(FR_COVERAGE "Instrument for gcov" OFF)
+option(FR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
+
+add_library(fr_flags INTERFACE)
+target_compile_definitions(fr_flags INTERFACE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE
+                           FR_VERSION="${PROJECT_VERSION}")
+target_compile_options(fr_flags INTERFACE
+  -Wall -Wextra -Werror -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wvla
+  -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
+  -ffp-contract=off) # same bytes whatever the compiler fuses
+if(FR_SANITIZE)
+  target_compile_options(fr_flags INTERFACE -fsanitize=${FR_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(fr_flags INTERFACE -fsanitize=${FR_SANITIZE})
+endif()
+if(FR_COVERAGE)
+  target_compile_options(fr_flags INTERFACE --coverage)
+  target_link_options(fr_flags INTERFACE --coverage)
+endif()
+if(FR_FUZZ)
+  target_compile_options(fr_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(fr_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+function(fr_module folder)
+  cmake_parse_arguments(M "" "" "DEPS;USES" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
+  list(FILTER sources EXCLUDE REGEX "/main\\.c$")
+  if(folder STREQUAL "calibrate")
+    list(FILTER sources EXCLUDE REGEX "/calibrate/harness/")
+  endif()
+  add_library(fr_${name} STATIC ${sources} ${FR_GENERATED_${name}})
+  target_include_directories(fr_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(fr_${name} PRIVATE fr_flags ${M_USES} PUBLIC m)
+  foreach(dep IN LISTS M_DEPS)
+    string(REPLACE "/" "_" dep ${dep})
+    target_link_libraries(fr_${name} PUBLIC fr_${dep})
+  endforeach()
+  list(JOIN M_DEPS "," deps)
+  if(BUILD_TESTING)
+    add_test(NAME repo.layers.${name}
+             COMMAND ${CMAKE_SOURCE_DIR}/tests/repo/layers.sh ${CMAKE_SOURCE_DIR} ${folder} "${deps}")
+    set_tests_properties(repo.layers.${name} PROPERTIES LABELS repo)
+  endif()
+endfunction()
+
+function(fr_program name main)
+  cmake_parse_arguments(P "" "" "LINK" ${ARGN})
+  add_executable(${name} ${CMAKE_SOURCE_DIR}/${main})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
+  target_link_libraries(${name} PRIVATE fr_flags ${P_LINK})
+  install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+
+function(fr_test module)
+  cmake_parse_arguments(T "" "" "LINK;LABELS" ${ARGN})
+  if(NOT T_LABELS)
+    set(T_LABELS unit)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${module}/test_*.c)
+  foreach(source IN LISTS sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(REPLACE "test_" "" unit ${stem})
+    add_executable(test_${module}_${unit} ${source})
+    target_include_directories(test_${module}_${unit} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(test_${module}_${unit} PRIVATE fr_flags ${T_LINK} PkgConfig::CMOCKA)
+    target_compile_definitions(test_${module}_${unit} PRIVATE
+      FR_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FR_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
+    add_test(NAME ${module}.${unit} COMMAND test_${module}_${unit})
+    set_tests_properties(${module}.${unit} PROPERTIES TIMEOUT 60 LABELS "${T_LABELS}")
+  endforeach()
+endfunction()

@@ -1,0 +1,29 @@
+# The files under presets/ are compiled into the program, so that `--cluster frontier` works
+# from any directory and needs nothing installed.  They are checked like any user's file.
+file(GLOB preset_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/presets/*/*.json)
+set(preset_source ${CMAKE_BINARY_DIR}/generated/presets.c)
+set(rows "")
+set(bodies "")
+set(i 0)
+foreach(file IN LISTS preset_files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  get_filename_component(name ${file} NAME_WLE)
+  get_filename_component(kind_dir ${file} DIRECTORY)
+  get_filename_component(kind ${kind_dir} NAME)
+  file(READ ${file} hex HEX)
+  string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
+  string(APPEND bodies "static const unsigned char body_${i}[] = {${bytes}0};\n")
+  string(APPEND rows "    {\"${kind}\", \"${name}\", (const char *)body_${i}, sizeof body_${i} - 1},\n")
+  math(EXPR i "${i} + 1")
+endforeach()
+file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
+"/* Written by cmake/presets.cmake from the files under presets/. */
+#include \"models/preset.h\"
+
+#include <stddef.h>
+
+@bodies@
+const struct fr_preset fr_presets[] = {
+@rows@    {NULL, NULL, NULL, 0}};
+")
+set(FR_GENERATED_models ${preset_source})

@@ -1,0 +1,24 @@
+#!/bin/sh
+# ./test.sh          every test, on the release build
+# ./test.sh PRESET   the tests of another preset: dev, asan, tsan, coverage, fuzz, clang
+# ./test.sh all      a build by clang, then the tests under asan, then those of release
+# On a bare Debian 12 it first installs what is missing.  The last line is ctest's own.
+set -eu
+cd "$(dirname "$0")"
+. cmake/setup.sh
+
+what=${1:-release}
+case $what in
+release | dev | asan | tsan | coverage) presets=$what ;;
+clang | fuzz) presets=$what fr_packages="$fr_packages $fr_clang_packages" ;;
+all) presets='asan release' fr_packages="$fr_packages $fr_clang_packages" ;;
+*) fr_stop "\"$what\" is none of release, dev, asan, tsan, coverage, fuzz, clang, all" ;;
+esac
+
+# shellcheck disable=SC2086 # one word a package
+fr_install $fr_packages
+if [ "$what" = all ]; then fr_build clang; fi
+for preset in $presets; do
+  fr_build "$preset"
+  ctest --preset "$preset" --parallel "$(nproc)"
+done

@@ -1,0 +1,214 @@
+/* Whole files in and out, and what must survive when that fails. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+
+static const char *in_folder(const char *name) {
+    static char path[400];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int count_entries(void) {
+    int n = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) n += e->d_name[0] != '.';
+    closedir(dir);
+    return n;
+}
+
+static int make_folder(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/forerun-test-XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state) {
+    static const char *const names[] = {"out", "pipe", "sub", NULL};
+    (void)state;
+    for (int i = 0; names[i]; i++) (void)remove(in_folder(names[i]));
+    return rmdir(folder);
+}
+
+static void must_write(const char *path, const char *text) {
+    struct fr_error err = {0};
+    if (fr_file_write(path, text, strlen(text), &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+}
+
+static void must_hold(const char *path, const char *want) {
+    char *data = NULL;
+    size_t length = 0;
+    struct fr_error err = {0};
+    assert_int_equal(fr_file_read(path, 1 << 20, &data, &length, &err), FR_OK);
+    assert_int_equal(length, strlen(want));
+    assert_string_equal(data, want);
+    free(data);
+}
+
+static void write_replaces_and_leaves_nothing_else(void **state) {
+    (void)state;
+    must_write(in_folder("out"), "first");
+    must_write(in_folder("out"), "second, longer");
+    must_write(in_folder("out"), "");
+    must_hold(in_folder("out"), "");
+    must_write(in_folder("out"), "third");
+    must_hold(in_folder("out"), "third");
+    assert_int_equal(count_entries(), 1);
+}
+
+static void write_takes_the_mode_of_a_new_file(void **state) {
+    struct stat info;
+    (void)state;
+    mode_t mask = umask(027);
+    must_write(in_folder("out"), "x");
+    umask(mask);
+    assert_int_equal(stat(in_folder("out"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+}
+
+/* A full disk, played by a limit on the size of a file. */
+static void a_failed_write_leaves_the_old_file(void **state) {
+    struct rlimit old, small;
+    struct fr_error err = {0};
+    char *big = calloc(1, 1 << 16);
+    (void)state;
+    assert_non_null(big);
+    must_write(in_folder("out"), "precious");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    small = old;
+    small.rlim_cur = 4096;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    fr_status status = fr_file_write(in_folder("out"), big, 1 << 16, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    free(big);
+    assert_int_equal(status, FR_ERR_IO);
+    assert_string_equal(err.where, in_folder("out"));
+    must_hold(in_folder("out"), "precious");
+    assert_int_equal(count_entries(), 1);
+}
+
+static void folders_are_no_files(void **state) {
+    struct fr_error err = {0};
+    char *data = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(fr_file_write(folder, "x", 1, &err), FR_ERR_IO);
+    assert_non_null(strstr(err.detail, "is a directory"));
+    assert_int_equal(fr_file_check_writable(folder, &err), FR_ERR_IO);
+    assert_int_equal(fr_file_read(folder, 100, &data, &length, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "is a directory"));
+    assert_null(data);
+}
+
+static void writable_is_known_beforehand(void **state) {
+    struct fr_error err = {0};
+    (void)state;
+    must_write(in_folder("out"), "x");
+    assert_int_equal(fr_file_check_writable(in_folder("out"), &err), FR_OK);
+    assert_int_equal(fr_file_check_writable(in_folder("new"), &err), FR_OK);
+    assert_int_equal(fr_file_check_writable("new", &err), FR_OK);
+    assert_int_equal(fr_file_check_writable("-", &err), FR_OK);
+    assert_int_equal(fr_file_check_writable("/dev/null", &err), FR_OK);
+    assert_int_equal(fr_file_check_writable("", &err), FR_ERR_IO);
+    assert_int_equal(fr_file_check_writable(in_folder("no/new"), &err), FR_ERR_IO);
+    assert_int_equal(fr_file_check_writable(in_folder("out/new"), &err), FR_ERR_IO);
+    assert_int_equal(fr_file_write(in_folder("out/new"), "x", 1, &err), FR_ERR_IO);
+    assert_int_equal(fr_file_write(in_folder("no/new"), "x", 1, &err), FR_ERR_IO);
+    assert_int_equal(count_entries(), 1);
+}
+
+static void devices_are_written_in_place(void **state) {
+    struct fr_error err = {0};
+    struct stat info;
+    (void)state;
+    must_write("/dev/null", "gone");
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    if (access("/dev/full", W_OK) == 0)
+        assert_int_equal(fr_file_write("/dev/full", "x", 1, &err), FR_ERR_IO);
+}
+
+static void read_has_a_limit(void **state) {
+    char *data = NULL;
+    size_t length = 0;
+    struct fr_error err = {0};
+    (void)state;
+    must_write(in_folder("out"), "0123456789");
+    assert_int_equal(fr_file_read(in_folder("out"), 10, &data, &length, &err), FR_OK);
+    free(data);
+    data = NULL;
+    assert_int_equal(fr_file_read(in_folder("out"), 9, &data, &length, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "limit of 9 bytes"));
+    assert_int_equal(fr_file_read("/dev/zero", 1 << 20, &data, &length, &err), FR_ERR_INPUT);
+    assert_null(data);
+}
+
+static void a_missing_file_is_named(void **state) {
+    char *data = NULL;
+    size_t length = 0;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(fr_file_read(in_folder("none"), 9, &data, &length, &err), FR_ERR_INPUT);
+    assert_string_equal(err.where, in_folder("none"));
+    assert_non_null(strstr(err.detail, "No such file"));
+    assert_false(fr_file_exists(in_folder("none")));
+}
+
+/* `--cluster <(jq ... cluster.json)`: the writer may be slower than the reader. */
+static void a_slow_pipe_is_read_whole(void **state) {
+    (void)state;
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        usleep(50000);
+        _exit(write(ends[1], "late", 4) == 4 ? 0 : 1);
+    }
+    close(ends[1]);
+    char path[32];
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    must_hold(path, "late");
+    close(ends[0]);
+}
+
+static void a_pipe_nobody_writes_does_not_hang(void **state) {
+    (void)state;
+    assert_int_equal(mkfifo(in_folder("pipe"), 0600), 0);
+    must_hold(in_folder("pipe"), "");
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(write_replaces_and_leaves_nothing_else),
+        IN_FOLDER(write_takes_the_mode_of_a_new_file),
+        IN_FOLDER(a_failed_write_leaves_the_old_file),
+        IN_FOLDER(folders_are_no_files),
+        IN_FOLDER(writable_is_known_beforehand),
+        IN_FOLDER(devices_are_written_in_place),
+        IN_FOLDER(read_has_a_limit),
+        IN_FOLDER(a_missing_file_is_named),
+        IN_FOLDER(a_pipe_nobody_writes_does_not_hang),
+        cmocka_unit_test(a_slow_pipe_is_read_whole),
+    };
+    return cmocka_run_group_tests_name("base.file", tests, NULL, NULL);
+}

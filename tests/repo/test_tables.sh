@@ -1,0 +1,39 @@
+#!/bin/sh
+# Does tables.sh catch what it is there to catch?
+# shellcheck source=tests/repo/check.sh
+. "$(dirname "$0")/check.sh"
+
+fails 'no list at all' 'holds no' tables.sh
+
+put models/form_list.h '/* rows */' 'FR_FORM(log)' 'FR_FORM(segments)'
+put models/form/log.c ''
+put models/form/segments.c ''
+put models/form/shared.h ''
+put plots/figure_list.h 'FR_FIGURE(energy_time)'
+put plots/figure/energy_time.c ''
+put plots/figure/energy_time.gp ''
+put build/old/stale_list.h 'FR_STALE(none)'
+passes 'rows and files agree' tables.sh
+
+put models/form/extra.c ''
+fails 'a file without its row' 'no row in the list for file extra' tables.sh
+rm "$tree/models/form/extra.c"
+
+put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(missing)'
+fails 'a row without its file' 'for row missing' tables.sh
+
+put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(log)'
+fails 'a row twice' 'twice the row log' tables.sh
+
+put models/form_list.h '/* none yet */'
+fails 'a list without rows' 'has no rows' tables.sh
+put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)'
+
+put plots/figure_list.h 'FR_FIGURE(energy_time)' 'FR_FIGURE(grid)'
+put plots/figure/grid.c ''
+fails 'a figure without its script' 'no script .gp for grid' tables.sh
+put plots/figure/grid.gp ''
+passes 'its script added' tables.sh
+put plots/figure/orphan.gp ''
+fails 'a script without its figure' 'script without its .c: orphan' tables.sh
+finish
