@@ -1,0 +1,91 @@
+/** @file
+ *  What a collective costs on this cluster: the `collectives` section of a cluster file.
+ *
+ *  Each operation is priced by one form (models/form/): the papers' logarithmic fit, an
+ *  algorithm of the table priced from the levels, or segments fitted to measurements.  A form
+ *  is asked about a group: p ranks that lie `stride` apart.
+ *
+ *  Sizes count as nccl-tests does (see fr_op); a form whose file says "per_rank" divides.
+ *
+ *  To add a form: models/form/<name>.c exporting fr_form_<name>, row FR_FORM(<name>) in
+ *  models/form_list.h.
+ */
+#ifndef FR_MODELS_COMM_H
+#define FR_MODELS_COMM_H
+
+#include "base/json.h"
+#include "models/collective.h"
+#include "topology/levels.h"
+
+/** Ranks that communicate: where they sit. */
+struct fr_group {
+    int64_t n_ranks;        /**< p */
+    int64_t ranks_per_node; /**< of them in one unit of level 0 */
+    int level;              /**< innermost level that holds them all */
+    struct fr_link_cost inner, outer;
+};
+
+/** The group of ranks 0, stride, ..., (n_ranks-1) stride. */
+struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, int64_t stride);
+
+struct fr_segment {
+    double up_to_B, latency_s, s_per_B;
+};
+/** Segments of one (level, p). */
+struct fr_segment_fit {
+    int level;
+    int64_t n_ranks;
+    double min_B, max_B;
+    int count;
+    struct fr_segment *segments;
+};
+
+struct fr_price {
+    const struct fr_form *form;
+    fr_op op;
+    bool per_rank; /**< m of the file is n / p */
+    double c1_s, c2_s_per_B, c3_s;
+    const struct fr_collective *algorithm; /**< NULL with form algorithm: auto */
+    struct fr_segment_fit *fits;           /**< by level, then p ascending */
+    int n_fits;
+    double residual_median, residual_p90; /**< relative; negative: not stated */
+};
+
+struct fr_form {
+    const char *name;
+    const char *equation;
+    const char *source;
+    fr_status (*read)(const struct fr_json *object, const struct fr_levels *levels,
+                      struct fr_price *price, struct fr_error *err);
+    /** Time of the operation on @p group, p >= 2, size n >= 0 [s].  Sets *extrapolated where
+     *  the answer lies outside what was measured, never clears it. */
+    double (*time_s)(const struct fr_price *price, const struct fr_group *group, double size_B,
+                     bool *extrapolated);
+};
+
+#define FR_FORM(name) extern const struct fr_form fr_form_##name;
+#include "models/form_list.h"
+#undef FR_FORM
+/** Rows in table order, then NULL. */
+extern const struct fr_form *const fr_forms[];
+
+/** Read "collectives"; operations that are absent become algorithm auto.  @p object may be
+ *  absent.  Free with fr_comm_free, also on error. */
+fr_status fr_comm_read(const struct fr_json *object, const struct fr_levels *levels,
+                       struct fr_price price[FR_OP_COUNT], struct fr_error *err);
+void fr_comm_free(struct fr_price price[FR_OP_COUNT]);
+
+/** m in the convention of the price's file [B]. */
+double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);
+
+/** Time of the operation [s]; 0 for one rank. */
+static inline double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group,
+                                    double size_B, bool *extrapolated) {
+    if (group->n_ranks <= 1) return 0;
+    return price->form->time_s(price, group, size_B, extrapolated);
+}
+
+/** What an algorithm of the table is asked about for this group. */
+struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B);
+
+#endif

@@ -1,0 +1,238 @@
+#include "models/cost.h"
+
+#include <math.h>
+
+const char *const fr_part_names[] = {
+#define FR_PART_NAME(code, name) #name,
+    FR_PART_LIST(FR_PART_NAME)
+#undef FR_PART_NAME
+        NULL};
+
+const char *const fr_memory_names[] = {
+#define FR_MEMORY_NAME(code, name) #name,
+    FR_MEMORY_LIST(FR_MEMORY_NAME)
+#undef FR_MEMORY_NAME
+        NULL};
+
+/* The mesh as pricing needs it, worked out once a plan (or once a layer with its own grid). */
+struct mesh {
+    struct fr_shard shard;
+    struct fr_group tp, dp;
+    double micro_batches;
+};
+
+static int64_t batch_of(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
+}
+
+static struct mesh mesh_make(const struct fr_job *job, const struct fr_plan *plan, int64_t tp,
+                             int64_t dp) {
+    double local = (double)batch_of(job, plan) / (double)dp;
+    double micro = plan->micro_batch ? (double)plan->micro_batch : local;
+    return (struct mesh){
+        .shard = {.tp = (double)tp,
+                  .dp = (double)dp,
+                  .ghost = (double)plan->ghost,
+                  .batch = micro},
+        .tp = fr_group_make(&job->cluster.levels, tp, 1),
+        .dp = fr_group_make(&job->cluster.levels, dp, tp * plan->pp),
+        .micro_batches = local / micro,
+    };
+}
+
+/* Reasons that do not depend on the layers.  A batch smaller than dp cannot be divided; one
+ * that dp does not divide would leave ranks waiting, which nothing here prices. */
+static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
+    int64_t batch = batch_of(job, plan);
+    if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
+        reasons |= FR_BECAUSE(FR_REASON_RANKS);
+    if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
+    if (!job->cluster.device.gemm[job->workload.dtype].form)
+        reasons |= FR_BECAUSE(FR_REASON_DTYPE);
+    if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
+    if (plan->micro_batch && (batch / plan->dp) % plan->micro_batch != 0)
+        reasons |= FR_BECAUSE(FR_REASON_MICRO_BATCH);
+    return reasons;
+}
+
+/* The tp of layer entry @p i, and whether such a grid exists. */
+static int64_t layer_tp(const struct fr_plan *plan, int i) {
+    return plan->layer_tp ? plan->layer_tp[i] : plan->tp;
+}
+
+static fr_reasons check_layers(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
+    int64_t ranks = fr_plan_ranks(plan), batch = batch_of(job, plan);
+    for (int i = 0; i < job->workload.n_layers; i++) {
+        int64_t tp = layer_tp(plan, i);
+        if (ranks % tp != 0 || batch % (ranks / tp) != 0 ||
+            (plan->layer_tp && plan->method != &fr_method_grid)) {
+            reasons |= FR_BECAUSE(FR_REASON_LAYER_TP);
+            continue;
+        }
+        struct fr_shard shard = {
+            .tp = (double)tp, .dp = (double)(ranks / tp), .ghost = (double)plan->ghost};
+        reasons |= plan->method->check(&job->workload.layers[i], &shard);
+    }
+    return reasons;
+}
+
+struct layer_price {
+    double compute_s, launch_s, tp_s, dp_s;
+    double sent_tp_B, sent_dp_B;
+};
+
+/* Price one layer's work: every product, kernel, byte and collective on its own. */
+static struct layer_price price_layer(const struct fr_job *job, const struct mesh *mesh,
+                                      const struct fr_layer_work *work,
+                                      uint32_t *extrapolated) {
+    const struct fr_device *device = &job->cluster.device;
+    const struct fr_gemm_model *gemm = &device->gemm[job->workload.dtype];
+    struct layer_price price = {0};
+    bool outside = false;
+    for (int i = 0; i < work->n_gemms; i++)
+        price.compute_s +=
+            work->gemm[i].count * gemm->form->time_s(gemm, &work->gemm[i].shape, &outside);
+    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
+    if (!gemm->form->whole_step)
+        price.compute_s += work->elementwise_B / device->memory_rate_B_per_s;
+    price.compute_s *= mesh->micro_batches;
+    price.launch_s = mesh->micro_batches * work->kernels * device->launch_s;
+    for (int i = 0; i < work->n_comms; i++) {
+        const struct fr_comm_work *comm = &work->comm[i];
+        const struct fr_group *group = comm->axis == FR_AXIS_TP ? &mesh->tp : &mesh->dp;
+        bool beyond = false;
+        double time_s =
+            fr_comm_time_s(&job->cluster.price[comm->op], group, comm->size_B, &beyond);
+        double sent_B = fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
+        if (beyond) *extrapolated |= (uint32_t)1 << comm->op;
+        if (comm->axis == FR_AXIS_TP) {
+            price.tp_s += mesh->micro_batches * time_s;
+            price.sent_tp_B += mesh->micro_batches * sent_B;
+        } else {
+            price.dp_s += time_s;
+            price.sent_dp_B += sent_B;
+        }
+    }
+    if (!gemm->form->whole_step) /* the optimiser, once an iteration */
+        price.compute_s += work->parameters_rank_max * fr_workload_update_B(&job->workload) /
+                           device->memory_rate_B_per_s;
+    return price;
+}
+
+static void add_layer(const struct fr_job *job, const struct mesh *mesh,
+                      const struct fr_layer *layer, const struct fr_layer_work *work,
+                      struct fr_outcome *out) {
+    const struct fr_workload *workload = &job->workload;
+    struct layer_price price = price_layer(job, mesh, work, &out->extrapolated);
+    double n = layer->repeat;
+    out->part_s[FR_PART_COMPUTE] += n * price.compute_s;
+    out->part_s[FR_PART_LAUNCH] += n * price.launch_s;
+    out->part_s[FR_PART_TP_COMM] += n * price.tp_s;
+    out->part_s[FR_PART_DP_COMM] += n * price.dp_s;
+    out->sent_tp_B += n * price.sent_tp_B;
+    out->sent_dp_B += n * price.sent_dp_B;
+    out->parameters += n * work->parameters;
+    out->parameters_rank_max += n * work->parameters_rank_max;
+    out->memory_B[FR_MEMORY_PARAMETERS] +=
+        n * work->parameters_rank_max * fr_dtype_size_B(workload->dtype);
+    out->memory_B[FR_MEMORY_GRADIENTS] +=
+        n * work->parameters_rank_max * fr_dtype_size_B(workload->gradient_dtype);
+    out->memory_B[FR_MEMORY_OPTIMIZER] +=
+        n * work->parameters_rank_max * workload->optimizer_state_B;
+    out->memory_B[FR_MEMORY_ACTIVATIONS] += n * work->activation_B;
+    out->memory_B[FR_MEMORY_BUFFERS] = fmax(out->memory_B[FR_MEMORY_BUFFERS], work->buffer_B);
+}
+
+double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_before,
+                           int64_t tp_after, double values, double global_batch) {
+    if (tp_before == tp_after) return 0;
+    int64_t dp_before = ranks / tp_before, dp_after = ranks / tp_after;
+    int64_t fewer = dp_before < dp_after ? dp_before : dp_after;
+    int64_t more = dp_before < dp_after ? dp_after : dp_before;
+    int64_t neighbours = (more + fewer - 1) / fewer,
+            stride = tp_before < tp_after ? tp_before : tp_after;
+    double size_B =
+        values * global_batch / (double)fewer * fr_dtype_size_B(job->workload.dtype);
+    struct fr_group group = fr_group_make(&job->cluster.levels, neighbours, stride);
+    bool extrapolated = false;
+    return fr_comm_time_s(&job->cluster.price[FR_OP_ALL_GATHER], &group, size_B, &extrapolated);
+}
+
+double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int i) {
+    const struct fr_layer *layer = &job->workload.layers[i];
+    if (batch_of(job, plan) % plan->dp != 0) return INFINITY;
+    struct mesh mesh = mesh_make(job, plan, plan->tp, plan->dp);
+    struct fr_layer_work work = {0};
+    uint32_t extrapolated = 0;
+    if (plan->method->check(layer, &mesh.shard)) return INFINITY;
+    plan->method->layer(&job->workload, layer, &mesh.shard, &work);
+    struct layer_price p = price_layer(job, &mesh, &work, &extrapolated);
+    return layer->repeat * (p.compute_s + p.launch_s + p.tp_s + p.dp_s);
+}
+
+static void add_layers(const struct fr_job *job, const struct fr_plan *plan,
+                       struct fr_outcome *out) {
+    const struct fr_workload *workload = &job->workload;
+    int64_t ranks = fr_plan_ranks(plan);
+    struct mesh mesh = mesh_make(job, plan, plan->tp, plan->dp);
+    for (int i = 0; i < workload->n_layers; i++) {
+        const struct fr_layer *layer = &workload->layers[i];
+        struct fr_layer_work work;
+        work.n_gemms = work.n_comms = 0;
+        work.buffer_B = 0;
+        if (plan->layer_tp)
+            mesh = mesh_make(job, plan, plan->layer_tp[i], ranks / plan->layer_tp[i]);
+        plan->method->layer(workload, layer, &mesh.shard, &work);
+        add_layer(job, &mesh, layer, &work, out);
+        if (plan->layer_tp && i > 0)
+            out->part_s[FR_PART_REDISTRIBUTION] +=
+                fr_redistribution_s(job, ranks, plan->layer_tp[i - 1], plan->layer_tp[i],
+                                    layer->inputs, (double)batch_of(job, plan));
+    }
+}
+
+static void add_energy(const struct fr_job *job, struct fr_outcome *out) {
+    const struct fr_power *power = &job->cluster.device.power;
+    double busy_s =
+        out->part_s[FR_PART_COMPUTE] + out->part_s[FR_PART_LAUNCH] + out->part_s[FR_PART_FIXED];
+    double idle_s = out->part_s[FR_PART_BUBBLE];
+    double comm_s = out->time_s - busy_s - idle_s;
+    out->energy_J =
+        power->known ? (double)out->ranks * (power->busy_W * busy_s + power->idle_W * idle_s +
+                                             power->communicating_W * comm_s)
+                     : NAN;
+}
+
+static void add_totals(const struct fr_job *job, const struct fr_plan *plan,
+                       struct fr_outcome *out) {
+    out->iterations = NAN;
+    if (plan->iterations > 0) {
+        out->iterations = plan->iterations;
+        out->iterations_origin = FR_ITERATIONS_GIVEN;
+    } else
+        out->iterations_origin = fr_iterations_find(&job->workload, plan->method, plan->tp,
+                                                    plan->ghost, &out->iterations);
+    out->total_time_s = out->iterations * out->time_s;
+    out->total_energy_J = out->iterations * out->energy_J;
+}
+
+void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_outcome *out) {
+    const struct fr_device *device = &job->cluster.device;
+    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
+    out->reasons = check_mesh(job, plan) | check_layers(job, plan);
+    if (out->reasons) {
+        out->time_s = out->energy_J = out->iterations = out->total_time_s =
+            out->total_energy_J = NAN;
+        return;
+    }
+    add_layers(job, plan, out);
+    out->part_s[FR_PART_FIXED] = device->fixed_s;
+    for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
+    for (int i = 0; i < FR_MEMORY_COUNT; i++) out->memory_peak_B += out->memory_B[i];
+    if (device->memory_B > 0 && out->memory_peak_B > device->memory_B)
+        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
+    add_energy(job, out);
+    add_totals(job, plan, out);
+}

@@ -1,0 +1,116 @@
+#include "models/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fr_dtype_names[] = {
+#define FR_DTYPE_NAME(code, name, bytes) #name,
+    FR_DTYPE_LIST(FR_DTYPE_NAME)
+#undef FR_DTYPE_NAME
+        NULL};
+
+double fr_dtype_size_B(fr_dtype dtype) {
+    static const double sizes[] = {
+#define FR_DTYPE_SIZE(code, name, bytes) bytes,
+        FR_DTYPE_LIST(FR_DTYPE_SIZE)
+#undef FR_DTYPE_SIZE
+    };
+    return sizes[dtype];
+}
+
+const struct fr_gemm_form *const fr_gemm_forms[] = {
+#define FR_GEMM(name) &fr_gemm_##name,
+#include "models/gemm_list.h"
+#undef FR_GEMM
+    NULL};
+
+static const char *const device_keys[] = {
+    "name", "memory", "memory_bandwidth", "launch", "fixed", "gemm", "power", NULL};
+static const char *const power_keys[] = {"busy",    "idle",   "communicating",
+                                         "quality", "source", NULL};
+static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
+                                        NULL};
+static const char *const residual_keys[] = {"median", "p90", "points", NULL};
+
+static fr_status power_read(const struct fr_json *object, struct fr_power *power,
+                            struct fr_error *err) {
+    int quality = -1;
+    FR_TRY(fr_json_object(object, power_keys, err));
+    FR_TRY(fr_json_get_choice(object, "quality", false, qualities, &quality, err));
+    if (quality >= 0) strcpy(power->quality, qualities[quality]);
+    FR_TRY(
+        fr_json_get_string(object, "source", false, power->source, sizeof power->source, err));
+    FR_TRY(fr_json_get_quantity(object, "busy", true, FR_QUANTITY_POWER, 0, 1e6, &power->busy_W,
+                                err));
+    FR_TRY(fr_json_get_quantity(object, "idle", true, FR_QUANTITY_POWER, 0, 1e6, &power->idle_W,
+                                err));
+    power->communicating_W = power->idle_W;
+    power->known = true;
+    return fr_json_get_quantity(object, "communicating", false, FR_QUANTITY_POWER, 0, 1e6,
+                                &power->communicating_W, err);
+}
+
+static fr_status residuals_read(const struct fr_json *object, struct fr_gemm_model *model,
+                                struct fr_error *err) {
+    struct fr_json residuals = fr_json_member(object, "residuals");
+    model->residual_median = model->residual_p90 = -1;
+    if (!fr_json_present(&residuals)) return FR_OK;
+    FR_TRY(fr_json_object(&residuals, residual_keys, err));
+    FR_TRY(
+        fr_json_get_number(&residuals, "median", false, 0, 1e9, &model->residual_median, err));
+    return fr_json_get_number(&residuals, "p90", false, 0, 1e9, &model->residual_p90, err);
+}
+
+static fr_status gemm_read(const struct fr_json *object, struct fr_gemm_model *model,
+                           struct fr_error *err) {
+    if (!fr_json_is_object(object)) return fr_json_fail(object, err, "expected an object");
+    FR_TRY(residuals_read(object, model, err));
+    for (const struct fr_gemm_form *const *row = fr_gemm_forms; *row; row++) {
+        struct fr_json mark = fr_json_member(object, (*row)->key);
+        if (!fr_json_present(&mark)) continue;
+        model->form = *row;
+        return (*row)->read(object, model, err);
+    }
+    /* A bare peak is the saturating form without a loss. */
+    model->form = &fr_gemm_saturating;
+    return model->form->read(object, model, err);
+}
+
+fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
+                         struct fr_error *err) {
+    FR_TRY(fr_json_object(object, device_keys, err));
+    FR_TRY(fr_json_get_string(object, "name", false, device->name, sizeof device->name, err));
+    FR_TRY(fr_json_get_quantity(object, "memory", false, FR_QUANTITY_SIZE, 0, 1e18,
+                                &device->memory_B, err));
+    FR_TRY(fr_json_get_quantity(object, "memory_bandwidth", true, FR_QUANTITY_RATE, 1, 1e18,
+                                &device->memory_rate_B_per_s, err));
+    FR_TRY(fr_json_get_quantity(object, "launch", false, FR_QUANTITY_TIME, 0, 3600,
+                                &device->launch_s, err));
+    FR_TRY(fr_json_get_quantity(object, "fixed", false, FR_QUANTITY_TIME, 0, 86400,
+                                &device->fixed_s, err));
+    struct fr_json gemm = fr_json_member(object, "gemm"),
+                   power = fr_json_member(object, "power");
+    FR_TRY(fr_json_object(&gemm, fr_dtype_names, err));
+    int described = 0;
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        struct fr_json one = fr_json_member(&gemm, fr_dtype_names[d]);
+        if (!fr_json_present(&one)) continue;
+        described++;
+        FR_TRY(gemm_read(&one, &device->gemm[d], err));
+    }
+    if (!described)
+        return fr_json_fail(&gemm, err,
+                            "describes no dtype; expected at least one, e.g. \"fp32\"");
+    return fr_json_present(&power) ? power_read(&power, &device->power, err) : FR_OK;
+}
+
+void fr_device_free(struct fr_device *device) {
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) {
+        struct fr_gemm_table *t = &device->gemm[d].table;
+        free(t->log_m);
+        free(t->log_n);
+        free(t->log_k);
+        free(t->log_time);
+    }
+    *device = (struct fr_device){0};
+}

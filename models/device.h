@@ -1,0 +1,113 @@
+/** @file
+ *  One rank's processor: how long its matrix products, memory traffic and kernel launches
+ *  take, and what power it draws.
+ *
+ *  A matrix product (GEMM) of an m x k by a k x n matrix is 2 m n k flop.  Its rate is one of
+ *  the forms of models/gemm/: a saturating formula in the smallest dimension or in the local
+ *  batch, or a measured table.  Whatever is not a matrix product moves bytes at the memory
+ *  bandwidth.  Every kernel costs `launch_s` on top.
+ *
+ *  To add a form: models/gemm/<name>.c exporting fr_gemm_<name>, row FR_GEMM(<name>) in
+ *  models/gemm_list.h.
+ */
+#ifndef FR_MODELS_DEVICE_H
+#define FR_MODELS_DEVICE_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+
+/* code, spelling, bytes */
+#define FR_DTYPE_LIST(X)                                                                       \
+    X(FR_FP64, fp64, 8)                                                                        \
+    X(FR_FP32, fp32, 4)                                                                        \
+    X(FR_TF32, tf32, 4)                                                                        \
+    X(FR_BF16, bf16, 2)                                                                        \
+    X(FR_FP16, fp16, 2)                                                                        \
+    X(FR_FP8, fp8, 1)
+
+typedef enum {
+#define FR_DTYPE_ENUM(code, name, bytes) code,
+    FR_DTYPE_LIST(FR_DTYPE_ENUM)
+#undef FR_DTYPE_ENUM
+        FR_DTYPE_COUNT
+} fr_dtype;
+
+/** Spellings in order, then NULL. */
+extern const char *const fr_dtype_names[];
+double fr_dtype_size_B(fr_dtype dtype);
+
+/** A matrix product; all >= 0.  A product with a zero dimension takes no time. */
+struct fr_gemm_shape {
+    double m, n, k;
+    double batch; /**< samples of the local batch that it serves */
+};
+
+/** Measured times on the grid m x n x k, kept as logarithms. */
+struct fr_gemm_table {
+    int n_m, n_n, n_k;
+    double *log_m, *log_n, *log_k; /**< ascending */
+    double *log_time;              /**< [(i_m * n_n + i_n) * n_k + i_k] */
+};
+
+struct fr_gemm_model {
+    const struct fr_gemm_form *form; /**< NULL: this dtype is not described */
+    double peak_flop_per_s;
+    double half;       /**< half_dim, or half_batch */
+    double full_batch; /**< beyond it the rate no longer grows */
+    struct fr_gemm_table table;
+    double residual_median, residual_p90; /**< relative; negative: not stated */
+};
+
+struct fr_gemm_form {
+    const char *name;
+    const char *equation;
+    const char *source;
+    const char *key; /**< the member of the JSON object that tells this form */
+    /** Its rate is that of a whole training step (as throughput against batch is measured),
+     *  so that element-wise and optimiser traffic must not be added. */
+    bool whole_step;
+    fr_status (*read)(const struct fr_json *object, struct fr_gemm_model *model,
+                      struct fr_error *err);
+    /** Time of one product without its launch [s].  Sets *extrapolated, never clears it. */
+    double (*time_s)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
+                     bool *extrapolated);
+};
+
+#define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
+#include "models/gemm_list.h"
+#undef FR_GEMM
+/** Rows in table order, then NULL. */
+extern const struct fr_gemm_form *const fr_gemm_forms[];
+
+/** Device power [W]; `known` false when the file does not say. */
+struct fr_power {
+    bool known;
+    double busy_W, communicating_W, idle_W;
+    char quality[16]; /**< measured, sampled, estimated, unavailable, or "" = not stated */
+    char source[160];
+};
+
+struct fr_device {
+    char name[64];
+    double memory_B; /**< 0: not stated */
+    double memory_rate_B_per_s;
+    double launch_s; /**< per kernel */
+    double fixed_s;  /**< per iteration */
+    struct fr_gemm_model gemm[FR_DTYPE_COUNT];
+    struct fr_power power;
+};
+
+/** Read the object "device" of a cluster file.  Free with fr_device_free, also on error. */
+fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
+                         struct fr_error *err);
+void fr_device_free(struct fr_device *device);
+
+/** Time of one matrix product, its launch not included [s].  The dtype must be described. */
+static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
+                                    const struct fr_gemm_shape *shape, bool *extrapolated) {
+    const struct fr_gemm_model *model = &device->gemm[dtype];
+    return model->form->time_s(model, shape, extrapolated);
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* The phantom-parallelism paper's form: t = c1 log2 p + c2 m + c3. */
+#include <math.h>
+
+#include "models/comm.h"
+
+static const char *const keys[] = {"form", "c1", "c2", "c3", "message", "residuals", NULL};
+static const char *const messages[] = {"total", "per_rank", NULL};
+
+static fr_status read(const struct fr_json *object, const struct fr_levels *levels,
+                      struct fr_price *price, struct fr_error *err) {
+    int message = 0;
+    (void)levels;
+    FR_TRY(fr_json_object(object, keys, err));
+    FR_TRY(
+        fr_json_get_quantity(object, "c1", true, FR_QUANTITY_TIME, 0, 3600, &price->c1_s, err));
+    FR_TRY(fr_json_get_quantity(object, "c2", true, FR_QUANTITY_INVERSE_RATE, 0, 1,
+                                &price->c2_s_per_B, err));
+    FR_TRY(fr_json_get_quantity(object, "c3", false, FR_QUANTITY_TIME, 0, 3600, &price->c3_s,
+                                err));
+    FR_TRY(fr_json_get_choice(object, "message", true, messages, &message, err));
+    price->per_rank = message == 1;
+    return FR_OK;
+}
+
+static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
+                     bool *extrapolated) {
+    (void)extrapolated;
+    double start_s = price->c1_s * log2((double)group->n_ranks);
+    double move_s = price->c2_s_per_B * fr_price_message_B(price, group->n_ranks, size_B);
+    return start_s + move_s + price->c3_s;
+}
+
+const struct fr_form fr_form_log = {
+    .name = "log",
+    .equation = "t = c1 log2 p + c2 m + c3",
+    .source = "seed 000 (phantom parallelism), Eq. 26",
+    .read = read,
+    .time_s = time_s,
+};

@@ -1,0 +1,4 @@
+/* Read more than once, so without guard.  One row per file in models/form/. */
+FR_FORM(log)
+FR_FORM(algorithm)
+FR_FORM(segments)

@@ -1,0 +1,35 @@
+/** @file
+ *  Everything a prediction needs, checked: cluster, workload and plan, from files or presets,
+ *  with the changes of --set applied before they are read. */
+#ifndef FR_MODELS_JOB_H
+#define FR_MODELS_JOB_H
+
+#include "models/cluster.h"
+#include "models/plan.h"
+#include "models/workload.h"
+
+struct fr_job {
+    struct fr_cluster cluster;
+    struct fr_workload workload;
+    struct fr_plan plan;
+    char cluster_from[256], model_from[256]; /**< as the user named them */
+    int64_t *owned_layer_tp;
+    struct fr_json_document *documents[3];
+};
+
+/** What to load; NULL names: no model (a cluster alone), the default plan. */
+struct fr_job_names {
+    const char *cluster, *model, *plan;
+    const char *const *sets; /**< "KEY=VALUE", n_sets of them */
+    int n_sets;
+};
+
+/** Load and check.  Free with fr_job_free, also on error.
+ *  KEY is a dotted path: "plan.ghost", "model.layers", "cluster.device.launch"; a bare KEY is
+ *  one of the plan.  "model.iterations=FILE" takes the table from a JSON file.
+ *  @return FR_OK; FR_ERR_INPUT with file and place; FR_ERR_USAGE for a KEY that leads nowhere. */
+fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
+                      struct fr_error *err);
+void fr_job_free(struct fr_job *job);
+
+#endif

@@ -1,0 +1,4 @@
+/* Read more than once, so without guard.  One row per file in models/kind/. */
+FR_KIND(ffn)
+FR_KIND(mlp)
+FR_KIND(cnn)

@@ -1,0 +1,101 @@
+/** @file
+ *  How a layer is divided over the model axis (tp): a parallel method.
+ *
+ *  A method turns one layer and its share of the mesh into work: matrix products, kernels,
+ *  bytes and collectives of one rank, forward and backward.  It says how much, never how
+ *  long: the closed form (models/cost.c) and an event engine price it independently.
+ *
+ *  Symbols:  p = tp ranks of the model axis   q = dp ranks of the data axis   b samples of
+ *            one micro-batch on a rank   k ghost neurons per rank (phantom width)
+ *
+ *  To add one: models/method/<name>.c exporting fr_method_<name>, row FR_METHOD(<name>) in
+ *  models/method_list.h.
+ */
+#ifndef FR_MODELS_METHOD_H
+#define FR_MODELS_METHOD_H
+
+#include "models/collective.h"
+#include "models/reason.h"
+#include "models/workload.h"
+
+enum { FR_WORK_GEMMS_MAX = 12, FR_WORK_COMMS_MAX = 6 };
+
+/** The part of the mesh that a layer sees. */
+struct fr_shard {
+    double tp, dp;
+    double ghost;
+    double batch; /**< samples of one micro-batch on this rank */
+};
+
+/** Whom a collective joins, and how often it runs. */
+typedef enum {
+    FR_AXIS_TP, /**< the tp ranks, once a micro-batch */
+    FR_AXIS_DP, /**< the dp ranks of equal tp index, once an iteration */
+} fr_axis;
+
+struct fr_gemm_work {
+    struct fr_gemm_shape shape;
+    double count; /**< equal products */
+};
+
+struct fr_comm_work {
+    fr_op op;
+    fr_axis axis;
+    bool backward;
+    double size_B; /**< as fr_op counts */
+};
+
+/** Work of one layer on one rank; products, kernels and traffic for one micro-batch. */
+struct fr_layer_work {
+    int n_gemms, n_comms;
+    struct fr_gemm_work gemm[FR_WORK_GEMMS_MAX];
+    struct fr_comm_work comm[FR_WORK_COMMS_MAX];
+    double kernels;             /**< launched, forward and backward */
+    double elementwise_B;       /**< moved by what is not a matrix product */
+    double parameters;          /**< of the layer over all tp ranks */
+    double parameters_rank;     /**< mean share of a rank */
+    double parameters_rank_max; /**< fullest rank */
+    double activation_B;        /**< kept for the backward pass */
+    double buffer_B;            /**< largest buffer of a message */
+};
+
+struct fr_method {
+    const char *name;
+    const char *summary;
+    const char *source;
+    bool exact;      /**< computes what one processor would, to rounding */
+    bool uses_ghost; /**< the plan's ghost width matters */
+    /** Reasons why @p layer cannot be divided so; 0 when it can. */
+    fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
+    /** The work.  Total on what check accepts. */
+    void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
+                  const struct fr_shard *shard, struct fr_layer_work *work);
+};
+
+#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
+#include "models/method_list.h"
+#undef FR_METHOD
+/** Rows in table order, then NULL; and their names likewise. */
+extern const struct fr_method *const fr_methods[];
+extern const char *const fr_method_names[];
+
+/** Kernels of one operator (a matrix product with what surrounds it), forward and backward:
+ *  product, bias and activation forward; their gradient, two products, update backward.
+ *  The number that Table I of the phantom paper was calibrated with. */
+#define FR_KERNELS_PER_OPERATOR 6.0
+
+/** Passes over a layer's local output that are not matrix products: read and write for bias
+ *  with activation forward; gradient and output in, masked gradient out backward. */
+#define FR_ELEMENTWISE_PASSES 5.0
+
+/** Append the three products of an operator whose forward product is m x n x k: the output
+ *  (m x n x k), the input gradient (k x n x m) and the weight gradient (m x k x n). */
+void fr_work_add_operator(struct fr_layer_work *work, double m, double n, double k,
+                          double batch, double count);
+void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool backward,
+                      double size_B);
+/** The all-reduce of this rank's gradients over the data axis, when there is one. */
+void fr_work_add_gradient(struct fr_layer_work *work, const struct fr_workload *workload,
+                          const struct fr_shard *shard);
+
+#endif

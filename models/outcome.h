@@ -1,0 +1,68 @@
+/** @file
+ *  What a plan costs: numbers only, small enough to make a million a second.
+ *  models/report.h turns them into sentences and JSON. */
+#ifndef FR_MODELS_OUTCOME_H
+#define FR_MODELS_OUTCOME_H
+
+#include "models/iterations.h"
+#include "models/plan.h"
+
+/* Parts of an iteration in order of reports.  Exposed time: what the iteration would be
+ * shorter by without the part; parts that overlap nothing simply add up. */
+#define FR_PART_LIST(X)                                                                        \
+    X(FR_PART_COMPUTE, compute)                                                                \
+    X(FR_PART_LAUNCH, launch)                                                                  \
+    X(FR_PART_FIXED, fixed)                                                                    \
+    X(FR_PART_TP_COMM, tp_comm)                                                                \
+    X(FR_PART_PP_COMM, pp_comm)                                                                \
+    X(FR_PART_DP_COMM, dp_comm)                                                                \
+    X(FR_PART_EMBEDDING_COMM, embedding_comm)                                                  \
+    X(FR_PART_REDISTRIBUTION, redistribution)                                                  \
+    X(FR_PART_COMPRESSION, compression)                                                        \
+    X(FR_PART_BUBBLE, bubble)
+
+enum {
+#define FR_PART_ENUM(code, name) code,
+    FR_PART_LIST(FR_PART_ENUM)
+#undef FR_PART_ENUM
+        FR_PART_COUNT
+};
+/** Names in order, then NULL. */
+extern const char *const fr_part_names[];
+
+/** Parts of the fullest rank's memory. */
+#define FR_MEMORY_LIST(X)                                                                      \
+    X(FR_MEMORY_PARAMETERS, parameters)                                                        \
+    X(FR_MEMORY_GRADIENTS, gradients)                                                          \
+    X(FR_MEMORY_OPTIMIZER, optimizer)                                                          \
+    X(FR_MEMORY_ACTIVATIONS, activations)                                                      \
+    X(FR_MEMORY_BUFFERS, buffers)
+
+enum {
+#define FR_MEMORY_ENUM(code, name) code,
+    FR_MEMORY_LIST(FR_MEMORY_ENUM)
+#undef FR_MEMORY_ENUM
+        FR_MEMORY_COUNT
+};
+extern const char *const fr_memory_names[];
+
+/** What lay outside the calibration: bit op for a collective, this for matrix products. */
+#define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
+
+struct fr_outcome {
+    struct fr_plan plan;
+    fr_reasons reasons; /**< 0: feasible */
+    uint32_t extrapolated;
+    int64_t ranks;
+    double parameters, parameters_rank_max;
+    double time_s;   /**< one iteration; NaN where the plan cannot be laid out at all */
+    double energy_J; /**< one iteration, all ranks; NaN where the power is not known */
+    double part_s[FR_PART_COUNT];
+    double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    double sent_tp_B, sent_dp_B; /**< by one rank in an iteration */
+    fr_iterations_origin iterations_origin;
+    double iterations;                   /**< to the loss; NaN unknown */
+    double total_time_s, total_energy_J; /**< NaN unknown */
+};
+
+#endif

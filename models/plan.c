@@ -1,0 +1,120 @@
+#include "models/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fr_plan_keys[] = {
+    "dp",          "pp",        "tp",     "method",     "ghost",     "global_batch",
+    "micro_batch", "schedule",  "chunks", "p2p",        "recompute", "overlap",
+    "compression", "placement", "common", "iterations", "layer_tp",  NULL};
+
+struct fr_plan fr_plan_default(void) {
+    return (struct fr_plan){.dp = 1, .pp = 1, .tp = 1, .method = &fr_method_tensor};
+}
+
+/* Keys whose other values belong to models that this version does not have.  A value that is
+ * in the contract but not here is refused as such, not as a misspelling. */
+static const struct fixed {
+    const char *key;
+    const char *const known[8];
+} fixed[] = {
+    {"schedule",
+     {"1f1b", "gpipe", "1f1b-double", "interleaved", "zero-bubble", "custom", NULL}},
+    {"p2p", {"async", "duplex", NULL}},
+    {"recompute", {"none", "selective", "full", NULL}},
+    {"overlap", {"none", "gradient", NULL}},
+    {"placement", {"linear", "round-robin", "by-axis", "file", "optimised", NULL}},
+    {"common", {"all", "subgrid", NULL}},
+};
+
+static fr_status unsupported(const struct fr_json *node, struct fr_error *err,
+                             const char *value) {
+    fr_json_fail(node, err, "this version prices only %s here", value);
+    if (err) err->status = FR_ERR_UNSUPPORTED;
+    return FR_ERR_UNSUPPORTED;
+}
+
+static fr_status read_fixed(const struct fr_json *root, struct fr_error *err) {
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        struct fr_json node = fr_json_member(root, fixed[i].key);
+        int which = 0;
+        FR_TRY(fr_json_get_choice(root, fixed[i].key, false, fixed[i].known, &which, err));
+        if (which != 0) return unsupported(&node, err, fixed[i].known[0]);
+    }
+    int64_t chunks = 1;
+    struct fr_json node = fr_json_member(root, "chunks");
+    FR_TRY(fr_json_get_integer(root, "chunks", false, 1, 1024, &chunks, err));
+    return chunks == 1 ? FR_OK : unsupported(&node, err, "1");
+}
+
+/* Compression belongs to pipelines and is refused until they are priced, unless it is none. */
+static fr_status read_compression(const struct fr_json *root, struct fr_error *err) {
+    static const char *const keys[] = {"backward", "embedding", "gradient", NULL};
+    static const char *const backward_keys[] = {"rank", "scope", "lazy_error", NULL};
+    static const char *const scopes[] = {"none", "epilogue", "all", NULL};
+    static const char *const embeddings[] = {"separate", "fused", NULL};
+    struct fr_json node = fr_json_member(root, "compression");
+    int scope = 0, embedding = 0;
+    if (!fr_json_present(&node)) return FR_OK;
+    FR_TRY(fr_json_object(&node, keys, err));
+    struct fr_json backward = fr_json_member(&node, "backward");
+    struct fr_json gradient = fr_json_member(&node, "gradient");
+    if (fr_json_present(&backward)) {
+        FR_TRY(fr_json_object(&backward, backward_keys, err));
+        FR_TRY(fr_json_get_choice(&backward, "scope", false, scopes, &scope, err));
+    }
+    FR_TRY(fr_json_get_choice(&node, "embedding", false, embeddings, &embedding, err));
+    if (scope != 0 || embedding != 0 || fr_json_present(&gradient))
+        return unsupported(&node, err, "no compression");
+    return FR_OK;
+}
+
+static fr_status read_layer_tp(const struct fr_json *root, struct fr_plan *plan,
+                               int64_t **owned, struct fr_error *err) {
+    static const char *const modes[] = {"uniform", "best", NULL};
+    struct fr_json node = fr_json_member(root, "layer_tp");
+    int mode = 0;
+    if (!fr_json_present(&node)) return FR_OK;
+    if (!fr_json_is_array(&node)) {
+        FR_TRY(fr_json_get_choice(root, "layer_tp", false, modes, &mode, err));
+        plan->layer_tp_best = mode == 1;
+        return FR_OK;
+    }
+    FR_TRY(fr_json_array(&node, 1, FR_LAYER_MAX, err));
+    plan->n_layer_tp = (int)fr_json_array_length(&node);
+    *owned = calloc((size_t)plan->n_layer_tp, sizeof **owned);
+    if (!*owned) return fr_json_fail(&node, err, "does not fit in memory");
+    for (int i = 0; i < plan->n_layer_tp; i++) {
+        struct fr_json one = fr_json_element(&node, i);
+        FR_TRY(fr_json_integer(&one, 1, FR_RANKS_MAX, &(*owned)[i], err));
+    }
+    plan->layer_tp = *owned;
+    return FR_OK;
+}
+
+fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
+                       int64_t **owned_layer_tp, struct fr_error *err) {
+    struct fr_json root = fr_json_root(document), ghost = fr_json_member(&root, "ghost");
+    int method = 0;
+    *plan = fr_plan_default();
+    *owned_layer_tp = NULL;
+    FR_TRY(fr_json_object(&root, fr_plan_keys, err));
+    FR_TRY(fr_json_get_integer(&root, "dp", false, 1, FR_RANKS_MAX, &plan->dp, err));
+    FR_TRY(fr_json_get_integer(&root, "pp", false, 1, FR_RANKS_MAX, &plan->pp, err));
+    FR_TRY(fr_json_get_integer(&root, "tp", false, 1, FR_RANKS_MAX, &plan->tp, err));
+    if ((double)plan->dp * (double)plan->pp * (double)plan->tp > (double)FR_RANKS_MAX)
+        return fr_json_fail(&root, err, "dp, pp and tp make more than 2^40 ranks");
+    FR_TRY(fr_json_get_choice(&root, "method", false, fr_method_names, &method, err));
+    plan->method = fr_methods[method];
+    FR_TRY(fr_json_get_integer(&root, "ghost", false, 0, FR_RANKS_MAX, &plan->ghost, err));
+    if (fr_json_present(&ghost) && plan->ghost == 0 && plan->method->uses_ghost)
+        return fr_json_fail(&ghost, err, "is 0; expected at least 1 ghost neuron");
+    FR_TRY(fr_json_get_integer(&root, "global_batch", false, 1, FR_RANKS_MAX,
+                               &plan->global_batch, err));
+    FR_TRY(fr_json_get_integer(&root, "micro_batch", false, 1, FR_RANKS_MAX, &plan->micro_batch,
+                               err));
+    FR_TRY(fr_json_get_number(&root, "iterations", false, 1e-9, 1e15, &plan->iterations, err));
+    FR_TRY(read_fixed(&root, err));
+    FR_TRY(read_compression(&root, err));
+    return read_layer_tp(&root, plan, owned_layer_tp, err);
+}

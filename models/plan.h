@@ -1,0 +1,51 @@
+/** @file
+ *  How the training is laid out: a checked plan file, a mesh dp x pp x tp with its options.
+ *
+ *  tp is innermost (neighbouring ranks), then pp, then dp.  Every key has a default:
+ *
+ *      dp 1, pp 1, tp 1      the mesh
+ *      method "tensor"       how layers are divided over tp
+ *      ghost 0               ghost neurons a rank of method phantom
+ *      global_batch          the model's; samples of one iteration over all ranks
+ *      micro_batch           global_batch / dp: one micro-batch an iteration
+ *      layer_tp "uniform"    method grid: a P_r of its own for each layer, as a list, or "best"
+ *      iterations            the model's table
+ *      schedule "1f1b", chunks 1, p2p "async", recompute "none", overlap "none",
+ *      placement "linear", common "all", compression none: read, and for now only these
+ *      values are priced.
+ */
+#ifndef FR_MODELS_PLAN_H
+#define FR_MODELS_PLAN_H
+
+#include "models/method.h"
+#include "topology/levels.h"
+
+struct fr_plan {
+    int64_t dp, pp, tp;
+    const struct fr_method *method;
+    int64_t ghost;
+    int64_t global_batch;    /**< 0: the model's */
+    int64_t micro_batch;     /**< 0: all of a rank's samples at once */
+    double iterations;       /**< 0: the model's */
+    const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
+    int n_layer_tp;
+    bool layer_tp_best; /**< asked for, to be filled by fr_layer_grids_best */
+};
+
+/** The defaults above. */
+struct fr_plan fr_plan_default(void);
+
+/** Read the document of a plan file.  A list layer_tp is allocated into *owned_layer_tp, which
+ *  the caller frees. */
+fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
+                       int64_t **owned_layer_tp, struct fr_error *err);
+
+/** dp * pp * tp. */
+static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {
+    return plan->dp * plan->pp * plan->tp;
+}
+
+/** Keys of a plan file, NULL-terminated: for messages and --set. */
+extern const char *const fr_plan_keys[];
+
+#endif

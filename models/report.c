@@ -1,0 +1,268 @@
+#include "models/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
+                       struct fr_text *text) {
+    double narrowest = INFINITY, p = (double)out->plan.tp;
+    for (int i = 0; i < job->workload.n_layers; i++)
+        narrowest = fmin(narrowest,
+                         fmin(job->workload.layers[i].inputs, job->workload.layers[i].outputs));
+    fr_text_addf(text,
+                 "ghost = %" PRId64
+                 " is not below (n/p)(1 - 1/p) = %g for n = %g, p = %g (Eq. 8): "
+                 "the phantom model would not be smaller than the tensor-parallel one",
+                 out->plan.ghost, narrowest / p * (1 - 1 / p), narrowest, p);
+}
+
+static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
+                          struct fr_text *text) {
+    char need[32], have[32];
+    fr_text_addf(
+        text, "the fullest rank needs %s, the device has %s",
+        fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need),
+        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+}
+
+void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
+                      struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    switch (reason) {
+    case FR_REASON_RANKS:
+        fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
+                     out->ranks, fr_levels_capacity(&job->cluster.levels));
+        break;
+    case FR_REASON_MESH:
+        fr_text_addf(text, "dp x pp x tp does not make the %" PRId64 " ranks asked for",
+                     out->ranks);
+        break;
+    case FR_REASON_PIPELINE:
+        fr_text_addf(text, "pp = %" PRId64 ": pipelines are not priced by this version",
+                     plan->pp);
+        break;
+    case FR_REASON_DTYPE:
+        fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
+                     fr_dtype_names[job->workload.dtype]);
+        break;
+    case FR_REASON_BATCH:
+        fr_text_addf(text, "global_batch = %" PRId64 " is not divisible by dp = %" PRId64,
+                     batch, plan->dp);
+        break;
+    case FR_REASON_MICRO_BATCH:
+        fr_text_addf(text,
+                     "the %" PRId64
+                     " samples of a rank are not divisible by micro_batch = %" PRId64,
+                     batch / plan->dp, plan->micro_batch);
+        break;
+    case FR_REASON_WIDTH:
+        fr_text_addf(text, "tp = %" PRId64 " does not divide every layer's width", plan->tp);
+        break;
+    case FR_REASON_TOO_WIDE:
+        fr_text_addf(
+            text, "a layer has fewer output channels than the ranks that should divide them");
+        break;
+    case FR_REASON_LAYER:
+        fr_text_addf(text,
+                     "method %s divides fully connected layers only; use grid for convolutions",
+                     plan->method->name);
+        break;
+    case FR_REASON_LAYER_TP:
+        fr_text_addf(text,
+                     "layer_tp needs method grid, and values that divide the ranks and leave a "
+                     "data axis that divides the batch");
+        break;
+    case FR_REASON_GHOST:
+        fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",
+                     plan->method->name);
+        break;
+    case FR_REASON_GHOST_EQ8:
+        reason_eq8(job, out, text);
+        break;
+    case FR_REASON_MEMORY:
+        reason_memory(job, out, text);
+        break;
+    case FR_REASON_ITERATIONS:
+        fr_text_addf(text,
+                     "iterations to the loss are unknown for %s at tp = %" PRId64
+                     ", ghost = %" PRId64
+                     "; give them with --set model.iterations=FILE or rank --per-iteration",
+                     plan->method->name, plan->tp, plan->ghost);
+        break;
+    case FR_REASON_POWER:
+        fr_text_addf(text, "the cluster's device states no power, so energy is unknown");
+        break;
+    default:
+        break;
+    }
+}
+
+const char *fr_report_extrapolated_name(int bit) {
+    static const char *const names[] = {
+#define FR_EXTRAPOLATED_NAME(code, name) "collectives." #name,
+        FR_OP_LIST(FR_EXTRAPOLATED_NAME)
+#undef FR_EXTRAPOLATED_NAME
+            "gemm"};
+    return names[bit];
+}
+
+const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
+    int used = snprintf(out, capacity, "%s tp %" PRId64 " x dp %" PRId64, plan->method->name,
+                        plan->tp, plan->dp);
+    if (plan->pp > 1) used += snprintf(out + used, capacity - used, " x pp %" PRId64, plan->pp);
+    if (plan->method->uses_ghost)
+        used += snprintf(out + used, capacity - used, ", k %" PRId64, plan->ghost);
+    if (plan->layer_tp) snprintf(out + used, capacity - used, ", a grid per layer");
+    return out;
+}
+
+static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
+                      const struct fr_plan *plan) {
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "dp", plan->dp);
+    fr_json_add_integer(w, "pp", plan->pp);
+    fr_json_add_integer(w, "tp", plan->tp);
+    fr_json_add_string(w, "method", plan->method->name);
+    fr_json_add_integer(w, "ghost", plan->method->uses_ghost ? plan->ghost : 0);
+    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    fr_json_add_integer(w, "global_batch", batch);
+    fr_json_add_integer(w, "micro_batch",
+                        plan->micro_batch      ? plan->micro_batch
+                        : batch / plan->dp > 0 ? batch / plan->dp
+                                               : 1);
+    if (plan->layer_tp) {
+        fr_json_key(w, "layer_tp");
+        fr_json_begin_array(w);
+        for (int i = 0; i < plan->n_layer_tp; i++) fr_json_put_integer(w, plan->layer_tp[i]);
+        fr_json_end_array(w);
+    }
+    fr_json_end_object(w);
+}
+
+void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
+    fr_json_key(w, "provenance");
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "version", FR_VERSION);
+    fr_json_add_string(w, "cluster",
+                       job->cluster.name[0] ? job->cluster.name : job->cluster_from);
+    fr_json_add_string(w, "cluster_source", job->cluster.source);
+    fr_json_add_string(w, "model",
+                       job->workload.name[0] ? job->workload.name : job->model_from);
+    fr_json_add_string(w, "model_source", job->workload.source);
+    const struct fr_power *power = &job->cluster.device.power;
+    fr_json_add_bool(w, "oversubscribed", job->cluster.oversubscribed);
+    fr_json_add_string(w, "power",
+                       !power->known       ? "unavailable"
+                       : power->quality[0] ? power->quality
+                                           : "not stated");
+    fr_json_end_object(w);
+}
+
+static void memory_json(struct fr_json_writer *w, const struct fr_outcome *out) {
+    fr_json_key(w, "memory_B");
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "peak", out->memory_peak_B);
+    for (int i = 0; i < FR_MEMORY_COUNT; i++)
+        fr_json_add_number(w, fr_memory_names[i], out->memory_B[i]);
+    fr_json_end_object(w);
+}
+
+static void iterations_json(struct fr_json_writer *w, const struct fr_outcome *out) {
+    static const char *const origins[] = {"unknown", "given", "interpolated"};
+    fr_json_add_number(w, "iterations", out->iterations);
+    fr_json_add_string(w, "iterations_origin", origins[out->iterations_origin]);
+    fr_json_add_number(w, "total_time_s", out->total_time_s);
+    fr_json_add_number(w, "total_energy_J", out->total_energy_J);
+}
+
+static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
+                         const struct fr_outcome *out) {
+    fr_json_add_bool(w, "feasible", out->reasons == 0);
+    fr_json_key(w, "reasons");
+    fr_json_begin_array(w);
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text text = {0};
+        if (!(out->reasons & FR_BECAUSE(i))) continue;
+        fr_report_reason(job, out, i, &text);
+        fr_json_put_string(w, fr_text_get(&text));
+        fr_text_free(&text);
+    }
+    fr_json_end_array(w);
+    fr_json_key(w, "extrapolated");
+    fr_json_begin_array(w);
+    for (int bit = 0; bit <= FR_OP_COUNT; bit++)
+        if (out->extrapolated >> bit & 1)
+            fr_json_put_string(w, fr_report_extrapolated_name(bit));
+    fr_json_end_array(w);
+}
+
+void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
+                    const struct fr_outcome *out) {
+    bool priced = isfinite(out->time_s);
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "schema", "forerun/outcome/1");
+    fr_json_add_string(w, "engine", "closed");
+    fr_json_key(w, "plan");
+    plan_json(w, job, &out->plan);
+    fr_json_add_integer(w, "ranks", out->ranks);
+    fr_json_add_number(w, "parameters", priced ? out->parameters : NAN);
+    fr_json_add_number(w, "parameters_per_rank_max", priced ? out->parameters_rank_max : NAN);
+    fr_json_add_number(w, "iteration_time_s", out->time_s);
+    fr_json_add_number(w, "iteration_energy_J", out->energy_J);
+    memory_json(w, out);
+    iterations_json(w, out);
+    fr_json_key(w, "breakdown_s");
+    fr_json_begin_object(w);
+    for (int i = 0; i < FR_PART_COUNT; i++)
+        fr_json_add_number(w, fr_part_names[i], out->part_s[i]);
+    fr_json_end_object(w);
+    fr_json_key(w, "bytes_per_rank");
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "dp", out->sent_dp_B);
+    fr_json_add_number(w, "pp", 0);
+    fr_json_add_number(w, "tp", out->sent_tp_B);
+    fr_json_end_object(w);
+    fr_json_key(w, "lossy");
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "gradient_bytes", 0);
+    fr_json_add_number(w, "backward_messages", 0);
+    fr_json_end_object(w);
+    reasons_json(w, job, out);
+    fr_report_provenance(w, job);
+    fr_json_end_object(w);
+}
+
+void fr_report_csv_header(struct fr_text *text) {
+    fr_text_addf(text,
+                 "method,ranks,dp,pp,tp,ghost,feasible,parameters,parameters_per_rank_max,"
+                 "iteration_time_s,iteration_energy_J,iterations,total_time_s,total_energy_J,"
+                 "memory_peak_B");
+    for (int i = 0; i < FR_PART_COUNT; i++) fr_text_addf(text, ",%s_s", fr_part_names[i]);
+    fr_text_addf(text, "\r\n");
+}
+
+static void csv_number(struct fr_text *text, double value) {
+    char number[40];
+    fr_text_addf(text, ",%s",
+                 isfinite(value) ? fr_number_write(value, number, sizeof number) : "");
+}
+
+void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out) {
+    const struct fr_plan *plan = &out->plan;
+    bool priced = isfinite(out->time_s);
+    fr_text_addf(text, "%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s",
+                 plan->method->name, out->ranks, plan->dp, plan->pp, plan->tp,
+                 plan->method->uses_ghost ? plan->ghost : 0, out->reasons ? "false" : "true");
+    csv_number(text, priced ? out->parameters : NAN);
+    csv_number(text, priced ? out->parameters_rank_max : NAN);
+    csv_number(text, out->time_s);
+    csv_number(text, out->energy_J);
+    csv_number(text, out->iterations);
+    csv_number(text, out->total_time_s);
+    csv_number(text, out->total_energy_J);
+    csv_number(text, priced ? out->memory_peak_B : NAN);
+    for (int i = 0; i < FR_PART_COUNT; i++) csv_number(text, priced ? out->part_s[i] : NAN);
+    fr_text_addf(text, "\r\n");
+}

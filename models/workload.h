@@ -1,0 +1,85 @@
+/** @file
+ *  What is trained: a checked model file, reduced to the numbers that cost anything.
+ *
+ *  Every kind becomes a list of layers, each a matrix product over the samples of the batch.
+ *  A fully connected layer of `inputs` to `outputs` is the product
+ *  (outputs x inputs) (inputs x batch); a convolution is one product per group, of
+ *  (rows/groups x inner) by (inner x positions*batch).  `outputs` is the d_i of seed 004:
+ *  channels * height * width before any pooling.
+ *
+ *  To add a kind: models/kind/<name>.c exporting fr_kind_<name>, row FR_KIND(<name>) in
+ *  models/kind_list.h.
+ */
+#ifndef FR_MODELS_WORKLOAD_H
+#define FR_MODELS_WORKLOAD_H
+
+#include "base/json.h"
+#include "models/device.h"
+
+struct fr_method;
+
+enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096 };
+
+struct fr_layer {
+    double repeat;    /**< identical layers in a row */
+    double inputs;    /**< values entering a sample's layer */
+    double outputs;   /**< values leaving it, before pooling */
+    double rows;      /**< output channels: what a model axis divides */
+    double positions; /**< output positions a sample; 1 when fully connected */
+    double inner;     /**< inputs of one output value */
+    double groups;
+    double weights, biases; /**< parameters */
+    bool fully_connected;
+};
+
+/** Iterations to the target loss of one configuration. */
+struct fr_iterations_row {
+    const struct fr_method *method;
+    int64_t tp, ghost; /**< 0: any */
+    double iterations;
+};
+
+struct fr_workload {
+    char name[64];
+    char source[1024];
+    const struct fr_kind *kind;
+    fr_dtype dtype, gradient_dtype;
+    double optimizer_state_B; /**< per parameter, besides weight and gradient */
+    int64_t global_batch;     /**< customary; used when the plan has none */
+    struct fr_layer *layers;
+    int n_layers; /**< entries of layers[], not counting repeat */
+    struct fr_iterations_row *iterations;
+    int n_iterations;
+};
+
+struct fr_kind {
+    const char *name;
+    const char *summary;
+    const char *const *keys; /**< besides the common ones; NULL-terminated */
+    /** Fill layers and n_layers. */
+    fr_status (*read)(const struct fr_json *object, struct fr_workload *workload,
+                      struct fr_error *err);
+};
+
+#define FR_KIND(name) extern const struct fr_kind fr_kind_##name;
+#include "models/kind_list.h"
+#undef FR_KIND
+/** Rows in table order, then NULL. */
+extern const struct fr_kind *const fr_kinds[];
+
+/** Read the document of a model file.  Free with fr_workload_free, also on error. */
+fr_status fr_workload_read(const struct fr_json_document *document,
+                           struct fr_workload *workload, struct fr_error *err);
+void fr_workload_free(struct fr_workload *workload);
+
+/** A fully connected layer, @p bias or not, standing @p repeat times. */
+struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,
+                                         double repeat);
+
+/** Bytes that the optimiser reads and writes per parameter: weight, gradient and state in,
+ *  weight and state out (28 for Adam in fp32). */
+double fr_workload_update_B(const struct fr_workload *workload);
+/** Bytes that a parameter occupies: weight, gradient, state (16 for Adam in fp32). */
+double fr_workload_state_B(const struct fr_workload *workload);
+
+#endif

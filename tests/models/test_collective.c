@@ -1,0 +1,181 @@
+/* The contract of the closed forms, for every row of fr_collectives; a new row is covered at
+ * once.  What the expansions do is in test_collective_messages.c. */
+#include <math.h>
+#include <string.h>
+
+#include "tests/models/collective_points.h"
+
+static void free_for_one(const struct fr_collective *row, const struct fr_collective_args *a) {
+    if (a->n_ranks > 1) return;
+    double time_s = row->time_s(a);
+    EXPECT(!(time_s < 0) && !(time_s > 0), row, a, "got %.17g s, wanted 0", time_s);
+}
+
+static void bounded(const struct fr_collective *row, const struct fr_collective_args *a) {
+    double got_s = row->time_s(a), bound_s = fr_collective_lower_bound_s(row->op, a);
+    EXPECT(isfinite(got_s) && got_s >= bound_s * (1 - 1e-12), row, a,
+           "got %.17g s, wanted at least %.17g s", got_s, bound_s);
+}
+
+/* Time changed from before to after by a change that makes nothing faster. */
+static void not_faster(const struct fr_collective *row, const struct fr_collective_args *before,
+                       const struct fr_collective_args *after) {
+    double before_s = row->time_s(before), after_s = row->time_s(after);
+    EXPECT(after_s >= before_s * (1 - 1e-12), row, after,
+           "got %.17g s, wanted at least the %.17g s of n = %g B, alpha %g s and %g s", after_s,
+           before_s, before->size_B, before->inner.latency_s, before->outer.latency_s);
+}
+
+static void monotonic(const struct fr_collective *row, const struct fr_collective_args *a) {
+    struct fr_collective_args more = *a, inner = *a, outer = *a;
+    more.size_B = 1.5 * a->size_B + 1;
+    inner.inner.latency_s *= 2;
+    outer.outer.latency_s *= 2;
+    not_faster(row, a, &more);
+    not_faster(row, a, &inner);
+    not_faster(row, a, &outer);
+}
+
+static void fastest_is_minimum(const struct fr_collective *row,
+                               const struct fr_collective_args *a) {
+    double best_s = -1, row_s = row->time_s(a);
+    const struct fr_collective *best = fr_collective_fastest(row->op, a, &best_s);
+    EXPECT(best && best->op == row->op && best->applicable(a), row, a, "got no usable row");
+    EXPECT(best_s <= row_s, row, a, "fastest took %.17g s (%s), this row %.17g s", best_s,
+           best->name, row_s);
+    EXPECT(fabs(best_s - best->time_s(a)) <= 0, row, a, "got %.17g s, wanted %.17g s of %s",
+           best_s, best->time_s(a), best->name);
+}
+
+static void described(const struct fr_collective *row, const struct fr_collective_args *a) {
+    const struct fr_collective *found = fr_collective_find(row->op, row->name);
+    EXPECT(found == row, row, a, "the name stands for another row too");
+    EXPECT(row->equation && *row->equation && row->source && *row->source, row, a,
+           "equation or source is missing");
+}
+
+static void one_rank_is_free(void **state) { (void)state, at_every_point(free_for_one); }
+static void never_under_the_bound(void **state) { (void)state, at_every_point(bounded); }
+static void more_is_never_faster(void **state) { (void)state, at_every_point(monotonic); }
+static void fastest_is_the_minimum(void **state) {
+    (void)state, at_every_point(fastest_is_minimum);
+}
+static void rows_are_described(void **state) { (void)state, at_every_shape(described); }
+
+static void every_op_has_a_row_for_any_p(void **state) {
+    (void)state;
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        for (int64_t p = 1; p <= MAX_RANKS; p++) {
+            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}};
+            if (!fr_collective_fastest((fr_op)op, &a, NULL))
+                fail_msg("%s, p = %d: got no row", fr_op_names[op], (int)p);
+        }
+}
+
+static void unknown_names_are_not_found(void **state) {
+    (void)state;
+    assert_null(fr_collective_find(FR_OP_ALL_REDUCE, "pigeon"));
+    assert_null(fr_collective_find(FR_OP_ALL_REDUCE, "pairwise"));
+    assert_null(fr_op_names[FR_OP_COUNT]);
+    assert_string_equal(fr_op_names[FR_OP_SEND_RECV], "send_recv");
+}
+
+/* p = 6 or 8, alpha = 2 us, 25 GB/s, n = 3 or 8 MB; a block is 0.5 or 1 MB: 20 or 40 us.
+ * Hierarchical: 2 us, 100 GB/s inside 4 ranks, 10 us, 10 GB/s between 2 nodes, n = 8 MB. */
+static const struct {
+    fr_op op;
+    const char *name;
+    int64_t p, r;
+    double size_B, wanted_s;
+} by_hand[] = {
+    {FR_OP_ALL_REDUCE, "ring", 6, 6, 3e6, 220e-6},               /* 10 (2 + 20) */
+    {FR_OP_ALL_REDUCE, "ring", 8, 8, 8e6, 588e-6},               /* 14 (2 + 40) */
+    {FR_OP_ALL_GATHER, "ring", 6, 6, 3e6, 110e-6},               /* 5 (2 + 20) */
+    {FR_OP_REDUCE_SCATTER, "ring", 6, 6, 3e6, 110e-6},           /* 5 (2 + 20) */
+    {FR_OP_ALL_GATHER, "bruck", 6, 6, 3e6, 106e-6},              /* 3 2 + (1 + 2 + 2) 20 */
+    {FR_OP_ALL_GATHER, "recursive_doubling", 8, 8, 8e6, 286e-6}, /* 3 2 + (1 + 2 + 4) 40 */
+    {FR_OP_REDUCE_SCATTER, "recursive_halving", 8, 8, 8e6, 286e-6},
+    {FR_OP_REDUCE_SCATTER, "circulant", 6, 6, 3e6, 106e-6},      /* 3 2 + (3 + 1 + 1) 20 */
+    {FR_OP_ALL_REDUCE, "circulant", 6, 6, 3e6, 212e-6},          /* twice that */
+    {FR_OP_ALL_REDUCE, "recursive_doubling", 8, 8, 8e6, 966e-6}, /* 3 (2 + 320) */
+    {FR_OP_ALL_REDUCE, "rabenseifner", 8, 8, 8e6, 572e-6},       /* 6 2 + 14 40 */
+    {FR_OP_BROADCAST, "binomial", 6, 6, 3e6, 366e-6},            /* 3 (2 + 120) */
+    {FR_OP_REDUCE, "binomial", 6, 6, 3e6, 366e-6},               /* the same */
+    {FR_OP_BROADCAST, "scatter_all_gather", 6, 6, 3e6, 216e-6},  /* 3 2 + 5 20 + 5 (2 + 20) */
+    {FR_OP_BROADCAST, "scatter_all_gather", 8, 8, 8e6, 572e-6},  /* 6 2 + 14 40 */
+    {FR_OP_ALL_TO_ALL, "pairwise", 6, 6, 3e6, 110e-6},           /* 5 (2 + 20) */
+    {FR_OP_ALL_TO_ALL, "bruck", 8, 8, 8e6, 486e-6},              /* 3 (2 + 4 40) */
+    {FR_OP_ALL_TO_ALL, "bruck", 6, 6, 3e6, 146e-6},              /* 1 to 5 have 7 bits set */
+    {FR_OP_SEND_RECV, "direct", 6, 6, 3e6, 122e-6},              /* 2 + 120 */
+    {FR_OP_ALL_REDUCE, "hierarchical", 8, 4, 8e6, 348e-6},       /* 2 (2 2 + 60 + 10 + 100) */
+    {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
+};
+
+static void hand_computed_values(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
+        const struct fr_collective *row = fr_collective_find(by_hand[i].op, by_hand[i].name);
+        struct fr_collective_args a = {
+            by_hand[i].p, by_hand[i].r, by_hand[i].size_B, {2e-6, 1 / 25e9}, {10e-6, 1 / 10e9}};
+        if (a.ranks_per_node < a.n_ranks) a.inner.s_per_B = 1 / 100e9;
+        assert_non_null(row);
+        EXPECT(fabs(row->time_s(&a) - by_hand[i].wanted_s) <= 1e-12 * by_hand[i].wanted_s, row,
+               &a, "got %.15g s, wanted %.15g s", row->time_s(&a), by_hand[i].wanted_s);
+    }
+}
+
+static void flat_algorithms_pay_the_slower_place(void **state) {
+    (void)state;
+    struct fr_collective_args a = {8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}};
+    const struct fr_collective *ring = fr_collective_find(FR_OP_ALL_GATHER, "ring");
+    EXPECT(fabs(ring->time_s(&a) - 7 * 110e-6) < 1e-15, ring, &a, "got %.15g s, wanted 770 us",
+           ring->time_s(&a));
+    a.ranks_per_node = 8;
+    EXPECT(fabs(ring->time_s(&a) - 7 * 12e-6) < 1e-15, ring, &a, "got %.15g s, wanted 84 us",
+           ring->time_s(&a));
+}
+
+static void a_million_ranks_are_no_trouble(void **state) {
+    (void)state;
+    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}};
+    for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
+        if (!(*row)->applicable(&a)) continue;
+        bounded(*row, &a);
+    }
+    assert_int_equal(fr_log2_ceil(1000000), 20);
+    assert_int_equal(fr_log2_ceil((int64_t)1 << 40), 40);
+    assert_int_equal(fr_log2_ceil(((int64_t)1 << 40) + 1), 41);
+    assert_int_equal(fr_log2_ceil(1), 0);
+    assert_true(fr_is_power_of_two(1) && fr_is_power_of_two(64));
+    assert_false(fr_is_power_of_two(0) || fr_is_power_of_two(6));
+}
+
+static void bus_factors_are_those_of_nccl_tests(void **state) {
+    (void)state;
+    static const double wanted[FR_OP_COUNT] = {
+        [FR_OP_BROADCAST] = 1,      [FR_OP_REDUCE] = 1,         [FR_OP_ALL_REDUCE] = 1.75,
+        [FR_OP_ALL_GATHER] = 0.875, [FR_OP_ALL_TO_ALL] = 0.875, [FR_OP_REDUCE_SCATTER] = 0.875,
+        [FR_OP_SEND_RECV] = 1,
+    };
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        if (fabs(fr_op_bus_factor((fr_op)op, 8) - wanted[op]) > 0)
+            fail_msg("%s, p = 8: got %g, wanted %g", fr_op_names[op],
+                     fr_op_bus_factor((fr_op)op, 8), wanted[op]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_rank_is_free),
+        cmocka_unit_test(never_under_the_bound),
+        cmocka_unit_test(more_is_never_faster),
+        cmocka_unit_test(fastest_is_the_minimum),
+        cmocka_unit_test(rows_are_described),
+        cmocka_unit_test(every_op_has_a_row_for_any_p),
+        cmocka_unit_test(unknown_names_are_not_found),
+        cmocka_unit_test(hand_computed_values),
+        cmocka_unit_test(flat_algorithms_pay_the_slower_place),
+        cmocka_unit_test(a_million_ranks_are_no_trouble),
+        cmocka_unit_test(bus_factors_are_those_of_nccl_tests),
+    };
+    return cmocka_run_group_tests_name("models.collective", tests, NULL, NULL);
+}

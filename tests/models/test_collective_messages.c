@@ -1,0 +1,297 @@
+/* What the expansions do: their critical path is the closed form, everyone hears from whom the
+ * operation says, and the bytes that must move do move. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/pattern.h"
+#include "tests/models/collective_points.h"
+
+static struct fr_message_list expand(const struct fr_collective *row,
+                                     const struct fr_collective_args *a) {
+    struct fr_message_list list = {0};
+    EXPECT(row->expand(a, &list) == FR_OK, row, a, "expand failed");
+    return list;
+}
+
+static void same_time(const struct fr_collective *row, const struct fr_collective_args *a) {
+    struct fr_message_list list = expand(row, a);
+    double closed_s = row->time_s(a), path_s = -1;
+    EXPECT(fr_message_list_time_s(&list, a, &path_s) == FR_OK, row, a, "out of memory");
+    EXPECT(fabs(path_s - closed_s) <= 1e-9 * closed_s, row, a,
+           "closed form %.15g s, critical path of %d messages %.15g s", closed_s, list.count,
+           path_s);
+    fr_message_list_free(&list);
+}
+
+static void well_formed(const struct fr_collective *row, const struct fr_collective_args *a) {
+    struct fr_message_list list = expand(row, a);
+    for (int32_t i = 0; i < list.count; i++) {
+        const struct fr_message *m = &list.items[i];
+        bool ranks = m->src >= 0 && m->src < a->n_ranks && m->dst >= 0 && m->dst < a->n_ranks;
+        EXPECT(ranks && m->src != m->dst, row, a, "message %d goes from %d to %d", i, m->src,
+               m->dst);
+        EXPECT(m->size_B > 0 && isfinite(m->size_B), row, a, "message %d has %g B", i,
+               m->size_B);
+        bool leaves = m->src / a->ranks_per_node != m->dst / a->ranks_per_node;
+        EXPECT(m->crosses || !leaves, row, a, "message %d from %d to %d crosses unpaid", i,
+               m->src, m->dst);
+        for (int32_t k = 0; k < m->n_after; k++)
+            EXPECT(m->after[k] >= 0 && m->after[k] < i, row, a, "message %d comes after %d", i,
+                   m->after[k]);
+    }
+    fr_message_list_free(&list);
+}
+
+/* Who has heard from whom.  Sets of ranks and of messages are bits. */
+struct hearsay {
+    struct fr_message_list list;
+    size_t words;
+    uint64_t *before;  /* [count][words]: messages that must have arrived before */
+    uint64_t *carries; /* [count]: ranks that a message may bring news of */
+    uint64_t *serves;  /* [count]: ranks that news in a message may still reach */
+    int32_t *news;     /* [count]: latest message listed earlier that goes to its source */
+    int32_t *older;    /* [count]: the one before with the same destination, or -1 */
+    uint64_t heard[MAX_RANKS]; /* ranks that a rank has had news of in the end */
+};
+
+static bool is_before(const struct hearsay *h, int32_t first, int32_t then) {
+    return h->before[(size_t)then * h->words + (size_t)first / 64] >> (first % 64) & 1;
+}
+
+static void order(struct hearsay *h, int32_t i) {
+    const struct fr_message *m = &h->list.items[i];
+    uint64_t *mine = &h->before[(size_t)i * h->words];
+    for (int32_t k = 0; k < m->n_after; k++) {
+        size_t earlier = (size_t)m->after[k];
+        for (size_t w = 0; w < h->words; w++) mine[w] |= h->before[earlier * h->words + w];
+        mine[earlier / 64] |= (uint64_t)1 << (earlier % 64);
+    }
+}
+
+/* Chain the messages by where they go, latest first. */
+static void chain(struct hearsay *h) {
+    int32_t latest[MAX_RANKS];
+    for (int r = 0; r < MAX_RANKS; r++) latest[r] = -1;
+    for (int32_t i = 0; i < h->list.count; i++) {
+        h->news[i] = latest[h->list.items[i].src];
+        h->older[i] = latest[h->list.items[i].dst];
+        latest[h->list.items[i].dst] = i;
+    }
+}
+
+static struct hearsay listen(const struct fr_collective *row,
+                             const struct fr_collective_args *a) {
+    struct hearsay h = {.list = expand(row, a)};
+    size_t n = (size_t)h.list.count;
+    h.words = n / 64 + 1;
+    h.before = calloc(n + 1, h.words * sizeof *h.before);
+    h.carries = calloc(n + 1, sizeof *h.carries);
+    h.serves = calloc(n + 1, sizeof *h.serves);
+    h.news = calloc(n + 1, sizeof *h.news);
+    h.older = calloc(n + 1, sizeof *h.older);
+    assert_true(h.before && h.carries && h.serves && h.news && h.older);
+    chain(&h);
+    for (int32_t r = 0; r < a->n_ranks; r++) h.heard[r] = (uint64_t)1 << r;
+    for (int32_t i = 0; i < h.list.count; i++) {
+        order(&h, i);
+        h.carries[i] = (uint64_t)1 << h.list.items[i].src;
+        for (int32_t k = h.news[i]; k >= 0; k = h.older[k])
+            if (is_before(&h, k, i)) h.carries[i] |= h.carries[k];
+        h.heard[h.list.items[i].dst] |= h.carries[i];
+    }
+    for (int32_t i = h.list.count - 1; i >= 0; i--) {
+        h.serves[i] |= (uint64_t)1 << h.list.items[i].dst;
+        for (int32_t k = h.news[i]; k >= 0; k = h.older[k])
+            if (is_before(&h, k, i)) h.serves[k] |= h.serves[i];
+    }
+    return h;
+}
+
+static void forget(struct hearsay *h) {
+    free(h->before);
+    free(h->carries);
+    free(h->serves);
+    free(h->news);
+    free(h->older);
+    fr_message_list_free(&h->list);
+}
+
+static uint64_t must_hear(fr_op op, int64_t p, int64_t rank) {
+    uint64_t all = ~(uint64_t)0 >> (64 - p);
+    switch (op) {
+    case FR_OP_BROADCAST:
+        return 1;
+    case FR_OP_REDUCE:
+        return rank == 0 ? all : 0;
+    case FR_OP_SEND_RECV:
+        return (uint64_t)1 << (rank + p - 1) % p;
+    default:
+        return all;
+    }
+}
+
+/* No rank hands on more blocks than it has heard of, or than there are ranks to take them. */
+static void no_block_from_nowhere(const struct fr_collective *row,
+                                  const struct fr_collective_args *a, const struct hearsay *h) {
+    double block_B = a->size_B / (double)a->n_ranks;
+    for (int32_t i = 0; i < h->list.count; i++) {
+        const struct fr_message *m = &h->list.items[i];
+        int known = __builtin_popcountll(h->carries[i]);
+        int served = __builtin_popcountll(h->serves[i]);
+        EXPECT(row->op != FR_OP_ALL_GATHER || m->size_B <= known * block_B * (1 + 1e-12), row,
+               a, "message %d from %d has %g blocks, its source knows %d", i, m->src,
+               m->size_B / block_B, known);
+        EXPECT(row->op != FR_OP_REDUCE_SCATTER || m->size_B <= served * block_B * (1 + 1e-12),
+               row, a, "message %d from %d has %g blocks, of use to %d ranks", i, m->src,
+               m->size_B / block_B, served);
+        EXPECT(row->op != FR_OP_BROADCAST || h->carries[i] & 1, row, a,
+               "message %d from %d leaves before the root was heard", i, m->src);
+    }
+}
+
+static void heard(const struct fr_collective *row, const struct fr_collective_args *a) {
+    struct hearsay h = listen(row, a);
+    for (int32_t r = 0; r < a->n_ranks; r++) {
+        uint64_t wanted = must_hear(row->op, a->n_ranks, r);
+        EXPECT((h.heard[r] & wanted) == wanted, row, a, "rank %d heard %#llx, wanted %#llx", r,
+               (unsigned long long)h.heard[r], (unsigned long long)wanted);
+    }
+    no_block_from_nowhere(row, a, &h);
+    forget(&h);
+}
+
+/* Least bytes a rank must send and receive, as parts of n, and all ranks together. */
+static void must_move(fr_op op, int64_t n_ranks, int32_t rank, double *sent, double *received,
+                      double *total) {
+    double p = (double)n_ranks, others = (p - 1) / p;
+    *sent = *received = others;
+    *total = p * others;
+    if (op == FR_OP_ALL_REDUCE) *sent = *received = 1, *total = 2 * (p - 1);
+    if (op == FR_OP_SEND_RECV) *sent = *received = 1, *total = p;
+    if (op == FR_OP_BROADCAST) *sent = 0, *received = rank != 0, *total = p - 1;
+    if (op == FR_OP_REDUCE) *sent = rank != 0, *received = 0, *total = p - 1;
+}
+
+static void moved(const struct fr_collective *row, const struct fr_collective_args *a) {
+    if (a->n_ranks == 1) return;
+    struct fr_message_list list = expand(row, a);
+    double sent_B[MAX_RANKS] = {0}, received_B[MAX_RANKS] = {0}, total_B = 0;
+    double n = a->size_B * (1 - 1e-12), sent = 0, received = 0, total = 0;
+    for (int32_t i = 0; i < list.count; i++) {
+        sent_B[list.items[i].src] += list.items[i].size_B;
+        received_B[list.items[i].dst] += list.items[i].size_B;
+        total_B += list.items[i].size_B;
+    }
+    for (int32_t r = 0; r < a->n_ranks; r++) {
+        must_move(row->op, a->n_ranks, r, &sent, &received, &total);
+        EXPECT(sent_B[r] >= sent * n, row, a, "rank %d sent %g B, wanted at least %g B", r,
+               sent_B[r], sent * n);
+        EXPECT(received_B[r] >= received * n, row, a,
+               "rank %d received %g B, wanted at least %g B", r, received_B[r], received * n);
+    }
+    EXPECT(total_B >= total * n, row, a, "%g B moved, wanted at least %g B", total_B,
+           total * n);
+    fr_message_list_free(&list);
+}
+
+/* After a first part that expand left there, it appends. */
+static void appended(const struct fr_collective *row, const struct fr_collective_args *a) {
+    struct fr_message_list once = expand(row, a), twice = expand(row, a);
+    double once_s = 0, twice_s = 0;
+    EXPECT(row->expand(a, &twice) == FR_OK, row, a, "expand failed");
+    EXPECT(twice.count == 2 * once.count, row, a, "got %d messages, wanted %d", twice.count,
+           2 * once.count);
+    for (int32_t i = once.count; i < twice.count; i++)
+        for (int32_t k = 0; k < twice.items[i].n_after; k++)
+            EXPECT(twice.items[i].after[k] >= once.count, row, a,
+                   "message %d of the second waits for %d of the first", i,
+                   twice.items[i].after[k]);
+    fr_message_list_time_s(&once, a, &once_s);
+    fr_message_list_time_s(&twice, a, &twice_s);
+    EXPECT(twice_s >= once_s && twice_s <= 2 * once_s * (1 + 1e-12), row, a,
+           "once %g s, twice %g s", once_s, twice_s);
+    fr_message_list_free(&once);
+    fr_message_list_free(&twice);
+}
+
+/* The second half of the circulant all-reduce: by then everyone has heard from everyone, so it
+ * must be looked at alone. */
+static bool always(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
+
+static fr_status expand_gather(const struct fr_collective_args *a,
+                               struct fr_message_list *list) {
+    struct fr_expansion e = fr_expansion_open(a, list);
+    struct fr_peers everyone = {a->n_ranks, 1};
+    fr_pattern_circulant_gather(&e, everyone, a->size_B / (double)a->n_ranks);
+    return fr_expansion_close(&e);
+}
+
+static void circulant_gather_is_an_all_gather(void **state) {
+    (void)state;
+    static const struct fr_collective gather = {.name = "circulant gather",
+                                                .op = FR_OP_ALL_GATHER,
+                                                .applicable = always,
+                                                .expand = expand_gather};
+    for (int64_t p = 1; p <= MAX_RANKS; p++) {
+        struct fr_collective_args a = {p, p, (double)p, {1, 1}, {1, 1}};
+        well_formed(&gather, &a);
+        heard(&gather, &a);
+        moved(&gather, &a);
+    }
+}
+
+static void critical_path_is_the_closed_form(void **state) {
+    (void)state, at_every_point(same_time);
+}
+static void messages_are_well_formed(void **state) { (void)state, at_every_shape(well_formed); }
+static void everyone_hears(void **state) { (void)state, at_every_shape(heard); }
+static void the_bytes_move(void **state) { (void)state, at_every_shape(moved); }
+static void expansions_append(void **state) { (void)state, at_every_shape(appended); }
+
+/* Inner: 1 s + 1 s/B, outer: 10 s + 2 s/B. */
+static void a_port_carries_one_message_at_a_time(void **state) {
+    (void)state;
+    static const struct fr_collective_args a = {4, 2, 0, {1, 1}, {10, 2}};
+    struct fr_message_list list = {0};
+    double time_s = -1;
+    assert_int_equal(fr_message_list_time_s(&list, &a, &time_s), FR_OK);
+    assert_true(fabs(time_s) <= 0);
+    int32_t first = fr_message_add(&list, 0, 1, false, 4, NULL, 0); /* 0 to 5 */
+    fr_message_add(&list, 1, 0, false, 2, NULL, 0); /* 0 to 3, both ways at once */
+    fr_message_list_time_s(&list, &a, &time_s);
+    assert_true(fabs(time_s - 5) < 1e-12);
+    fr_message_add(&list, 0, 2, true, 3, NULL, 0);   /* 5 to 21: rank 0 sends one at a time */
+    fr_message_add(&list, 3, 2, false, 1, NULL, 0);  /* 21 to 23: rank 2 receives one */
+    fr_message_add(&list, 1, 3, true, 9, &first, 1); /* 5 to 33: after the first arrived */
+    fr_message_list_time_s(&list, &a, &time_s);
+    if (fabs(time_s - 33) > 1e-12) fail_msg("got %g s, wanted 33 s", time_s);
+    list.count--;
+    fr_message_list_time_s(&list, &a, &time_s);
+    if (fabs(time_s - 23) > 1e-12) fail_msg("got %g s, wanted 23 s", time_s);
+    fr_message_list_free(&list);
+    assert_null(list.items);
+}
+
+static void too_many_ranks_to_write_down_is_an_error(void **state) {
+    (void)state;
+    static const struct fr_collective_args a = {(int64_t)1 << 40, 8, 1, {1, 1}, {1, 1}};
+    for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
+        struct fr_message_list list = {0};
+        EXPECT((*row)->expand(&a, &list) == FR_ERR_NOMEM, *row, &a, "expand did not refuse");
+        assert_int_equal(list.count, 0);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(critical_path_is_the_closed_form),
+        cmocka_unit_test(messages_are_well_formed),
+        cmocka_unit_test(everyone_hears),
+        cmocka_unit_test(the_bytes_move),
+        cmocka_unit_test(circulant_gather_is_an_all_gather),
+        cmocka_unit_test(expansions_append),
+        cmocka_unit_test(a_port_carries_one_message_at_a_time),
+        cmocka_unit_test(too_many_ranks_to_write_down_is_an_error),
+    };
+    return cmocka_run_group_tests_name("models.collective_messages", tests, NULL, NULL);
+}

@@ -1,0 +1,109 @@
+/* Model files: AlexNet by hand, the kinds, and what is refused. */
+#include "models/preset.h"
+#include "models/workload.h"
+#include "tests/cmocka.h"
+
+static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    *w = (struct fr_workload){0};
+    fr_status status = fr_json_parse(text, strlen(text), "m", &document, err);
+    if (status != FR_OK) return status;
+    status = fr_workload_read(document, w, err);
+    fr_json_free(document);
+    return status;
+}
+
+static void must_read(const char *text, struct fr_workload *w) {
+    struct fr_error err = {0};
+    if (read(text, w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+}
+
+/* d_i = channels * height * width before pooling, weights with two groups: by hand. */
+static void alexnet(void **state) {
+    (void)state;
+    static const double outputs[] = {290400, 186624, 64896, 64896, 43264, 4096, 4096, 1000};
+    static const double weights[] = {34848,  307200,   884736,   663552,
+                                     442368, 37748736, 16777216, 4096000};
+    struct fr_workload w;
+    double flop = 0;
+    must_read(fr_preset_find("model", "alexnet")->text, &w);
+    assert_int_equal(w.n_layers, 8);
+    for (int i = 0; i < 8; i++) {
+        FR_NEAR(w.layers[i].outputs, outputs[i], 0);
+        FR_NEAR(w.layers[i].weights, weights[i], 0);
+        flop += 2 * w.layers[i].rows * w.layers[i].positions * w.layers[i].inner;
+    }
+    FR_NEAR(flop, 2 * 724406816.0, 0); /* multiply-accumulates of one image, counted by hand */
+    FR_NEAR(w.layers[5].inputs, 9216, 0);
+    fr_workload_free(&w);
+}
+
+static void mlp_either_way(void **state) {
+    (void)state;
+    struct fr_workload a, b;
+    must_read("{\"kind\": \"mlp\", \"layers\": [784, 512, 10]}", &a);
+    must_read("{\"kind\": \"mlp\", \"layers\": [{\"in\": 784, \"out\": 512}, {\"out\": 10}]}",
+              &b);
+    assert_int_equal(a.n_layers, 2);
+    for (int i = 0; i < 2; i++) FR_NEAR(a.layers[i].weights, b.layers[i].weights, 0);
+    FR_NEAR(a.layers[0].weights + a.layers[0].biases, 784 * 512 + 512, 0);
+    fr_workload_free(&a);
+    fr_workload_free(&b);
+}
+
+static void adam_in_fp32_moves_28_and_holds_16_bytes(void **state) {
+    (void)state;
+    struct fr_workload w;
+    must_read("{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2}", &w);
+    FR_NEAR(fr_workload_update_B(&w), 28, 0);
+    FR_NEAR(fr_workload_state_B(&w), 16, 0);
+    fr_workload_free(&w);
+    must_read("{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"optimizer\": \"sgd\", "
+              "\"dtype\": \"bf16\", \"gradient_dtype\": \"fp32\"}",
+              &w);
+    FR_NEAR(fr_workload_update_B(&w), 8, 0);
+    fr_workload_free(&w);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *where;
+    } bad[] = {
+        {"[]", "m#/"},
+        {"{}", "m#/kind"},
+        {"{\"kind\": \"fnn\"}", "m#/kind"},
+        {"{\"kind\": \"ffn\", \"width\": 0, \"layers\": 2}", "m#/width"},
+        {"{\"kind\": \"ffn\", \"width\": \"16384\", \"layers\": 2}", "m#/width"},
+        {"{\"kind\": \"ffn\", \"widht\": 3, \"layers\": 2}", "m#/widht"},
+        {"{\"kind\": \"ffn\", \"width\": 3, \"layers\": 2.5}", "m#/layers"},
+        {"{\"kind\": \"mlp\", \"layers\": [5]}", "m#/layers"},
+        {"{\"kind\": \"mlp\", \"layers\": [{\"in\": 4, \"out\": 5}, {\"in\": 6, \"out\": 7}]}",
+         "m#/layers/1/in"},
+        {"{\"kind\": \"cnn\", \"input\": [3, 8, 8], \"layers\": [{\"type\": \"conv\", "
+         "\"filters\": 4, \"kernel\": 9}]}",
+         "m#/layers/0/kernel"},
+        {"{\"kind\": \"cnn\", \"input\": [3, 8, 8], \"layers\": [{\"type\": \"conv\", "
+         "\"filters\": 4, \"kernel\": 3, \"groups\": 2}]}",
+         "m#/layers/0/groups"},
+        {"{\"kind\": \"ffn\", \"width\": 3, \"layers\": 2, \"iterations\": -1}",
+         "m#/iterations"},
+        {"{\"kind\": \"ffn\", \"width\": 3, \"layers\": 2, \"iterations\": {\"table\": "
+         "[{\"method\": \"phantom\"}]}}",
+         "m#/iterations/table/0/iterations"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fr_workload w;
+        struct fr_error err = {0};
+        FR_TRUE(read(bad[i].text, &w, &err) == FR_ERR_INPUT, "%s", bad[i].text);
+        assert_string_equal(err.where, bad[i].where);
+        fr_workload_free(&w);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alexnet), cmocka_unit_test(mlp_either_way),
+        cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes), cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+#include "topology/levels.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const level_keys[] = {"name",      "ranks",     "latency",
+                                         "bandwidth", "shared_by", NULL};
+
+static fr_status level_read(const struct fr_json *node, const struct fr_level *below,
+                            struct fr_level *level, struct fr_error *err) {
+    struct fr_json ranks = fr_json_member(node, "ranks");
+    level->shared_by = 1;
+    FR_TRY(fr_json_object(node, level_keys, err));
+    FR_TRY(fr_json_get_string(node, "name", true, level->name, sizeof level->name, err));
+    FR_TRY(fr_json_get_integer(node, "ranks", true, 1, FR_RANKS_MAX, &level->ranks, err));
+    FR_TRY(fr_json_get_quantity(node, "latency", true, FR_QUANTITY_TIME, 0, 3600,
+                                &level->latency_s, err));
+    FR_TRY(fr_json_get_quantity(node, "bandwidth", true, FR_QUANTITY_RATE, 1, 1e18,
+                                &level->rate_B_per_s, err));
+    FR_TRY(
+        fr_json_get_integer(node, "shared_by", false, 1, FR_RANKS_MAX, &level->shared_by, err));
+    if (below && (level->ranks % below->ranks != 0))
+        return fr_json_fail(&ranks, err,
+                            "is %" PRId64 "; expected a multiple of the %" PRId64
+                            " ranks of level \"%s\" inside it",
+                            level->ranks, below->ranks, below->name);
+    return FR_OK;
+}
+
+fr_status fr_levels_read(const struct fr_json *array, struct fr_levels *levels,
+                         struct fr_error *err) {
+    FR_TRY(fr_json_array(array, 1, FR_LEVEL_MAX, err));
+    levels->count = (int)fr_json_array_length(array);
+    for (int l = 0; l < levels->count; l++) {
+        struct fr_json node = fr_json_element(array, l);
+        FR_TRY(level_read(&node, l ? &levels->level[l - 1] : NULL, &levels->level[l], err));
+        if (fr_levels_find(levels, levels->level[l].name) < l) {
+            struct fr_json name = fr_json_member(&node, "name");
+            return fr_json_fail(&name, err, "\"%s\" names two levels", levels->level[l].name);
+        }
+    }
+    return FR_OK;
+}
+
+int64_t fr_levels_capacity(const struct fr_levels *levels) {
+    return levels->level[levels->count - 1].ranks;
+}
+
+int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t stride) {
+    int l = 0;
+    while (l < levels->count - 1 && (n_ranks - 1) * stride >= levels->level[l].ranks) l++;
+    return l;
+}
+
+int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks,
+                          int64_t stride) {
+    int64_t members = (levels->level[l].ranks + stride - 1) / stride;
+    return members < n_ranks ? members : n_ranks;
+}
+
+double fr_level_s_per_B(const struct fr_levels *levels, int l) {
+    return (double)levels->level[l].shared_by / levels->level[l].rate_B_per_s;
+}
+
+int fr_levels_find(const struct fr_levels *levels, const char *name) {
+    for (int l = 0; l < levels->count; l++)
+        if (strcmp(levels->level[l].name, name) == 0) return l;
+    return -1;
+}

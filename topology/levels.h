@@ -1,0 +1,56 @@
+/** @file
+ *  How ranks are grouped and what joins them: nested levels, innermost first.
+ *
+ *  Think of the machine as boxes in boxes: a unit of level 0 (a node, say) holds `ranks`
+ *  ranks, a unit of level 1 holds several of those, and so on.  A message between two ranks
+ *  crosses the innermost level whose unit holds both, and pays that level's latency and
+ *  bandwidth.  `shared_by` neighbouring ranks hang on one link of the level; as every rank
+ *  takes part in a training step's collectives at once, each gets its share of the link.
+ *
+ *  Ranks are laid out linearly: rank r sits in unit r / ranks of each level.
+ */
+#ifndef FR_TOPOLOGY_LEVELS_H
+#define FR_TOPOLOGY_LEVELS_H
+
+#include <stdint.h>
+
+#include "base/json.h"
+
+enum { FR_LEVEL_MAX = 8 };
+#define FR_RANKS_MAX ((int64_t)1 << 40)
+
+struct fr_level {
+    char name[32];
+    int64_t ranks;       /**< one unit holds, >= 1 */
+    double latency_s;    /**< of one message, >= 0 */
+    double rate_B_per_s; /**< of one link, each direction, > 0 */
+    int64_t shared_by;   /**< ranks on one link, >= 1 */
+};
+
+struct fr_levels {
+    int count; /**< 1..FR_LEVEL_MAX */
+    struct fr_level level[FR_LEVEL_MAX];
+};
+
+/** Read the array "levels" of a cluster file.  `ranks` must be a multiple of the level below. */
+fr_status fr_levels_read(const struct fr_json *array, struct fr_levels *levels,
+                         struct fr_error *err);
+
+/** Ranks the whole machine holds. */
+int64_t fr_levels_capacity(const struct fr_levels *levels);
+
+/** Innermost level whose unit holds the ranks 0, stride, ..., (n_ranks-1) stride; the outermost
+ *  one when none does. */
+int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t stride);
+
+/** How many of the ranks 0, stride, ..., (n_ranks-1) stride share one unit of level @p l. */
+int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks,
+                          int64_t stride);
+
+/** Time per byte of one rank's share of a link of level @p l, all ranks sending [s/B]. */
+double fr_level_s_per_B(const struct fr_levels *levels, int l);
+
+/** Index of the level called @p name, or -1. */
+int fr_levels_find(const struct fr_levels *levels, const char *name);
+
+#endif
