@@ -1,0 +1,137 @@
+/* How fast the parts that work in bulk are.  One JSON object a line: name, value, unit, and
+ * where a figure is compared with another, against and ratio.  Each is the best of several
+ * rounds: what the code can do, not what else the machine was doing. */
+#include <stdio.h>
+#include <time.h>
+
+#include "base/parallel.h"
+#include "search/search.h"
+
+static double now_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static const struct fr_search_options options = {
+    .objective = FR_OBJECTIVE_TIME, .per_iteration = true, .top = 10, .threads = 1};
+
+struct space_case {
+    const char *cluster, *model, *ranks;
+    const char *vary[3];
+    int n_vary;
+};
+
+/* Spaces of about a million plans, as users search them. */
+static const struct space_case phantom = {
+    "frontier",
+    "ffn-16384",
+    "8,16,32,64,128,256",
+    {"method=phantom,tensor", "ghost=1..2000", "global_batch=64..1024+16"},
+    3};
+static const struct space_case grid = {
+    "cori-knl",
+    "alexnet",
+    "8..4096*2",
+    {"method=grid", "tp=1..64*2", "global_batch=64..1048576+64"},
+    3};
+
+struct loaded {
+    struct fr_job job;
+    struct fr_space space;
+};
+
+static fr_status load(const struct space_case *c, struct loaded *l, struct fr_error *err) {
+    const struct fr_job_names names = {.cluster = c->cluster, .model = c->model};
+    FR_TRY(fr_job_load(&names, &l->job, err));
+    return fr_space_make(c->ranks, c->vary, c->n_vary, &l->job.plan, false, false, &l->space,
+                         err);
+}
+
+static void unload(struct loaded *l) {
+    fr_space_free(&l->space);
+    fr_job_free(&l->job);
+}
+
+static fr_status search_rate(const struct loaded *l, int threads, double *per_s,
+                             double *feasible_share, struct fr_error *err) {
+    struct fr_search_options o = options;
+    o.threads = threads;
+    *per_s = 0;
+    for (int round = 0; round < 5; round++) {
+        struct fr_search_result result;
+        FR_TRY(fr_search(&l->job, &l->space, &o, &result, err));
+        double rate = (double)result.evaluated / result.elapsed_s;
+        if (rate > *per_s) *per_s = rate;
+        *feasible_share = (double)result.feasible / (double)result.evaluated;
+        fr_search_result_free(&result);
+    }
+    return FR_OK;
+}
+
+/* The closed form alone, over feasible plans only: an infeasible one costs less. */
+static double closed_form_s(const struct loaded *l) {
+    enum { PLANS = 1024, REPEATS = 200 };
+    static struct fr_plan plans[PLANS];
+    int n = 0;
+    double best_s = 1e9, sink = 0;
+    struct fr_outcome out;
+    for (int64_t i = 0; i < l->space.size && n < PLANS; i += l->space.size / 65521 + 1) {
+        bool fits = false;
+        if (!fr_space_plan(&l->space, i, &plans[n], &fits) || !fits) continue;
+        fr_cost(&l->job, &plans[n], &out);
+        if (!out.reasons) n++;
+    }
+    if (n == 0) return 0;
+    for (int round = 0; round < 5; round++) {
+        double start_s = now_s();
+        for (int r = 0; r < REPEATS; r++)
+            for (int i = 0; i < n; i++) {
+                fr_cost(&l->job, &plans[i], &out);
+                sink += out.time_s;
+            }
+        double each_s = (now_s() - start_s) / REPEATS / n;
+        if (each_s < best_s) best_s = each_s;
+    }
+    return sink > 0 ? best_s : 0;
+}
+
+static void print(const char *name, const char *space, double value, const char *unit) {
+    printf("{\"name\": \"%s\", \"space\": \"%s\", \"value\": %.6g, \"unit\": \"%s\"}\n", name,
+           space, value, unit);
+    fflush(stdout);
+}
+
+static fr_status measure(const char *name, const struct space_case *c, struct fr_error *err) {
+    struct loaded l = {0};
+    double per_s = 0, all_per_s = 0, share = 0;
+    fr_status status = load(c, &l, err);
+    if (status == FR_OK) {
+        double each_s = closed_form_s(&l);
+        print("closed_form_ns", name, 1e9 * each_s, "ns per feasible configuration");
+        print("closed_form_configs_per_s", name, 1 / each_s,
+              "feasible configurations/s, one core");
+        status = search_rate(&l, 1, &per_s, &share, err);
+    }
+    if (status == FR_OK) {
+        print("search_configs_per_s", name, per_s,
+              "configurations/s, one core, ranking included");
+        print("search_feasible_share", name, share, "1");
+        status = search_rate(&l, fr_processors(), &all_per_s, &share, err);
+    }
+    if (status == FR_OK)
+        printf("{\"name\": \"search_scaling\", \"space\": \"%s\", \"value\": %.6g, \"unit\": "
+               "\"configurations/s, %d threads\", "
+               "\"against\": \"one thread\", \"ratio\": %.4g}\n",
+               name, all_per_s, fr_processors(), all_per_s / per_s);
+    unload(&l);
+    return status;
+}
+
+int main(void) {
+    struct fr_error err = {0};
+    fr_status status = measure("phantom", &phantom, &err);
+    if (status == FR_OK) status = measure("grid", &grid, &err);
+    if (status != FR_OK) fprintf(stderr, "forerun-bench: %s: %s\n", err.where, err.detail);
+    return fr_status_exit_code(status);
+}

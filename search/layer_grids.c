@@ -1,0 +1,70 @@
+#include "search/layer_grids.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { GRIDS_MAX = 1024 };
+
+static int divisors(int64_t n, int64_t *out) {
+    int count = 0;
+    for (int64_t d = 1; d * d <= n && count < GRIDS_MAX / 2; d++)
+        if (n % d == 0) out[count++] = d;
+    for (int i = count; i-- > 0;)
+        if (out[i] * out[i] != n) out[count++] = n / out[i];
+    /* The second half was written largest partner last: ascending as it stands. */
+    return count;
+}
+
+fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *plan,
+                              int64_t *layer_tp, struct fr_error *err) {
+    int layers = job->workload.n_layers;
+    int64_t ranks = fr_plan_ranks(plan), grid[GRIDS_MAX];
+    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    int n = divisors(ranks, grid);
+    size_t cells = (size_t)layers * (size_t)n;
+    double *best_s = malloc(cells * sizeof *best_s);
+    int *from = calloc(cells, sizeof *from);
+    fr_status status = FR_OK;
+    if (!best_s || !from) {
+        status = fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
+        goto done;
+    }
+    for (int l = 0; l < layers; l++)
+        for (int g = 0; g < n; g++) {
+            struct fr_plan one = *plan;
+            one.method = &fr_method_grid;
+            one.layer_tp = NULL;
+            one.tp = grid[g];
+            one.dp = ranks / grid[g];
+            double reach_s = l == 0 ? 0 : INFINITY;
+            for (int h = 0; l > 0 && h < n; h++) {
+                double move_s =
+                    best_s[(size_t)(l - 1) * (size_t)n + (size_t)h] +
+                    fr_redistribution_s(job, ranks, grid[h], grid[g],
+                                        job->workload.layers[l].inputs, (double)batch);
+                if (move_s < reach_s) {
+                    reach_s = move_s;
+                    from[(size_t)l * (size_t)n + (size_t)g] = h;
+                }
+            }
+            best_s[(size_t)l * (size_t)n + (size_t)g] = reach_s + fr_layer_time_s(job, &one, l);
+        }
+    int at = 0;
+    const double *last = best_s + (size_t)(layers - 1) * (size_t)n;
+    for (int g = 1; g < n; g++)
+        if (last[g] < last[at]) at = g;
+    if (!isfinite(last[at])) {
+        status =
+            fr_fail(err, FR_ERR_INFEASIBLE, "layer_tp",
+                    "no grid of %" PRId64 " ranks fits every layer and the batch of %" PRId64,
+                    ranks, batch);
+        goto done;
+    }
+    for (int l = layers; l-- > 0; at = from[(size_t)l * (size_t)n + (size_t)at])
+        layer_tp[l] = grid[at];
+done:
+    free(best_s);
+    free(from);
+    return status;
+}

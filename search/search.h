@@ -1,0 +1,65 @@
+/** @file
+ *  Every configuration of a space priced, the best kept.
+ *
+ *  The result does not depend on the number of threads: the space is cut into pieces of fixed
+ *  size, each piece keeps its own best and its own front, and pieces are joined in order.
+ *  Of equal objectives the configuration with the smaller number wins. */
+#ifndef FR_SEARCH_SEARCH_H
+#define FR_SEARCH_SEARCH_H
+
+#include "models/cost.h"
+#include "search/space.h"
+
+typedef enum { FR_OBJECTIVE_TIME, FR_OBJECTIVE_ENERGY, FR_OBJECTIVE_EDP } fr_objective;
+extern const char *const fr_objective_names[];
+
+struct fr_search_options {
+    fr_objective objective;
+    bool per_iteration;    /**< rank one iteration, not the way to the loss */
+    size_t top;            /**< best configurations kept; 0: all feasible ones */
+    double memory_limit_B; /**< 0: the device's memory alone */
+    int threads;           /**< 0: as many as processors */
+};
+
+struct fr_found {
+    int64_t index; /**< in the space */
+    struct fr_outcome outcome;
+};
+
+struct fr_found_list {
+    struct fr_found *items;
+    size_t count, capacity;
+};
+
+struct fr_search_result {
+    int64_t evaluated, feasible, infeasible;
+    int64_t because
+        [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
+    /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */
+    struct fr_found example[FR_REASON_COUNT];
+    struct fr_found_list top;    /**< best first */
+    struct fr_found_list pareto; /**< no other is as good in time, energy and memory; by time */
+    bool by_iteration;           /**< what was ranked: one iteration, or the total */
+    double elapsed_s;
+};
+
+/** Search.  A total objective leaves out plans whose iterations are unknown, unless every
+ *  method searched is exact and the model says nothing of iterations: then all need the same
+ *  number, whatever it is, and one iteration ranks them (by_iteration is set).
+ *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_search_result_free, also on error. */
+fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
+                    const struct fr_search_options *options, struct fr_search_result *result,
+                    struct fr_error *err);
+void fr_search_result_free(struct fr_search_result *result);
+
+/** What is minimised: time [s], energy [J] or their product [J s]. */
+double fr_objective_value(fr_objective objective, bool by_iteration,
+                          const struct fr_outcome *out);
+
+/** Price configuration @p index; false when it is left out as a repetition.  What the search
+ *  itself adds to the closed form: mesh, iterations, power and memory limit as reasons. */
+bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
+                        const struct fr_search_options *options, bool by_iteration,
+                        int64_t index, struct fr_outcome *out);
+
+#endif

@@ -1,0 +1,162 @@
+#include "search/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/range.h"
+
+const char *const fr_vary_names[] = {
+#define FR_VARY_NAME(code, name) #name,
+    FR_VARY_LIST(FR_VARY_NAME)
+#undef FR_VARY_NAME
+        NULL};
+
+/* "tensor,phantom" into indices of fr_methods. */
+static fr_status parse_methods(const char *text, struct fr_dimension *d, struct fr_error *err) {
+    size_t known = 0;
+    while (fr_method_names[known]) known++;
+    d->values = calloc(known, sizeof *d->values);
+    if (!d->values) return fr_fail(err, FR_ERR_NOMEM, "--vary", "out of memory");
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char name[64];
+        size_t i = 0, seen = 0;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        while (i < known && strcmp(fr_method_names[i], name) != 0) i++;
+        if (i == known) {
+            const char *near = fr_suggest(name, fr_method_names);
+            return fr_fail(err, FR_ERR_USAGE, "--vary", "unknown method \"%s\"%s%s%s", name,
+                           near ? "; did you mean \"" : "; see forerun list methods",
+                           near ? near : "", near ? "\"?" : "");
+        }
+        while (seen < d->count && d->values[seen] != (int64_t)i) seen++;
+        if (seen == d->count) d->values[d->count++] = (int64_t)i;
+    }
+    return FR_OK;
+}
+
+static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_error *err) {
+    const char *start = strncmp(text, "plan.", 5) == 0 ? text + 5 : text,
+               *equals = strchr(start, '=');
+    char key[64];
+    int which = 0;
+    if (!equals || equals == start)
+        return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%.64s\" is not of the form KEY=RANGE",
+                       text);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - start), start);
+    while (which < FR_VARY_COUNT && strcmp(fr_vary_names[which], key) != 0) which++;
+    if (which == FR_VARY_COUNT) {
+        const char *near = fr_suggest(key, fr_vary_names);
+        return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied; %s%s%s", key,
+                       near ? "did you mean \""
+                            : "known: method, dp, pp, tp, ghost, global_batch, micro_batch",
+                       near ? near : "", near ? "\"?" : "");
+    }
+    for (int i = 0; i < space->n_dimensions; i++)
+        if (space->dimension[i].key == which)
+            return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" is varied twice", key);
+    struct fr_dimension *d = &space->dimension[space->n_dimensions++];
+    d->key = which;
+    if (which == FR_VARY_DP) space->dp_given = true;
+    if (which == FR_VARY_TP) space->tp_given = true;
+    if (which == FR_VARY_METHOD) return parse_methods(equals + 1, d, err);
+    return fr_range_parse(equals + 1, false, 1, "--vary", &d->values, &d->count, err);
+}
+
+fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
+                        const struct fr_plan *base, bool dp_set, bool tp_set,
+                        struct fr_space *space, struct fr_error *err) {
+    *space = (struct fr_space){.base = *base, .dp_given = dp_set, .tp_given = tp_set};
+    FR_TRY(fr_range_parse(ranks, false, 1, "--ranks", &space->ranks, &space->n_ranks, err));
+    for (int i = 0; i < n_vary; i++) FR_TRY(parse_vary(vary[i], space, err));
+    double size = (double)space->n_ranks;
+    for (int i = 0; i < space->n_dimensions; i++) size *= (double)space->dimension[i].count;
+    if (size > 1e12)
+        return fr_fail(err, FR_ERR_USAGE, "--vary", "makes %g configurations; at most 1e12",
+                       size);
+    space->size = (int64_t)size;
+    return FR_OK;
+}
+
+void fr_space_free(struct fr_space *space) {
+    free(space->ranks);
+    for (int i = 0; i < space->n_dimensions; i++) free(space->dimension[i].values);
+    *space = (struct fr_space){0};
+}
+
+static void set_key(struct fr_plan *plan, int key, int64_t value) {
+    switch (key) {
+    case FR_VARY_METHOD:
+        plan->method = fr_methods[value];
+        break;
+    case FR_VARY_DP:
+        plan->dp = value;
+        break;
+    case FR_VARY_PP:
+        plan->pp = value;
+        break;
+    case FR_VARY_TP:
+        plan->tp = value;
+        break;
+    case FR_VARY_GHOST:
+        plan->ghost = value;
+        break;
+    case FR_VARY_GLOBAL_BATCH:
+        plan->global_batch = value;
+        break;
+    case FR_VARY_MICRO_BATCH:
+        plan->micro_batch = value;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Fill the axis that nobody gave; false when the ranks do not divide so. */
+static bool fill_mesh(const struct fr_space *space, int64_t ranks, struct fr_plan *plan) {
+    if (space->dp_given && space->tp_given) return fr_plan_ranks(plan) == ranks;
+    int64_t *left = space->tp_given ? &plan->dp : &plan->tp;
+    *left = 1;
+    int64_t taken = fr_plan_ranks(plan);
+    if (ranks % taken != 0) return false;
+    *left = ranks / taken;
+    return true;
+}
+
+bool fr_space_plan(const struct fr_space *space, int64_t index, struct fr_plan *plan,
+                   bool *mesh_fits) {
+    bool first_ghost = true;
+    *plan = space->base;
+    for (int i = space->n_dimensions; i-- > 0;) {
+        const struct fr_dimension *d = &space->dimension[i];
+        int64_t count = (int64_t)d->count, digit = index % count;
+        index /= count;
+        set_key(plan, d->key, d->values[digit]);
+        if (d->key == FR_VARY_GHOST) first_ghost = digit == 0;
+    }
+    if (!plan->method->uses_ghost) {
+        if (!first_ghost) return false;
+        plan->ghost = 0;
+    }
+    *mesh_fits = fill_mesh(space, space->ranks[index], plan);
+    return true;
+}
+
+static bool any_method(const struct fr_space *space, const struct fr_method *wanted) {
+    for (int i = 0; i < space->n_dimensions; i++) {
+        const struct fr_dimension *d = &space->dimension[i];
+        if (d->key != FR_VARY_METHOD) continue;
+        for (size_t v = 0; v < d->count; v++) {
+            const struct fr_method *method = fr_methods[d->values[v]];
+            if (wanted ? method == wanted : method->uses_ghost) return true;
+        }
+        return false;
+    }
+    return wanted ? space->base.method == wanted : space->base.method->uses_ghost;
+}
+
+bool fr_space_has_ghost(const struct fr_space *space) { return any_method(space, NULL); }
+
+bool fr_space_has_method(const struct fr_space *space, const struct fr_method *method) {
+    return any_method(space, method);
+}

@@ -1,0 +1,51 @@
+/* Per-layer grids: dynamic programming against every assignment. */
+#include "search/layer_grids.h"
+#include "tests/job.h"
+
+static double time_with(const struct fr_job *job, int64_t ranks, const int64_t *tp, int n) {
+    struct fr_plan plan = job->plan;
+    struct fr_outcome out;
+    plan.method = &fr_method_grid;
+    plan.dp = ranks;
+    plan.layer_tp = tp;
+    plan.n_layer_tp = n;
+    fr_cost(job, &plan, &out);
+    return out.reasons ? INFINITY : out.time_s;
+}
+
+static void against_every_assignment(void **state) {
+    (void)state;
+    static const char *const nets[] = {"model.layers=[{\"in\": 4096, \"out\": 64}, {\"out\": "
+                                       "8192}, {\"out\": 256}, {\"out\": 4096}]",
+                                       "model.layers=[{\"in\": 64, \"out\": 64}, {\"out\": "
+                                       "64}, {\"out\": 16384}, {\"out\": 16384}]"};
+    for (size_t net = 0; net < 2; net++)
+        for (int64_t ranks = 1; ranks <= 24; ranks += ranks < 8 ? 1 : 8) {
+            char batch[40];
+            snprintf(batch, sizeof batch, "global_batch=%d", (int)(ranks * 8));
+            const char *sets[] = {nets[net], batch, NULL};
+            struct fr_job job;
+            fr_test_job("cori-knl", FR_SOURCE_DIR "/tests/search/mlp.json", sets, &job);
+            struct fr_plan plan = job.plan;
+            plan.method = &fr_method_grid;
+            plan.dp = ranks;
+            int64_t chosen[4], grids[32], tp[4];
+            int n = 0;
+            double least_s = INFINITY;
+            for (int64_t d = 1; d <= ranks; d++)
+                if (ranks % d == 0) grids[n++] = d;
+            assert_int_equal(fr_layer_grids_best(&job, &plan, chosen, NULL), FR_OK);
+            for (int a = 0; a < n * n * n * n; a++) {
+                for (int l = 0, rest = a; l < 4; l++, rest /= n) tp[l] = grids[rest % n];
+                double time_s = time_with(&job, ranks, tp, 4);
+                if (time_s < least_s) least_s = time_s;
+            }
+            FR_NEAR(time_with(&job, ranks, chosen, 4), least_s, 1e-12);
+            fr_job_free(&job);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

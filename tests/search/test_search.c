@@ -1,0 +1,238 @@
+/* The search against brute force over the same space, whatever the number of threads. */
+#include "search/search.h"
+#include "tests/job.h"
+
+struct search {
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_search_result result;
+};
+
+static void start(struct search *s, const char *cluster, const char *model,
+                  const char *const *sets, const char *ranks, const char *const *vary,
+                  int n_vary, bool dp_set, bool tp_set) {
+    struct fr_error err = {0};
+    fr_test_job(cluster, model, sets, &s->job);
+    if (fr_space_make(ranks, vary, n_vary, &s->job.plan, dp_set, tp_set, &s->space, &err) !=
+        FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+}
+
+static void run(struct search *s, const struct fr_search_options *o) {
+    struct fr_error err = {0};
+    if (fr_search(&s->job, &s->space, o, &s->result, &err) != FR_OK) fail_msg("%s", err.detail);
+}
+
+static void end(struct search *s) {
+    fr_search_result_free(&s->result);
+    fr_space_free(&s->space);
+    fr_job_free(&s->job);
+}
+
+static void against_brute_force(struct search *s, const struct fr_search_options *o) {
+    int64_t evaluated = 0, feasible = 0, best = -1;
+    double least = INFINITY;
+    bool by_iteration = s->result.by_iteration;
+    for (int64_t i = 0; i < s->space.size; i++) {
+        struct fr_outcome out;
+        if (!fr_search_evaluate(&s->job, &s->space, o, by_iteration, i, &out)) continue;
+        evaluated++;
+        if (out.reasons) continue;
+        feasible++;
+        double value = fr_objective_value(o->objective, by_iteration, &out);
+        if (value < least) least = value, best = i;
+    }
+    assert_int_equal(s->result.evaluated, evaluated);
+    assert_int_equal(s->result.feasible, feasible);
+    assert_int_equal(s->result.infeasible, evaluated - feasible);
+    assert_true(feasible > 0 && s->result.top.count > 0);
+    assert_int_equal(s->result.top.items[0].index, best);
+    for (size_t i = 1; i < s->result.top.count; i++)
+        assert_true(
+            fr_objective_value(o->objective, by_iteration,
+                               &s->result.top.items[i - 1].outcome) <=
+            fr_objective_value(o->objective, by_iteration, &s->result.top.items[i].outcome));
+}
+
+static bool dominates(const struct fr_outcome *a, const struct fr_outcome *b) {
+    return a->time_s <= b->time_s && a->energy_J <= b->energy_J &&
+           a->memory_peak_B <= b->memory_peak_B &&
+           (a->time_s < b->time_s || a->energy_J < b->energy_J ||
+            a->memory_peak_B < b->memory_peak_B);
+}
+
+/* Nothing on the front is dominated; everything off it is matched by something on it. */
+static void front_is_right(const struct search *s, const struct fr_search_options *o) {
+    const struct fr_found_list *front = &s->result.pareto;
+    for (int64_t i = 0; i < s->space.size; i++) {
+        struct fr_outcome out;
+        bool covered = false;
+        if (!fr_search_evaluate(&s->job, &s->space, o, true, i, &out) || out.reasons) continue;
+        for (size_t f = 0; f < front->count; f++) {
+            assert_false(dominates(&out, &front->items[f].outcome));
+            covered = covered || front->items[f].index == i ||
+                      dominates(&front->items[f].outcome, &out) ||
+                      (front->items[f].outcome.time_s <= out.time_s &&
+                       front->items[f].outcome.energy_J <= out.energy_J &&
+                       front->items[f].outcome.memory_peak_B <= out.memory_peak_B);
+        }
+        assert_true(covered);
+    }
+}
+
+static const char *const vary[] = {"method=tensor,phantom,grid", "ghost=1..40", "dp=1,2,3,4",
+                                   "global_batch=96,452"};
+
+static void brute_force(void **state) {
+    (void)state;
+    for (int objective = FR_OBJECTIVE_TIME; objective <= FR_OBJECTIVE_EDP; objective++) {
+        struct search s;
+        struct fr_search_options o = {.objective = (fr_objective)objective,
+                                      .per_iteration = true,
+                                      .top = 7,
+                                      .threads = 2};
+        start(&s, "frontier", "ffn-16384", NULL, "4..64+4", vary, 4, false, false);
+        run(&s, &o);
+        against_brute_force(&s, &o);
+        front_is_right(&s, &o);
+        end(&s);
+    }
+}
+
+static void same_for_any_threads(void **state) {
+    (void)state;
+    struct search a, b;
+    struct fr_search_options o = {
+        .objective = FR_OBJECTIVE_ENERGY, .per_iteration = true, .top = 0, .threads = 1};
+    const char *many[] = {"method=tensor,phantom", "ghost=1..1000"};
+    start(&a, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
+    start(&b, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
+    assert_true(a.space.size > 3 * 4096); /* several pieces */
+    run(&a, &o);
+    o.threads = 7;
+    run(&b, &o);
+    assert_int_equal(a.result.top.count, b.result.top.count);
+    assert_int_equal(a.result.top.count, a.result.feasible);
+    for (size_t i = 0; i < a.result.top.count; i++)
+        assert_int_equal(a.result.top.items[i].index, b.result.top.items[i].index);
+    assert_int_equal(a.result.pareto.count, b.result.pareto.count);
+    for (int r = 0; r < FR_REASON_COUNT; r++)
+        assert_int_equal(a.result.because[r], b.result.because[r]);
+    end(&a);
+    end(&b);
+}
+
+/* The question on Frontier: phantom, 8 ranks, 16 ghost neurons, by total energy. */
+static void least_energy_to_the_loss(void **state) {
+    (void)state;
+    struct search s;
+    struct fr_search_options o = {.objective = FR_OBJECTIVE_ENERGY, .top = 0};
+    const char *keys[] = {"method=tensor,phantom", "ghost=2,4,6,16"};
+    start(&s, "frontier", "ffn-16384", NULL, "8,16,32,64,128,256", keys, 2, false, false);
+    run(&s, &o);
+    const struct fr_plan *best = &s.result.top.items[0].outcome.plan;
+    assert_true(best->method == &fr_method_phantom && best->tp == 8 && best->ghost == 16);
+    assert_false(s.result.by_iteration);
+    assert_int_equal(s.result.because[FR_REASON_ITERATIONS], 16);
+    assert_int_equal(s.result.evaluated,
+                     6 + 24); /* tensor once a rank count, not once a ghost */
+    /* At every rank count some phantom plan needs less than tensor, as Table I has it. */
+    for (size_t r = 0; r < s.space.n_ranks; r++) {
+        double tensor_J = NAN, phantom_J = INFINITY;
+        for (size_t i = 0; i < s.result.top.count; i++) {
+            const struct fr_outcome *out = &s.result.top.items[i].outcome;
+            if (out->ranks != s.space.ranks[r]) continue;
+            if (out->plan.method == &fr_method_tensor)
+                tensor_J = out->total_energy_J;
+            else
+                phantom_J = fmin(phantom_J, out->total_energy_J);
+        }
+        assert_true(phantom_J < tensor_J);
+    }
+    end(&s);
+}
+
+static void best_grid(void **state) {
+    (void)state;
+    struct search s;
+    struct fr_search_options o = {.objective = FR_OBJECTIVE_TIME, .top = 3};
+    const char *keys[] = {"method=grid", "tp=1..512*2"}, *sets[] = {"global_batch=2048", NULL};
+    start(&s, "cori-knl", "alexnet", sets, "512", keys, 2, false, false);
+    run(&s, &o);
+    const struct fr_plan *best = &s.result.top.items[0].outcome.plan;
+    assert_int_equal(best->tp, 4);
+    assert_int_equal(best->dp, 128);
+    assert_true(s.result.by_iteration); /* every grid trains alike, and nobody said how long */
+    double margin =
+        s.result.top.items[1].outcome.time_s / s.result.top.items[0].outcome.time_s - 1;
+    assert_true(margin > 0.03 && margin < 0.06);
+    end(&s);
+}
+
+static void energy_needs_power_and_memory_has_a_limit(void **state) {
+    (void)state;
+    struct search s;
+    struct fr_search_options o = {.objective = FR_OBJECTIVE_ENERGY, .top = 3};
+    const char *keys[] = {"method=grid", "tp=1..512*2"};
+    start(&s, "cori-knl", "alexnet", NULL, "512", keys, 2, false, false);
+    run(&s, &o);
+    assert_int_equal(s.result.feasible, 0);
+    assert_true(s.result.because[FR_REASON_POWER] > 0);
+    fr_search_result_free(&s.result);
+    o = (struct fr_search_options){
+        .objective = FR_OBJECTIVE_TIME, .top = 3, .memory_limit_B = 200e6};
+    run(&s, &o);
+    assert_int_equal(s.result.top.items[0].outcome.plan.tp, 8); /* 4 x 128 needs 239 MB */
+    assert_true(s.result.because[FR_REASON_MEMORY] > 0);
+    end(&s);
+}
+
+/* Which axis is filled: dp when tp is given, else tp; both given must fit. */
+static void mesh(void **state) {
+    (void)state;
+    struct fr_plan base = fr_plan_default(), plan;
+    struct fr_space space;
+    bool fits = false;
+    const char *tp[] = {"tp=4"}, *dp[] = {"dp=3"}, *both[] = {"tp=4", "dp=2"};
+    assert_int_equal(fr_space_make("24", NULL, 0, &base, false, false, &space, NULL), FR_OK);
+    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 24 &&
+                plan.dp == 1);
+    fr_space_free(&space);
+    assert_int_equal(fr_space_make("24", tp, 1, &base, false, false, &space, NULL), FR_OK);
+    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 4 && plan.dp == 6);
+    fr_space_free(&space);
+    assert_int_equal(fr_space_make("24", dp, 1, &base, false, false, &space, NULL), FR_OK);
+    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 8 && plan.dp == 3);
+    fr_space_free(&space);
+    assert_int_equal(fr_space_make("24", both, 2, &base, false, false, &space, NULL), FR_OK);
+    assert_true(fr_space_plan(&space, 0, &plan, &fits) && !fits);
+    fr_space_free(&space);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    static const char *const bad[] = {"ghosts=1", "ghost",        "ghost=", "ghost=4..1",
+                                      "ghost=0",  "method=tensr", "tp=1e3"};
+    struct fr_plan base = fr_plan_default();
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fr_space space;
+        struct fr_error err = {0};
+        FR_TRUE(fr_space_make("8", &bad[i], 1, &base, false, false, &space, &err) ==
+                    FR_ERR_USAGE,
+                "%s", bad[i]);
+        assert_true(err.detail[0]);
+        fr_space_free(&space);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(brute_force),
+        cmocka_unit_test(same_for_any_threads),
+        cmocka_unit_test(least_energy_to_the_loss),
+        cmocka_unit_test(best_grid),
+        cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
+        cmocka_unit_test(mesh),
+        cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
