@@ -1,0 +1,119 @@
+/* What is measured of a processor besides matrix products; and the levels that join them. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "calibrate/fit_parts.h"
+#include "calibrate/statistics.h"
+
+/* Where no meter exists: an assumption, the thermal design power of a server processor (350 W,
+ * 56 cores) shared out over its cores, and a quarter of that at rest. */
+static const double ASSUMED_BUSY_W = 6.3, ASSUMED_IDLE_W = 1.6;
+
+static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_result *result) {
+    size_t n = samples->n_memory;
+    double *rates = malloc((n + 1) * sizeof *rates);
+    if (!rates) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++)
+        rates[i] = samples->memory[i].size_B / samples->memory[i].time_s;
+    fr_sort(rates, n);
+    result->memory_rate_B_per_s = fr_sorted_median(rates, n);
+    free(rates);
+    return FR_OK;
+}
+
+static fr_status fit_launch(const struct fr_samples *samples, struct fr_fit_result *result) {
+    size_t n = samples->n_kernel;
+    if (n == 0) return FR_OK;
+    double *times_s = malloc(n * sizeof *times_s);
+    if (!times_s) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < n; i++) times_s[i] = samples->kernel[i].time_s;
+    fr_sort(times_s, n);
+    result->launch_s = fr_sorted_median(times_s, n);
+    free(times_s);
+    return FR_OK;
+}
+
+fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
+                        struct fr_fit_result *result, struct fr_error *err) {
+    int dtypes = 0;
+    for (int i = 0; i < FR_DTYPE_COUNT; i++) dtypes += result->gemm[i].n_m > 0;
+    if (dtypes == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "the samples hold no matrix products, so the device is unknown; run "
+                       "forerun calibrate on this machine");
+    if (samples->n_memory == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "the samples hold no memory bandwidth, so the device is unknown; run "
+                       "forerun calibrate on this machine");
+    FR_TRY(fit_memory(samples, result));
+    FR_TRY(fit_launch(samples, result));
+    result->memory_B =
+        samples->provenance.memory_B / (double)samples->provenance.ranks_per_node;
+    result->power_given = options->busy_W >= 0;
+    result->busy_W = result->power_given ? options->busy_W : ASSUMED_BUSY_W;
+    result->idle_W = options->idle_W >= 0  ? options->idle_W
+                     : result->power_given ? 0.25 * options->busy_W
+                                           : ASSUMED_IDLE_W;
+    return FR_OK;
+}
+
+/* The curve that shows a level's links best: two ranks exchanging messages, else the
+ * collective over the fewest ranks. */
+static const struct fr_fit_curve *link_curve(const struct fr_fit_result *result, int level) {
+    static const fr_op order[] = {FR_OP_SEND_RECV,  FR_OP_BROADCAST,      FR_OP_ALL_GATHER,
+                                  FR_OP_ALL_TO_ALL, FR_OP_REDUCE_SCATTER, FR_OP_ALL_REDUCE,
+                                  FR_OP_REDUCE};
+    const struct fr_fit_curve *found = NULL;
+    for (size_t o = 0; o < sizeof order / sizeof *order; o++) {
+        const struct fr_fit_op *op = &result->ops[order[o]];
+        for (int c = 0; c < op->n_curves; c++) {
+            if (op->curves[c].points->level != level) continue;
+            if (!found || op->curves[c].points->n_ranks < found->points->n_ranks)
+                found = &op->curves[c];
+        }
+    }
+    return found;
+}
+
+/* alpha from the smallest message, beta from the largest: the straight line through both ends
+ * is what an algorithm that sends small and large messages needs right.  A collective over p
+ * ranks takes log2 p steps and moves what its bus factor says. */
+static fr_status fit_link(const struct fr_fit_result *result, int sample_level,
+                          struct fr_level *level, struct fr_error *err) {
+    const struct fr_fit_curve *curve = link_curve(result, sample_level);
+    if (!curve && level->ranks > 1)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "the samples hold no messages within level \"%s\", so its links are unknown",
+            level->name);
+    if (!curve) { /* one rank: nothing is ever sent, any rate will do */
+        level->rate_B_per_s = result->memory_rate_B_per_s;
+        return FR_OK;
+    }
+    const struct fr_fit_point *first = curve->points, *last = first + curve->n_points - 1;
+    double steps = log2((double)first->n_ranks);
+    double moved_B = fr_op_bus_factor(first->op, first->n_ranks) * last->size_B;
+    level->latency_s = first->time_s / steps;
+    double move_s = last->time_s - first->time_s;
+    level->rate_B_per_s = move_s > 0 ? moved_B / move_s : moved_B / last->time_s;
+    return FR_OK;
+}
+
+fr_status fr_fit_levels(struct fr_fit_result *result, struct fr_error *err) {
+    const struct fr_provenance *p = &result->provenance;
+    struct fr_levels *levels = &result->levels;
+    for (int i = 0; i < FR_SAMPLE_LEVELS; i++) {
+        bool wanted =
+            i == FR_SAMPLE_NODE ? p->nodes == 1 || p->ranks_per_node > 1 : p->nodes > 1;
+        result->level_index[i] = wanted ? levels->count : -1;
+        if (!wanted) continue;
+        struct fr_level *level = &levels->level[levels->count++];
+        snprintf(level->name, sizeof level->name, "%s", fr_sample_level_names[i]);
+        level->ranks = i == FR_SAMPLE_NODE ? p->ranks_per_node : p->nodes * p->ranks_per_node;
+        /* One network adapter a node is assumed; a pair was measured alone, all share it. */
+        level->shared_by = i == FR_SAMPLE_NODE ? 1 : p->ranks_per_node;
+        FR_TRY(fit_link(result, i, level, err));
+    }
+    return FR_OK;
+}

@@ -1,0 +1,52 @@
+/** @file
+ *  The steps of fr_fit, a file each.  For fit.c and tests. */
+#ifndef FR_CALIBRATE_FIT_PARTS_H
+#define FR_CALIBRATE_FIT_PARTS_H
+
+#include "calibrate/fit.h"
+
+/** Quality of @p predicted against @p measured, both > 0.  n = 0 gives zeros.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, int n,
+                         struct fr_fit_quality *quality);
+
+/** Medians of all collective samples, sorted by op, level, p, size. */
+fr_status fr_fit_medians(const struct fr_samples *samples, struct fr_fit_point **points,
+                         int *n_points);
+
+/** t = c1 log2 p + c2 m + c3 over @p points with coefficients >= 0: of all subsets of terms
+ *  whose least-squares solution is non-negative, the best.  Terms that the points cannot tell
+ *  apart are left out (c3 when there is one p only).  log->present is false when there are no
+ *  more points than terms.
+ *  @param relative  weigh with 1/t (relative errors), otherwise with 1
+ *  @param skip      index left out, or -1 */
+fr_status fr_fit_log_form(const struct fr_fit_point *points, int n, bool relative, int skip,
+                          struct fr_fit_log *log);
+double fr_fit_log_time_s(const struct fr_fit_log *log, int64_t n_ranks, double size_B);
+
+/** Piecewise t = latency + per_byte m over @p points of one curve, coefficients >= 0, least
+ *  squares of relative errors.  Breakpoints by dynamic programming over the sorted sizes, their
+ *  number by the Bayesian information criterion; at least 3 sizes a segment (2 where there are
+ *  fewer than 6).
+ *  @param skip  index left out, or -1 */
+fr_status fr_fit_segments(const struct fr_fit_point *points, int n, int skip,
+                          struct fr_segment_fit *fit);
+/** The same as fr_form_segments prices it. */
+double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
+
+/** Curves, both forms, their qualities and the choice between them. */
+fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
+void fr_fit_operation_free(struct fr_fit_op *op);
+
+/** Table of one dtype; n_m = 0 when it was not measured. */
+fr_status fr_fit_gemm_table(const struct fr_samples *samples, fr_dtype dtype,
+                            struct fr_fit_gemm *gemm);
+void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
+
+/** Memory, bandwidth, launch, power. */
+fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
+                        struct fr_fit_result *result, struct fr_error *err);
+/** Levels from provenance and two-rank messages; FR_ERR_INPUT when a level has none. */
+fr_status fr_fit_levels(struct fr_fit_result *result, struct fr_error *err);
+
+#endif

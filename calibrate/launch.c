@@ -1,0 +1,190 @@
+#define _GNU_SOURCE /* sched_getaffinity */
+#include "calibrate/launch.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+extern char **environ;
+
+enum { WORDS_MAX = 96, PATH_MAX_B = 4096 };
+
+struct command {
+    const char *word[WORDS_MAX + 1]; /* NULL-terminated */
+    int count;
+    char *launcher; /* the copy that the first words point into */
+    char program[PATH_MAX_B + 32], ranks[32];
+};
+
+static bool add(struct command *command, const char *word) {
+    if (command->count == WORDS_MAX) return false;
+    command->word[command->count++] = word;
+    return true;
+}
+
+int fr_launch_cores(void) {
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return online > 0 ? (int)online : 1;
+}
+
+bool fr_launch_inside_mpi(void) {
+    static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
+                                        "PMIX_RANK", NULL};
+    for (int i = 0; marks[i]; i++)
+        if (getenv(marks[i])) return true;
+    /* A batch script is a step of one task; several tasks are a parallel job. */
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    return tasks && getenv("SLURM_PROCID") && atoi(tasks) > 1;
+}
+
+static fr_status find_program(const char *given, struct command *command,
+                              struct fr_error *err) {
+    char self[PATH_MAX_B];
+    if (given) {
+        snprintf(command->program, sizeof command->program, "%s", given);
+    } else {
+        ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+        if (length <= 0)
+            return fr_fail(err, FR_ERR_EXTERNAL, "/proc/self/exe", "cannot be read: %s",
+                           strerror(errno));
+        self[length] = '\0';
+        char *slash = strrchr(self, '/');
+        if (slash) *slash = '\0';
+        snprintf(command->program, sizeof command->program, "%s/forerun-mpi", self);
+    }
+    if (access(command->program, X_OK) != 0)
+        return fr_fail(err, FR_ERR_EXTERNAL, command->program,
+                       "cannot be run: %s; it is built and installed beside forerun",
+                       strerror(errno));
+    return FR_OK;
+}
+
+static fr_status add_launcher(const struct fr_launch_options *options, struct command *command,
+                              struct fr_error *err) {
+    char *rest = NULL;
+    command->launcher = strdup(options->launcher);
+    if (!command->launcher) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (char *word = strtok_r(command->launcher, " \t", &rest); word;
+         word = strtok_r(NULL, " \t", &rest))
+        if (!add(command, word))
+            return fr_fail(err, FR_ERR_USAGE, "--launcher", "has too many words");
+    if (command->count == 0)
+        return fr_fail(err, FR_ERR_USAGE, "--launcher", "names no program");
+    return FR_OK;
+}
+
+static void add_mpirun(const struct fr_launch_options *options, struct command *command) {
+    static const char *const enough[] = {"--bind-to", "core", NULL};
+    static const char *const too_few[] = {"--oversubscribe",     "--bind-to", "none", "--mca",
+                                          "mpi_yield_when_idle", "1",         NULL};
+    const char *const *binding = options->n_ranks > fr_launch_cores() ? too_few : enough;
+    snprintf(command->ranks, sizeof command->ranks, "%" PRId64, options->n_ranks);
+    add(command, "mpirun");
+    add(command, "-np");
+    add(command, command->ranks);
+    while (*binding) add(command, *binding++);
+}
+
+/* The caller's environment and ours.  @return NULL when memory is exhausted. */
+static char **make_environment(void) {
+    static char *const ours[] = {"OPENBLAS_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
+                                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+    int n_ours = geteuid() == 0 ? 3 : 1, n = 0, kept = 0;
+    while (environ[n]) n++;
+    char **made = calloc((size_t)(n + n_ours) + 1, sizeof *made);
+    if (!made) return NULL;
+    for (int i = 0; i < n; i++) {
+        bool replaced = false;
+        for (int j = 0; j < n_ours; j++) {
+            size_t name = strcspn(ours[j], "=") + 1;
+            replaced = replaced || strncmp(environ[i], ours[j], name) == 0;
+        }
+        if (!replaced) made[kept++] = environ[i];
+    }
+    for (int j = 0; j < n_ours; j++) made[kept++] = ours[j];
+    return made;
+}
+
+static fr_status spawn_failed(const char *launcher, bool given, int code,
+                              struct fr_error *err) {
+    if (code == ENOENT && !given)
+        return fr_fail(err, FR_ERR_EXTERNAL, launcher,
+                       "is not installed; on Debian: apt-get install openmpi-bin");
+    return fr_fail(err, FR_ERR_EXTERNAL, launcher, "cannot be started: %s", strerror(code));
+}
+
+static fr_status translate(const char *launcher, int status, struct fr_error *err) {
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    if (code == 0) return FR_OK;
+    if (code == fr_status_exit_code(FR_ERR_PARTIAL))
+        return fr_fail(err, FR_ERR_PARTIAL, launcher,
+                       "the job ended early; what it had measured is kept");
+    if (code == fr_status_exit_code(FR_ERR_USAGE))
+        return fr_fail(err, FR_ERR_USAGE, launcher, "the job refused its command line");
+    /* Launchers hand on the signal that ended a rank as 128 + signal, as shells do. */
+    int ended_by = code < 0 ? WTERMSIG(status) : code > 128 ? code - 128 : 0;
+    if (ended_by)
+        return fr_fail(err, FR_ERR_PARTIAL, launcher,
+                       "was ended by signal %d; what it had measured is kept", ended_by);
+    return fr_fail(err, FR_ERR_EXTERNAL, launcher, "the job failed with exit code %d", code);
+}
+
+/* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
+static fr_status run(struct command *command, char **environment, bool given,
+                     struct fr_error *err) {
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    pid_t child;
+    int status = 0;
+    if (posix_spawnattr_init(&attributes) != 0)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGINT);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    sigaction(SIGINT, &ignore, &before);
+    int code = posix_spawnp(&child, command->word[0], NULL, &attributes,
+                            (char *const *)(uintptr_t)command->word, environment);
+    while (code == 0 && waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) code = errno;
+    sigaction(SIGINT, &before, NULL);
+    posix_spawnattr_destroy(&attributes);
+    if (code != 0) return spawn_failed(command->word[0], given, code, err);
+    return translate(command->word[0], status, err);
+}
+
+fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,
+                        struct fr_error *err) {
+    struct command command = {.count = 0};
+    bool given = options->launcher != NULL;
+    char **environment = NULL;
+    fr_status status = find_program(options->program, &command, err);
+    if (status == FR_OK && given) status = add_launcher(options, &command, err);
+    if (status != FR_OK) goto done;
+    if (!given) add_mpirun(options, &command);
+    bool fits = add(&command, command.program);
+    for (; fits && *arguments; arguments++) fits = add(&command, *arguments);
+    environment = make_environment();
+    if (!fits)
+        status = fr_fail(err, FR_ERR_USAGE, NULL, "too many arguments for one job");
+    else if (!environment)
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    else
+        status = run(&command, environment, given, err);
+done:
+    free(environment);
+    free(command.launcher);
+    return status;
+}

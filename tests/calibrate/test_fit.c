@@ -1,0 +1,262 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "calibrate/fit.h"
+#include "calibrate/fit_parts.h"
+#include "models/cluster.h"
+#include "tests/calibrate/near.h"
+
+static double uniform(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* 3 % of normal noise; one in ten is slow by a factor of up to 5. */
+static double noisy(double time_s, uint64_t *state) {
+    double normal = sqrt(-2 * log(uniform(state))) * cos(6.283185307179586 * uniform(state));
+    double slow = uniform(state) < 0.1 ? 1 + 4 * uniform(state) : 1;
+    return time_s * (1 + 0.03 * normal) * slow;
+}
+
+static double log_time_s(double p, double m) { return 12e-6 * log2(p) + 0.4e-9 * m + 6e-6; }
+static double eager_time_s(double p, double m) {
+    (void)p;
+    return m <= 4096 ? 1e-6 + 0.2e-9 * m : 5e-6 + 0.08e-9 * m;
+}
+
+static void add_op(struct fr_samples *s, fr_op op, int64_t max_ranks,
+                   double (*time_s)(double p, double m), uint64_t *random) {
+    for (int64_t p = 2; p <= max_ranks; p *= 2)
+        for (double m = 8; m <= 16 << 20; m *= 2)
+            for (int rep = 0; rep < 61; rep++) {
+                struct fr_sample_collective c = {op, FR_SAMPLE_NODE, p, m, 0, rep, 0};
+                c.time_s = noisy(time_s((double)p, m), random);
+                assert_int_equal(fr_samples_add_collective(s, &c), FR_OK);
+            }
+}
+
+static double gemm_time_s(double m, double n, double k) { return 1e-7 + 2 * m * n * k / 1e11; }
+
+static void add_device(struct fr_samples *s, int64_t missing) {
+    for (int64_t m = 2; m <= 32; m *= 2)
+        for (int64_t n = 2; n <= 32; n *= 2)
+            for (int64_t k = 2; k <= 32; k *= 2)
+                for (int rep = 0; rep < 3; rep++) {
+                    struct fr_sample_gemm g = {FR_FP32, m, n, k, rep, 0};
+                    g.time_s = gemm_time_s((double)m, (double)n, (double)k) * (1 + 0.01 * rep);
+                    if (m * n * k != missing) fr_samples_add_gemm(s, &g);
+                }
+    for (int rep = 0; rep < 5; rep++) {
+        fr_samples_add_memory(s, &(struct fr_sample_memory){1e9, rep, 0.1 + 0.01 * rep});
+        fr_samples_add_kernel(s, &(struct fr_sample_kernel){rep, 2e-9 + 1e-10 * rep});
+    }
+}
+
+static struct fr_samples machine(void) {
+    return (struct fr_samples){.provenance = {.host = "test",
+                                              .memory_B = 64e9,
+                                              .cores = 16,
+                                              .ranks = 16,
+                                              .ranks_per_node = 16,
+                                              .nodes = 1}};
+}
+
+static const struct fr_fit_options defaults = {.busy_W = -1, .idle_W = -1};
+
+static void within(const char *what, double got, double wanted, double tolerance) {
+    if (!(fabs(got / wanted - 1) <= tolerance))
+        fail_msg("%s: got %g, wanted %g within %g", what, got, wanted, tolerance);
+}
+
+static void log_coefficients_are_recovered(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    uint64_t random = 42;
+    add_op(&s, FR_OP_ALL_REDUCE, 16, log_time_s, &random);
+    add_device(&s, 0);
+    if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    const struct fr_fit_op *op = &r.ops[FR_OP_ALL_REDUCE];
+    assert_int_equal(op->n_curves, 4);
+    assert_int_equal(op->n_points, 88);
+    within("c1", op->log.c1_s, 12e-6, 0.01);
+    within("c2", op->log.c2_s_per_B, 0.4e-9, 0.01);
+    within("c3", op->log.c3_s, 6e-6, 0.02);
+    assert_true(op->log.quality.median < 0.01);
+    assert_true(op->use_log); /* the form that is true predicts left-out sizes best */
+    for (int i = 0; i < op->n_points; i++) {
+        assert_int_equal(op->points[i].n, 61);
+        assert_true(op->points[i].n_slow >= 0 && op->points[i].n_slow < 20);
+    }
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+static void eager_threshold_is_found(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    uint64_t random = 7;
+    add_op(&s, FR_OP_SEND_RECV, 2, eager_time_s, &random);
+    add_device(&s, 0);
+    if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    const struct fr_fit_op *op = &r.ops[FR_OP_SEND_RECV];
+    const struct fr_segment_fit *fit = &op->curves[0].fit;
+    assert_false(op->use_log);
+    assert_int_equal(fit->count, 2);
+    within("breakpoint", fit->segments[0].up_to_B, 4096, 1);
+    assert_true(fit->segments[0].up_to_B >= 2048);
+    within("eager latency", fit->segments[0].latency_s, 1e-6, 0.02);
+    within("rendezvous latency", fit->segments[1].latency_s, 5e-6, 0.02);
+    within("rendezvous per byte", fit->segments[1].s_per_B, 0.08e-9, 0.02);
+    ASSERT_NEAR(fit->segments[1].up_to_B, 16 << 20, 0);
+    within("level latency", r.levels.level[0].latency_s, 1e-6, 0.05);
+    within("level bandwidth", r.levels.level[0].rate_B_per_s, 1 / 0.08e-9, 0.05);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+/* The file that is written is read by the models, and prices what was measured. */
+static void written_cluster_prices_like_the_fit(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    struct fr_text text = {0}, table = {0};
+    struct fr_json_document *document = NULL;
+    struct fr_cluster cluster = {0};
+    uint64_t random = 3;
+    bool extrapolated = false;
+    add_op(&s, FR_OP_BROADCAST, 4, eager_time_s, &random);
+    add_op(&s, FR_OP_ALL_REDUCE, 16, log_time_s, &random);
+    add_device(&s, 0);
+    if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    fr_fit_write_cluster(&r, &text);
+    fr_fit_print(&r, &table);
+    assert_non_null(strstr(fr_text_get(&table), "all_reduce"));
+    if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
+        fr_cluster_read(document, &cluster, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    for (int64_t p = 2; p <= 4; p *= 2)
+        for (double m = 8; m <= 16 << 20; m *= 2) {
+            struct fr_group group = fr_group_make(&cluster.levels, p, 1);
+            double got =
+                fr_comm_time_s(&cluster.price[FR_OP_BROADCAST], &group, m, &extrapolated);
+            within("broadcast", got, eager_time_s((double)p, m), 0.05);
+            got = fr_comm_time_s(&cluster.price[FR_OP_ALL_REDUCE], &group, m, &extrapolated);
+            within("all-reduce", got, log_time_s((double)p, m), 0.05);
+        }
+    assert_false(extrapolated);
+    const struct fr_gemm_shape shape = {.m = 8, .n = 16, .k = 32};
+    within("product", fr_gemm_time_s(&cluster.device, FR_FP32, &shape, &extrapolated),
+           gemm_time_s(8, 16, 32) * 1.01, 1e-3);
+    within("memory", cluster.device.memory_B, 4e9, 1e-9);
+    within("bandwidth", cluster.device.memory_rate_B_per_s, 1e9 / 0.12, 1e-3);
+    within("launch", cluster.device.launch_s, 2.2e-9, 1e-3);
+    assert_string_equal(cluster.device.power.quality, "estimated");
+    fr_cluster_free(&cluster);
+    fr_json_free(document);
+    fr_text_free(&text);
+    fr_text_free(&table);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+static void an_incomplete_grid_is_cut_to_a_full_one(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_gemm gemm = {0};
+    add_device(&s, 32 * 32 * 32); /* one corner is missing */
+    assert_int_equal(fr_fit_gemm_table(&s, FR_FP32, &gemm), FR_OK);
+    assert_int_equal(gemm.n_m * gemm.n_n * gemm.n_k, 4 * 5 * 5);
+    assert_int_equal(gemm.n_dropped, 24);
+    for (int i = 0; i < gemm.n_m * gemm.n_n * gemm.n_k; i++) {
+        double m = (double)gemm.m[i / 25], n = (double)gemm.n[i / 5 % 5],
+               k = (double)gemm.k[i % 5];
+        within("time", gemm.time_s[i], gemm_time_s(m, n, k) * 1.01, 1e-9);
+    }
+    fr_fit_gemm_free(&gemm);
+    fr_samples_free(&s);
+}
+
+static void coefficients_are_never_negative(void **state) {
+    (void)state;
+    uint64_t random = 11;
+    for (int round = 0; round < 200; round++) {
+        struct fr_fit_point points[12];
+        struct fr_fit_log log;
+        struct fr_segment_fit fit;
+        for (int i = 0; i < 12; i++)
+            points[i] = (struct fr_fit_point){.n_ranks = 2,
+                                              .size_B = pow(4, i),
+                                              .time_s = 1e-6 * (0.1 + 10 * uniform(&random))};
+        assert_int_equal(fr_fit_segments(points, 12, -1, &fit), FR_OK);
+        ASSERT_NEAR(fit.segments[fit.count - 1].up_to_B, fit.max_B, 0);
+        for (int i = 0; i < fit.count; i++) {
+            assert_true(fit.segments[i].latency_s >= 0 && fit.segments[i].s_per_B >= 0);
+            assert_true(i == 0 || fit.segments[i].up_to_B > fit.segments[i - 1].up_to_B);
+        }
+        assert_int_equal(fr_fit_log_form(points, 12, true, -1, &log), FR_OK);
+        assert_true(log.present && log.c1_s >= 0 && log.c2_s_per_B >= 0 && log.c3_s == 0);
+        free(fit.segments);
+    }
+}
+
+static void few_points_give_what_they_can(void **state) {
+    (void)state;
+    const struct fr_fit_point points[] = {{.n_ranks = 2, .size_B = 8, .time_s = 1e-6},
+                                          {.n_ranks = 2, .size_B = 16, .time_s = 2e-6}};
+    struct fr_fit_log log;
+    struct fr_segment_fit fit;
+    assert_int_equal(fr_fit_log_form(points, 2, true, -1, &log), FR_OK);
+    assert_false(log.present); /* as many coefficients as points: no form is offered */
+    assert_int_equal(fr_fit_segments(points, 1, -1, &fit), FR_OK);
+    assert_int_equal(fit.count, 1);
+    within("one point", fr_fit_segments_time_s(&fit, 8), 1e-6, 1e-12);
+    free(fit.segments);
+}
+
+static void device_and_levels_need_their_samples(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    uint64_t random = 1;
+    add_op(&s, FR_OP_BROADCAST, 2, log_time_s, &random);
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "matrix products"));
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+
+    s = machine(); /* as a run leaves it that was killed before its collectives */
+    add_device(&s, 0);
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "no messages"));
+    fr_fit_free(&r);
+    s.provenance.ranks = s.provenance.ranks_per_node = 1;
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(log_coefficients_are_recovered),
+        cmocka_unit_test(eager_threshold_is_found),
+        cmocka_unit_test(written_cluster_prices_like_the_fit),
+        cmocka_unit_test(an_incomplete_grid_is_cut_to_a_full_one),
+        cmocka_unit_test(coefficients_are_never_negative),
+        cmocka_unit_test(few_points_give_what_they_can),
+        cmocka_unit_test(device_and_levels_need_their_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

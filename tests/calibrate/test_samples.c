@@ -1,0 +1,177 @@
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "calibrate/samples.h"
+#include "tests/calibrate/near.h"
+
+#define FIRST                                                                                  \
+    "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"host\": \"h\", "          \
+    "\"ranks\": 4, \"ranks_per_node\": 2, \"nodes\": 2}\n"
+#define KERNEL "{\"kind\": \"kernel\", \"rep\": 0, \"time_s\": 4e-08}\n"
+#define COLLECTIVE(op, level, ranks, time)                                                     \
+    "{\"kind\": \"collective\", \"op\": \"" op "\", \"ranks\": " ranks ", \"level\": \"" level \
+    "\", \"size_B\": 1024, \"launch\": 0, \"rep\": 3, \"time_s\": " time "}\n"
+
+static fr_status parse(const char *text, struct fr_samples *samples, struct fr_error *err) {
+    *samples = (struct fr_samples){0};
+    return fr_samples_parse(text, strlen(text), "samples.jsonl", samples, err);
+}
+
+static void written_samples_read_back(void **state) {
+    (void)state;
+    char path[] = "/tmp/forerun-test-XXXXXX";
+    int fd = mkstemp(path);
+    struct fr_error err = {.status = FR_OK};
+    struct fr_text line = {0};
+    const struct fr_provenance provenance = {.host = "a \"host\"",
+                                             .cpu = "x",
+                                             .cores = 2,
+                                             .memory_B = 1e9,
+                                             .ranks = 4,
+                                             .ranks_per_node = 2,
+                                             .nodes = 2,
+                                             .oversubscribed = true,
+                                             .seed = 7,
+                                             .version = "0.1.0",
+                                             .pinning = "none"};
+    const struct fr_sample_collective c = {FR_OP_ALL_GATHER, FR_SAMPLE_SYSTEM, 4, 1024, 1, 2,
+                                           1.25e-5};
+    const struct fr_sample_gemm g = {FR_FP64, 64, 32, 8, 3, 1.9e-6};
+    const struct fr_sample_memory m = {268435456, 4, 0.021};
+    const struct fr_sample_kernel k = {5, 4e-8};
+    fr_sample_line_provenance(&provenance, &line);
+    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    fr_sample_line_collective(&c, &line);
+    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    fr_sample_line_gemm(&g, &line);
+    fr_sample_line_memory(&m, &line);
+    fr_sample_line_kernel(&k, &line);
+    assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
+    close(fd);
+
+    struct fr_samples s = {0};
+    fr_status status = fr_samples_read(path, &s, &err);
+    unlink(path);
+    if (status != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    assert_string_equal(s.provenance.host, provenance.host);
+    assert_string_equal(s.provenance.pinning, provenance.pinning);
+    assert_int_equal(s.provenance.seed, 7);
+    assert_true(s.provenance.oversubscribed);
+    assert_int_equal(s.n_collective, 1);
+    assert_int_equal(s.collective[0].op, c.op);
+    assert_int_equal(s.collective[0].level, c.level);
+    assert_int_equal(s.collective[0].n_ranks, c.n_ranks);
+    assert_int_equal(s.collective[0].launch, c.launch);
+    assert_int_equal(s.collective[0].rep, c.rep);
+    ASSERT_NEAR(s.collective[0].size_B, c.size_B, 0);
+    ASSERT_NEAR(s.collective[0].time_s, c.time_s, 0);
+    assert_int_equal(s.n_gemm, 1);
+    assert_int_equal(s.gemm[0].dtype, g.dtype);
+    assert_int_equal(s.gemm[0].m, g.m);
+    assert_int_equal(s.gemm[0].n, g.n);
+    assert_int_equal(s.gemm[0].k, g.k);
+    ASSERT_NEAR(s.gemm[0].time_s, g.time_s, 0);
+    assert_int_equal(s.n_memory, 1);
+    ASSERT_NEAR(s.memory[0].time_s, m.time_s, 0);
+    assert_int_equal(s.n_kernel, 1);
+    assert_int_equal(s.kernel[0].rep, 5);
+    fr_samples_free(&s);
+}
+
+static void cut_last_line_is_counted(void **state) {
+    (void)state;
+    struct fr_samples s;
+    struct fr_error err = {.status = FR_OK};
+    assert_int_equal(parse(FIRST KERNEL "{\"kind\": \"kern", &s, &err), FR_OK);
+    assert_int_equal(s.n_cut, 1);
+    assert_int_equal(s.n_kernel, 1);
+    fr_samples_free(&s);
+    /* Whole, only its end is missing. */
+    assert_int_equal(
+        parse(FIRST KERNEL "{\"kind\": \"kernel\", \"rep\": 1, \"time_s\": 1e-8}", &s, &err),
+        FR_OK);
+    assert_int_equal(s.n_cut, 0);
+    assert_int_equal(s.n_kernel, 2);
+    fr_samples_free(&s);
+}
+
+static void many_samples_grow(void **state) {
+    (void)state;
+    struct fr_samples s = {0};
+    for (int i = 0; i < 1000; i++) {
+        const struct fr_sample_kernel k = {.rep = i, .time_s = 1e-8};
+        assert_int_equal(fr_samples_add_kernel(&s, &k), FR_OK);
+    }
+    for (int i = 0; i < 1000; i++) assert_int_equal(s.kernel[i].rep, i);
+    fr_samples_free(&s);
+}
+
+static void nonsense_is_refused_with_its_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *where, *detail;
+    } cases[] = {
+        {"", "samples.jsonl", "no samples"},
+        {"\n\n", "samples.jsonl", "no samples"},
+        {KERNEL, "line 1", "provenance"},
+        {FIRST FIRST, "line 2", "second provenance"},
+        {"{\"kind\": \"provenance\", \"schema\": \"forerun/samples/9\"}\n", "line 1",
+         "samples/9"},
+        {"{\"kind\": \"provenance\"}\n", "line 1#/schema", ""},
+        {"{\"kind\": \"provenance\", \"schema\": \"forerun/samples/1\", \"ranks\": 2, "
+         "\"ranks_per_node\": 4, \"nodes\": 1}\n",
+         "ranks_per_node", "more than"},
+        {FIRST "not json\n" KERNEL, "line 2", ""},
+        {FIRST KERNEL "[1, 2]\n", "line 3", ""},
+        {FIRST "\n" COLLECTIVE("all_reduse", "node", "2", "1e-6"), "line 3#/op", "all_reduce"},
+        {FIRST COLLECTIVE("all_reduce", "rack", "2", "1e-6"), "line 2#/level", ""},
+        {FIRST COLLECTIVE("all_reduce", "node", "1", "1e-6"), "line 2#/ranks", ""},
+        {FIRST COLLECTIVE("all_reduce", "node", "2", "0"), "line 2#/time_s", ""},
+        {FIRST COLLECTIVE("all_reduce", "node", "2", "-1"), "line 2#/time_s", ""},
+        {FIRST COLLECTIVE("all_reduce", "node", "2.5", "1"), "line 2#/ranks", ""},
+        {FIRST "{\"kind\": \"gemm\", \"dtype\": \"fp32\", \"m\": 0, \"n\": 1, \"k\": 1, "
+               "\"rep\": 0, \"time_s\": 1}\n",
+         "line 2#/m", ""},
+        {FIRST "{\"kind\": \"memory\", \"rep\": 0, \"time_s\": 1}\n", "line 2#/size_B", ""},
+        {FIRST "{\"kind\": \"kernel\", \"rep\": 0, \"times_s\": 1}\n", "line 2", "time_s"},
+        {FIRST "{\"kind\": \"karnel\", \"rep\": 0, \"time_s\": 1}\n", "line 2#/kind", "kernel"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_samples s;
+        struct fr_error err = {.status = FR_OK};
+        fr_status status = parse(cases[i].text, &s, &err);
+        if (status != FR_ERR_INPUT || !strstr(err.where, cases[i].where) ||
+            !strstr(err.detail, cases[i].detail))
+            fail_msg("case %zu: status %d, \"%s\": \"%s\"; wanted \"%s\": \"%s\"", i,
+                     (int)status, err.where, err.detail, cases[i].where, cases[i].detail);
+        fr_samples_free(&s);
+    }
+}
+
+static void a_missing_file_is_an_input_error(void **state) {
+    (void)state;
+    struct fr_samples s = {0};
+    struct fr_error err = {.status = FR_OK};
+    assert_int_equal(fr_samples_read("/nonexistent/samples.jsonl", &s, &err), FR_ERR_INPUT);
+    fr_samples_free(&s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(written_samples_read_back),
+        cmocka_unit_test(cut_last_line_is_counted),
+        cmocka_unit_test(many_samples_grow),
+        cmocka_unit_test(nonsense_is_refused_with_its_line),
+        cmocka_unit_test(a_missing_file_is_an_input_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
