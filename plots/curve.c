@@ -1,0 +1,137 @@
+#include "plots/curve.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A result with all that orders it. */
+struct entry {
+    const struct fr_result *result;
+    double value;
+    int64_t ghost;
+    bool tensor;
+};
+
+static int order(double a, double b) { return (a > b) - (a < b); }
+
+static int compare_curve(const struct entry *a, const struct entry *b) {
+    if (a->tensor != b->tensor) return a->tensor ? -1 : 1;
+    int methods = strcmp(a->result->method, b->result->method);
+    if (methods) return methods;
+    return (a->ghost > b->ghost) - (a->ghost < b->ghost);
+}
+
+static int compare_entry(const void *left, const void *right) {
+    const struct entry *a = left, *b = right;
+    int curves = compare_curve(a, b);
+    if (curves) return curves;
+    int64_t ranks = a->result->ranks - b->result->ranks;
+    if (ranks) return ranks < 0 ? -1 : 1;
+    int values = order(a->value, b->value);
+    if (values) return values;
+    return (a->result > b->result) - (a->result < b->result); /* all of one array */
+}
+
+static int compare_urgency(const void *left, const void *right) {
+    const struct fr_curve *a = left, *b = right;
+    if (a->urgency != b->urgency) return a->urgency < b->urgency ? -1 : 1;
+    int values = order(a->best, b->best);
+    return values ? values : (a->at > b->at) - (a->at < b->at);
+}
+
+static int compare_place(const void *left, const void *right) {
+    const struct fr_curve *a = left, *b = right;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+static int compare_ranks(const void *left, const void *right) {
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void label(const struct fr_result *r, bool by_ghost, struct fr_curve *curve) {
+    int used = snprintf(curve->label, sizeof curve->label, "%s", r->method);
+    if (by_ghost && r->ghost > 0)
+        snprintf(curve->label + used, sizeof curve->label - used, ", k = %" PRId64, r->ghost);
+}
+
+/* Walk the sorted entries: a new curve where method or ghost change, a new point where the
+ * rank count does; the first entry of each is its best. */
+static void cut(const struct entry *entries, size_t n, bool by_ghost, struct fr_curves *c) {
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = &entries[i];
+        bool new_curve = i == 0 || compare_curve(&entries[i - 1], e) != 0;
+        if (!new_curve && entries[i - 1].result->ranks == e->result->ranks) continue;
+        if (new_curve) {
+            c->items[c->count] = (struct fr_curve){.at = &c->storage[used], .best = e->value};
+            label(e->result, by_ghost, &c->items[c->count++]);
+        }
+        struct fr_curve *curve = &c->items[c->count - 1];
+        curve->best = fmin(curve->best, e->value);
+        curve->n++;
+        c->storage[used++] = e->result;
+    }
+}
+
+/* Neighbouring widths lie on each other; a few, spread, say more than the best few. */
+static void keep_some(struct fr_curves *c, int max) {
+    if (c->count <= max) return;
+    struct fr_curve *best = &c->items[0];
+    for (int i = 0; i < c->count; i++) {
+        int64_t ghost = c->items[i].at[0]->ghost;
+        bool power_of_two = ghost > 0 && (ghost & (ghost - 1)) == 0;
+        c->items[i].urgency = ghost == 0 ? 0 : power_of_two ? 2 : 3;
+        if (c->items[i].best < best->best) best = &c->items[i];
+    }
+    best->urgency = best->urgency > 1 ? 1 : best->urgency;
+    qsort(c->items, c->count, sizeof *c->items, compare_urgency);
+    c->left_out = c->count - max;
+    c->count = max;
+    qsort(c->items, c->count, sizeof *c->items, compare_place);
+}
+
+static void collect_ranks(struct fr_curves *c) {
+    int n = 0;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->items[i].n; j++) c->ranks[n++] = c->items[i].at[j]->ranks;
+    qsort(c->ranks, n, sizeof *c->ranks, compare_ranks);
+    for (int i = 0; i < n; i++)
+        if (i == 0 || c->ranks[i] != c->ranks[i - 1]) c->ranks[c->n_ranks++] = c->ranks[i];
+}
+
+fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
+                         int max, struct fr_curves *c, struct fr_error *err) {
+    *c = (struct fr_curves){0};
+    struct entry *entries = calloc(results->count + 1, sizeof *entries);
+    c->items = calloc(results->count + 1, sizeof *c->items);
+    c->storage = calloc(results->count + 1, sizeof *c->storage);
+    c->ranks = calloc(results->count + 1, sizeof *c->ranks);
+    if (!entries || !c->items || !c->storage || !c->ranks) {
+        free(entries);
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct fr_result *r = &results->items[i];
+        double v = value(results, r);
+        if (!isfinite(v)) continue;
+        entries[n++] =
+            (struct entry){r, v, by_ghost ? r->ghost : 0, strcmp(r->method, "tensor") == 0};
+    }
+    qsort(entries, n, sizeof *entries, compare_entry);
+    cut(entries, n, by_ghost, c);
+    free(entries);
+    keep_some(c, max);
+    collect_ranks(c);
+    return FR_OK;
+}
+
+void fr_curves_free(struct fr_curves *c) {
+    free(c->items);
+    free(c->storage);
+    free(c->ranks);
+    *c = (struct fr_curves){0};
+}

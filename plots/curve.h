@@ -1,0 +1,38 @@
+/** @file
+ *  Outcomes sorted into curves over the rank count: one curve a method, or one a method and
+ *  ghost width, at each rank count its best plan. */
+#ifndef FR_PLOTS_CURVE_H
+#define FR_PLOTS_CURVE_H
+
+#include "plots/results.h"
+
+struct fr_curve {
+    char label[64];
+    const struct fr_result *const *at; /**< ascending rank counts, into the list's storage */
+    int n;
+    double best; /**< least value on it */
+    int urgency; /**< when some must be left out, the smallest stay */
+};
+
+struct fr_curves {
+    struct fr_curve *items;
+    int count; /**< kept */
+    int left_out;
+    int64_t *ranks; /**< every rank count on the kept curves, ascending */
+    int n_ranks;
+    const struct fr_result **storage;
+};
+
+typedef double (*fr_curve_value)(const struct fr_results *results,
+                                 const struct fr_result *result);
+
+/** Make the curves, tensor first, then by method and ghost width.  Of more than @p max the ones
+ *  without a ghost width are kept, then the best one, widths that are powers of two, and the
+ *  next best; the others are counted.  Results whose value is not
+ *  finite are left out.  Free with fr_curves_free, also on error.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
+                         int max, struct fr_curves *curves, struct fr_error *err);
+void fr_curves_free(struct fr_curves *curves);
+
+#endif

@@ -1,0 +1,45 @@
+/** @file
+ *  A figure: JSON results of other commands in, one picture out.
+ *
+ *  Figures read only what they need and let other keys pass, so that a result of a newer
+ *  version still draws; a needed key that is missing is an error with its place, and then no
+ *  file is written.
+ *
+ *  To add one: plots/figure/<name>.c exporting fr_figure_<name>, and a row FR_FIGURE(<name>) in
+ *  plots/figure_list.h.
+ */
+#ifndef FR_PLOTS_FIGURE_H
+#define FR_PLOTS_FIGURE_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+
+struct fr_figure_options {
+    const char *output; /**< FILE.svg, FILE.png or FILE.pdf */
+    bool keep_script;   /**< leave FILE.gp and FILE.dat beside it */
+};
+
+struct fr_figure {
+    const char *name;    /**< spelling on the command line, words joined by dashes */
+    const char *summary; /**< what it shows, one line */
+    const char *inputs;  /**< what it reads */
+    /** Draw @p n_inputs >= 1 documents into o->output.
+     *  @return FR_OK; FR_ERR_INPUT for a document that does not fit, FR_ERR_USAGE for an output
+     *          that is no picture, FR_ERR_EXTERNAL for gnuplot, FR_ERR_IO, FR_ERR_NOMEM. */
+    fr_status (*draw)(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err);
+};
+
+#define FR_FIGURE(name) extern const struct fr_figure fr_figure_##name;
+#include "plots/figure_list.h"
+#undef FR_FIGURE
+
+/** Rows in table order, then NULL. */
+extern const struct fr_figure *const fr_figures[];
+
+/** The figure called @p name; on FR_ERR_USAGE the nearest one is suggested. */
+fr_status fr_figure_find(const char *name, const struct fr_figure **figure,
+                         struct fr_error *err);
+
+#endif

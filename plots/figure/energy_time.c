@@ -1,0 +1,118 @@
+/* Energy and time against the number of ranks, a curve for each method and ghost width, as in
+ * the phantom-parallelism paper's comparison at equal loss. */
+#include <math.h>
+#include <stdio.h>
+
+#include "plots/curve.h"
+#include "plots/scale.h"
+
+enum { WIDTH_PX = 1200, HEIGHT_PX = 520, CURVES_MAX = 10 };
+static const struct fr_box energy_box = {90, 80, 370, 330}, time_box = {560, 80, 370, 330};
+
+static double energy_of(const struct fr_result *r) { return r->energy_J; }
+static double time_of(const struct fr_result *r) { return r->time_s; }
+
+struct panel {
+    struct fr_box box;
+    const char *heading;
+    fr_quantity quantity;
+    double (*of)(const struct fr_result *r);
+};
+
+static void add_axes(struct fr_picture *p, const struct panel *panel,
+                     const struct fr_curves *curves) {
+    struct fr_scale seen = FR_SCALE_EMPTY;
+    for (int i = 0; i < curves->count; i++)
+        for (int j = 0; j < curves->items[i].n; j++)
+            fr_scale_include(&seen, panel->of(curves->items[i].at[j]));
+    fr_scale_counts(p, curves->ranks, curves->n_ranks, 9);
+    fr_scale_axis(p, "y", seen, panel->quantity, 9);
+    fr_picture_axis_label(p, "x", "ranks");
+}
+
+/* Energy may be unknown for a whole curve, where time was ranked. */
+static bool any_known(const struct panel *panel, const struct fr_curve *curve) {
+    for (int j = 0; j < curve->n; j++)
+        if (isfinite(panel->of(curve->at[j]))) return true;
+    return false;
+}
+
+static void mark_best(struct fr_picture *p, const struct panel *panel,
+                      const struct fr_result *best) {
+    char label[96], title[128];
+    if (!isfinite(panel->of(best))) return;
+    int block = fr_picture_block(p);
+    FR_ROW(p, (double)best->ranks, panel->of(best));
+    snprintf(title, sizeof title, "best: %s", fr_result_label(best, label, sizeof label));
+    fr_picture_curve(p, block, title,
+                     "using 1:2 with points lc rgb '#000000' pt 6 ps 2.4 lw 2");
+}
+
+static void draw_panel(struct fr_picture *p, const struct panel *panel,
+                       const struct fr_results *results, const struct fr_curves *curves) {
+    fr_picture_panel(p, &panel->box, panel->heading);
+    add_axes(p, panel, curves);
+    if (p->n_panels == 2) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
+    for (int i = 0; i < curves->count; i++) {
+        const struct fr_curve *curve = &curves->items[i];
+        if (!any_known(panel, curve)) continue;
+        int block = fr_picture_block(p);
+        for (int j = 0; j < curve->n; j++)
+            FR_ROW(p, (double)curve->at[j]->ranks, panel->of(curve->at[j]));
+        fr_picture_curve(p, block, curve->label,
+                         "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
+                         fr_picture_colour(i), fr_picture_point(i));
+    }
+    mark_best(p, panel, results->best);
+    fr_picture_plotted(p);
+}
+
+static void add_texts(struct fr_picture *p, const struct fr_results *results,
+                      const struct fr_curves *curves) {
+    char label[96], time[40], energy[40];
+    const struct fr_result *best = results->best;
+    fr_text_addf(&p->title, "Least %s: %s on %lld ranks, %s in %s",
+                 results->ranked == FR_RANKED_TIME     ? "time"
+                 : results->ranked == FR_RANKED_ENERGY ? "energy"
+                                                       : "energy times time",
+                 fr_result_label(best, label, sizeof label), (long long)best->ranks,
+                 fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
+                 fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
+    if (curves->left_out)
+        fr_text_addf(&p->note, "Curves of %d more ghost widths are not drawn.  ",
+                     curves->left_out);
+    fr_results_footer(results, p, true);
+}
+
+static void draw_all(struct fr_picture *p, const struct fr_results *results,
+                     const struct fr_curves *curves) {
+    const struct panel panels[] = {
+        {energy_box, fr_results_energy_name(results), FR_QUANTITY_ENERGY, energy_of},
+        {time_box, fr_results_time_name(results), FR_QUANTITY_TIME, time_of}};
+    add_texts(p, results, curves);
+    for (int i = 0; i < 2; i++) draw_panel(p, &panels[i], results, curves);
+}
+
+static fr_status draw(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_results results;
+    struct fr_curves curves = {0};
+    struct fr_picture p;
+    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
+    fr_status status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK) status = fr_results_need_energy(&results, &roots[0], err);
+    if (status == FR_OK)
+        status = fr_curves_make(&results, true, fr_result_value, CURVES_MAX, &curves, err);
+    if (status == FR_OK) draw_all(&p, &results, &curves);
+    status = fr_picture_end(&p, status, o, err);
+    fr_curves_free(&curves);
+    fr_results_free(&results);
+    return status;
+}
+
+const struct fr_figure fr_figure_energy_time = {
+    .name = "energy-time",
+    .summary = "energy and time against ranks, a curve for each method and ghost width",
+    .inputs = "results of forerun search --json, best with --top 0",
+    .draw = draw,
+};

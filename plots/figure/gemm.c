@@ -1,0 +1,184 @@
+/* Rate of matrix products, R = 2 m n k / t: square ones against their size, and skinny ones (a
+ * small inner dimension, as phantom parallelism's compressors have) against k. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/measured.h"
+#include "plots/scale.h"
+
+enum { WIDTH_PX = 1280, HEIGHT_PX = 520, CURVES_MAX = 8, SKINNY_MAX = 64, OUTER_MIN = 256 };
+static const struct fr_box square_box = {80, 80, 420, 310}, skinny_box = {630, 80, 420, 310};
+
+typedef bool (*belongs)(const struct fr_measured_gemm *g);
+
+static bool is_square(const struct fr_measured_gemm *g) { return g->m == g->n && g->n == g->k; }
+
+static bool is_skinny(const struct fr_measured_gemm *g) {
+    return g->k <= SKINNY_MAX && g->m >= OUTER_MIN && g->n >= OUTER_MIN;
+}
+
+/* The selection where there are too many curves. */
+static bool is_even_skinny(const struct fr_measured_gemm *g) {
+    return is_skinny(g) && g->m == g->n;
+}
+
+static double rate_GFLOP_per_s(const struct fr_measured_gemm *g) {
+    return 2.0 * (double)g->m * (double)g->n * (double)g->k / g->median_s / 1e9;
+}
+
+static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* Curves follow each other, and k ascends on each; a square shape's k is its size. */
+static int compare(const void *left, const void *right) {
+    const struct fr_measured_gemm *a = left, *b = right;
+    int dtypes = strcmp(a->dtype, b->dtype), m = order(a->m, b->m), n = order(a->n, b->n);
+    if (dtypes) return dtypes;
+    if (is_square(a) != is_square(b)) return is_square(a) ? -1 : 1;
+    if (is_square(a)) m = n = 0;
+    if (m || n) return m ? m : n;
+    int k = order(a->k, b->k);
+    return k ? k : (a->median_s > b->median_s) - (a->median_s < b->median_s);
+}
+
+static bool same_curve(const struct fr_measured_gemm *a, const struct fr_measured_gemm *b) {
+    return strcmp(a->dtype, b->dtype) == 0 &&
+           (is_square(a) ? is_square(b) : !is_square(b) && a->m == b->m && a->n == b->n);
+}
+
+static int compare_counts(const void *left, const void *right) {
+    const int64_t *a = left, *b = right;
+    return order(*a, *b);
+}
+
+/* x axis over every k of the panel, y axis from 0. */
+static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measured, belongs in,
+                          const char *x_label, struct fr_error *err) {
+    int64_t *k = calloc((size_t)measured->n_gemms + 1, sizeof *k);
+    int n = 0, distinct = 0;
+    double highest = 0;
+    if (!k) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < measured->n_gemms; i++) {
+        if (!in(&measured->gemms[i])) continue;
+        k[n++] = measured->gemms[i].k;
+        highest = fmax(highest, rate_GFLOP_per_s(&measured->gemms[i]));
+    }
+    qsort(k, n, sizeof *k, compare_counts);
+    for (int i = 0; i < n; i++)
+        if (i == 0 || k[i] != k[i - 1]) k[distinct++] = k[i];
+    fr_scale_counts(p, k, distinct, 10);
+    fr_text_addf(&p->script, "set yrange [0:%.9g]\n", 1.1 * highest);
+    fr_picture_axis_label(p, "x", x_label);
+    fr_picture_axis_label(p, "y", "rate [GFLOP/s]");
+    free(k);
+    return FR_OK;
+}
+
+static void name_curve(const struct fr_measured_gemm *g, char *out, size_t capacity) {
+    if (is_square(g))
+        snprintf(out, capacity, "%s", g->dtype);
+    else
+        snprintf(out, capacity, "m = %lld, n = %lld, %s", (long long)g->m, (long long)g->n,
+                 g->dtype);
+}
+
+static void add_curves(struct fr_picture *p, const struct fr_measured *measured, belongs in) {
+    const struct fr_measured_gemm *before = NULL;
+    char name[80] = "";
+    int block = 0, n_curves = 0;
+    for (int i = 0; i < measured->n_gemms; i++) {
+        const struct fr_measured_gemm *g = &measured->gemms[i];
+        if (!in(g)) continue;
+        if (!before || !same_curve(before, g)) {
+            if (n_curves == CURVES_MAX) break;
+            block = fr_picture_block(p);
+            name_curve(g, name, sizeof name);
+            fr_picture_curve(p, block, name,
+                             "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
+                             fr_picture_colour(n_curves + 1), fr_picture_point(n_curves));
+            n_curves++;
+        }
+        FR_ROW(p, (double)g->k, rate_GFLOP_per_s(g));
+        before = g;
+    }
+}
+
+static fr_status draw_panel(struct fr_picture *p, const struct fr_measured *measured,
+                            belongs in, const struct fr_box *box, const char *heading,
+                            const char *x_label, struct fr_error *err) {
+    int n = 0;
+    for (int i = 0; i < measured->n_gemms; i++) n += in(&measured->gemms[i]);
+    if (n == 0) return FR_OK;
+    fr_picture_panel(p, box, heading);
+    FR_TRY(add_axes(p, measured, in, x_label, err));
+    fr_picture_key(p, box->left + box->width + 15, box->top);
+    add_curves(p, measured, in);
+    fr_picture_plotted(p);
+    return FR_OK;
+}
+
+static int count(const struct fr_measured *measured, belongs in, int *n_curves) {
+    const struct fr_measured_gemm *before = NULL;
+    int n = 0;
+    *n_curves = 0;
+    for (int i = 0; i < measured->n_gemms; i++) {
+        const struct fr_measured_gemm *g = &measured->gemms[i];
+        if (!in(g)) continue;
+        *n_curves += !before || !same_curve(before, g);
+        before = g;
+        n++;
+    }
+    return n;
+}
+
+static void add_texts(struct fr_picture *p, const struct fr_measured *measured, int n_drawn) {
+    double highest = 0;
+    for (int i = 0; i < measured->n_gemms; i++)
+        highest = fmax(highest, rate_GFLOP_per_s(&measured->gemms[i]));
+    fr_text_addf(&p->title, "Matrix products: at most %.4g GFLOP/s", highest);
+    if (n_drawn < measured->n_gemms)
+        fr_text_addf(&p->note,
+                     "%d of %d products drawn: square ones, and those of small k with "
+                     "m and n at least %d.",
+                     n_drawn, measured->n_gemms, OUTER_MIN);
+    fr_text_addf(&p->footer, "%s", fr_text_get(&measured->footer));
+}
+
+static fr_status draw_all(struct fr_picture *p, const struct fr_measured *measured,
+                          const struct fr_json *root, struct fr_error *err) {
+    int n_curves = 0;
+    belongs skinny = is_skinny;
+    qsort(measured->gemms, measured->n_gemms, sizeof *measured->gemms, compare);
+    int n_square = count(measured, is_square, &n_curves);
+    int n_skinny = count(measured, skinny, &n_curves);
+    if (n_curves > CURVES_MAX) {
+        skinny = is_even_skinny;
+        n_skinny = count(measured, skinny, &n_curves);
+    }
+    if (n_square + n_skinny == 0)
+        return fr_json_fail(root, err, "holds no square or skinny product (\"gemm\")");
+    add_texts(p, measured, n_square + n_skinny);
+    FR_TRY(draw_panel(p, measured, is_square, &square_box, "square, m = n = k", "n", err));
+    return draw_panel(p, measured, skinny, &skinny_box, "skinny, m x k times k x n", "k", err);
+}
+
+static fr_status draw(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_measured measured = {0};
+    struct fr_picture p;
+    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
+    fr_status status = fr_measured_single(n_inputs, "gemm", err);
+    if (status == FR_OK) status = fr_measured_read(&roots[0], &measured, err);
+    if (status == FR_OK) status = draw_all(&p, &measured, &roots[0], err);
+    status = fr_picture_end(&p, status, o, err);
+    fr_measured_free(&measured);
+    return status;
+}
+
+const struct fr_figure fr_figure_gemm = {
+    .name = "gemm",
+    .summary = "rate of square and of skinny matrix products",
+    .inputs = "one result of forerun fit --json",
+    .draw = draw,
+};

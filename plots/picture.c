@@ -1,0 +1,152 @@
+#include "plots/picture.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plots/gnuplot.h"
+
+static const char *const colours[] = {"#000000", "#D55E00", "#0072B2", "#009E73",
+                                      "#CC79A7", "#E69F00", "#56B4E9"};
+static const int points[] = {7, 5, 9, 13, 11, 6, 4, 8};
+enum {
+    N_COLOURS = sizeof colours / sizeof *colours,
+    N_POINTS = sizeof points / sizeof *points
+};
+
+const char *fr_picture_colour(int i) { return colours[i % N_COLOURS]; }
+int fr_picture_point(int i) { return points[i % N_POINTS]; }
+
+void fr_picture_begin(struct fr_picture *p, int width_px, int height_px) {
+    *p = (struct fr_picture){.width_px = width_px, .height_px = height_px};
+}
+
+/* Positions count from below in gnuplot. */
+static double across(const struct fr_picture *p, double x_px) { return x_px / p->width_px; }
+static double up(const struct fr_picture *p, double y_px) { return 1 - y_px / p->height_px; }
+
+/* DejaVu Sans averages just under 0.56 of its size a character. */
+static double character_px(int size) { return 0.56 * size; }
+
+double fr_picture_text_px(const char *text, int size) {
+    double width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xc0) != 0x80 ? character_px(size) : 0;
+    return width;
+}
+
+/* Append the first @p room characters of @p text, and an ellipsis if that is not all. */
+static void add_cut(struct fr_text *cut, const char *text, double room) {
+    const char *end = text;
+    for (double n = 0; *end; end++) {
+        bool begins = ((unsigned char)*end & 0xc0) != 0x80;
+        if (begins && ++n > room) break;
+    }
+    fr_text_addf(cut, "%.*s%s", (int)(end - text), text, *end ? "\xe2\x80\xa6" : "");
+}
+
+void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double y_px,
+                     const char *align, int size, const char *colour) {
+    struct fr_text cut = {0};
+    double space = *align == 'l' ? p->width_px - x_px : *align == 'r' ? x_px : p->width_px;
+    add_cut(&cut, text, (space - 10) / character_px(size));
+    fr_text_addf(&p->script, "set label ");
+    fr_gnuplot_quote(&p->script, fr_text_get(&cut));
+    fr_text_addf(&p->script,
+                 " at screen %.5f,%.5f %s tc rgb '%s' front font sprintf('DejaVu Sans,%%g', "
+                 "%g * FONT)\n",
+                 across(p, x_px), up(p, y_px), align, colour, size / 12.0);
+    fr_text_free(&cut);
+}
+
+static void place_frame(struct fr_picture *p) {
+    fr_picture_text(p, fr_text_get(&p->title), 20, 22, "left", 15, "#000000");
+    fr_picture_text(p, fr_text_get(&p->note), 20, p->height_px - 34, "left", 10, "#555555");
+    fr_picture_text(p, fr_text_get(&p->footer), 20, p->height_px - 16, "left", 10, "#555555");
+}
+
+void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading) {
+    if (p->n_panels++ == 0) fr_text_addf(&p->script, "set multiplot\n");
+    fr_text_addf(&p->script,
+                 "reset\nset datafile missing 'NaN'\nset border 3 lc rgb '#444444'\n"
+                 "set tics nomirror out scale 0.6\nunset key\n"
+                 "set grid lt 1 lc rgb '#dddddd' lw 0.8\nset bars 0.4\n");
+    fr_text_addf(&p->script,
+                 "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+                 "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
+                 across(p, box->left), across(p, box->left + box->width), up(p, box->top),
+                 up(p, box->top + box->height));
+    if (p->n_panels == 1) place_frame(p);
+    if (*heading) fr_picture_text(p, heading, box->left, box->top - 16, "left", 12, "#000000");
+}
+
+void fr_picture_key(struct fr_picture *p, double left, double top) {
+    fr_text_addf(&p->script,
+                 "set key at screen %.5f,%.5f left top vertical maxcols 1 Left reverse "
+                 "samplen 2.2 spacing 1.15\n",
+                 across(p, left), up(p, top));
+}
+
+void fr_picture_axis_label(struct fr_picture *p, const char *axis, const char *text) {
+    fr_text_addf(&p->script, "set %slabel ", axis);
+    fr_gnuplot_quote(&p->script, text);
+    fr_text_addf(&p->script, "\n");
+}
+
+void fr_picture_quote(struct fr_picture *p, const char *string) {
+    fr_gnuplot_quote(&p->script, string);
+}
+
+int fr_picture_block(struct fr_picture *p) {
+    if (p->n_blocks > 0) fr_text_addf(&p->data, "\n\n"); /* gnuplot's mark between blocks */
+    return p->n_blocks++;
+}
+
+void fr_picture_row(struct fr_picture *p, int n, const double *values) {
+    for (int i = 0; i < n; i++) {
+        if (isfinite(values[i]))
+            fr_text_addf(&p->data, "%s%.9g", i ? " " : "", values[i]);
+        else
+            fr_text_addf(&p->data, "%sNaN", i ? " " : "");
+    }
+    fr_text_addf(&p->data, "\n");
+}
+
+void fr_picture_curve(struct fr_picture *p, int block, const char *title, const char *how,
+                      ...) {
+    char drawn[256];
+    va_list ap;
+    va_start(ap, how);
+    vsnprintf(drawn, sizeof drawn, how, ap);
+    va_end(ap);
+    fr_text_addf(&p->script, "%s data index %d %s ", p->plotting ? ", \\\n    " : "plot", block,
+                 drawn);
+    p->plotting = true;
+    if (!title) {
+        fr_text_addf(&p->script, "notitle");
+        return;
+    }
+    fr_text_addf(&p->script, "title ");
+    fr_gnuplot_quote(&p->script, title);
+}
+
+void fr_picture_plotted(struct fr_picture *p) {
+    fr_text_addf(&p->script, "\n");
+    p->plotting = false;
+}
+
+fr_status fr_picture_end(struct fr_picture *p, fr_status status,
+                         const struct fr_figure_options *o, struct fr_error *err) {
+    bool failed = p->script.failed || p->data.failed || p->title.failed || p->footer.failed ||
+                  p->note.failed;
+    if (status == FR_OK && failed)
+        status = fr_fail(err, FR_ERR_NOMEM, o->output, "out of memory");
+    fr_text_addf(&p->script, "unset multiplot\n");
+    struct fr_gnuplot_job job = {fr_text_get(&p->script), fr_text_get(&p->data), p->width_px,
+                                 p->height_px};
+    if (status == FR_OK) status = fr_gnuplot_draw(&job, o, err);
+    fr_text_free(&p->script), fr_text_free(&p->data);
+    fr_text_free(&p->title), fr_text_free(&p->footer), fr_text_free(&p->note);
+    return status;
+}

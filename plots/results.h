@@ -1,0 +1,59 @@
+/** @file
+ *  Results of `forerun search --json` as figures need them: a list of priced plans, the best
+ *  one, and where it all came from. */
+#ifndef FR_PLOTS_RESULTS_H
+#define FR_PLOTS_RESULTS_H
+
+#include "models/outcome.h"
+#include "plots/picture.h"
+
+/** One outcome.  Time and energy are those that were ranked: to the loss, or an iteration. */
+struct fr_result {
+    char method[32];
+    int64_t ranks, dp, pp, tp, ghost;
+    double time_s, energy_J; /**< energy NaN where it is unknown */
+    double iteration_time_s;
+    double part_s[FR_PART_COUNT];
+    bool extrapolated;
+};
+
+typedef enum { FR_RANKED_TIME, FR_RANKED_ENERGY, FR_RANKED_EDP } fr_ranked;
+
+/** One or more search results put together. */
+struct fr_results {
+    struct fr_result *items;
+    size_t count;
+    const struct fr_result *best; /**< in items */
+    fr_ranked ranked;
+    bool by_iteration;
+    int64_t feasible;                       /**< configurations the searches found */
+    struct fr_text cluster, model, version; /**< each distinct one, joined */
+    struct fr_text power;                   /**< quality of the energy, likewise */
+};
+
+/** Read "forerun/search/1" documents; their `ranked_by` must agree.  `top` and `pareto` are
+ *  joined, a plan found in both kept once.  Free with fr_results_free, also on error.
+ *  @return FR_OK, FR_ERR_INPUT with the place, FR_ERR_NOMEM. */
+fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_results *results,
+                          struct fr_error *err);
+void fr_results_free(struct fr_results *results);
+
+/** What was minimised; infinite where the energy it needs is unknown. */
+double fr_result_value(const struct fr_results *results, const struct fr_result *result);
+
+/** FR_ERR_INPUT at @p root unless some energy is known. */
+fr_status fr_results_need_energy(const struct fr_results *results, const struct fr_json *root,
+                                 struct fr_error *err);
+
+/** "phantom k 16, tp 8 x dp 1": every axis that is not 1, tp always.  @return @p out. */
+const char *fr_result_label(const struct fr_result *result, char *out, size_t capacity);
+
+/** Footer and note: cluster, model, version, quality of the energy (when @p energy), what is
+ *  missing from the list and what extrapolates. */
+void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy);
+
+/** "time to the loss" or "time per iteration". */
+const char *fr_results_time_name(const struct fr_results *results);
+const char *fr_results_energy_name(const struct fr_results *results);
+
+#endif

@@ -1,0 +1,252 @@
+/* Every figure from a result as the other commands write it, and from ones it must refuse. */
+#include "tests/plots/figure_check.h"
+
+/* For each figure a result, and what its picture must say. */
+static const struct {
+    const char *name, *fixture, *says[10];
+} cases[] = {
+    {"energy-time",
+     "phantom.json",
+     {"Least energy: phantom k 16, tp 8 on 8 ranks, 11.8 kJ in 2.95 s", "energy to the loss",
+      "time to the loss", "20 kJ", "1 MJ", "10 s", "phantom, k = 6", "ranks",
+      "cluster frontier   model ffn-16384   forerun 0.1.0   energy estimated", NULL}},
+    {"grid",
+     "grid.json",
+     {"best of 512 ranks: 4 x 128, 61.62 ms", "time per iteration [ms]", "4 x 128",
+      "best 61.62", "redistribution", "P_r x P_c", NULL}},
+    {"fit",
+     "fit.json",
+     {"all_reduce", "send_recv", "4 KiB", "10 us", "1 ms", "50 %", "segments", "8 ranks",
+      "cpu AMD EPYC 7763", NULL}},
+    {"pareto",
+     "front.json",
+     {"best: phantom k 2, tp 4 x dp 16", "phantom k 2, tp 16", "time per iteration",
+      "energy per iteration", "100 J", "50 ms", "energy measured", NULL}},
+    {"scaling",
+     "front.json",
+     {"fastest: phantom k 2, tp 4 x dp 16 on 64 ranks, 18.3 ms", "ideal", "100 %", "100 ms",
+      "tensor", NULL}},
+    {"gemm",
+     "fit.json",
+     {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
+      "at most 131.1 GFLOP/s", NULL}},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+static char *fixture(int i) {
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", FIXTURES, cases[i].fixture);
+    return read_text(path);
+}
+
+static void every_figure_is_tried(void **state) {
+    (void)state;
+    for (int i = 0; fr_figures[i]; i++) {
+        bool tried = false;
+        for (int j = 0; j < N_CASES; j++)
+            tried = tried || !strcmp(cases[j].name, fr_figures[i]->name);
+        if (!tried) fail_msg("figure %s has no case here", fr_figures[i]->name);
+        assert_true(*fr_figures[i]->summary && *fr_figures[i]->inputs);
+    }
+}
+
+static void pictures_say_what_they_show(void **state) {
+    (void)state;
+    for (int i = 0; i < N_CASES; i++) {
+        char *json = fixture(i);
+        draws(cases[i].name, json, "a.svg");
+        char *svg = read_text("a.svg");
+        holds(cases[i].name, svg, "<svg");
+        holds(cases[i].name, svg, "</svg>");
+        for (const char *const *says = cases[i].says; *says; says++)
+            holds(cases[i].name, svg, *says);
+        free(svg);
+        free(json);
+    }
+    unlink("a.svg");
+}
+
+static void same_input_same_bytes(void **state) {
+    static const char *const pairs[][2] = {{"a.svg", "b.svg"}, {"a.png", "b.png"}};
+    (void)state;
+    for (int i = 0; i < N_CASES; i++)
+        for (int j = 0; j < 2; j++) {
+            char *json = fixture(i), *bytes[2];
+            size_t length[2];
+            struct fr_error err = {0};
+            for (int k = 0; k < 2; k++) {
+                draws(cases[i].name, json, pairs[j][k]);
+                assert_int_equal(
+                    fr_file_read(pairs[j][k], FR_FILE_MAX_B, &bytes[k], &length[k], &err),
+                    FR_OK);
+                unlink(pairs[j][k]);
+            }
+            if (length[0] != length[1] || memcmp(bytes[0], bytes[1], length[0]) != 0)
+                fail_msg("%s, %s: two drawings differ", cases[i].name, pairs[j][0]);
+            free(bytes[0]), free(bytes[1]), free(json);
+        }
+}
+
+/* Refused at @p place with @p says in the sentence, and nothing written. */
+static void refuses(const char *name, const char *json, const char *place, const char *says) {
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "refused.svg"};
+    fr_status status = draw_text(name, json, "results.json", &o, &err);
+    if (status != FR_ERR_INPUT) fail_msg("%s: status %d (%s)", name, status, err.detail);
+    assert_string_equal(err.where, place);
+    holds(name, err.detail, says);
+    assert_false(fr_file_exists("refused.svg"));
+}
+
+static void another_schema_is_refused(void **state) {
+    (void)state;
+    for (int i = 0; i < N_CASES; i++) {
+        refuses(cases[i].name, "{\"schema\": \"forerun/score/1\"}", "results.json#/schema",
+                "forerun/score/1");
+        refuses(cases[i].name, "{}", "results.json#/schema", "");
+        refuses(cases[i].name, "[1]", "results.json#/schema", "");
+    }
+}
+
+static void what_is_needed_and_missing_is_named(void **state) {
+    char *phantom = read_text(FIXTURES "phantom.json"), *fit = read_text(FIXTURES "fit.json");
+    char *grid = read_text(FIXTURES "grid.json"), *bad;
+    (void)state;
+    refuses("energy-time", bad = with(phantom, "\"total_time_s\"", "\"x\""),
+            "results.json#/top/0/total_time_s", "");
+    free(bad);
+    refuses("scaling", bad = with(phantom, "\"ranks\"", "\"x\""), "results.json#/top/0/ranks",
+            "");
+    free(bad);
+    refuses("pareto", bad = with(phantom, "\"plan\"", "\"x\""), "results.json#/top/0", "plan");
+    free(bad);
+    refuses("fit", bad = with(fit, "\"median_s\"", "\"x\""),
+            "results.json#/series/0/points/0/median_s", "");
+    free(bad);
+    refuses("gemm", bad = with(fit, "\"dtype\"", "\"x\""), "results.json#/gemm/0/dtype", "");
+    free(bad);
+    refuses("energy-time", grid, "results.json#/top", "no configuration has an energy");
+    refuses("grid", phantom, "results.json#/top", "no configuration has method \"grid\"");
+    refuses("grid", bad = with(grid, "breakdown_s", "x"), "results.json#/top", "breakdown_s");
+    free(bad);
+    refuses("fit", "{\"schema\": \"forerun/fit/1\"}", "results.json#/",
+            "no measured collective");
+    refuses("gemm", "{\"schema\": \"forerun/fit/1\"}", "results.json#/", "square or skinny");
+    refuses("grid",
+            "{\"schema\": \"forerun/search/1\", \"ranked_by\": \"total_time_s\", "
+            "\"top\": [], \"pareto\": []}",
+            "results.json#/", "no feasible configuration");
+    free(phantom), free(fit), free(grid);
+}
+
+static void impossible_numbers_are_refused(void **state) {
+    char *phantom = read_text(FIXTURES "phantom.json"), *bad;
+    (void)state;
+    refuses("scaling", bad = with(phantom, "\"iteration_time_s\": ", "\"iteration_time_s\": -"),
+            "results.json#/top/0/iteration_time_s", "");
+    free(bad);
+    refuses("pareto", bad = with(phantom, "\"ranks\": ", "\"ranks\": 0."),
+            "results.json#/top/0/ranks", "");
+    free(bad);
+    free(phantom);
+}
+
+/* Results that leave out all a figure can do without. */
+static void the_least_that_draws(void **state) {
+    static const char search[] =
+        "{\"schema\": \"forerun/search/1\", \"ranked_by\": \"iteration_time_s\", \"top\": [{"
+        "\"plan\": {\"method\": \"grid\", \"tp\": 1, \"dp\": 1}, \"ranks\": 1, "
+        "\"iteration_time_s\": 1e-3, \"iteration_energy_J\": 2, \"breakdown_s\": {\"compute\": "
+        "0.001}}], \"pareto\": []}";
+    static const char fit[] =
+        "{\"schema\": \"forerun/fit/1\", \"series\": [{\"op\": \"reduce\", \"ranks\": 2, "
+        "\"points\": [{\"size_B\": 0, \"median_s\": 1e-6}, {\"size_B\": 8, \"median_s\": 1e-6, "
+        "\"log_s\": null}]}], \"gemm\": [{\"dtype\": \"fp32\", \"m\": 8, \"n\": 8, \"k\": 8, "
+        "\"median_s\": 1e-6}]}";
+    (void)state;
+    for (int i = 0; i < N_CASES; i++)
+        draws(cases[i].name, strcmp(cases[i].fixture, "fit.json") ? search : fit, "least.svg");
+    unlink("least.svg");
+}
+
+/* The fastest plan's energy is null, and a whole method's: the rest is still drawn. */
+static void unknown_energies_are_left_out(void **state) {
+    static const char search[] =
+        "{\"schema\": \"forerun/search/1\", \"ranked_by\": \"iteration_time_s\", \"top\": ["
+        "{\"plan\": {\"method\": \"tensor\", \"tp\": 8, \"dp\": 1}, \"ranks\": 8, "
+        "\"iteration_time_s\": 1e-3, \"iteration_energy_J\": null},"
+        "{\"plan\": {\"method\": \"phantom\", \"tp\": 8, \"dp\": 1, \"ghost\": 4}, \"ranks\": "
+        "8, \"iteration_time_s\": 2e-3, \"iteration_energy_J\": 5}], \"pareto\": []}";
+    static const char *const names[] = {"energy-time", "pareto", "scaling"};
+    (void)state;
+    for (int i = 0; i < 3; i++) draws(names[i], search, "unknown.svg");
+    unlink("unknown.svg");
+}
+
+/* More grids than the heat map has columns, and a row that has only such ones. */
+static void grids_without_room_are_counted(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"schema\": \"forerun/search/1\", \"ranked_by\": "
+                        "\"iteration_time_s\", \"pareto\": [], \"top\": [");
+    for (int tp = 1; tp <= 20; tp++)
+        fr_text_addf(
+            &json,
+            "%s{\"plan\": {\"method\": \"grid\", \"tp\": %d, \"dp\": 1}, \"ranks\": %d, "
+            "\"iteration_time_s\": 0.%d, \"breakdown_s\": {\"compute\": 0.1}}",
+            tp > 1 ? ", " : "", tp, tp == 20 ? 512 : 8, 10 + tp);
+    fr_text_addf(&json, "]}");
+    draws("grid", json.data, "many.svg");
+    char *svg = read_text("many.svg");
+    holds("many", svg, "8 grids have no room here");
+    holds("many", svg, "best of 8 ranks: 1 x 1, 110 ms");
+    unlink("many.svg");
+    free(svg);
+    fr_text_free(&json);
+}
+
+static void several_results_must_agree(void **state) {
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "two.svg"};
+    struct fr_json_document *documents[2] = {NULL};
+    (void)state;
+    assert_int_equal(fr_json_read(FIXTURES "phantom.json", &documents[0], &err), FR_OK);
+    assert_int_equal(fr_json_read(FIXTURES "front.json", &documents[1], &err), FR_OK);
+    struct fr_json same[] = {fr_json_root(documents[1]), fr_json_root(documents[1])};
+    struct fr_json other[] = {fr_json_root(documents[0]), fr_json_root(documents[1])};
+    assert_int_equal(fr_figure_scaling.draw(same, 2, &o, &err), FR_OK);
+    unlink("two.svg");
+    assert_int_equal(fr_figure_scaling.draw(other, 2, &o, &err), FR_ERR_INPUT);
+    holds("two", err.where, "front.json#/ranked_by");
+    assert_int_equal(fr_figure_fit.draw(same, 2, &o, &err), FR_ERR_USAGE);
+    assert_false(fr_file_exists("two.svg"));
+    fr_json_free(documents[0]), fr_json_free(documents[1]);
+}
+
+static void unknown_figures_are_suggested(void **state) {
+    const struct fr_figure *figure = NULL;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(fr_figure_find("energy_time", &figure, &err), FR_ERR_USAGE);
+    holds("find", err.detail, "did you mean \"energy-time\"?");
+    assert_int_equal(fr_figure_find("zzzzzz", &figure, &err), FR_ERR_USAGE);
+    holds("find", err.detail, "pareto");
+    assert_null(figure);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_figure_is_tried),
+        cmocka_unit_test(pictures_say_what_they_show),
+        cmocka_unit_test(same_input_same_bytes),
+        cmocka_unit_test(another_schema_is_refused),
+        cmocka_unit_test(what_is_needed_and_missing_is_named),
+        cmocka_unit_test(impossible_numbers_are_refused),
+        cmocka_unit_test(the_least_that_draws),
+        cmocka_unit_test(unknown_energies_are_left_out),
+        cmocka_unit_test(grids_without_room_are_counted),
+        cmocka_unit_test(several_results_must_agree),
+        cmocka_unit_test(unknown_figures_are_suggested),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
