@@ -1,0 +1,105 @@
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/verb.h"
+#include "base/text.h"
+#include "models/report.h"
+
+const struct fr_verb *const fr_verbs[] = {
+#define FR_VERB(name) &fr_verb_##name,
+#include "app/verb_list.h"
+#undef FR_VERB
+    NULL};
+
+static void print_help(FILE *out) {
+    fputs("forerun - what will this training run cost, and which configuration is best?\n\n"
+          "  forerun predict --cluster frontier --model ffn-16384 --set method=phantom --set "
+          "tp=8 --set ghost=16\n"
+          "  forerun search  --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
+          "--vary tp=1..512*2\n\n",
+          out);
+    for (const struct fr_verb *const *v = fr_verbs; *v; v++)
+        fprintf(out, "  %-12s %s\n", (*v)->name, (*v)->summary);
+    fputs("\nforerun VERB --help tells more; forerun --version. Exit codes: 0 ok, 1 failure at "
+          "run time,\n"
+          "2 usage, 3 bad input, 4 nothing feasible, 5 partial result saved.\n",
+          out);
+}
+
+static void print_verb_help(const struct fr_verb *verb, FILE *out) {
+    fprintf(out, "forerun %s - %s\n\nusage: forerun %s %s\n\n", verb->name, verb->summary,
+            verb->name, verb->usage);
+    fr_options_print(verb->options, out);
+    if (verb->details) fprintf(out, "\n%s", verb->details);
+}
+
+static int print_error(const char *verb, const struct fr_error *err) {
+    bool colour = isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR")) &&
+                  !(getenv("TERM") && strcmp(getenv("TERM"), "dumb") == 0);
+    fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
+            verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
+            *err->detail ? err->detail : fr_status_text(err->status));
+    if (err->status == FR_ERR_USAGE)
+        fprintf(stderr, "Try: forerun %s%s--help\n", verb, *verb ? " " : "");
+    return fr_status_exit_code(err->status);
+}
+
+static int unknown_verb(const char *word) {
+    const char *known[64] = {NULL};
+    struct fr_error err = {0};
+    int n = 0;
+    for (const struct fr_verb *const *v = fr_verbs; *v && n < 63; v++) known[n++] = (*v)->name;
+    const char *near = fr_suggest(word, known);
+    fr_fail(&err, FR_ERR_USAGE, NULL, "unknown %s \"%.40s\"%s%s%s",
+            word[0] == '-' ? "option" : "command", word, near ? "; did you mean \"" : "",
+            near ? near : "", near ? "\"?" : "");
+    return print_error("", &err);
+}
+
+static int run(const struct fr_verb *verb, int argc, char **argv) {
+    struct fr_error err = {0};
+    struct fr_args *args = calloc(1, sizeof *args);
+    if (!args) return 1;
+    /* Help is given whatever else stands on the line. */
+    for (int i = 0; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            print_verb_help(verb, stdout);
+            free(args);
+            return 0;
+        }
+    fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
+    if (status == FR_OK) status = verb->run(args, &err);
+    free(args);
+    if (fflush(stdout) != 0 && status == FR_OK)
+        status = fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written");
+    err.status = status;
+    /* Infeasible results are printed as such; an error sentence is there only if one was made. */
+    if (status == FR_OK) return 0;
+    if (status == FR_ERR_INFEASIBLE && !*err.detail) return fr_status_exit_code(status);
+    return print_error(verb->name, &err);
+}
+
+int fr_app_main(int argc, char **argv) {
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+        for (const struct fr_verb *const *v = fr_verbs; argc > 2 && *v; v++)
+            if (strcmp((*v)->name, argv[2]) == 0) {
+                print_verb_help(*v, stdout);
+                return 0;
+            }
+        print_help(stdout);
+        return 0;
+    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
+        puts("forerun " FR_VERSION);
+        return 0;
+    }
+    for (const struct fr_verb *const *v = fr_verbs; *v; v++)
+        if (strcmp((*v)->name, word) == 0) return run(*v, argc - 2, argv + 2);
+    return unknown_verb(word);
+}

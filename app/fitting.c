@@ -1,0 +1,165 @@
+#include "app/fitting.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "base/file.h"
+#include "models/cluster.h"
+#include "models/report.h"
+
+fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
+                             struct fr_error *err) {
+    const char *busy = fr_args_get(args, "power-busy"), *idle = fr_args_get(args, "power-idle");
+    int form = FR_FIT_BEST;
+    *options =
+        (struct fr_fit_options){.busy_W = -1, .idle_W = -1, .name = fr_args_get(args, "name")};
+    FR_TRY(fr_args_choice(args, "form", fr_fit_form_names, &form, err));
+    options->form = (fr_fit_form)form;
+    if (!busy != !idle)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy",
+                       "--power-busy and --power-idle belong together");
+    if (!busy) return FR_OK;
+    FR_TRY(fr_quantity_parse(busy, FR_QUANTITY_POWER, "--power-busy", &options->busy_W, err));
+    FR_TRY(fr_quantity_parse(idle, FR_QUANTITY_POWER, "--power-idle", &options->idle_W, err));
+    if (options->busy_W < 0 || options->idle_W < 0)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy", "power cannot be negative");
+    return FR_OK;
+}
+
+/* The value of each fitted form at a point, through the very code that will price with it. */
+static double log_s(const struct fr_fit_log *log, const struct fr_fit_point *p) {
+    return log->present
+               ? log->c1_s * log2((double)p->n_ranks) + log->c2_s_per_B * p->size_B + log->c3_s
+               : NAN;
+}
+
+static double segments_s(const struct fr_fit_curve *curve, const struct fr_fit_point *p) {
+    struct fr_segment_fit fit = curve->fit;
+    struct fr_price price = {.form = &fr_form_segments, .op = p->op, .fits = &fit, .n_fits = 1};
+    struct fr_group group = {.n_ranks = p->n_ranks, .level = fit.level};
+    bool extrapolated = false;
+    return fit.count ? fr_comm_time_s(&price, &group, p->size_B, &extrapolated) : NAN;
+}
+
+static void json_series(struct fr_json_writer *w, const struct fr_fit_op *op,
+                        const struct fr_fit_curve *curve) {
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "op", fr_op_names[curve->points[0].op]);
+    fr_json_add_integer(w, "ranks", curve->points[0].n_ranks);
+    fr_json_add_string(w, "level", fr_sample_level_names[curve->points[0].level]);
+    fr_json_add_string(w, "chosen", op->use_log ? "log" : "segments");
+    fr_json_key(w, "points");
+    fr_json_begin_array(w);
+    for (int i = 0; i < curve->n_points; i++) {
+        const struct fr_fit_point *p = &curve->points[i];
+        double spread = p->uncertainty < 1e6 ? p->uncertainty : NAN;
+        fr_json_begin_object(w);
+        fr_json_add_number(w, "size_B", p->size_B);
+        fr_json_add_integer(w, "n", p->n);
+        fr_json_add_integer(w, "slow", p->n_slow);
+        fr_json_add_number(w, "median_s", p->time_s);
+        fr_json_add_number(w, "low_s", p->time_s * fmax(0, 1 - spread));
+        fr_json_add_number(w, "high_s", p->time_s * (1 + spread));
+        fr_json_add_number(w, "log_s", log_s(&op->log, p));
+        fr_json_add_number(w, "segments_s", segments_s(curve, p));
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    fr_json_end_object(w);
+}
+
+static void json_gemm(struct fr_json_writer *w, const struct fr_fit_gemm *g,
+                      const char *dtype) {
+    for (int m = 0; m < g->n_m; m++)
+        for (int n = 0; n < g->n_n; n++)
+            for (int k = 0; k < g->n_k; k++) {
+                fr_json_begin_object(w);
+                fr_json_add_string(w, "dtype", dtype);
+                fr_json_add_integer(w, "m", g->m[m]);
+                fr_json_add_integer(w, "n", g->n[n]);
+                fr_json_add_integer(w, "k", g->k[k]);
+                fr_json_add_number(w, "median_s", g->time_s[(m * g->n_n + n) * g->n_k + k]);
+                fr_json_end_object(w);
+            }
+}
+
+static void write_json(struct fr_text *text, const struct fr_fit_result *result) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    const struct fr_provenance *p = &result->provenance;
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/fit/1");
+    fr_json_key(&w, "provenance");
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_string(&w, "cluster", result->name);
+    fr_json_add_string(&w, "date", p->date);
+    fr_json_add_string(&w, "host", p->host);
+    fr_json_add_string(&w, "cpu", p->cpu);
+    fr_json_add_string(&w, "mpi", p->mpi);
+    fr_json_add_string(&w, "blas", p->blas);
+    fr_json_add_integer(&w, "ranks", p->ranks);
+    fr_json_add_bool(&w, "oversubscribed", p->oversubscribed);
+    fr_json_add_integer(&w, "seed", p->seed);
+    fr_json_end_object(&w);
+    fr_json_key(&w, "series");
+    fr_json_begin_array(&w);
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        for (int c = 0; c < result->ops[op].n_curves; c++)
+            json_series(&w, &result->ops[op], &result->ops[op].curves[c]);
+    fr_json_end_array(&w);
+    fr_json_key(&w, "gemm");
+    fr_json_begin_array(&w);
+    for (int d = 0; d < FR_DTYPE_COUNT; d++) json_gemm(&w, &result->gemm[d], fr_dtype_names[d]);
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+/* What we write must be what we read: the file goes through the reader before it is kept. */
+static fr_status write_cluster(const struct fr_fit_result *result, const char *out,
+                               struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_document *document = NULL;
+    struct fr_cluster cluster = {0};
+    fr_fit_write_cluster(result, &text);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory") : FR_OK;
+    if (status == FR_OK)
+        status = fr_json_parse(fr_text_get(&text), text.length, out, &document, err);
+    if (status == FR_OK) status = fr_cluster_read(document, &cluster, err);
+    if (status == FR_OK) status = fr_file_write(out, fr_text_get(&text), text.length, err);
+    fr_cluster_free(&cluster);
+    fr_json_free(document);
+    fr_text_free(&text);
+    return status;
+}
+
+static fr_status fit_and_print(const struct fr_samples *samples, const char *out,
+                               const struct fr_fit_options *options, bool json,
+                               struct fr_fit_result *result, struct fr_error *err) {
+    struct fr_text text = {0};
+    FR_TRY(fr_fit(samples, options, result, err));
+    if (out) FR_TRY(write_cluster(result, out, err));
+    if (out && strcmp(out, "-") == 0) return FR_OK;
+    if (json)
+        write_json(&text, result);
+    else {
+        fr_fit_print(result, &text);
+        if (out) fr_text_addf(&text, "\ncluster file: %s\n", out);
+    }
+    return fr_app_print(&text, err);
+}
+
+fr_status fr_fitting_run(const char *const *paths, int n_paths, const char *out,
+                         const struct fr_fit_options *options, bool json,
+                         struct fr_error *err) {
+    struct fr_samples samples = {0};
+    struct fr_fit_result result = {0};
+    fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
+    for (int i = 0; i < n_paths && status == FR_OK; i++)
+        status = fr_samples_read(paths[i], &samples, err);
+    if (status == FR_OK) status = fit_and_print(&samples, out, options, json, &result, err);
+    fr_fit_free(&result);
+    fr_samples_free(&samples);
+    return status;
+}

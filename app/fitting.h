@@ -1,0 +1,24 @@
+/** @file
+ *  What calibrate and fit share: options, the fit, what is printed and written. */
+#ifndef FR_APP_FITTING_H
+#define FR_APP_FITTING_H
+
+#include "app/options.h"
+#include "calibrate/fit.h"
+
+#define FR_FITTING_OPTIONS                                                                     \
+    {"form", "NAME", "best (default), log or segments", 0},                                    \
+        {"name", "TEXT", "name of the cluster (default: host)", 0},                            \
+        {"power-busy", "Q", "power of a rank at work, e.g. \"6.3 W\"", 0}, {                   \
+        "power-idle", "Q", "power of a rank that waits", 0                                     \
+    }
+
+fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
+                             struct fr_error *err);
+
+/** Read samples, fit, write the cluster file to @p out (NULL: nowhere) and print residuals, or
+ *  with @p json the document "forerun/fit/1".  With out "-" only the cluster file is printed. */
+fr_status fr_fitting_run(const char *const *samples, int n_samples, const char *out,
+                         const struct fr_fit_options *options, bool json, struct fr_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+#include "app/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "search/layer_grids.h"
+
+fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
+                      struct fr_error *err) {
+    const char *sets[FR_ARGS_MAX];
+    struct fr_job_names names = {.plan = fr_args_get(args, "plan"), .sets = sets};
+    *job = (struct fr_job){0};
+    FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
+    if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
+    if (args->n_words > 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    const char *from[] = {names.cluster, names.model, names.plan};
+    int standard_inputs = 0;
+    for (int i = 0; i < 3; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
+    if (standard_inputs > 1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
+    names.n_sets = fr_args_all(args, "set", sets);
+    return fr_job_load(&names, job, err);
+}
+
+bool fr_app_plan_says(const struct fr_job *job, const char *key) {
+    struct fr_json root = fr_json_root(job->documents[2]), member = fr_json_member(&root, key);
+    return fr_json_present(&member);
+}
+
+fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err) {
+    if (!job->plan.layer_tp_best) return FR_OK;
+    if (job->plan.method != &fr_method_grid)
+        return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
+                       "a grid per layer needs method \"grid\"");
+    job->owned_layer_tp = calloc((size_t)job->workload.n_layers, sizeof *job->owned_layer_tp);
+    if (!job->owned_layer_tp) return fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
+    FR_TRY(fr_layer_grids_best(job, &job->plan, job->owned_layer_tp, err));
+    job->plan.layer_tp = job->owned_layer_tp;
+    job->plan.n_layer_tp = job->workload.n_layers;
+    return FR_OK;
+}
+
+fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
+    fr_status status = text->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                                    : fr_file_write("-", fr_text_get(text), text->length, err);
+    fr_text_free(text);
+    return status;
+}

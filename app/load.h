@@ -1,0 +1,23 @@
+/** @file
+ *  From options to a checked job, the same way for every verb. */
+#ifndef FR_APP_LOAD_H
+#define FR_APP_LOAD_H
+
+#include "app/options.h"
+#include "models/job.h"
+
+/** Load --cluster (required), --model (required if @p with_model), --plan and --set.
+ *  Free with fr_job_free, also on error. */
+fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
+                      struct fr_error *err);
+
+/** Did the plan file or --set say @p key? */
+bool fr_app_plan_says(const struct fr_job *job, const char *key);
+
+/** Where layer_tp "best" was asked for, choose it now; the list is owned by the job. */
+fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err);
+
+/** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it. */
+fr_status fr_app_print(struct fr_text *text, struct fr_error *err);
+
+#endif

@@ -1,0 +1,157 @@
+#include "app/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const struct fr_option *find(const struct fr_option *options, const char *name,
+                                    size_t length) {
+    for (; options->name; options++)
+        if (strlen(options->name) == length && strncmp(options->name, name, length) == 0)
+            return options;
+    return NULL;
+}
+
+static fr_status unknown(const struct fr_option *options, const char *word,
+                         struct fr_error *err) {
+    const char *known[64] = {NULL};
+    char name[64];
+    int n = 0;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (; options->name && n < 63; options++) known[n++] = options->name;
+    const char *near = fr_suggest(name, known);
+    if (near)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "unknown option \"--%s\"; did you mean \"--%s\"?", name, near);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "unknown option \"--%s\"", name);
+}
+
+static fr_status add(struct fr_args *args, const struct fr_option *option, const char *value,
+                     struct fr_error *err) {
+    if (args->n_options == FR_ARGS_MAX)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "more than %d options", FR_ARGS_MAX);
+    args->option[args->n_options] = option;
+    args->value[args->n_options++] = value;
+    return FR_OK;
+}
+
+/* One option at argv[*at]; advances over its value. */
+static fr_status take(int argc, char **argv, int *at, const struct fr_option *options,
+                      struct fr_args *args, struct fr_error *err) {
+    const char *word = argv[*at], *value = NULL;
+    const struct fr_option *option = NULL;
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        option = find(options, word + 2, length);
+        if (!option) return unknown(options, word, err);
+        if (word[2 + length] == '=') value = word + 3 + length;
+    } else {
+        for (const struct fr_option *o = options; o->name; o++)
+            if (o->letter && o->letter == word[1]) option = o;
+        if (!option) return fr_fail(err, FR_ERR_USAGE, NULL, "unknown option \"%.32s\"", word);
+        if (word[2]) value = word + 2;
+    }
+    if (!option->argument && value)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "--%s takes no value", option->name);
+    if (option->argument && !value) {
+        if (*at + 1 >= argc)
+            return fr_fail(err, FR_ERR_USAGE, NULL, "--%s needs a value: %s", option->name,
+                           option->argument);
+        value = argv[++*at];
+    }
+    return add(args, option, value, err);
+}
+
+fr_status fr_args_parse(int argc, char **argv, const struct fr_option *options,
+                        struct fr_args *args, struct fr_error *err) {
+    bool ended = false;
+    args->n_options = args->n_words = 0;
+    for (int i = 0; i < argc; i++) {
+        if (!ended && strcmp(argv[i], "--") == 0)
+            ended = true;
+        else if (!ended && argv[i][0] == '-' && argv[i][1])
+            FR_TRY(take(argc, argv, &i, options, args, err));
+        else if (args->n_words == FR_ARGS_MAX)
+            return fr_fail(err, FR_ERR_USAGE, NULL, "more than %d words", FR_ARGS_MAX);
+        else
+            args->word[args->n_words++] = argv[i];
+    }
+    return FR_OK;
+}
+
+const char *fr_args_get(const struct fr_args *args, const char *name) {
+    for (int i = args->n_options; i-- > 0;)
+        if (strcmp(args->option[i]->name, name) == 0)
+            return args->value[i] ? args->value[i] : "";
+    return NULL;
+}
+
+bool fr_args_has(const struct fr_args *args, const char *name) {
+    return fr_args_get(args, name) != NULL;
+}
+
+int fr_args_all(const struct fr_args *args, const char *name, const char *values[FR_ARGS_MAX]) {
+    int n = 0;
+    for (int i = 0; i < args->n_options; i++)
+        if (strcmp(args->option[i]->name, name) == 0) values[n++] = args->value[i];
+    return n;
+}
+
+fr_status fr_args_integer(const struct fr_args *args, const char *name, long long min,
+                          long long max, long long *out, struct fr_error *err) {
+    const char *text = fr_args_get(args, name);
+    char where[64], *end = NULL;
+    if (!text) return FR_OK;
+    snprintf(where, sizeof where, "--%s", name);
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    if (!*text || *end || errno)
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no whole number", text);
+    if (value < min || value > max)
+        return fr_fail(err, FR_ERR_USAGE, where, "%lld is outside %lld to %lld", value, min,
+                       max);
+    *out = value;
+    return FR_OK;
+}
+
+fr_status fr_args_choice(const struct fr_args *args, const char *name,
+                         const char *const *choices, int *out, struct fr_error *err) {
+    const char *text = fr_args_get(args, name);
+    char where[64];
+    if (!text) return FR_OK;
+    for (int i = 0; choices[i]; i++)
+        if (strcmp(choices[i], text) == 0) {
+            *out = i;
+            return FR_OK;
+        }
+    struct fr_text list = {0};
+    for (int i = 0; choices[i]; i++) fr_text_addf(&list, "%s%s", i ? ", " : "", choices[i]);
+    const char *near = fr_suggest(text, choices);
+    snprintf(where, sizeof where, "--%s", name);
+    fr_fail(err, FR_ERR_USAGE, where, "unknown \"%.40s\"%s%s%s; known: %s", text,
+            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
+            fr_text_get(&list));
+    fr_text_free(&list);
+    return FR_ERR_USAGE;
+}
+
+fr_status fr_args_required(const struct fr_args *args, const char *name, const char **out,
+                           struct fr_error *err) {
+    *out = fr_args_get(args, name);
+    return *out ? FR_OK : fr_fail(err, FR_ERR_USAGE, NULL, "--%s is required", name);
+}
+
+void fr_options_print(const struct fr_option *options, FILE *out) {
+    for (; options->name; options++) {
+        char head[64];
+        if (options->letter)
+            snprintf(head, sizeof head, "-%c, --%s%s%s", options->letter, options->name,
+                     options->argument ? " " : "", options->argument ? options->argument : "");
+        else
+            snprintf(head, sizeof head, "    --%s%s%s", options->name,
+                     options->argument ? " " : "", options->argument ? options->argument : "");
+        fprintf(out, "  %-28s %s\n", head, options->help);
+    }
+}

@@ -1,0 +1,135 @@
+#include "app/render.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity) {
+    if (!isfinite(si))
+        snprintf(out, capacity, "-");
+    else
+        fr_quantity_format(si, quantity, out, capacity);
+    return out;
+}
+
+/* A source may be long; the first clause tells where to look. */
+static void add_source(struct fr_text *text, const char *what, const char *name,
+                       const char *from, const char *source) {
+    int clause = (int)strcspn(source, ":;");
+    fr_text_addf(text, "%-10s %s", what, name[0] ? name : from);
+    if (clause > 0) fr_text_addf(text, "  (%.*s)", clause, source);
+    fr_text_addf(text, "\n");
+}
+
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job) {
+    add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source);
+    if (job->cluster.oversubscribed)
+        fr_text_addf(text,
+                     "%-10s measured with more ranks than cores: its collectives time the "
+                     "scheduler too\n",
+                     "caution");
+    add_source(text, "model", job->workload.name, job->model_from, job->workload.source);
+}
+
+static void row(struct fr_text *text, const char *what, double si, fr_quantity quantity,
+                const char *note) {
+    char value[40];
+    fr_text_addf(text, "%-24s %14s%s%s\n", what,
+                 fr_render_quantity(si, quantity, value, sizeof value), *note ? "   " : "",
+                 note);
+}
+
+static void render_parts(struct fr_text *text, const struct fr_outcome *out) {
+    char value[40];
+    fr_text_addf(text, "\nwhere the iteration goes\n");
+    for (int i = 0; i < FR_PART_COUNT; i++) {
+        if (out->part_s[i] == 0) continue;
+        fr_text_addf(text, "  %-22s %14s  %5.1f %%\n", fr_part_names[i],
+                     fr_quantity_format(out->part_s[i], FR_QUANTITY_TIME, value, sizeof value),
+                     100 * out->part_s[i] / out->time_s);
+    }
+}
+
+static void render_memory(struct fr_text *text, const struct fr_job *job,
+                          const struct fr_outcome *out) {
+    char value[40], have[40], note[80] = "";
+    if (job->cluster.device.memory_B > 0)
+        snprintf(note, sizeof note, "of %s",
+                 fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have,
+                                    sizeof have));
+    fr_text_addf(text, "\nmemory of the fullest rank\n");
+    for (int i = 0; i < FR_MEMORY_COUNT; i++)
+        fr_text_addf(
+            text, "  %-22s %14s\n", fr_memory_names[i],
+            fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
+    fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
+                 fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
+                 note);
+}
+
+static const char *energy_note(const struct fr_job *job) {
+    const struct fr_power *power = &job->cluster.device.power;
+    return power->known ? power->quality : "the cluster states no power";
+}
+
+static const char *iterations_note(const struct fr_outcome *out) {
+    switch (out->iterations_origin) {
+    case FR_ITERATIONS_GIVEN:
+        return "";
+    case FR_ITERATIONS_INTERPOLATED:
+        return "iterations interpolated between two known plans";
+    case FR_ITERATIONS_UNKNOWN:
+        break;
+    }
+    return "iterations to the loss unknown; give them with --set model.iterations=...";
+}
+
+static void render_caveats(struct fr_text *text, const struct fr_job *job,
+                           const struct fr_outcome *out) {
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        if (!(out->reasons & FR_BECAUSE(i))) continue;
+        fr_text_addf(text, "\nnot feasible: ");
+        fr_report_reason(job, out, i, text);
+        fr_text_addf(text, "\n");
+    }
+    if (!out->extrapolated) return;
+    fr_text_addf(text, "\nextrapolated beyond what was measured:");
+    for (int bit = 0; bit <= FR_OP_COUNT; bit++)
+        if (out->extrapolated >> bit & 1)
+            fr_text_addf(text, " %s", fr_report_extrapolated_name(bit));
+    fr_text_addf(text, "\n");
+}
+
+void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out) {
+    char line[128], total[160];
+    fr_render_inputs(text, job);
+    fr_text_addf(text, "plan       %s, %" PRId64 " ranks\n",
+                 fr_report_plan_line(&out->plan, line, sizeof line), out->ranks);
+    if (out->plan.layer_tp) {
+        fr_text_addf(text, "grids     ");
+        for (int i = 0; i < out->plan.n_layer_tp; i++)
+            fr_text_addf(text, " %" PRId64 "x%" PRId64, out->plan.layer_tp[i],
+                         out->ranks / out->plan.layer_tp[i]);
+        fr_text_addf(text, "  (P_r x P_c by layer)\n");
+    }
+    fr_text_addf(text, "\n");
+    if (isfinite(out->time_s)) {
+        fr_text_addf(text, "%-24s %14.6g M\n", "parameters", out->parameters / 1e6);
+        fr_text_addf(text, "%-24s %14.6g M\n", "  fullest rank",
+                     out->parameters_rank_max / 1e6);
+        row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
+        row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
+        if (isfinite(out->iterations)) {
+            snprintf(total, sizeof total, "%.6g iterations%s%s", out->iterations,
+                     *iterations_note(out) ? ", " : "", iterations_note(out));
+            row(text, "time to the loss", out->total_time_s, FR_QUANTITY_TIME, total);
+            row(text, "energy to the loss", out->total_energy_J, FR_QUANTITY_ENERGY, "");
+        } else
+            fr_text_addf(text, "%-24s %14s   %s\n", "to the loss", "-", iterations_note(out));
+        render_parts(text, out);
+        render_memory(text, job, out);
+    }
+    render_caveats(text, job, out);
+}

@@ -1,0 +1,3 @@
+/* Read more than once, so without guard.  One row per file in app/reproduce/. */
+FR_PAPER(phantom)
+FR_PAPER(grid)

@@ -1,0 +1,49 @@
+/** @file
+ *  A subcommand: one file app/verb/<name>.c exporting fr_verb_<name>, one row
+ *  FR_VERB(<name>) in app/verb_list.h. */
+#ifndef FR_APP_VERB_H
+#define FR_APP_VERB_H
+
+#include "app/options.h"
+
+struct fr_verb {
+    const char *name;
+    const char *summary; /**< one line */
+    const char *usage;   /**< what follows "forerun <name> " */
+    const char *details; /**< a paragraph and examples, or NULL */
+    const struct fr_option *options;
+    /** Carry it out; results to stdout. */
+    fr_status (*run)(const struct fr_args *args, struct fr_error *err);
+};
+
+#define FR_VERB(name) extern const struct fr_verb fr_verb_##name;
+#include "app/verb_list.h"
+#undef FR_VERB
+/** Rows in table order, then NULL. */
+extern const struct fr_verb *const fr_verbs[];
+
+/* Options that several verbs take, so that they read alike. */
+#define FR_OPTION_CLUSTER                                                                      \
+    { "cluster", "FILE|PRESET", "cluster file, preset, or - for standard input", 'c' }
+#define FR_OPTION_MODEL                                                                        \
+    { "model", "FILE|PRESET", "model file, preset, or -", 'm' }
+#define FR_OPTION_PLAN                                                                         \
+    { "plan", "FILE", "plan file; without it every key has its default", 'p' }
+#define FR_OPTION_SET                                                                          \
+    {                                                                                          \
+        "set", "KEY=VALUE",                                                                    \
+            "change an input: ghost=16, model.layers=4, cluster.device.launch=5us", 's'        \
+    }
+#define FR_OPTION_JSON                                                                         \
+    { "json", NULL, "print JSON", 0 }
+#define FR_OPTION_CSV                                                                          \
+    { "csv", NULL, "print CSV", 0 }
+#define FR_OPTION_HELP                                                                         \
+    { "help", NULL, "print this help", 'h' }
+#define FR_OPTION_END                                                                          \
+    { NULL, NULL, NULL, 0 }
+
+/** The whole program: find the verb, parse, run, print errors. @return exit code. */
+int fr_app_main(int argc, char **argv);
+
+#endif

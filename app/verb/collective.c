@@ -1,0 +1,209 @@
+/* One collective over sizes, as nccl-tests prints it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+#include "base/range.h"
+
+static const struct fr_option options[] = {
+    FR_OPTION_CLUSTER,
+    FR_OPTION_SET,
+    {"op", "NAME",
+     "broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, send_recv", 0},
+    {"ranks", "N", "ranks taking part", 0},
+    {"stride", "S", "distance between neighbours (default 1)", 0},
+    {"size", "RANGE", "message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does",
+     0},
+    {"algorithm", "NAME|all",
+     "price an algorithm from the levels instead of the cluster's form", 0},
+    FR_OPTION_JSON,
+    FR_OPTION_CSV,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+/* What prices a row: the cluster's own form (algorithm NULL) or one algorithm. */
+struct pricing {
+    const struct fr_collective *algorithm;
+    bool automatic;
+};
+
+struct row {
+    double size_B, time_s, low_s, high_s, algbw, busbw;
+    const char *algorithm;
+    bool extrapolated;
+};
+
+struct query {
+    fr_op op;
+    struct fr_group group;
+    struct pricing pricing[32];
+    int n_pricings;
+    int64_t *sizes;
+    size_t n_sizes;
+};
+
+static fr_status choose_pricing(const char *name, struct query *q, struct fr_error *err) {
+    struct fr_collective_args a = fr_group_args(&q->group, 0);
+    const char *known[34] = {"all", "auto"};
+    int n = 2;
+    if (!name) {
+        q->pricing[q->n_pricings++] = (struct pricing){NULL, false};
+        return FR_OK;
+    }
+    for (const struct fr_collective *const *c = fr_collectives; *c; c++) {
+        if ((*c)->op != q->op) continue;
+        known[n++] = (*c)->name;
+        bool wanted = strcmp(name, "all") == 0 || strcmp(name, (*c)->name) == 0;
+        if (!wanted) continue;
+        if ((*c)->applicable(&a))
+            q->pricing[q->n_pricings++] = (struct pricing){*c, false};
+        else if (strcmp(name, "all") != 0)
+            return fr_fail(err, FR_ERR_INPUT, "--algorithm",
+                           "%s cannot run on %lld ranks placed so", name,
+                           (long long)q->group.n_ranks);
+    }
+    if (strcmp(name, "auto") == 0) q->pricing[q->n_pricings++] = (struct pricing){NULL, true};
+    if (q->n_pricings) return FR_OK;
+    const char *near = fr_suggest(name, known);
+    return fr_fail(err, FR_ERR_USAGE, "--algorithm", "no algorithm \"%.40s\" for %s%s%s%s",
+                   name, fr_op_names[q->op],
+                   near ? "; did you mean \"" : "; see forerun list collectives",
+                   near ? near : "", near ? "\"?" : "");
+}
+
+static struct row price(const struct fr_cluster *cluster, const struct query *q,
+                        const struct pricing *by, double size_B) {
+    const struct fr_price *own = &cluster->price[q->op];
+    struct fr_collective_args a = fr_group_args(&q->group, size_B);
+    struct row row = {.size_B = size_B, .algorithm = own->form->name};
+    if (by->algorithm) {
+        row.time_s = q->group.n_ranks > 1 ? by->algorithm->time_s(&a) : 0;
+        row.algorithm = by->algorithm->name;
+    } else if (by->automatic || (own->form == &fr_form_algorithm && !own->algorithm)) {
+        row.algorithm = fr_collective_fastest(q->op, &a, &row.time_s)->name;
+    } else {
+        row.time_s = fr_comm_time_s(own, &q->group, size_B, &row.extrapolated);
+        if (own->algorithm) row.algorithm = own->algorithm->name;
+    }
+    /* The interval is what the fit's own residuals say: nine in ten points lay within it. */
+    double spread =
+        by->algorithm || by->automatic || own->residual_p90 < 0 ? 0 : own->residual_p90;
+    row.low_s = row.time_s / (1 + spread);
+    row.high_s = row.time_s * (1 + spread);
+    row.algbw = row.time_s > 0 ? size_B / row.time_s : 0;
+    row.busbw = row.algbw * fr_op_bus_factor(q->op, q->group.n_ranks);
+    return row;
+}
+
+static void print_json_row(struct fr_json_writer *w, const struct row *r) {
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "size_B", r->size_B);
+    fr_json_add_number(w, "time_s", r->time_s);
+    fr_json_add_number(w, "low_s", r->low_s);
+    fr_json_add_number(w, "high_s", r->high_s);
+    fr_json_add_number(w, "algbw_B_per_s", r->algbw);
+    fr_json_add_number(w, "busbw_B_per_s", r->busbw);
+    fr_json_add_string(w, "algorithm", r->algorithm);
+    fr_json_add_bool(w, "extrapolated", r->extrapolated);
+    fr_json_end_object(w);
+}
+
+static void print_json(struct fr_text *text, const struct fr_cluster *cluster,
+                       const struct query *q) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/collective/1");
+    fr_json_add_string(&w, "op", fr_op_names[q->op]);
+    fr_json_add_integer(&w, "ranks", q->group.n_ranks);
+    fr_json_key(&w, "rows");
+    fr_json_begin_array(&w);
+    for (size_t i = 0; i < q->n_sizes; i++)
+        for (int p = 0; p < q->n_pricings; p++) {
+            struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);
+            print_json_row(&w, &r);
+        }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
+                        const struct query *q, bool csv) {
+    if (csv)
+        fr_text_addf(text, "op,ranks,size_B,time_s,low_s,high_s,algbw_B_per_s,busbw_B_per_s,"
+                           "algorithm,extrapolated\r\n");
+    else
+        fr_text_addf(
+            text,
+            "%s# %s, %lld ranks, innermost level \"%s\"\n# %12s %12s %12s %12s %10s %10s  %s\n",
+            cluster->oversubscribed ? "# caution: measured with more ranks than cores\n" : "",
+            fr_op_names[q->op], (long long)q->group.n_ranks,
+            cluster->levels.level[q->group.level].name, "size [B]", "time [us]", "low [us]",
+            "high [us]", "algbw GB/s", "busbw GB/s", "algorithm");
+    for (size_t i = 0; i < q->n_sizes; i++)
+        for (int p = 0; p < q->n_pricings; p++) {
+            struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);
+            if (csv)
+                fr_text_addf(text, "%s,%lld,%.0f,%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s\r\n",
+                             fr_op_names[q->op], (long long)q->group.n_ranks, r.size_B,
+                             r.time_s, r.low_s, r.high_s, r.algbw, r.busbw, r.algorithm,
+                             r.extrapolated ? "true" : "false");
+            else
+                fr_text_addf(text, "  %12.0f %12.2f %12.2f %12.2f %10.2f %10.2f  %s%s\n",
+                             r.size_B, r.time_s * 1e6, r.low_s * 1e6, r.high_s * 1e6,
+                             r.algbw * 1e-9, r.busbw * 1e-9, r.algorithm,
+                             r.extrapolated ? " (extrapolated)" : "");
+        }
+}
+
+static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
+                            struct fr_error *err) {
+    const char *given = NULL, *size = fr_args_get(args, "size");
+    struct fr_text text = {0};
+    long long ranks = 1, stride = 1;
+    int op = 0;
+    FR_TRY(fr_args_required(args, "op", &given, err));
+    FR_TRY(fr_args_choice(args, "op", fr_op_names, &op, err));
+    FR_TRY(fr_args_required(args, "ranks", &given, err));
+    FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
+    FR_TRY(fr_args_integer(args, "stride", 1, FR_RANKS_MAX, &stride, err));
+    FR_TRY(fr_range_parse(size ? size : "8..16MiB*2", true, 0, "--size", &q->sizes, &q->n_sizes,
+                          err));
+    FR_TRY(fr_app_load(args, false, job, err));
+    if ((double)ranks * (double)stride - (double)stride >=
+        (double)fr_levels_capacity(&job->cluster.levels))
+        return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
+                       "%lld ranks are asked for, the cluster holds %lld", ranks,
+                       (long long)fr_levels_capacity(&job->cluster.levels));
+    q->op = (fr_op)op;
+    q->group = fr_group_make(&job->cluster.levels, ranks, stride);
+    FR_TRY(choose_pricing(fr_args_get(args, "algorithm"), q, err));
+    if (fr_args_has(args, "json"))
+        print_json(&text, &job->cluster, q);
+    else
+        print_table(&text, &job->cluster, q, fr_args_has(args, "csv"));
+    return fr_app_print(&text, err);
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_job job = {0};
+    struct query q = {0};
+    fr_status status = collective(args, &job, &q, err);
+    free(q.sizes);
+    fr_job_free(&job);
+    return status;
+}
+
+const struct fr_verb fr_verb_collective = {
+    .name = "collective",
+    .summary = "time and bandwidth of a collective over message sizes",
+    .usage =
+        "--cluster C --op NAME --ranks N [--size RANGE] [--algorithm NAME|all] [--json|--csv]",
+    .details = "The form in the cluster file prices the operation (algorithm shows \"log\" or "
+               "\"segments\" then);\n"
+               "--algorithm prices algorithms from the levels, all of them side by side with "
+               "\"all\".\n",
+    .options = options,
+    .run = run,
+};

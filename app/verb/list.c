@@ -1,0 +1,150 @@
+/* The tables of this program: what can be written where. */
+#include <string.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+#include "models/preset.h"
+#include "plots/figure.h"
+
+static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+
+struct row {
+    const char *name, *what, *detail, *source;
+};
+enum { ROWS_MAX = 128 };
+
+static int list_collectives(struct row *rows) {
+    int n = 0;
+    for (const struct fr_collective *const *c = fr_collectives; *c; c++)
+        rows[n++] =
+            (struct row){(*c)->name, fr_op_names[(*c)->op], (*c)->equation, (*c)->source};
+    return n;
+}
+
+static int list_methods(struct row *rows) {
+    int n = 0;
+    for (const struct fr_method *const *m = fr_methods; *m; m++)
+        rows[n++] = (struct row){(*m)->name, (*m)->exact ? "exact" : "approximate",
+                                 (*m)->summary, (*m)->source};
+    return n;
+}
+
+static int list_forms(struct row *rows) {
+    int n = 0;
+    for (const struct fr_form *const *f = fr_forms; *f; f++)
+        rows[n++] = (struct row){(*f)->name, "collectives", (*f)->equation, (*f)->source};
+    for (const struct fr_gemm_form *const *g = fr_gemm_forms; *g; g++)
+        rows[n++] = (struct row){(*g)->name, "gemm", (*g)->equation, (*g)->source};
+    return n;
+}
+
+static int list_kinds(struct row *rows) {
+    int n = 0;
+    for (const struct fr_kind *const *k = fr_kinds; *k; k++)
+        rows[n++] = (struct row){(*k)->name, "model", (*k)->summary, ""};
+    return n;
+}
+
+static int list_presets(struct row *rows, const char *kind) {
+    int n = 0;
+    for (const struct fr_preset *p = fr_presets; p->name && n < ROWS_MAX; p++)
+        if (strcmp(p->kind, kind) == 0) rows[n++] = (struct row){p->name, kind, "preset", ""};
+    return n;
+}
+
+static int list_all_presets(struct row *rows) {
+    int n = list_presets(rows, "cluster");
+    return n + list_presets(rows + n, "model");
+}
+
+static int list_clusters(struct row *rows) { return list_presets(rows, "cluster"); }
+static int list_models(struct row *rows) { return list_presets(rows, "model"); }
+
+static int list_reasons(struct row *rows) {
+    int n = 0;
+    for (; fr_reason_names[n]; n++)
+        rows[n] = (struct row){fr_reason_names[n], "infeasible", "", ""};
+    return n;
+}
+
+static int list_figures(struct row *rows) {
+    int n = 0;
+    for (const struct fr_figure *const *f = fr_figures; *f; f++)
+        rows[n++] = (struct row){(*f)->name, "figure", (*f)->summary, (*f)->inputs};
+    return n;
+}
+
+static const struct table {
+    const char *name, *summary;
+    int (*fill)(struct row *rows);
+} tables[] = {
+    {"collectives", "algorithms and their closed forms", list_collectives},
+    {"methods", "ways to divide a layer over the model axis", list_methods},
+    {"forms", "forms of collectives and matrix products in a cluster file", list_forms},
+    {"kinds", "kinds of models", list_kinds},
+    {"presets", "clusters and models that come with the program", list_all_presets},
+    {"clusters", "cluster presets", list_clusters},
+    {"models", "model presets", list_models},
+    {"figures", "pictures of forerun plot", list_figures},
+    {"reasons", "why a plan can be infeasible", list_reasons},
+};
+enum { N_TABLES = sizeof tables / sizeof *tables };
+
+static void print_rows(struct fr_text *text, const struct row *rows, int n) {
+    for (int i = 0; i < n; i++) {
+        fr_text_addf(text, "%-20s %-15s %s\n", rows[i].name, rows[i].what, rows[i].detail);
+        if (*rows[i].source) fr_text_addf(text, "%-36s %s\n", "", rows[i].source);
+    }
+}
+
+static void print_json(struct fr_text *text, const char *table, const struct row *rows, int n) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/list/1");
+    fr_json_add_string(&w, "table", table);
+    fr_json_key(&w, "rows");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < n; i++) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "name", rows[i].name);
+        fr_json_add_string(&w, "what", rows[i].what);
+        fr_json_add_string(&w, "detail", rows[i].detail);
+        fr_json_add_string(&w, "source", rows[i].source);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct row rows[ROWS_MAX];
+    struct fr_text text = {0};
+    const char *known[N_TABLES + 1] = {NULL};
+    for (int i = 0; i < N_TABLES; i++) known[i] = tables[i].name;
+    if (args->n_words == 0) {
+        for (int i = 0; i < N_TABLES; i++)
+            fr_text_addf(&text, "forerun list %-12s %s\n", tables[i].name, tables[i].summary);
+        return fr_app_print(&text, err);
+    }
+    for (int i = 0; i < N_TABLES; i++) {
+        if (strcmp(tables[i].name, args->word[0]) != 0) continue;
+        int n = tables[i].fill(rows);
+        if (fr_args_has(args, "json"))
+            print_json(&text, tables[i].name, rows, n);
+        else
+            print_rows(&text, rows, n);
+        return fr_app_print(&text, err);
+    }
+    const char *near = fr_suggest(args->word[0], known);
+    return fr_fail(err, FR_ERR_USAGE, NULL, "there is no list \"%.40s\"%s%s%s", args->word[0],
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+const struct fr_verb fr_verb_list = {
+    .name = "list",
+    .summary = "collectives, methods, forms, kinds, presets, figures",
+    .usage =
+        "[collectives|methods|forms|kinds|presets|clusters|models|figures|reasons] [--json]",
+    .options = options,
+    .run = run,
+};

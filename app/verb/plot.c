@@ -1,0 +1,57 @@
+/* A picture of other commands' JSON. */
+#include <string.h>
+
+#include "app/verb.h"
+#include "base/file.h"
+#include "plots/figure.h"
+
+static const struct fr_option options[] = {
+    {"output", "FILE", "picture to write: .svg, .png or .pdf", 'o'},
+    {"keep-script", NULL, "leave the gnuplot script and its data beside the picture", 0},
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+enum { INPUTS_MAX = 16 };
+
+static fr_status draw(const struct fr_args *args, const struct fr_figure *figure,
+                      struct fr_json_document **documents, struct fr_error *err) {
+    struct fr_json roots[INPUTS_MAX];
+    struct fr_figure_options o = {.keep_script = fr_args_has(args, "keep-script")};
+    int n = args->n_words - 1;
+    FR_TRY(fr_args_required(args, "output", &o.output, err));
+    FR_TRY(fr_file_check_writable(o.output, err));
+    if (n < 1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "figure %s needs an input: %s", figure->name,
+                       figure->inputs);
+    if (n > INPUTS_MAX)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "at most %d inputs", INPUTS_MAX);
+    for (int i = 0; i < n; i++) {
+        FR_TRY(fr_json_read(args->word[i + 1], &documents[i], err));
+        roots[i] = fr_json_root(documents[i]);
+    }
+    return figure->draw(roots, n, &o, err);
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_json_document *documents[INPUTS_MAX] = {NULL};
+    const struct fr_figure *figure = NULL;
+    if (args->n_words == 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no figure named; see forerun list figures");
+    FR_TRY(fr_figure_find(args->word[0], &figure, err));
+    fr_status status = draw(args, figure, documents, err);
+    for (int i = 0; i < INPUTS_MAX; i++) fr_json_free(documents[i]);
+    return status;
+}
+
+const struct fr_verb fr_verb_plot = {
+    .name = "plot",
+    .summary = "draw a figure from the JSON of other commands",
+    .usage = "FIGURE INPUT... -o FILE.svg|png|pdf",
+    .details = "Figures: forerun list figures. Example:\n"
+               "  forerun search --cluster frontier --model ffn-16384 --ranks 8..256*2 --vary "
+               "method=tensor,phantom \\\n"
+               "      --vary ghost=2,4,6,16 --objective energy --top 0 --json > search.json\n"
+               "  forerun plot energy-time search.json -o energy-time.svg\n",
+    .options = options,
+    .run = run,
+};

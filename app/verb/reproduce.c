@@ -1,0 +1,117 @@
+/* The papers' tables and figures beside ours. */
+#include "app/reproduce.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+
+static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+
+static double error_of(const struct fr_reproduce_row *row) {
+    return row->published != 0 ? row->ours / row->published - 1 : NAN;
+}
+
+static void print_text(struct fr_text *text, const struct fr_paper *paper,
+                       const struct fr_reproduction *r) {
+    size_t held = 0, judged = 0;
+    fr_text_addf(text, "%s: %s\n\n%-52s %14s %14s %-5s %8s  %-13s %s\n", paper->name,
+                 paper->title, "row", "published", "ours", "unit", "error", "role", "holds");
+    for (size_t i = 0; i < r->count; i++) {
+        const struct fr_reproduce_row *row = &r->rows[i];
+        char published[32] = "-", error[32] = "-";
+        if (isfinite(row->published))
+            snprintf(published, sizeof published, "%.6g", row->published);
+        if (isfinite(error_of(row)))
+            snprintf(error, sizeof error, "%+.2f %%", 100 * error_of(row));
+        fr_text_addf(text, "%-52s %14s %14.6g %-5s %8s  %-13s %s%s%s\n", row->id, published,
+                     row->ours, row->unit, error, fr_role_names[row->role],
+                     row->holds ? "yes" : "NO", *row->note ? "  " : "", row->note);
+        judged += row->role != FR_ROLE_NOT_EXPLAINED;
+        held += row->role != FR_ROLE_NOT_EXPLAINED && row->holds;
+    }
+    fr_text_addf(text, "\n%zu of %zu rows hold; %zu more are not explained by this model\n\n",
+                 held, judged, r->count - judged);
+}
+
+static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r) {
+    for (size_t i = 0; i < r->count; i++) {
+        const struct fr_reproduce_row *row = &r->rows[i];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "id", row->id);
+        fr_json_add_number(w, "published", row->published);
+        fr_json_add_number(w, "ours", row->ours);
+        fr_json_add_string(w, "unit", row->unit);
+        fr_json_add_number(w, "error", error_of(row));
+        fr_json_add_string(w, "role", fr_role_names[row->role]);
+        fr_json_add_bool(w, "holds", row->holds);
+        fr_json_add_string(w, "note", row->note);
+        fr_json_end_object(w);
+    }
+}
+
+static fr_status one(const struct fr_paper *paper, bool json, struct fr_json_writer *w,
+                     struct fr_error *err) {
+    struct fr_reproduction r = {0};
+    fr_status status = paper->run(&r, err);
+    if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK && json)
+        json_rows(w, &r);
+    else if (status == FR_OK)
+        print_text(w->text, paper, &r);
+    free(r.rows);
+    return status;
+}
+
+static fr_status find(const char *name, const struct fr_paper **paper, struct fr_error *err) {
+    const char *known[16] = {NULL};
+    int n = 0;
+    for (const struct fr_paper *const *p = fr_papers; *p; p++) {
+        known[n++] = (*p)->name;
+        if (strcmp((*p)->name, name) != 0) continue;
+        *paper = *p;
+        return FR_OK;
+    }
+    const char *near = fr_suggest(name, known);
+    return fr_fail(err, FR_ERR_USAGE, NULL,
+                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    const struct fr_paper *wanted = NULL;
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text, .indent = 2};
+    bool json = fr_args_has(args, "json");
+    fr_status status = FR_OK;
+    if (args->n_words > 1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "one paper at a time, or none for all");
+    if (args->n_words == 1) FR_TRY(find(args->word[0], &wanted, err));
+    if (json) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "schema", "forerun/reproduce/1");
+        fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
+        fr_json_key(&w, "rows");
+        fr_json_begin_array(&w);
+    }
+    for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
+        if (!wanted || wanted == *p) status = one(*p, json, &w, err);
+    if (json) {
+        fr_json_end_array(&w);
+        fr_json_end_object(&w);
+    }
+    if (status == FR_OK) return fr_app_print(&text, err);
+    fr_text_free(&text);
+    return status;
+}
+
+const struct fr_verb fr_verb_reproduce = {
+    .name = "reproduce",
+    .summary = "the papers' tables and figures, published beside ours",
+    .usage = "[phantom|grid] [--json]",
+    .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
+    .options = options,
+    .run = run,
+};

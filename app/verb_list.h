@@ -1,0 +1,10 @@
+/* Read more than once, so without guard.  One row per file in app/verb/, in order of help. */
+FR_VERB(predict)
+FR_VERB(search)
+FR_VERB(calibrate)
+FR_VERB(fit)
+FR_VERB(plot)
+FR_VERB(reproduce)
+FR_VERB(collective)
+FR_VERB(gemm)
+FR_VERB(list)

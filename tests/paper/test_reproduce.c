@@ -1,0 +1,90 @@
+/* forerun reproduce: every row that claims to hold does, and the acceptance values are there. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/reproduce.h"
+#include "tests/cmocka.h"
+
+static void run(const struct fr_paper *paper, struct fr_reproduction *r) {
+    struct fr_error err = {0};
+    if (paper->run(r, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    assert_false(r->failed);
+}
+
+static const struct fr_reproduce_row *row(const struct fr_reproduction *r, const char *id) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(r->rows[i].id, id) == 0) return &r->rows[i];
+    fail_msg("no row %s", id);
+    return NULL;
+}
+
+static void rows_hold(void **state) {
+    (void)state;
+    for (const struct fr_paper *const *paper = fr_papers; *paper; paper++) {
+        struct fr_reproduction r = {0};
+        run(*paper, &r);
+        for (size_t i = 0; i < r.count; i++) {
+            const struct fr_reproduce_row *x = &r.rows[i];
+            assert_true(isfinite(x->ours));
+            for (size_t j = 0; j < i; j++)
+                FR_TRUE(strcmp(r.rows[j].id, x->id) != 0, "%s twice", x->id);
+            if (x->role == FR_ROLE_NOT_EXPLAINED) continue;
+            FR_TRUE(x->holds, "%s: published %g, ours %g", x->id, x->published, x->ours);
+        }
+        free(r.rows);
+    }
+}
+
+/* The reference's calibrated figures: b = 452, 8.2 us, 14.8 ms; within 5 % at 64 and 128. */
+static void phantom(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    run(&fr_paper_phantom, &r);
+    FR_NEAR(row(&r, "fit/full_buffer/batch")->ours, 452, 0.01);
+    FR_NEAR(row(&r, "fit/full_buffer/launch")->ours, 8.2e-6, 0.03);
+    FR_NEAR(row(&r, "fit/full_buffer/fixed")->ours, 14.8e-3, 0.01);
+    FR_NEAR(row(&r, "fit/literal/batch")->ours, 842, 0.01);
+    static const char *const predicted[] = {
+        "table1/p=64/tensor/energy_per_epoch", "table1/p=64/phantom/energy_per_epoch",
+        "table1/p=128/tensor/energy_per_epoch", "table1/p=128/phantom/energy_per_epoch"};
+    for (size_t i = 0; i < 4; i++) {
+        const struct fr_reproduce_row *x = row(&r, predicted[i]);
+        assert_int_equal(x->role, FR_ROLE_PREDICTED);
+        FR_NEAR(x->ours, x->published, 0.05);
+    }
+    assert_int_equal(row(&r, "table1/p=32/phantom/energy_per_epoch")->role, FR_ROLE_FITTED);
+    assert_int_equal(row(&r, "table1/p=256/phantom/energy_per_epoch")->role,
+                     FR_ROLE_NOT_EXPLAINED);
+    FR_NEAR(row(&r, "table1/tensor@256_over_phantom@8/total_energy")->ours, 266, 0.001);
+    FR_NEAR(row(&r, "table1/p=256/phantom_over_tensor/total_energy")->ours, 0.518, 0.001);
+    free(r.rows);
+}
+
+/* The reference's table of communication times, in ms. */
+static void grid(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        double ms, tolerance;
+    } rows[] = {{"eq4/P=8/1x8/communication", 71.2, 1e-3},
+                {"eq4/P=8/8x1/communication", 2363, 1e-3},
+                {"eq4/P=64/1x64/communication", 80.2, 1e-3},
+                {"eq4/P=64/2x32/communication", 81.8, 1e-3},
+                {"eq4/P=256/2x128/communication", 51.1, 1e-3},
+                {"eq4/P=256/4x64/communication", 51.9, 1e-3},
+                {"eq4/P=512/1x512/communication", 81.416, 1e-5},
+                {"eq4/P=512/4x128/communication", 36.306, 2e-5},
+                {"eq4/P=512/16x32/communication", 84.4, 1e-3}};
+    struct fr_reproduction r = {0};
+    run(&fr_paper_grid, &r);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        FR_NEAR(row(&r, rows[i].id)->ours, rows[i].ms, rows[i].tolerance);
+    FR_NEAR(row(&r, "fig5/P=512/gain_in_total")->ours, 2.55, 0.01);
+    free(r.rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold), cmocka_unit_test(phantom),
+                                       cmocka_unit_test(grid)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
