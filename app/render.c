@@ -16,7 +16,9 @@ const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_
 /* A source may be long; the first clause tells where to look. */
 static void add_source(struct fr_text *text, const char *what, const char *name,
                        const char *from, const char *source) {
-    int clause = (int)strcspn(source, ":;");
+    int clause = 0;
+    while (source[clause] && source[clause] != ';' && strncmp(source + clause, ": ", 2) != 0)
+        clause++;
     fr_text_addf(text, "%-10s %s", what, name[0] ? name : from);
     if (clause > 0) fr_text_addf(text, "  (%.*s)", clause, source);
     fr_text_addf(text, "\n");
