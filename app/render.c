@@ -118,9 +118,11 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
     }
     fr_text_addf(text, "\n");
     if (isfinite(out->time_s)) {
-        fr_text_addf(text, "%-24s %14.6g M\n", "parameters", out->parameters / 1e6);
-        fr_text_addf(text, "%-24s %14.6g M\n", "  fullest rank",
-                     out->parameters_rank_max / 1e6);
+        if (isfinite(out->parameters)) {
+            fr_text_addf(text, "%-24s %14.6g M\n", "parameters", out->parameters / 1e6);
+            fr_text_addf(text, "%-24s %14.6g M\n", "  fullest rank",
+                         out->parameters_rank_max / 1e6);
+        }
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
         row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
         if (isfinite(out->iterations)) {
@@ -131,7 +133,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
         } else
             fr_text_addf(text, "%-24s %14s   %s\n", "to the loss", "-", iterations_note(out));
         render_parts(text, out);
-        render_memory(text, job, out);
+        if (isfinite(out->parameters)) render_memory(text, job, out);
     }
     render_caveats(text, job, out);
 }

@@ -28,6 +28,9 @@ struct fr_group {
 /** The group of ranks 0, stride, ..., (n_ranks-1) stride. */
 struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, int64_t stride);
 
+/** The pair of ranks @p a and @p b, for send_recv. */
+struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b);
+
 struct fr_segment {
     double up_to_B, latency_s, s_per_B;
 };

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/pipeline.h"
+
 const char *const fr_part_names[] = {
 #define FR_PART_NAME(code, name) #name,
     FR_PART_LIST(FR_PART_NAME)
@@ -220,6 +222,10 @@ static void add_totals(const struct fr_job *job, const struct fr_plan *plan,
 
 void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
+    if (job->workload.n_layers == 0) { /* stages, transformer */
+        fr_pipeline_cost(job, plan, out);
+        return;
+    }
     *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
     out->reasons = check_mesh(job, plan) | check_layers(job, plan);
     if (out->reasons) {

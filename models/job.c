@@ -80,6 +80,11 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     if (job->documents[MODEL])
         FR_TRY(fr_workload_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->owned_layer_tp, err));
+    if (job->workload.stages.listed) { /* listed stages say how many there are */
+        struct fr_json root = fr_json_root(job->documents[PLAN]);
+        struct fr_json pp = fr_json_member(&root, "pp");
+        if (!fr_json_present(&pp)) job->plan.pp = job->workload.stages.listed;
+    }
     if (job->documents[MODEL] && job->plan.layer_tp &&
         job->plan.n_layer_tp != job->workload.n_layers) {
         struct fr_json root = fr_json_root(job->documents[PLAN]);

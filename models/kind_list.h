@@ -2,3 +2,5 @@
 FR_KIND(ffn)
 FR_KIND(mlp)
 FR_KIND(cnn)
+FR_KIND(stages)
+FR_KIND(transformer)

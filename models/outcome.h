@@ -51,6 +51,7 @@ extern const char *const fr_memory_names[];
 
 struct fr_outcome {
     struct fr_plan plan;
+    const char *engine; /**< who priced it; NULL: the closed form */
     fr_reasons reasons; /**< 0: feasible */
     uint32_t extrapolated;
     int64_t ranks;
@@ -59,7 +60,7 @@ struct fr_outcome {
     double energy_J; /**< one iteration, all ranks; NaN where the power is not known */
     double part_s[FR_PART_COUNT];
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
-    double sent_tp_B, sent_dp_B; /**< by one rank in an iteration */
+    double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
     fr_iterations_origin iterations_origin;
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */

@@ -9,7 +9,12 @@ const char *const fr_plan_keys[] = {
     "compression", "placement", "common", "iterations", "layer_tp",  NULL};
 
 struct fr_plan fr_plan_default(void) {
-    return (struct fr_plan){.dp = 1, .pp = 1, .tp = 1, .method = &fr_method_tensor};
+    return (struct fr_plan){.dp = 1,
+                            .pp = 1,
+                            .tp = 1,
+                            .method = &fr_method_tensor,
+                            .schedule = &fr_schedule_one_f_one_b,
+                            .chunks = 1};
 }
 
 /* Keys whose other values belong to models that this version does not have.  A value that is
@@ -18,9 +23,6 @@ static const struct fixed {
     const char *key;
     const char *const known[8];
 } fixed[] = {
-    {"schedule",
-     {"1f1b", "gpipe", "1f1b-double", "interleaved", "zero-bubble", "custom", NULL}},
-    {"p2p", {"async", "duplex", NULL}},
     {"recompute", {"none", "selective", "full", NULL}},
     {"overlap", {"none", "gradient", NULL}},
     {"placement", {"linear", "round-robin", "by-axis", "file", "optimised", NULL}},
@@ -41,10 +43,20 @@ static fr_status read_fixed(const struct fr_json *root, struct fr_error *err) {
         FR_TRY(fr_json_get_choice(root, fixed[i].key, false, fixed[i].known, &which, err));
         if (which != 0) return unsupported(&node, err, fixed[i].known[0]);
     }
-    int64_t chunks = 1;
-    struct fr_json node = fr_json_member(root, "chunks");
-    FR_TRY(fr_json_get_integer(root, "chunks", false, 1, 1024, &chunks, err));
-    return chunks == 1 ? FR_OK : unsupported(&node, err, "1");
+    return FR_OK;
+}
+
+static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
+                               struct fr_error *err) {
+    static const char *const p2p[] = {"async", "duplex", NULL};
+    const char *names[16] = {NULL};
+    int which = -1, mode = 0;
+    for (int i = 0; fr_schedules[i]; i++) names[i] = fr_schedules[i]->name;
+    FR_TRY(fr_json_get_choice(root, "schedule", false, names, &which, err));
+    FR_TRY(fr_json_get_choice(root, "p2p", false, p2p, &mode, err));
+    if (which >= 0) plan->schedule = fr_schedules[which];
+    plan->duplex = mode == 1;
+    return fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err);
 }
 
 /* Compression belongs to pipelines and is refused until they are priced, unless it is none. */
@@ -114,6 +126,7 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(fr_json_get_integer(&root, "micro_batch", false, 1, FR_RANKS_MAX, &plan->micro_batch,
                                err));
     FR_TRY(fr_json_get_number(&root, "iterations", false, 1e-9, 1e15, &plan->iterations, err));
+    FR_TRY(read_schedule(&root, plan, err));
     FR_TRY(read_fixed(&root, err));
     FR_TRY(read_compression(&root, err));
     return read_layer_tp(&root, plan, owned_layer_tp, err);

@@ -7,25 +7,31 @@
  *      method "tensor"       how layers are divided over tp
  *      ghost 0               ghost neurons a rank of method phantom
  *      global_batch          the model's; samples of one iteration over all ranks
- *      micro_batch           global_batch / dp: one micro-batch an iteration
+ *      micro_batch           global_batch / dp: one micro-batch an iteration; for models of kind
+ *                            stages and transformer one sample
  *      layer_tp "uniform"    method grid: a P_r of its own for each layer, as a list, or "best"
  *      iterations            the model's table
- *      schedule "1f1b", chunks 1, p2p "async", recompute "none", overlap "none",
- *      placement "linear", common "all", compression none: read, and for now only these
+ *      schedule "1f1b"       order of a pipeline stage's passes; chunks 1 of the model a rank
+ *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
+ *      recompute "none", overlap "none", placement "linear", common "all", compression none: read, and for now only these
  *      values are priced.
  */
 #ifndef FR_MODELS_PLAN_H
 #define FR_MODELS_PLAN_H
 
 #include "models/method.h"
+#include "models/schedule.h"
 #include "topology/levels.h"
 
 struct fr_plan {
     int64_t dp, pp, tp;
     const struct fr_method *method;
     int64_t ghost;
-    int64_t global_batch;    /**< 0: the model's */
-    int64_t micro_batch;     /**< 0: all of a rank's samples at once */
+    int64_t global_batch; /**< 0: the model's */
+    int64_t micro_batch;  /**< 0: all of a rank's samples at once */
+    const struct fr_schedule *schedule;
+    int64_t chunks;
+    bool duplex;             /**< blocking exchanges between stages */
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
     int n_layer_tp;

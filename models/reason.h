@@ -11,6 +11,11 @@
     X(FR_REASON_RANKS, "cluster_too_small")                                                    \
     X(FR_REASON_MESH, "ranks_not_a_mesh")                                                      \
     X(FR_REASON_PIPELINE, "pipeline_not_priced")                                               \
+    X(FR_REASON_STAGES, "stages_differ")                                                       \
+    X(FR_REASON_METHOD, "method_not_priced_here")                                              \
+    X(FR_REASON_SCHEDULE, "schedule_refuses")                                                  \
+    X(FR_REASON_NO_CLOSED_FORM, "no_closed_form")                                              \
+    X(FR_REASON_SIZE, "too_large_to_price")                                                    \
     X(FR_REASON_DTYPE, "dtype_not_described")                                                  \
     X(FR_REASON_BATCH, "batch_not_divisible")                                                  \
     X(FR_REASON_MICRO_BATCH, "micro_batch_not_divisible")                                      \

@@ -17,6 +17,19 @@ static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                  out->plan.ghost, narrowest / p * (1 - 1 / p), narrowest, p);
 }
 
+static void reason_schedule(const struct fr_job *job, const struct fr_outcome *out,
+                            struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    int64_t micro_batches = batch / plan->dp / (plan->micro_batch ? plan->micro_batch : 1);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)micro_batches,
+                                    (int32_t)plan->chunks};
+    const char *why = plan->schedule->refuses(&args);
+    fr_text_addf(text, "%s (pp = %" PRId64 ", %" PRId64 " micro-batches, chunks = %" PRId64 ")",
+                 why ? why : "blocking exchanges are priced for one chunk a stage only",
+                 plan->pp, micro_batches, plan->chunks);
+}
+
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
                           struct fr_text *text) {
     char need[32], have[32];
@@ -42,6 +55,29 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     case FR_REASON_PIPELINE:
         fr_text_addf(text, "pp = %" PRId64 ": pipelines are not priced by this version",
                      plan->pp);
+        break;
+    case FR_REASON_STAGES:
+        if (job->workload.stages.listed)
+            fr_text_addf(text, "the model lists %d stages, the plan has pp = %" PRId64,
+                         job->workload.stages.listed, plan->pp);
+        else
+            fr_text_addf(text,
+                         "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64,
+                         job->workload.transformer.layers, plan->pp * plan->chunks);
+        break;
+    case FR_REASON_METHOD:
+        fr_text_addf(text, "a transformer is priced with method tensor, not yet with %s",
+                     plan->method->name);
+        break;
+    case FR_REASON_SCHEDULE:
+        reason_schedule(job, out, text);
+        break;
+    case FR_REASON_NO_CLOSED_FORM:
+        fr_text_addf(text,
+                     "blocking exchanges (p2p duplex) have no closed form; use --engine event");
+        break;
+    case FR_REASON_SIZE:
+        fr_text_addf(text, "the pipeline has too many passes to go through one by one");
         break;
     case FR_REASON_DTYPE:
         fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
@@ -114,6 +150,12 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
     if (plan->pp > 1) used += snprintf(out + used, capacity - used, " x pp %" PRId64, plan->pp);
     if (plan->method->uses_ghost)
         used += snprintf(out + used, capacity - used, ", k %" PRId64, plan->ghost);
+    if (plan->pp > 1)
+        used += snprintf(out + used, capacity - used, ", %s", plan->schedule->name);
+    if (plan->chunks > 1)
+        used += snprintf(out + used, capacity - used, " x%" PRId64, plan->chunks);
+    if (plan->micro_batch)
+        used += snprintf(out + used, capacity - used, ", b %" PRId64, plan->micro_batch);
     if (plan->layer_tp) snprintf(out + used, capacity - used, ", a grid per layer");
     return out;
 }
@@ -126,12 +168,16 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_integer(w, "tp", plan->tp);
     fr_json_add_string(w, "method", plan->method->name);
     fr_json_add_integer(w, "ghost", plan->method->uses_ghost ? plan->ghost : 0);
+    fr_json_add_string(w, "schedule", plan->schedule->name);
+    fr_json_add_integer(w, "chunks", plan->chunks);
+    fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");
     int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
     fr_json_add_integer(w, "global_batch", batch);
+    int64_t whole = job->workload.n_layers == 0 ? 1 : batch / plan->dp;
     fr_json_add_integer(w, "micro_batch",
-                        plan->micro_batch      ? plan->micro_batch
-                        : batch / plan->dp > 0 ? batch / plan->dp
-                                               : 1);
+                        plan->micro_batch ? plan->micro_batch
+                        : whole > 0       ? whole
+                                          : 1);
     if (plan->layer_tp) {
         fr_json_key(w, "layer_tp");
         fr_json_begin_array(w);
@@ -163,9 +209,10 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
 static void memory_json(struct fr_json_writer *w, const struct fr_outcome *out) {
     fr_json_key(w, "memory_B");
     fr_json_begin_object(w);
-    fr_json_add_number(w, "peak", out->memory_peak_B);
+    bool known = isfinite(out->parameters);
+    fr_json_add_number(w, "peak", known ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_MEMORY_COUNT; i++)
-        fr_json_add_number(w, fr_memory_names[i], out->memory_B[i]);
+        fr_json_add_number(w, fr_memory_names[i], known ? out->memory_B[i] : NAN);
     fr_json_end_object(w);
 }
 
@@ -203,7 +250,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     bool priced = isfinite(out->time_s);
     fr_json_begin_object(w);
     fr_json_add_string(w, "schema", "forerun/outcome/1");
-    fr_json_add_string(w, "engine", "closed");
+    fr_json_add_string(w, "engine", out->engine ? out->engine : "closed");
     fr_json_key(w, "plan");
     plan_json(w, job, &out->plan);
     fr_json_add_integer(w, "ranks", out->ranks);
@@ -221,7 +268,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_key(w, "bytes_per_rank");
     fr_json_begin_object(w);
     fr_json_add_number(w, "dp", out->sent_dp_B);
-    fr_json_add_number(w, "pp", 0);
+    fr_json_add_number(w, "pp", out->sent_pp_B);
     fr_json_add_number(w, "tp", out->sent_tp_B);
     fr_json_end_object(w);
     fr_json_key(w, "lossy");
@@ -262,7 +309,7 @@ void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out) {
     csv_number(text, out->iterations);
     csv_number(text, out->total_time_s);
     csv_number(text, out->total_energy_J);
-    csv_number(text, priced ? out->memory_peak_B : NAN);
+    csv_number(text, priced && isfinite(out->parameters) ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_PART_COUNT; i++) csv_number(text, priced ? out->part_s[i] : NAN);
     fr_text_addf(text, "\r\n");
 }

@@ -68,6 +68,10 @@ fr_status fr_workload_read(const struct fr_json_document *document,
 
 void fr_workload_free(struct fr_workload *workload) {
     free(workload->layers);
+    free(workload->stages.forward_s);
+    free(workload->stages.backward_s);
+    free(workload->stages.weight_s);
+    free(workload->stages.gradient_B);
     free(workload->iterations);
     *workload = (struct fr_workload){0};
 }

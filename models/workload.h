@@ -39,6 +39,29 @@ struct fr_iterations_row {
     double iterations;
 };
 
+/** Stages of kind "stages"; arrays of one entry (standing for any number of stages) or of
+ *  `listed` entries. */
+struct fr_stages {
+    int listed;        /**< 0: one value for all */
+    double *forward_s; /**< of one micro-batch */
+    double *backward_s;
+    double *weight_s;   /**< the part of backward that makes weight gradients; NULL: half */
+    double *gradient_B; /**< all-reduced over dp; NULL: none */
+    double message_B;   /**< between neighbouring stages, each way */
+};
+
+/** Of kind "transformer": a decoder stack of equal layers between an embedding and logits. */
+struct fr_transformer {
+    int64_t layers; /**< 0: not of this kind */
+    int64_t hidden, heads, kv_heads, head_dim, ffn, sequence;
+    int64_t vocabulary; /**< before padding */
+    bool gated;         /**< three MLP matrices (SwiGLU) instead of two */
+    bool tied;          /**< logits use the embedding's matrix */
+    bool biases;        /**< of the matrix products */
+    bool norm_biases;   /**< LayerNorm; false: RMSNorm */
+    bool positions;     /**< a learned vector a position */
+};
+
 struct fr_workload {
     char name[64];
     char source[1024];
@@ -47,7 +70,9 @@ struct fr_workload {
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     struct fr_layer *layers;
-    int n_layers; /**< entries of layers[], not counting repeat */
+    int n_layers;                      /**< entries of layers[], not counting repeat */
+    struct fr_stages stages;           /**< of kind stages, which has no layers */
+    struct fr_transformer transformer; /**< of kind transformer, likewise */
     struct fr_iterations_row *iterations;
     int n_iterations;
 };

@@ -22,8 +22,11 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
     int64_t ranks = fr_plan_ranks(plan), grid[GRIDS_MAX];
     int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
     int n = divisors(ranks, grid);
+    if (layers < 1 || n < 1)
+        return fr_fail(err, FR_ERR_INFEASIBLE, "layer_tp",
+                       "this kind of model has no layers to divide");
     size_t cells = (size_t)layers * (size_t)n;
-    double *best_s = malloc(cells * sizeof *best_s);
+    double *best_s = calloc(cells, sizeof *best_s);
     int *from = calloc(cells, sizeof *from);
     fr_status status = FR_OK;
     if (!best_s || !from) {

@@ -12,27 +12,35 @@ const char *const fr_vary_names[] = {
 #undef FR_VARY_NAME
         NULL};
 
-/* "tensor,phantom" into indices of fr_methods. */
-static fr_status parse_methods(const char *text, struct fr_dimension *d, struct fr_error *err) {
-    size_t known = 0;
-    while (fr_method_names[known]) known++;
-    d->values = calloc(known, sizeof *d->values);
+/* "tensor,phantom" into indices of @p known, each once. */
+static fr_status parse_names(const char *text, const char *what, const char *const *known,
+                             struct fr_dimension *d, struct fr_error *err) {
+    size_t n = 0;
+    while (known[n]) n++;
+    d->values = calloc(n, sizeof *d->values);
     if (!d->values) return fr_fail(err, FR_ERR_NOMEM, "--vary", "out of memory");
     for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char name[64];
         size_t i = 0, seen = 0;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
-        while (i < known && strcmp(fr_method_names[i], name) != 0) i++;
-        if (i == known) {
-            const char *near = fr_suggest(name, fr_method_names);
-            return fr_fail(err, FR_ERR_USAGE, "--vary", "unknown method \"%s\"%s%s%s", name,
-                           near ? "; did you mean \"" : "; see forerun list methods",
-                           near ? near : "", near ? "\"?" : "");
+        while (i < n && strcmp(known[i], name) != 0) i++;
+        if (i == n) {
+            const char *near = fr_suggest(name, known);
+            return fr_fail(err, FR_ERR_USAGE, "--vary", "unknown %s \"%s\"%s%s%s", what, name,
+                           near ? "; did you mean \"" : "; see forerun list", near ? near : "",
+                           near ? "\"?" : "");
         }
         while (seen < d->count && d->values[seen] != (int64_t)i) seen++;
         if (seen == d->count) d->values[d->count++] = (int64_t)i;
     }
     return FR_OK;
+}
+
+static fr_status parse_schedules(const char *text, struct fr_dimension *d,
+                                 struct fr_error *err) {
+    const char *names[16] = {NULL};
+    for (int i = 0; fr_schedules[i]; i++) names[i] = fr_schedules[i]->name;
+    return parse_names(text, "schedule", names, d, err);
 }
 
 static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_error *err) {
@@ -49,7 +57,8 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
         const char *near = fr_suggest(key, fr_vary_names);
         return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied; %s%s%s", key,
                        near ? "did you mean \""
-                            : "known: method, dp, pp, tp, ghost, global_batch, micro_batch",
+                            : "known: method, dp, pp, tp, schedule, chunks, ghost, "
+                              "global_batch, micro_batch",
                        near ? near : "", near ? "\"?" : "");
     }
     for (int i = 0; i < space->n_dimensions; i++)
@@ -59,7 +68,9 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
     d->key = which;
     if (which == FR_VARY_DP) space->dp_given = true;
     if (which == FR_VARY_TP) space->tp_given = true;
-    if (which == FR_VARY_METHOD) return parse_methods(equals + 1, d, err);
+    if (which == FR_VARY_METHOD)
+        return parse_names(equals + 1, "method", fr_method_names, d, err);
+    if (which == FR_VARY_SCHEDULE) return parse_schedules(equals + 1, d, err);
     return fr_range_parse(equals + 1, false, 1, "--vary", &d->values, &d->count, err);
 }
 
@@ -97,6 +108,12 @@ static void set_key(struct fr_plan *plan, int key, int64_t value) {
         break;
     case FR_VARY_TP:
         plan->tp = value;
+        break;
+    case FR_VARY_SCHEDULE:
+        plan->schedule = fr_schedules[value];
+        break;
+    case FR_VARY_CHUNKS:
+        plan->chunks = value;
         break;
     case FR_VARY_GHOST:
         plan->ghost = value;

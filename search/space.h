@@ -17,6 +17,8 @@
     X(FR_VARY_DP, dp)                                                                          \
     X(FR_VARY_PP, pp)                                                                          \
     X(FR_VARY_TP, tp)                                                                          \
+    X(FR_VARY_SCHEDULE, schedule)                                                              \
+    X(FR_VARY_CHUNKS, chunks)                                                                  \
     X(FR_VARY_GHOST, ghost)                                                                    \
     X(FR_VARY_GLOBAL_BATCH, global_batch)                                                      \
     X(FR_VARY_MICRO_BATCH, micro_batch)
@@ -31,7 +33,7 @@ extern const char *const fr_vary_names[];
 
 struct fr_dimension {
     int key;         /**< FR_VARY_... */
-    int64_t *values; /**< for method: index into fr_methods */
+    int64_t *values; /**< for method and schedule: index into their tables */
     size_t count;
 };
 

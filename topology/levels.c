@@ -52,6 +52,13 @@ int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t 
     return l;
 }
 
+int fr_levels_between(const struct fr_levels *levels, int64_t a, int64_t b) {
+    int l = 0;
+    while (l < levels->count - 1 && a / levels->level[l].ranks != b / levels->level[l].ranks)
+        l++;
+    return l;
+}
+
 int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks,
                           int64_t stride) {
     int64_t members = (levels->level[l].ranks + stride - 1) / stride;

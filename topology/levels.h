@@ -43,6 +43,9 @@ int64_t fr_levels_capacity(const struct fr_levels *levels);
  *  one when none does. */
 int fr_levels_spanning(const struct fr_levels *levels, int64_t n_ranks, int64_t stride);
 
+/** Innermost level whose unit holds both ranks @p a and @p b; the outermost when none does. */
+int fr_levels_between(const struct fr_levels *levels, int64_t a, int64_t b);
+
 /** How many of the ranks 0, stride, ..., (n_ranks-1) stride share one unit of level @p l. */
 int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks,
                           int64_t stride);

@@ -18,7 +18,8 @@ static const struct fr_option options[] = {
     FR_OPTION_SET,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
-     "method, dp, pp, tp, ghost, global_batch, micro_batch; may be repeated", 'v'},
+     "method, dp, pp, tp, schedule, chunks, ghost, global_batch, micro_batch; may be repeated",
+     'v'},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
@@ -135,7 +136,7 @@ static void print_json(struct fr_text *text, const struct run *r) {
 static void text_row(struct fr_text *text, const struct run *r, const struct fr_outcome *out) {
     char plan[128], time[40], energy[40], total[40], total_energy[40], memory[40];
     fr_text_addf(
-        text, "%-34s %6" PRId64 " %10s %10s %10s %10s %10s%s%s\n",
+        text, "%-40s %6" PRId64 " %10s %10s %10s %10s %10s%s%s\n",
         fr_report_plan_line(&out->plan, plan, sizeof plan), out->ranks,
         fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
         fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
@@ -151,7 +152,7 @@ static void text_row(struct fr_text *text, const struct run *r, const struct fr_
 static void text_list(struct fr_text *text, const struct run *r, const char *title,
                       const struct fr_found_list *list, size_t limit) {
     bool interpolated = false, extrapolated = false;
-    fr_text_addf(text, "\n%-34s %6s %21s %21s %10s\n%-34s %6s %10s %10s %10s %10s %10s\n", "",
+    fr_text_addf(text, "\n%-40s %6s %21s %21s %10s\n%-40s %6s %10s %10s %10s %10s %10s\n", "",
                  "", "---- one iteration --", "------- to the loss -", "", title, "ranks",
                  "time", "energy", "time", "energy", "memory");
     for (size_t i = 0; i < list->count && i < limit; i++) {

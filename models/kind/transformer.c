@@ -1,0 +1,53 @@
+/* A decoder-only transformer: GPT-2 (LayerNorm, biases, learned positions, tied embedding) by
+ * default, LLaMA-like with gated, no biases, RMSNorm and grouped key-value heads. */
+#include <inttypes.h>
+
+#include "models/workload.h"
+
+static const char *const keys[] = {
+    "layers",     "hidden", "heads",          "kv_heads", "head_dim", "ffn",       "sequence",
+    "vocabulary", "gated",  "tied_embedding", "biases",   "norm",     "positions", NULL};
+static const char *const norms[] = {"layer", "rms", NULL};
+static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
+
+enum { MOST = 1 << 26 };
+
+static fr_status read(const struct fr_json *object, struct fr_workload *workload,
+                      struct fr_error *err) {
+    struct fr_transformer *t = &workload->transformer;
+    struct fr_json heads = fr_json_member(object, "heads");
+    struct fr_json kv_heads = fr_json_member(object, "kv_heads");
+    int norm = 0, positions = 0;
+    *t = (struct fr_transformer){.tied = true, .biases = true};
+    FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
+    FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
+    FR_TRY(fr_json_get_integer(object, "heads", true, 1, MOST, &t->heads, err));
+    FR_TRY(fr_json_get_integer(object, "sequence", true, 1, MOST, &t->sequence, err));
+    FR_TRY(fr_json_get_integer(object, "vocabulary", true, 1, MOST, &t->vocabulary, err));
+    t->kv_heads = t->heads;
+    t->ffn = 4 * t->hidden;
+    FR_TRY(fr_json_get_integer(object, "kv_heads", false, 1, MOST, &t->kv_heads, err));
+    FR_TRY(fr_json_get_integer(object, "head_dim", false, 1, MOST, &t->head_dim, err));
+    FR_TRY(fr_json_get_integer(object, "ffn", false, 1, MOST, &t->ffn, err));
+    FR_TRY(fr_json_get_bool(object, "gated", false, &t->gated, err));
+    FR_TRY(fr_json_get_bool(object, "tied_embedding", false, &t->tied, err));
+    FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));
+    FR_TRY(fr_json_get_choice(object, "norm", false, norms, &norm, err));
+    FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
+    t->norm_biases = norm == 0;
+    t->positions = positions == 0;
+    if (t->head_dim == 0 && t->hidden % t->heads != 0)
+        return fr_json_fail(&heads, err, "%" PRId64 " does not divide hidden = %" PRId64,
+                            t->heads, t->hidden);
+    if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
+    if (t->heads % t->kv_heads != 0)
+        return fr_json_fail(&kv_heads, err, "must divide heads = %" PRId64, t->heads);
+    return FR_OK;
+}
+
+const struct fr_kind fr_kind_transformer = {
+    .name = "transformer",
+    .summary = "a decoder-only transformer: GPT-2 by default, LLaMA-like by its options",
+    .keys = keys,
+    .read = read,
+};

@@ -1,0 +1,94 @@
+/** @file
+ *  A pipeline with its durations, and the exact recurrence over its passes.
+ *
+ *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input
+ *  has arrived: the forward pass needs the activation of the virtual stage before, the backward
+ *  pass the gradient of the virtual stage after (the last one its own forward pass), each
+ *  message_s later.  Messages are asynchronous: they hold up nobody but their reader.  The
+ *  gradient all-reduce of a stage follows its last backward pass; the iteration ends with the
+ *  last of them.
+ *
+ *  Exposed point-to-point time has no simple formula (not 2 (P-1) c): the recurrence is the
+ *  closed form here.  The event engine (sim/) is written apart and must agree with it.
+ */
+#ifndef FR_MODELS_PIPELINE_H
+#define FR_MODELS_PIPELINE_H
+
+#include "models/job.h"
+#include "models/outcome.h"
+#include "models/schedule.h"
+
+/** What can be switched off, to see what it is worth. */
+enum {
+    FR_WITH_LAUNCH = 1,
+    FR_WITH_TP = 2,
+    FR_WITH_MESSAGES = 4,
+    FR_WITH_GRADIENTS = 8,
+    FR_WITH_EMBEDDING = 16,
+    FR_WITH_ALL = 31
+};
+
+/** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
+struct fr_pass {
+    double compute_s, launch_s, tp_s;
+};
+
+struct fr_stage {
+    struct fr_pass forward;
+    struct fr_pass backward; /**< whole */
+    struct fr_pass weight;   /**< the part of it that makes weight gradients */
+    double message_s;        /**< to stage i + 1 mod P, each way */
+    double gradient_s;       /**< all-reduce over dp after the last backward pass */
+    double optimizer_s;      /**< after that, and after the embedding's */
+    double gradient_B;
+};
+
+struct fr_pipeline {
+    const struct fr_schedule *schedule;
+    struct fr_schedule_args args; /**< P, m, v */
+    bool duplex;
+    struct fr_stage *stage; /**< [P] */
+    double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
+    double message_B;       /**< sent by one rank */
+    double tp_B; /**< sent by one rank of the busiest stage in an iteration, over tp */
+};
+
+/** Time of a pass of one chunk with only what @p with has [s]. */
+double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,
+                          int with);
+
+/** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
+fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan);
+
+/** Price the pipeline of a plan that was checked.  Free with fr_pipeline_free, also on error.
+ *  @param extrapolated  bits as in fr_outcome; set, never cleared
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
+                           struct fr_pipeline *pipeline, uint32_t *extrapolated,
+                           struct fr_error *err);
+void fr_pipeline_free(struct fr_pipeline *pipeline);
+
+/** Iteration time by the recurrence [s]; asynchronous messages only.
+ *  @param with  FR_WITH_... bits: what takes time
+ *  @return FR_OK; FR_ERR_UNSUPPORTED for duplex; FR_ERR_INPUT when the order deadlocks;
+ *          FR_ERR_NOMEM. */
+fr_status fr_pipeline_time_s(const struct fr_pipeline *pipeline, int with, double *time_s,
+                             struct fr_error *err);
+
+/** Time of an iteration with some things switched off: the recurrence, or an event engine. */
+typedef fr_status fr_pipeline_timer(const void *context, int with, double *time_s,
+                                    struct fr_error *err);
+
+/** Fill @p out: times and parts by switching off in turn (embedding, gradients, messages, tp,
+ *  launch), energy, memory, bytes, parameters.
+ *  @return what @p timer returned when it failed, else FR_OK. */
+fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                              fr_pipeline_timer *timer, const void *context,
+                              struct fr_outcome *out, struct fr_error *err);
+
+/** The closed form of a plan over stages or a transformer, as fr_cost for layers.  A plan it cannot
+ *  price (duplex) has its reason in the outcome. */
+void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
+                      struct fr_outcome *out);
+
+#endif

@@ -1,0 +1,27 @@
+#include "models/schedule.h"
+
+#include <string.h>
+
+const struct fr_schedule *const fr_schedules[] = {
+#define FR_SCHEDULE(name) &fr_schedule_##name,
+#include "models/schedule_list.h"
+#undef FR_SCHEDULE
+    0};
+
+const struct fr_schedule *fr_schedule_find(const char *name) {
+    for (const struct fr_schedule *const *row = fr_schedules; *row; row++)
+        if (strcmp((*row)->name, name) == 0) return *row;
+    return 0;
+}
+
+int64_t fr_schedule_held(const struct fr_schedule *schedule, const struct fr_slot *slots,
+                         int64_t n_slots) {
+    uint8_t frees = schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    int64_t held = 0, most = 0;
+    for (int64_t s = 0; s < n_slots; s++) {
+        if (slots[s].kind == FR_SLOT_FORWARD) held++;
+        if (slots[s].kind == frees) held--;
+        if (held > most) most = held;
+    }
+    return most;
+}

@@ -1,0 +1,35 @@
+/* 1F1B with a doubled warm-up of 2 (P - 1 - i): a message may take as long as a pass before it
+ * delays anything in the steady state, for twice the activations. */
+#include <stddef.h>
+
+#include "models/schedule.h"
+
+static const char *refuses(const struct fr_schedule_args *a) {
+    return a->chunks > 1 ? "1f1b-double takes one chunk a stage" : NULL;
+}
+
+static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
+    struct fr_slot_writer w = {slots, 0};
+    int32_t m = a->micro_batches, warm_up = 2 * (a->stages - 1 - i), forward = 0;
+    while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+    for (int32_t backward = 0; backward < m; backward++) {
+        if (forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+        fr_slot_put(&w, FR_SLOT_BACKWARD, backward, 0);
+    }
+    return w.count;
+}
+
+static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
+                       double weight_s) {
+    (void)weight_s;
+    return (a->stages - 1) * (forward_s + backward_s);
+}
+
+const struct fr_schedule fr_schedule_doubled = {
+    .name = "1f1b-double",
+    .summary = "1f1b with a warm-up of 2 (P - 1 - i); hides messages, holds twice as much",
+    .source = "our derivation, after 1F1B",
+    .refuses = refuses,
+    .order = order,
+    .bubble_s = bubble_s,
+};

@@ -1,0 +1,37 @@
+/* 1F1B: after P - 1 - i forward passes a stage alternates one forward and one backward pass, so
+ * that it holds at most P - i micro-batches. */
+#include <stddef.h>
+
+#include "models/schedule.h"
+
+static const char *refuses(const struct fr_schedule_args *a) {
+    return a->chunks > 1 ? "1f1b takes one chunk a stage; schedule interleaved takes more"
+                         : NULL;
+}
+
+static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
+    struct fr_slot_writer w = {slots, 0};
+    int32_t m = a->micro_batches, warm_up = a->stages - 1 - i, forward = 0;
+    while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+    for (int32_t backward = 0; backward < m; backward++) {
+        if (forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+        fr_slot_put(&w, FR_SLOT_BACKWARD, backward, 0);
+    }
+    return w.count;
+}
+
+static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
+                       double weight_s) {
+    (void)weight_s;
+    return (a->stages - 1) * (forward_s + backward_s);
+}
+
+const struct fr_schedule fr_schedule_one_f_one_b = {
+    .name = "1f1b",
+    .summary =
+        "one forward, one backward after a warm-up of P - 1 - i; holds P - i micro-batches",
+    .source = "Narayanan et al., PipeDream-Flush, ICML 2021; seed 001, Fig. 4a",
+    .refuses = refuses,
+    .order = order,
+    .bubble_s = bubble_s,
+};

@@ -1,0 +1,6 @@
+/* Read more than once, so without guard.  One row per file in models/schedule/. */
+FR_SCHEDULE(gpipe)
+FR_SCHEDULE(one_f_one_b)
+FR_SCHEDULE(doubled)
+FR_SCHEDULE(interleaved)
+FR_SCHEDULE(zero_bubble)

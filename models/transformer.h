@@ -1,0 +1,56 @@
+/** @file
+ *  What a transformer asks of the ranks of a plan, a pipeline stage at a time.
+ *
+ *  Megatron's division: heads and MLP columns over tp, layers over pp in order, the embedding
+ *  on the first stage and the logits on the last; where the embedding is tied and pp > 1 the
+ *  last stage holds a copy, which must be kept equal.  The vocabulary is padded to a multiple
+ *  of 128 tp.
+ *
+ *  Symbols:  T tokens of a micro-batch = b s   h hidden   f MLP width   t = tp
+ *            a heads, k key-value heads of d values each   V vocabulary, padded
+ *
+ *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms
+ *      forward products     (a+2k)d/t x T x h; per head s x s x d and s x d x s; h x T x ad/t;
+ *                           f/t x T x h (twice where gated); h x T x f/t
+ *      backward             two products for each
+ *      tp                   two all-reduces of T h values forward, two backward
+ *      message              T h values, of which each of the t ranks sends 1/t (scatter-gather)
+ */
+#ifndef FR_MODELS_TRANSFORMER_H
+#define FR_MODELS_TRANSFORMER_H
+
+#include "models/method.h"
+#include "models/reason.h"
+
+/** Vocabulary padded as Megatron does for @p tp. */
+int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);
+
+/** Parameters of one layer over all tp ranks; and of one rank (norms are on every rank). */
+double fr_transformer_layer_parameters(const struct fr_transformer *t);
+double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
+
+/** Layers of stage @p i of @p pp: as equal as can be, earlier stages taking one more. */
+int64_t fr_transformer_stage_layers(const struct fr_transformer *t, int64_t pp, int64_t i);
+
+/** One stage's work on one rank. */
+struct fr_stage_work {
+    double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
+    double parameters_rank; /**< on one rank */
+    double embedding_rank;  /**< of them, the (shared) embedding matrix */
+    struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
+    int n_gemms;
+    double forward_B;    /**< element-wise bytes moved forward; twice that backward */
+    double kernels;      /**< forward; about twice that backward */
+    double all_reduces;  /**< over tp forward, and as many backward */
+    double all_reduce_B; /**< each */
+    double activation_B; /**< kept for the backward pass, a micro-batch */
+};
+
+/** Work of stage @p i of the plan's pp, for micro-batches of @p micro_batch samples. */
+void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_t pp, int64_t i,
+                          int64_t micro_batch, struct fr_stage_work *work);
+
+/** Reasons why the plan cannot divide this transformer so. */
+fr_reasons fr_transformer_check(const struct fr_workload *workload, int64_t tp, int64_t pp);
+
+#endif

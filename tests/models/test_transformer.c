@@ -1,0 +1,148 @@
+/* Transformers: published parameter counts, Megatron's padding, volumes of the Optimus-CC
+ * configurations (derived independently from the authors' artifact), laws of division. */
+#include "models/cost.h"
+#include "models/pipeline.h"
+#include "models/transformer.h"
+#include "tests/job.h"
+
+static double parameters(const char *model, const char *tp, const char *pp) {
+    const char *sets[] = {tp, pp, NULL};
+    struct fr_job job;
+    double sum = 0;
+    fr_test_job("a100-hdr", model, sets, &job);
+    for (int64_t i = 0; i < job.plan.pp; i++) {
+        struct fr_stage_work work;
+        fr_transformer_stage(&job.workload, job.plan.tp, job.plan.pp, i, 1, &work);
+        sum += work.parameters;
+    }
+    fr_job_free(&job);
+    return sum;
+}
+
+static void published_counts(void **state) {
+    (void)state;
+    FR_NEAR(parameters("gpt-8.3b", "tp=8", "pp=4"), 8.317e9, 1e-4);
+    FR_NEAR(parameters("gpt-2.5b", "tp=8", "pp=4"), 2.402e9, 1e-4);
+    FR_NEAR(parameters("gpt-9.2b", "tp=8", "pp=4"), 9.22e9, 1e-3);
+    FR_NEAR(parameters("gpt3-175b", "tp=1", "pp=1"), 174.6e9, 1e-3);
+    FR_NEAR(parameters("llama-3-8b", "tp=1", "pp=1"), 8030261248.0,
+            1e-12); /* no padding at tp 1 */
+    FR_NEAR(parameters("llama-3-70b", "tp=1", "pp=1"), 70553706496.0, 1e-12);
+}
+
+/* The whole model is the same however many stages it is cut into; so is a rank's share summed. */
+static void stages_add_up(void **state) {
+    (void)state;
+    double whole = parameters("gpt-8.3b", "tp=4", "pp=1");
+    static const char *const pps[] = {"pp=2", "pp=3", "pp=7", "pp=72"};
+    for (int k = 0; k < 4; k++) FR_NEAR(parameters("gpt-8.3b", "tp=4", pps[k]), whole, 1e-15);
+}
+
+static void padding(void **state) {
+    (void)state;
+    struct fr_transformer gpt = {.vocabulary = 50257};
+    assert_int_equal(fr_transformer_padded_vocabulary(&gpt, 8), 51200);
+    assert_int_equal(fr_transformer_padded_vocabulary(&gpt, 4), 50688);
+    assert_int_equal(fr_transformer_padded_vocabulary(&gpt, 2), 50432);
+}
+
+/* tp 8, pp 4, dp 4, micro-batches of 8, one adapter a node of eight. */
+static void volumes(void **state) {
+    (void)state;
+    static const struct {
+        const char *model;
+        double p2p_MB, gradient_GB, ring_GB, embedding_MB;
+    } want[] = {{"gpt-8.3b", 100.7, 1.020, 12.23, 78.6}, {"gpt-2.5b", 62.9, 0.288, 3.45, 49.2}};
+    const char *sets[] = {"tp=8", "pp=4", "dp=4", "micro_batch=8", NULL};
+    for (int k = 0; k < 2; k++) {
+        struct fr_job job;
+        struct fr_pipeline p;
+        struct fr_stage_work first;
+        uint32_t extrapolated = 0;
+        fr_test_job("a100-hdr", want[k].model, sets, &job);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        assert_int_equal(p.args.micro_batches, 16);
+        FR_NEAR(8 * p.message_B, want[k].p2p_MB * 1e6, 1e-3);
+        FR_NEAR(p.stage[1].gradient_B, want[k].gradient_GB * 1e9, 2e-3);
+        FR_NEAR(8 * fr_op_bus_factor(FR_OP_ALL_REDUCE, 4) * p.stage[1].gradient_B,
+                want[k].ring_GB * 1e9, 3e-3);
+        fr_transformer_stage(&job.workload, 8, 4, 0, 8, &first);
+        FR_NEAR(4 * first.embedding_rank, want[k].embedding_MB * 1e6, 1e-3);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
+/* Forward flop of a layer: 24 b s h^2 + 4 b s^2 h for GPT (Narayanan et al. 2021, appendix). */
+static void forward_flop(void **state) {
+    (void)state;
+    struct fr_job job;
+    fr_test_job("a100-hdr", "gpt-8.3b", NULL, &job);
+    for (int64_t tp = 1; tp <= 8; tp *= 2) {
+        struct fr_stage_work work; /* a middle stage of 3: 24 layers, nothing else */
+        double flop = 0, b = 4, s = 1024, h = 3072;
+        fr_transformer_stage(&job.workload, tp, 3, 1, 4, &work);
+        for (int k = 0; k < work.n_gemms; k++)
+            flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
+                    work.gemm[k].shape.k;
+        FR_NEAR(flop * (double)tp, 24 * (24 * b * s * h * h + 4 * b * s * s * h), 1e-12);
+    }
+    fr_job_free(&job);
+}
+
+/* Activations at 16 bits: s b h (34 + 5 a s / h) bytes a layer without tp (Korthikanti et al.
+ * 2022, Eq. 1), which the formula for any dtype must give. */
+static void activations(void **state) {
+    (void)state;
+    const char *sets[] = {"model.dtype=bf16", NULL};
+    struct fr_job job;
+    struct fr_stage_work work;
+    double b = 4, s = 1024, h = 3072, a = 24;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    fr_transformer_stage(&job.workload, 1, 72, 1, 4, &work);
+    FR_NEAR(work.activation_B, s * b * h * (34 + 5 * a * s / h), 1e-12);
+    fr_job_free(&job);
+}
+
+static struct fr_outcome price(const char *const *sets) {
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    fr_job_free(&job);
+    return out;
+}
+
+static void parts_add_up(void **state) {
+    (void)state;
+    const char *sets[] = {"tp=8", "pp=4", "dp=4", "micro_batch=8", NULL};
+    struct fr_outcome out = price(sets);
+    double sum_s = 0;
+    for (int i = 0; i < FR_PART_COUNT; i++) {
+        assert_true(out.part_s[i] >= 0);
+        sum_s += out.part_s[i];
+    }
+    FR_NEAR(sum_s, out.time_s, 1e-12);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    const char *heads[] = {"tp=5", NULL}, *deep[] = {"pp=53", NULL},
+               *phantom[] = {"method=phantom", "ghost=4", "tp=2", NULL};
+    assert_true(price(heads).reasons & FR_BECAUSE(FR_REASON_WIDTH));
+    assert_true(price(deep).reasons & FR_BECAUSE(FR_REASON_STAGES));
+    assert_true(price(phantom).reasons & FR_BECAUSE(FR_REASON_METHOD));
+    struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.heads=7");
+    assert_string_equal(err.where, "preset gpt-2.5b#/heads (--set)");
+    err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.kv_heads=7");
+    assert_string_equal(err.where, "preset gpt-2.5b#/kv_heads (--set)");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_counts), cmocka_unit_test(stages_add_up),
+        cmocka_unit_test(padding),          cmocka_unit_test(volumes),
+        cmocka_unit_test(forward_flop),     cmocka_unit_test(activations),
+        cmocka_unit_test(parts_add_up),     cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
