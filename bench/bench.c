@@ -2,10 +2,12 @@
  * where a figure is compared with another, against and ratio.  Each is the best of several
  * rounds: what the code can do, not what else the machine was doing. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "base/parallel.h"
 #include "search/search.h"
+#include "sim/run.h"
 
 static double now_s(void) {
     struct timespec t;
@@ -128,10 +130,55 @@ static fr_status measure(const char *name, const struct space_case *c, struct fr
     return status;
 }
 
+/* A pipeline of 64 stages and 512 micro-batches, laid out once and run many times, and the
+ * recurrence over the same passes. */
+static fr_status measure_pipeline(struct fr_error *err) {
+    enum { STAGES = 64, MICRO = 512, ROUNDS = 40 };
+    static struct fr_stage stage[STAGES];
+    struct fr_pipeline p = {
+        .schedule = &fr_schedule_one_f_one_b, .args = {STAGES, MICRO, 1}, .stage = stage};
+    struct fr_program program = {0};
+    double engine_s = 1e9, recurrence_s = 1e9, event_time_s = 0, closed_time_s = 0;
+    for (int i = 0; i < STAGES; i++) {
+        stage[i].forward.compute_s = 1e-3 * (1 + 0.01 * i);
+        stage[i].backward.compute_s = 2 * stage[i].forward.compute_s;
+        stage[i].message_s = 2e-6;
+    }
+    FR_TRY(fr_program_make(&p, &program, err));
+    double *class_s = malloc((size_t)program.n_classes * sizeof *class_s);
+    double *end_s = malloc((size_t)program.n_tasks * sizeof *end_s);
+    fr_status status =
+        class_s && end_s ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int round = 0; round < ROUNDS && status == FR_OK; round++) {
+        double start_s = now_s();
+        fr_price_classes(&p, &program, FR_WITH_ALL, class_s);
+        event_time_s = fr_engine_run(&program, class_s, end_s);
+        double between_s = now_s();
+        status = fr_pipeline_time_s(&p, FR_WITH_ALL, &closed_time_s, err);
+        double end = now_s();
+        if (between_s - start_s < engine_s) engine_s = between_s - start_s;
+        if (end - between_s < recurrence_s) recurrence_s = end - between_s;
+    }
+    double passes = 2.0 * STAGES * MICRO;
+    if (status == FR_OK) {
+        print("engine_events_per_s", "1f1b, P = 64, m = 512",
+              (double)program.n_tasks / engine_s, "tasks and messages/s, one core");
+        print("recurrence_tasks_per_s", "1f1b, P = 64, m = 512", passes / recurrence_s,
+              "passes/s, one core");
+        print("engine_over_recurrence_time", "1f1b, P = 64, m = 512",
+              event_time_s / closed_time_s, "1, both predict the same");
+    }
+    free(class_s);
+    free(end_s);
+    fr_program_free(&program);
+    return status;
+}
+
 int main(void) {
     struct fr_error err = {0};
     fr_status status = measure("phantom", &phantom, &err);
     if (status == FR_OK) status = measure("grid", &grid, &err);
+    if (status == FR_OK) status = measure_pipeline(&err);
     if (status != FR_OK) fprintf(stderr, "forerun-bench: %s: %s\n", err.where, err.detail);
     return fr_status_exit_code(status);
 }

@@ -1,0 +1,71 @@
+#include "plots/gantt_rows.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* First rank of the pipeline in which something ends last. */
+static int32_t last_pipeline(const struct fr_timeline *t) {
+    int32_t rank = 0;
+    double end_s = -1;
+    for (int64_t i = 0; i < t->count; i++)
+        if (t->spans[i].end_s > end_s) end_s = t->spans[i].end_s, rank = t->spans[i].rank;
+    return rank - rank % t->n_stages;
+}
+
+static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
+    int32_t first = 0, of = t->n_ranks;
+    if (t->n_ranks > FR_GANTT_ROWS_MAX && t->n_stages < t->n_ranks) {
+        first = last_pipeline(t);
+        of = t->n_stages < t->n_ranks - first ? t->n_stages : t->n_ranks - first;
+        fr_text_addf(&rows->said,
+                     "Of %" PRId32 " ranks those of one pipeline, from rank %" PRId32
+                     " on, which ends last.  ",
+                     t->n_ranks, first);
+    }
+    int32_t step = (of + FR_GANTT_ROWS_MAX - 1) / FR_GANTT_ROWS_MAX;
+    if (step > 1)
+        fr_text_addf(&rows->said, "Every %" PRId32 "%s of %" PRId32 " stages is shown.  ", step,
+                     step == 2   ? "nd"
+                     : step == 3 ? "rd"
+                                 : "th",
+                     of);
+    for (int32_t r = 0; r < t->n_ranks; r++) rows->row_of[r] = -1;
+    for (int32_t r = first; r < first + of; r += step) {
+        rows->row_of[r] = rows->n;
+        rows->rank[rows->n++] = r;
+    }
+}
+
+static void measure(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
+    for (int32_t r = 0; r < t->n_ranks; r++) rows->bubble[r] = 1;
+    for (int64_t i = 0; i < t->count; i++) {
+        const struct fr_span *span = &t->spans[i];
+        rows->slices += rows->row_of[span->rank] >= 0;
+        if (span->stream == FR_STREAM_COMPUTE)
+            rows->bubble[span->rank] -= (span->end_s - span->start_s) / t->makespan_s;
+    }
+    for (int32_t r = 0; r < t->n_ranks; r++) {
+        rows->bubble[r] = fmax(rows->bubble[r], 0); /* rounding */
+        rows->bubble_all += rows->bubble[r] / t->n_ranks;
+    }
+}
+
+fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt_rows *rows,
+                             struct fr_error *err) {
+    size_t n = (size_t)timeline->n_ranks;
+    *rows = (struct fr_gantt_rows){0};
+    rows->row_of = malloc(n * sizeof *rows->row_of);
+    rows->bubble = malloc(n * sizeof *rows->bubble);
+    if (!rows->row_of || !rows->bubble)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    choose(timeline, rows);
+    measure(timeline, rows);
+    return FR_OK;
+}
+
+void fr_gantt_rows_free(struct fr_gantt_rows *rows) {
+    free(rows->row_of), free(rows->bubble);
+    fr_text_free(&rows->said);
+    *rows = (struct fr_gantt_rows){0};
+}

@@ -1,0 +1,33 @@
+/** @file
+ *  Which ranks a Gantt chart shows, and how busy each rank is.
+ *
+ *      bubble(rank) = 1 - computing / makespan
+ *      bubble       = its mean over all ranks, shown or not
+ */
+#ifndef FR_PLOTS_GANTT_ROWS_H
+#define FR_PLOTS_GANTT_ROWS_H
+
+#include "models/timeline.h"
+
+#include "base/text.h"
+
+enum { FR_GANTT_ROWS_MAX = 64 };
+
+struct fr_gantt_rows {
+    int32_t rank[FR_GANTT_ROWS_MAX]; /**< from the top, ascending */
+    int n;
+    int32_t *row_of;     /**< [n_ranks] its row, or -1 */
+    double *bubble;      /**< [n_ranks] */
+    double bubble_all;   /**< mean */
+    int64_t slices;      /**< that are on the rows */
+    struct fr_text said; /**< which ranks were left out, a sentence, or "" */
+};
+
+/** Choose the rows.  Of more ranks than fit, one pipeline is shown: the one that ends last; of
+ *  more stages than fit, every k-th.  Free with fr_gantt_rows_free, also on error.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt_rows *rows,
+                             struct fr_error *err);
+void fr_gantt_rows_free(struct fr_gantt_rows *rows);
+
+#endif

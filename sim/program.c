@@ -1,0 +1,349 @@
+#include "sim/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes are laid out kind by kind, a stage each. */
+int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage) {
+    return (int32_t)kind * program->n_ranks + stage;
+}
+
+/* What a rank does next: a pass, or one side of a blocking message. */
+enum action_kind { PASS, SEND, RECEIVE };
+
+struct action {
+    enum action_kind kind;
+    struct fr_slot slot; /* the pass, or the one whose result travels */
+    int32_t peer;
+};
+
+struct rank {
+    struct action *actions;
+    int64_t n_actions, next;
+    int32_t last_compute; /* task, or -1 */
+};
+
+struct builder {
+    const struct fr_pipeline *p;
+    struct fr_program *program;
+    struct rank *ranks;
+    struct fr_slot *slots; /* scratch: one stage's order */
+    int32_t *output; /* [2][virtual stage][micro]: task after which the result is there; -1 */
+    bool failed;
+};
+
+static int64_t virtual_stage(const struct builder *b, int32_t rank, int chunk) {
+    return (int64_t)chunk * b->p->args.stages + rank;
+}
+
+static int32_t *output_of(struct builder *b, uint8_t kind, int64_t at, int32_t micro) {
+    int64_t all = (int64_t)b->p->args.stages * b->p->args.chunks;
+    return &b->output[((kind == FR_SLOT_BACKWARD) * all + at) * b->p->args.micro_batches +
+                      micro];
+}
+
+static int32_t add_task(struct builder *b, fr_task_kind kind, int32_t stage, int32_t rank,
+                        int32_t peer, const struct fr_slot *slot) {
+    struct fr_program *program = b->program;
+    if (program->n_tasks == program->capacity) {
+        int64_t capacity = program->capacity ? 2 * program->capacity : 1024;
+        struct fr_task *grown = capacity > INT32_MAX
+                                    ? NULL
+                                    : realloc(program->tasks, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            b->failed = true;
+            return -1;
+        }
+        program->tasks = grown;
+        program->capacity = capacity;
+    }
+    struct fr_task *task = &program->tasks[program->n_tasks];
+    *task = (struct fr_task){.class_id = fr_program_class(program, kind, stage),
+                             .rank = rank,
+                             .peer = peer,
+                             .micro = slot ? slot->micro : -1,
+                             .after = {-1, -1, -1},
+                             .chunk = slot ? slot->chunk : 0};
+    return (int32_t)program->n_tasks++;
+}
+
+static void wait_for(struct builder *b, int32_t task, int32_t before) {
+    if (task < 0 || before < 0) return;
+    int32_t *after = b->program->tasks[task].after;
+    for (int k = 0; k < FR_TASK_WAITS_MAX; k++) {
+        if (after[k] == before) return;
+        if (after[k] < 0) {
+            after[k] = before;
+            return;
+        }
+    }
+}
+
+/* Whom the result of a pass goes to: the rank of the next virtual stage in its direction, or -1
+ * at the ends and where the next one is on the same rank. */
+static int32_t receiver(const struct builder *b, int32_t rank, const struct fr_slot *slot) {
+    int32_t stages = b->p->args.stages;
+    int64_t at = virtual_stage(b, rank, slot->chunk),
+            last = (int64_t)stages * b->p->args.chunks - 1;
+    if (slot->kind == FR_SLOT_WEIGHT || stages == 1) return -1;
+    if (slot->kind == FR_SLOT_FORWARD) return at == last ? -1 : (rank + 1) % stages;
+    return at == 0 ? -1 : (rank + stages - 1) % stages;
+}
+
+/* The boundary that a result crosses, named by its lower stage: forward passes send up across
+ * their own, backward passes down across the receiver's. */
+static int32_t boundary(const struct fr_slot *slot, int32_t from, int32_t to) {
+    return slot->kind == FR_SLOT_FORWARD ? from : to;
+}
+
+static fr_task_kind pass_kind(uint8_t slot_kind) {
+    return slot_kind == FR_SLOT_FORWARD    ? FR_TASK_FORWARD
+           : slot_kind == FR_SLOT_BACKWARD ? FR_TASK_BACKWARD
+                                           : FR_TASK_WEIGHT;
+}
+
+/* ---- asynchronous messages ---------------------------------------------------------------- */
+
+/* The task that brings a pass its input: -1 none needed, -2 not there yet. */
+static int32_t input_task(struct builder *b, int32_t rank, const struct fr_slot *slot) {
+    int64_t at = virtual_stage(b, rank, slot->chunk);
+    int64_t last = (int64_t)b->p->args.stages * b->p->args.chunks - 1;
+    int32_t task;
+    if (slot->kind == FR_SLOT_FORWARD) {
+        if (at == 0) return -1;
+        task = *output_of(b, FR_SLOT_FORWARD, at - 1, slot->micro);
+    } else if (slot->kind == FR_SLOT_WEIGHT) {
+        task = *output_of(b, FR_SLOT_BACKWARD, at, slot->micro);
+        return task < 0 ? -2 : -1; /* on this rank and before it in its order */
+    } else if (at == last) {
+        task = *output_of(b, FR_SLOT_FORWARD, at, slot->micro);
+    } else
+        task = *output_of(b, FR_SLOT_BACKWARD, at + 1, slot->micro);
+    return task < 0 ? -2 : task;
+}
+
+static bool do_pass(struct builder *b, int32_t r, const struct fr_slot *slot) {
+    struct rank *rank = &b->ranks[r];
+    int32_t input = input_task(b, r, slot), to = receiver(b, r, slot);
+    if (input == -2) return false;
+    int32_t pass = add_task(b, pass_kind(slot->kind), r, r, -1, slot), result = pass;
+    wait_for(b, pass, rank->last_compute);
+    wait_for(b, pass, input);
+    rank->last_compute = pass;
+    if (to >= 0 && !b->p->duplex) {
+        fr_task_kind kind =
+            slot->kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE : FR_TASK_BACKWARD_MESSAGE;
+        result = add_task(b, kind, boundary(slot, r, to), r, to, slot);
+        wait_for(b, result, pass);
+    }
+    if (slot->kind != FR_SLOT_WEIGHT)
+        *output_of(b, slot->kind, virtual_stage(b, r, slot->chunk), slot->micro) = result;
+    return true;
+}
+
+/* ---- blocking messages -------------------------------------------------------------------- */
+
+static bool same_transfer(const struct action *send, const struct action *receive) {
+    return send->kind == SEND && receive->kind == RECEIVE &&
+           send->slot.kind == receive->slot.kind && send->slot.micro == receive->slot.micro &&
+           send->slot.chunk == receive->slot.chunk;
+}
+
+static const struct action *action_at(const struct rank *rank, int64_t k) {
+    return rank->next + k < rank->n_actions ? &rank->actions[rank->next + k] : NULL;
+}
+
+static void join(struct builder *b, fr_task_kind kind, int32_t r, int32_t peer,
+                 const struct fr_slot *slot) {
+    struct rank *mine = &b->ranks[r], *theirs = &b->ranks[peer];
+    int32_t task = add_task(b, kind, boundary(slot, r, peer), r, peer, slot);
+    wait_for(b, task, mine->last_compute);
+    wait_for(b, task, theirs->last_compute);
+    mine->last_compute = theirs->last_compute = task;
+}
+
+/* Both sides stand at this transfer: do it.  If each side's next action is the other direction
+ * of the same pair, both go at once. */
+static bool do_transfer(struct builder *b, int32_t r) {
+    struct rank *mine = &b->ranks[r];
+    const struct action *first = action_at(mine, 0);
+    struct rank *theirs = &b->ranks[first->peer];
+    const struct action *other = action_at(theirs, 0);
+    const struct action *second = action_at(mine, 1), *other_second = action_at(theirs, 1);
+    if (!other || other->peer != r) return false;
+    if (same_transfer(first, other) || same_transfer(other, first)) {
+        bool sends = first->kind == SEND;
+        join(b,
+             first->slot.kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE
+                                                 : FR_TASK_BACKWARD_MESSAGE,
+             sends ? r : first->peer, sends ? first->peer : r, &first->slot);
+        mine->next++;
+        theirs->next++;
+        return true;
+    }
+    bool crosses = second && other_second && second->peer == first->peer &&
+                   other_second->peer == r && first->kind == SEND && second->kind == RECEIVE &&
+                   other->kind == SEND && other_second->kind == RECEIVE &&
+                   same_transfer(first, other_second) && same_transfer(other, second);
+    if (!crosses) return false;
+    join(b, FR_TASK_EXCHANGE, r, first->peer, &first->slot);
+    mine->next += 2;
+    theirs->next += 2;
+    return true;
+}
+
+/* ---- laying out --------------------------------------------------------------------------- */
+
+static void put(struct rank *rank, enum action_kind kind, const struct fr_slot *slot,
+                int32_t peer) {
+    rank->actions[rank->n_actions++] = (struct action){kind, *slot, peer};
+}
+
+/* The slot on the other rank whose result this pass reads. */
+static bool source_of(const struct builder *b, int32_t r, const struct fr_slot *slot,
+                      struct fr_slot *source, int32_t *from) {
+    int32_t stages = b->p->args.stages;
+    *source = *slot;
+    if (slot->kind == FR_SLOT_WEIGHT || stages == 1) return false;
+    if (slot->kind == FR_SLOT_FORWARD ? r == 0 : r == stages - 1) return false;
+    *from = slot->kind == FR_SLOT_FORWARD ? r - 1 : r + 1;
+    return true;
+}
+
+static bool lay_out_rank(struct builder *b, int32_t r, int64_t n_slots) {
+    struct rank *rank = &b->ranks[r];
+    rank->last_compute = -1;
+    rank->actions = malloc((size_t)(3 * n_slots) * sizeof *rank->actions);
+    if (!rank->actions) return false;
+    b->p->schedule->order(&b->p->args, r, b->slots);
+    for (int64_t s = 0; s < n_slots; s++) {
+        struct fr_slot source;
+        int32_t from = -1, to = receiver(b, r, &b->slots[s]);
+        if (b->p->duplex && source_of(b, r, &b->slots[s], &source, &from))
+            put(rank, RECEIVE, &source, from);
+        put(rank, PASS, &b->slots[s], -1);
+        if (b->p->duplex && to >= 0) put(rank, SEND, &b->slots[s], to);
+    }
+    return true;
+}
+
+static bool step(struct builder *b, int32_t r) {
+    struct rank *rank = &b->ranks[r];
+    const struct action *a = action_at(rank, 0);
+    if (!a) return false;
+    if (a->kind != PASS) return do_transfer(b, r);
+    if (b->p->duplex) { /* what it reads was received by the action before */
+        struct fr_slot slot = a->slot;
+        int32_t pass = add_task(b, pass_kind(slot.kind), r, r, -1, &slot);
+        wait_for(b, pass, rank->last_compute);
+        rank->last_compute = pass;
+    } else if (!do_pass(b, r, &a->slot))
+        return false;
+    rank->next++;
+    return true;
+}
+
+static fr_status deadlock(const struct builder *b, struct fr_error *err) {
+    static const char *const kinds[] = {"forward", "backward", "weight gradient"};
+    struct fr_text text = {0};
+    int shown = 0;
+    for (int32_t r = 0; r < b->p->args.stages && shown < 6; r++) {
+        const struct action *a = action_at(&b->ranks[r], 0);
+        if (!a) continue;
+        fr_text_addf(&text, "%sstage %d at the %s pass of micro-batch %d", shown ? ", " : "", r,
+                     kinds[a->slot.kind], a->slot.micro);
+        if (a->kind != PASS)
+            fr_text_addf(&text, " %s stage %d",
+                         a->kind == SEND ? "sending to" : "receiving from", a->peer);
+        shown++;
+    }
+    fr_status status = fr_fail(err, FR_ERR_INPUT, "plan#/schedule",
+                               "the stages wait for each other: %s", fr_text_get(&text));
+    fr_text_free(&text);
+    return status;
+}
+
+/* Go round the ranks, each as far as it gets: tasks come out in an order that respects waits. */
+static fr_status lay_out(struct builder *b, struct fr_error *err) {
+    int64_t left = 0;
+    for (int32_t r = 0; r < b->p->args.stages; r++) left += b->ranks[r].n_actions;
+    while (left > 0 && !b->failed) {
+        int64_t before = left;
+        left = 0;
+        for (int32_t r = 0; r < b->p->args.stages; r++)
+            while (step(b, r) && !b->failed) continue;
+        for (int32_t r = b->p->args.stages; r-- > 0;)
+            while (step(b, r) && !b->failed) continue;
+        for (int32_t r = 0; r < b->p->args.stages; r++)
+            left += b->ranks[r].n_actions - b->ranks[r].next;
+        if (left == before) return deadlock(b, err);
+    }
+    return FR_OK;
+}
+
+/* After the passes: gradient all-reduces, the tied embedding's between first and last stage,
+ * the optimiser.  What takes no time is left out. */
+static void add_finish(struct builder *b) {
+    int32_t last = b->p->args.stages - 1;
+    for (int32_t r = 0; r <= last; r++) {
+        if (b->p->stage[r].gradient_s <= 0) continue;
+        int32_t task = add_task(b, FR_TASK_GRADIENT, r, r, -1, NULL);
+        wait_for(b, task, b->ranks[r].last_compute);
+        b->ranks[r].last_compute = task;
+    }
+    if (b->p->embedding_s > 0 && last > 0) {
+        int32_t task = add_task(b, FR_TASK_EMBEDDING, 0, 0, last, NULL);
+        wait_for(b, task, b->ranks[0].last_compute);
+        wait_for(b, task, b->ranks[last].last_compute);
+        b->ranks[0].last_compute = b->ranks[last].last_compute = task;
+    }
+    for (int32_t r = 0; r <= last; r++) {
+        if (b->p->stage[r].optimizer_s <= 0) continue;
+        int32_t task = add_task(b, FR_TASK_OPTIMIZER, r, r, -1, NULL);
+        wait_for(b, task, b->ranks[r].last_compute);
+    }
+}
+
+static bool make_classes(struct fr_program *program) {
+    program->n_classes = FR_TASK_COUNT * program->n_ranks;
+    program->classes = calloc((size_t)program->n_classes, sizeof *program->classes);
+    for (int32_t c = 0; program->classes && c < program->n_classes; c++)
+        program->classes[c] =
+            (struct fr_task_class){(fr_task_kind)(c / program->n_ranks), c % program->n_ranks};
+    return program->classes != NULL;
+}
+
+fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *program,
+                          struct fr_error *err) {
+    int32_t stages = p->args.stages;
+    int64_t n_slots = fr_schedule_slots(p->schedule, &p->args);
+    size_t outputs =
+        2 * (size_t)stages * (size_t)p->args.chunks * (size_t)p->args.micro_batches;
+    struct builder b = {.p = p, .program = program};
+    fr_status status = FR_OK;
+    *program = (struct fr_program){.n_ranks = stages};
+    b.ranks = calloc((size_t)stages, sizeof *b.ranks);
+    b.slots = malloc((size_t)n_slots * sizeof *b.slots);
+    b.output = malloc(outputs * sizeof *b.output);
+    b.failed = !b.ranks || !b.slots || !b.output || !make_classes(program);
+    if (!b.failed) {
+        memset(b.output, -1, outputs * sizeof *b.output);
+        for (int32_t r = 0; r < stages && !b.failed; r++)
+            b.failed = !lay_out_rank(&b, r, n_slots);
+    }
+    if (!b.failed) status = lay_out(&b, err);
+    if (!b.failed && status == FR_OK) add_finish(&b);
+    if (b.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory");
+    for (int32_t r = 0; b.ranks && r < stages; r++) free(b.ranks[r].actions);
+    free(b.ranks);
+    free(b.slots);
+    free(b.output);
+    return status;
+}
+
+void fr_program_free(struct fr_program *program) {
+    free(program->classes);
+    free(program->tasks);
+    *program = (struct fr_program){0};
+}

@@ -1,0 +1,56 @@
+/** @file
+ *  A plan laid out as tasks: what is done, by whom, after what.
+ *
+ *  A task belongs to a class (the forward pass of stage 3, the message between stages 1 and 2);
+ *  tasks of a class take the same work, so a network prices classes, not tasks.  The program
+ *  itself holds no durations.  Tasks are numbered so that every task comes after those it
+ *  waits for: the order in which a stream takes its tasks is among those waits.
+ *
+ *  Point-to-point `async`: a message goes from the sender's send stream to the receiver's
+ *  receive stream and holds up nobody but its reader; whether messages of one rank hold up each
+ *  other is the network's affair.  `duplex`: sender and receiver block
+ *  until it is over; a forward send that directly meets a backward receive of the same pair
+ *  (Megatron's send_forward_recv_backward) is one exchange.
+ */
+#ifndef FR_SIM_PROGRAM_H
+#define FR_SIM_PROGRAM_H
+
+#include "models/pipeline.h"
+#include "models/timeline.h"
+
+enum { FR_TASK_WAITS_MAX = 3 };
+
+struct fr_task_class {
+    fr_task_kind kind;
+    int32_t stage; /**< whose work it is; of a message, the lower of the two stages */
+};
+
+struct fr_task {
+    int32_t class_id;
+    int32_t rank;  /**< whose stream; of a message the sender's */
+    int32_t peer;  /**< receiver of a message, other side of an exchange; -1 */
+    int32_t micro; /**< micro-batch, or -1 */
+    int32_t after[FR_TASK_WAITS_MAX]; /**< tasks that must be over, or -1 */
+    int16_t chunk;
+};
+
+struct fr_program {
+    int32_t n_ranks;
+    int32_t n_classes;
+    struct fr_task_class *classes;
+    int64_t n_tasks, capacity;
+    struct fr_task *tasks;
+};
+
+/** Lay out the pipeline: one rank a stage (identical data- and tensor-parallel replicas are
+ *  folded into one).
+ *  @return FR_OK; FR_ERR_INPUT when the order deadlocks, naming who waits for what;
+ *          FR_ERR_NOMEM.  Free with fr_program_free, also on error. */
+fr_status fr_program_make(const struct fr_pipeline *pipeline, struct fr_program *program,
+                          struct fr_error *err);
+void fr_program_free(struct fr_program *program);
+
+/** Class of a kind of work at a stage. */
+int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage);
+
+#endif

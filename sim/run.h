@@ -1,0 +1,35 @@
+/** @file
+ *  A plan simulated: outcome and timeline. */
+#ifndef FR_SIM_RUN_H
+#define FR_SIM_RUN_H
+
+#include "models/timeline.h"
+#include "sim/engine.h"
+
+struct fr_stage_use {
+    double busy_s, gradient_s, blocked_s; /**< computing, all-reducing, in blocking messages */
+};
+
+struct fr_simulation {
+    struct fr_outcome outcome;
+    struct fr_timeline timeline; /**< empty unless asked for */
+    struct fr_stage_use *stages; /**< [n_stages] */
+    int32_t n_stages;
+    int64_t n_tasks;
+};
+
+/** Simulate @p plan of @p job (kind stages or transformer) on an isolated network.
+ *  @param want_timeline  fill `timeline`
+ *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
+ *          a kind that has no program yet; FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
+ *  Free with fr_simulation_free, also on error. */
+fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan, bool want_timeline,
+                      struct fr_simulation *simulation, struct fr_error *err);
+void fr_simulation_free(struct fr_simulation *simulation);
+
+/** Durations of a program's classes on an isolated network: class_s[n_classes].
+ *  @param with  FR_WITH_... bits: what takes time */
+void fr_price_classes(const struct fr_pipeline *pipeline, const struct fr_program *program,
+                      int with, double *class_s);
+
+#endif

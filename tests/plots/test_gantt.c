@@ -1,0 +1,185 @@
+/* The Gantt chart: what it says, what it refuses, and how it thins out what is too much. */
+#include "tests/plots/figure_check.h"
+
+#include "plots/pixel_mix.h"
+
+static void it_says_what_it_shows(void **state) {
+    /* The critical path is 6 forward of 1 ms, 6 backward of 2 ms, 8 messages of 0.05 ms: 18.4
+     * ms; of these a rank computes 4 x 3 ms. */
+    static const char *const says[] = {
+        "three stages: makespan 18.4 ms, bubble 34.8 %",
+        "34.8 %",
+        "stage 0",
+        "stage 2",
+        "time [ms]",
+        "forward message",
+        "backward",
+        "idle",
+        "critical path",
+        "cluster frontier   model gpt-mini   version forerun 0.1.0   ranks 3",
+        "Bubble: share of the makespan",
+        NULL};
+    char *json = read_text(FIXTURES "trace.json");
+    (void)state;
+    draws("gantt", json, "a.svg");
+    char *svg = read_text("a.svg");
+    for (const char *const *s = says; *s; s++) holds("gantt", svg, *s);
+    assert_null(strstr(svg, "all-reduce")); /* the legend names what is there */
+    unlink("a.svg");
+    draws("gantt", json, "a.png");
+    unlink("a.png");
+    free(svg), free(json);
+}
+
+static void same_trace_same_bytes(void **state) {
+    char *json = read_text(FIXTURES "trace.json"), *svg[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        draws("gantt", json, "a.svg");
+        svg[i] = read_text("a.svg");
+        unlink("a.svg");
+    }
+    assert_string_equal(svg[0], svg[1]);
+    free(svg[0]), free(svg[1]), free(json);
+}
+
+static void refuses(const char *json, const char *place, const char *says) {
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "refused.svg"};
+    fr_status status = draw_text("gantt", json, "trace.json", &o, &err);
+    if (status != FR_ERR_INPUT) fail_msg("%s: status %d (%s)", says, status, err.detail);
+    assert_string_equal(err.where, place);
+    holds(err.where, err.detail, says);
+    assert_false(fr_file_exists("refused.svg"));
+}
+
+/* Events 0 to 2 are metadata, 3 is the first slice. */
+static void what_does_not_fit_is_named(void **state) {
+    static const struct {
+        const char *from, *to, *place, *says;
+    } cases[] = {
+        {"\"traceEvents\"", "\"events\"", "trace.json#/", "no array \"traceEvents\""},
+        {"\"ph\"", "\"p\"", "trace.json#/traceEvents/0/ph", ""},
+        {"\"ph\":\"X\"", "\"ph\":\"i\"", "trace.json#/traceEvents", "nothing is computed"},
+        {"\"cat\":\"forward\"", "\"cat\":\"foward\"", "trace.json#/traceEvents/3/cat",
+         "forward"},
+        {"\"dur\"", "\"x\"", "trace.json#/traceEvents/3/dur", ""},
+        {"\"dur\":", "\"dur\":-", "trace.json#/traceEvents/3/dur", ""},
+        {"\"tid\":1", "\"tid\":0", "trace.json#/traceEvents/3/tid", ""},
+        {"\"pid\":0", "\"pid\":99999999999", "trace.json#/traceEvents/3/pid", ""},
+        {"\"args\"", "\"x\"", "trace.json#/traceEvents/3", "args"},
+        {"\"micro_batch\":0", "\"micro_batch\":\"0\"",
+         "trace.json#/traceEvents/3/args/micro_batch", ""},
+        {"\"stage\":0", "\"stage\":7", "trace.json#/traceEvents/3/args/stage", ""},
+        {"\"critical\"", "\"x\"", "trace.json#/traceEvents/3/args/critical", ""},
+    };
+    char *json = read_text(FIXTURES "trace.json"), *bad;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        refuses(bad = with(json, cases[i].from, cases[i].to), cases[i].place, cases[i].says);
+        free(bad);
+    }
+    refuses("[1]", "trace.json#/", "");
+    free(json);
+}
+
+static void add_slice(struct fr_text *json, const char *task, double ts_us, double dur_us,
+                      int rank, int stage, int thread) {
+    fr_text_addf(json,
+                 "%s{\"ph\":\"X\",\"cat\":\"%s\",\"ts\":%.3f,\"dur\":%.3f,\"pid\":%d,"
+                 "\"tid\":%d,\"args\":{\"micro_batch\":null,\"stage\":%d,\"critical\":true}}",
+                 json->length > 20 ? "," : "", task, ts_us, dur_us, rank, thread, stage);
+}
+
+/* Draw what was added, and look for @p says. */
+static void drawn_says(struct fr_text *json, const char *says) {
+    fr_text_addf(json, "]}");
+    draws("gantt", json->data, "a.svg");
+    char *svg = read_text("a.svg");
+    holds("gantt", svg, says);
+    unlink("a.svg");
+    free(svg);
+    fr_text_free(json);
+}
+
+static void the_least_that_draws(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    add_slice(&json, "optimizer", 0, 0.5, 0, 0, 1);
+    drawn_says(&json, "Pipeline: makespan 500 ns, bubble 0.0 %");
+}
+
+/* Lanes beyond the first of a stream have threads 5 and on. */
+static void overlapping_messages_have_lanes(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    add_slice(&json, "weight_gradient", 0, 5, 0, 0, 1);
+    add_slice(&json, "exchange", 1, 5, 0, 0, 2);
+    add_slice(&json, "exchange", 2, 8, 0, 0, 6);
+    drawn_says(&json, "makespan 10 us, bubble 50.0 %");
+}
+
+static void one_pipeline_of_many(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    for (int r = 0; r < 100; r++)
+        add_slice(&json, "forward", 0, r == 57 ? 20 : 10, r, r % 4, 1);
+    drawn_says(&json, "Of 100 ranks those of one pipeline, from rank 56 on");
+}
+
+static void every_second_stage(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    for (int r = 0; r < 100; r++) add_slice(&json, "forward", r, 10, r, r, 1);
+    drawn_says(&json, "Every 2nd of 100 stages is shown");
+}
+
+static void many_slices_are_mixed(void **state) {
+    struct fr_text json = {0};
+    (void)state;
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    for (int i = 0; i < 20001; i++)
+        add_slice(&json, i % 2 ? "forward" : "backward", i, 1, 0, 0, 1);
+    drawn_says(&json, "20001 slices: each pixel mixes the colours of its tasks");
+}
+
+static void colours_mix_by_share(void **state) {
+    struct fr_mix mix;
+    struct fr_error err = {0};
+    uint32_t colour = 0;
+    (void)state;
+    assert_int_equal(fr_mix_begin(&mix, 2, 10, &err), FR_OK);
+    mix.colour[0] = 0xff0000, mix.colour[1] = 0x0000ff;
+    fr_mix_add(&mix, 1, 0, 2, 4.5);
+    fr_mix_add(&mix, 1, 1, 4.5, 10);
+    assert_int_equal(fr_mix_run(&mix, 0, 0, &colour), 10);
+    assert_int_equal(colour, 0xffffff);
+    assert_int_equal(fr_mix_run(&mix, 1, 0, &colour), 2);
+    assert_int_equal(colour, 0xffffff);
+    assert_int_equal(fr_mix_run(&mix, 1, 2, &colour), 4);
+    assert_int_equal(colour, 0xff0000);
+    assert_int_equal(fr_mix_run(&mix, 1, 4, &colour), 5);
+    assert_int_equal(colour, 0x800080);
+    assert_int_equal(fr_mix_run(&mix, 1, 5, &colour), 10);
+    assert_int_equal(colour, 0x0000ff);
+    fr_mix_free(&mix);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_says_what_it_shows),
+        cmocka_unit_test(same_trace_same_bytes),
+        cmocka_unit_test(what_does_not_fit_is_named),
+        cmocka_unit_test(the_least_that_draws),
+        cmocka_unit_test(overlapping_messages_have_lanes),
+        cmocka_unit_test(one_pipeline_of_many),
+        cmocka_unit_test(every_second_stage),
+        cmocka_unit_test(many_slices_are_mixed),
+        cmocka_unit_test(colours_mix_by_share),
+    };
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}

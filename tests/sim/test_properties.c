@@ -1,0 +1,167 @@
+/* Laws that any pipeline keeps, over random ones from a fixed seed. */
+#include "tests/sim/pipeline_case.h"
+
+static void random_case(struct pipeline_case *c, uint64_t *seed) {
+    const struct fr_schedule *schedule;
+    int n = 0;
+    while (fr_schedules[n]) n++;
+    schedule = fr_schedules[case_random(seed) % (uint64_t)n];
+    int stages = 1 + (int)(case_random(seed) % 9),
+        chunks = schedule->interleaves ? 1 + (int)(case_random(seed) % 3) : 1;
+    int micro = schedule->interleaves ? stages * (1 + (int)(case_random(seed) % 4))
+                                      : 1 + (int)(case_random(seed) % 24);
+    case_uniform(c, schedule, stages, micro, chunks, false, 1, 2, 0);
+    for (int i = 0; i < stages; i++) {
+        struct fr_stage *x = &c->stage[i];
+        double *parts[] = {&x->forward.compute_s, &x->forward.launch_s, &x->forward.tp_s,
+                           &x->weight.compute_s,  &x->weight.launch_s,  &x->weight.tp_s,
+                           &x->message_s,         &x->gradient_s,       &x->optimizer_s};
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            *parts[k] = 0.3 * case_uniform01(seed);
+        x->backward = x->weight;
+        x->backward.compute_s += case_uniform01(seed);
+        x->backward.tp_s += 0.1 * case_uniform01(seed);
+    }
+    if (stages > 1 && case_random(seed) % 2) c->p.embedding_s = case_uniform01(seed);
+}
+
+/* On an idle network, whatever the durations. */
+static void engine_equals_recurrence(void **state) {
+    (void)state;
+    uint64_t seed = 1;
+    for (int k = 0; k < 2000; k++) {
+        struct pipeline_case c;
+        random_case(&c, &seed);
+        FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
+        FR_NEAR(case_event_s(&c, false), case_closed_s(&c, false), 1e-12);
+    }
+}
+
+/* In a schedule of fixed order nothing gets faster when any duration grows. */
+static void longer_is_never_faster(void **state) {
+    (void)state;
+    uint64_t seed = 2;
+    for (int k = 0; k < 500; k++) {
+        struct pipeline_case c;
+        random_case(&c, &seed);
+        double before_s = case_event_s(&c, true);
+        struct fr_stage *x = &c.stage[case_random(&seed) % (uint64_t)c.p.args.stages];
+        double *parts[] = {&x->forward.compute_s, &x->backward.tp_s, &x->message_s,
+                           &x->gradient_s, &x->optimizer_s};
+        *parts[case_random(&seed) % 5] *= 1 + case_uniform01(&seed);
+        FR_TRUE(case_event_s(&c, true) >= before_s * (1 - 1e-12), "case %d", k);
+    }
+}
+
+/* Every stage runs each of its passes once, in its list's order; waits point backwards; bytes
+ * are conserved: one message per pass that leaves its stage. */
+static void programs_are_whole(void **state) {
+    (void)state;
+    uint64_t seed = 3;
+    for (int k = 0; k < 500; k++) {
+        struct pipeline_case c;
+        struct fr_program program;
+        random_case(&c, &seed);
+        c.p.duplex = c.p.args.chunks == 1 && k % 2;
+        int stages = c.p.args.stages, micro = c.p.args.micro_batches, chunks = c.p.args.chunks;
+        int64_t n_slots = fr_schedule_slots(c.p.schedule, &c.p.args), messages = 0, passes = 0,
+                next[CASE_STAGES] = {0};
+        struct fr_slot *slots = malloc((size_t)(stages * n_slots) * sizeof *slots);
+        for (int i = 0; i < stages; i++) c.p.schedule->order(&c.p.args, i, slots + i * n_slots);
+        if (fr_program_make(&c.p, &program, NULL) != FR_OK) {
+            FR_TRUE(c.p.duplex, "%s deadlocks",
+                    c.p.schedule->name); /* only blocking ones may */
+            fr_program_free(&program);
+            free(slots);
+            continue;
+        }
+        for (int64_t t = 0; t < program.n_tasks; t++) {
+            const struct fr_task *task = &program.tasks[t];
+            fr_task_kind kind = program.classes[task->class_id].kind;
+            for (int w = 0; w < FR_TASK_WAITS_MAX; w++) assert_true(task->after[w] < t);
+            if (kind == FR_TASK_FORWARD_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE) messages++;
+            if (kind == FR_TASK_EXCHANGE) messages += 2;
+            if (kind > FR_TASK_WEIGHT) continue;
+            const struct fr_slot *slot = &slots[task->rank * n_slots + next[task->rank]++];
+            assert_int_equal(slot->micro, task->micro);
+            assert_int_equal(slot->chunk, task->chunk);
+            assert_int_equal(slot->kind, kind);
+            passes++;
+        }
+        assert_int_equal(passes, n_slots * stages);
+        assert_int_equal(messages,
+                         stages == 1 ? 0 : 2 * (int64_t)micro * (stages * chunks - 1));
+        fr_program_free(&program);
+        free(slots);
+    }
+}
+
+/* The backward pass split, with equal parts and no communication, is never slower. */
+static void zero_bubble_is_never_slower(void **state) {
+    (void)state;
+    for (int stages = 1; stages <= 12; stages++)
+        for (int micro = 1; micro <= 40; micro++) {
+            struct pipeline_case zero, plain;
+            case_uniform(&zero, &fr_schedule_zero_bubble, stages, micro, 1, false, 1, 2, 0);
+            case_uniform(&plain, &fr_schedule_one_f_one_b, stages, micro, 1, false, 1, 2, 0);
+            FR_TRUE(case_event_s(&zero, true) <= case_event_s(&plain, true) * (1 + 1e-12),
+                    "P %d m %d", stages, micro);
+        }
+}
+
+/* Activations held: GPipe all m, 1F1B P - i, doubled 2 (P - i) - 1, memory-neutral zero bubble P. */
+static void activations_held(void **state) {
+    (void)state;
+    struct fr_schedule_args a = {6, 24, 1};
+    struct fr_slot slots[3 * 24];
+    for (int i = 0; i < 6; i++) {
+        const struct {
+            const struct fr_schedule *row;
+            int64_t held;
+        } want[] = {{&fr_schedule_gpipe, 24},
+                    {&fr_schedule_one_f_one_b, 6 - i},
+                    {&fr_schedule_doubled, 2 * (6 - i) - 1},
+                    {&fr_schedule_interleaved, 6 - i}};
+        for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
+            int64_t n = want[k].row->order(&a, i, slots);
+            assert_int_equal(fr_schedule_held(want[k].row, slots, n), want[k].held);
+        }
+        int64_t n = fr_schedule_zero_bubble.order(&a, i, slots);
+        assert_true(fr_schedule_held(&fr_schedule_zero_bubble, slots, n) <= 6);
+    }
+}
+
+/* Critical tasks hang together: each starts when the one before it ends, from 0 to the end. */
+static void critical_path_is_a_chain(void **state) {
+    (void)state;
+    uint64_t seed = 4;
+    for (int k = 0; k < 200; k++) {
+        struct pipeline_case c;
+        struct fr_program program;
+        random_case(&c, &seed);
+        assert_int_equal(fr_program_make(&c.p, &program, NULL), FR_OK);
+        double *class_s = malloc((size_t)program.n_classes * sizeof *class_s), sum_s = 0;
+        double *end_s = malloc((size_t)program.n_tasks * sizeof *end_s);
+        bool *critical = malloc((size_t)program.n_tasks * sizeof *critical);
+        fr_price_classes(&c.p, &program, FR_WITH_ALL, class_s);
+        double time_s = fr_engine_run(&program, class_s, end_s);
+        fr_engine_critical(&program, class_s, end_s, critical);
+        for (int64_t t = 0; t < program.n_tasks; t++)
+            if (critical[t]) sum_s += class_s[program.tasks[t].class_id];
+        FR_NEAR(sum_s, time_s, 1e-12);
+        free(class_s);
+        free(end_s);
+        free(critical);
+        fr_program_free(&program);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(engine_equals_recurrence),
+                                       cmocka_unit_test(longer_is_never_faster),
+                                       cmocka_unit_test(programs_are_whole),
+                                       cmocka_unit_test(zero_bubble_is_never_slower),
+                                       cmocka_unit_test(activations_held),
+                                       cmocka_unit_test(critical_path_is_a_chain)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
