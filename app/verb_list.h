@@ -1,6 +1,7 @@
 /* Read more than once, so without guard.  One row per file in app/verb/, in order of help. */
 FR_VERB(predict)
 FR_VERB(search)
+FR_VERB(simulate)
 FR_VERB(calibrate)
 FR_VERB(fit)
 FR_VERB(plot)

@@ -5,6 +5,7 @@
 #include "app/verb.h"
 #include "models/preset.h"
 #include "plots/figure.h"
+#include "traces/format.h"
 
 static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
 
@@ -26,6 +27,13 @@ static int list_methods(struct row *rows) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         rows[n++] = (struct row){(*m)->name, (*m)->exact ? "exact" : "approximate",
                                  (*m)->summary, (*m)->source};
+    return n;
+}
+
+static int list_schedules(struct row *rows) {
+    int n = 0;
+    for (const struct fr_schedule *const *s = fr_schedules; *s; s++)
+        rows[n++] = (struct row){(*s)->name, "pipeline", (*s)->summary, (*s)->source};
     return n;
 }
 
@@ -60,6 +68,13 @@ static int list_all_presets(struct row *rows) {
 static int list_clusters(struct row *rows) { return list_presets(rows, "cluster"); }
 static int list_models(struct row *rows) { return list_presets(rows, "model"); }
 
+static int list_formats(struct row *rows) {
+    int n = 0;
+    for (const struct fr_format *const *f = fr_formats; *f; f++)
+        rows[n++] = (struct row){(*f)->name, (*f)->ending, (*f)->summary, ""};
+    return n;
+}
+
 static int list_reasons(struct row *rows) {
     int n = 0;
     for (; fr_reason_names[n]; n++)
@@ -80,12 +95,14 @@ static const struct table {
 } tables[] = {
     {"collectives", "algorithms and their closed forms", list_collectives},
     {"methods", "ways to divide a layer over the model axis", list_methods},
+    {"schedules", "orders of a pipeline stage's passes", list_schedules},
     {"forms", "forms of collectives and matrix products in a cluster file", list_forms},
     {"kinds", "kinds of models", list_kinds},
     {"presets", "clusters and models that come with the program", list_all_presets},
     {"clusters", "cluster presets", list_clusters},
     {"models", "model presets", list_models},
     {"figures", "pictures of forerun plot", list_figures},
+    {"formats", "trace formats of forerun simulate", list_formats},
     {"reasons", "why a plan can be infeasible", list_reasons},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
@@ -143,8 +160,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_list = {
     .name = "list",
     .summary = "collectives, methods, forms, kinds, presets, figures",
-    .usage =
-        "[collectives|methods|forms|kinds|presets|clusters|models|figures|reasons] [--json]",
+    .usage = "[collectives|methods|schedules|forms|kinds|presets|clusters|models|figures|"
+             "reasons] [--json]",
     .options = options,
     .run = run,
 };

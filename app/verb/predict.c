@@ -2,23 +2,34 @@
 #include "app/load.h"
 #include "app/render.h"
 #include "app/verb.h"
+#include "sim/run.h"
 
-static const struct fr_option options[] = {FR_OPTION_CLUSTER,
-                                           FR_OPTION_MODEL,
-                                           FR_OPTION_PLAN,
-                                           FR_OPTION_SET,
-                                           {"engine", "closed", "how to price the plan", 0},
-                                           FR_OPTION_JSON,
-                                           FR_OPTION_CSV,
-                                           FR_OPTION_HELP,
-                                           FR_OPTION_END};
+static const struct fr_option options[] = {
+    FR_OPTION_CLUSTER,
+    FR_OPTION_MODEL,
+    FR_OPTION_PLAN,
+    FR_OPTION_SET,
+    {"engine", "NAME", "closed (formulas, default) or event (simulated; kind stages)", 0},
+    FR_OPTION_JSON,
+    FR_OPTION_CSV,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
 
-static const char *const engines[] = {"closed", NULL};
+static const char *const engines[] = {"closed", "event", NULL};
 
 static void write_json(const struct fr_job *job, const struct fr_outcome *outcome,
                        struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_report_json(&w, job, outcome);
+}
+
+static fr_status run_events(const struct fr_job *job, struct fr_outcome *outcome,
+                            struct fr_error *err) {
+    struct fr_simulation simulation;
+    fr_status status = fr_simulate(job, &job->plan, false, &simulation, err);
+    *outcome = simulation.outcome;
+    fr_simulation_free(&simulation);
+    return status;
 }
 
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
@@ -28,7 +39,10 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
     FR_TRY(fr_args_choice(args, "engine", engines, &engine, err));
     FR_TRY(fr_app_load(args, true, job, err));
     FR_TRY(fr_app_choose_layer_grids(job, err));
-    fr_cost(job, &job->plan, &outcome);
+    if (engine == 1)
+        FR_TRY(run_events(job, &outcome, err));
+    else
+        fr_cost(job, &job->plan, &outcome);
     if (fr_args_has(args, "json"))
         write_json(job, &outcome, &text);
     else if (fr_args_has(args, "csv")) {
