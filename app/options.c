@@ -116,6 +116,20 @@ fr_status fr_args_integer(const struct fr_args *args, const char *name, long lon
     return FR_OK;
 }
 
+fr_status fr_args_number(const struct fr_args *args, const char *name, double min, double max,
+                         double *out, struct fr_error *err) {
+    const char *text = fr_args_get(args, name);
+    char where[64], *end = NULL;
+    if (!text) return FR_OK;
+    snprintf(where, sizeof where, "--%s", name);
+    double value = strtod(text, &end);
+    if (!*text || *end || !(value >= min && value <= max))
+        return fr_fail(err, FR_ERR_USAGE, where, "\"%.40s\" is no number from %g to %g", text,
+                       min, max);
+    *out = value;
+    return FR_OK;
+}
+
 fr_status fr_args_choice(const struct fr_args *args, const char *name,
                          const char *const *choices, int *out, struct fr_error *err) {
     const char *text = fr_args_get(args, name);

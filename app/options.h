@@ -44,6 +44,8 @@ int fr_args_all(const struct fr_args *args, const char *name, const char *values
  *  default already in @p out when it is absent.  @return FR_OK or FR_ERR_USAGE. */
 fr_status fr_args_integer(const struct fr_args *args, const char *name, long long min,
                           long long max, long long *out, struct fr_error *err);
+fr_status fr_args_number(const struct fr_args *args, const char *name, double min, double max,
+                         double *out, struct fr_error *err);
 fr_status fr_args_choice(const struct fr_args *args, const char *name,
                          const char *const *choices, int *out, struct fr_error *err);
 /** FR_ERR_USAGE unless the option is there. */

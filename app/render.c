@@ -95,6 +95,14 @@ static void render_caveats(struct fr_text *text, const struct fr_job *job,
         fr_report_reason(job, out, i, text);
         fr_text_addf(text, "\n");
     }
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
+        fr_text_addf(text,
+                     "\nlossy: %.1f %% of the gradient bytes (rank %" PRId64
+                     ") and %.1f %% of the backward messages (rank %" PRId64
+                     ") go compressed;\nwhat that does to the iterations to the loss is not "
+                     "known here\n",
+                     100 * out->lossy_gradient, out->plan.compression.gradient_rank,
+                     100 * out->lossy_backward, out->plan.compression.backward_rank);
     if (!out->extrapolated) return;
     fr_text_addf(text, "\nextrapolated beyond what was measured:");
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)

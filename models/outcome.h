@@ -61,6 +61,7 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
     double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
+    double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */
     fr_iterations_origin iterations_origin;
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */

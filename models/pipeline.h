@@ -25,7 +25,8 @@ enum {
     FR_WITH_MESSAGES = 4,
     FR_WITH_GRADIENTS = 8,
     FR_WITH_EMBEDDING = 16,
-    FR_WITH_ALL = 31
+    FR_WITH_CODEC = 32, /* time to compress and decompress; messages stay small without it */
+    FR_WITH_ALL = 63
 };
 
 /** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
@@ -38,7 +39,9 @@ struct fr_stage {
     struct fr_pass backward; /**< whole */
     struct fr_pass weight;   /**< the part of it that makes weight gradients */
     double message_s;        /**< to stage i + 1 mod P, each way */
+    double small_message_s;  /**< the same, compressed */
     double gradient_s;       /**< all-reduce over dp after the last backward pass */
+    double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
 };
@@ -49,9 +52,31 @@ struct fr_pipeline {
     bool duplex;
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
-    double message_B;       /**< sent by one rank */
+    fr_scope scope;         /**< backward messages that go compressed */
+    double encode_s, decode_s; /**< of one such message */
+    double message_B;          /**< sent by one rank */
+    double small_message_B;    /**< the same, compressed */
+    double codec_B;            /**< memory that the codec keeps */
+    double gradient_B,
+        lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
     double tp_B; /**< sent by one rank of the busiest stage in an iteration, over tp */
 };
+
+/** Does the backward message of @p micro across the boundary above stage @p i go compressed? */
+static inline bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i,
+                                          int32_t micro) {
+    if (pipeline->scope != FR_SCOPE_EPILOGUE) return pipeline->scope == FR_SCOPE_ALL;
+    return micro >= pipeline->args.micro_batches - (pipeline->args.stages - 1 - i);
+}
+
+/** Share of the backward messages that go compressed. */
+double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
+
+/** Time of a whole pass with only what @p with has [s]. */
+static inline double fr_pass_s(const struct fr_pass *pass, int with) {
+    return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
+           (with & FR_WITH_TP ? pass->tp_s : 0);
+}
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,

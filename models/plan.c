@@ -14,7 +14,11 @@ struct fr_plan fr_plan_default(void) {
                             .tp = 1,
                             .method = &fr_method_tensor,
                             .schedule = &fr_schedule_one_f_one_b,
-                            .chunks = 1};
+                            .chunks = 1,
+                            .compression = {.codec = &fr_compression_powersgd,
+                                            .backward_rank = 16,
+                                            .lazy_error = true,
+                                            .gradient_rank = 128}};
 }
 
 /* Keys whose other values belong to models that this version does not have.  A value that is
@@ -59,26 +63,49 @@ static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
     return fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err);
 }
 
-/* Compression belongs to pipelines and is refused until they are priced, unless it is none. */
-static fr_status read_compression(const struct fr_json *root, struct fr_error *err) {
-    static const char *const keys[] = {"backward", "embedding", "gradient", NULL};
-    static const char *const backward_keys[] = {"rank", "scope", "lazy_error", NULL};
-    static const char *const scopes[] = {"none", "epilogue", "all", NULL};
+const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
+
+static fr_status read_backward(const struct fr_json *node, struct fr_plan_compression *c,
+                               struct fr_error *err) {
+    static const char *const keys[] = {"rank", "scope", "lazy_error", NULL};
+    int scope = FR_SCOPE_NONE;
+    if (!fr_json_present(node)) return FR_OK;
+    FR_TRY(fr_json_object(node, keys, err));
+    FR_TRY(fr_json_get_choice(node, "scope", false, fr_scope_names, &scope, err));
+    FR_TRY(fr_json_get_integer(node, "rank", false, 1, 1 << 20, &c->backward_rank, err));
+    FR_TRY(fr_json_get_bool(node, "lazy_error", false, &c->lazy_error, err));
+    c->scope = (fr_scope)scope;
+    return FR_OK;
+}
+
+static fr_status read_gradient(const struct fr_json *node, struct fr_plan_compression *c,
+                               struct fr_error *err) {
+    static const char *const keys[] = {"rank", "stages", NULL};
+    if (!fr_json_present(node)) return FR_OK;
+    FR_TRY(fr_json_object(node, keys, err));
+    FR_TRY(fr_json_get_integer(node, "rank", false, 1, 1 << 20, &c->gradient_rank, err));
+    return fr_json_get_integer(node, "stages", false, 0, FR_RANKS_MAX, &c->gradient_stages,
+                               err);
+}
+
+static fr_status read_compression(const struct fr_json *root, struct fr_plan_compression *c,
+                                  struct fr_error *err) {
+    static const char *const keys[] = {"backward", "embedding", "gradient", "codec", NULL};
     static const char *const embeddings[] = {"separate", "fused", NULL};
+    const char *codecs[16] = {NULL};
     struct fr_json node = fr_json_member(root, "compression");
-    int scope = 0, embedding = 0;
+    int embedding = 0, codec = 0;
+    for (int i = 0; fr_compressions[i]; i++) codecs[i] = fr_compressions[i]->name;
     if (!fr_json_present(&node)) return FR_OK;
     FR_TRY(fr_json_object(&node, keys, err));
     struct fr_json backward = fr_json_member(&node, "backward");
     struct fr_json gradient = fr_json_member(&node, "gradient");
-    if (fr_json_present(&backward)) {
-        FR_TRY(fr_json_object(&backward, backward_keys, err));
-        FR_TRY(fr_json_get_choice(&backward, "scope", false, scopes, &scope, err));
-    }
     FR_TRY(fr_json_get_choice(&node, "embedding", false, embeddings, &embedding, err));
-    if (scope != 0 || embedding != 0 || fr_json_present(&gradient))
-        return unsupported(&node, err, "no compression");
-    return FR_OK;
+    FR_TRY(fr_json_get_choice(&node, "codec", false, codecs, &codec, err));
+    c->fused_embedding = embedding == 1;
+    c->codec = fr_compressions[codec];
+    FR_TRY(read_backward(&backward, c, err));
+    return read_gradient(&gradient, c, err);
 }
 
 static fr_status read_layer_tp(const struct fr_json *root, struct fr_plan *plan,
@@ -128,6 +155,6 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(fr_json_get_number(&root, "iterations", false, 1e-9, 1e15, &plan->iterations, err));
     FR_TRY(read_schedule(&root, plan, err));
     FR_TRY(read_fixed(&root, err));
-    FR_TRY(read_compression(&root, err));
+    FR_TRY(read_compression(&root, &plan->compression, err));
     return read_layer_tp(&root, plan, owned_layer_tp, err);
 }

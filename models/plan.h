@@ -13,15 +13,30 @@
  *      iterations            the model's table
  *      schedule "1f1b"       order of a pipeline stage's passes; chunks 1 of the model a rank
  *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
- *      recompute "none", overlap "none", placement "linear", common "all", compression none: read, and for now only these
- *      values are priced.
+ *      X
  */
 #ifndef FR_MODELS_PLAN_H
 #define FR_MODELS_PLAN_H
 
+#include "models/compression.h"
 #include "models/method.h"
 #include "models/schedule.h"
 #include "topology/levels.h"
+
+/** Which backward messages go compressed: those of the epilogue are the last P - 1 - i of the
+ *  boundary above stage i, which nothing hides. */
+typedef enum { FR_SCOPE_NONE, FR_SCOPE_EPILOGUE, FR_SCOPE_ALL } fr_scope;
+extern const char *const fr_scope_names[];
+
+struct fr_plan_compression {
+    const struct fr_compression *codec;
+    fr_scope scope; /**< of backward messages */
+    int64_t backward_rank;
+    bool lazy_error;         /**< what a message lost is added to the next micro-batch's */
+    bool fused_embedding;    /**< one all-reduce over 2 dp ranks instead of dp, then 2 */
+    int64_t gradient_stages; /**< stages 0.. whose gradients go compressed */
+    int64_t gradient_rank;
+};
 
 struct fr_plan {
     int64_t dp, pp, tp;
@@ -31,7 +46,8 @@ struct fr_plan {
     int64_t micro_batch;  /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;
     int64_t chunks;
-    bool duplex;             /**< blocking exchanges between stages */
+    bool duplex; /**< blocking exchanges between stages */
+    struct fr_plan_compression compression;
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
     int n_layer_tp;

@@ -76,6 +76,17 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(text,
                      "blocking exchanges (p2p duplex) have no closed form; use --engine event");
         break;
+    case FR_REASON_LOSSY:
+        fr_text_addf(
+            text, "%.3g of the gradient bytes and %.3g of the backward messages go compressed",
+            out->lossy_gradient, out->lossy_backward);
+        break;
+    case FR_REASON_COMPRESSION:
+        fr_text_addf(text,
+                     "compression is priced for transformers, with one chunk a stage for the "
+                     "epilogue, and for at most pp = %" PRId64 " stages' gradients",
+                     plan->pp);
+        break;
     case FR_REASON_SIZE:
         fr_text_addf(text, "the pipeline has too many passes to go through one by one");
         break;
@@ -154,6 +165,15 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
         used += snprintf(out + used, capacity - used, ", %s", plan->schedule->name);
     if (plan->chunks > 1)
         used += snprintf(out + used, capacity - used, " x%" PRId64, plan->chunks);
+    if (plan->compression.scope != FR_SCOPE_NONE)
+        used +=
+            snprintf(out + used, capacity - used, ", CB %s r%" PRId64,
+                     fr_scope_names[plan->compression.scope], plan->compression.backward_rank);
+    if (plan->compression.fused_embedding)
+        used += snprintf(out + used, capacity - used, ", FE");
+    if (plan->compression.gradient_stages > 0)
+        used += snprintf(out + used, capacity - used, ", SC %" PRId64 " r%" PRId64,
+                         plan->compression.gradient_stages, plan->compression.gradient_rank);
     if (plan->micro_batch)
         used += snprintf(out + used, capacity - used, ", b %" PRId64, plan->micro_batch);
     if (plan->layer_tp) snprintf(out + used, capacity - used, ", a grid per layer");
@@ -178,6 +198,23 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
                         plan->micro_batch ? plan->micro_batch
                         : whole > 0       ? whole
                                           : 1);
+    const struct fr_plan_compression *c = &plan->compression;
+    fr_json_key(w, "compression");
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "codec", c->codec->name);
+    fr_json_key(w, "backward");
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "rank", c->backward_rank);
+    fr_json_add_string(w, "scope", fr_scope_names[c->scope]);
+    fr_json_add_bool(w, "lazy_error", c->lazy_error);
+    fr_json_end_object(w);
+    fr_json_add_string(w, "embedding", c->fused_embedding ? "fused" : "separate");
+    fr_json_key(w, "gradient");
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "rank", c->gradient_rank);
+    fr_json_add_integer(w, "stages", c->gradient_stages);
+    fr_json_end_object(w);
+    fr_json_end_object(w);
     if (plan->layer_tp) {
         fr_json_key(w, "layer_tp");
         fr_json_begin_array(w);
@@ -273,8 +310,11 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
     fr_json_key(w, "lossy");
     fr_json_begin_object(w);
-    fr_json_add_number(w, "gradient_bytes", 0);
-    fr_json_add_number(w, "backward_messages", 0);
+    const struct fr_plan_compression *c = &out->plan.compression;
+    fr_json_add_number(w, "gradient_bytes", out->lossy_gradient);
+    fr_json_add_integer(w, "gradient_rank", out->lossy_gradient > 0 ? c->gradient_rank : 0);
+    fr_json_add_number(w, "backward_messages", out->lossy_backward);
+    fr_json_add_integer(w, "backward_rank", out->lossy_backward > 0 ? c->backward_rank : 0);
     fr_json_end_object(w);
     reasons_json(w, job, out);
     fr_report_provenance(w, job);

@@ -25,6 +25,8 @@ static void layer_parameters(const struct fr_transformer *t, double *divided,
     struct sizes z = sizes_of(t);
     *divided = z.h * (z.q + 2 * z.kv) + z.q * z.h + z.mlp * z.h * z.f;
     *replicated = 2 * z.h * (t->norm_biases ? 2 : 1);
+    if (t->qk_norms) *replicated += 2 * (double)t->head_dim; /* shared by the heads */
+    if (t->qkv_biases && !t->biases) *divided += z.q + 2 * z.kv;
     if (!t->biases) return;
     *divided += z.q + 2 * z.kv + (z.mlp - 1) * z.f;
     *replicated += 2 * z.h; /* after the row-divided products */
@@ -53,6 +55,21 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload, int64_t tp, 
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (pp > t->layers) reasons |= FR_BECAUSE(FR_REASON_STAGES);
     return reasons;
+}
+
+int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
+                            struct fr_codec_args *out, int capacity) {
+    struct sizes z = sizes_of(t);
+    double ranks = (double)tp;
+    const double shapes[][2] = {{(z.q + 2 * z.kv) / ranks, z.h},
+                                {z.h, z.q / ranks},
+                                {z.f / ranks, z.h},
+                                {z.h, z.f / ranks},
+                                {z.f / ranks, z.h}};
+    int n = t->gated ? 5 : 4;
+    for (int k = 0; k < n && k < capacity; k++)
+        out[k] = (struct fr_codec_args){.m = shapes[k][0], .n = shapes[k][1]};
+    return n < capacity ? n : capacity;
 }
 
 static void add_product(struct fr_stage_work *work, double m, double n, double k, double batch,

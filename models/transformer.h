@@ -9,7 +9,7 @@
  *  Symbols:  T tokens of a micro-batch = b s   h hidden   f MLP width   t = tp
  *            a heads, k key-value heads of d values each   V vocabulary, padded
  *
- *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms
+ *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms (and those of q and k)
  *      forward products     (a+2k)d/t x T x h; per head s x s x d and s x d x s; h x T x ad/t;
  *                           f/t x T x h (twice where gated); h x T x f/t
  *      backward             two products for each
@@ -19,6 +19,7 @@
 #ifndef FR_MODELS_TRANSFORMER_H
 #define FR_MODELS_TRANSFORMER_H
 
+#include "models/compression.h"
 #include "models/method.h"
 #include "models/reason.h"
 
@@ -49,6 +50,11 @@ struct fr_stage_work {
 /** Work of stage @p i of the plan's pp, for micro-batches of @p micro_batch samples. */
 void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_t pp, int64_t i,
                           int64_t micro_batch, struct fr_stage_work *work);
+
+/** The weight matrices of one layer on one rank: m and n of each; @p capacity of at least 7.
+ *  @return how many. */
+int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
+                            struct fr_codec_args *out, int capacity);
 
 /** Reasons why the plan cannot divide this transformer so. */
 fr_reasons fr_transformer_check(const struct fr_workload *workload, int64_t tp, int64_t pp);

@@ -58,6 +58,8 @@ struct fr_transformer {
     bool gated;         /**< three MLP matrices (SwiGLU) instead of two */
     bool tied;          /**< logits use the embedding's matrix */
     bool biases;        /**< of the matrix products */
+    bool qkv_biases;    /**< without biases: of the query, key and value products alone */
+    bool qk_norms;      /**< RMSNorm over each head's query and key */
     bool norm_biases;   /**< LayerNorm; false: RMSNorm */
     bool positions;     /**< a learned vector a position */
 };

@@ -41,6 +41,8 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return true;
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
+    if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)
+        out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
     if (!by_iteration && out->iterations_origin == FR_ITERATIONS_UNKNOWN)
         out->reasons |= FR_BECAUSE(FR_REASON_ITERATIONS);
     if (options->objective != FR_OBJECTIVE_TIME && !job->cluster.device.power.known)
@@ -80,10 +82,17 @@ static double value_of(const struct context *c, const struct fr_found *found) {
     return fr_objective_value(c->options->objective, c->by_iteration, &found->outcome);
 }
 
+/* Compression is lossy: of plans as good, the one that loses less is better. */
+static double lossiness(const struct fr_outcome *out) {
+    return out->lossy_gradient + out->lossy_backward;
+}
+
 static bool better(const struct context *c, const struct fr_found *a,
                    const struct fr_found *b) {
     double x = value_of(c, a), y = value_of(c, b);
-    return x != y ? x < y : a->index < b->index;
+    if (x != y) return x < y;
+    double lossy = lossiness(&a->outcome), other = lossiness(&b->outcome);
+    return lossy != other ? lossy < other : a->index < b->index;
 }
 
 /* Keep the best `top` in order; insertion into a short sorted list. */
@@ -106,17 +115,19 @@ static bool keep_top(const struct context *c, struct fr_found_list *list,
 }
 
 struct point {
-    double time_s, energy_J, memory_B;
+    double time_s, energy_J, memory_B, lossy;
 };
 
 static struct point point_of(bool by_iteration, const struct fr_outcome *out) {
     double energy_J = by_iteration ? out->energy_J : out->total_energy_J;
     return (struct point){by_iteration ? out->time_s : out->total_time_s,
-                          isfinite(energy_J) ? energy_J : 0, out->memory_peak_B};
+                          isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
+                          lossiness(out)};
 }
 
 static bool as_good(const struct point *a, const struct point *b) {
-    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B;
+    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B &&
+           a->lossy <= b->lossy;
 }
 
 /* Add to the front unless something in it is as good; drop what it is as good as.  The first
@@ -183,13 +194,14 @@ static bool join(const struct context *c, const struct piece *piece,
 
 /* qsort has no context argument in C17: the key is stored beside each item. */
 struct keyed {
-    double key;
+    double key, lossy;
     struct fr_found found;
 };
 
 static int by_key(const void *x, const void *y) {
     const struct keyed *a = x, *b = y;
     if (a->key != b->key) return a->key < b->key ? -1 : 1;
+    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
     return (a->found.index > b->found.index) - (a->found.index < b->found.index);
 }
 
@@ -198,6 +210,7 @@ static bool sort_found(const struct context *c, struct fr_found_list *list, bool
     if (!keyed) return false;
     for (size_t i = 0; i < list->count; i++) {
         keyed[i].found = list->items[i];
+        keyed[i].lossy = lossiness(&list->items[i].outcome);
         keyed[i].key = by_objective ? value_of(c, &list->items[i])
                                     : point_of(c->by_iteration, &list->items[i].outcome).time_s;
     }

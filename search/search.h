@@ -3,7 +3,7 @@
  *
  *  The result does not depend on the number of threads: the space is cut into pieces of fixed
  *  size, each piece keeps its own best and its own front, and pieces are joined in order.
- *  Of equal objectives the configuration with the smaller number wins. */
+ *  Of equal objectives the less compressed wins, then the configuration with the smaller number. */
 #ifndef FR_SEARCH_SEARCH_H
 #define FR_SEARCH_SEARCH_H
 
@@ -18,6 +18,7 @@ struct fr_search_options {
     bool per_iteration;    /**< rank one iteration, not the way to the loss */
     size_t top;            /**< best configurations kept; 0: all feasible ones */
     double memory_limit_B; /**< 0: the device's memory alone */
+    double max_lossy;      /**< of gradient bytes and of backward messages; 1: no limit */
     int threads;           /**< 0: as many as processors */
 };
 

@@ -7,7 +7,7 @@
 #include "base/range.h"
 
 const char *const fr_vary_names[] = {
-#define FR_VARY_NAME(code, name) #name,
+#define FR_VARY_NAME(code, name) name,
     FR_VARY_LIST(FR_VARY_NAME)
 #undef FR_VARY_NAME
         NULL};
@@ -43,6 +43,8 @@ static fr_status parse_schedules(const char *text, struct fr_dimension *d,
     return parse_names(text, "schedule", names, d, err);
 }
 
+static const char *const embeddings[] = {"separate", "fused", NULL};
+
 static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_error *err) {
     const char *start = strncmp(text, "plan.", 5) == 0 ? text + 5 : text,
                *equals = strchr(start, '=');
@@ -71,7 +73,11 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
     if (which == FR_VARY_METHOD)
         return parse_names(equals + 1, "method", fr_method_names, d, err);
     if (which == FR_VARY_SCHEDULE) return parse_schedules(equals + 1, d, err);
-    return fr_range_parse(equals + 1, false, 1, "--vary", &d->values, &d->count, err);
+    if (which == FR_VARY_SCOPE) return parse_names(equals + 1, "scope", fr_scope_names, d, err);
+    if (which == FR_VARY_EMBEDDING)
+        return parse_names(equals + 1, "embedding", embeddings, d, err);
+    int64_t least = which == FR_VARY_GRADIENT_STAGES ? 0 : 1;
+    return fr_range_parse(equals + 1, false, least, "--vary", &d->values, &d->count, err);
 }
 
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
@@ -114,6 +120,21 @@ static void set_key(struct fr_plan *plan, int key, int64_t value) {
         break;
     case FR_VARY_CHUNKS:
         plan->chunks = value;
+        break;
+    case FR_VARY_SCOPE:
+        plan->compression.scope = (fr_scope)value;
+        break;
+    case FR_VARY_BACKWARD_RANK:
+        plan->compression.backward_rank = value;
+        break;
+    case FR_VARY_EMBEDDING:
+        plan->compression.fused_embedding = value == 1;
+        break;
+    case FR_VARY_GRADIENT_STAGES:
+        plan->compression.gradient_stages = value;
+        break;
+    case FR_VARY_GRADIENT_RANK:
+        plan->compression.gradient_rank = value;
         break;
     case FR_VARY_GHOST:
         plan->ghost = value;

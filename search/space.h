@@ -11,17 +11,22 @@
 
 #include "models/plan.h"
 
-/** Keys of a plan that can be varied. */
+/** Keys of a plan that can be varied: code, spelling. */
 #define FR_VARY_LIST(X)                                                                        \
-    X(FR_VARY_METHOD, method)                                                                  \
-    X(FR_VARY_DP, dp)                                                                          \
-    X(FR_VARY_PP, pp)                                                                          \
-    X(FR_VARY_TP, tp)                                                                          \
-    X(FR_VARY_SCHEDULE, schedule)                                                              \
-    X(FR_VARY_CHUNKS, chunks)                                                                  \
-    X(FR_VARY_GHOST, ghost)                                                                    \
-    X(FR_VARY_GLOBAL_BATCH, global_batch)                                                      \
-    X(FR_VARY_MICRO_BATCH, micro_batch)
+    X(FR_VARY_METHOD, "method")                                                                \
+    X(FR_VARY_DP, "dp")                                                                        \
+    X(FR_VARY_PP, "pp")                                                                        \
+    X(FR_VARY_TP, "tp")                                                                        \
+    X(FR_VARY_SCHEDULE, "schedule")                                                            \
+    X(FR_VARY_CHUNKS, "chunks")                                                                \
+    X(FR_VARY_GHOST, "ghost")                                                                  \
+    X(FR_VARY_GLOBAL_BATCH, "global_batch")                                                    \
+    X(FR_VARY_MICRO_BATCH, "micro_batch")                                                      \
+    X(FR_VARY_SCOPE, "compression.backward.scope")                                             \
+    X(FR_VARY_BACKWARD_RANK, "compression.backward.rank")                                      \
+    X(FR_VARY_EMBEDDING, "compression.embedding")                                              \
+    X(FR_VARY_GRADIENT_STAGES, "compression.gradient.stages")                                  \
+    X(FR_VARY_GRADIENT_RANK, "compression.gradient.rank")
 
 enum {
 #define FR_VARY_ENUM(code, name) code,
@@ -33,7 +38,7 @@ extern const char *const fr_vary_names[];
 
 struct fr_dimension {
     int key;         /**< FR_VARY_... */
-    int64_t *values; /**< for method and schedule: index into their tables */
+    int64_t *values; /**< of words (method, schedule, ...): index into their tables */
     size_t count;
 };
 

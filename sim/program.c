@@ -102,6 +102,39 @@ static fr_task_kind pass_kind(uint8_t slot_kind) {
                                            : FR_TASK_WEIGHT;
 }
 
+/* A pass in its rank's order, with the decompression of what it reads before it and the
+ * compression of what it sends after it. @return the pass */
+static int32_t add_pass(struct builder *b, int32_t r, const struct fr_slot *slot,
+                        int32_t input) {
+    struct rank *rank = &b->ranks[r];
+    bool backward = slot->kind == FR_SLOT_BACKWARD;
+    if (backward && r < b->p->args.stages - 1 && fr_pipeline_compressed(b->p, r, slot->micro)) {
+        int32_t task = add_task(b, FR_TASK_DECOMPRESS, r, r, -1, slot);
+        wait_for(b, task, rank->last_compute);
+        wait_for(b, task, input);
+        rank->last_compute = task;
+        input = -1;
+    }
+    int32_t pass = add_task(b, pass_kind(slot->kind), r, r, -1, slot);
+    wait_for(b, pass, rank->last_compute);
+    wait_for(b, pass, input);
+    rank->last_compute = pass;
+    if (backward && r > 0 && fr_pipeline_compressed(b->p, r - 1, slot->micro)) {
+        int32_t task = add_task(b, FR_TASK_COMPRESS, r, r, -1, slot);
+        wait_for(b, task, pass);
+        rank->last_compute = task;
+    }
+    return rank->last_compute;
+}
+
+/* Kind of the message that carries a pass's result to @p to. */
+static fr_task_kind message_kind(const struct builder *b, const struct fr_slot *slot,
+                                 int32_t to) {
+    if (slot->kind == FR_SLOT_FORWARD) return FR_TASK_FORWARD_MESSAGE;
+    bool small = fr_pipeline_compressed(b->p, to, slot->micro);
+    return small ? FR_TASK_COMPRESSED_MESSAGE : FR_TASK_BACKWARD_MESSAGE;
+}
+
 /* ---- asynchronous messages ---------------------------------------------------------------- */
 
 /* The task that brings a pass its input: -1 none needed, -2 not there yet. */
@@ -123,17 +156,11 @@ static int32_t input_task(struct builder *b, int32_t rank, const struct fr_slot 
 }
 
 static bool do_pass(struct builder *b, int32_t r, const struct fr_slot *slot) {
-    struct rank *rank = &b->ranks[r];
     int32_t input = input_task(b, r, slot), to = receiver(b, r, slot);
     if (input == -2) return false;
-    int32_t pass = add_task(b, pass_kind(slot->kind), r, r, -1, slot), result = pass;
-    wait_for(b, pass, rank->last_compute);
-    wait_for(b, pass, input);
-    rank->last_compute = pass;
+    int32_t pass = add_pass(b, r, slot, input), result = pass;
     if (to >= 0 && !b->p->duplex) {
-        fr_task_kind kind =
-            slot->kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE : FR_TASK_BACKWARD_MESSAGE;
-        result = add_task(b, kind, boundary(slot, r, to), r, to, slot);
+        result = add_task(b, message_kind(b, slot, to), boundary(slot, r, to), r, to, slot);
         wait_for(b, result, pass);
     }
     if (slot->kind != FR_SLOT_WEIGHT)
@@ -173,10 +200,8 @@ static bool do_transfer(struct builder *b, int32_t r) {
     if (!other || other->peer != r) return false;
     if (same_transfer(first, other) || same_transfer(other, first)) {
         bool sends = first->kind == SEND;
-        join(b,
-             first->slot.kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE
-                                                 : FR_TASK_BACKWARD_MESSAGE,
-             sends ? r : first->peer, sends ? first->peer : r, &first->slot);
+        int32_t from = sends ? r : first->peer, to = sends ? first->peer : r;
+        join(b, message_kind(b, &first->slot, to), from, to, &first->slot);
         mine->next++;
         theirs->next++;
         return true;
@@ -234,9 +259,7 @@ static bool step(struct builder *b, int32_t r) {
     if (a->kind != PASS) return do_transfer(b, r);
     if (b->p->duplex) { /* what it reads was received by the action before */
         struct fr_slot slot = a->slot;
-        int32_t pass = add_task(b, pass_kind(slot.kind), r, r, -1, &slot);
-        wait_for(b, pass, rank->last_compute);
-        rank->last_compute = pass;
+        add_pass(b, r, &slot, -1);
     } else if (!do_pass(b, r, &a->slot))
         return false;
     rank->next++;
@@ -286,7 +309,7 @@ static fr_status lay_out(struct builder *b, struct fr_error *err) {
 static void add_finish(struct builder *b) {
     int32_t last = b->p->args.stages - 1;
     for (int32_t r = 0; r <= last; r++) {
-        if (b->p->stage[r].gradient_s <= 0) continue;
+        if (b->p->stage[r].gradient_s + b->p->stage[r].gradient_codec_s <= 0) continue;
         int32_t task = add_task(b, FR_TASK_GRADIENT, r, r, -1, NULL);
         wait_for(b, task, b->ranks[r].last_compute);
         b->ranks[r].last_compute = task;

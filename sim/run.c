@@ -24,7 +24,17 @@ void fr_price_classes(const struct fr_pipeline *p, const struct fr_program *prog
             class_s[c] = with & FR_WITH_MESSAGES ? stage->message_s : 0;
             break;
         case FR_TASK_GRADIENT:
-            class_s[c] = with & FR_WITH_GRADIENTS ? stage->gradient_s : 0;
+            class_s[c] = (with & FR_WITH_GRADIENTS ? stage->gradient_s : 0) +
+                         (with & FR_WITH_CODEC ? stage->gradient_codec_s : 0);
+            break;
+        case FR_TASK_COMPRESSED_MESSAGE:
+            class_s[c] = with & FR_WITH_MESSAGES ? stage->small_message_s : 0;
+            break;
+        case FR_TASK_COMPRESS:
+            class_s[c] = with & FR_WITH_CODEC ? p->encode_s : 0;
+            break;
+        case FR_TASK_DECOMPRESS:
+            class_s[c] = with & FR_WITH_CODEC ? p->decode_s : 0;
             break;
         case FR_TASK_EMBEDDING:
             class_s[c] = with & FR_WITH_EMBEDDING ? p->embedding_s : 0;
@@ -41,7 +51,7 @@ void fr_price_classes(const struct fr_pipeline *p, const struct fr_program *prog
 
 static bool is_message(fr_task_kind kind) {
     return kind == FR_TASK_FORWARD_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE ||
-           kind == FR_TASK_EXCHANGE;
+           kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_EXCHANGE;
 }
 
 static void add_use(const struct fr_program *program, const double *class_s, bool blocking,
@@ -134,20 +144,21 @@ static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_prog
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = kind == FR_TASK_GRADIENT || kind == FR_TASK_EMBEDDING;
-        struct fr_span span = {
-            .start_s = end_s[t] - class_s[task->class_id],
-            .end_s = end_s[t],
-            .size_B = is_message(kind)           ? p->message_B
-                      : kind == FR_TASK_GRADIENT ? p->stage[task->rank].gradient_B
-                                                 : 0,
-            .rank = task->rank,
-            .micro = task->micro,
-            .chunk = task->chunk,
-            .peer = task->peer,
-            .message = is_message(kind) ? message : -1,
-            .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
-            .kind = (uint8_t)kind,
-            .critical = critical[t]};
+        struct fr_span span = {.start_s = end_s[t] - class_s[task->class_id],
+                               .end_s = end_s[t],
+                               .size_B = kind == FR_TASK_COMPRESSED_MESSAGE ? p->small_message_B
+                                         : is_message(kind)                 ? p->message_B
+                                         : kind == FR_TASK_GRADIENT
+                                             ? p->stage[task->rank].gradient_B
+                                             : 0,
+                               .rank = task->rank,
+                               .micro = task->micro,
+                               .chunk = task->chunk,
+                               .peer = task->peer,
+                               .message = is_message(kind) ? message : -1,
+                               .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
+                               .kind = (uint8_t)kind,
+                               .critical = critical[t]};
         timeline->count += add_spans(task, kind, span, timeline->spans + timeline->count);
         if (is_message(kind)) message += kind == FR_TASK_EXCHANGE ? 2 : 1;
     }

@@ -18,12 +18,16 @@ static const struct fr_option options[] = {
     FR_OPTION_SET,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
-     "method, dp, pp, tp, schedule, chunks, ghost, global_batch, micro_batch; may be repeated",
+     "method, dp, pp, tp, schedule, chunks, ghost, global_batch, micro_batch, "
+     "compression.backward.scope, .rank, compression.embedding, compression.gradient.stages, "
+     ".rank; may be repeated",
      'v'},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
     {"memory-limit", "Q", "memory of a rank, e.g. \"32 GiB\", below the device's own", 0},
+    {"max-lossy", "X",
+     "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     FR_OPTION_JSON,
     FR_OPTION_CSV,
@@ -60,7 +64,15 @@ static double margin(const struct run *r) {
 
 /* What ranking one iteration means, said whenever it is done. */
 static const char *per_iteration_note(const struct run *r) {
+    const struct fr_found_list *front = &r->result.pareto;
     if (!r->result.by_iteration) return NULL;
+    for (size_t i = 0; i < front->count; i++)
+        if (front->items[i].outcome.lossy_gradient > 0 ||
+            front->items[i].outcome.lossy_backward > 0)
+            return "ranked per iteration: compressed plans lose part of their gradients and "
+                   "may need "
+                   "more iterations to the same loss, which this order leaves out; --max-lossy "
+                   "limits it";
     if (fr_space_has_ghost(&r->space))
         return "ranked per iteration: a plan that trains a smaller model may need more "
                "iterations to the "
@@ -133,10 +145,10 @@ static void print_json(struct fr_text *text, const struct run *r) {
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-static void text_row(struct fr_text *text, const struct run *r, const struct fr_outcome *out) {
+static void text_row(struct fr_text *text, const struct fr_outcome *out, int width) {
     char plan[128], time[40], energy[40], total[40], total_energy[40], memory[40];
     fr_text_addf(
-        text, "%-40s %6" PRId64 " %10s %10s %10s %10s %10s%s%s\n",
+        text, "%-*s %6" PRId64 " %10s %10s %10s %10s %10s%s%s", width,
         fr_report_plan_line(&out->plan, plan, sizeof plan), out->ranks,
         fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
         fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
@@ -146,24 +158,39 @@ static void text_row(struct fr_text *text, const struct run *r, const struct fr_
         fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
         out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? " i" : "",
         out->extrapolated ? " x" : "");
-    (void)r;
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
+        fr_text_addf(text, "  lossy %.0f %%, %.0f %%", 100 * out->lossy_gradient,
+                     100 * out->lossy_backward);
+    fr_text_addf(text, "\n");
 }
 
-static void text_list(struct fr_text *text, const struct run *r, const char *title,
-                      const struct fr_found_list *list, size_t limit) {
-    bool interpolated = false, extrapolated = false;
-    fr_text_addf(text, "\n%-40s %6s %21s %21s %10s\n%-40s %6s %10s %10s %10s %10s %10s\n", "",
-                 "", "---- one iteration --", "------- to the loss -", "", title, "ranks",
+static void text_list(struct fr_text *text, const char *title, const struct fr_found_list *list,
+                      size_t limit) {
+    bool interpolated = false, extrapolated = false, lossy = false;
+    int width = (int)strlen(title);
+    for (size_t i = 0; i < list->count && i < limit; i++) {
+        char plan[128];
+        int length =
+            (int)strlen(fr_report_plan_line(&list->items[i].outcome.plan, plan, sizeof plan));
+        if (length > width) width = length;
+    }
+    fr_text_addf(text, "\n%-*s %6s %21s %21s\n%-*s %6s %10s %10s %10s %10s %10s\n", width, "",
+                 "", "---- one iteration --", "------- to the loss -", width, title, "ranks",
                  "time", "energy", "time", "energy", "memory");
     for (size_t i = 0; i < list->count && i < limit; i++) {
         const struct fr_outcome *out = &list->items[i].outcome;
-        text_row(text, r, out);
+        text_row(text, out, width);
         interpolated = interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
         extrapolated = extrapolated || out->extrapolated;
+        lossy = lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
     }
     if (list->count > limit) fr_text_addf(text, "  ... and %zu more\n", list->count - limit);
     if (interpolated) fr_text_addf(text, "  i: iterations interpolated between known plans\n");
     if (extrapolated) fr_text_addf(text, "  x: some input lies outside what was measured\n");
+    if (lossy)
+        fr_text_addf(
+            text,
+            "  lossy: shares of gradient bytes and of backward messages that go compressed\n");
 }
 
 static void text_infeasible(struct fr_text *text, const struct run *r) {
@@ -216,8 +243,8 @@ static void print_text(struct fr_text *text, const struct run *r) {
                 fr_report_plan_line(&result->top.items[1].outcome.plan, plan, sizeof plan),
                 result->top.items[1].outcome.ranks, 100 * margin(r));
         fr_text_addf(text, "\n");
-        text_list(text, r, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
-        text_list(text, r, "Pareto: time, energy, memory", &result->pareto, 20);
+        text_list(text, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
+        text_list(text, "Pareto: time, energy, memory, lossy", &result->pareto, 20);
         text_per_layer(text, r);
     } else
         fr_text_addf(text, "\nnothing feasible\n");
@@ -261,6 +288,8 @@ static fr_status read_options(const struct fr_args *args, struct fr_search_optio
                                  err));
     if (limit && o->memory_limit_B <= 0)
         return fr_fail(err, FR_ERR_USAGE, "--memory-limit", "\"%.40s\" leaves nothing", limit);
+    o->max_lossy = 1;
+    FR_TRY(fr_args_number(args, "max-lossy", 0, 1, &o->max_lossy, err));
     o->objective = (fr_objective)objective;
     o->per_iteration = fr_args_has(args, "per-iteration");
     o->top = (size_t)top;

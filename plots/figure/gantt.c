@@ -23,6 +23,9 @@ static const struct {
     [FR_TASK_FORWARD] = {"forward", 0x56b4e9, false},
     [FR_TASK_BACKWARD] = {"backward", 0xe69f00, false},
     [FR_TASK_WEIGHT] = {"weight gradient", 0x009e73, true},
+    [FR_TASK_COMPRESS] = {"compress", 0x8c564b, true},
+    [FR_TASK_DECOMPRESS] = {"decompress", 0xc49c94, false},
+    [FR_TASK_COMPRESSED_MESSAGE] = {"compressed message", 0x8c564b, true},
     [FR_TASK_FORWARD_MESSAGE] = {"forward message", 0x0072b2, true},
     [FR_TASK_BACKWARD_MESSAGE] = {"backward message", 0xd55e00, true},
     [FR_TASK_EXCHANGE] = {"exchange", 0x555555, true},
@@ -30,7 +33,7 @@ static const struct {
     [FR_TASK_EMBEDDING] = {"embedding all-reduce", 0xf0e442, false},
     [FR_TASK_OPTIMIZER] = {"optimizer", 0x999999, false},
 };
-_Static_assert(FR_TASK_COUNT == 9, "a new task needs its name and colour above");
+_Static_assert(FR_TASK_COUNT == 12, "a new task needs its name and colour above");
 _Static_assert((int)FR_TASK_COUNT <= (int)FR_MIX_COLOURS, "a new task needs room in a mix");
 
 struct chart {

@@ -87,7 +87,8 @@ static void brute_force(void **state) {
     (void)state;
     for (int objective = FR_OBJECTIVE_TIME; objective <= FR_OBJECTIVE_EDP; objective++) {
         struct search s;
-        struct fr_search_options o = {.objective = (fr_objective)objective,
+        struct fr_search_options o = {.max_lossy = 1,
+                                      .objective = (fr_objective)objective,
                                       .per_iteration = true,
                                       .top = 7,
                                       .threads = 2};
@@ -102,8 +103,11 @@ static void brute_force(void **state) {
 static void same_for_any_threads(void **state) {
     (void)state;
     struct search a, b;
-    struct fr_search_options o = {
-        .objective = FR_OBJECTIVE_ENERGY, .per_iteration = true, .top = 0, .threads = 1};
+    struct fr_search_options o = {.max_lossy = 1,
+                                  .objective = FR_OBJECTIVE_ENERGY,
+                                  .per_iteration = true,
+                                  .top = 0,
+                                  .threads = 1};
     const char *many[] = {"method=tensor,phantom", "ghost=1..1000"};
     start(&a, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
     start(&b, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
@@ -126,7 +130,7 @@ static void same_for_any_threads(void **state) {
 static void least_energy_to_the_loss(void **state) {
     (void)state;
     struct search s;
-    struct fr_search_options o = {.objective = FR_OBJECTIVE_ENERGY, .top = 0};
+    struct fr_search_options o = {.max_lossy = 1, .objective = FR_OBJECTIVE_ENERGY, .top = 0};
     const char *keys[] = {"method=tensor,phantom", "ghost=2,4,6,16"};
     start(&s, "frontier", "ffn-16384", NULL, "8,16,32,64,128,256", keys, 2, false, false);
     run(&s, &o);
@@ -155,7 +159,7 @@ static void least_energy_to_the_loss(void **state) {
 static void best_grid(void **state) {
     (void)state;
     struct search s;
-    struct fr_search_options o = {.objective = FR_OBJECTIVE_TIME, .top = 3};
+    struct fr_search_options o = {.max_lossy = 1, .objective = FR_OBJECTIVE_TIME, .top = 3};
     const char *keys[] = {"method=grid", "tp=1..512*2"}, *sets[] = {"global_batch=2048", NULL};
     start(&s, "cori-knl", "alexnet", sets, "512", keys, 2, false, false);
     run(&s, &o);
@@ -172,7 +176,7 @@ static void best_grid(void **state) {
 static void energy_needs_power_and_memory_has_a_limit(void **state) {
     (void)state;
     struct search s;
-    struct fr_search_options o = {.objective = FR_OBJECTIVE_ENERGY, .top = 3};
+    struct fr_search_options o = {.max_lossy = 1, .objective = FR_OBJECTIVE_ENERGY, .top = 3};
     const char *keys[] = {"method=grid", "tp=1..512*2"};
     start(&s, "cori-knl", "alexnet", NULL, "512", keys, 2, false, false);
     run(&s, &o);

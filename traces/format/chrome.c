@@ -24,10 +24,13 @@ static const struct {
     [FR_TASK_BACKWARD_MESSAGE] = {"B", true},
     [FR_TASK_EXCHANGE] = {"exchange", false},
     [FR_TASK_GRADIENT] = {"all-reduce", false},
+    [FR_TASK_COMPRESS] = {"compress", false},
+    [FR_TASK_DECOMPRESS] = {"decompress", false},
+    [FR_TASK_COMPRESSED_MESSAGE] = {"B small", true},
     [FR_TASK_EMBEDDING] = {"embedding", false},
     [FR_TASK_OPTIMIZER] = {"optimizer", false},
 };
-_Static_assert(FR_TASK_COUNT == 9, "a new task needs its name above");
+_Static_assert(FR_TASK_COUNT == 12, "a new task needs its name above");
 
 /* Microseconds, to the nanosecond. */
 #define US "%" PRId64 ".%03d"

@@ -54,13 +54,20 @@ static const struct event {
 enum { N_EVENTS = sizeof events / sizeof *events };
 
 static const char *const colours[FR_TASK_COUNT] = {
-    [FR_TASK_FORWARD] = "0.34 0.71 0.91",          [FR_TASK_BACKWARD] = "0.90 0.62 0.00",
-    [FR_TASK_WEIGHT] = "0.00 0.62 0.45",           [FR_TASK_FORWARD_MESSAGE] = "0.00 0.45 0.70",
-    [FR_TASK_BACKWARD_MESSAGE] = "0.84 0.37 0.00", [FR_TASK_EXCHANGE] = "0.33 0.33 0.33",
-    [FR_TASK_GRADIENT] = "0.80 0.47 0.65",         [FR_TASK_EMBEDDING] = "0.94 0.89 0.26",
+    [FR_TASK_FORWARD] = "0.34 0.71 0.91",
+    [FR_TASK_BACKWARD] = "0.90 0.62 0.00",
+    [FR_TASK_WEIGHT] = "0.00 0.62 0.45",
+    [FR_TASK_FORWARD_MESSAGE] = "0.00 0.45 0.70",
+    [FR_TASK_BACKWARD_MESSAGE] = "0.84 0.37 0.00",
+    [FR_TASK_EXCHANGE] = "0.33 0.33 0.33",
+    [FR_TASK_GRADIENT] = "0.80 0.47 0.65",
+    [FR_TASK_EMBEDDING] = "0.94 0.89 0.26",
     [FR_TASK_OPTIMIZER] = "0.60 0.60 0.60",
+    [FR_TASK_COMPRESS] = "0.55 0.34 0.29",
+    [FR_TASK_DECOMPRESS] = "0.77 0.61 0.58",
+    [FR_TASK_COMPRESSED_MESSAGE] = "0.55 0.34 0.29",
 };
-_Static_assert(FR_TASK_COUNT == 9, "a new task needs its colour above");
+_Static_assert(FR_TASK_COUNT == 12, "a new task needs its colour above");
 
 /* Seconds, to the nanosecond. */
 #define S "%" PRId64 ".%09" PRId64

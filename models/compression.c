@@ -1,0 +1,17 @@
+#include "models/compression.h"
+
+const struct fr_compression *const fr_compressions[] = {
+#define FR_COMPRESSION(name) &fr_compression_##name,
+#include "models/compression_list.h"
+#undef FR_COMPRESSION
+    NULL};
+
+double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
+                       const struct fr_codec_work *work, bool *extrapolated) {
+    double time_s =
+        work->kernels * device->launch_s + work->moved_B / device->memory_rate_B_per_s;
+    for (int k = 0; k < work->n_gemms; k++)
+        time_s += work->gemm[k].count *
+                  fr_gemm_time_s(device, dtype, &work->gemm[k].shape, extrapolated);
+    return time_s;
+}

@@ -1,0 +1,172 @@
+/* From the times of a pipeline to its outcome: parts, energy, memory, bytes, what is lossy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/pipeline.h"
+#include "models/transformer.h"
+
+double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
+    double P = p->args.stages, m = p->args.micro_batches, lossy = 0;
+    if (p->args.stages < 2 || p->scope == FR_SCOPE_NONE) return 0;
+    if (p->scope == FR_SCOPE_ALL) return 1;
+    for (int32_t i = 0; i < p->args.stages - 1; i++) lossy += fmin(m, P - 1 - i);
+    return lossy / ((P - 1) * m);
+}
+
+/* ---- use of a stage ------------------------------------------------------------------------- */
+
+/* Time that stage @p i spends compressing and decompressing messages in an iteration. */
+static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
+    double m = p->args.micro_batches * (double)p->args.chunks, last = p->args.stages - 1,
+           time_s = p->stage[i].gradient_codec_s;
+    bool all = p->scope == FR_SCOPE_ALL;
+    if (p->scope == FR_SCOPE_NONE) return time_s;
+    if (i < last) time_s += p->decode_s * (all ? m : fmin(m, last - i));
+    if (i > 0) time_s += p->encode_s * (all ? m : fmin(m, last - i + 1));
+    return time_s;
+}
+
+/* Compute and communication of one rank of stage @p i in an iteration. */
+static void use_of(const struct fr_pipeline *p, int32_t i, double *busy_s, double *comm_s) {
+    const struct fr_stage *s = &p->stage[i];
+    double m = p->args.micro_batches;
+    *busy_s =
+        m * (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
+        s->optimizer_s + codec_busy_s(p, i);
+    *comm_s = m * (s->forward.tp_s + s->backward.tp_s) + s->gradient_s;
+    if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
+}
+
+static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
+                       struct fr_outcome *out) {
+    const struct fr_power *power = &job->cluster.device.power;
+    double replicas = (double)(out->plan.dp * out->plan.tp), busy_s, comm_s;
+    out->energy_J = power->known ? 0 : NAN;
+    for (int32_t i = 0; power->known && i < p->args.stages; i++) {
+        use_of(p, i, &busy_s, &comm_s);
+        busy_s += job->cluster.device.fixed_s;
+        double idle_s = fmax(0, out->time_s - busy_s - comm_s);
+        out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
+                                     power->idle_W * idle_s);
+    }
+}
+
+/* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
+ * the schedule makes it hold. */
+static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *p,
+                            struct fr_outcome *out, struct fr_error *err) {
+    const struct fr_workload *w = &job->workload;
+    const struct fr_plan *plan = &out->plan;
+    int64_t n_slots = fr_schedule_slots(p->schedule, &p->args);
+    struct fr_slot *slots = malloc((size_t)n_slots * sizeof *slots);
+    if (!slots) return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        struct fr_stage_work work;
+        double part_B[FR_MEMORY_COUNT], sum_B = 0;
+        fr_transformer_stage(w, plan->tp, plan->pp, i,
+                             plan->micro_batch ? plan->micro_batch : 1, &work);
+        p->schedule->order(&p->args, i, slots);
+        double held = (double)fr_schedule_held(p->schedule, slots, n_slots) / p->args.chunks;
+        part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
+        part_B[FR_MEMORY_GRADIENTS] = work.parameters_rank * fr_dtype_size_B(w->gradient_dtype);
+        part_B[FR_MEMORY_OPTIMIZER] = work.parameters_rank * w->optimizer_state_B;
+        part_B[FR_MEMORY_ACTIVATIONS] = held * work.activation_B;
+        part_B[FR_MEMORY_BUFFERS] =
+            p->codec_B + (plan->pp > 1 ? 2 * p->message_B * (double)plan->tp : 0);
+        for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
+        out->parameters += work.parameters;
+        out->parameters_rank_max = fmax(out->parameters_rank_max, work.parameters_rank);
+        if (sum_B <= out->memory_peak_B) continue;
+        out->memory_peak_B = sum_B;
+        memcpy(out->memory_B, part_B, sizeof part_B);
+    }
+    free(slots);
+    if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
+        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
+    return FR_OK;
+}
+
+static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
+    double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
+    for (int32_t i = 0; i < p->args.stages; i++)
+        gradient_B = fmax(gradient_B, p->stage[i].gradient_B);
+    /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
+    double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
+    if (p->args.stages > 1)
+        mean_B = (p->message_B * (2 - small) + p->small_message_B * small) / 2;
+    out->sent_pp_B = neighbours * p->args.micro_batches * p->args.chunks * mean_B;
+    out->sent_dp_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp) * gradient_B;
+    out->sent_tp_B = p->tp_B;
+}
+
+static void add_totals(const struct fr_job *job, struct fr_outcome *out) {
+    out->iterations = NAN;
+    if (out->plan.iterations > 0) {
+        out->iterations = out->plan.iterations;
+        out->iterations_origin = FR_ITERATIONS_GIVEN;
+    } else
+        out->iterations_origin = fr_iterations_find(
+            &job->workload, out->plan.method, out->plan.tp, out->plan.ghost, &out->iterations);
+    out->total_time_s = out->iterations * out->time_s;
+    out->total_energy_J = out->iterations * out->energy_J;
+}
+
+fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
+                              fr_pipeline_timer *timer, const void *context,
+                              struct fr_outcome *out, struct fr_error *err) {
+    static const struct {
+        int off, part;
+    } turns[] = {
+        {FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
+        {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
+        {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
+    double before_s = 0, now_s = 0, busiest_s = 0;
+    int with = FR_WITH_ALL;
+    FR_TRY(timer(context, with, &before_s, err));
+    out->time_s = before_s + job->cluster.device.fixed_s;
+    for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+        with &= ~turns[k].off;
+        FR_TRY(timer(context, with, &now_s, err));
+        out->part_s[turns[k].part] = fmax(0, before_s - now_s); /* but for rounding */
+        before_s = now_s;
+    }
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *s = &p->stage[i];
+        busiest_s = fmax(busiest_s, p->args.micro_batches *
+                                            (s->forward.compute_s + s->backward.compute_s) +
+                                        s->optimizer_s);
+    }
+    out->part_s[FR_PART_COMPUTE] = busiest_s;
+    out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
+    out->part_s[FR_PART_BUBBLE] = fmax(0, before_s - busiest_s);
+    out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
+    out->lossy_backward = fr_pipeline_lossy_backward(p);
+    add_bytes(p, out);
+    add_energy(job, p, out);
+    add_totals(job, out);
+    if (job->workload.transformer.layers) return add_memory(job, p, out, err);
+    out->parameters = out->parameters_rank_max =
+        NAN; /* times say nothing of what is in memory */
+    return FR_OK;
+}
+
+static fr_status recurrence(const void *context, int with, double *time_s,
+                            struct fr_error *err) {
+    return fr_pipeline_time_s(context, with, time_s, err);
+}
+
+void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
+                      struct fr_outcome *out) {
+    struct fr_pipeline p = {0};
+    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
+    out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
+        NAN;
+    out->reasons = fr_pipeline_check(job, plan);
+    if (plan->duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+    if (out->reasons) return;
+    if (fr_pipeline_make(job, plan, &p, &out->extrapolated, NULL) != FR_OK ||
+        fr_pipeline_outcome(job, &p, recurrence, &p, out, NULL) != FR_OK)
+        out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
+    fr_pipeline_free(&p);
+}

@@ -1,0 +1,250 @@
+/* What a plan's stages cost: products, traffic, collectives and codecs of one rank a stage. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/pipeline.h"
+#include "models/transformer.h"
+
+static int64_t batch_of(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
+}
+
+/* Stage times are those of one micro-batch, so its size only counts micro-batches: one sample
+ * unless the plan says otherwise. */
+static int64_t micro_batches(const struct fr_job *job, const struct fr_plan *plan) {
+    return batch_of(job, plan) / plan->dp / (plan->micro_batch ? plan->micro_batch : 1);
+}
+
+enum { SLOTS_MAX = 1 << 25 };
+
+fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
+    int64_t batch = batch_of(job, plan), micro = plan->micro_batch ? plan->micro_batch : 1;
+    if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
+        reasons |= FR_BECAUSE(FR_REASON_RANKS);
+    if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
+    if (batch / plan->dp % micro != 0) return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
+    int64_t m = micro_batches(job, plan);
+    if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
+        plan->pp > 1 << 20)
+        return reasons | FR_BECAUSE(FR_REASON_SIZE);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks};
+    if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    const struct fr_plan_compression *c = &plan->compression;
+    bool compresses = c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
+    if ((compresses && !job->workload.transformer.layers) || c->gradient_stages > plan->pp ||
+        (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
+        reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (!job->workload.transformer.layers) return reasons;
+    if (plan->method != &fr_method_tensor) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (!job->cluster.device.gemm[job->workload.dtype].form)
+        reasons |= FR_BECAUSE(FR_REASON_DTYPE);
+    reasons |= fr_transformer_check(&job->workload, plan->tp, plan->pp * plan->chunks);
+    return reasons;
+}
+
+/* ---- codecs -------------------------------------------------------------------------------- */
+
+static double codec_s(const struct fr_job *job, const struct fr_compression *codec,
+                      const struct fr_codec_args *a, bool encode, bool decode,
+                      uint32_t *extrapolated) {
+    struct fr_codec_work work = {0};
+    bool outside = false;
+    if (encode) codec->encode(a, &work);
+    if (decode) codec->decode(a, &work);
+    double time_s = fr_codec_time_s(&job->cluster.device, job->workload.dtype, &work, &outside);
+    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
+    return time_s;
+}
+
+/* What one rank sends to the stage before is a matrix of b s / t rows (scatter-gather) by h. */
+static void price_backward_codec(const struct fr_job *job, const struct fr_plan *plan,
+                                 struct fr_pipeline *p, uint32_t *extrapolated) {
+    const struct fr_plan_compression *c = &plan->compression;
+    const struct fr_transformer *t = &job->workload.transformer;
+    double micro = (double)(plan->micro_batch ? plan->micro_batch : 1);
+    struct fr_codec_args a = {micro * (double)t->sequence / (double)plan->tp, (double)t->hidden,
+                              (double)c->backward_rank, fr_dtype_size_B(job->workload.dtype),
+                              c->lazy_error};
+    p->scope = c->scope;
+    p->small_message_B = fmin(c->codec->sent_B(&a), p->message_B);
+    if (c->scope == FR_SCOPE_NONE || plan->pp == 1) return;
+    p->encode_s = codec_s(job, c->codec, &a, true, false, extrapolated);
+    p->decode_s = codec_s(job, c->codec, &a, false, true, extrapolated);
+    p->codec_B += c->codec->kept_B(&a);
+}
+
+/* The matrices of a stage's layers on one rank go compressed one by one; biases, norms and the
+ * embedding do not.  PowerSGD all-reduces P, then Q: their bytes together are priced as one. */
+static void price_gradient_codec(const struct fr_job *job, const struct fr_plan *plan,
+                                 int32_t i, double all_B, struct fr_pipeline *p,
+                                 uint32_t *extrapolated) {
+    const struct fr_plan_compression *c = &plan->compression;
+    double value_B = fr_dtype_size_B(job->workload.gradient_dtype), whole_B = 0, sent_B = 0;
+    struct fr_codec_args shapes[8];
+    int n = fr_transformer_matrices(&job->workload.transformer, plan->tp, shapes, 8);
+    double layers =
+        (double)fr_transformer_stage_layers(&job->workload.transformer, plan->pp, i);
+    if (i >= c->gradient_stages || plan->dp == 1) return;
+    for (int k = 0; k < n; k++) {
+        shapes[k].rank = (double)c->gradient_rank;
+        shapes[k].value_B = value_B;
+        shapes[k].residual = true;
+        double matrix_B = shapes[k].m * shapes[k].n * value_B,
+               small_B = c->codec->sent_B(&shapes[k]);
+        if (small_B >= matrix_B) continue; /* a rank too high to help leaves it as it is */
+        whole_B += layers * matrix_B;
+        sent_B += layers * small_B;
+        p->stage[i].gradient_codec_s +=
+            layers * codec_s(job, c->codec, &shapes[k], true, true, extrapolated);
+        p->codec_B = fmax(p->codec_B, layers * c->codec->kept_B(&shapes[k]));
+    }
+    p->stage[i].gradient_B = all_B - whole_B + sent_B;
+    p->lossy_B += whole_B;
+}
+
+/* ---- pricing stages ---------------------------------------------------------------------- */
+
+static double stage_value(const double *values, int listed, int32_t i) {
+    return values[listed ? i : 0];
+}
+
+static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipeline *p) {
+    struct fr_stage *stage = &p->stage[i];
+    stage->forward.compute_s = stage_value(s->forward_s, s->listed, i);
+    stage->backward.compute_s = stage_value(s->backward_s, s->listed, i);
+    stage->weight.compute_s =
+        s->weight_s ? stage_value(s->weight_s, s->listed, i) : stage->backward.compute_s / 2;
+    stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
+}
+
+/* A product's backward pass is two products of the same flop: input and weight gradient. */
+static void price_products(const struct fr_job *job, const struct fr_stage_work *work,
+                           struct fr_stage *stage, uint32_t *extrapolated) {
+    const struct fr_gemm_model *gemm = &job->cluster.device.gemm[job->workload.dtype];
+    bool outside = false;
+    for (int k = 0; k < work->n_gemms; k++) {
+        struct fr_gemm_shape forward = work->gemm[k].shape;
+        struct fr_gemm_shape input = {forward.k, forward.n, forward.m, forward.batch};
+        struct fr_gemm_shape weight = {forward.m, forward.k, forward.n, forward.batch};
+        double count = work->gemm[k].count,
+               weight_s = count * gemm->form->time_s(gemm, &weight, &outside);
+        stage->forward.compute_s += count * gemm->form->time_s(gemm, &forward, &outside);
+        stage->backward.compute_s +=
+            count * gemm->form->time_s(gemm, &input, &outside) + weight_s;
+        stage->weight.compute_s += weight_s;
+    }
+    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
+}
+
+/* Element-wise passes and kernels of the backward pass are twice the forward's: a gradient comes
+ * in beside what was kept, and each product becomes two. */
+static void price_transformer(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+                              struct fr_pipeline *p, uint32_t *extrapolated) {
+    const struct fr_device *device = &job->cluster.device;
+    struct fr_stage *stage = &p->stage[i];
+    struct fr_stage_work work;
+    int64_t micro = plan->micro_batch ? plan->micro_batch : 1;
+    fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, &work);
+    price_products(job, &work, stage, extrapolated);
+    double moved_s = work.forward_B / device->memory_rate_B_per_s,
+           launch_s = work.kernels * device->launch_s;
+    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+    bool outside = false;
+    double reduce_s = work.all_reduces * fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE],
+                                                        &tp, work.all_reduce_B, &outside);
+    if (outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_REDUCE;
+    stage->forward.compute_s += moved_s;
+    stage->backward.compute_s += 2 * moved_s;
+    stage->forward.launch_s = launch_s;
+    stage->backward.launch_s = 2 * launch_s;
+    stage->weight.launch_s = launch_s / 2;
+    stage->forward.tp_s = stage->backward.tp_s = reduce_s;
+    /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
+    bool fused = plan->compression.fused_embedding && plan->pp > 1;
+    double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
+    stage->gradient_B =
+        plan->dp > 1 ? (work.parameters_rank - (fused ? work.embedding_rank : 0)) * gradient_B
+                     : 0;
+    p->gradient_B += stage->gradient_B;
+    price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
+    stage->optimizer_s = work.parameters_rank * fr_workload_update_B(&job->workload) /
+                         device->memory_rate_B_per_s;
+    double sent_B = 2 * p->args.micro_batches * work.all_reduces * work.all_reduce_B *
+                    fr_op_bus_factor(FR_OP_ALL_REDUCE, plan->tp);
+    if (sent_B > p->tp_B) p->tp_B = sent_B;
+    if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
+    struct fr_group ends = fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * plan->tp);
+    struct fr_group both =
+        fr_group_make(&job->cluster.levels, 2 * plan->dp, plan->tp * plan->pp / 2);
+    p->embedding_s =
+        fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], fused ? &both : &ends,
+                       work.embedding_rank * gradient_B, &outside);
+}
+
+/* With tp > 1 each rank of a stage sends 1/t of the activation, and the receivers gather it
+ * (Megatron's scatter-gather). */
+static double message_s(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+                        double message_B, double gathered_B, uint32_t *extrapolated) {
+    bool send_outside = false, gather_outside = false;
+    struct fr_group pair =
+        fr_group_pair(&job->cluster.levels, i * plan->tp, (i + 1) % plan->pp * plan->tp);
+    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+    double time_s =
+        fr_comm_time_s(&job->cluster.price[FR_OP_SEND_RECV], &pair, message_B, &send_outside);
+    if (gathered_B > 0)
+        time_s += fr_comm_time_s(&job->cluster.price[FR_OP_ALL_GATHER], &tp, gathered_B,
+                                 &gather_outside);
+    if (send_outside) *extrapolated |= (uint32_t)1 << FR_OP_SEND_RECV;
+    if (gather_outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_GATHER;
+    return time_s;
+}
+
+fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
+                           struct fr_pipeline *p, uint32_t *extrapolated,
+                           struct fr_error *err) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    int64_t micro = plan->micro_batch ? plan->micro_batch : 1;
+    double gathered_B = 0;
+    *p = (struct fr_pipeline){
+        .schedule = plan->schedule,
+        .args = {(int32_t)plan->pp, (int32_t)micro_batches(job, plan), (int32_t)plan->chunks},
+        .duplex = plan->duplex,
+        .stage = calloc((size_t)plan->pp, sizeof *p->stage),
+        .message_B = job->workload.stages.message_B};
+    if (!p->stage)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    if (t->layers) {
+        double values = (double)(micro * t->sequence * t->hidden);
+        p->message_B = values * fr_dtype_size_B(job->workload.dtype) / (double)plan->tp;
+        if (plan->tp > 1) gathered_B = p->message_B * (double)plan->tp;
+    }
+    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp * plan->pp);
+    if (t->layers) price_backward_codec(job, plan, p, extrapolated);
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        bool outside = false;
+        if (t->layers)
+            price_transformer(job, plan, i, p, extrapolated);
+        else
+            price_measured(&job->workload.stages, i, p);
+        if (plan->pp > 1)
+            p->stage[i].message_s =
+                message_s(job, plan, i, p->message_B, gathered_B, extrapolated);
+        if (plan->pp > 1 && p->scope != FR_SCOPE_NONE)
+            p->stage[i].small_message_s =
+                message_s(job, plan, i, p->small_message_B, gathered_B, extrapolated);
+        if (p->stage[i].gradient_B > 0)
+            p->stage[i].gradient_s = fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], &dp,
+                                                    p->stage[i].gradient_B, &outside);
+        if (outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_REDUCE;
+    }
+    return FR_OK;
+}
+
+void fr_pipeline_free(struct fr_pipeline *p) {
+    free(p->stage);
+    *p = (struct fr_pipeline){0};
+}

@@ -1,0 +1,189 @@
+/* Compression: volumes derived from the authors' artifact, the exact statements about epilogue,
+ * selective stages and the fused embedding, and both engines on compressed plans. */
+#include "models/cost.h"
+#include "models/transformer.h"
+#include "sim/run.h"
+#include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
+
+static const char *const base[] = {"tp=8", "pp=4", "dp=4", "micro_batch=8"};
+
+static void load(const char *model, const char *const *more, struct fr_job *job) {
+    const char *sets[16] = {base[0], base[1], base[2], base[3]};
+    for (int k = 0; more && more[k]; k++) sets[4 + k] = more[k];
+    fr_test_job("a100-hdr", model, sets, job);
+}
+
+#define LOAD(model, job, ...) load(model, (const char *const[]){__VA_ARGS__, NULL}, job)
+
+/* Rank 16 on a p2p message, rank 128 on the tp-sharded gradient matrices. */
+static void ratios(void **state) {
+    (void)state;
+    static const struct {
+        const char *model;
+        double p2p, gradient;
+    } want[] = {{"gpt-8.3b", 48.0, 6.55}, {"gpt-2.5b", 41.7, 4.09}};
+    for (int k = 0; k < 2; k++) {
+        struct fr_job job;
+        struct fr_pipeline p;
+        uint32_t extrapolated = 0;
+        double whole = 0, small = 0;
+        struct fr_codec_args shapes[8];
+        LOAD(want[k].model, &job, "compression.backward.scope=all");
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        FR_NEAR(p.message_B / p.small_message_B, want[k].p2p, 2e-3);
+        int n = fr_transformer_matrices(&job.workload.transformer, 8, shapes, 8);
+        for (int i = 0; i < n; i++) {
+            shapes[i].rank = 128;
+            shapes[i].value_B = 4;
+            whole += 4 * shapes[i].m * shapes[i].n;
+            small += fr_compression_powersgd.sent_B(&shapes[i]);
+        }
+        FR_NEAR(whole / small, want[k].gradient, 2e-3);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
+/* P (P-1) / 2 of the (P-1) m backward messages. */
+static void epilogue_counts(void **state) {
+    (void)state;
+    for (int stages = 2; stages <= 12; stages++)
+        for (int micro = stages; micro <= 4 * stages; micro += stages) {
+            struct pipeline_case c;
+            int64_t compressed = 0, backward = 0;
+            struct fr_program program;
+            case_uniform(&c, &fr_schedule_one_f_one_b, stages, micro, 1, false, 1, 2, 0.1);
+            c.p.scope = FR_SCOPE_EPILOGUE;
+            assert_int_equal(fr_program_make(&c.p, &program, NULL), FR_OK);
+            for (int64_t t = 0; t < program.n_tasks; t++) {
+                fr_task_kind kind = program.classes[program.tasks[t].class_id].kind;
+                compressed += kind == FR_TASK_COMPRESSED_MESSAGE;
+                backward +=
+                    kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE;
+            }
+            assert_int_equal(compressed, stages * (stages - 1) / 2);
+            assert_int_equal(backward, (stages - 1) * micro);
+            FR_NEAR(fr_pipeline_lossy_backward(&c.p), (double)compressed / (double)backward,
+                    1e-15);
+            fr_program_free(&program);
+        }
+}
+
+/* Random compressed pipelines: the engine and the recurrence agree; free compression never costs. */
+static void engines_agree(void **state) {
+    (void)state;
+    uint64_t seed = 5;
+    for (int k = 0; k < 500; k++) {
+        struct pipeline_case c;
+        int stages = 1 + (int)(case_random(&seed) % 8),
+            micro = 1 + (int)(case_random(&seed) % 20);
+        case_uniform(&c, k % 2 ? &fr_schedule_one_f_one_b : &fr_schedule_zero_bubble, stages,
+                     micro, 1, false, 1, 2, 0.3);
+        for (int i = 0; i < stages; i++) {
+            c.stage[i].small_message_s = 0.3 * case_uniform01(&seed);
+            c.stage[i].gradient_s = case_uniform01(&seed);
+            c.stage[i].gradient_codec_s = 0.2 * case_uniform01(&seed);
+        }
+        double plain_s = case_event_s(&c, true);
+        c.p.scope = k % 3 ? FR_SCOPE_EPILOGUE : FR_SCOPE_ALL;
+        FR_TRUE(case_event_s(&c, true) <= plain_s * (1 + 1e-12), "case %d", k);
+        c.p.encode_s = 0.2 * case_uniform01(&seed);
+        c.p.decode_s = 0.1 * case_uniform01(&seed);
+        FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
+    }
+}
+
+/* Free compression of k < P stages' gradients saves at most the last stage's lead, (P-1)(B + c)
+ * asynchronous, and the time never grows with k. */
+static void selective_stages(void **state) {
+    (void)state;
+    for (int stages = 2; stages <= 8; stages++)
+        for (double gradient_s = 0; gradient_s <= 40; gradient_s += 4) {
+            struct pipeline_case c;
+            double before_s = INFINITY, none_s = 0, c_s = 0.04;
+            for (int k = 0; k < stages; k++) {
+                case_uniform(&c, &fr_schedule_one_f_one_b, stages, 4 * stages, 1, false, 1, 2,
+                             c_s);
+                for (int i = 0; i < stages; i++) c.stage[i].gradient_s = i < k ? 0 : gradient_s;
+                double time_s = case_event_s(&c, true);
+                if (k == 0) none_s = time_s;
+                FR_TRUE(time_s <= before_s * (1 + 1e-12), "P %d k %d", stages, k);
+                FR_TRUE(none_s - time_s <= (stages - 1) * (2 + c_s) + 1e-9,
+                        "P %d k %d saves %g", stages, k, none_s - time_s);
+                before_s = time_s;
+            }
+        }
+}
+
+/* Eqs. 15 and 16 on a ring without latency: fused is 3/7 faster at D = 4, 30.0 % less. */
+static void fused_embedding(void **state) {
+    (void)state;
+    struct fr_job job;
+    struct fr_outcome separate, fused;
+    static const char *const ring[] = {
+        "cluster.collectives.all_reduce={\"form\": \"algorithm\", \"name\": \"ring\"}",
+        "cluster.levels=[{\"name\": \"all\", \"ranks\": 128, \"latency\": \"0 s\", "
+        "\"bandwidth\": \"10 GB/s\"}]"};
+    double embedding_s = 0;
+    for (int k = 0; k < 2; k++) {
+        LOAD("gpt-2.5b", &job, ring[0], ring[1],
+             k ? "compression.embedding=fused" : "compression.embedding=separate");
+        struct fr_pipeline p;
+        struct fr_stage_work first;
+        uint32_t extrapolated = 0;
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        fr_transformer_stage(&job.workload, 8, 4, 0, 8, &first);
+        double V_s = 4 * first.embedding_rank / 10e9, D = 4;
+        /* Separate: 2 (D-1)/D V in each end's gradients, then V between the ends; fused:
+         * 2 (2D-1)/(2D) V. */
+        double got_s = p.embedding_s + (k ? 0 : 2 * (D - 1) / D * V_s);
+        FR_NEAR(got_s, k ? (2 * D - 1) / D * V_s : (3 * D - 2) / D * V_s, 1e-12);
+        if (k) {
+            FR_NEAR(embedding_s / got_s - 1, 3.0 / 7, 1e-12);
+            FR_NEAR(1 - got_s / embedding_s, 0.3, 1e-12);
+        }
+        embedding_s = got_s;
+        fr_cost(&job, &job.plan, k ? &fused : &separate);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+    assert_true(fused.time_s < separate.time_s);
+}
+
+/* Every step of the paper's ladder on the real configuration, by both engines. */
+static void ladder(void **state) {
+    (void)state;
+    static const char *const steps[][4] = {
+        {NULL},
+        {"compression.backward.scope=epilogue", NULL},
+        {"compression.backward.scope=epilogue", "compression.embedding=fused", NULL},
+        {"compression.backward.scope=epilogue", "compression.embedding=fused",
+         "compression.gradient.stages=3", NULL}};
+    for (int k = 0; k < 4; k++) {
+        struct fr_job job;
+        struct fr_outcome closed;
+        struct fr_simulation event;
+        struct fr_error err = {0};
+        load("gpt-8.3b", steps[k], &job);
+        fr_cost(&job, &job.plan, &closed);
+        assert_int_equal(fr_simulate(&job, &job.plan, true, &event, &err), FR_OK);
+        FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
+        FR_NEAR(closed.lossy_backward, k == 0 ? 0 : 6.0 / 48, 1e-12);
+        assert_true(k < 3 ? closed.lossy_gradient <= 0
+                          : closed.lossy_gradient > 0.6 && closed.lossy_gradient < 0.75);
+        double sum_s = 0;
+        for (int i = 0; i < FR_PART_COUNT; i++) sum_s += closed.part_s[i];
+        FR_NEAR(sum_s, closed.time_s, 1e-12);
+        fr_simulation_free(&event);
+        fr_job_free(&job);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ratios),          cmocka_unit_test(epilogue_counts),
+        cmocka_unit_test(engines_agree),   cmocka_unit_test(selective_stages),
+        cmocka_unit_test(fused_embedding), cmocka_unit_test(ladder)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
