@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "models/family.h"
 #include "models/iterations.h"
 
 const struct fr_kind *const fr_kinds[] = {
@@ -48,20 +49,26 @@ static fr_status check_keys(const struct fr_json *root, const struct fr_kind *ki
     return fr_json_object(root, all, err);
 }
 
+static fr_status own_read(const struct fr_json *root, struct fr_workload *workload,
+                          struct fr_error *err) {
+    const char *names[16] = {NULL};
+    int which = 0;
+    for (int i = 0; fr_kinds[i]; i++) names[i] = fr_kinds[i]->name;
+    FR_TRY(fr_json_get_choice(root, "kind", true, names, &which, err));
+    workload->kind = fr_kinds[which];
+    FR_TRY(check_keys(root, workload->kind, err));
+    FR_TRY(common_read(root, workload, err));
+    return workload->kind->read(root, workload, err);
+}
+
 fr_status fr_workload_read(const struct fr_json_document *document,
                            struct fr_workload *workload, struct fr_error *err) {
     struct fr_json root = fr_json_root(document),
                    iterations = fr_json_member(&root, "iterations");
-    const char *names[16] = {NULL};
-    int which = 0;
     *workload = (struct fr_workload){0};
-    for (int i = 0; fr_kinds[i]; i++) names[i] = fr_kinds[i]->name;
     if (!fr_json_is_object(&root)) return fr_json_fail(&root, err, "expected an object");
-    FR_TRY(fr_json_get_choice(&root, "kind", true, names, &which, err));
-    workload->kind = fr_kinds[which];
-    FR_TRY(check_keys(&root, workload->kind, err));
-    FR_TRY(common_read(&root, workload, err));
-    FR_TRY(workload->kind->read(&root, workload, err));
+    FR_TRY(fr_family_is_config(&root) ? fr_family_read(&root, workload, err)
+                                      : own_read(&root, workload, err));
     return fr_json_present(&iterations) ? fr_iterations_read(&iterations, workload, err)
                                         : FR_OK;
 }

@@ -3,6 +3,7 @@
 
 #include "app/load.h"
 #include "app/verb.h"
+#include "models/family.h"
 #include "models/preset.h"
 #include "plots/figure.h"
 #include "traces/format.h"
@@ -37,6 +38,13 @@ static int list_schedules(struct row *rows) {
     return n;
 }
 
+static int list_compressions(struct row *rows) {
+    int n = 0;
+    for (const struct fr_compression *const *c = fr_compressions; *c; c++)
+        rows[n++] = (struct row){(*c)->name, "lossy", (*c)->summary, (*c)->source};
+    return n;
+}
+
 static int list_forms(struct row *rows) {
     int n = 0;
     for (const struct fr_form *const *f = fr_forms; *f; f++)
@@ -50,6 +58,13 @@ static int list_kinds(struct row *rows) {
     int n = 0;
     for (const struct fr_kind *const *k = fr_kinds; *k; k++)
         rows[n++] = (struct row){(*k)->name, "model", (*k)->summary, ""};
+    return n;
+}
+
+static int list_families(struct row *rows) {
+    int n = 0;
+    for (const struct fr_family *const *f = fr_families; *f; f++)
+        rows[n++] = (struct row){(*f)->name, "config.json", (*f)->summary, ""};
     return n;
 }
 
@@ -96,8 +111,10 @@ static const struct table {
     {"collectives", "algorithms and their closed forms", list_collectives},
     {"methods", "ways to divide a layer over the model axis", list_methods},
     {"schedules", "orders of a pipeline stage's passes", list_schedules},
+    {"compressions", "codecs of messages and gradients", list_compressions},
     {"forms", "forms of collectives and matrix products in a cluster file", list_forms},
     {"kinds", "kinds of models", list_kinds},
+    {"families", "Hugging Face config.json files that --model reads", list_families},
     {"presets", "clusters and models that come with the program", list_all_presets},
     {"clusters", "cluster presets", list_clusters},
     {"models", "model presets", list_models},
@@ -160,7 +177,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_list = {
     .name = "list",
     .summary = "collectives, methods, forms, kinds, presets, figures",
-    .usage = "[collectives|methods|schedules|forms|kinds|presets|clusters|models|figures|"
+    .usage = "[collectives|methods|schedules|compressions|forms|kinds|families|presets|"
+             "clusters|models|"
+             "figures|"
              "reasons] [--json]",
     .options = options,
     .run = run,

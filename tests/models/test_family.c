@@ -1,0 +1,255 @@
+/* Hugging Face files: published parameter counts, what stands in for absent keys, refusals. */
+#include "models/family.h"
+#include "models/transformer.h"
+#include "tests/job.h"
+
+static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    *w = (struct fr_workload){0};
+    fr_status status = fr_json_parse(text, strlen(text), "m", &document, err);
+    if (status == FR_OK) status = fr_workload_read(document, w, err);
+    fr_json_free(document);
+    return status;
+}
+
+static struct fr_workload must_read(const char *text) {
+    struct fr_workload w;
+    struct fr_error err = {0};
+    if (read(text, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    return w;
+}
+
+/* A file of this folder, as a job with the changes of @p sets. */
+static void load(const char *name, const char *const *sets, struct fr_job *job) {
+    char path[512];
+    snprintf(path, sizeof path, FR_SOURCE_DIR "/tests/models/hf/%s.json", name);
+    fr_test_job("a100-hdr", path, sets, job);
+}
+
+/* Of the whole model, without the rows that pad the vocabulary. */
+static double parameters(const struct fr_workload *w) {
+    const struct fr_transformer *t = &w->transformer;
+    struct fr_stage_work work;
+    fr_transformer_stage(w, 1, 1, 0, 1, &work);
+    int64_t rows = fr_transformer_padded_vocabulary(t, 1) - t->vocabulary;
+    return work.parameters - (double)(rows * t->hidden * (t->tied ? 1 : 2));
+}
+
+static void published_counts(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        double parameters;
+    } want[] = {{"gpt2", 124439808},        {"gpt2-xl", 1557611200},
+                {"llama-2-7b", 6738415616}, {"llama-3-8b", 8030261248},
+                {"mistral-7b", 7241732096}, {"qwen2-7b", 7615616512},
+                {"qwen3-8b", 8190735360}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct fr_job job;
+        print_message("%s\n", want[i].name);
+        load(want[i].name, NULL, &job);
+        FR_NEAR(parameters(&job.workload), want[i].parameters, 0);
+        fr_job_free(&job);
+    }
+}
+
+/* Ranks together hold the layer once, and what is not divided once each. */
+static void ranks_add_up(void **state) {
+    (void)state;
+    struct fr_job job;
+    load("qwen2-7b", NULL, &job);
+    const struct fr_transformer *qwen2 = &job.workload.transformer;
+    double norms = 2 * 3584;
+    FR_NEAR(4 * fr_transformer_layer_parameters_rank(qwen2, 4),
+            fr_transformer_layer_parameters(qwen2) + 3 * norms, 0);
+    fr_job_free(&job);
+    load("qwen3-8b", NULL, &job);
+    const struct fr_transformer *qwen3 = &job.workload.transformer;
+    norms = 2 * 4096 + 2 * 128;
+    FR_NEAR(4 * fr_transformer_layer_parameters_rank(qwen3, 4),
+            fr_transformer_layer_parameters(qwen3) + 3 * norms, 0);
+    fr_job_free(&job);
+}
+
+/* The preset of ours and the file of theirs are one model. */
+static void same_as_the_preset(void **state) {
+    (void)state;
+    struct fr_job ours, theirs;
+    fr_test_job("a100-hdr", "llama-3-8b", NULL, &ours);
+    load("llama-3-8b", NULL, &theirs);
+    const struct fr_workload *a = &ours.workload, *b = &theirs.workload;
+    FR_NEAR(fr_workload_state_B(b), fr_workload_state_B(a), 0);
+    FR_NEAR(parameters(b), parameters(a), 0);
+    assert_int_equal(b->transformer.sequence, a->transformer.sequence);
+    assert_int_equal(b->transformer.kv_heads, a->transformer.kv_heads);
+    assert_ptr_equal(b->kind, a->kind);
+    fr_job_free(&ours);
+    fr_job_free(&theirs);
+}
+
+static void training_defaults(void **state) {
+    (void)state;
+    struct fr_job job;
+    load("gpt2", NULL, &job);
+    assert_string_equal(job.workload.name, "gpt2");
+    assert_non_null(strstr(job.workload.source, "fp32 as it names no torch_dtype"));
+    assert_int_equal(job.workload.dtype, FR_FP32);
+    assert_int_equal(job.workload.global_batch, 256);
+    FR_NEAR(fr_workload_state_B(&job.workload), 16, 0);
+    fr_job_free(&job);
+    load("llama-2-7b", NULL, &job);
+    assert_string_equal(job.workload.name, "Llama-2-7b-hf");
+    assert_int_equal(job.workload.dtype, FR_FP16);
+    assert_int_equal(job.workload.gradient_dtype, FR_FP32);
+    FR_NEAR(fr_workload_state_B(&job.workload), 2 + 4 + 12, 0);
+    fr_job_free(&job);
+}
+
+static void ours_go_before(void **state) {
+    (void)state;
+    const char *sets[] = {"model.sequence=2048",       "model.dtype=fp32",
+                          "model.global_batch=512",    "model.gradient_dtype=bf16",
+                          "model.optimizer_state=4 B", "model.name=mine",
+                          "model.iterations=1000",     NULL};
+    struct fr_job job;
+    load("llama-2-7b", sets, &job);
+    const struct fr_workload *w = &job.workload;
+    assert_string_equal(w->name, "mine");
+    assert_int_equal(w->transformer.sequence, 2048);
+    assert_int_equal(w->dtype, FR_FP32);
+    assert_int_equal(w->global_batch, 512);
+    assert_int_equal(w->n_iterations, 1);
+    FR_NEAR(fr_workload_state_B(w), 4 + 2 + 4, 0);
+    fr_job_free(&job);
+}
+
+#define SIZES                                                                                  \
+    "\"num_hidden_layers\": 2, \"hidden_size\": 64, \"intermediate_size\": 96, "               \
+    "\"num_attention_heads\": 32, \"max_position_embeddings\": 16, \"vocab_size\": 128"
+
+/* What each class takes an absent key for; null is not the same. */
+static void absent_and_null(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t kv_heads, head_dim;
+    } want[] = {
+        {"{\"model_type\": \"llama\", " SIZES "}", 32, 2},
+        {"{\"model_type\": \"llama\", \"num_key_value_heads\": null, \"head_dim\": null, "
+         "\"attention_bias\": null, \"text_config\": null, \"num_experts\": null, " SIZES "}",
+         32, 2},
+        {"{\"model_type\": \"mistral\", " SIZES "}", 8, 2},
+        {"{\"model_type\": \"mistral\", \"num_key_value_heads\": null, " SIZES "}", 32, 2},
+        {"{\"model_type\": \"qwen2\", " SIZES "}", 32, 2},
+        {"{\"model_type\": \"qwen3\", \"num_key_value_heads\": 4, " SIZES "}", 4, 128},
+        {"{\"architectures\": [\"LlamaForCausalLM\"], " SIZES "}", 32, 2},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct fr_workload w = must_read(want[i].text);
+        print_message("%s\n", want[i].text);
+        assert_int_equal(w.transformer.kv_heads, want[i].kv_heads);
+        assert_int_equal(w.transformer.head_dim, want[i].head_dim);
+        assert_false(w.transformer.tied);
+    }
+}
+
+static void biases(void **state) {
+    (void)state;
+    struct fr_workload plain = must_read("{\"model_type\": \"llama\", " SIZES "}");
+    struct fr_workload both = must_read("{\"model_type\": \"llama\", \"attention_bias\": true, "
+                                        "\"mlp_bias\": true, " SIZES "}");
+    struct fr_workload qkv = must_read("{\"model_type\": \"qwen2\", " SIZES "}");
+    double layer = fr_transformer_layer_parameters(&plain.transformer);
+    FR_NEAR(fr_transformer_layer_parameters(&both.transformer), layer + 4 * 64 + 2 * 96 + 64,
+            0); /* q k v o, gate up, down */
+    FR_NEAR(fr_transformer_layer_parameters(&qkv.transformer), layer + 3 * 64, 0);
+}
+
+static void text_config(void **state) {
+    (void)state;
+    struct fr_workload w = must_read(
+        "{\"model_type\": \"llava\", \"torch_dtype\": \"bfloat16\", \"tie_word_embeddings\": "
+        "true, \"vision_config\": {}, \"text_config\": {\"model_type\": \"llama\", "
+        "\"_name_or_path\": \"a/b/vicuna\", " SIZES "}}");
+    assert_string_equal(w.name, "vicuna");
+    assert_int_equal(w.dtype, FR_BF16);
+    assert_true(w.transformer.tied);
+    assert_non_null(strstr(w.source, "text_config only"));
+}
+
+static void refuses(void **state) {
+    (void)state;
+    static const char known[] = "known: gpt2, llama, mistral, qwen2, qwen3";
+    static const struct {
+        const char *text, *where, *detail;
+    } bad[] = {
+        {"{\"model_type\": \"bert\"}", "m#/model_type", known},
+        {"{\"architectures\": [\"BertModel\"]}", "m#/architectures", known},
+        {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"opt\"}}",
+         "m#/model_type", known},
+        {"{\"model_type\": \"llava\", \"text_config\": {\"model_type\": \"llama\"}}",
+         "m#/text_config/num_hidden_layers", "is missing"},
+        {"{\"model_type\": 3}", "m#/model_type", "expected a string"},
+        {"{\"architectures\": []}", "m#/architectures", "has 0 elements"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 4, "
+         "\"vocab_size\": 9}",
+         "m#/n_positions", "is missing"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 7, "
+         "\"n_ctx\": 8, \"vocab_size\": 9}",
+         "m#/n_head", "7 does not divide n_embd = 64"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 4, "
+         "\"n_ctx\": 8, \"vocab_size\": 9, \"sequence\": 16}",
+         "m#/sequence", "is 16; expected 1 to 8"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, \"n_head\": 4, "
+         "\"n_ctx\": 8, \"vocab_size\": 9, \"add_cross_attention\": true}",
+         "m#/add_cross_attention", "not priced yet"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": null}", "m#/n_layer", "found null"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": \"12\"}", "m#/n_layer", "a whole number"},
+        {"{\"model_type\": \"gpt2\", \"n_layer\": 0}", "m#/n_layer", "is 0"},
+        {"{\"model_type\": \"llama\", \"num_key_value_heads\": 3, " SIZES "}",
+         "m#/num_key_value_heads", "3 does not divide num_attention_heads = 32"},
+        {"{\"model_type\": \"llama\", \"attention_bias\": true, " SIZES "}",
+         "m#/attention_bias", "not priced yet"},
+        {"{\"model_type\": \"llama\", \"mlp_bias\": true, " SIZES "}", "m#/mlp_bias",
+         "not priced yet"},
+        {"{\"model_type\": \"llama\", \"mlp_bias\": 1, " SIZES "}", "m#/mlp_bias",
+         "true or false"},
+        {"{\"model_type\": \"qwen3\", \"attention_bias\": true, " SIZES "}",
+         "m#/attention_bias", "not priced yet"},
+        {"{\"model_type\": \"llama\", \"torch_dtype\": \"int8\", " SIZES "}", "m#/torch_dtype",
+         "known: float64, float32, bfloat16"},
+        {"{\"model_type\": \"llama\", \"layers\": 4, " SIZES "}", "m#/layers",
+         "use its own key"},
+        {"{\"model_type\": \"llama\", \"optimizer\": \"sgd\", " SIZES "}", "m#/optimizer",
+         "use optimizer_state"},
+        {"{\"model_type\": \"mixtral\", \"num_local_experts\": 8}", "m#/num_local_experts",
+         "mixture of experts is not priced yet"},
+        {"{\"model_type\": \"qwen3_moe\", \"num_experts\": 128}", "m#/num_experts",
+         "mixture of experts is not priced yet"},
+        {"{\"model_type\": \"llama4\", \"text_config\": {\"n_routed_experts\": 16}}",
+         "m#/text_config/n_routed_experts", "mixture of experts is not priced yet"},
+        {"{\"kind\": \"transformer\", \"model_type\": \"llama\"}", "m#/model_type",
+         "unknown key"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fr_workload w;
+        struct fr_error err = {0};
+        FR_TRUE(read(bad[i].text, &w, &err) == FR_ERR_INPUT, "%s", bad[i].text);
+        assert_string_equal(err.where, bad[i].where);
+        FR_TRUE(strstr(err.detail, bad[i].detail), "\"%s\" lacks \"%s\"", err.detail,
+                bad[i].detail);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(published_counts),
+                                       cmocka_unit_test(ranks_add_up),
+                                       cmocka_unit_test(same_as_the_preset),
+                                       cmocka_unit_test(training_defaults),
+                                       cmocka_unit_test(ours_go_before),
+                                       cmocka_unit_test(absent_and_null),
+                                       cmocka_unit_test(biases),
+                                       cmocka_unit_test(text_config),
+                                       cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
