@@ -50,6 +50,7 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
+    if (plan->recompute != FR_RECOMPUTE_NONE) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);

@@ -65,15 +65,15 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
         struct fr_stage_work work;
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
         fr_transformer_stage(w, plan->tp, plan->pp, i,
-                             plan->micro_batch ? plan->micro_batch : 1, &work);
+                             plan->micro_batch ? plan->micro_batch : 1, plan->recompute, &work);
         p->schedule->order(&p->args, i, slots);
         double held = (double)fr_schedule_held(p->schedule, slots, n_slots) / p->args.chunks;
         part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
         part_B[FR_MEMORY_GRADIENTS] = work.parameters_rank * fr_dtype_size_B(w->gradient_dtype);
         part_B[FR_MEMORY_OPTIMIZER] = work.parameters_rank * w->optimizer_state_B;
         part_B[FR_MEMORY_ACTIVATIONS] = held * work.activation_B;
-        part_B[FR_MEMORY_BUFFERS] =
-            p->codec_B + (plan->pp > 1 ? 2 * p->message_B * (double)plan->tp : 0);
+        part_B[FR_MEMORY_BUFFERS] = p->codec_B + work.working_B +
+                                    (plan->pp > 1 ? 2 * p->message_B * (double)plan->tp : 0);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += work.parameters;
         out->parameters_rank_max = fmax(out->parameters_rank_max, work.parameters_rank);

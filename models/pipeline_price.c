@@ -38,7 +38,8 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if ((compresses && !job->workload.transformer.layers) || c->gradient_stages > plan->pp ||
         (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
         reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    if (!job->workload.transformer.layers) return reasons;
+    if (!job->workload.transformer.layers)
+        return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
     if (plan->method != &fr_method_tensor) reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
@@ -132,7 +133,9 @@ static void price_products(const struct fr_job *job, const struct fr_stage_work 
         struct fr_gemm_shape weight = {forward.m, forward.k, forward.n, forward.batch};
         double count = work->gemm[k].count,
                weight_s = count * gemm->form->time_s(gemm, &weight, &outside);
-        stage->forward.compute_s += count * gemm->form->time_s(gemm, &forward, &outside);
+        double forward_s = count * gemm->form->time_s(gemm, &forward, &outside);
+        stage->forward.compute_s += forward_s;
+        if (work->again[k]) stage->backward.compute_s += forward_s;
         stage->backward.compute_s +=
             count * gemm->form->time_s(gemm, &input, &outside) + weight_s;
         stage->weight.compute_s += weight_s;
@@ -148,21 +151,22 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
     int64_t micro = plan->micro_batch ? plan->micro_batch : 1;
-    fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, &work);
+    fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, plan->recompute, &work);
     price_products(job, &work, stage, extrapolated);
     double moved_s = work.forward_B / device->memory_rate_B_per_s,
            launch_s = work.kernels * device->launch_s;
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
     bool outside = false;
-    double reduce_s = work.all_reduces * fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE],
-                                                        &tp, work.all_reduce_B, &outside);
+    double reduce_s =
+        fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], &tp, work.all_reduce_B, &outside);
     if (outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_REDUCE;
     stage->forward.compute_s += moved_s;
-    stage->backward.compute_s += 2 * moved_s;
+    stage->backward.compute_s += 2 * moved_s + work.again_B / device->memory_rate_B_per_s;
     stage->forward.launch_s = launch_s;
-    stage->backward.launch_s = 2 * launch_s;
+    stage->backward.launch_s = 2 * launch_s + work.again_kernels * device->launch_s;
     stage->weight.launch_s = launch_s / 2;
-    stage->forward.tp_s = stage->backward.tp_s = reduce_s;
+    stage->forward.tp_s = work.all_reduces * reduce_s;
+    stage->backward.tp_s = (work.all_reduces + work.again_all_reduces) * reduce_s;
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
@@ -173,8 +177,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
     stage->optimizer_s = work.parameters_rank * fr_workload_update_B(&job->workload) /
                          device->memory_rate_B_per_s;
-    double sent_B = 2 * p->args.micro_batches * work.all_reduces * work.all_reduce_B *
-                    fr_op_bus_factor(FR_OP_ALL_REDUCE, plan->tp);
+    double sent_B = p->args.micro_batches * (2 * work.all_reduces + work.again_all_reduces) *
+                    work.all_reduce_B * fr_op_bus_factor(FR_OP_ALL_REDUCE, plan->tp);
     if (sent_B > p->tp_B) p->tp_B = sent_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
     struct fr_group ends = fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * plan->tp);

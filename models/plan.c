@@ -27,7 +27,6 @@ static const struct fixed {
     const char *key;
     const char *const known[8];
 } fixed[] = {
-    {"recompute", {"none", "selective", "full", NULL}},
     {"overlap", {"none", "gradient", NULL}},
     {"placement", {"linear", "round-robin", "by-axis", "file", "optimised", NULL}},
     {"common", {"all", "subgrid", NULL}},
@@ -54,11 +53,13 @@ static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
                                struct fr_error *err) {
     static const char *const p2p[] = {"async", "duplex", NULL};
     const char *names[16] = {NULL};
-    int which = -1, mode = 0;
+    int which = -1, mode = 0, recompute = 0;
     for (int i = 0; fr_schedules[i]; i++) names[i] = fr_schedules[i]->name;
     FR_TRY(fr_json_get_choice(root, "schedule", false, names, &which, err));
     FR_TRY(fr_json_get_choice(root, "p2p", false, p2p, &mode, err));
+    FR_TRY(fr_json_get_choice(root, "recompute", false, fr_recompute_names, &recompute, err));
     if (which >= 0) plan->schedule = fr_schedules[which];
+    plan->recompute = (fr_recompute)recompute;
     plan->duplex = mode == 1;
     return fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err);
 }

@@ -20,6 +20,7 @@
 
 #include "models/compression.h"
 #include "models/method.h"
+#include "models/recompute.h"
 #include "models/schedule.h"
 #include "topology/levels.h"
 
@@ -46,7 +47,8 @@ struct fr_plan {
     int64_t micro_batch;  /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;
     int64_t chunks;
-    bool duplex; /**< blocking exchanges between stages */
+    bool duplex;            /**< blocking exchanges between stages */
+    fr_recompute recompute; /**< of transformers */
     struct fr_plan_compression compression;
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */

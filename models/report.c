@@ -76,6 +76,9 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(text,
                      "blocking exchanges (p2p duplex) have no closed form; use --engine event");
         break;
+    case FR_REASON_RECOMPUTE:
+        fr_text_addf(text, "recompute is priced for transformers only");
+        break;
     case FR_REASON_LOSSY:
         fr_text_addf(
             text, "%.3g of the gradient bytes and %.3g of the backward messages go compressed",
@@ -174,6 +177,9 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
     if (plan->compression.gradient_stages > 0)
         used += snprintf(out + used, capacity - used, ", SC %" PRId64 " r%" PRId64,
                          plan->compression.gradient_stages, plan->compression.gradient_rank);
+    if (plan->recompute != FR_RECOMPUTE_NONE)
+        used += snprintf(out + used, capacity - used, ", recompute %s",
+                         fr_recompute_names[plan->recompute]);
     if (plan->micro_batch)
         used += snprintf(out + used, capacity - used, ", b %" PRId64, plan->micro_batch);
     if (plan->layer_tp) snprintf(out + used, capacity - used, ", a grid per layer");
@@ -191,6 +197,7 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_string(w, "schedule", plan->schedule->name);
     fr_json_add_integer(w, "chunks", plan->chunks);
     fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");
+    fr_json_add_string(w, "recompute", fr_recompute_names[plan->recompute]);
     int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
     fr_json_add_integer(w, "global_batch", batch);
     int64_t whole = job->workload.n_layers == 0 ? 1 : batch / plan->dp;

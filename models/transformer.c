@@ -1,6 +1,9 @@
 #include "models/transformer.h"
 
 #include <math.h>
+#include <stddef.h>
+
+const char *const fr_recompute_names[] = {"none", "selective", "full", NULL};
 
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp) {
     int64_t multiple = 128 * tp;
@@ -82,13 +85,14 @@ static void add_product(struct fr_stage_work *work, double m, double n, double k
 static double layer_kernels(const struct fr_transformer *t) { return t->gated ? 13 : 12; }
 
 static void add_layers(const struct fr_workload *workload, double layers, double tp,
-                       double batch, struct fr_stage_work *work) {
+                       double batch, fr_recompute recompute, struct fr_stage_work *work) {
     const struct fr_transformer *t = &workload->transformer;
     struct sizes z = sizes_of(t);
     double s = (double)t->sequence, tokens = batch * s,
            value_B = fr_dtype_size_B(workload->dtype);
     double heads = (double)t->heads / tp, d = (double)t->head_dim,
            scores = batch * heads * s * s;
+    enum { QKV, SCORES, VALUES }; /* the first products, in order */
     add_product(work, (z.q + 2 * z.kv) / tp, tokens, z.h, batch, layers);
     add_product(work, s, s, d, batch, layers * batch * heads);
     add_product(work, s, d, s, batch, layers * batch * heads);
@@ -109,11 +113,23 @@ static void add_layers(const struct fr_workload *workload, double layers, double
     double kept = 4 * tokens * z.h + (z.q + 2 * z.kv + z.q) / tp * tokens +
                   z.mlp * tokens * z.f / tp + 2 * scores;
     double masks_B = 2 * tokens * z.h + scores;
-    work->activation_B += layers * (kept * value_B + masks_B);
+    double core_B = 2 * scores * value_B + scores, all_B = kept * value_B + masks_B;
+    if (recompute == FR_RECOMPUTE_NONE) {
+        work->activation_B += layers * all_B;
+        return;
+    }
+    bool full = recompute == FR_RECOMPUTE_FULL;
+    for (int k = 0; k < work->n_gemms; k++) work->again[k] = full || k == SCORES || k == VALUES;
+    work->again_B += layers * (full ? moved : 4 * scores) * value_B;
+    work->again_kernels += layers * (full ? layer_kernels(t) : 3);
+    work->again_all_reduces += full ? work->all_reduces : 0;
+    work->activation_B += layers * (full ? tokens * z.h * value_B : all_B - core_B);
+    work->working_B = full ? all_B : core_B;
 }
 
 void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_t pp, int64_t i,
-                          int64_t micro_batch, struct fr_stage_work *work) {
+                          int64_t micro_batch, fr_recompute recompute,
+                          struct fr_stage_work *work) {
     const struct fr_transformer *t = &workload->transformer;
     double ranks = (double)tp, layers = (double)fr_transformer_stage_layers(t, pp, i);
     double h = (double)t->hidden, tokens = (double)(micro_batch * t->sequence);
@@ -123,7 +139,7 @@ void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_
     *work = (struct fr_stage_work){0};
     work->parameters = layers * fr_transformer_layer_parameters(t);
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp);
-    add_layers(workload, layers, ranks, (double)micro_batch, work);
+    add_layers(workload, layers, ranks, (double)micro_batch, recompute, work);
     if (first) {
         double positions = t->positions ? (double)t->sequence * h : 0;
         work->parameters += embedding + positions;

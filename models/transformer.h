@@ -21,7 +21,7 @@
 
 #include "models/compression.h"
 #include "models/method.h"
-#include "models/reason.h"
+#include "models/recompute.h"
 
 /** Vocabulary padded as Megatron does for @p tp. */
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);
@@ -44,12 +44,16 @@ struct fr_stage_work {
     double kernels;      /**< forward; about twice that backward */
     double all_reduces;  /**< over tp forward, and as many backward */
     double all_reduce_B; /**< each */
+    /* What the backward pass does a second time, and what it holds while it does. */
+    bool again[16];
+    double again_B, again_kernels, again_all_reduces, working_B;
     double activation_B; /**< kept for the backward pass, a micro-batch */
 };
 
 /** Work of stage @p i of the plan's pp, for micro-batches of @p micro_batch samples. */
 void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_t pp, int64_t i,
-                          int64_t micro_batch, struct fr_stage_work *work);
+                          int64_t micro_batch, fr_recompute recompute,
+                          struct fr_stage_work *work);
 
 /** The weight matrices of one layer on one rank: m and n of each; @p capacity of at least 7.
  *  @return how many. */

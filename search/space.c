@@ -74,6 +74,8 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
         return parse_names(equals + 1, "method", fr_method_names, d, err);
     if (which == FR_VARY_SCHEDULE) return parse_schedules(equals + 1, d, err);
     if (which == FR_VARY_SCOPE) return parse_names(equals + 1, "scope", fr_scope_names, d, err);
+    if (which == FR_VARY_RECOMPUTE)
+        return parse_names(equals + 1, "recompute", fr_recompute_names, d, err);
     if (which == FR_VARY_EMBEDDING)
         return parse_names(equals + 1, "embedding", embeddings, d, err);
     int64_t least = which == FR_VARY_GRADIENT_STAGES ? 0 : 1;
@@ -120,6 +122,9 @@ static void set_key(struct fr_plan *plan, int key, int64_t value) {
         break;
     case FR_VARY_CHUNKS:
         plan->chunks = value;
+        break;
+    case FR_VARY_RECOMPUTE:
+        plan->recompute = (fr_recompute)value;
         break;
     case FR_VARY_SCOPE:
         plan->compression.scope = (fr_scope)value;

@@ -18,7 +18,7 @@ static const struct fr_option options[] = {
     FR_OPTION_SET,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
-     "method, dp, pp, tp, schedule, chunks, ghost, global_batch, micro_batch, "
+     "method, dp, pp, tp, schedule, chunks, recompute, ghost, global_batch, micro_batch, "
      "compression.backward.scope, .rank, compression.embedding, compression.gradient.stages, "
      ".rank; may be repeated",
      'v'},

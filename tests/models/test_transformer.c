@@ -12,7 +12,8 @@ static double parameters(const char *model, const char *tp, const char *pp) {
     fr_test_job("a100-hdr", model, sets, &job);
     for (int64_t i = 0; i < job.plan.pp; i++) {
         struct fr_stage_work work;
-        fr_transformer_stage(&job.workload, job.plan.tp, job.plan.pp, i, 1, &work);
+        fr_transformer_stage(&job.workload, job.plan.tp, job.plan.pp, i, 1, FR_RECOMPUTE_NONE,
+                             &work);
         sum += work.parameters;
     }
     fr_job_free(&job);
@@ -66,7 +67,7 @@ static void volumes(void **state) {
         FR_NEAR(p.stage[1].gradient_B, want[k].gradient_GB * 1e9, 2e-3);
         FR_NEAR(8 * fr_op_bus_factor(FR_OP_ALL_REDUCE, 4) * p.stage[1].gradient_B,
                 want[k].ring_GB * 1e9, 3e-3);
-        fr_transformer_stage(&job.workload, 8, 4, 0, 8, &first);
+        fr_transformer_stage(&job.workload, 8, 4, 0, 8, FR_RECOMPUTE_NONE, &first);
         FR_NEAR(4 * first.embedding_rank, want[k].embedding_MB * 1e6, 1e-3);
         fr_pipeline_free(&p);
         fr_job_free(&job);
@@ -81,7 +82,7 @@ static void forward_flop(void **state) {
     for (int64_t tp = 1; tp <= 8; tp *= 2) {
         struct fr_stage_work work; /* a middle stage of 3: 24 layers, nothing else */
         double flop = 0, b = 4, s = 1024, h = 3072;
-        fr_transformer_stage(&job.workload, tp, 3, 1, 4, &work);
+        fr_transformer_stage(&job.workload, tp, 3, 1, 4, FR_RECOMPUTE_NONE, &work);
         for (int k = 0; k < work.n_gemms; k++)
             flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
                     work.gemm[k].shape.k;
@@ -99,8 +100,39 @@ static void activations(void **state) {
     struct fr_stage_work work;
     double b = 4, s = 1024, h = 3072, a = 24;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
-    fr_transformer_stage(&job.workload, 1, 72, 1, 4, &work);
+    fr_transformer_stage(&job.workload, 1, 72, 1, 4, FR_RECOMPUTE_NONE, &work);
     FR_NEAR(work.activation_B, s * b * h * (34 + 5 * a * s / h), 1e-12);
+    fr_job_free(&job);
+}
+
+/* Korthikanti et al. 2022: selective recompute keeps 34 s b h, full keeps the layer's input; the
+ * backward pass repeats the core's products, or all of the forward pass. */
+static void recompute(void **state) {
+    (void)state;
+    const char *sets[] = {"model.dtype=bf16", NULL};
+    struct fr_job job;
+    struct fr_stage_work work;
+    double b = 4, s = 1024, h = 3072;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    for (fr_recompute how = FR_RECOMPUTE_NONE; how <= FR_RECOMPUTE_FULL; how++) {
+        double again = 0, forward = 0;
+        fr_transformer_stage(&job.workload, 1, 72, 1, 4, how, &work);
+        for (int k = 0; k < work.n_gemms; k++) {
+            const struct fr_gemm_work *g = &work.gemm[k];
+            double flop = g->count * 2 * g->shape.m * g->shape.n * g->shape.k;
+            forward += flop;
+            if (work.again[k]) again += flop;
+        }
+        if (how == FR_RECOMPUTE_NONE) assert_true(!(again > 0));
+        if (how == FR_RECOMPUTE_SELECTIVE) {
+            FR_NEAR(again, 4 * b * s * s * h, 1e-12);
+            FR_NEAR(work.activation_B, 34 * s * b * h, 1e-12);
+        }
+        if (how == FR_RECOMPUTE_FULL) {
+            FR_NEAR(again, forward, 1e-12);
+            FR_NEAR(work.activation_B, 2 * s * b * h, 1e-12);
+        }
+    }
     fr_job_free(&job);
 }
 
@@ -143,6 +175,7 @@ int main(void) {
         cmocka_unit_test(published_counts), cmocka_unit_test(stages_add_up),
         cmocka_unit_test(padding),          cmocka_unit_test(volumes),
         cmocka_unit_test(forward_flop),     cmocka_unit_test(activations),
-        cmocka_unit_test(parts_add_up),     cmocka_unit_test(refuses)};
+        cmocka_unit_test(recompute),        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
