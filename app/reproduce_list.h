@@ -1,3 +1,4 @@
 /* Read more than once, so without guard.  One row per file in app/reproduce/. */
 FR_PAPER(phantom)
 FR_PAPER(grid)
+FR_PAPER(optimus)

@@ -76,7 +76,7 @@ static fr_status find(const char *name, const struct fr_paper **paper, struct fr
     }
     const char *near = fr_suggest(name, known);
     return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid", name,
+                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid, optimus", name,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -110,7 +110,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[phantom|grid] [--json]",
+    .usage = "[phantom|grid|optimus] [--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .run = run,

@@ -83,8 +83,23 @@ static void grid(void **state) {
     free(r.rows);
 }
 
+/* One number fitted to the 8.3B baseline predicts the 2.5B one; the adapter lies where the
+ * reference found it, within its neighbourhood. */
+static void optimus(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    run(&fr_paper_optimus, &r);
+    const struct fr_reproduce_row *baseline = row(&r, "table2/gpt-2.5b/baseline");
+    assert_int_equal(baseline->role, FR_ROLE_PREDICTED);
+    FR_NEAR(baseline->ours, baseline->published, 0.03);
+    double adapter_GB_per_s = row(&r, "fit/adapter_rate")->ours;
+    assert_true(adapter_GB_per_s > 1.8 && adapter_GB_per_s < 3.6);
+    assert_int_equal(row(&r, "table2/gpt-8.3b/cb_gain")->role, FR_ROLE_NOT_EXPLAINED);
+    free(r.rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold), cmocka_unit_test(phantom),
-                                       cmocka_unit_test(grid)};
+                                       cmocka_unit_test(grid), cmocka_unit_test(optimus)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
