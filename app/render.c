@@ -103,6 +103,17 @@ static void render_caveats(struct fr_text *text, const struct fr_job *job,
                      "known here\n",
                      100 * out->lossy_gradient, out->plan.compression.gradient_rank,
                      100 * out->lossy_backward, out->plan.compression.backward_rank);
+    char rate[40];
+    if (out->break_even_backward_B_per_s > 0)
+        fr_text_addf(text,
+                     "compressing backward messages pays where a rank gets less than %s of the "
+                     "network\n",
+                     fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
+    if (out->break_even_gradient_B_per_s > 0)
+        fr_text_addf(text, "compressing gradients pays where it gets less than %s\n",
+                     fr_quantity_format(out->break_even_gradient_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
     if (!out->extrapolated) return;
     fr_text_addf(text, "\nextrapolated beyond what was measured:");
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)

@@ -62,6 +62,9 @@ struct fr_outcome {
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
     double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
     double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */
+    /** Rate of a rank's own share of the network above which compressing takes longer than it
+     *  saves [B/s]; 0 where nothing goes compressed. */
+    double break_even_gradient_B_per_s, break_even_backward_B_per_s;
     fr_iterations_origin iterations_origin;
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */

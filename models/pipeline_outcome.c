@@ -87,6 +87,21 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
     return FR_OK;
 }
 
+/* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
+ * than it saves, were all of it exposed. */
+static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) {
+    double codec_s = p->encode_s + p->decode_s, gradient_codec_s = 0, sent_B = 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        gradient_codec_s += p->stage[i].gradient_codec_s;
+        sent_B += p->stage[i].gradient_B;
+    }
+    double bus = fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp);
+    if (codec_s > 0)
+        out->break_even_backward_B_per_s = (p->message_B - p->small_message_B) / codec_s;
+    if (gradient_codec_s > 0)
+        out->break_even_gradient_B_per_s = bus * (p->gradient_B - sent_B) / gradient_codec_s;
+}
+
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++)
@@ -143,6 +158,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
     out->lossy_backward = fr_pipeline_lossy_backward(p);
     add_bytes(p, out);
+    add_break_even(p, out);
     add_energy(job, p, out);
     add_totals(job, out);
     if (job->workload.transformer.layers) return add_memory(job, p, out, err);

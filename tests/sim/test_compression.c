@@ -151,6 +151,24 @@ static void fused_embedding(void **state) {
     assert_true(fused.time_s < separate.time_s);
 }
 
+/* At the break-even rate, with no latency and everything exposed, compressing one message takes
+ * as long as sending it whole. */
+static void break_even(void **state) {
+    (void)state;
+    struct fr_job job;
+    struct fr_pipeline p;
+    struct fr_outcome out;
+    uint32_t extrapolated = 0;
+    LOAD("gpt-8.3b", &job, "compression.backward.scope=all", "compression.gradient.stages=4");
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    double rate = out.break_even_backward_B_per_s;
+    FR_NEAR(p.encode_s + p.decode_s + p.small_message_B / rate, p.message_B / rate, 1e-12);
+    assert_true(out.break_even_gradient_B_per_s > 0);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
 /* Every step of the paper's ladder on the real configuration, by both engines. */
 static void ladder(void **state) {
     (void)state;
@@ -184,6 +202,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ratios),          cmocka_unit_test(epilogue_counts),
         cmocka_unit_test(engines_agree),   cmocka_unit_test(selective_stages),
-        cmocka_unit_test(fused_embedding), cmocka_unit_test(ladder)};
+        cmocka_unit_test(fused_embedding), cmocka_unit_test(break_even),
+        cmocka_unit_test(ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
