@@ -23,13 +23,9 @@ struct mesh {
     double micro_batches;
 };
 
-static int64_t batch_of(const struct fr_job *job, const struct fr_plan *plan) {
-    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
-}
-
 static struct mesh mesh_make(const struct fr_job *job, const struct fr_plan *plan, int64_t tp,
                              int64_t dp) {
-    double local = (double)batch_of(job, plan) / (double)dp;
+    double local = (double)fr_job_batch(job, plan) / (double)dp;
     double micro = plan->micro_batch ? (double)plan->micro_batch : local;
     return (struct mesh){
         .shard = {.tp = (double)tp,
@@ -46,7 +42,7 @@ static struct mesh mesh_make(const struct fr_job *job, const struct fr_plan *pla
  * that dp does not divide would leave ranks waiting, which nothing here prices. */
 static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
-    int64_t batch = batch_of(job, plan);
+    int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
@@ -66,7 +62,7 @@ static int64_t layer_tp(const struct fr_plan *plan, int i) {
 
 static fr_reasons check_layers(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
-    int64_t ranks = fr_plan_ranks(plan), batch = batch_of(job, plan);
+    int64_t ranks = fr_plan_ranks(plan), batch = fr_job_batch(job, plan);
     for (int i = 0; i < job->workload.n_layers; i++) {
         int64_t tp = layer_tp(plan, i);
         if (ranks % tp != 0 || batch % (ranks / tp) != 0 ||
@@ -165,7 +161,7 @@ double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_b
 
 double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int i) {
     const struct fr_layer *layer = &job->workload.layers[i];
-    if (batch_of(job, plan) % plan->dp != 0) return INFINITY;
+    if (fr_job_batch(job, plan) % plan->dp != 0) return INFINITY;
     struct mesh mesh = mesh_make(job, plan, plan->tp, plan->dp);
     struct fr_layer_work work = {0};
     uint32_t extrapolated = 0;
@@ -192,7 +188,7 @@ static void add_layers(const struct fr_job *job, const struct fr_plan *plan,
         if (plan->layer_tp && i > 0)
             out->part_s[FR_PART_REDISTRIBUTION] +=
                 fr_redistribution_s(job, ranks, plan->layer_tp[i - 1], plan->layer_tp[i],
-                                    layer->inputs, (double)batch_of(job, plan));
+                                    layer->inputs, (double)fr_job_batch(job, plan));
     }
 }
 
@@ -208,8 +204,8 @@ static void add_energy(const struct fr_job *job, struct fr_outcome *out) {
                      : NAN;
 }
 
-static void add_totals(const struct fr_job *job, const struct fr_plan *plan,
-                       struct fr_outcome *out) {
+void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
+    const struct fr_plan *plan = &out->plan;
     out->iterations = NAN;
     if (plan->iterations > 0) {
         out->iterations = plan->iterations;
@@ -241,5 +237,5 @@ void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_out
     if (device->memory_B > 0 && out->memory_peak_B > device->memory_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
     add_energy(job, out);
-    add_totals(job, plan, out);
+    fr_outcome_add_totals(job, out);
 }

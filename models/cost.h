@@ -19,6 +19,10 @@
  *  A plan that is only too large for memory is priced all the same. */
 void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_outcome *out);
 
+/** Fill the iterations to the loss and what follows from them: the plan's number, else the
+ *  model's table.  @p out has its plan, time and energy of one iteration. */
+void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out);
+
 /** Time of moving from the grid of one layer to that of the next, forward and backward [s].
  *  With d values a sample between them, of which a rank holds its data share, the direction
  *  from more data ranks to fewer gathers d * batch / min(P_c) values from P_c/P_c' neighbours;

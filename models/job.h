@@ -17,6 +17,11 @@ struct fr_job {
     struct fr_json_document *documents[3];
 };
 
+/** Samples of one iteration: the plan's, else the model's. */
+static inline int64_t fr_job_batch(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
+}
+
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;

@@ -82,6 +82,18 @@ static inline double fr_pass_s(const struct fr_pass *pass, int with) {
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,
                           int with);
 
+/** Samples of a micro-batch: one, unless the plan says otherwise.  Stage times are those of one
+ *  micro-batch, so for them its size only counts micro-batches. */
+static inline int64_t fr_pipeline_micro_batch(const struct fr_plan *plan) {
+    return plan->micro_batch ? plan->micro_batch : 1;
+}
+
+/** Micro-batches of one data-parallel replica in an iteration. */
+static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
+                                                const struct fr_plan *plan) {
+    return fr_job_batch(job, plan) / plan->dp / fr_pipeline_micro_batch(plan);
+}
+
 /** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/cost.h"
 #include "models/pipeline.h"
 #include "models/transformer.h"
 
@@ -64,8 +65,8 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
     for (int32_t i = 0; i < p->args.stages; i++) {
         struct fr_stage_work work;
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        fr_transformer_stage(w, plan->tp, plan->pp, i,
-                             plan->micro_batch ? plan->micro_batch : 1, plan->recompute, &work);
+        fr_transformer_stage(w, plan->tp, plan->pp, i, fr_pipeline_micro_batch(plan),
+                             plan->recompute, &work);
         p->schedule->order(&p->args, i, slots);
         double held = (double)fr_schedule_held(p->schedule, slots, n_slots) / p->args.chunks;
         part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
@@ -115,18 +116,6 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     out->sent_tp_B = p->tp_B;
 }
 
-static void add_totals(const struct fr_job *job, struct fr_outcome *out) {
-    out->iterations = NAN;
-    if (out->plan.iterations > 0) {
-        out->iterations = out->plan.iterations;
-        out->iterations_origin = FR_ITERATIONS_GIVEN;
-    } else
-        out->iterations_origin = fr_iterations_find(
-            &job->workload, out->plan.method, out->plan.tp, out->plan.ghost, &out->iterations);
-    out->total_time_s = out->iterations * out->time_s;
-    out->total_energy_J = out->iterations * out->energy_J;
-}
-
 fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
                               fr_pipeline_timer *timer, const void *context,
                               struct fr_outcome *out, struct fr_error *err) {
@@ -160,7 +149,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     add_bytes(p, out);
     add_break_even(p, out);
     add_energy(job, p, out);
-    add_totals(job, out);
+    fr_outcome_add_totals(job, out);
     if (job->workload.transformer.layers) return add_memory(job, p, out, err);
     out->parameters = out->parameters_rank_max =
         NAN; /* times say nothing of what is in memory */

@@ -5,28 +5,18 @@
 #include "models/pipeline.h"
 #include "models/transformer.h"
 
-static int64_t batch_of(const struct fr_job *job, const struct fr_plan *plan) {
-    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
-}
-
-/* Stage times are those of one micro-batch, so its size only counts micro-batches: one sample
- * unless the plan says otherwise. */
-static int64_t micro_batches(const struct fr_job *job, const struct fr_plan *plan) {
-    return batch_of(job, plan) / plan->dp / (plan->micro_batch ? plan->micro_batch : 1);
-}
-
 enum { SLOTS_MAX = 1 << 25 };
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
-    int64_t batch = batch_of(job, plan), micro = plan->micro_batch ? plan->micro_batch : 1;
+    int64_t batch = fr_job_batch(job, plan), micro = fr_pipeline_micro_batch(plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     if (batch / plan->dp % micro != 0) return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
-    int64_t m = micro_batches(job, plan);
+    int64_t m = fr_pipeline_micro_batches(job, plan);
     if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
         plan->pp > 1 << 20)
         return reasons | FR_BECAUSE(FR_REASON_SIZE);
@@ -66,7 +56,7 @@ static void price_backward_codec(const struct fr_job *job, const struct fr_plan 
                                  struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
     const struct fr_transformer *t = &job->workload.transformer;
-    double micro = (double)(plan->micro_batch ? plan->micro_batch : 1);
+    double micro = (double)(fr_pipeline_micro_batch(plan));
     struct fr_codec_args a = {micro * (double)t->sequence / (double)plan->tp, (double)t->hidden,
                               (double)c->backward_rank, fr_dtype_size_B(job->workload.dtype),
                               c->lazy_error};
@@ -150,7 +140,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     const struct fr_device *device = &job->cluster.device;
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
-    int64_t micro = plan->micro_batch ? plan->micro_batch : 1;
+    int64_t micro = fr_pipeline_micro_batch(plan);
     fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, plan->recompute, &work);
     price_products(job, &work, stage, extrapolated);
     double moved_s = work.forward_B / device->memory_rate_B_per_s,
@@ -211,14 +201,15 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *p, uint32_t *extrapolated,
                            struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
-    int64_t micro = plan->micro_batch ? plan->micro_batch : 1;
+    int64_t micro = fr_pipeline_micro_batch(plan);
     double gathered_B = 0;
-    *p = (struct fr_pipeline){
-        .schedule = plan->schedule,
-        .args = {(int32_t)plan->pp, (int32_t)micro_batches(job, plan), (int32_t)plan->chunks},
-        .duplex = plan->duplex,
-        .stage = calloc((size_t)plan->pp, sizeof *p->stage),
-        .message_B = job->workload.stages.message_B};
+    *p = (struct fr_pipeline){.schedule = plan->schedule,
+                              .args = {(int32_t)plan->pp,
+                                       (int32_t)fr_pipeline_micro_batches(job, plan),
+                                       (int32_t)plan->chunks},
+                              .duplex = plan->duplex,
+                              .stage = calloc((size_t)plan->pp, sizeof *p->stage),
+                              .message_B = job->workload.stages.message_B};
     if (!p->stage)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     if (t->layers) {

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/pipeline.h"
+
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                        struct fr_text *text) {
     double narrowest = INFINITY, p = (double)out->plan.tp;
@@ -20,8 +22,7 @@ static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
 static void reason_schedule(const struct fr_job *job, const struct fr_outcome *out,
                             struct fr_text *text) {
     const struct fr_plan *plan = &out->plan;
-    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
-    int64_t micro_batches = batch / plan->dp / (plan->micro_batch ? plan->micro_batch : 1);
+    int64_t micro_batches = fr_pipeline_micro_batches(job, plan);
     struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)micro_batches,
                                     (int32_t)plan->chunks};
     const char *why = plan->schedule->refuses(&args);
@@ -42,7 +43,7 @@ static void reason_memory(const struct fr_job *job, const struct fr_outcome *out
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
                       struct fr_text *text) {
     const struct fr_plan *plan = &out->plan;
-    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    int64_t batch = fr_job_batch(job, plan);
     switch (reason) {
     case FR_REASON_RANKS:
         fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
@@ -198,7 +199,7 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_integer(w, "chunks", plan->chunks);
     fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");
     fr_json_add_string(w, "recompute", fr_recompute_names[plan->recompute]);
-    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    int64_t batch = fr_job_batch(job, plan);
     fr_json_add_integer(w, "global_batch", batch);
     int64_t whole = job->workload.n_layers == 0 ? 1 : batch / plan->dp;
     fr_json_add_integer(w, "micro_batch",

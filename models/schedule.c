@@ -14,6 +14,18 @@ const struct fr_schedule *fr_schedule_find(const char *name) {
     return 0;
 }
 
+int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
+                              struct fr_slot *slots) {
+    struct fr_slot_writer w = {slots, 0};
+    int32_t m = a->micro_batches, forward = 0;
+    while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+    for (int32_t backward = 0; backward < m; backward++) {
+        if (forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+        fr_slot_put(&w, FR_SLOT_BACKWARD, backward, 0);
+    }
+    return w.count;
+}
+
 int64_t fr_schedule_held(const struct fr_schedule *schedule, const struct fr_slot *slots,
                          int64_t n_slots) {
     uint8_t frees = schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;

@@ -61,6 +61,11 @@ static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
     return (int64_t)(schedule->splits_backward ? 3 : 2) * a->micro_batches * a->chunks;
 }
 
+/** For the rows: after @p warm_up forward passes one forward and one backward in turn, then the
+ *  backward passes that are left; one chunk.  @return slots written, 2 m */
+int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
+                              struct fr_slot *slots);
+
 /** Most activations (of one chunk and micro-batch) that stage @p i holds at once, freed by its
  *  weight gradient where that is a slot of its own, else by the backward pass. */
 int64_t fr_schedule_held(const struct fr_schedule *schedule, const struct fr_slot *slots,

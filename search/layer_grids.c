@@ -20,7 +20,7 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
                               int64_t *layer_tp, struct fr_error *err) {
     int layers = job->workload.n_layers;
     int64_t ranks = fr_plan_ranks(plan), grid[GRIDS_MAX];
-    int64_t batch = plan->global_batch ? plan->global_batch : job->workload.global_batch;
+    int64_t batch = fr_job_batch(job, plan);
     int n = divisors(ranks, grid);
     if (layers < 1 || n < 1)
         return fr_fail(err, FR_ERR_INFEASIBLE, "layer_tp",

@@ -10,14 +10,7 @@ static const char *refuses(const struct fr_schedule_args *a) {
 }
 
 static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
-    struct fr_slot_writer w = {slots, 0};
-    int32_t m = a->micro_batches, warm_up = a->stages - 1 - i, forward = 0;
-    while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
-    for (int32_t backward = 0; backward < m; backward++) {
-        if (forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
-        fr_slot_put(&w, FR_SLOT_BACKWARD, backward, 0);
-    }
-    return w.count;
+    return fr_schedule_alternate(a, a->stages - 1 - i, slots);
 }
 
 static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
