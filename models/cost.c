@@ -47,6 +47,7 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     if (plan->recompute != FR_RECOMPUTE_NONE) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
+    if (fr_plan_compresses(plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);

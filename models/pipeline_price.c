@@ -24,9 +24,8 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     const struct fr_plan_compression *c = &plan->compression;
-    bool compresses = c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
-    if ((compresses && !job->workload.transformer.layers) || c->gradient_stages > plan->pp ||
-        (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
+    if ((fr_plan_compresses(plan) && !job->workload.transformer.layers) ||
+        c->gradient_stages > plan->pp || (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
         reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (!job->workload.transformer.layers)
         return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;

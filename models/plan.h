@@ -64,6 +64,12 @@ struct fr_plan fr_plan_default(void);
 fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
                        int64_t **owned_layer_tp, struct fr_error *err);
 
+/** Does the plan compress or fuse anything? */
+static inline bool fr_plan_compresses(const struct fr_plan *plan) {
+    const struct fr_plan_compression *c = &plan->compression;
+    return c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
+}
+
 /** dp * pp * tp. */
 static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {
     return plan->dp * plan->pp * plan->tp;

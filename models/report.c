@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "models/pipeline.h"
@@ -159,31 +160,36 @@ const char *fr_report_extrapolated_name(int bit) {
     return names[bit];
 }
 
+/* Append to a line of fixed room; what does not fit is cut off. */
+__attribute__((format(printf, 4, 5))) static void add_word(char *out, size_t capacity,
+                                                           size_t *used, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int wanted = vsnprintf(out + *used, capacity - *used, fmt, ap);
+    va_end(ap);
+    if (wanted < 0) return;
+    *used = (size_t)wanted < capacity - *used ? *used + (size_t)wanted : capacity - 1;
+}
+
 const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
-    int used = snprintf(out, capacity, "%s tp %" PRId64 " x dp %" PRId64, plan->method->name,
-                        plan->tp, plan->dp);
-    if (plan->pp > 1) used += snprintf(out + used, capacity - used, " x pp %" PRId64, plan->pp);
-    if (plan->method->uses_ghost)
-        used += snprintf(out + used, capacity - used, ", k %" PRId64, plan->ghost);
-    if (plan->pp > 1)
-        used += snprintf(out + used, capacity - used, ", %s", plan->schedule->name);
-    if (plan->chunks > 1)
-        used += snprintf(out + used, capacity - used, " x%" PRId64, plan->chunks);
-    if (plan->compression.scope != FR_SCOPE_NONE)
-        used +=
-            snprintf(out + used, capacity - used, ", CB %s r%" PRId64,
-                     fr_scope_names[plan->compression.scope], plan->compression.backward_rank);
-    if (plan->compression.fused_embedding)
-        used += snprintf(out + used, capacity - used, ", FE");
-    if (plan->compression.gradient_stages > 0)
-        used += snprintf(out + used, capacity - used, ", SC %" PRId64 " r%" PRId64,
-                         plan->compression.gradient_stages, plan->compression.gradient_rank);
+    const struct fr_plan_compression *c = &plan->compression;
+    size_t used = 0;
+#define ADD(...) add_word(out, capacity, &used, __VA_ARGS__)
+    ADD("%s tp %" PRId64 " x dp %" PRId64, plan->method->name, plan->tp, plan->dp);
+    if (plan->pp > 1) ADD(" x pp %" PRId64, plan->pp);
+    if (plan->method->uses_ghost) ADD(", k %" PRId64, plan->ghost);
+    if (plan->pp > 1) ADD(", %s", plan->schedule->name);
+    if (plan->chunks > 1) ADD(" x%" PRId64, plan->chunks);
+    if (c->scope != FR_SCOPE_NONE)
+        ADD(", CB %s r%" PRId64, fr_scope_names[c->scope], c->backward_rank);
+    if (c->fused_embedding) ADD(", FE");
+    if (c->gradient_stages > 0)
+        ADD(", SC %" PRId64 " r%" PRId64, c->gradient_stages, c->gradient_rank);
     if (plan->recompute != FR_RECOMPUTE_NONE)
-        used += snprintf(out + used, capacity - used, ", recompute %s",
-                         fr_recompute_names[plan->recompute]);
-    if (plan->micro_batch)
-        used += snprintf(out + used, capacity - used, ", b %" PRId64, plan->micro_batch);
-    if (plan->layer_tp) snprintf(out + used, capacity - used, ", a grid per layer");
+        ADD(", recompute %s", fr_recompute_names[plan->recompute]);
+    if (plan->micro_batch) ADD(", b %" PRId64, plan->micro_batch);
+    if (plan->layer_tp) ADD(", a grid per layer");
+#undef ADD
     return out;
 }
 

@@ -238,6 +238,27 @@ static void json_contract(void **state) {
     fr_json_free(d);
 }
 
+/* The longest plan there can be: its line is cut, nothing beyond it is written (asan watches). */
+static void longest_plan(void **state) {
+    (void)state;
+    fr_test_expect(
+        "forerun predict --cluster a100-hdr --model gpt-2.5b --set tp=1000000000 --set pp=1000 "
+        "--set schedule=interleaved --set chunks=1024 --set micro_batch=1000000000000 "
+        "--set recompute=selective --set compression.backward.scope=epilogue "
+        "--set compression.backward.rank=1048576 --set compression.embedding=fused "
+        "--set compression.gradient.stages=1099511627776 --set "
+        "compression.gradient.rank=1048576",
+        4, "plan       tensor tp 1000000000", NULL);
+}
+
+/* What a kind of model does not price is refused, not left aside. */
+static void compression_is_not_ignored(void **state) {
+    (void)state;
+    fr_test_expect("forerun predict --cluster frontier --model ffn-4096 --set "
+                   "compression.gradient.stages=1",
+                   4, "compression", NULL);
+}
+
 static void same_input_same_bytes(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -280,6 +301,8 @@ int main(void) {
                                        cmocka_unit_test(nonsense_in_files),
                                        cmocka_unit_test(infeasible_is_4_with_the_outcome),
                                        cmocka_unit_test(json_contract),
+                                       cmocka_unit_test(longest_plan),
+                                       cmocka_unit_test(compression_is_not_ignored),
                                        cmocka_unit_test(same_input_same_bytes),
                                        cmocka_unit_test(collective_counts_as_nccl_tests)};
     return cmocka_run_group_tests(tests, NULL, NULL);
