@@ -49,6 +49,15 @@ void fr_text_free(struct fr_text *text) {
 
 const char *fr_text_get(const struct fr_text *text) { return text->data ? text->data : ""; }
 
+void fr_line_addf(char *line, size_t capacity, size_t *used, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int wanted = vsnprintf(line + *used, capacity - *used, fmt, ap);
+    va_end(ap);
+    if (wanted < 0) return;
+    *used = (size_t)wanted < capacity - *used ? *used + (size_t)wanted : capacity - 1;
+}
+
 enum { WORD_MAX = 48 };
 
 static int min3(int a, int b, int c) {

@@ -26,6 +26,13 @@ void fr_text_free(struct fr_text *text);
 /** The text so far, "" when empty. */
 const char *fr_text_get(const struct fr_text *text);
 
+/** Append to a line of fixed room: @p used grows by what was written, never past
+ *  @p capacity - 1, and what does not fit is cut. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void fr_line_addf(char *line, size_t capacity, size_t *used, const char *fmt, ...);
+
 /** The entry of @p known (NULL-terminated) that @p word most likely meant, by edit distance
  *  with transpositions, or NULL when none is near (more than a third of the word differs). */
 const char *fr_suggest(const char *word, const char *const *known);

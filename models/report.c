@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "models/pipeline.h"
 
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
@@ -160,21 +160,10 @@ const char *fr_report_extrapolated_name(int bit) {
     return names[bit];
 }
 
-/* Append to a line of fixed room; what does not fit is cut off. */
-__attribute__((format(printf, 4, 5))) static void add_word(char *out, size_t capacity,
-                                                           size_t *used, const char *fmt, ...) {
-    va_list ap;
-    va_start(ap, fmt);
-    int wanted = vsnprintf(out + *used, capacity - *used, fmt, ap);
-    va_end(ap);
-    if (wanted < 0) return;
-    *used = (size_t)wanted < capacity - *used ? *used + (size_t)wanted : capacity - 1;
-}
-
 const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
     const struct fr_plan_compression *c = &plan->compression;
     size_t used = 0;
-#define ADD(...) add_word(out, capacity, &used, __VA_ARGS__)
+#define ADD(...) fr_line_addf(out, capacity, &used, __VA_ARGS__)
     ADD("%s tp %" PRId64 " x dp %" PRId64, plan->method->name, plan->tp, plan->dp);
     if (plan->pp > 1) ADD(" x pp %" PRId64, plan->pp);
     if (plan->method->uses_ghost) ADD(", k %" PRId64, plan->ghost);

@@ -183,11 +183,12 @@ fr_status fr_results_need_energy(const struct fr_results *results, const struct 
 }
 
 const char *fr_result_label(const struct fr_result *r, char *out, size_t capacity) {
-    int used = snprintf(out, capacity, "%s", r->method);
-    if (r->ghost > 0) used += snprintf(out + used, capacity - used, " k %" PRId64, r->ghost);
-    used += snprintf(out + used, capacity - used, ", tp %" PRId64, r->tp);
-    if (r->dp > 1) used += snprintf(out + used, capacity - used, " x dp %" PRId64, r->dp);
-    if (r->pp > 1) snprintf(out + used, capacity - used, " x pp %" PRId64, r->pp);
+    size_t used = 0;
+    fr_line_addf(out, capacity, &used, "%s", r->method);
+    if (r->ghost > 0) fr_line_addf(out, capacity, &used, " k %" PRId64, r->ghost);
+    fr_line_addf(out, capacity, &used, ", tp %" PRId64, r->tp);
+    if (r->dp > 1) fr_line_addf(out, capacity, &used, " x dp %" PRId64, r->dp);
+    if (r->pp > 1) fr_line_addf(out, capacity, &used, " x pp %" PRId64, r->pp);
     return out;
 }
 

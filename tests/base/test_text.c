@@ -54,9 +54,23 @@ static void a_strange_word_finds_none(void **state) {
     suggests(long_word, NULL);
 }
 
+/* A full line stays full: the byte behind it is never touched, and later words are cut. */
+static void a_line_keeps_to_its_room(void **state) {
+    char line[10] = ".........";
+    size_t used = 0;
+    (void)state;
+    for (int i = 0; i < 5; i++) fr_line_addf(line, 8, &used, "%d-", 12 + i);
+    assert_string_equal(line, "12-13-1");
+    assert_int_equal(used, 7);
+    assert_int_equal(line[8], '.');
+    fr_line_addf(line, 8, &used, "%s", "");
+    assert_string_equal(line, "12-13-1");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_grows),
+        cmocka_unit_test(a_line_keeps_to_its_room),
         cmocka_unit_test(a_slip_finds_its_word),
         cmocka_unit_test(a_strange_word_finds_none),
     };
