@@ -15,6 +15,27 @@ struct fr_cluster {
     bool oversubscribed; /**< measured with more ranks than cores: see the scheduler in it */
 };
 
+/** What lay outside the calibration: bit op for a collective, this for matrix products. */
+#define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
+
+/** Time of @p op on @p group [s], its bit set in @p extrapolated where it was not measured. */
+static inline double fr_cluster_comm_s(const struct fr_cluster *cluster, fr_op op,
+                                       const struct fr_group *group, double size_B,
+                                       uint32_t *extrapolated) {
+    bool outside = false;
+    double time_s = fr_comm_time_s(&cluster->price[op], group, size_B, &outside);
+    if (outside) *extrapolated |= (uint32_t)1 << op;
+    return time_s;
+}
+
+/** Time to move @p moved_B beside the matrix products [s]: none where the rate of the products
+ *  is that of a whole training step (fr_gemm_form.whole_step). */
+static inline double fr_cluster_traffic_s(const struct fr_cluster *cluster, fr_dtype dtype,
+                                          double moved_B) {
+    const struct fr_device *device = &cluster->device;
+    return device->gemm[dtype].form->whole_step ? 0 : moved_B / device->memory_rate_B_per_s;
+}
+
 /** Read the document of a cluster file.  Free with fr_cluster_free, also on error. */
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err);

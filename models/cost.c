@@ -95,18 +95,16 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
         price.compute_s +=
             work->gemm[i].count * gemm->form->time_s(gemm, &work->gemm[i].shape, &outside);
     if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-    if (!gemm->form->whole_step)
-        price.compute_s += work->elementwise_B / device->memory_rate_B_per_s;
+    price.compute_s +=
+        fr_cluster_traffic_s(&job->cluster, job->workload.dtype, work->elementwise_B);
     price.compute_s *= mesh->micro_batches;
     price.launch_s = mesh->micro_batches * work->kernels * device->launch_s;
     for (int i = 0; i < work->n_comms; i++) {
         const struct fr_comm_work *comm = &work->comm[i];
         const struct fr_group *group = comm->axis == FR_AXIS_TP ? &mesh->tp : &mesh->dp;
-        bool beyond = false;
         double time_s =
-            fr_comm_time_s(&job->cluster.price[comm->op], group, comm->size_B, &beyond);
+            fr_cluster_comm_s(&job->cluster, comm->op, group, comm->size_B, extrapolated);
         double sent_B = fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
-        if (beyond) *extrapolated |= (uint32_t)1 << comm->op;
         if (comm->axis == FR_AXIS_TP) {
             price.tp_s += mesh->micro_batches * time_s;
             price.sent_tp_B += mesh->micro_batches * sent_B;
@@ -115,9 +113,10 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
             price.sent_dp_B += sent_B;
         }
     }
-    if (!gemm->form->whole_step) /* the optimiser, once an iteration */
-        price.compute_s += work->parameters_rank_max * fr_workload_update_B(&job->workload) /
-                           device->memory_rate_B_per_s;
+    /* The optimiser, once an iteration. */
+    price.compute_s +=
+        fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
+                             work->parameters_rank_max * fr_workload_update_B(&job->workload));
     return price;
 }
 

@@ -4,6 +4,7 @@
 #ifndef FR_MODELS_OUTCOME_H
 #define FR_MODELS_OUTCOME_H
 
+#include "models/cluster.h"
 #include "models/iterations.h"
 #include "models/plan.h"
 
@@ -46,14 +47,11 @@ enum {
 };
 extern const char *const fr_memory_names[];
 
-/** What lay outside the calibration: bit op for a collective, this for matrix products. */
-#define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
-
 struct fr_outcome {
     struct fr_plan plan;
-    const char *engine; /**< who priced it; NULL: the closed form */
-    fr_reasons reasons; /**< 0: feasible */
-    uint32_t extrapolated;
+    const char *engine;    /**< who priced it; NULL: the closed form */
+    fr_reasons reasons;    /**< 0: feasible */
+    uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
     int64_t ranks;
     double parameters, parameters_rank_max;
     double time_s;   /**< one iteration; NaN where the plan cannot be laid out at all */

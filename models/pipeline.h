@@ -44,6 +44,7 @@ struct fr_stage {
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
+    double codec_B; /**< memory that compressing its gradients keeps */
 };
 
 struct fr_pipeline {
@@ -56,7 +57,7 @@ struct fr_pipeline {
     double encode_s, decode_s; /**< of one such message */
     double message_B;          /**< sent by one rank */
     double small_message_B;    /**< the same, compressed */
-    double codec_B;            /**< memory that the codec keeps */
+    double codec_B;            /**< memory that compressing messages keeps */
     double gradient_B,
         lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
     double tp_B; /**< sent by one rank of the busiest stage in an iteration, over tp */

@@ -73,7 +73,7 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
         part_B[FR_MEMORY_GRADIENTS] = work.parameters_rank * fr_dtype_size_B(w->gradient_dtype);
         part_B[FR_MEMORY_OPTIMIZER] = work.parameters_rank * w->optimizer_state_B;
         part_B[FR_MEMORY_ACTIVATIONS] = held * work.activation_B;
-        part_B[FR_MEMORY_BUFFERS] = p->codec_B + work.working_B +
+        part_B[FR_MEMORY_BUFFERS] = p->codec_B + p->stage[i].codec_B + work.working_B +
                                     (plan->pp > 1 ? 2 * p->message_B * (double)plan->tp : 0);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += work.parameters;

@@ -64,7 +64,7 @@ static void price_backward_codec(const struct fr_job *job, const struct fr_plan 
     if (c->scope == FR_SCOPE_NONE || plan->pp == 1) return;
     p->encode_s = codec_s(job, c->codec, &a, true, false, extrapolated);
     p->decode_s = codec_s(job, c->codec, &a, false, true, extrapolated);
-    p->codec_B += c->codec->kept_B(&a);
+    p->codec_B = c->codec->kept_B(&a);
 }
 
 /* The matrices of a stage's layers on one rank go compressed one by one; biases, norms and the
@@ -90,7 +90,7 @@ static void price_gradient_codec(const struct fr_job *job, const struct fr_plan 
         sent_B += layers * small_B;
         p->stage[i].gradient_codec_s +=
             layers * codec_s(job, c->codec, &shapes[k], true, true, extrapolated);
-        p->codec_B = fmax(p->codec_B, layers * c->codec->kept_B(&shapes[k]));
+        p->stage[i].codec_B += layers * c->codec->kept_B(&shapes[k]);
     }
     p->stage[i].gradient_B = all_B - whole_B + sent_B;
     p->lossy_B += whole_B;
@@ -142,15 +142,15 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     int64_t micro = fr_pipeline_micro_batch(plan);
     fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, plan->recompute, &work);
     price_products(job, &work, stage, extrapolated);
-    double moved_s = work.forward_B / device->memory_rate_B_per_s,
-           launch_s = work.kernels * device->launch_s;
+    fr_dtype dtype = job->workload.dtype;
+    double moved_s = fr_cluster_traffic_s(&job->cluster, dtype, work.forward_B);
+    double launch_s = work.kernels * device->launch_s;
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
-    bool outside = false;
-    double reduce_s =
-        fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], &tp, work.all_reduce_B, &outside);
-    if (outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_REDUCE;
+    double reduce_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &tp, work.all_reduce_B,
+                                        extrapolated);
     stage->forward.compute_s += moved_s;
-    stage->backward.compute_s += 2 * moved_s + work.again_B / device->memory_rate_B_per_s;
+    stage->backward.compute_s +=
+        2 * moved_s + fr_cluster_traffic_s(&job->cluster, dtype, work.again_B);
     stage->forward.launch_s = launch_s;
     stage->backward.launch_s = 2 * launch_s + work.again_kernels * device->launch_s;
     stage->weight.launch_s = launch_s / 2;
@@ -164,35 +164,32 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                      : 0;
     p->gradient_B += stage->gradient_B;
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
-    stage->optimizer_s = work.parameters_rank * fr_workload_update_B(&job->workload) /
-                         device->memory_rate_B_per_s;
+    stage->optimizer_s = fr_cluster_traffic_s(
+        &job->cluster, dtype, work.parameters_rank * fr_workload_update_B(&job->workload));
     double sent_B = p->args.micro_batches * (2 * work.all_reduces + work.again_all_reduces) *
                     work.all_reduce_B * fr_op_bus_factor(FR_OP_ALL_REDUCE, plan->tp);
     if (sent_B > p->tp_B) p->tp_B = sent_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
     struct fr_group ends = fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * plan->tp);
+    /* First and last stage of every replica: 2 dp ranks, as if evenly spaced. */
     struct fr_group both =
         fr_group_make(&job->cluster.levels, 2 * plan->dp, plan->tp * plan->pp / 2);
-    p->embedding_s =
-        fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], fused ? &both : &ends,
-                       work.embedding_rank * gradient_B, &outside);
+    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, fused ? &both : &ends,
+                                       work.embedding_rank * gradient_B, extrapolated);
 }
 
 /* With tp > 1 each rank of a stage sends 1/t of the activation, and the receivers gather it
  * (Megatron's scatter-gather). */
 static double message_s(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                         double message_B, double gathered_B, uint32_t *extrapolated) {
-    bool send_outside = false, gather_outside = false;
     struct fr_group pair =
         fr_group_pair(&job->cluster.levels, i * plan->tp, (i + 1) % plan->pp * plan->tp);
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
     double time_s =
-        fr_comm_time_s(&job->cluster.price[FR_OP_SEND_RECV], &pair, message_B, &send_outside);
+        fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);
     if (gathered_B > 0)
-        time_s += fr_comm_time_s(&job->cluster.price[FR_OP_ALL_GATHER], &tp, gathered_B,
-                                 &gather_outside);
-    if (send_outside) *extrapolated |= (uint32_t)1 << FR_OP_SEND_RECV;
-    if (gather_outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_GATHER;
+        time_s +=
+            fr_cluster_comm_s(&job->cluster, FR_OP_ALL_GATHER, &tp, gathered_B, extrapolated);
     return time_s;
 }
 
@@ -219,7 +216,6 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp * plan->pp);
     if (t->layers) price_backward_codec(job, plan, p, extrapolated);
     for (int32_t i = 0; i < p->args.stages; i++) {
-        bool outside = false;
         if (t->layers)
             price_transformer(job, plan, i, p, extrapolated);
         else
@@ -231,9 +227,8 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
             p->stage[i].small_message_s =
                 message_s(job, plan, i, p->small_message_B, gathered_B, extrapolated);
         if (p->stage[i].gradient_B > 0)
-            p->stage[i].gradient_s = fr_comm_time_s(&job->cluster.price[FR_OP_ALL_REDUCE], &dp,
-                                                    p->stage[i].gradient_B, &outside);
-        if (outside) *extrapolated |= (uint32_t)1 << FR_OP_ALL_REDUCE;
+            p->stage[i].gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
+                                                       p->stage[i].gradient_B, extrapolated);
     }
     return FR_OK;
 }

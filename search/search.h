@@ -38,9 +38,10 @@ struct fr_search_result {
         [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
     /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */
     struct fr_found example[FR_REASON_COUNT];
-    struct fr_found_list top;    /**< best first */
-    struct fr_found_list pareto; /**< no other is as good in time, energy and memory; by time */
-    bool by_iteration;           /**< what was ranked: one iteration, or the total */
+    struct fr_found_list top; /**< best first */
+    struct fr_found_list
+        pareto;        /**< no other is as good in time, energy, memory and loss; by time */
+    bool by_iteration; /**< what was ranked: one iteration, or the total */
     double elapsed_s;
 };
 
