@@ -4,17 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "search/search.h"
 #include "sim/run.h"
-
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static const struct fr_search_options options = {.objective = FR_OBJECTIVE_TIME,
                                                  .per_iteration = true,
@@ -90,13 +84,13 @@ static double closed_form_s(const struct loaded *l) {
     }
     if (n == 0) return 0;
     for (int round = 0; round < 5; round++) {
-        double start_s = now_s();
+        double start_s = fr_now_s();
         for (int r = 0; r < REPEATS; r++)
             for (int i = 0; i < n; i++) {
                 fr_cost(&l->job, &plans[i], &out);
                 sink += out.time_s;
             }
-        double each_s = (now_s() - start_s) / REPEATS / n;
+        double each_s = (fr_now_s() - start_s) / REPEATS / n;
         if (each_s < best_s) best_s = each_s;
     }
     return sink > 0 ? best_s : 0;
@@ -154,12 +148,12 @@ static fr_status measure_pipeline(struct fr_error *err) {
     fr_status status =
         class_s && end_s ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int round = 0; round < ROUNDS && status == FR_OK; round++) {
-        double start_s = now_s();
+        double start_s = fr_now_s();
         fr_price_classes(&p, &program, FR_WITH_ALL, class_s);
         event_time_s = fr_engine_run(&program, class_s, end_s);
-        double between_s = now_s();
+        double between_s = fr_now_s();
         status = fr_pipeline_time_s(&p, FR_WITH_ALL, &closed_time_s, err);
-        double end = now_s();
+        double end = fr_now_s();
         if (between_s - start_s < engine_s) engine_s = between_s - start_s;
         if (end - between_s < recurrence_s) recurrence_s = end - between_s;
     }
@@ -192,10 +186,10 @@ static fr_status measure_million(struct fr_error *err) {
     struct fr_job job;
     struct fr_simulation simulation = {0};
     struct rusage use;
-    double start_s = now_s();
+    double start_s = fr_now_s();
     fr_status status = fr_job_load(&names, &job, err);
     if (status == FR_OK) status = fr_simulate(&job, &job.plan, false, &simulation, err);
-    double time_s = now_s() - start_s;
+    double time_s = fr_now_s() - start_s;
     getrusage(RUSAGE_SELF, &use);
     if (status == FR_OK && simulation.outcome.reasons)
         status = fr_fail(err, FR_ERR_INFEASIBLE, NULL, "the plan is infeasible");

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/parallel.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -220,17 +220,11 @@ static bool sort_found(const struct context *c, struct fr_found_list *list, bool
     return true;
 }
 
-static double now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err) {
     enum { PIECE = 4096, PIECES_MAX = 1024 };
-    double start_s = now_s();
+    double start_s = fr_now_s();
     bool silent = job->workload.n_iterations == 0 && space->base.iterations <= 0;
     struct context c = {.job = job, .space = space, .options = options};
     c.by_iteration = options->per_iteration || (silent && !fr_space_has_ghost(space));
@@ -251,7 +245,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     free(c.pieces);
     ok = ok && sort_found(&c, &result->top, true) && sort_found(&c, &result->pareto, false);
     result->infeasible = result->evaluated - result->feasible;
-    result->elapsed_s = now_s() - start_s;
+    result->elapsed_s = fr_now_s() - start_s;
     return ok ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
 }
 

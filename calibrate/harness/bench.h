@@ -14,12 +14,11 @@
 #ifndef FR_CALIBRATE_HARNESS_BENCH_H
 #define FR_CALIBRATE_HARNESS_BENCH_H
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
-#include "base/status.h"
+#include "base/clock.h"
+#include "calibrate/harness/mpi_try.h"
 #include "calibrate/samples.h"
 
 struct fr_bench_options {
@@ -44,16 +43,6 @@ struct fr_bench {
     uint64_t rng;
 };
 
-/** A failed MPI call as a sentence with rank and host. */
-fr_status fr_bench_mpi_failed(int code, const char *call, struct fr_error *err);
-
-/** Return from the enclosing function, which has an `err`, unless the MPI call succeeds. */
-#define FR_MPI_TRY(call)                                                                       \
-    do {                                                                                       \
-        int code_ = (call);                                                                    \
-        if (code_ != MPI_SUCCESS) return fr_bench_mpi_failed(code_, #call, err);               \
-    } while (0)
-
 /** Find out who is where, and what this machine is. */
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,
                         struct fr_error *err);
@@ -71,11 +60,6 @@ fr_status fr_bench_gemm_fp32(struct fr_bench *bench, double budget_s, struct fr_
 fr_status fr_bench_gemm_fp64(struct fr_bench *bench, double budget_s, struct fr_error *err);
 fr_status fr_bench_collectives(struct fr_bench *bench, double budget_s, struct fr_error *err);
 
-/** Leave together: nobody returns before all have entered.  Dissemination,
- *  ceil(log2 p) rounds; unlike MPI_Barrier it is the same on every MPI.
- *  Hensgen, Finkel, Manber, Int. J. Parallel Programming 17, 1988. */
-fr_status fr_bench_barrier(MPI_Comm comm, struct fr_error *err);
-
 /** From the first rank of a node that starts to the last that is done, on the slowest node
  *  [s]; so that with more ranks than cores their turns add up.  Uses that CLOCK_MONOTONIC is
  *  one clock per node.  Valid on rank 0 of the world. */
@@ -89,11 +73,5 @@ void fr_bench_shuffle(uint64_t *state, int *order, int n);
 
 /** One line to stderr, overwriting the last; nothing where progress is off. */
 void fr_bench_progress(const struct fr_bench *bench, const char *what, int done, int all);
-
-static inline double fr_bench_now_s(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 #endif

@@ -35,10 +35,10 @@ struct task {
 static fr_status time_once(struct task *task, const struct point *point, double *time_s,
                            struct fr_error *err) {
     task->call.count = point->count;
-    FR_TRY(fr_bench_barrier(task->call.comm, err));
-    double start_s = fr_bench_now_s();
+    FR_TRY(fr_mpi_barrier(task->call.comm, err));
+    double start_s = fr_now_s();
     FR_MPI_TRY(point->row->run(&task->call));
-    *time_s = (fr_bench_now_s() - start_s) * point->row->share;
+    *time_s = (fr_now_s() - start_s) * point->row->share;
     return FR_OK;
 }
 
@@ -61,7 +61,7 @@ static fr_status record(struct task *task, struct point *point, const double *ti
 
 static int judge(const struct task *task, struct point *point, bool first_pass) {
     int n = point->n_times;
-    if (!first_pass && fr_bench_now_s() > task->end_s) return TIME_UP;
+    if (!first_pass && fr_now_s() > task->end_s) return TIME_UP;
     if (n >= task->bench->options.reps) return POINT_DONE;
     if (n < WANTED) return GO_ON;
     fr_sort(point->times_s, (size_t)n);
@@ -170,7 +170,7 @@ static fr_status run_group(struct task *task, double budget_s, struct fr_error *
     fr_status status = FR_OK;
     /* Outsiders draw the group's random numbers too late otherwise: each group has its own. */
     bench->rng = bench->options.seed + (uint64_t)task->group.n_ranks * 1000u;
-    task->end_s = fr_bench_now_s() + budget_s;
+    task->end_s = fr_now_s() + budget_s;
     FR_MPI_TRY(MPI_Comm_split(bench->world, inside ? 0 : MPI_UNDEFINED, bench->rank,
                               &task->call.comm));
     if (inside) {

@@ -56,13 +56,13 @@ static fr_status record(struct fr_bench *bench, const struct fr_sample_gemm *sam
 static fr_status find_calls(struct gemm_bench *g, int m, int n, int k, int *calls,
                             struct fr_error *err) {
     enum { TRIAL = 4 };
-    double start_s = fr_bench_now_s(), slowest_s = 0;
+    double start_s = fr_now_s(), slowest_s = 0;
     multiply(g, m, n, k, 0);
-    double once_s = fr_bench_now_s() - start_s;
+    double once_s = fr_now_s() - start_s;
     if (once_s < BATCH_S) {
-        start_s = fr_bench_now_s();
+        start_s = fr_now_s();
         for (int i = 0; i < TRIAL; i++) multiply(g, m, n, k, i + 1);
-        once_s = (fr_bench_now_s() - start_s) / TRIAL;
+        once_s = (fr_now_s() - start_s) / TRIAL;
     }
     FR_MPI_TRY(MPI_Allreduce(&once_s, &slowest_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
     *calls = (int)fmin(fmax(1, ceil(BATCH_S / fmax(slowest_s, 1e-8))), 20000);
@@ -76,10 +76,10 @@ static fr_status visit(struct fr_bench *bench, struct gemm_bench *g, int point, 
     int k = g->axis[point % g->n_axis], *calls = &g->calls[point];
     double span_s = 0;
     if (*calls == 0) FR_TRY(find_calls(g, m, n, k, calls, err));
-    FR_TRY(fr_bench_barrier(bench->world, err));
-    double start_s = fr_bench_now_s();
+    FR_TRY(fr_mpi_barrier(bench->world, err));
+    double start_s = fr_now_s();
     for (int i = 0; i < *calls; i++) multiply(g, m, n, k, i);
-    FR_TRY(fr_bench_span(bench, start_s, fr_bench_now_s(), &span_s, err));
+    FR_TRY(fr_bench_span(bench, start_s, fr_now_s(), &span_s, err));
     struct fr_sample_gemm sample = {
         .dtype = g->dtype, .m = m, .n = n, .k = k, .rep = rep, .time_s = span_s / *calls};
     return record(bench, &sample, err);
@@ -89,13 +89,13 @@ static fr_status passes(struct fr_bench *bench, struct gemm_bench *g, int *order
                         double budget_s, struct fr_error *err) {
     int n_points = g->n_axis * g->n_axis * g->n_axis, go_on = 1;
     int n_passes = bench->options.reps < PASSES_MAX ? bench->options.reps : PASSES_MAX;
-    double end_s = fr_bench_now_s() + budget_s;
+    double end_s = fr_now_s() + budget_s;
     for (int rep = 0; go_on && rep < n_passes; rep++) {
         fr_bench_shuffle(&bench->rng, order, n_points);
         for (int i = 0; go_on && i < n_points; i++) {
             if (i % 32 == 0) {
                 fr_bench_progress(bench, g->title, i, n_points);
-                go_on = rep == 0 || fr_bench_now_s() < end_s;
+                go_on = rep == 0 || fr_now_s() < end_s;
                 FR_MPI_TRY(MPI_Bcast(&go_on, 1, MPI_INT, 0, bench->world));
             }
             if (go_on) FR_TRY(visit(bench, g, order[i], rep, err));

@@ -37,17 +37,17 @@ static fr_status record(struct fr_bench *bench, double size_B, int rep, double t
 
 static fr_status stream(struct fr_bench *bench, double *block, size_t n, double budget_s,
                         struct fr_error *err) {
-    double *a = block, *b = a + n, *c = b + n, end_s = fr_bench_now_s() + budget_s;
+    double *a = block, *b = a + n, *c = b + n, end_s = fr_now_s() + budget_s;
     int go_on = 1;
     for (int rep = -1; go_on && rep < PASSES; rep++) { /* -1: warm-up */
         double span_s = 0;
         fr_bench_progress(bench, "memory bandwidth", rep + 1, PASSES);
-        FR_TRY(fr_bench_barrier(bench->world, err));
-        double start_s = fr_bench_now_s();
+        FR_TRY(fr_mpi_barrier(bench->world, err));
+        double start_s = fr_now_s();
         triad(a, b, c, rep & 1 ? 0.5 : 2.0, n);
-        FR_TRY(fr_bench_span(bench, start_s, fr_bench_now_s(), &span_s, err));
+        FR_TRY(fr_bench_span(bench, start_s, fr_now_s(), &span_s, err));
         if (rep >= 0) FR_TRY(record(bench, (double)(ARRAYS * n * sizeof *a), rep, span_s, err));
-        go_on = rep < 2 || fr_bench_now_s() < end_s;
+        go_on = rep < 2 || fr_now_s() < end_s;
         FR_MPI_TRY(MPI_Bcast(&go_on, 1, MPI_INT, 0, bench->world));
     }
     fr_bench_progress(bench, "memory bandwidth", PASSES, PASSES);

@@ -1,0 +1,146 @@
+/* The laws of sampling, by three ranks: nobody leaves a barrier before all have entered, a sample
+ * is the slowest rank's, all ranks get the same, and sampling ends for the reason it states. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "calibrate/harness/sampling.h"
+
+static int rank, n_wrong;
+
+#define CHECK(condition, ...)                                                                  \
+    do {                                                                                       \
+        if (!(condition)) {                                                                    \
+            n_wrong++;                                                                         \
+            fprintf(stderr, "rank %d, line %d: %s: ", rank, __LINE__, #condition);             \
+            fprintf(stderr, __VA_ARGS__);                                                      \
+            fputc('\n', stderr);                                                               \
+        }                                                                                      \
+    } while (0)
+
+static void nap(double s) {
+    struct timespec t = {.tv_nsec = (long)(s * 1e9)};
+    nanosleep(&t, NULL);
+}
+
+static void barrier_holds_back(void) {
+    struct fr_error err = {.status = FR_OK};
+    for (int late = 0; late < 3; late++) {
+        if (rank == late) nap(0.01);
+        double entered_s = fr_now_s(), last_s = 0;
+        CHECK(fr_mpi_barrier(MPI_COMM_WORLD, &err) == FR_OK, "%s", err.detail);
+        double left_s = fr_now_s();
+        MPI_Allreduce(&entered_s, &last_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        CHECK(left_s >= last_s, "left %g s before the last came", last_s - left_s);
+    }
+}
+
+struct sleeper {
+    double s;     /* of each call, on rank 1 only */
+    int n_cold;   /* the first calls take ten times as long */
+    int n_called; /* so far */
+};
+
+static fr_status sleep_on_rank_1(void *context, int calls, struct fr_error *err) {
+    struct sleeper *sleeper = context;
+    (void)err;
+    for (int i = 0; i < calls; i++) {
+        double s = sleeper->n_called++ < sleeper->n_cold ? 10 * sleeper->s : sleeper->s;
+        if (rank == 1) nap(s);
+    }
+    return FR_OK;
+}
+
+static void run(struct fr_sampling how, double limit_s, struct sleeper sleeper,
+                struct fr_series *series) {
+    const struct fr_sampling_comm who = {.comm = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
+    struct fr_error err = {.status = FR_OK};
+    double median_s = 0;
+    CHECK(fr_sampling_run(&who, &how, limit_s, sleep_on_rank_1, &sleeper, series, &err) ==
+              FR_OK,
+          "%s", err.detail);
+    MPI_Allreduce(&series->median_s, &median_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(median_s == series->median_s, "%.17g here, %.17g elsewhere", series->median_s,
+          median_s);
+}
+
+static void a_sample_is_the_slowest_rank(void) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    struct fr_series series;
+    how.max_n = 12;
+    how.half_width = 10; /* whatever the machine does just now */
+    run(how, 10, (struct sleeper){.s = 2e-3}, &series);
+    CHECK(series.median_s >= 2e-3 && series.median_s < 0.1, "median %g s", series.median_s);
+    CHECK(series.verdict == FR_SAMPLING_CONVERGED, "after %d", series.n);
+    CHECK(series.n >= how.min_n, "only %d", series.n);
+    fr_series_free(&series);
+}
+
+static void cold_runs_are_no_samples(void) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    struct fr_series series;
+    how.max_n = 8;
+    run(how, 10, (struct sleeper){.s = 3e-3, .n_cold = 4}, &series);
+    for (int i = 0; i < series.n; i++)
+        CHECK(series.time_s[i] < 30e-3 || series.n_outliers > 0, "cold sample %d", i);
+    CHECK(series.pace.n_warm >= 5, "%d warm-up runs", series.pace.n_warm);
+    fr_series_free(&series);
+}
+
+static void what_never_settles_is_unconverged(void) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    struct fr_series series;
+    how.max_n = 20;
+    how.half_width = 1e-9;
+    run(how, 10, (struct sleeper){.s = 1e-4}, &series);
+    CHECK(series.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", series.half_width);
+    CHECK(series.n >= 20 && series.n < 20 + FR_VISIT_MAX, "%d samples", series.n);
+    fr_series_free(&series);
+    how.max_n = 1000000;
+    run(how, 0.05, (struct sleeper){.s = 1e-4}, &series);
+    CHECK(series.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", series.half_width);
+    CHECK(series.n < 10000, "%d samples in 50 ms", series.n);
+    fr_series_free(&series);
+}
+
+static void short_calls_are_repeated(void) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    struct fr_series series;
+    how.call_s = 20e-3;
+    how.max_n = 10;
+    run(how, 10, (struct sleeper){.s = 1e-3}, &series);
+    CHECK(series.pace.calls >= 2 && series.pace.calls <= 20, "%d calls", series.pace.calls);
+    CHECK(series.median_s >= 1e-3, "%g s a call", series.median_s);
+    fr_series_free(&series);
+}
+
+/* Exact: ten equal times and one outlier have a known interval and verdict. */
+static void the_verdict_is_the_order_statistics(void) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    double same[11] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 9}, few[5] = {1, 1, 1, 1, 1}, width = 0;
+    double two[10] = {1, 1, 1, 1, 1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    CHECK(fr_sampling_judge(&how, same, 11, &width) == FR_SAMPLING_CONVERGED, "%g", width);
+    CHECK(width == 0, "%g", width);
+    CHECK(fr_sampling_judge(&how, few, 5, &width) == FR_SAMPLING_GO_ON, "%g", width);
+    CHECK(width > 1e8, "five samples cannot give a 95 %% interval, got %g", width);
+    CHECK(fr_sampling_judge(&how, two, 10, &width) == FR_SAMPLING_GO_ON, "%g", width);
+    CHECK(fabs(width - 0.05 / 1.05) < 1e-12, "%g", width);
+    how.max_n = 10;
+    CHECK(fr_sampling_judge(&how, two, 10, &width) == FR_SAMPLING_UNCONVERGED, "%g", width);
+}
+
+int main(int argc, char **argv) {
+    int all_wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    barrier_holds_back();
+    a_sample_is_the_slowest_rank();
+    cold_runs_are_no_samples();
+    what_never_settles_is_unconverged();
+    short_calls_are_repeated();
+    the_verdict_is_the_order_statistics();
+    MPI_Allreduce(&n_wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return all_wrong ? 1 : 0;
+}
