@@ -188,7 +188,7 @@ static fr_status measure_million(struct fr_error *err) {
     struct rusage use;
     double start_s = fr_now_s();
     fr_status status = fr_job_load(&names, &job, err);
-    if (status == FR_OK) status = fr_simulate(&job, &job.plan, false, &simulation, err);
+    if (status == FR_OK) status = fr_simulate(&job, &job.plan, NULL, &simulation, err);
     double time_s = fr_now_s() - start_s;
     getrusage(RUSAGE_SELF, &use);
     if (status == FR_OK && simulation.outcome.reasons)

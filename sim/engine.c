@@ -15,10 +15,8 @@ double fr_engine_run(const struct fr_program *program, const double *class_s, do
     return last_s;
 }
 
-void fr_engine_critical(const struct fr_program *program, const double *class_s,
-                        const double *end_s, bool *critical) {
+void fr_engine_critical(const struct fr_program *program, const double *end_s, bool *critical) {
     int64_t at = -1;
-    (void)class_s;
     memset(critical, 0, (size_t)program->n_tasks * sizeof *critical);
     for (int64_t t = 0; t < program->n_tasks; t++)
         if (at < 0 || end_s[t] > end_s[at]) at = t;

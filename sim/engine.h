@@ -17,7 +17,6 @@ double fr_engine_run(const struct fr_program *program, const double *class_s, do
 
 /** Mark the tasks that the makespan hangs on: from the last to end, back through what each
  *  waited for (the earliest in the program among equals). */
-void fr_engine_critical(const struct fr_program *program, const double *class_s,
-                        const double *end_s, bool *critical);
+void fr_engine_critical(const struct fr_program *program, const double *end_s, bool *critical);
 
 #endif

@@ -54,12 +54,23 @@ static bool is_message(fr_task_kind kind) {
            kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_EXCHANGE;
 }
 
-static void add_use(const struct fr_program *program, const double *class_s, bool blocking,
-                    struct fr_stage_use *stages) {
+/* Bytes that a message of each class carries one way. */
+static void size_classes(const struct fr_pipeline *p, const struct fr_program *program,
+                         double *class_B) {
+    for (int32_t c = 0; c < program->n_classes; c++) {
+        fr_task_kind kind = program->classes[c].kind;
+        class_B[c] = kind == FR_TASK_COMPRESSED_MESSAGE ? p->small_message_B
+                     : is_message(kind)                 ? p->message_B
+                                                        : 0;
+    }
+}
+
+static void add_use(const struct fr_program *program, const double *start_s,
+                    const double *end_s, bool blocking, struct fr_stage_use *stages) {
     for (int64_t t = 0; t < program->n_tasks; t++) {
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
-        double time_s = class_s[task->class_id];
+        double time_s = end_s[t] - start_s[t];
         if (kind == FR_TASK_GRADIENT)
             stages[task->rank].gradient_s += time_s;
         else if (!is_message(kind))
@@ -130,7 +141,7 @@ static fr_status assign_lanes(struct fr_timeline *timeline, struct fr_error *err
 }
 
 static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_program *program,
-                               const double *class_s, const double *end_s, double makespan_s,
+                               const double *start_s, const double *end_s, double makespan_s,
                                struct fr_timeline *timeline, struct fr_error *err) {
     bool *critical = calloc((size_t)program->n_tasks + 1, sizeof *critical);
     timeline->spans = malloc(((size_t)program->n_tasks * 4 + 1) * sizeof *timeline->spans);
@@ -138,13 +149,13 @@ static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_prog
         free(critical);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the timeline does not fit in memory");
     }
-    fr_engine_critical(program, class_s, end_s, critical);
+    fr_engine_critical(program, end_s, critical);
     int32_t message = 0;
     for (int64_t t = 0; t < program->n_tasks; t++) {
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = kind == FR_TASK_GRADIENT || kind == FR_TASK_EMBEDDING;
-        struct fr_span span = {.start_s = end_s[t] - class_s[task->class_id],
+        struct fr_span span = {.start_s = start_s[t],
                                .end_s = end_s[t],
                                .size_B = kind == FR_TASK_COMPRESSED_MESSAGE ? p->small_message_B
                                          : is_message(kind)                 ? p->message_B
@@ -172,50 +183,70 @@ static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_prog
 struct timed { /* what a run with some things switched off needs */
     const struct fr_pipeline *p;
     const struct fr_program *program;
-    double *class_s, *end_s;
+    const struct fr_network *network;
+    struct fr_network_work work;
+    void *state; /* the network's */
+    double *class_s, *class_B, *start_s, *end_s;
 };
 
 static fr_status run_with(const void *context, int with, double *time_s, struct fr_error *err) {
     const struct timed *t = context;
-    (void)err;
     fr_price_classes(t->p, t->program, with, t->class_s);
-    *time_s = fr_engine_run(t->program, t->class_s, t->end_s);
-    return FR_OK;
+    return t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s, time_s, err);
+}
+
+static fr_status timed_open(struct timed *t, const struct fr_job *job,
+                            const struct fr_plan *plan, struct fr_error *err) {
+    size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
+    t->start_s = malloc(2 * tasks * sizeof *t->start_s);
+    t->class_s = malloc(2 * classes * sizeof *t->class_s);
+    if (!t->start_s || !t->class_s)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
+    t->end_s = t->start_s + tasks;
+    t->class_B = t->class_s + classes;
+    size_classes(t->p, t->program, t->class_B);
+    t->work = (struct fr_network_work){.cluster = &job->cluster,
+                                       .program = t->program,
+                                       .class_B = t->class_B,
+                                       .seats = {.tp = plan->tp, .dp = plan->dp}};
+    return t->network->open ? t->network->open(&t->work, &t->state, err) : FR_OK;
+}
+
+static void timed_close(struct timed *t) {
+    if (t->network->close && t->state) t->network->close(t->state);
+    free(t->start_s);
+    free(t->class_s);
 }
 
 static fr_status simulate(const struct fr_job *job, const struct fr_pipeline *p,
-                          struct fr_program *program, bool want_timeline,
+                          struct fr_program *program, const struct fr_simulate_options *options,
                           struct fr_simulation *s, struct fr_error *err) {
-    struct timed t = {p, program, NULL, NULL};
+    struct timed t = {.p = p, .program = program, .network = s->network};
     double full_s = 0;
     FR_TRY(fr_program_make(p, program, err));
-    t.end_s = malloc(((size_t)program->n_tasks + 1) * sizeof *t.end_s);
-    t.class_s = malloc((size_t)program->n_classes * sizeof *t.class_s);
+    fr_status status = timed_open(&t, job, &s->outcome.plan, err);
     s->stages = calloc((size_t)program->n_ranks, sizeof *s->stages);
-    fr_status status = FR_ERR_NOMEM;
-    if (!t.end_s || !t.class_s || !s->stages) {
-        fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
-        goto done;
-    }
-    s->n_stages = program->n_ranks;
+    if (status == FR_OK && !s->stages)
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
+    s->n_stages = s->stages ? program->n_ranks : 0;
     s->n_tasks = program->n_tasks;
-    status = fr_pipeline_outcome(job, p, run_with, &t, &s->outcome, err);
+    if (status == FR_OK) status = fr_pipeline_outcome(job, p, run_with, &t, &s->outcome, err);
     if (status == FR_OK) status = run_with(&t, FR_WITH_ALL, &full_s, err);
-    if (status == FR_OK) add_use(program, t.class_s, p->duplex, s->stages);
-    if (status == FR_OK && want_timeline)
-        status = make_timeline(p, program, t.class_s, t.end_s, full_s, &s->timeline, err);
-done:
-    free(t.end_s);
-    free(t.class_s);
+    if (status == FR_OK) add_use(program, t.start_s, t.end_s, p->duplex, s->stages);
+    if (status == FR_OK && options && options->timeline)
+        status = make_timeline(p, program, t.start_s, t.end_s, full_s, &s->timeline, err);
+    timed_close(&t);
     return status;
 }
 
-fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan, bool want_timeline,
-                      struct fr_simulation *s, struct fr_error *err) {
+fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
+                      const struct fr_simulate_options *options, struct fr_simulation *s,
+                      struct fr_error *err) {
     struct fr_pipeline p = {0};
     struct fr_program program = {0};
     *s = (struct fr_simulation){
-        .outcome = {.plan = *plan, .engine = "event", .ranks = fr_plan_ranks(plan)}};
+        .outcome = {.plan = *plan, .engine = "event", .ranks = fr_plan_ranks(plan)},
+        .network = options && options->network ? options->network : &fr_network_isolated};
     struct fr_outcome *out = &s->outcome;
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
         NAN;
@@ -227,7 +258,7 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan, bool
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
-    if (status == FR_OK) status = simulate(job, &p, &program, want_timeline, s, err);
+    if (status == FR_OK) status = simulate(job, &p, &program, options, s, err);
     fr_program_free(&program);
     fr_pipeline_free(&p);
     return status;

@@ -5,6 +5,7 @@
 
 #include "models/timeline.h"
 #include "sim/engine.h"
+#include "sim/network.h"
 
 struct fr_stage_use {
     double busy_s, gradient_s, blocked_s; /**< computing, all-reducing, in blocking messages */
@@ -16,14 +17,21 @@ struct fr_simulation {
     struct fr_stage_use *stages; /**< [n_stages] */
     int32_t n_stages;
     int64_t n_tasks;
+    const struct fr_network *network; /**< that it ran on */
 };
 
-/** Simulate @p plan of @p job (kind stages or transformer) on an isolated network.
- *  @param want_timeline  fill `timeline`
+struct fr_simulate_options {
+    const struct fr_network *network; /**< NULL: isolated */
+    bool timeline;                    /**< fill it */
+};
+
+/** Simulate @p plan of @p job (kind stages or transformer).
+ *  @param options  NULL: an isolated network, no timeline
  *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
  *          a kind that has no program yet; FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
  *  Free with fr_simulation_free, also on error. */
-fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan, bool want_timeline,
+fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
+                      const struct fr_simulate_options *options,
                       struct fr_simulation *simulation, struct fr_error *err);
 void fr_simulation_free(struct fr_simulation *simulation);
 

@@ -47,7 +47,7 @@ static double time_s(const struct setting *s, enum step step, int64_t compressed
     if (step >= CB) plan.compression.scope = FR_SCOPE_EPILOGUE;
     if (step >= FE) plan.compression.fused_embedding = true;
     if (step >= SC) plan.compression.gradient_stages = compressed_stages;
-    fr_status status = fr_simulate(&s->job, &plan, false, &simulation, NULL);
+    fr_status status = fr_simulate(&s->job, &plan, NULL, &simulation, NULL);
     double iteration_s = status == FR_OK ? simulation.outcome.time_s : NAN;
     fr_simulation_free(&simulation);
     return iteration_s;

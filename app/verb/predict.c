@@ -26,7 +26,7 @@ static void write_json(const struct fr_job *job, const struct fr_outcome *outcom
 static fr_status run_events(const struct fr_job *job, struct fr_outcome *outcome,
                             struct fr_error *err) {
     struct fr_simulation simulation;
-    fr_status status = fr_simulate(job, &job->plan, false, &simulation, err);
+    fr_status status = fr_simulate(job, &job->plan, NULL, &simulation, err);
     *outcome = simulation.outcome;
     fr_simulation_free(&simulation);
     return status;

@@ -16,15 +16,13 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
-    {"network", "isolated", "each message alone on its link (default, the only one so far)", 0},
+    {"network", "NAME", "isolated (each message alone on its link, default)", 0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
-
-static const char *const networks[] = {"isolated", NULL};
 
 static void stages_json(struct fr_json_writer *w, const struct fr_simulation *s) {
     double span_s = s->outcome.time_s - s->outcome.part_s[FR_PART_FIXED];
@@ -47,7 +45,7 @@ static void write_json(struct fr_text *text, const struct fr_job *job,
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/simulation/1");
-    fr_json_add_string(&w, "network", "isolated");
+    fr_json_add_string(&w, "network", s->network->name);
     fr_json_add_integer(&w, "tasks", s->n_tasks);
     fr_json_key(&w, "outcome");
     fr_report_json(&w, job, &s->outcome);
@@ -75,7 +73,8 @@ static void write_text(struct fr_text *text, const struct fr_job *job,
             100 * s->stages[i].busy_s / span_s);
     }
     if (s->n_stages > SHOWN) fr_text_addf(text, "   ... and %d more\n", s->n_stages - SHOWN);
-    fr_text_addf(text, "\n%lld tasks on an isolated network\n", (long long)s->n_tasks);
+    fr_text_addf(text, "\n%lld tasks, network %s: %s\n", (long long)s->n_tasks,
+                 s->network->name, s->network->summary);
 }
 
 static fr_status trace_text(const struct fr_job *job, const struct fr_simulation *s,
@@ -140,12 +139,13 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     const struct fr_format *format = NULL;
     struct fr_text text = {0};
     int network = 0;
-    FR_TRY(fr_args_choice(args, "network", networks, &network, err));
+    FR_TRY(fr_args_choice(args, "network", fr_network_names, &network, err));
     if (trace) FR_TRY(fr_format_for_file(trace, &format, err));
     if (trace) FR_TRY(fr_file_check_writable(trace, err));
     if (gantt) FR_TRY(fr_file_check_writable(gantt, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    FR_TRY(fr_simulate(job, &job->plan, trace || gantt, s, err));
+    const struct fr_simulate_options how = {fr_networks[network], trace || gantt};
+    FR_TRY(fr_simulate(job, &job->plan, &how, s, err));
     if (s->outcome.reasons == 0 && trace) FR_TRY(write_trace(job, s, trace, err));
     if (s->outcome.reasons == 0 && gantt) FR_TRY(draw_gantt(job, s, gantt, err));
     if (fr_args_has(args, "json"))

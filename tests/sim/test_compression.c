@@ -182,10 +182,11 @@ static void ladder(void **state) {
         struct fr_job job;
         struct fr_outcome closed;
         struct fr_simulation event;
+        const struct fr_simulate_options timeline = {.timeline = true};
         struct fr_error err = {0};
         load("gpt-8.3b", steps[k], &job);
         fr_cost(&job, &job.plan, &closed);
-        assert_int_equal(fr_simulate(&job, &job.plan, true, &event, &err), FR_OK);
+        assert_int_equal(fr_simulate(&job, &job.plan, &timeline, &event, &err), FR_OK);
         FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
         FR_NEAR(closed.lossy_backward, k == 0 ? 0 : 6.0 / 48, 1e-12);
         assert_true(k < 3 ? closed.lossy_gradient <= 0

@@ -145,7 +145,7 @@ static void critical_path_is_a_chain(void **state) {
         bool *critical = malloc((size_t)program.n_tasks * sizeof *critical);
         fr_price_classes(&c.p, &program, FR_WITH_ALL, class_s);
         double time_s = fr_engine_run(&program, class_s, end_s);
-        fr_engine_critical(&program, class_s, end_s, critical);
+        fr_engine_critical(&program, end_s, critical);
         for (int64_t t = 0; t < program.n_tasks; t++)
             if (critical[t]) sum_s += class_s[program.tasks[t].class_id];
         FR_NEAR(sum_s, time_s, 1e-12);

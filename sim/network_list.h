@@ -1,0 +1,2 @@
+/* Networks, in the order they are listed. */
+FR_NETWORK(isolated)
