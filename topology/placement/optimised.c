@@ -1,0 +1,147 @@
+/* The cheapest seating found: every named one first, then all of them where they are few, else
+ * a local search that exchanges two ranks of different units (of the innermost level, inside
+ * which slots are alike) and keeps what costs no more.  Never worse than the best named one;
+ * the same seed gives the same seats. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "topology/placement.h"
+
+enum { EXHAUSTIVE_MAX = 3000, EXCHANGES_MAX = 2000, LOCAL_RANKS_MAX = 4096 };
+
+struct search {
+    const struct fr_seating *s;
+    int64_t n, room;     /* ranks; slots of an innermost unit */
+    int64_t *best, *now; /* slot of each rank */
+    double best_cost;
+};
+
+static void consider(struct search *x) {
+    double cost = x->s->cost(x->s->context, x->now);
+    if (cost >= x->best_cost) return;
+    x->best_cost = cost;
+    memcpy(x->best, x->now, (size_t)x->n * sizeof *x->best);
+}
+
+/* Linear, round-robin and every order of the axes. */
+static fr_status named(struct search *x, struct fr_error *err) {
+    static const uint8_t orders[6][FR_MESH_AXES] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const struct fr_placement *const rows[] = {&fr_placement_linear,
+                                                      &fr_placement_round_robin};
+    struct fr_placement_choice choice = *x->s->choice;
+    struct fr_seating other = *x->s;
+    other.choice = &choice;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        FR_TRY(rows[i]->seat(&other, x->now, err));
+        consider(x);
+    }
+    for (int i = 0; i < 6; i++) {
+        memcpy(choice.order, orders[i], sizeof choice.order);
+        FR_TRY(fr_placement_by_axis.seat(&other, x->now, err));
+        consider(x);
+    }
+    return FR_OK;
+}
+
+/* Ways to share n ranks out among units of `room` slots: n! / (room!)^units, or more than asked. */
+static int64_t ways_up_to(int64_t n, int64_t room, int64_t most) {
+    double ways = 1;
+    for (int64_t r = 0; r < n; r++) {
+        ways *= (double)(r + 1) / (double)(r % room + 1);
+        if (ways > (double)most) return most + 1;
+    }
+    return (int64_t)(ways + 0.5);
+}
+
+static void exchange(int64_t *a, int64_t *b) {
+    int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* The next arrangement of unit numbers in lexicographic order; false after the last. */
+static bool next_arrangement(int64_t *unit, int64_t n) {
+    int64_t i = n - 2, j = n - 1;
+    while (i >= 0 && unit[i] >= unit[i + 1]) i--;
+    if (i < 0) return false;
+    while (unit[j] <= unit[i]) j--;
+    exchange(&unit[i], &unit[j]);
+    for (int64_t a = i + 1, b = n - 1; a < b; a++, b--) exchange(&unit[a], &unit[b]);
+    return true;
+}
+
+static fr_status exhaustive(struct search *x, struct fr_error *err) {
+    int64_t units = (x->n + x->room - 1) / x->room;
+    int64_t *unit = malloc((size_t)x->n * sizeof *unit);
+    int64_t *taken = malloc((size_t)units * sizeof *taken);
+    fr_status status =
+        unit && taken ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+    for (int64_t r = 0; status == FR_OK && r < x->n; r++) unit[r] = r / x->room;
+    if (status == FR_OK) do {
+            memset(taken, 0, (size_t)units * sizeof *taken);
+            for (int64_t r = 0; r < x->n; r++) x->now[r] = unit[r] * x->room + taken[unit[r]]++;
+            consider(x);
+        } while (next_arrangement(unit, x->n));
+    free(unit);
+    free(taken);
+    return status;
+}
+
+/* xorshift64*: Marsaglia 2003, Vigna 2016.  The state is the caller's. */
+static uint64_t draw(uint64_t *state) {
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(2685821657736338717);
+}
+
+static void local(struct search *x) {
+    uint64_t state = x->s->choice->seed * UINT64_C(0x9E3779B97F4A7C15) + 1;
+    double now_cost = x->best_cost;
+    memcpy(x->now, x->best, (size_t)x->n * sizeof *x->now);
+    if (state == 0) state = 1;
+    for (int i = 0; i < EXCHANGES_MAX; i++) {
+        int64_t a = (int64_t)(draw(&state) % (uint64_t)x->n),
+                b = (int64_t)(draw(&state) % (uint64_t)x->n);
+        if (x->now[a] / x->room == x->now[b] / x->room) continue;
+        exchange(&x->now[a], &x->now[b]);
+        double cost = x->s->cost(x->s->context, x->now);
+        if (cost > now_cost) { /* put them back */
+            exchange(&x->now[a], &x->now[b]);
+            continue;
+        }
+        now_cost = cost;
+        if (cost >= x->best_cost) continue;
+        x->best_cost = cost;
+        memcpy(x->best, x->now, (size_t)x->n * sizeof *x->best);
+    }
+}
+
+static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+    struct search x = {.s = s,
+                       .n = fr_mesh_ranks(s->mesh),
+                       .room = s->levels->level[0].ranks,
+                       .best = slot,
+                       .best_cost = 1e300};
+    FR_TRY(fr_placement_linear.seat(s, slot, err));
+    if (x.n <= x.room) return FR_OK; /* one unit: all seats are alike */
+    x.now = malloc((size_t)x.n * sizeof *x.now);
+    if (!x.now) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+    fr_status status = named(&x, err);
+    if (status == FR_OK && ways_up_to(x.n, x.room, EXHAUSTIVE_MAX) <= EXHAUSTIVE_MAX)
+        status = exhaustive(&x, err);
+    else if (status == FR_OK && x.n <= LOCAL_RANKS_MAX)
+        local(&x);
+    free(x.now);
+    return status;
+}
+
+const struct fr_placement fr_placement_optimised = {
+    .name = "optimised",
+    .argument = "SEED",
+    .summary = "the cheapest for the plan's own traffic: all where few, else a local search",
+    .source = "ours",
+    .searches = true,
+    .seat = seat,
+};

@@ -1,0 +1,20 @@
+/* Ranks are dealt to the nodes in turn, as cards are: the paper's topology-aware order.  A node
+ * that is full (the last one, where the node size does not divide n) is passed over. */
+#include "topology/placement.h"
+
+static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
+    int64_t n = fr_mesh_ranks(s->mesh), room = s->levels->level[0].ranks;
+    int64_t nodes = (n + room - 1) / room, r = 0;
+    (void)err;
+    for (int64_t row = 0; row < room; row++) /* the row-th seat of every node that has one */
+        for (int64_t node = 0; node < nodes; node++)
+            if (node * room + row < n) slot[r++] = node * room + row;
+    return FR_OK;
+}
+
+const struct fr_placement fr_placement_round_robin = {
+    .name = "round-robin",
+    .summary = "ranks are dealt to the nodes in turn: topology-aware for sub-graphs",
+    .source = "seed 002, section V and Figure 11",
+    .seat = seat,
+};
