@@ -48,6 +48,7 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
     if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     if (plan->recompute != FR_RECOMPUTE_NONE) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (fr_plan_compresses(plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (fr_plan_pipeline_key(plan)) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);

@@ -79,7 +79,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     FR_TRY(fr_cluster_read(job->documents[CLUSTER], &job->cluster, err));
     if (job->documents[MODEL])
         FR_TRY(fr_workload_read(job->documents[MODEL], &job->workload, err));
-    FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->owned_layer_tp, err));
+    FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
     if (job->workload.stages.listed) { /* listed stages say how many there are */
         struct fr_json root = fr_json_root(job->documents[PLAN]);
         struct fr_json pp = fr_json_member(&root, "pp");
@@ -98,7 +98,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
 void fr_job_free(struct fr_job *job) {
     fr_cluster_free(&job->cluster);
     fr_workload_free(&job->workload);
-    free(job->owned_layer_tp);
+    fr_plan_lists_free(&job->lists);
     for (int d = 0; d < N_DOCUMENTS; d++) fr_json_free(job->documents[d]);
     *job = (struct fr_job){0};
 }

@@ -13,7 +13,7 @@ struct fr_job {
     struct fr_workload workload;
     struct fr_plan plan;
     char cluster_from[256], model_from[256]; /**< as the user named them */
-    int64_t *owned_layer_tp;
+    struct fr_plan_lists lists;
     struct fr_json_document *documents[3];
 };
 

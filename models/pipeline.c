@@ -23,8 +23,10 @@ struct sweep {
     struct fr_slot *slots; /* [P][n_slots] */
     int64_t n_slots, *next;
     double *forward_end_s, *backward_end_s, *free_s;
-    double *pass_s; /* [P][3]: of one chunk, by slot kind */
-    bool messages, codecs;
+    double *pass_s;   /* [P][3]: of one chunk, by slot kind */
+    int32_t *made;    /* [P][v]: passes that added to the chunk's gradients */
+    double *stream_s; /* [P]: end of the collective stream's last bucket */
+    bool messages, codecs, gradients;
 };
 
 /* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
@@ -49,14 +51,24 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x)
     return ready_s < 0 ? -1 : ready_s + lag_s;
 }
 
-/* To decompress what a backward pass reads and to compress what it sends. */
-static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
-    double time_s = 0;
+/* To decompress what a backward pass reads, or to compress what it sends. */
+static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
     if (x->kind != FR_SLOT_BACKWARD || !w->codecs) return 0;
-    if (i < w->p->args.stages - 1 && fr_pipeline_compressed(w->p, i, x->micro))
-        time_s += w->p->decode_s;
-    if (i > 0 && fr_pipeline_compressed(w->p, i - 1, x->micro)) time_s += w->p->encode_s;
-    return time_s;
+    if (send)
+        return i > 0 && fr_pipeline_compressed(w->p, i - 1, x->micro) ? w->p->encode_s : 0;
+    bool reads = i < w->p->args.stages - 1 && fr_pipeline_compressed(w->p, i, x->micro);
+    return reads ? w->p->decode_s : 0;
+}
+
+/* The pass that makes the last of a chunk's gradients sends them off in buckets. */
+static void send_buckets(struct sweep *w, int32_t i, const struct fr_slot *x, double end_s) {
+    const struct fr_stage *stage = &w->p->stage[i];
+    uint8_t makes = w->p->schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    if (x->kind != makes) return;
+    if (++w->made[i * w->p->args.chunks + x->chunk] < w->p->args.micro_batches) return;
+    double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0,
+           d_s = w->pass_s[3 * i + x->kind];
+    w->stream_s[i] = fmax(fmax(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
 }
 
 /* Run stage @p i as far as its inputs allow. @return slots done */
@@ -68,7 +80,9 @@ static int64_t advance(struct sweep *w, int32_t i) {
         double start_s = input_s(w, i, x);
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
-        w->free_s[i] = start_s + w->pass_s[3 * i + x->kind] + codecs_s(w, i, x);
+        double read_s = codecs_s(w, i, x, false), sent_s = codecs_s(w, i, x, true);
+        w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
+        if (w->p->stage[i].buckets) send_buckets(w, i, x, w->free_s[i] - sent_s);
         int64_t at = ((int64_t)x->chunk * stages + i) * m + x->micro;
         if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
         if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
@@ -91,22 +105,28 @@ static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
 }
 
 /* After the last backward pass: gradients, the embedding's at both ends, the optimiser. */
-static double finish_s(const struct fr_pipeline *p, double *end_s, int with) {
+static void finish(const struct sweep *w, int with, struct fr_pipeline_times *times) {
+    const struct fr_pipeline *p = w->p;
     int32_t last = p->args.stages - 1;
-    double makespan_s = 0;
+    double makespan_s = 0, *end_s = w->free_s;
     for (int32_t i = 0; i <= last; i++) {
         if (with & FR_WITH_CODEC) end_s[i] += p->stage[i].gradient_codec_s;
-        if (with & FR_WITH_GRADIENTS) end_s[i] += p->stage[i].gradient_s;
+        double passes_s = end_s[i];
+        if (p->stage[i].buckets)
+            end_s[i] = fmax(end_s[i], w->stream_s[i]);
+        else if (with & FR_WITH_GRADIENTS)
+            end_s[i] += p->stage[i].gradient_s;
+        if (times->gradient_exposed_s) times->gradient_exposed_s[i] = end_s[i] - passes_s;
     }
     if (with & FR_WITH_EMBEDDING && p->embedding_s > 0)
         end_s[0] = end_s[last] = fmax(end_s[0], end_s[last]) + p->embedding_s;
     for (int32_t i = 0; i <= last; i++)
         makespan_s = fmax(makespan_s, end_s[i] + p->stage[i].optimizer_s);
-    return makespan_s;
+    times->makespan_s = makespan_s;
 }
 
-fr_status fr_pipeline_time_s(const struct fr_pipeline *p, int with, double *time_s,
-                             struct fr_error *err) {
+fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
+                          struct fr_pipeline_times *times, struct fr_error *err) {
     if (p->duplex)
         return fr_fail(
             err, FR_ERR_UNSUPPORTED, "plan#/p2p",
@@ -116,16 +136,19 @@ fr_status fr_pipeline_time_s(const struct fr_pipeline *p, int with, double *time
     struct sweep w = {.p = p,
                       .n_slots = fr_schedule_slots(p->schedule, &p->args),
                       .messages = with & FR_WITH_MESSAGES,
-                      .codecs = with & FR_WITH_CODEC};
+                      .codecs = with & FR_WITH_CODEC,
+                      .gradients = with & FR_WITH_GRADIENTS};
     fr_status status = FR_ERR_NOMEM;
     w.slots = malloc(stages * (size_t)w.n_slots * sizeof *w.slots);
     w.next = calloc(stages, sizeof *w.next);
     w.free_s = calloc(stages, sizeof *w.free_s);
     w.pass_s = malloc(3 * stages * sizeof *w.pass_s);
+    w.made = calloc(stages * (size_t)p->args.chunks, sizeof *w.made);
+    w.stream_s = calloc(stages, sizeof *w.stream_s);
     w.forward_end_s = malloc(passes * sizeof *w.forward_end_s);
     w.backward_end_s = malloc(passes * sizeof *w.backward_end_s);
-    if (!w.slots || !w.next || !w.free_s || !w.pass_s || !w.forward_end_s ||
-        !w.backward_end_s) {
+    if (!w.slots || !w.next || !w.free_s || !w.pass_s || !w.made || !w.stream_s ||
+        !w.forward_end_s || !w.backward_end_s) {
         fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
         goto done;
     }
@@ -136,12 +159,14 @@ fr_status fr_pipeline_time_s(const struct fr_pipeline *p, int with, double *time
             w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
     }
     status = sweep_run(&w, err);
-    *time_s = finish_s(p, w.free_s, with);
+    finish(&w, with, times);
 done:
     free(w.slots);
     free(w.next);
     free(w.free_s);
     free(w.pass_s);
+    free(w.made);
+    free(w.stream_s);
     free(w.forward_end_s);
     free(w.backward_end_s);
     return status;

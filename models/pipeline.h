@@ -8,6 +8,13 @@
  *  gradient all-reduce of a stage follows its last backward pass; the iteration ends with the
  *  last of them.
  *
+ *  Overlapped, the gradients of a chunk come out of the last pass that adds to them in n equal
+ *  buckets, the j-th when j/n of that pass is done, and go one after another over a collective
+ *  stream of their own.  With b the time of one, s the pass's start and d its duration, e the
+ *  end of what the stream did before, the last one ends at (a maximum of lines in j, so at j = 1
+ *  or j = n; our derivation)
+ *      max(e + n b, s + d/n + n b, s + d + b)
+ *
  *  Exposed point-to-point time has no simple formula (not 2 (P-1) c): the recurrence is the
  *  closed form here.  The event engine (sim/) is written apart and must agree with it.
  */
@@ -40,7 +47,9 @@ struct fr_stage {
     struct fr_pass weight;   /**< the part of it that makes weight gradients */
     double message_s;        /**< to stage i + 1 mod P, each way */
     double small_message_s;  /**< the same, compressed */
-    double gradient_s;       /**< all-reduce over dp after the last backward pass */
+    double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
+    int32_t buckets;   /**< n of each chunk; 0: not overlapped */
+    double bucket_s;   /**< b */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
@@ -83,16 +92,10 @@ static inline double fr_pass_s(const struct fr_pass *pass, int with) {
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,
                           int with);
 
-/** Samples of a micro-batch: one, unless the plan says otherwise.  Stage times are those of one
- *  micro-batch, so for them its size only counts micro-batches. */
-static inline int64_t fr_pipeline_micro_batch(const struct fr_plan *plan) {
-    return plan->micro_batch ? plan->micro_batch : 1;
-}
-
 /** Micro-batches of one data-parallel replica in an iteration. */
 static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
                                                 const struct fr_plan *plan) {
-    return fr_job_batch(job, plan) / plan->dp / fr_pipeline_micro_batch(plan);
+    return fr_job_batch(job, plan) / plan->dp / fr_plan_micro_batch(plan);
 }
 
 /** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
@@ -106,16 +109,22 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_error *err);
 void fr_pipeline_free(struct fr_pipeline *pipeline);
 
-/** Iteration time by the recurrence [s]; asynchronous messages only.
+struct fr_pipeline_times {
+    double makespan_s;
+    /** [P], the caller's, or NULL: how much longer than its passes a stage's gradients take. */
+    double *gradient_exposed_s;
+};
+
+/** An iteration by the recurrence; asynchronous messages only.
  *  @param with  FR_WITH_... bits: what takes time
  *  @return FR_OK; FR_ERR_UNSUPPORTED for duplex; FR_ERR_INPUT when the order deadlocks;
  *          FR_ERR_NOMEM. */
-fr_status fr_pipeline_time_s(const struct fr_pipeline *pipeline, int with, double *time_s,
-                             struct fr_error *err);
+fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
+                          struct fr_pipeline_times *times, struct fr_error *err);
 
-/** Time of an iteration with some things switched off: the recurrence, or an event engine. */
-typedef fr_status fr_pipeline_timer(const void *context, int with, double *time_s,
-                                    struct fr_error *err);
+/** An iteration with some things switched off: the recurrence, or an event engine. */
+typedef fr_status fr_pipeline_timer(const void *context, int with,
+                                    struct fr_pipeline_times *times, struct fr_error *err);
 
 /** Fill @p out: times and parts by switching off in turn (embedding, gradients, messages, tp,
  *  launch), energy, memory, bytes, parameters.

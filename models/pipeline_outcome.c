@@ -28,24 +28,26 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     return time_s;
 }
 
-/* Compute and communication of one rank of stage @p i in an iteration. */
-static void use_of(const struct fr_pipeline *p, int32_t i, double *busy_s, double *comm_s) {
+/* Compute and communication of one rank of stage @p i in an iteration; what is communicated
+ * beside a pass counts with the pass. */
+static void use_of(const struct fr_pipeline *p, const struct fr_pipeline_times *times,
+                   int32_t i, double *busy_s, double *comm_s) {
     const struct fr_stage *s = &p->stage[i];
     double m = p->args.micro_batches;
     *busy_s =
         m * (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
         s->optimizer_s + codec_busy_s(p, i);
-    *comm_s = m * (s->forward.tp_s + s->backward.tp_s) + s->gradient_s;
+    *comm_s = m * (s->forward.tp_s + s->backward.tp_s) + times->gradient_exposed_s[i];
     if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
 }
 
 static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
-                       struct fr_outcome *out) {
+                       const struct fr_pipeline_times *times, struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
     double replicas = (double)(out->plan.dp * out->plan.tp), busy_s, comm_s;
     out->energy_J = power->known ? 0 : NAN;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
-        use_of(p, i, &busy_s, &comm_s);
+        use_of(p, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
         double idle_s = fmax(0, out->time_s - busy_s - comm_s);
         out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
@@ -65,8 +67,7 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
     for (int32_t i = 0; i < p->args.stages; i++) {
         struct fr_stage_work work;
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        fr_transformer_stage(w, plan->tp, plan->pp, i, fr_pipeline_micro_batch(plan),
-                             plan->recompute, &work);
+        fr_transformer_stage(w, plan, i, &work);
         p->schedule->order(&p->args, i, slots);
         double held = (double)fr_schedule_held(p->schedule, slots, n_slots) / p->args.chunks;
         part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
@@ -116,24 +117,25 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     out->sent_tp_B = p->tp_B;
 }
 
-fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
+static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline *p,
                               fr_pipeline_timer *timer, const void *context,
-                              struct fr_outcome *out, struct fr_error *err) {
+                              const struct fr_pipeline_times *times, struct fr_outcome *out,
+                              struct fr_error *err) {
     static const struct {
         int off, part;
     } turns[] = {
         {FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
         {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
         {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
-    double before_s = 0, now_s = 0, busiest_s = 0;
+    double before_s = times->makespan_s, busiest_s = 0;
     int with = FR_WITH_ALL;
-    FR_TRY(timer(context, with, &before_s, err));
     out->time_s = before_s + job->cluster.device.fixed_s;
     for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+        struct fr_pipeline_times now = {0};
         with &= ~turns[k].off;
-        FR_TRY(timer(context, with, &now_s, err));
-        out->part_s[turns[k].part] = fmax(0, before_s - now_s); /* but for rounding */
-        before_s = now_s;
+        FR_TRY(timer(context, with, &now, err));
+        out->part_s[turns[k].part] = fmax(0, before_s - now.makespan_s); /* but for rounding */
+        before_s = now.makespan_s;
     }
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *s = &p->stage[i];
@@ -148,7 +150,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     out->lossy_backward = fr_pipeline_lossy_backward(p);
     add_bytes(p, out);
     add_break_even(p, out);
-    add_energy(job, p, out);
+    add_energy(job, p, times, out);
     fr_outcome_add_totals(job, out);
     if (job->workload.transformer.layers) return add_memory(job, p, out, err);
     out->parameters = out->parameters_rank_max =
@@ -156,9 +158,22 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     return FR_OK;
 }
 
-static fr_status recurrence(const void *context, int with, double *time_s,
+fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
+                              fr_pipeline_timer *timer, const void *context,
+                              struct fr_outcome *out, struct fr_error *err) {
+    struct fr_pipeline_times times = {.gradient_exposed_s =
+                                          calloc((size_t)p->args.stages, sizeof(double))};
+    if (!times.gradient_exposed_s)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    fr_status status = timer(context, FR_WITH_ALL, &times, err);
+    if (status == FR_OK) status = fill_outcome(job, p, timer, context, &times, out, err);
+    free(times.gradient_exposed_s);
+    return status;
+}
+
+static fr_status recurrence(const void *context, int with, struct fr_pipeline_times *times,
                             struct fr_error *err) {
-    return fr_pipeline_time_s(context, with, time_s, err);
+    return fr_pipeline_run(context, with, times, err);
 }
 
 void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,

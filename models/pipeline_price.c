@@ -9,7 +9,7 @@ enum { SLOTS_MAX = 1 << 25 };
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
-    int64_t batch = fr_job_batch(job, plan), micro = fr_pipeline_micro_batch(plan);
+    int64_t batch = fr_job_batch(job, plan), micro = fr_plan_micro_batch(plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
@@ -32,7 +32,7 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if (plan->method != &fr_method_tensor) reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
-    reasons |= fr_transformer_check(&job->workload, plan->tp, plan->pp * plan->chunks);
+    reasons |= fr_transformer_check(&job->workload, plan);
     return reasons;
 }
 
@@ -55,7 +55,7 @@ static void price_backward_codec(const struct fr_job *job, const struct fr_plan 
                                  struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
     const struct fr_transformer *t = &job->workload.transformer;
-    double micro = (double)(fr_pipeline_micro_batch(plan));
+    double micro = (double)(fr_plan_micro_batch(plan));
     struct fr_codec_args a = {micro * (double)t->sequence / (double)plan->tp, (double)t->hidden,
                               (double)c->backward_rank, fr_dtype_size_B(job->workload.dtype),
                               c->lazy_error};
@@ -76,8 +76,7 @@ static void price_gradient_codec(const struct fr_job *job, const struct fr_plan 
     double value_B = fr_dtype_size_B(job->workload.gradient_dtype), whole_B = 0, sent_B = 0;
     struct fr_codec_args shapes[8];
     int n = fr_transformer_matrices(&job->workload.transformer, plan->tp, shapes, 8);
-    double layers =
-        (double)fr_transformer_stage_layers(&job->workload.transformer, plan->pp, i);
+    double layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
     if (i >= c->gradient_stages || plan->dp == 1) return;
     for (int k = 0; k < n; k++) {
         shapes[k].rank = (double)c->gradient_rank;
@@ -111,9 +110,21 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
-/* A product's backward pass is two products of the same flop: input and weight gradient. */
+/* Times of one collective over tp, by kind. */
+struct tp_price {
+    double all_reduce_s, all_gather_s, reduce_scatter_s;
+};
+
+static double tp_time_s(const struct tp_price *price, const struct fr_tp_work *work) {
+    return work->all_reduces * price->all_reduce_s + work->all_gathers * price->all_gather_s +
+           work->reduce_scatters * price->reduce_scatter_s;
+}
+
+/* A product's backward pass is two products of the same flop: input and weight gradient.  What
+ * is gathered beside the input gradient shows as far as it outlasts it. */
 static void price_products(const struct fr_job *job, const struct fr_stage_work *work,
-                           struct fr_stage *stage, uint32_t *extrapolated) {
+                           const struct tp_price *tp, struct fr_stage *stage,
+                           uint32_t *extrapolated) {
     const struct fr_gemm_model *gemm = &job->cluster.device.gemm[job->workload.dtype];
     bool outside = false;
     for (int k = 0; k < work->n_gemms; k++) {
@@ -125,11 +136,44 @@ static void price_products(const struct fr_job *job, const struct fr_stage_work 
         double forward_s = count * gemm->form->time_s(gemm, &forward, &outside);
         stage->forward.compute_s += forward_s;
         if (work->again[k]) stage->backward.compute_s += forward_s;
-        stage->backward.compute_s +=
-            count * gemm->form->time_s(gemm, &input, &outside) + weight_s;
+        double input_s = count * gemm->form->time_s(gemm, &input, &outside);
+        stage->backward.compute_s += input_s + weight_s;
+        stage->backward.tp_s += fmax(0, work->regathers[k] * tp->all_gather_s - input_s);
         stage->weight.compute_s += weight_s;
     }
     if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
+}
+
+/* Only what the plan needs is asked, so that only that can be extrapolated. */
+static struct tp_price price_tp(const struct fr_job *job, const struct fr_plan *plan,
+                                double size_B, uint32_t *extrapolated) {
+    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+    struct tp_price price = {0};
+    if (plan->tp == 1) return price;
+    const struct fr_cluster *cluster = &job->cluster;
+    if (!plan->sequence_parallel) {
+        price.all_reduce_s =
+            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, &tp, size_B, extrapolated);
+        return price;
+    }
+    price.all_gather_s =
+        fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &tp, size_B, extrapolated);
+    price.reduce_scatter_s =
+        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &tp, size_B, extrapolated);
+    return price;
+}
+
+/* By one rank, for one micro-batch. */
+static double sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
+    const struct fr_tp_work *parts[] = {&work->forward_tp, &work->backward_tp, &work->again_tp};
+    double factor = 0;
+    for (int k = 0; k < 3; k++)
+        factor += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
+                  parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
+                  parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
+    for (int k = 0; k < work->n_gemms; k++)
+        factor += work->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
+    return factor * work->tp_B;
 }
 
 /* Element-wise passes and kernels of the backward pass are twice the forward's: a gradient comes
@@ -139,23 +183,20 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     const struct fr_device *device = &job->cluster.device;
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
-    int64_t micro = fr_pipeline_micro_batch(plan);
-    fr_transformer_stage(&job->workload, plan->tp, plan->pp, i, micro, plan->recompute, &work);
-    price_products(job, &work, stage, extrapolated);
+    fr_transformer_stage(&job->workload, plan, i, &work);
+    struct tp_price tp = price_tp(job, plan, work.tp_B, extrapolated);
+    price_products(job, &work, &tp, stage, extrapolated);
     fr_dtype dtype = job->workload.dtype;
     double moved_s = fr_cluster_traffic_s(&job->cluster, dtype, work.forward_B);
     double launch_s = work.kernels * device->launch_s;
-    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
-    double reduce_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &tp, work.all_reduce_B,
-                                        extrapolated);
     stage->forward.compute_s += moved_s;
     stage->backward.compute_s +=
         2 * moved_s + fr_cluster_traffic_s(&job->cluster, dtype, work.again_B);
     stage->forward.launch_s = launch_s;
     stage->backward.launch_s = 2 * launch_s + work.again_kernels * device->launch_s;
     stage->weight.launch_s = launch_s / 2;
-    stage->forward.tp_s = work.all_reduces * reduce_s;
-    stage->backward.tp_s = (work.all_reduces + work.again_all_reduces) * reduce_s;
+    stage->forward.tp_s = tp_time_s(&tp, &work.forward_tp);
+    stage->backward.tp_s += tp_time_s(&tp, &work.backward_tp) + tp_time_s(&tp, &work.again_tp);
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
@@ -166,9 +207,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
     stage->optimizer_s = fr_cluster_traffic_s(
         &job->cluster, dtype, work.parameters_rank * fr_workload_update_B(&job->workload));
-    double sent_B = p->args.micro_batches * (2 * work.all_reduces + work.again_all_reduces) *
-                    work.all_reduce_B * fr_op_bus_factor(FR_OP_ALL_REDUCE, plan->tp);
-    if (sent_B > p->tp_B) p->tp_B = sent_B;
+    p->tp_B = fmax(p->tp_B, p->args.micro_batches * sent_over_tp_B(&work, plan->tp));
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
     struct fr_group ends = fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * plan->tp);
     /* First and last stage of every replica: 2 dp ranks, as if evenly spaced. */
@@ -193,11 +232,30 @@ static double message_s(const struct fr_job *job, const struct fr_plan *plan, in
     return time_s;
 }
 
+/* Buckets are of equal size, at most plan->bucket_B, or larger where that makes very many. */
+enum { BUCKETS_MAX = 4096 };
+
+/* What goes compressed is all-reduced after the codec has seen all of it. */
+static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
+                           const struct fr_group *dp, struct fr_stage *stage,
+                           uint32_t *extrapolated) {
+    if (stage->gradient_B <= 0 || plan->dp == 1) return;
+    double chunks = (double)plan->chunks, chunk_B = stage->gradient_B / chunks;
+    if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
+        stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
+        stage->bucket_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, dp,
+                                            chunk_B / stage->buckets, extrapolated);
+        stage->gradient_s = chunks * stage->buckets * stage->bucket_s;
+    } else
+        stage->gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, dp,
+                                              stage->gradient_B, extrapolated);
+}
+
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *p, uint32_t *extrapolated,
                            struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
-    int64_t micro = fr_pipeline_micro_batch(plan);
+    int64_t micro = fr_plan_micro_batch(plan);
     double gathered_B = 0;
     *p = (struct fr_pipeline){.schedule = plan->schedule,
                               .args = {(int32_t)plan->pp,
@@ -211,7 +269,8 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     if (t->layers) {
         double values = (double)(micro * t->sequence * t->hidden);
         p->message_B = values * fr_dtype_size_B(job->workload.dtype) / (double)plan->tp;
-        if (plan->tp > 1) gathered_B = p->message_B * (double)plan->tp;
+        if (plan->tp > 1 && !plan->sequence_parallel)
+            gathered_B = p->message_B * (double)plan->tp;
     }
     struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp * plan->pp);
     if (t->layers) price_backward_codec(job, plan, p, extrapolated);
@@ -226,9 +285,7 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
         if (plan->pp > 1 && p->scope != FR_SCOPE_NONE)
             p->stage[i].small_message_s =
                 message_s(job, plan, i, p->small_message_B, gathered_B, extrapolated);
-        if (p->stage[i].gradient_B > 0)
-            p->stage[i].gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
-                                                       p->stage[i].gradient_B, extrapolated);
+        price_gradient(job, plan, &dp, &p->stage[i], extrapolated);
     }
     return FR_OK;
 }

@@ -3,10 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fr_plan_keys[] = {
-    "dp",          "pp",        "tp",     "method",     "ghost",     "global_batch",
-    "micro_batch", "schedule",  "chunks", "p2p",        "recompute", "overlap",
-    "compression", "placement", "common", "iterations", "layer_tp",  NULL};
+const char *const fr_plan_keys[] = {"dp",
+                                    "pp",
+                                    "tp",
+                                    "method",
+                                    "ghost",
+                                    "global_batch",
+                                    "micro_batch",
+                                    "schedule",
+                                    "chunks",
+                                    "p2p",
+                                    "recompute",
+                                    "overlap",
+                                    "compression",
+                                    "placement",
+                                    "common",
+                                    "iterations",
+                                    "layer_tp",
+                                    "stage_layers",
+                                    "sequence_parallel",
+                                    "bucket",
+                                    NULL};
 
 struct fr_plan fr_plan_default(void) {
     return (struct fr_plan){.dp = 1,
@@ -27,7 +44,6 @@ static const struct fixed {
     const char *key;
     const char *const known[8];
 } fixed[] = {
-    {"overlap", {"none", "gradient", NULL}},
     {"placement", {"linear", "round-robin", "by-axis", "file", "optimised", NULL}},
     {"common", {"all", "subgrid", NULL}},
 };
@@ -109,8 +125,47 @@ static fr_status read_compression(const struct fr_json *root, struct fr_plan_com
     return read_gradient(&gradient, c, err);
 }
 
-static fr_status read_layer_tp(const struct fr_json *root, struct fr_plan *plan,
-                               int64_t **owned, struct fr_error *err) {
+/* An array of integers, each least.. */
+static fr_status read_list(const struct fr_json *node, int64_t least, int64_t **list, int *n,
+                           struct fr_error *err) {
+    FR_TRY(fr_json_array(node, 1, FR_LAYER_MAX, err));
+    *n = (int)fr_json_array_length(node);
+    *list = calloc((size_t)*n, sizeof **list);
+    if (!*list) return fr_json_fail(node, err, "does not fit in memory");
+    for (int i = 0; i < *n; i++) {
+        struct fr_json one = fr_json_element(node, i);
+        FR_TRY(fr_json_integer(&one, least, FR_RANKS_MAX, &(*list)[i], err));
+    }
+    return FR_OK;
+}
+
+static fr_status read_stage_layers(const struct fr_json *root, struct fr_plan *plan,
+                                   int64_t **list, struct fr_error *err) {
+    struct fr_json node = fr_json_member(root, "stage_layers");
+    if (!fr_json_present(&node)) return FR_OK;
+    FR_TRY(read_list(&node, 0, list, &plan->n_stage_layers, err));
+    plan->stage_layers = *list;
+    return FR_OK;
+}
+
+/* PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
+static fr_status read_overlap(const struct fr_json *root, struct fr_plan *plan,
+                              struct fr_error *err) {
+    static const char *const overlaps[] = {"none", "gradient", NULL};
+    struct fr_json bucket = fr_json_member(root, "bucket");
+    double bucket_B = 25 * 0x1p20;
+    int overlap = 0;
+    FR_TRY(fr_json_get_choice(root, "overlap", false, overlaps, &overlap, err));
+    FR_TRY(
+        fr_json_get_quantity(root, "bucket", false, FR_QUANTITY_SIZE, 1, 1e15, &bucket_B, err));
+    if (overlap == 0 && fr_json_present(&bucket))
+        return fr_json_fail(&bucket, err, "has no effect without \"overlap\": \"gradient\"");
+    plan->bucket_B = overlap ? bucket_B : 0;
+    return FR_OK;
+}
+
+static fr_status read_layer_tp(const struct fr_json *root, struct fr_plan *plan, int64_t **list,
+                               struct fr_error *err) {
     static const char *const modes[] = {"uniform", "best", NULL};
     struct fr_json node = fr_json_member(root, "layer_tp");
     int mode = 0;
@@ -120,24 +175,33 @@ static fr_status read_layer_tp(const struct fr_json *root, struct fr_plan *plan,
         plan->layer_tp_best = mode == 1;
         return FR_OK;
     }
-    FR_TRY(fr_json_array(&node, 1, FR_LAYER_MAX, err));
-    plan->n_layer_tp = (int)fr_json_array_length(&node);
-    *owned = calloc((size_t)plan->n_layer_tp, sizeof **owned);
-    if (!*owned) return fr_json_fail(&node, err, "does not fit in memory");
-    for (int i = 0; i < plan->n_layer_tp; i++) {
-        struct fr_json one = fr_json_element(&node, i);
-        FR_TRY(fr_json_integer(&one, 1, FR_RANKS_MAX, &(*owned)[i], err));
-    }
-    plan->layer_tp = *owned;
+    FR_TRY(read_list(&node, 1, list, &plan->n_layer_tp, err));
+    plan->layer_tp = *list;
     return FR_OK;
 }
 
+const char *fr_plan_pipeline_key(const struct fr_plan *plan) {
+    return plan->schedule != fr_plan_default().schedule ? "schedule"
+           : plan->chunks != 1                          ? "chunks"
+           : plan->duplex                               ? "p2p"
+           : plan->bucket_B > 0                         ? "overlap"
+           : plan->sequence_parallel                    ? "sequence_parallel"
+           : plan->stage_layers                         ? "stage_layers"
+                                                        : NULL;
+}
+
+void fr_plan_lists_free(struct fr_plan_lists *lists) {
+    free(lists->layer_tp);
+    free(lists->stage_layers);
+    *lists = (struct fr_plan_lists){0};
+}
+
 fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
-                       int64_t **owned_layer_tp, struct fr_error *err) {
+                       struct fr_plan_lists *lists, struct fr_error *err) {
     struct fr_json root = fr_json_root(document), ghost = fr_json_member(&root, "ghost");
     int method = 0;
     *plan = fr_plan_default();
-    *owned_layer_tp = NULL;
+    *lists = (struct fr_plan_lists){0};
     FR_TRY(fr_json_object(&root, fr_plan_keys, err));
     FR_TRY(fr_json_get_integer(&root, "dp", false, 1, FR_RANKS_MAX, &plan->dp, err));
     FR_TRY(fr_json_get_integer(&root, "pp", false, 1, FR_RANKS_MAX, &plan->pp, err));
@@ -157,5 +221,8 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(read_schedule(&root, plan, err));
     FR_TRY(read_fixed(&root, err));
     FR_TRY(read_compression(&root, &plan->compression, err));
-    return read_layer_tp(&root, plan, owned_layer_tp, err);
+    FR_TRY(read_overlap(&root, plan, err));
+    FR_TRY(fr_json_get_bool(&root, "sequence_parallel", false, &plan->sequence_parallel, err));
+    FR_TRY(read_stage_layers(&root, plan, &lists->stage_layers, err));
+    return read_layer_tp(&root, plan, &lists->layer_tp, err);
 }

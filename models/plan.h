@@ -13,6 +13,10 @@
  *      iterations            the model's table
  *      schedule "1f1b"       order of a pipeline stage's passes; chunks 1 of the model a rank
  *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
+ *      stage_layers          transformer layers of each stage; as equal as can be
+ *      sequence_parallel     false; norms and dropouts divided over tp along the sequence too
+ *      overlap "none"        gradients after a stage's last backward pass; "gradient": in buckets
+ *                            of `bucket` 25 MiB each, as they come out of that pass
  *      X
  */
 #ifndef FR_MODELS_PLAN_H
@@ -49,26 +53,45 @@ struct fr_plan {
     int64_t chunks;
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
+    bool sequence_parallel; /**< of transformers */
+    double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
     struct fr_plan_compression compression;
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
     int n_layer_tp;
+    const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
+    int n_stage_layers;
     bool layer_tp_best; /**< asked for, to be filled by fr_layer_grids_best */
 };
 
 /** The defaults above. */
 struct fr_plan fr_plan_default(void);
 
-/** Read the document of a plan file.  A list layer_tp is allocated into *owned_layer_tp, which
- *  the caller frees. */
+/** Lists that a plan points to; copies of the plan share them. */
+struct fr_plan_lists {
+    int64_t *layer_tp, *stage_layers;
+};
+
+/** Read the document of a plan file; its lists go into @p lists.  Free with fr_plan_lists_free,
+ *  also on error. */
 fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
-                       int64_t **owned_layer_tp, struct fr_error *err);
+                       struct fr_plan_lists *lists, struct fr_error *err);
+void fr_plan_lists_free(struct fr_plan_lists *lists);
+
+/** Samples of a pipeline's micro-batch: one, unless the plan says otherwise.  Stage times are
+ *  those of one micro-batch, so for them its size only counts micro-batches. */
+static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
+    return plan->micro_batch ? plan->micro_batch : 1;
+}
 
 /** Does the plan compress or fuse anything? */
 static inline bool fr_plan_compresses(const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
     return c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
 }
+
+/** A key of the plan that only a pipeline's pricing reads and that is not at its default, or NULL. */
+const char *fr_plan_pipeline_key(const struct fr_plan *plan);
 
 /** dp * pp * tp. */
 static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {

@@ -20,6 +20,12 @@ static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                  out->plan.ghost, narrowest / p * (1 - 1 / p), narrowest, p);
 }
 
+static int64_t listed_layers(const struct fr_plan *plan) {
+    int64_t sum = 0;
+    for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
+    return sum;
+}
+
 static void reason_schedule(const struct fr_job *job, const struct fr_outcome *out,
                             struct fr_text *text) {
     const struct fr_plan *plan = &out->plan;
@@ -62,6 +68,13 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         if (job->workload.stages.listed)
             fr_text_addf(text, "the model lists %d stages, the plan has pp = %" PRId64,
                          job->workload.stages.listed, plan->pp);
+        else if (plan->stage_layers)
+            fr_text_addf(text,
+                         "stage_layers lists %d stages of %" PRId64
+                         " layers in all; the plan has pp = %" PRId64 ", the model %" PRId64
+                         " layers",
+                         plan->n_stage_layers, listed_layers(plan), plan->pp,
+                         job->workload.transformer.layers);
         else
             fr_text_addf(text,
                          "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64,
@@ -77,6 +90,13 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     case FR_REASON_NO_CLOSED_FORM:
         fr_text_addf(text,
                      "blocking exchanges (p2p duplex) have no closed form; use --engine event");
+        break;
+    case FR_REASON_NO_PIPELINE:
+        fr_text_addf(
+            text,
+            "%s says how a pipeline runs (kinds transformer and stages); for layers it "
+            "would have no effect",
+            fr_plan_pipeline_key(plan));
         break;
     case FR_REASON_RECOMPUTE:
         fr_text_addf(text, "recompute is priced for transformers only");
@@ -110,7 +130,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      batch / plan->dp, plan->micro_batch);
         break;
     case FR_REASON_WIDTH:
-        fr_text_addf(text, "tp = %" PRId64 " does not divide every layer's width", plan->tp);
+        fr_text_addf(text, "tp = %" PRId64 " does not divide every layer's width%s", plan->tp,
+                     plan->sequence_parallel ? " and the sequence" : "");
         break;
     case FR_REASON_TOO_WIDE:
         fr_text_addf(
@@ -174,12 +195,24 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
     if (c->fused_embedding) ADD(", FE");
     if (c->gradient_stages > 0)
         ADD(", SC %" PRId64 " r%" PRId64, c->gradient_stages, c->gradient_rank);
+    for (int i = 0; i < plan->n_stage_layers && i < 8; i++)
+        ADD("%s%" PRId64, i ? "+" : ", layers ", plan->stage_layers[i]);
+    if (plan->n_stage_layers > 8) ADD("+...");
+    if (plan->sequence_parallel) ADD(", SP");
+    if (plan->bucket_B > 0) ADD(", overlap");
     if (plan->recompute != FR_RECOMPUTE_NONE)
         ADD(", recompute %s", fr_recompute_names[plan->recompute]);
     if (plan->micro_batch) ADD(", b %" PRId64, plan->micro_batch);
     if (plan->layer_tp) ADD(", a grid per layer");
 #undef ADD
     return out;
+}
+
+static void list_json(struct fr_json_writer *w, const char *key, const int64_t *list, int n) {
+    fr_json_key(w, key);
+    fr_json_begin_array(w);
+    for (int i = 0; i < n; i++) fr_json_put_integer(w, list[i]);
+    fr_json_end_array(w);
 }
 
 static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
@@ -194,6 +227,9 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_integer(w, "chunks", plan->chunks);
     fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");
     fr_json_add_string(w, "recompute", fr_recompute_names[plan->recompute]);
+    fr_json_add_bool(w, "sequence_parallel", plan->sequence_parallel);
+    fr_json_add_string(w, "overlap", plan->bucket_B > 0 ? "gradient" : "none");
+    if (plan->bucket_B > 0) fr_json_add_number(w, "bucket_B", plan->bucket_B);
     int64_t batch = fr_job_batch(job, plan);
     fr_json_add_integer(w, "global_batch", batch);
     int64_t whole = job->workload.n_layers == 0 ? 1 : batch / plan->dp;
@@ -218,12 +254,9 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_integer(w, "stages", c->gradient_stages);
     fr_json_end_object(w);
     fr_json_end_object(w);
-    if (plan->layer_tp) {
-        fr_json_key(w, "layer_tp");
-        fr_json_begin_array(w);
-        for (int i = 0; i < plan->n_layer_tp; i++) fr_json_put_integer(w, plan->layer_tp[i]);
-        fr_json_end_array(w);
-    }
+    if (plan->stage_layers)
+        list_json(w, "stage_layers", plan->stage_layers, plan->n_stage_layers);
+    if (plan->layer_tp) list_json(w, "layer_tp", plan->layer_tp, plan->n_layer_tp);
     fr_json_end_object(w);
 }
 

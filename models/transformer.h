@@ -15,13 +15,19 @@
  *      backward             two products for each
  *      tp                   two all-reduces of T h values forward, two backward
  *      message              T h values, of which each of the t ranks sends 1/t (scatter-gather)
+ *
+ *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the
+ *  products each rank holds T/t tokens.  An all-reduce becomes a reduce-scatter and an
+ *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;
+ *  the inputs of the column-divided products are gathered a second time in the backward pass,
+ *  beside the input-gradient product, which hides it as far as it lasts; a message between
+ *  stages needs no gathering.  Left out: the all-reduce of the norms' gradients over tp.
  */
 #ifndef FR_MODELS_TRANSFORMER_H
 #define FR_MODELS_TRANSFORMER_H
 
 #include "models/compression.h"
-#include "models/method.h"
-#include "models/recompute.h"
+#include "models/plan.h"
 
 /** Vocabulary padded as Megatron does for @p tp. */
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);
@@ -30,8 +36,14 @@ int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t
 double fr_transformer_layer_parameters(const struct fr_transformer *t);
 double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
 
-/** Layers of stage @p i of @p pp: as equal as can be, earlier stages taking one more. */
-int64_t fr_transformer_stage_layers(const struct fr_transformer *t, int64_t pp, int64_t i);
+/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more. */
+int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
+                                    int64_t i);
+
+/** Collectives over tp of T h values each. */
+struct fr_tp_work {
+    double all_reduces, all_gathers, reduce_scatters;
+};
 
 /** One stage's work on one rank. */
 struct fr_stage_work {
@@ -40,20 +52,22 @@ struct fr_stage_work {
     double embedding_rank;  /**< of them, the (shared) embedding matrix */
     struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
     int n_gemms;
-    double forward_B;    /**< element-wise bytes moved forward; twice that backward */
-    double kernels;      /**< forward; about twice that backward */
-    double all_reduces;  /**< over tp forward, and as many backward */
-    double all_reduce_B; /**< each */
+    double forward_B; /**< element-wise bytes moved forward; twice that backward */
+    double kernels;   /**< forward; about twice that backward */
+    struct fr_tp_work forward_tp, backward_tp;
+    double tp_B; /**< each of those */
+    /** All-gathers of a product's input beside its input gradient (sequence parallel). */
+    double regathers[16];
     /* What the backward pass does a second time, and what it holds while it does. */
     bool again[16];
-    double again_B, again_kernels, again_all_reduces, working_B;
+    struct fr_tp_work again_tp;
+    double again_B, again_kernels, working_B;
     double activation_B; /**< kept for the backward pass, a micro-batch */
 };
 
-/** Work of stage @p i of the plan's pp, for micro-batches of @p micro_batch samples. */
-void fr_transformer_stage(const struct fr_workload *workload, int64_t tp, int64_t pp, int64_t i,
-                          int64_t micro_batch, fr_recompute recompute,
-                          struct fr_stage_work *work);
+/** Work of stage @p i of the plan, for one micro-batch. */
+void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
+                          int64_t i, struct fr_stage_work *work);
 
 /** The weight matrices of one layer on one rank: m and n of each; @p capacity of at least 7.
  *  @return how many. */
@@ -61,6 +75,6 @@ int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
                             struct fr_codec_args *out, int capacity);
 
 /** Reasons why the plan cannot divide this transformer so. */
-fr_reasons fr_transformer_check(const struct fr_workload *workload, int64_t tp, int64_t pp);
+fr_reasons fr_transformer_check(const struct fr_workload *workload, const struct fr_plan *plan);
 
 #endif

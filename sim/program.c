@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes are laid out kind by kind, a stage each. */
-int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage) {
-    return (int32_t)kind * program->n_ranks + stage;
+/* Classes are laid out kind by kind, a stage each; first the whole ones, then the parts. */
+int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage,
+                         bool part) {
+    return ((int32_t)kind + (part ? FR_TASK_COUNT : 0)) * program->n_ranks + stage;
 }
 
 /* What a rank does next: a pass, or one side of a blocking message. */
@@ -20,7 +21,9 @@ struct action {
 struct rank {
     struct action *actions;
     int64_t n_actions, next;
-    int32_t last_compute; /* task, or -1 */
+    int32_t last_compute;    /* task, or -1 */
+    int32_t last_collective; /* likewise */
+    int32_t *made;           /* [chunk]: passes that added to its gradients */
 };
 
 struct builder {
@@ -42,8 +45,8 @@ static int32_t *output_of(struct builder *b, uint8_t kind, int64_t at, int32_t m
                       micro];
 }
 
-static int32_t add_task(struct builder *b, fr_task_kind kind, int32_t stage, int32_t rank,
-                        int32_t peer, const struct fr_slot *slot) {
+static int32_t add_task_of(struct builder *b, int32_t class_id, int32_t rank, int32_t peer,
+                           const struct fr_slot *slot) {
     struct fr_program *program = b->program;
     if (program->n_tasks == program->capacity) {
         int64_t capacity = program->capacity ? 2 * program->capacity : 1024;
@@ -58,13 +61,23 @@ static int32_t add_task(struct builder *b, fr_task_kind kind, int32_t stage, int
         program->capacity = capacity;
     }
     struct fr_task *task = &program->tasks[program->n_tasks];
-    *task = (struct fr_task){.class_id = fr_program_class(program, kind, stage),
+    *task = (struct fr_task){.class_id = class_id,
                              .rank = rank,
                              .peer = peer,
                              .micro = slot ? slot->micro : -1,
                              .after = {-1, -1, -1},
                              .chunk = slot ? slot->chunk : 0};
     return (int32_t)program->n_tasks++;
+}
+
+static int32_t add_task(struct builder *b, fr_task_kind kind, int32_t stage, int32_t rank,
+                        int32_t peer, const struct fr_slot *slot) {
+    return add_task_of(b, fr_program_class(b->program, kind, stage, false), rank, peer, slot);
+}
+
+static int32_t add_part(struct builder *b, fr_task_kind kind, int32_t r,
+                        const struct fr_slot *slot) {
+    return add_task_of(b, fr_program_class(b->program, kind, r, true), r, -1, slot);
 }
 
 static void wait_for(struct builder *b, int32_t task, int32_t before) {
@@ -102,6 +115,33 @@ static fr_task_kind pass_kind(uint8_t slot_kind) {
                                            : FR_TASK_WEIGHT;
 }
 
+/* Is this the pass that makes the last of its chunk's gradients, to be sent in buckets? */
+static bool finishes_gradients(struct builder *b, int32_t r, const struct fr_slot *slot) {
+    uint8_t makes = b->p->schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    if (!b->p->stage[r].buckets || slot->kind != makes) return false;
+    return ++b->ranks[r].made[slot->chunk] == b->p->args.micro_batches;
+}
+
+/* Such a pass in equal parts, a bucket after each. @return the last part */
+static int32_t add_parts(struct builder *b, int32_t r, const struct fr_slot *slot,
+                         int32_t input) {
+    struct rank *rank = &b->ranks[r];
+    int32_t n = b->p->stage[r].buckets, first = -1, part = rank->last_compute;
+    for (int32_t j = 0; j < n; j++) {
+        int32_t before = part;
+        part = add_part(b, pass_kind(slot->kind), r, slot);
+        wait_for(b, part, before);
+        if (j == 0) wait_for(b, first = part, input);
+    }
+    for (int32_t j = 0; j < n && part >= 0; j++) {
+        int32_t bucket = add_part(b, FR_TASK_GRADIENT, r, slot);
+        wait_for(b, bucket, rank->last_collective);
+        wait_for(b, bucket, first + j);
+        rank->last_collective = bucket;
+    }
+    return part;
+}
+
 /* A pass in its rank's order, with the decompression of what it reads before it and the
  * compression of what it sends after it. @return the pass */
 static int32_t add_pass(struct builder *b, int32_t r, const struct fr_slot *slot,
@@ -115,9 +155,11 @@ static int32_t add_pass(struct builder *b, int32_t r, const struct fr_slot *slot
         rank->last_compute = task;
         input = -1;
     }
-    int32_t pass = add_task(b, pass_kind(slot->kind), r, r, -1, slot);
-    wait_for(b, pass, rank->last_compute);
-    wait_for(b, pass, input);
+    bool parts = finishes_gradients(b, r, slot);
+    int32_t pass = parts ? add_parts(b, r, slot, input)
+                         : add_task(b, pass_kind(slot->kind), r, r, -1, slot);
+    if (!parts) wait_for(b, pass, rank->last_compute);
+    if (!parts) wait_for(b, pass, input);
     rank->last_compute = pass;
     if (backward && r > 0 && fr_pipeline_compressed(b->p, r - 1, slot->micro)) {
         int32_t task = add_task(b, FR_TASK_COMPRESS, r, r, -1, slot);
@@ -237,9 +279,10 @@ static bool source_of(const struct builder *b, int32_t r, const struct fr_slot *
 
 static bool lay_out_rank(struct builder *b, int32_t r, int64_t n_slots) {
     struct rank *rank = &b->ranks[r];
-    rank->last_compute = -1;
+    rank->last_compute = rank->last_collective = -1;
+    rank->made = calloc((size_t)b->p->args.chunks, sizeof *rank->made);
     rank->actions = malloc((size_t)(3 * n_slots) * sizeof *rank->actions);
-    if (!rank->actions) return false;
+    if (!rank->actions || !rank->made) return false;
     b->p->schedule->order(&b->p->args, r, b->slots);
     for (int64_t s = 0; s < n_slots; s++) {
         struct fr_slot source;
@@ -309,6 +352,7 @@ static fr_status lay_out(struct builder *b, struct fr_error *err) {
 static void add_finish(struct builder *b) {
     int32_t last = b->p->args.stages - 1;
     for (int32_t r = 0; r <= last; r++) {
+        if (b->p->stage[r].buckets) continue;
         if (b->p->stage[r].gradient_s + b->p->stage[r].gradient_codec_s <= 0) continue;
         int32_t task = add_task(b, FR_TASK_GRADIENT, r, r, -1, NULL);
         wait_for(b, task, b->ranks[r].last_compute);
@@ -316,23 +360,29 @@ static void add_finish(struct builder *b) {
     }
     if (b->p->embedding_s > 0 && last > 0) {
         int32_t task = add_task(b, FR_TASK_EMBEDDING, 0, 0, last, NULL);
-        wait_for(b, task, b->ranks[0].last_compute);
+        /* The first stage compresses nothing, so its last bucket comes after its last pass. */
+        bool buckets = b->ranks[0].last_collective >= 0;
+        wait_for(b, task, buckets ? b->ranks[0].last_collective : b->ranks[0].last_compute);
         wait_for(b, task, b->ranks[last].last_compute);
+        wait_for(b, task, b->ranks[last].last_collective);
         b->ranks[0].last_compute = b->ranks[last].last_compute = task;
     }
     for (int32_t r = 0; r <= last; r++) {
         if (b->p->stage[r].optimizer_s <= 0) continue;
         int32_t task = add_task(b, FR_TASK_OPTIMIZER, r, r, -1, NULL);
         wait_for(b, task, b->ranks[r].last_compute);
+        wait_for(b, task, b->ranks[r].last_collective);
     }
 }
 
 static bool make_classes(struct fr_program *program) {
-    program->n_classes = FR_TASK_COUNT * program->n_ranks;
+    program->n_classes = 2 * FR_TASK_COUNT * program->n_ranks;
     program->classes = calloc((size_t)program->n_classes, sizeof *program->classes);
-    for (int32_t c = 0; program->classes && c < program->n_classes; c++)
-        program->classes[c] =
-            (struct fr_task_class){(fr_task_kind)(c / program->n_ranks), c % program->n_ranks};
+    for (int32_t c = 0; program->classes && c < program->n_classes; c++) {
+        int32_t kind = c / program->n_ranks;
+        program->classes[c] = (struct fr_task_class){
+            (fr_task_kind)(kind % FR_TASK_COUNT), c % program->n_ranks, kind >= FR_TASK_COUNT};
+    }
     return program->classes != NULL;
 }
 
@@ -358,7 +408,10 @@ fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *progra
     if (!b.failed && status == FR_OK) add_finish(&b);
     if (b.failed)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory");
-    for (int32_t r = 0; b.ranks && r < stages; r++) free(b.ranks[r].actions);
+    for (int32_t r = 0; b.ranks && r < stages; r++) {
+        free(b.ranks[r].actions);
+        free(b.ranks[r].made);
+    }
     free(b.ranks);
     free(b.slots);
     free(b.output);

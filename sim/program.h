@@ -23,6 +23,7 @@ enum { FR_TASK_WAITS_MAX = 3 };
 struct fr_task_class {
     fr_task_kind kind;
     int32_t stage; /**< whose work it is; of a message, the lower of the two stages */
+    bool part;     /**< one of the stage's `buckets` equal parts: of a pass, or of gradients */
 };
 
 struct fr_task {
@@ -50,7 +51,8 @@ fr_status fr_program_make(const struct fr_pipeline *pipeline, struct fr_program 
                           struct fr_error *err);
 void fr_program_free(struct fr_program *program);
 
-/** Class of a kind of work at a stage. */
-int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage);
+/** Class of a kind of work at a stage, whole or in parts. */
+int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage,
+                         bool part);
 
 #endif

@@ -8,15 +8,17 @@ void fr_price_classes(const struct fr_pipeline *p, const struct fr_program *prog
     for (int32_t c = 0; c < program->n_classes; c++) {
         int32_t i = program->classes[c].stage;
         const struct fr_stage *stage = &p->stage[i];
+        bool part = program->classes[c].part;
+        double parts = part ? fmax(1, stage->buckets) : 1, gradient_s;
         switch (program->classes[c].kind) {
         case FR_TASK_FORWARD:
             class_s[c] = fr_pipeline_pass_s(p, i, FR_SLOT_FORWARD, with);
             break;
         case FR_TASK_BACKWARD:
-            class_s[c] = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, with);
+            class_s[c] = fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, with) / parts;
             break;
         case FR_TASK_WEIGHT:
-            class_s[c] = fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, with);
+            class_s[c] = fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, with) / parts;
             break;
         case FR_TASK_FORWARD_MESSAGE:
         case FR_TASK_BACKWARD_MESSAGE:
@@ -24,7 +26,8 @@ void fr_price_classes(const struct fr_pipeline *p, const struct fr_program *prog
             class_s[c] = with & FR_WITH_MESSAGES ? stage->message_s : 0;
             break;
         case FR_TASK_GRADIENT:
-            class_s[c] = (with & FR_WITH_GRADIENTS ? stage->gradient_s : 0) +
+            gradient_s = part ? stage->bucket_s : stage->gradient_s;
+            class_s[c] = (with & FR_WITH_GRADIENTS ? gradient_s : 0) +
                          (with & FR_WITH_CODEC ? stage->gradient_codec_s : 0);
             break;
         case FR_TASK_COMPRESSED_MESSAGE:
@@ -140,6 +143,21 @@ static fr_status assign_lanes(struct fr_timeline *timeline, struct fr_error *err
     return FR_OK;
 }
 
+static double reduced_B(const struct fr_pipeline *p, const struct fr_task_class *class) {
+    const struct fr_stage *stage = &p->stage[class->stage];
+    return class->part ? stage->gradient_B / p->args.chunks / stage->buckets
+                       : stage->gradient_B;
+}
+
+/* Is task @p t the continuation of the pass that the task before it is a part of? */
+static bool same_pass(const struct fr_program *program, int64_t t) {
+    const struct fr_task *task = &program->tasks[t];
+    const struct fr_task_class *class = &program->classes[task->class_id];
+    if (!class->part || class->kind == FR_TASK_GRADIENT) return false;
+    return t > 0 && task[-1].class_id == task->class_id && task[-1].micro == task->micro &&
+           task[-1].chunk == task->chunk;
+}
+
 static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_program *program,
                                const double *start_s, const double *end_s, double makespan_s,
                                struct fr_timeline *timeline, struct fr_error *err) {
@@ -155,12 +173,17 @@ static fr_status make_timeline(const struct fr_pipeline *p, const struct fr_prog
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = kind == FR_TASK_GRADIENT || kind == FR_TASK_EMBEDDING;
+        if (same_pass(program, t)) { /* parts of one pass are one span */
+            timeline->spans[timeline->count - 1].end_s = end_s[t];
+            timeline->spans[timeline->count - 1].critical |= critical[t];
+            continue;
+        }
         struct fr_span span = {.start_s = start_s[t],
                                .end_s = end_s[t],
                                .size_B = kind == FR_TASK_COMPRESSED_MESSAGE ? p->small_message_B
                                          : is_message(kind)                 ? p->message_B
                                          : kind == FR_TASK_GRADIENT
-                                             ? p->stage[task->rank].gradient_B
+                                             ? reduced_B(p, &program->classes[task->class_id])
                                              : 0,
                                .rank = task->rank,
                                .micro = task->micro,
@@ -187,12 +210,35 @@ struct timed { /* what a run with some things switched off needs */
     struct fr_network_work work;
     void *state; /* the network's */
     double *class_s, *class_B, *start_s, *end_s;
+    double *last_s; /* scratch, [2][n_ranks] */
 };
 
-static fr_status run_with(const void *context, int with, double *time_s, struct fr_error *err) {
+/* How much later than its passes, and the codec of its gradients, a stage's gradients end. */
+static void find_exposed(const struct timed *t, double *exposed_s) {
+    const struct fr_program *program = t->program;
+    int32_t n = program->n_ranks;
+    double *passes_s = t->last_s, *gradients_s = t->last_s + n;
+    for (int32_t i = 0; i < 2 * n; i++) t->last_s[i] = 0;
+    for (int64_t k = 0; k < program->n_tasks; k++) {
+        int32_t i = program->tasks[k].rank;
+        fr_task_kind kind = program->classes[program->tasks[k].class_id].kind;
+        if (is_message(kind) || kind == FR_TASK_EMBEDDING || kind == FR_TASK_OPTIMIZER)
+            continue;
+        double *last_s = kind == FR_TASK_GRADIENT ? &gradients_s[i] : &passes_s[i];
+        *last_s = fmax(*last_s, t->end_s[k]);
+    }
+    for (int32_t i = 0; i < n; i++)
+        exposed_s[i] = fmax(0, gradients_s[i] - passes_s[i] - t->p->stage[i].gradient_codec_s);
+}
+
+static fr_status run_with(const void *context, int with, struct fr_pipeline_times *times,
+                          struct fr_error *err) {
     const struct timed *t = context;
     fr_price_classes(t->p, t->program, with, t->class_s);
-    return t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s, time_s, err);
+    FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
+                           &times->makespan_s, err));
+    if (times->gradient_exposed_s) find_exposed(t, times->gradient_exposed_s);
+    return FR_OK;
 }
 
 static fr_status timed_open(struct timed *t, const struct fr_job *job,
@@ -200,7 +246,8 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
     t->start_s = malloc(2 * tasks * sizeof *t->start_s);
     t->class_s = malloc(2 * classes * sizeof *t->class_s);
-    if (!t->start_s || !t->class_s)
+    t->last_s = malloc(2 * (size_t)t->program->n_ranks * sizeof *t->last_s);
+    if (!t->start_s || !t->class_s || !t->last_s)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
     t->end_s = t->start_s + tasks;
     t->class_B = t->class_s + classes;
@@ -216,13 +263,14 @@ static void timed_close(struct timed *t) {
     if (t->network->close && t->state) t->network->close(t->state);
     free(t->start_s);
     free(t->class_s);
+    free(t->last_s);
 }
 
 static fr_status simulate(const struct fr_job *job, const struct fr_pipeline *p,
                           struct fr_program *program, const struct fr_simulate_options *options,
                           struct fr_simulation *s, struct fr_error *err) {
     struct timed t = {.p = p, .program = program, .network = s->network};
-    double full_s = 0;
+    struct fr_pipeline_times full = {0};
     FR_TRY(fr_program_make(p, program, err));
     fr_status status = timed_open(&t, job, &s->outcome.plan, err);
     s->stages = calloc((size_t)program->n_ranks, sizeof *s->stages);
@@ -231,10 +279,11 @@ static fr_status simulate(const struct fr_job *job, const struct fr_pipeline *p,
     s->n_stages = s->stages ? program->n_ranks : 0;
     s->n_tasks = program->n_tasks;
     if (status == FR_OK) status = fr_pipeline_outcome(job, p, run_with, &t, &s->outcome, err);
-    if (status == FR_OK) status = run_with(&t, FR_WITH_ALL, &full_s, err);
+    if (status == FR_OK) status = run_with(&t, FR_WITH_ALL, &full, err);
     if (status == FR_OK) add_use(program, t.start_s, t.end_s, p->duplex, s->stages);
     if (status == FR_OK && options && options->timeline)
-        status = make_timeline(p, program, t.start_s, t.end_s, full_s, &s->timeline, err);
+        status =
+            make_timeline(p, program, t.start_s, t.end_s, full.makespan_s, &s->timeline, err);
     timed_close(&t);
     return status;
 }

@@ -88,7 +88,7 @@ static void add_volumes(struct fr_reproduction *r, const struct setting *s,
     struct fr_plan plan = s->job.plan;
     plan.compression.scope = FR_SCOPE_ALL;
     if (fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL) == FR_OK) {
-        fr_transformer_stage(&s->job.workload, 8, 4, 0, 8, FR_RECOMPUTE_FULL, &first);
+        fr_transformer_stage(&s->job.workload, &plan, 0, &first);
         fr_reproduce_add(r, FR_ROLE_IDENTITY, want[0], 8 * p.message_B / 1e6, "MB", 1e-3,
                          "through one adapter, a micro-batch", "volume/%s/p2p", model);
         fr_reproduce_add(r, FR_ROLE_IDENTITY, want[1], p.stage[1].gradient_B / 1e9, "GB", 2e-3,

@@ -68,7 +68,7 @@ static void nonsense_in_sets(void **state) {
         {"model.width=NaN", "model"},
         {"model.layers=[[[[", "model"},
         {"model.iterations=/nonexistent", "/nonexistent"},
-        {"overlap=gradient", "this version"},
+        {"overlap=everything", "gradient"},
         {"schedule=1f1v", "did you mean \"1f1b\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

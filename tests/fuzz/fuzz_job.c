@@ -48,8 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         status = fr_json_parse(part[i], strlen(part[i]), "fuzz", &job.documents[i], &err);
     if (status == FR_OK) status = fr_cluster_read(job.documents[0], &job.cluster, &err);
     if (status == FR_OK) status = fr_workload_read(job.documents[1], &job.workload, &err);
-    if (status == FR_OK)
-        status = fr_plan_read(job.documents[2], &job.plan, &job.owned_layer_tp, &err);
+    if (status == FR_OK) status = fr_plan_read(job.documents[2], &job.plan, &job.lists, &err);
     if (status == FR_OK)
         price(&job);
     else

@@ -30,7 +30,8 @@ static void load(const char *name, const char *const *sets, struct fr_job *job) 
 static double parameters(const struct fr_workload *w) {
     const struct fr_transformer *t = &w->transformer;
     struct fr_stage_work work;
-    fr_transformer_stage(w, 1, 1, 0, 1, FR_RECOMPUTE_NONE, &work);
+    struct fr_plan plan = fr_plan_default();
+    fr_transformer_stage(w, &plan, 0, &work);
     int64_t rows = fr_transformer_padded_vocabulary(t, 1) - t->vocabulary;
     return work.parameters - (double)(rows * t->hidden * (t->tied ? 1 : 2));
 }

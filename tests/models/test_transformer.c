@@ -12,8 +12,7 @@ static double parameters(const char *model, const char *tp, const char *pp) {
     fr_test_job("a100-hdr", model, sets, &job);
     for (int64_t i = 0; i < job.plan.pp; i++) {
         struct fr_stage_work work;
-        fr_transformer_stage(&job.workload, job.plan.tp, job.plan.pp, i, 1, FR_RECOMPUTE_NONE,
-                             &work);
+        fr_transformer_stage(&job.workload, &job.plan, i, &work);
         sum += work.parameters;
     }
     fr_job_free(&job);
@@ -67,7 +66,7 @@ static void volumes(void **state) {
         FR_NEAR(p.stage[1].gradient_B, want[k].gradient_GB * 1e9, 2e-3);
         FR_NEAR(8 * fr_op_bus_factor(FR_OP_ALL_REDUCE, 4) * p.stage[1].gradient_B,
                 want[k].ring_GB * 1e9, 3e-3);
-        fr_transformer_stage(&job.workload, 8, 4, 0, 8, FR_RECOMPUTE_NONE, &first);
+        fr_transformer_stage(&job.workload, &job.plan, 0, &first);
         FR_NEAR(4 * first.embedding_rank, want[k].embedding_MB * 1e6, 1e-3);
         fr_pipeline_free(&p);
         fr_job_free(&job);
@@ -82,7 +81,10 @@ static void forward_flop(void **state) {
     for (int64_t tp = 1; tp <= 8; tp *= 2) {
         struct fr_stage_work work; /* a middle stage of 3: 24 layers, nothing else */
         double flop = 0, b = 4, s = 1024, h = 3072;
-        fr_transformer_stage(&job.workload, tp, 3, 1, 4, FR_RECOMPUTE_NONE, &work);
+        job.plan.tp = tp;
+        job.plan.pp = 3;
+        job.plan.micro_batch = 4;
+        fr_transformer_stage(&job.workload, &job.plan, 1, &work);
         for (int k = 0; k < work.n_gemms; k++)
             flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
                     work.gemm[k].shape.k;
@@ -91,32 +93,107 @@ static void forward_flop(void **state) {
     fr_job_free(&job);
 }
 
-/* Activations at 16 bits: s b h (34 + 5 a s / h) bytes a layer without tp (Korthikanti et al.
- * 2022, Eq. 1), which the formula for any dtype must give. */
+/* Activations at 16 bits of one layer (Korthikanti et al. 2022): s b h (10 + 24/t + 5 a s / (h t))
+ * bytes (Eq. 2), with sequence parallel s b h / t (34 + 5 a s / h) (Eq. 4). */
 static void activations(void **state) {
     (void)state;
-    const char *sets[] = {"model.dtype=bf16", NULL};
+    const char *sets[] = {"model.dtype=bf16", "pp=72", "micro_batch=4", NULL};
     struct fr_job job;
     struct fr_stage_work work;
     double b = 4, s = 1024, h = 3072, a = 24;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
-    fr_transformer_stage(&job.workload, 1, 72, 1, 4, FR_RECOMPUTE_NONE, &work);
-    FR_NEAR(work.activation_B, s * b * h * (34 + 5 * a * s / h), 1e-12);
+    for (int64_t tp = 1; tp <= 8; tp *= 2) {
+        double t = (double)tp;
+        job.plan.tp = tp;
+        job.plan.sequence_parallel = false;
+        fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+        FR_NEAR(work.activation_B, s * b * h * (10 + 24 / t + 5 * a * s / h / t), 1e-12);
+        job.plan.sequence_parallel = true;
+        fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+        FR_NEAR(work.activation_B, s * b * h / t * (34 + 5 * a * s / h), 1e-12);
+    }
     fr_job_free(&job);
+}
+
+/* Sequence parallel (Korthikanti et al. 2022, section 4.2.2): the bytes over tp stay as they are,
+ * but for the inputs gathered again; on one level without latency the times of the all-reduces
+ * do too, and messages need no gathering. */
+static void sequence_parallel(void **state) {
+    (void)state;
+    static const char *const sets[] = {
+        "tp=4",
+        "pp=3",
+        "micro_batch=2",
+        "recompute=selective",
+        "cluster.collectives.all_reduce={\"form\": \"algorithm\", \"name\": \"ring\"}",
+        "cluster.collectives.all_gather={\"form\": \"algorithm\", \"name\": \"ring\"}",
+        "cluster.collectives.reduce_scatter={\"form\": \"algorithm\", \"name\": \"ring\"}",
+        "cluster.levels=[{\"name\": \"all\", \"ranks\": 128, \"latency\": \"0 s\", "
+        "\"bandwidth\": \"300 GB/s\"}]",
+        NULL};
+    struct fr_job job;
+    struct fr_pipeline plain, sequence;
+    uint32_t extrapolated = 0;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &plain, &extrapolated, NULL), FR_OK);
+    job.plan.sequence_parallel = true;
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &sequence, &extrapolated, NULL), FR_OK);
+    for (int i = 0; i < 3; i++) {
+        /* The embedding is scattered only: half of its all-reduce; the logits' input is gathered. */
+        double step_s = plain.stage[1].forward.tp_s / 48 / 2;
+        double more_s = i == 0 ? -step_s : i == 2 ? step_s : 0;
+        FR_NEAR(sequence.stage[i].forward.tp_s, plain.stage[i].forward.tp_s + more_s, 1e-12);
+        assert_true(sequence.stage[i].forward.compute_s < plain.stage[i].forward.compute_s);
+        assert_true(sequence.stage[i].message_s < plain.stage[i].message_s);
+        FR_NEAR(sequence.stage[i].gradient_B, plain.stage[i].gradient_B, 1e-15);
+    }
+    assert_true(sequence.tp_B > plain.tp_B && sequence.tp_B < 1.6 * plain.tp_B);
+    fr_pipeline_free(&plain);
+    fr_pipeline_free(&sequence);
+    fr_job_free(&job);
+}
+
+/* Uneven stages: work is that of their layers, and lists that do not fit are refused. */
+static void uneven_stages(void **state) {
+    (void)state;
+    const char *sets[] = {"tp=2", "pp=4", "stage_layers=[20,16,16,20]", NULL};
+    const char *even[] = {"tp=2", "pp=4", NULL};
+    struct fr_job job, other;
+    struct fr_stage_work work, wide;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    fr_test_job("a100-hdr", "gpt-8.3b", even, &other);
+    fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+    fr_transformer_stage(&other.workload, &other.plan, 1, &wide);
+    FR_NEAR(work.parameters_rank / wide.parameters_rank, 16.0 / 18, 1e-15);
+    FR_NEAR(work.activation_B / wide.activation_B, 16.0 / 18, 1e-15);
+    FR_NEAR(work.gemm[0].count / wide.gemm[0].count, 16.0 / 18, 1e-15);
+    struct fr_outcome uneven_out, even_out;
+    fr_cost(&job, &job.plan, &uneven_out);
+    fr_cost(&other, &other.plan, &even_out);
+    FR_NEAR(uneven_out.parameters, even_out.parameters, 1e-15);
+    assert_true(uneven_out.time_s > even_out.time_s);
+    job.plan.pp = 3;
+    assert_true(fr_transformer_check(&job.workload, &job.plan) & FR_BECAUSE(FR_REASON_STAGES));
+    job.plan.pp = 4;
+    job.workload.transformer.layers = 71;
+    assert_true(fr_transformer_check(&job.workload, &job.plan) & FR_BECAUSE(FR_REASON_STAGES));
+    fr_job_free(&job);
+    fr_job_free(&other);
 }
 
 /* Korthikanti et al. 2022: selective recompute keeps 34 s b h, full keeps the layer's input; the
  * backward pass repeats the core's products, or all of the forward pass. */
 static void recompute(void **state) {
     (void)state;
-    const char *sets[] = {"model.dtype=bf16", NULL};
+    const char *sets[] = {"model.dtype=bf16", "pp=72", "micro_batch=4", NULL};
     struct fr_job job;
     struct fr_stage_work work;
     double b = 4, s = 1024, h = 3072;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
     for (fr_recompute how = FR_RECOMPUTE_NONE; how <= FR_RECOMPUTE_FULL; how++) {
         double again = 0, forward = 0;
-        fr_transformer_stage(&job.workload, 1, 72, 1, 4, how, &work);
+        job.plan.recompute = how;
+        fr_transformer_stage(&job.workload, &job.plan, 1, &work);
         for (int k = 0; k < work.n_gemms; k++) {
             const struct fr_gemm_work *g = &work.gemm[k];
             double flop = g->count * 2 * g->shape.m * g->shape.n * g->shape.k;
@@ -175,7 +252,8 @@ int main(void) {
         cmocka_unit_test(published_counts), cmocka_unit_test(stages_add_up),
         cmocka_unit_test(padding),          cmocka_unit_test(volumes),
         cmocka_unit_test(forward_flop),     cmocka_unit_test(activations),
-        cmocka_unit_test(recompute),        cmocka_unit_test(parts_add_up),
+        cmocka_unit_test(recompute),        cmocka_unit_test(sequence_parallel),
+        cmocka_unit_test(uneven_stages),    cmocka_unit_test(parts_add_up),
         cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,11 +59,11 @@ static inline double case_event_s(const struct pipeline_case *c, bool messages) 
 
 static inline double case_closed_s(const struct pipeline_case *c, bool messages) {
     struct fr_error err = {0};
-    double time_s = 0;
-    if (fr_pipeline_time_s(&c->p, messages ? FR_WITH_ALL : FR_WITH_ALL & ~FR_WITH_MESSAGES,
-                           &time_s, &err) != FR_OK)
+    struct fr_pipeline_times times = {0};
+    if (fr_pipeline_run(&c->p, messages ? FR_WITH_ALL : FR_WITH_ALL & ~FR_WITH_MESSAGES, &times,
+                        &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    return time_s;
+    return times.makespan_s;
 }
 
 #endif

@@ -133,7 +133,7 @@ static void fused_embedding(void **state) {
         struct fr_stage_work first;
         uint32_t extrapolated = 0;
         assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
-        fr_transformer_stage(&job.workload, 8, 4, 0, 8, FR_RECOMPUTE_NONE, &first);
+        fr_transformer_stage(&job.workload, &job.plan, 0, &first);
         double V_s = 4 * first.embedding_rank / 10e9, D = 4;
         /* Separate: 2 (D-1)/D V in each end's gradients, then V between the ends; fused:
          * 2 (2D-1)/(2D) V. */

@@ -1,4 +1,6 @@
 /* Laws that any pipeline keeps, over random ones from a fixed seed. */
+#include <math.h>
+
 #include "tests/sim/pipeline_case.h"
 
 static void random_case(struct pipeline_case *c, uint64_t *seed) {
@@ -23,6 +25,12 @@ static void random_case(struct pipeline_case *c, uint64_t *seed) {
         x->backward.tp_s += 0.1 * case_uniform01(seed);
     }
     if (stages > 1 && case_random(seed) % 2) c->p.embedding_s = case_uniform01(seed);
+    if (case_random(seed) % 2) return;
+    for (int i = 0; i < stages; i++) { /* gradients overlapped, but for some stages */
+        c->stage[i].buckets = (int32_t)(case_random(seed) % 6);
+        if (c->stage[i].buckets)
+            c->stage[i].bucket_s = c->stage[i].gradient_s / c->stage[i].buckets / chunks;
+    }
 }
 
 /* On an idle network, whatever the durations. */
@@ -35,6 +43,34 @@ static void engine_equals_recurrence(void **state) {
         FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
         FR_NEAR(case_event_s(&c, false), case_closed_s(&c, false), 1e-12);
     }
+}
+
+/* Overlapping the same all-reduces in buckets never costs; n buckets of b seconds beside a pass
+ * of d, alone on one stage, end max(d/n + n b, d + b) after it begins. */
+static void overlap_never_costs(void **state) {
+    (void)state;
+    uint64_t seed = 7;
+    for (int k = 0; k < 500; k++) {
+        struct pipeline_case c;
+        random_case(&c, &seed);
+        for (int i = 0; i < c.p.args.stages; i++) c.stage[i].buckets = 0;
+        double plain_s = case_event_s(&c, true);
+        for (int i = 0; i < c.p.args.stages; i++) {
+            c.stage[i].buckets = 1 + (int32_t)(case_random(&seed) % 7);
+            c.stage[i].bucket_s = c.stage[i].gradient_s / c.p.args.chunks / c.stage[i].buckets;
+        }
+        FR_TRUE(case_event_s(&c, true) <= plain_s * (1 + 1e-12), "case %d", k);
+    }
+    for (int n = 1; n <= 8; n++)
+        for (double b_s = 0.05; b_s < 1; b_s += 0.1) {
+            struct pipeline_case c;
+            case_uniform(&c, &fr_schedule_one_f_one_b, 1, 3, 1, false, 1, 2, 0);
+            c.stage[0].buckets = n;
+            c.stage[0].bucket_s = b_s;
+            double want_s = 7 + fmax(2.0 / n + n * b_s, 2 + b_s);
+            FR_NEAR(case_event_s(&c, true), want_s, 1e-12);
+            FR_NEAR(case_closed_s(&c, true), want_s, 1e-12);
+        }
 }
 
 /* In a schedule of fixed order nothing gets faster when any duration grows. */
@@ -65,7 +101,7 @@ static void programs_are_whole(void **state) {
         c.p.duplex = c.p.args.chunks == 1 && k % 2;
         int stages = c.p.args.stages, micro = c.p.args.micro_batches, chunks = c.p.args.chunks;
         int64_t n_slots = fr_schedule_slots(c.p.schedule, &c.p.args), messages = 0, passes = 0,
-                next[CASE_STAGES] = {0};
+                buckets = 0, next[CASE_STAGES] = {0};
         struct fr_slot *slots = malloc((size_t)(stages * n_slots) * sizeof *slots);
         for (int i = 0; i < stages; i++) c.p.schedule->order(&c.p.args, i, slots + i * n_slots);
         if (fr_program_make(&c.p, &program, NULL) != FR_OK) {
@@ -81,7 +117,11 @@ static void programs_are_whole(void **state) {
             for (int w = 0; w < FR_TASK_WAITS_MAX; w++) assert_true(task->after[w] < t);
             if (kind == FR_TASK_FORWARD_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE) messages++;
             if (kind == FR_TASK_EXCHANGE) messages += 2;
+            if (kind == FR_TASK_GRADIENT && program.classes[task->class_id].part) buckets++;
             if (kind > FR_TASK_WEIGHT) continue;
+            bool goes_on = program.classes[task->class_id].part && t > 0 &&
+                           task[-1].class_id == task->class_id && task[-1].chunk == task->chunk;
+            if (goes_on) continue; /* the next part of the same pass */
             const struct fr_slot *slot = &slots[task->rank * n_slots + next[task->rank]++];
             assert_int_equal(slot->micro, task->micro);
             assert_int_equal(slot->chunk, task->chunk);
@@ -89,6 +129,8 @@ static void programs_are_whole(void **state) {
             passes++;
         }
         assert_int_equal(passes, n_slots * stages);
+        for (int i = 0; i < stages; i++) buckets -= c.stage[i].buckets * chunks;
+        assert_int_equal(buckets, 0);
         assert_int_equal(messages,
                          stages == 1 ? 0 : 2 * (int64_t)micro * (stages * chunks - 1));
         fr_program_free(&program);
@@ -157,11 +199,10 @@ static void critical_path_is_a_chain(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(engine_equals_recurrence),
-                                       cmocka_unit_test(longer_is_never_faster),
-                                       cmocka_unit_test(programs_are_whole),
-                                       cmocka_unit_test(zero_bubble_is_never_slower),
-                                       cmocka_unit_test(activations_held),
-                                       cmocka_unit_test(critical_path_is_a_chain)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(engine_equals_recurrence),    cmocka_unit_test(overlap_never_costs),
+        cmocka_unit_test(longer_is_never_faster),      cmocka_unit_test(programs_are_whole),
+        cmocka_unit_test(zero_bubble_is_never_slower), cmocka_unit_test(activations_held),
+        cmocka_unit_test(critical_path_is_a_chain)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
