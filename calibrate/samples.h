@@ -24,6 +24,28 @@ enum { FR_SAMPLE_NODE, FR_SAMPLE_SYSTEM, FR_SAMPLE_LEVELS };
 /** Spellings in that order, then NULL. */
 extern const char *const fr_sample_level_names[];
 
+/** Groups of neighbouring ranks, or of every g-th rank. */
+enum { FR_LAYOUT_BLOCK, FR_LAYOUT_STRIDE };
+extern const char *const fr_sample_layout_names[];
+/** A pair's messages: there and back (one way is timed), or both ways at once. */
+extern const char *const fr_sample_direction_names[];
+/** Collective alone, product alone, both at once, the product's own time while both run. */
+enum { FR_OVERLAP_COMM, FR_OVERLAP_COMPUTE, FR_OVERLAP_BOTH, FR_OVERLAP_DURING };
+extern const char *const fr_sample_overlap_names[];
+extern const char *const fr_sample_codec_names[]; /**< encode, decode */
+/** What a meter saw. */
+enum { FR_POWER_IDLE, FR_POWER_BUSY, FR_POWER_COMMUNICATING, FR_POWER_STATES };
+extern const char *const fr_sample_power_names[];
+/** How far a power figure is to be trusted. */
+enum { FR_QUALITY_MEASURED, FR_QUALITY_SAMPLED, FR_QUALITY_ESTIMATED, FR_QUALITY_UNAVAILABLE };
+extern const char *const fr_quality_names[];
+/** How sampling of a point ended. */
+enum { FR_POINT_CONVERGED, FR_POINT_UNCONVERGED };
+extern const char *const fr_sample_state_names[];
+/** How a launch ended.  Only the first two are ends; after the others --resume goes on. */
+enum { FR_END_COMPLETE, FR_END_BUDGET, FR_END_SIGNAL };
+extern const char *const fr_sample_end_names[];
+
 /** How a file of samples was made. */
 struct fr_provenance {
     char date[32]; /**< UTC, 2024-05-31T12:00:00Z */
@@ -35,41 +57,104 @@ struct fr_provenance {
     bool oversubscribed; /**< more ranks on some node than it has cores for them */
     int64_t seed;        /**< of the order in which points were visited */
     char version[32];
-    char pinning[96]; /**< "" = not stated */
+    char pinning[160];         /**< "" = not stated */
+    char hosts[512];           /**< distinct, in order of rank, joined by blanks; may be cut */
+    char host_set[24];         /**< a hash of which rank is on which host, "" = not stated */
+    double clock_resolution_s; /**< 0 = not stated */
+    bool simulated;            /**< by SimGrid: times are a platform file's, not a machine's */
 };
 
 struct fr_sample_collective {
     fr_op op;
     int level; /**< FR_SAMPLE_NODE or FR_SAMPLE_SYSTEM */
     int64_t n_ranks;
-    double size_B; /**< as fr_op counts it */
+    int64_t n_nodes;  /**< that the ranks sit on; 0 = not stated */
+    int64_t n_groups; /**< disjoint communicators that did the same at once; 1 alone */
+    int layout;       /**< of several groups: FR_LAYOUT_BLOCK or FR_LAYOUT_STRIDE */
+    double size_B;    /**< as fr_op counts it */
     int64_t launch, rep;
     double time_s; /**< of the slowest rank */
 };
 struct fr_sample_gemm {
     fr_dtype dtype;
     int64_t m, n, k;
-    int64_t rep;
+    int64_t batch; /**< products of one call, 1 unless batched */
+    int64_t launch, rep;
     double time_s; /**< of one call */
 };
 struct fr_sample_memory {
     double size_B; /**< read and written */
-    int64_t rep;
+    int64_t launch, rep;
     double time_s;
 };
 struct fr_sample_kernel {
-    int64_t rep;
+    int64_t launch, rep;
     double time_s;
+};
+/** Several pairs of ranks sending at once over one link or adapter. */
+struct fr_sample_pairs {
+    int level, direction;
+    int64_t n_pairs;
+    double size_B; /**< of one message */
+    int64_t launch, rep;
+    double time_s; /**< one way, of the slowest pair; direction both: the exchange */
+};
+/** A collective beside a matrix product that takes about as long. */
+struct fr_sample_overlap {
+    fr_op op;
+    int level, part;
+    int64_t n_ranks;
+    double size_B;
+    int64_t m, n, k; /**< fp32 */
+    int64_t launch, rep;
+    double time_s;
+};
+/** PowerSGD of an m x n fp32 matrix. */
+struct fr_sample_codec {
+    int part;
+    int64_t m, n, rank;
+    int64_t launch, rep;
+    double time_s;
+};
+/** Mean power of a node over a window in which all its ranks were in one state. */
+struct fr_sample_power {
+    int state, quality;
+    char meter[24];
+    int64_t n_ranks; /**< on the node */
+    double power_W;  /**< 0 when quality is unavailable */
+    int64_t launch, rep;
+    double time_s; /**< length of the window */
+};
+/** What became of a point: written when its sampling ends. */
+struct fr_sample_point {
+    char key[192]; /**< "collective op=all_reduce ranks=4 ..." */
+    int64_t launch, n, n_warm, n_outliers;
+    int state;
+    double median_s, half_width, drift; /**< of the median, relative; 1e9 = unknown */
+};
+struct fr_sample_end {
+    int reason;
+    int64_t launch, unconverged;
+    double elapsed_s;
 };
 
 /** Everything read; start zeroed. */
 struct fr_samples {
     struct fr_provenance provenance; /**< of the first file, ranks and nodes of the largest */
-    struct fr_sample_collective *collective;
-    struct fr_sample_gemm *gemm;
+    struct fr_sample_collective *collective; /**< one group alone */
+    struct fr_sample_collective *segmented;  /**< several groups at once */
+    struct fr_sample_gemm *gemm;             /**< single products */
+    struct fr_sample_gemm *batched;
     struct fr_sample_memory *memory;
     struct fr_sample_kernel *kernel;
-    size_t n_collective, n_gemm, n_memory, n_kernel;
+    struct fr_sample_pairs *pairs;
+    struct fr_sample_overlap *overlap;
+    struct fr_sample_codec *codec;
+    struct fr_sample_power *power;
+    struct fr_sample_point *point;
+    struct fr_sample_end *end;
+    size_t n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_pairs, n_overlap,
+        n_codec, n_power, n_point, n_end;
     int n_files;
     int n_cut; /**< last lines that were cut off */
 };
@@ -83,20 +168,52 @@ fr_status fr_samples_parse(const char *text, size_t length, const char *name,
 void fr_samples_free(struct fr_samples *samples);
 
 /** Append one sample.  @return FR_OK or FR_ERR_NOMEM. */
-fr_status fr_samples_add_collective(struct fr_samples *samples,
-                                    const struct fr_sample_collective *sample);
-fr_status fr_samples_add_gemm(struct fr_samples *samples, const struct fr_sample_gemm *sample);
-fr_status fr_samples_add_memory(struct fr_samples *samples,
-                                const struct fr_sample_memory *sample);
-fr_status fr_samples_add_kernel(struct fr_samples *samples,
-                                const struct fr_sample_kernel *sample);
+#define FR_SAMPLES_ADD(kind, type)                                                             \
+    fr_status fr_samples_add_##kind(struct fr_samples *samples,                                \
+                                    const struct fr_sample_##type *sample);
+/* array, struct */
+#define FR_SAMPLES_LIST(X)                                                                     \
+    X(collective, collective)                                                                  \
+    X(segmented, collective)                                                                   \
+    X(gemm, gemm)                                                                              \
+    X(batched, gemm)                                                                           \
+    X(memory, memory)                                                                          \
+    X(kernel, kernel)                                                                          \
+    X(pairs, pairs)                                                                            \
+    X(overlap, overlap)                                                                        \
+    X(codec, codec)                                                                            \
+    X(power, power)                                                                            \
+    X(point, point)                                                                            \
+    X(end, end)
+FR_SAMPLES_LIST(FR_SAMPLES_ADD)
+#undef FR_SAMPLES_ADD
 
-/** Append one whole line, its end included, to @p line. */
+/** Kinds of samples that have a head. */
+#define FR_SAMPLE_HEADS(X)                                                                     \
+    X(collective)                                                                              \
+    X(gemm)                                                                                    \
+    X(memory)                                                                                  \
+    X(kernel)                                                                                  \
+    X(pairs)                                                                                   \
+    X(overlap)                                                                                 \
+    X(codec)                                                                                   \
+    X(power)
+/** fr_sample_line_<kind> appends one whole line, its end included, to @p line;
+ *  fr_sample_head_<kind> the part that says which point it is, the object left open. */
+#define FR_SAMPLE_DECLARE(kind)                                                                \
+    void fr_sample_head_##kind(const struct fr_sample_##kind *s, struct fr_text *line);        \
+    void fr_sample_line_##kind(const struct fr_sample_##kind *s, struct fr_text *line);
+FR_SAMPLE_HEADS(FR_SAMPLE_DECLARE)
+#undef FR_SAMPLE_DECLARE
+/** What follows a head: the rest of the line. */
+void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line);
 void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr_text *line);
-void fr_sample_line_collective(const struct fr_sample_collective *sample, struct fr_text *line);
-void fr_sample_line_gemm(const struct fr_sample_gemm *sample, struct fr_text *line);
-void fr_sample_line_memory(const struct fr_sample_memory *sample, struct fr_text *line);
-void fr_sample_line_kernel(const struct fr_sample_kernel *sample, struct fr_text *line);
+/** @param outliers  rep of each of sample->n_outliers */
+void fr_sample_line_point(const struct fr_sample_point *sample, const int *outliers,
+                          struct fr_text *line);
+void fr_sample_line_end(const struct fr_sample_end *sample, struct fr_text *line);
+/** A head as people read it: "collective op=all_reduce ranks=4 level=node size_B=1024". */
+void fr_sample_key(const char *head, char *key, size_t capacity);
 
 /** Write @p line with one write(2) to @p fd (opened O_APPEND) and free it.
  *  @return FR_OK or FR_ERR_IO. */

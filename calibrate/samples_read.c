@@ -1,12 +1,11 @@
+/* The file, its provenance, and the arrays that lines are added to. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
-#include "base/json.h"
-#include "calibrate/samples.h"
+#include "calibrate/samples_lines.h"
 
-static const double TIME_MIN_S = 1e-12, TIME_MAX_S = 1e6;
 static const double SIZE_MAX_B = 1e18;
 static const int64_t COUNT_MAX = (int64_t)1 << 40;
 
@@ -19,44 +18,32 @@ static bool grow(void **items, size_t count, size_t item_size) {
     return true;
 }
 
-#define FR_SAMPLES_ADD(kind)                                                                   \
+#define FR_SAMPLES_ADD(kind, type)                                                             \
     fr_status fr_samples_add_##kind(struct fr_samples *samples,                                \
-                                    const struct fr_sample_##kind *sample) {                   \
+                                    const struct fr_sample_##type *sample) {                   \
         void *items = samples->kind;                                                           \
         if (!grow(&items, samples->n_##kind, sizeof *sample)) return FR_ERR_NOMEM;             \
         samples->kind = items;                                                                 \
         samples->kind[samples->n_##kind++] = *sample;                                          \
         return FR_OK;                                                                          \
     }
-FR_SAMPLES_ADD(collective)
-FR_SAMPLES_ADD(gemm)
-FR_SAMPLES_ADD(memory)
-FR_SAMPLES_ADD(kernel)
+FR_SAMPLES_LIST(FR_SAMPLES_ADD)
 
 void fr_samples_free(struct fr_samples *samples) {
-    free(samples->collective);
-    free(samples->gemm);
-    free(samples->memory);
-    free(samples->kernel);
+#define FR_SAMPLES_FREE(kind, type) free(samples->kind);
+    FR_SAMPLES_LIST(FR_SAMPLES_FREE)
     *samples = (struct fr_samples){0};
 }
 
-static fr_status get_count(const struct fr_json *node, const char *key, int64_t min,
-                           int64_t *out, struct fr_error *err) {
-    return fr_json_get_integer(node, key, true, min, COUNT_MAX, out, err);
-}
-
-static fr_status get_rep_and_time(const struct fr_json *node, int64_t *rep, double *time_s,
-                                  struct fr_error *err) {
-    FR_TRY(get_count(node, "rep", 0, rep, err));
-    return fr_json_get_number(node, "time_s", true, TIME_MIN_S, TIME_MAX_S, time_s, err);
-}
-
 static const char *const provenance_keys[] = {
-    "schema",    "kind",    "date",           "host",  "kernel",
-    "cpu",       "cores",   "memory_B",       "mpi",   "blas",
-    "blas_core", "ranks",   "ranks_per_node", "nodes", "oversubscribed",
-    "seed",      "version", "pinning",        NULL};
+    "schema",         "kind",      "date",
+    "host",           "kernel",    "cpu",
+    "cores",          "memory_B",  "mpi",
+    "blas",           "blas_core", "ranks",
+    "ranks_per_node", "nodes",     "oversubscribed",
+    "seed",           "version",   "pinning",
+    "hosts",          "host_set",  "clock_resolution_s",
+    "simulated",      NULL};
 
 static fr_status read_schema(const struct fr_json *node, struct fr_error *err) {
     struct fr_json schema = fr_json_member(node, "schema");
@@ -84,6 +71,8 @@ static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
         {"blas_core", p->blas_core, sizeof p->blas_core},
         {"version", p->version, sizeof p->version},
         {"pinning", p->pinning, sizeof p->pinning},
+        {"hosts", p->hosts, sizeof p->hosts},
+        {"host_set", p->host_set, sizeof p->host_set},
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         FR_TRY(fr_json_get_string(node, texts[i].key, false, texts[i].out, texts[i].capacity,
@@ -91,8 +80,8 @@ static fr_status read_texts(const struct fr_json *node, struct fr_provenance *p,
     return FR_OK;
 }
 
-static fr_status read_provenance(const struct fr_json *node, struct fr_samples *samples,
-                                 struct fr_error *err) {
+fr_status fr_sample_read_provenance(const struct fr_json *node, struct fr_samples *samples,
+                                    struct fr_error *err) {
     struct fr_provenance p = {0}, *kept = &samples->provenance;
     struct fr_json per_node = fr_json_member(node, "ranks_per_node");
     FR_TRY(read_schema(node, err));
@@ -100,10 +89,14 @@ static fr_status read_provenance(const struct fr_json *node, struct fr_samples *
     FR_TRY(read_texts(node, &p, err));
     FR_TRY(fr_json_get_integer(node, "cores", false, 0, COUNT_MAX, &p.cores, err));
     FR_TRY(fr_json_get_number(node, "memory_B", false, 0, SIZE_MAX_B, &p.memory_B, err));
-    FR_TRY(get_count(node, "ranks", 1, &p.ranks, err));
-    FR_TRY(get_count(node, "ranks_per_node", 1, &p.ranks_per_node, err));
-    FR_TRY(get_count(node, "nodes", 1, &p.nodes, err));
+    FR_TRY(fr_json_get_integer(node, "ranks", true, 1, COUNT_MAX, &p.ranks, err));
+    FR_TRY(fr_json_get_integer(node, "ranks_per_node", true, 1, COUNT_MAX, &p.ranks_per_node,
+                               err));
+    FR_TRY(fr_json_get_integer(node, "nodes", true, 1, COUNT_MAX, &p.nodes, err));
     FR_TRY(fr_json_get_bool(node, "oversubscribed", false, &p.oversubscribed, err));
+    FR_TRY(fr_json_get_bool(node, "simulated", false, &p.simulated, err));
+    FR_TRY(fr_json_get_number(node, "clock_resolution_s", false, 0, 1, &p.clock_resolution_s,
+                              err));
     FR_TRY(fr_json_get_integer(node, "seed", false, 0, INT64_MAX, &p.seed, err));
     if (p.ranks_per_node > p.ranks)
         return fr_json_fail(&per_node, err, "is more than all ranks");
@@ -117,79 +110,17 @@ static fr_status read_provenance(const struct fr_json *node, struct fr_samples *
     return FR_OK;
 }
 
-static const char *const collective_keys[] = {"kind",   "op",  "ranks",  "level", "size_B",
-                                              "launch", "rep", "time_s", NULL};
-
-static fr_status read_collective(const struct fr_json *node, struct fr_samples *samples,
-                                 struct fr_error *err) {
-    struct fr_sample_collective s = {0};
-    int op = 0;
-    FR_TRY(fr_json_object(node, collective_keys, err));
-    FR_TRY(fr_json_get_choice(node, "op", true, fr_op_names, &op, err));
-    FR_TRY(fr_json_get_choice(node, "level", true, fr_sample_level_names, &s.level, err));
-    FR_TRY(get_count(node, "ranks", 2, &s.n_ranks, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
-    FR_TRY(fr_json_get_integer(node, "launch", false, 0, COUNT_MAX, &s.launch, err));
-    FR_TRY(get_rep_and_time(node, &s.rep, &s.time_s, err));
-    s.op = (fr_op)op;
-    return fr_samples_add_collective(samples, &s);
-}
-
-static const char *const gemm_keys[] = {"kind", "dtype", "m", "n", "k", "rep", "time_s", NULL};
-
-static fr_status read_gemm(const struct fr_json *node, struct fr_samples *samples,
-                           struct fr_error *err) {
-    struct fr_sample_gemm s = {0};
-    int dtype = 0;
-    FR_TRY(fr_json_object(node, gemm_keys, err));
-    FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
-    FR_TRY(get_count(node, "m", 1, &s.m, err));
-    FR_TRY(get_count(node, "n", 1, &s.n, err));
-    FR_TRY(get_count(node, "k", 1, &s.k, err));
-    FR_TRY(get_rep_and_time(node, &s.rep, &s.time_s, err));
-    s.dtype = (fr_dtype)dtype;
-    return fr_samples_add_gemm(samples, &s);
-}
-
-static const char *const memory_keys[] = {"kind", "size_B", "rep", "time_s", NULL};
-
-static fr_status read_memory(const struct fr_json *node, struct fr_samples *samples,
-                             struct fr_error *err) {
-    struct fr_sample_memory s = {0};
-    FR_TRY(fr_json_object(node, memory_keys, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 1, SIZE_MAX_B, &s.size_B, err));
-    FR_TRY(get_rep_and_time(node, &s.rep, &s.time_s, err));
-    return fr_samples_add_memory(samples, &s);
-}
-
-static const char *const kernel_keys[] = {"kind", "rep", "time_s", NULL};
-
-static fr_status read_kernel(const struct fr_json *node, struct fr_samples *samples,
-                             struct fr_error *err) {
-    struct fr_sample_kernel s = {0};
-    FR_TRY(fr_json_object(node, kernel_keys, err));
-    FR_TRY(get_rep_and_time(node, &s.rep, &s.time_s, err));
-    return fr_samples_add_kernel(samples, &s);
-}
-
-typedef fr_status (*line_reader)(const struct fr_json *node, struct fr_samples *samples,
-                                 struct fr_error *err);
-static const char *const kinds[] = {"provenance", "collective", "gemm",
-                                    "memory",     "kernel",     NULL};
-static const line_reader readers[] = {read_provenance, read_collective, read_gemm, read_memory,
-                                      read_kernel};
-
 static fr_status read_document(const struct fr_json_document *document, bool first,
                                struct fr_samples *samples, struct fr_error *err) {
     struct fr_json root = fr_json_root(document);
     int kind = 0;
-    FR_TRY(fr_json_get_choice(&root, "kind", true, kinds, &kind, err));
+    FR_TRY(fr_json_get_choice(&root, "kind", true, fr_sample_kinds, &kind, err));
     if (first != (kind == 0))
         return fr_json_fail(&root, err,
                             first
                                 ? "the first line must be the provenance"
                                 : "a second provenance; files of several runs are given apart");
-    return readers[kind](&root, samples, err);
+    return fr_sample_readers[kind](&root, samples, err);
 }
 
 fr_status fr_samples_parse(const char *text, size_t length, const char *name,

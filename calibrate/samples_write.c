@@ -1,3 +1,5 @@
+/* Lines.  What says which point a sample belongs to comes first (its head), then which sample it
+ * is and what was measured; so a line can be told from its head alone. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -6,6 +8,16 @@
 #include "calibrate/samples.h"
 
 const char *const fr_sample_level_names[] = {"node", "system", NULL};
+const char *const fr_sample_layout_names[] = {"block", "stride", NULL};
+const char *const fr_sample_direction_names[] = {"one", "both", NULL};
+const char *const fr_sample_overlap_names[] = {"comm", "compute", "both", "compute_during",
+                                               NULL};
+const char *const fr_sample_codec_names[] = {"encode", "decode", NULL};
+const char *const fr_sample_power_names[] = {"idle", "busy", "communicating", NULL};
+const char *const fr_quality_names[] = {"measured", "sampled", "estimated", "unavailable",
+                                        NULL};
+const char *const fr_sample_state_names[] = {"converged", "unconverged", NULL};
+const char *const fr_sample_end_names[] = {"complete", "budget", "signal", NULL};
 
 static struct fr_json_writer begin(struct fr_text *line, const char *kind) {
     struct fr_json_writer w = {.text = line};
@@ -14,11 +26,10 @@ static struct fr_json_writer begin(struct fr_text *line, const char *kind) {
     return w;
 }
 
-static void end(struct fr_json_writer *w, int64_t rep, double time_s) {
-    fr_json_add_integer(w, "rep", rep);
-    fr_json_add_number(w, "time_s", time_s);
-    fr_json_end_object(w);
-    fr_text_add(w->text, "\n", 1);
+void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
+    char number[32];
+    fr_text_addf(line, ",\"launch\":%lld,\"rep\":%lld,\"time_s\":%s}\n", (long long)launch,
+                 (long long)rep, fr_number_write(time_s, number, sizeof number));
 }
 
 void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *line) {
@@ -42,38 +53,130 @@ void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *li
     fr_json_add_integer(&w, "seed", p->seed);
     fr_json_add_string(&w, "version", p->version);
     if (*p->pinning) fr_json_add_string(&w, "pinning", p->pinning);
+    if (*p->hosts) fr_json_add_string(&w, "hosts", p->hosts);
+    if (*p->host_set) fr_json_add_string(&w, "host_set", p->host_set);
+    if (p->clock_resolution_s > 0)
+        fr_json_add_number(&w, "clock_resolution_s", p->clock_resolution_s);
+    if (p->simulated) fr_json_add_bool(&w, "simulated", true);
     fr_json_end_object(&w);
     fr_text_add(line, "\n", 1);
 }
 
-void fr_sample_line_collective(const struct fr_sample_collective *s, struct fr_text *line) {
+void fr_sample_head_collective(const struct fr_sample_collective *s, struct fr_text *line) {
     struct fr_json_writer w = begin(line, "collective");
     fr_json_add_string(&w, "op", fr_op_names[s->op]);
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
+    if (s->n_nodes > 0) fr_json_add_integer(&w, "nodes", s->n_nodes);
+    if (s->n_groups > 1) {
+        fr_json_add_integer(&w, "groups", s->n_groups);
+        fr_json_add_string(&w, "layout", fr_sample_layout_names[s->layout]);
+    }
     fr_json_add_number(&w, "size_B", s->size_B);
-    fr_json_add_integer(&w, "launch", s->launch);
-    end(&w, s->rep, s->time_s);
 }
 
-void fr_sample_line_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
+void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
     struct fr_json_writer w = begin(line, "gemm");
     fr_json_add_string(&w, "dtype", fr_dtype_names[s->dtype]);
     fr_json_add_integer(&w, "m", s->m);
     fr_json_add_integer(&w, "n", s->n);
     fr_json_add_integer(&w, "k", s->k);
-    end(&w, s->rep, s->time_s);
+    if (s->batch > 1) fr_json_add_integer(&w, "batch", s->batch);
 }
 
-void fr_sample_line_memory(const struct fr_sample_memory *s, struct fr_text *line) {
+void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {
     struct fr_json_writer w = begin(line, "memory");
     fr_json_add_number(&w, "size_B", s->size_B);
-    end(&w, s->rep, s->time_s);
 }
 
-void fr_sample_line_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "kernel");
-    end(&w, s->rep, s->time_s);
+void fr_sample_head_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {
+    (void)s;
+    begin(line, "kernel");
+}
+
+void fr_sample_head_pairs(const struct fr_sample_pairs *s, struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "pairs");
+    fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
+    fr_json_add_string(&w, "direction", fr_sample_direction_names[s->direction]);
+    fr_json_add_integer(&w, "pairs", s->n_pairs);
+    fr_json_add_number(&w, "size_B", s->size_B);
+}
+
+void fr_sample_head_overlap(const struct fr_sample_overlap *s, struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "overlap");
+    fr_json_add_string(&w, "op", fr_op_names[s->op]);
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
+    fr_json_add_number(&w, "size_B", s->size_B);
+    fr_json_add_integer(&w, "m", s->m);
+    fr_json_add_integer(&w, "n", s->n);
+    fr_json_add_integer(&w, "k", s->k);
+    fr_json_add_string(&w, "part", fr_sample_overlap_names[s->part]);
+}
+
+void fr_sample_head_codec(const struct fr_sample_codec *s, struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "codec");
+    fr_json_add_string(&w, "codec", "powersgd");
+    fr_json_add_string(&w, "part", fr_sample_codec_names[s->part]);
+    fr_json_add_integer(&w, "m", s->m);
+    fr_json_add_integer(&w, "n", s->n);
+    fr_json_add_integer(&w, "rank", s->rank);
+}
+
+void fr_sample_head_power(const struct fr_sample_power *s, struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "power");
+    fr_json_add_string(&w, "state", fr_sample_power_names[s->state]);
+    fr_json_add_string(&w, "quality", fr_quality_names[s->quality]);
+    fr_json_add_string(&w, "meter", s->meter);
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    if (s->quality != FR_QUALITY_UNAVAILABLE) fr_json_add_number(&w, "power_W", s->power_W);
+}
+
+#define FR_SAMPLE_LINE(kind)                                                                   \
+    void fr_sample_line_##kind(const struct fr_sample_##kind *s, struct fr_text *line) {       \
+        fr_sample_head_##kind(s, line);                                                        \
+        fr_sample_tail(s->launch, s->rep, s->time_s, line);                                    \
+    }
+FR_SAMPLE_HEADS(FR_SAMPLE_LINE)
+
+void fr_sample_line_point(const struct fr_sample_point *s, const int *outliers,
+                          struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "point");
+    fr_json_add_string(&w, "point", s->key);
+    fr_json_add_integer(&w, "launch", s->launch);
+    fr_json_add_integer(&w, "n", s->n);
+    fr_json_add_number(&w, "median_s", s->median_s);
+    if (s->half_width < 1e9) fr_json_add_number(&w, "half_width", s->half_width);
+    fr_json_add_string(&w, "state", fr_sample_state_names[s->state]);
+    fr_json_add_integer(&w, "warmup", s->n_warm);
+    if (s->drift < 1e9) fr_json_add_number(&w, "drift", s->drift);
+    fr_json_key(&w, "outliers");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < s->n_outliers; i++) fr_json_put_integer(&w, outliers[i]);
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+    fr_text_add(line, "\n", 1);
+}
+
+void fr_sample_line_end(const struct fr_sample_end *s, struct fr_text *line) {
+    struct fr_json_writer w = begin(line, "end");
+    fr_json_add_integer(&w, "launch", s->launch);
+    fr_json_add_string(&w, "reason", fr_sample_end_names[s->reason]);
+    fr_json_add_integer(&w, "unconverged", s->unconverged);
+    fr_json_add_number(&w, "elapsed_s", s->elapsed_s);
+    fr_json_end_object(&w);
+    fr_text_add(line, "\n", 1);
+}
+
+void fr_sample_key(const char *head, char *key, size_t capacity) {
+    static const char kind[] = "{\"kind\":";
+    size_t used = 0;
+    if (strncmp(head, kind, sizeof kind - 1) == 0) head += sizeof kind - 1;
+    for (; *head && used + 1 < capacity; head++) {
+        if (*head == '"' || *head == '{') continue;
+        key[used++] = *head == ':' ? '=' : *head == ',' ? ' ' : *head;
+    }
+    key[used] = '\0';
 }
 
 fr_status fr_sample_put(int fd, const char *path, struct fr_text *line, struct fr_error *err) {

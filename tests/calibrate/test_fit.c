@@ -36,7 +36,8 @@ static void add_op(struct fr_samples *s, fr_op op, int64_t max_ranks,
     for (int64_t p = 2; p <= max_ranks; p *= 2)
         for (double m = 8; m <= 16 << 20; m *= 2)
             for (int rep = 0; rep < 61; rep++) {
-                struct fr_sample_collective c = {op, FR_SAMPLE_NODE, p, m, 0, rep, 0};
+                struct fr_sample_collective c = {
+                    .op = op, .n_ranks = p, .n_groups = 1, .size_B = m, .rep = rep};
                 c.time_s = noisy(time_s((double)p, m), random);
                 assert_int_equal(fr_samples_add_collective(s, &c), FR_OK);
             }
@@ -49,13 +50,16 @@ static void add_device(struct fr_samples *s, int64_t missing) {
         for (int64_t n = 2; n <= 32; n *= 2)
             for (int64_t k = 2; k <= 32; k *= 2)
                 for (int rep = 0; rep < 3; rep++) {
-                    struct fr_sample_gemm g = {FR_FP32, m, n, k, rep, 0};
+                    struct fr_sample_gemm g = {
+                        .dtype = FR_FP32, .m = m, .n = n, .k = k, .batch = 1, .rep = rep};
                     g.time_s = gemm_time_s((double)m, (double)n, (double)k) * (1 + 0.01 * rep);
                     if (m * n * k != missing) fr_samples_add_gemm(s, &g);
                 }
     for (int rep = 0; rep < 5; rep++) {
-        fr_samples_add_memory(s, &(struct fr_sample_memory){1e9, rep, 0.1 + 0.01 * rep});
-        fr_samples_add_kernel(s, &(struct fr_sample_kernel){rep, 2e-9 + 1e-10 * rep});
+        fr_samples_add_memory(s, &(struct fr_sample_memory){
+                                     .size_B = 1e9, .rep = rep, .time_s = 0.1 + 0.01 * rep});
+        fr_samples_add_kernel(
+            s, &(struct fr_sample_kernel){.rep = rep, .time_s = 2e-9 + 1e-10 * rep});
     }
 }
 

@@ -43,11 +43,19 @@ static void written_samples_read_back(void **state) {
                                              .seed = 7,
                                              .version = "0.1.0",
                                              .pinning = "none"};
-    const struct fr_sample_collective c = {FR_OP_ALL_GATHER, FR_SAMPLE_SYSTEM, 4, 1024, 1, 2,
-                                           1.25e-5};
-    const struct fr_sample_gemm g = {FR_FP64, 64, 32, 8, 3, 1.9e-6};
-    const struct fr_sample_memory m = {268435456, 4, 0.021};
-    const struct fr_sample_kernel k = {5, 4e-8};
+    const struct fr_sample_collective c = {.op = FR_OP_ALL_GATHER,
+                                           .level = FR_SAMPLE_SYSTEM,
+                                           .n_ranks = 4,
+                                           .n_nodes = 2,
+                                           .n_groups = 1,
+                                           .size_B = 1024,
+                                           .launch = 1,
+                                           .rep = 2,
+                                           .time_s = 1.25e-5};
+    const struct fr_sample_gemm g = {
+        .dtype = FR_FP64, .m = 64, .n = 32, .k = 8, .batch = 1, .rep = 3, .time_s = 1.9e-6};
+    const struct fr_sample_memory m = {.size_B = 268435456, .rep = 4, .time_s = 0.021};
+    const struct fr_sample_kernel k = {.rep = 5, .time_s = 4e-8};
     fr_sample_line_provenance(&provenance, &line);
     assert_int_equal(fr_sample_put(fd, path, &line, &err), FR_OK);
     fr_sample_line_collective(&c, &line);
@@ -85,6 +93,114 @@ static void written_samples_read_back(void **state) {
     assert_int_equal(s.n_kernel, 1);
     assert_int_equal(s.kernel[0].rep, 5);
     fr_samples_free(&s);
+}
+
+/* Every other kind of line: what is written comes back, each in its own array. */
+static void further_kinds_read_back(void **state) {
+    (void)state;
+    const struct fr_sample_collective c = {.op = FR_OP_ALL_REDUCE,
+                                           .n_ranks = 2,
+                                           .n_nodes = 1,
+                                           .n_groups = 4,
+                                           .layout = FR_LAYOUT_STRIDE,
+                                           .size_B = 64,
+                                           .launch = 2,
+                                           .time_s = 1e-5};
+    const struct fr_sample_gemm g = {.dtype = FR_FP32,
+                                     .m = 8,
+                                     .n = 4,
+                                     .k = 2,
+                                     .batch = 16,
+                                     .launch = 1,
+                                     .rep = 3,
+                                     .time_s = 1e-6};
+    const struct fr_sample_pairs p = {.level = FR_SAMPLE_SYSTEM,
+                                      .direction = 1,
+                                      .n_pairs = 3,
+                                      .size_B = 4096,
+                                      .rep = 2,
+                                      .time_s = 3e-6};
+    const struct fr_sample_overlap o = {.op = FR_OP_ALL_REDUCE,
+                                        .part = FR_OVERLAP_DURING,
+                                        .n_ranks = 4,
+                                        .size_B = 1024,
+                                        .m = 9,
+                                        .n = 8,
+                                        .k = 7,
+                                        .time_s = 1e-3};
+    const struct fr_sample_codec d = {
+        .part = 1, .m = 512, .n = 256, .rank = 16, .time_s = 1e-4};
+    const struct fr_sample_power w = {.state = FR_POWER_BUSY,
+                                      .quality = FR_QUALITY_SAMPLED,
+                                      .meter = "nvml",
+                                      .n_ranks = 2,
+                                      .power_W = 61.5,
+                                      .time_s = 1};
+    const struct fr_sample_point point = {.key = "kernel",
+                                          .launch = 1,
+                                          .n = 40,
+                                          .n_warm = 6,
+                                          .n_outliers = 2,
+                                          .state = FR_POINT_UNCONVERGED,
+                                          .median_s = 2e-9,
+                                          .half_width = 0.031,
+                                          .drift = 1e9};
+    const struct fr_sample_end end = {
+        .reason = FR_END_BUDGET, .launch = 1, .unconverged = 5, .elapsed_s = 12.5};
+    const int outliers[] = {3, 17};
+    struct fr_text text = {0}, again = {0};
+    struct fr_samples s;
+    struct fr_error err = {.status = FR_OK};
+    fr_text_addf(&text, "%s", FIRST);
+    fr_sample_line_collective(&c, &text);
+    fr_sample_line_gemm(&g, &text);
+    fr_sample_line_pairs(&p, &text);
+    fr_sample_line_overlap(&o, &text);
+    fr_sample_line_codec(&d, &text);
+    fr_sample_line_power(&w, &text);
+    size_t length = text.length - strlen(FIRST);
+    fr_sample_line_point(&point, outliers, &text);
+    fr_sample_line_end(&end, &text);
+    if (parse(fr_text_get(&text), &s, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(s.n_collective, 0);
+    assert_int_equal(s.n_segmented, 1);
+    assert_int_equal(s.n_gemm, 0);
+    assert_int_equal(s.n_batched, 1);
+    assert_int_equal(s.n_pairs + s.n_overlap + s.n_codec + s.n_power, 4);
+    fr_sample_line_collective(s.segmented, &again);
+    fr_sample_line_gemm(s.batched, &again);
+    fr_sample_line_pairs(s.pairs, &again);
+    fr_sample_line_overlap(s.overlap, &again);
+    fr_sample_line_codec(s.codec, &again);
+    fr_sample_line_power(s.power, &again);
+    assert_int_equal(again.length, length);
+    assert_memory_equal(again.data, text.data + strlen(FIRST), length);
+    fr_text_free(&again);
+    assert_int_equal(s.power[0].quality, FR_QUALITY_SAMPLED);
+    ASSERT_NEAR(s.power[0].power_W, 61.5, 0);
+    assert_string_equal(s.point[0].key, "kernel");
+    assert_int_equal(s.point[0].n_outliers, 2);
+    assert_int_equal(s.point[0].state, FR_POINT_UNCONVERGED);
+    ASSERT_NEAR(s.point[0].half_width, 0.031, 0);
+    ASSERT_NEAR(s.point[0].drift, 1e9, 0);
+    assert_int_equal(s.end[0].reason, FR_END_BUDGET);
+    assert_int_equal(s.end[0].unconverged, 5);
+    fr_samples_free(&s);
+    fr_text_free(&text);
+}
+
+static void a_head_becomes_a_key(void **state) {
+    (void)state;
+    const struct fr_sample_collective c = {
+        .op = FR_OP_BROADCAST, .n_ranks = 4, .n_groups = 1, .size_B = 1024};
+    struct fr_text head = {0};
+    char key[192], tiny[8];
+    fr_sample_head_collective(&c, &head);
+    fr_sample_key(fr_text_get(&head), key, sizeof key);
+    assert_string_equal(key, "collective op=broadcast ranks=4 level=node size_B=1024");
+    fr_sample_key(fr_text_get(&head), tiny, sizeof tiny);
+    assert_string_equal(tiny, "collect");
+    fr_text_free(&head);
 }
 
 static void cut_last_line_is_counted(void **state) {
@@ -168,6 +284,8 @@ static void a_missing_file_is_an_input_error(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(written_samples_read_back),
+        cmocka_unit_test(further_kinds_read_back),
+        cmocka_unit_test(a_head_becomes_a_key),
         cmocka_unit_test(cut_last_line_is_counted),
         cmocka_unit_test(many_samples_grow),
         cmocka_unit_test(nonsense_is_refused_with_its_line),
