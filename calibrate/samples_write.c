@@ -28,8 +28,9 @@ static struct fr_json_writer begin(struct fr_text *line, const char *kind) {
 
 void fr_sample_tail(int64_t launch, int64_t rep, double time_s, struct fr_text *line) {
     char number[32];
-    fr_text_addf(line, ",\"launch\":%lld,\"rep\":%lld,\"time_s\":%s}\n", (long long)launch,
-                 (long long)rep, fr_number_write(time_s, number, sizeof number));
+    fr_text_addf(line, ", \"launch\": %lld, \"rep\": %lld, \"time_s\": %s}\n",
+                 (long long)launch, (long long)rep,
+                 fr_number_write(time_s, number, sizeof number));
 }
 
 void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *line) {
@@ -169,11 +170,11 @@ void fr_sample_line_end(const struct fr_sample_end *s, struct fr_text *line) {
 }
 
 void fr_sample_key(const char *head, char *key, size_t capacity) {
-    static const char kind[] = "{\"kind\":";
+    static const char kind[] = "{\"kind\": ";
     size_t used = 0;
     if (strncmp(head, kind, sizeof kind - 1) == 0) head += sizeof kind - 1;
     for (; *head && used + 1 < capacity; head++) {
-        if (*head == '"' || *head == '{') continue;
+        if (*head == '"' || *head == ' ') continue;
         key[used++] = *head == ':' ? '=' : *head == ',' ? ' ' : *head;
     }
     key[used] = '\0';
