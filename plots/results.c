@@ -20,6 +20,30 @@ static fr_status get_known(const struct fr_json *object, const char *key, double
     return something ? fr_json_get_number(object, key, true, least, most, out, err) : FR_OK;
 }
 
+/* A word for a label: what is no short string is passed over. */
+static void get_word(const struct fr_json *object, const char *key, char *out,
+                     size_t capacity) {
+    struct fr_error ignored = {0};
+    if (fr_json_get_string(object, key, false, out, capacity, &ignored) != FR_OK) *out = 0;
+}
+
+static fr_status read_compression(const struct fr_json *outcome, const struct fr_json *plan,
+                                  struct fr_result_compression *c, struct fr_error *err) {
+    char embedding[16] = "";
+    struct fr_json all = fr_json_member(plan, "compression");
+    struct fr_json backward = fr_json_member(&all, "backward");
+    struct fr_json gradient = fr_json_member(&all, "gradient");
+    struct fr_json lossy = fr_json_member(outcome, "lossy");
+    get_word(&backward, "scope", c->scope, sizeof c->scope);
+    get_word(&all, "embedding", embedding, sizeof embedding);
+    c->fused = strcmp(embedding, "fused") == 0;
+    FR_TRY(fr_json_get_integer(&gradient, "stages", false, 0, ranks_max, &c->gradient_stages,
+                               err));
+    FR_TRY(fr_json_get_number(&lossy, "gradient_bytes", false, 0, 1, &c->lossy_gradient, err));
+    return fr_json_get_number(&lossy, "backward_messages", false, 0, 1, &c->lossy_backward,
+                              err);
+}
+
 static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
                            struct fr_error *err) {
     struct fr_json plan = fr_json_member(outcome, "plan");
@@ -29,7 +53,12 @@ static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
     FR_TRY(fr_json_get_integer(&plan, "tp", true, 1, ranks_max, &r->tp, err));
     FR_TRY(fr_json_get_integer(&plan, "dp", true, 1, ranks_max, &r->dp, err));
     FR_TRY(fr_json_get_integer(&plan, "pp", false, 1, ranks_max, &r->pp, err));
-    return fr_json_get_integer(&plan, "ghost", false, 0, ranks_max, &r->ghost, err);
+    FR_TRY(fr_json_get_integer(&plan, "ghost", false, 0, ranks_max, &r->ghost, err));
+    FR_TRY(
+        fr_json_get_integer(&plan, "micro_batch", false, 0, ranks_max, &r->micro_batch, err));
+    get_word(&plan, "schedule", r->schedule, sizeof r->schedule);
+    get_word(&plan, "recompute", r->recompute, sizeof r->recompute);
+    return read_compression(outcome, &plan, &r->compression, err);
 }
 
 static fr_status read_outcome(const struct fr_json *outcome, bool by_iteration,
@@ -56,7 +85,20 @@ static fr_status read_outcome(const struct fr_json *outcome, bool by_iteration,
 
 static bool same(const struct fr_result *a, const struct fr_result *b) {
     return strcmp(a->method, b->method) == 0 && a->ranks == b->ranks && a->dp == b->dp &&
-           a->pp == b->pp && a->tp == b->tp && a->ghost == b->ghost && a->time_s == b->time_s;
+           a->pp == b->pp && a->tp == b->tp && a->ghost == b->ghost && a->time_s == b->time_s &&
+           a->micro_batch == b->micro_batch && strcmp(a->schedule, b->schedule) == 0 &&
+           a->compression.gradient_stages == b->compression.gradient_stages &&
+           a->compression.fused == b->compression.fused &&
+           strcmp(a->compression.scope, b->compression.scope) == 0;
+}
+
+/* Room for @p more results. */
+static fr_status grow(struct fr_results *results, size_t more, struct fr_error *err) {
+    struct fr_result *grown =
+        realloc(results->items, (results->count + more + 1) * sizeof *grown);
+    if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "the results do not fit in memory");
+    results->items = grown;
+    return FR_OK;
 }
 
 static fr_status read_list(const struct fr_json *root, const char *key, size_t compare_from,
@@ -66,10 +108,8 @@ static fr_status read_list(const struct fr_json *root, const char *key, size_t c
         return fr_json_fail(root, err, "has no list \"%s\"; is it a result of forerun search?",
                             key);
     int64_t n = fr_json_array_length(&list);
-    size_t room = results->count + (size_t)n, compare_to = results->count;
-    struct fr_result *grown = realloc(results->items, (room ? room : 1) * sizeof *grown);
-    if (!grown) return fr_fail(err, FR_ERR_NOMEM, key, "does not fit in memory");
-    results->items = grown;
+    size_t compare_to = results->count;
+    FR_TRY(grow(results, (size_t)n, err));
     for (int64_t i = 0; i < n; i++) {
         struct fr_json outcome = fr_json_element(&list, i);
         struct fr_result *r = &results->items[results->count];
@@ -88,10 +128,9 @@ static void add_distinct(struct fr_text *list, const char *word) {
     fr_text_addf(list, "%s%s", list->length ? ", " : "", word);
 }
 
-static fr_status read_provenance(const struct fr_json *root, struct fr_results *results,
+static fr_status read_provenance(const struct fr_json *outcome, struct fr_results *results,
                                  struct fr_error *err) {
-    struct fr_json top = fr_json_member(root, "top"), first = fr_json_element(&top, 0);
-    struct fr_json from = fr_json_member(&first, "provenance");
+    struct fr_json from = fr_json_member(outcome, "provenance");
     struct {
         const char *key;
         struct fr_text *into;
@@ -107,50 +146,69 @@ static fr_status read_provenance(const struct fr_json *root, struct fr_results *
     return FR_OK;
 }
 
-static fr_status read_ranked_by(const struct fr_json *root, bool first,
-                                struct fr_results *results, struct fr_error *err) {
-    static const char *const choices[] = {"total_time_s",
-                                          "total_energy_J",
-                                          "total_edp_J_s",
-                                          "iteration_time_s",
-                                          "iteration_energy_J",
-                                          "iteration_edp_J_s",
-                                          NULL};
-    int choice = 0;
-    FR_TRY(fr_json_get_choice(root, "ranked_by", true, choices, &choice, err));
+static const char *const rankings[] = {"total_time_s",
+                                       "total_energy_J",
+                                       "total_edp_J_s",
+                                       "iteration_time_s",
+                                       "iteration_energy_J",
+                                       "iteration_edp_J_s",
+                                       NULL};
+
+/* The document at @p place is ranked by rankings[@p choice], as the first one must be. */
+static fr_status agree(const struct fr_json *place, int choice, struct fr_results *results,
+                       struct fr_error *err) {
     fr_ranked ranked = (fr_ranked)(choice % 3);
     bool by_iteration = choice >= 3;
-    if (first) {
+    if (results->count == 0) {
         results->ranked = ranked;
         results->by_iteration = by_iteration;
     }
     if (ranked == results->ranked && by_iteration == results->by_iteration) return FR_OK;
-    struct fr_json member = fr_json_member(root, "ranked_by");
     return fr_json_fail(
-        &member, err, "is ranked by %s, the first input by %s; one figure cannot hold both",
-        choices[choice], choices[(int)results->ranked + 3 * results->by_iteration]);
+        place, err, "is ranked by %s, the first input by %s; one figure cannot hold both",
+        rankings[choice], rankings[(int)results->ranked + 3 * results->by_iteration]);
 }
 
-static fr_status read_root(const struct fr_json *root, bool first, struct fr_results *results,
-                           struct fr_error *err) {
-    static const char *const schemas[] = {"forerun/search/1", NULL};
-    int schema = 0;
+static fr_status read_search(const struct fr_json *root, struct fr_results *results,
+                             struct fr_error *err) {
+    int choice = 0;
     size_t before = results->count;
-    FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
-    FR_TRY(read_ranked_by(root, first, results, err));
+    FR_TRY(fr_json_get_choice(root, "ranked_by", true, rankings, &choice, err));
+    struct fr_json ranked_by = fr_json_member(root, "ranked_by");
+    FR_TRY(agree(&ranked_by, choice, results, err));
     FR_TRY(read_list(root, "top", before, results, err));
     int64_t listed = (int64_t)(results->count - before), feasible = listed;
     if (listed == 0) return fr_json_fail(root, err, "holds no feasible configuration");
     FR_TRY(read_list(root, "pareto", before, results, err));
     FR_TRY(fr_json_get_integer(root, "feasible", false, 0, INT64_MAX >> 8, &feasible, err));
     results->feasible += feasible;
+    struct fr_json top = fr_json_member(root, "top"), first = fr_json_element(&top, 0);
+    return read_provenance(&first, results, err);
+}
+
+static fr_status read_prediction(const struct fr_json *root, struct fr_results *results,
+                                 struct fr_error *err) {
+    enum { ITERATION_TIME = 3 };
+    FR_TRY(agree(root, ITERATION_TIME, results, err));
+    FR_TRY(grow(results, 1, err));
+    FR_TRY(read_outcome(root, true, &results->items[results->count], err));
+    results->count++;
+    results->feasible++;
     return read_provenance(root, results, err);
+}
+
+static fr_status read_root(const struct fr_json *root, struct fr_results *results,
+                           struct fr_error *err) {
+    static const char *const schemas[] = {"forerun/search/1", "forerun/outcome/1", NULL};
+    int schema = 0;
+    FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
+    return (schema == 0 ? read_search : read_prediction)(root, results, err);
 }
 
 fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_results *results,
                           struct fr_error *err) {
     *results = (struct fr_results){0};
-    for (int i = 0; i < n_roots; i++) FR_TRY(read_root(&roots[i], i == 0, results, err));
+    for (int i = 0; i < n_roots; i++) FR_TRY(read_root(&roots[i], results, err));
     results->best = &results->items[0];
     for (size_t i = 1; i < results->count; i++) {
         const struct fr_result *r = &results->items[i];
@@ -189,6 +247,21 @@ const char *fr_result_label(const struct fr_result *r, char *out, size_t capacit
     fr_line_addf(out, capacity, &used, ", tp %" PRId64, r->tp);
     if (r->dp > 1) fr_line_addf(out, capacity, &used, " x dp %" PRId64, r->dp);
     if (r->pp > 1) fr_line_addf(out, capacity, &used, " x pp %" PRId64, r->pp);
+    return out;
+}
+
+const char *fr_result_compression_label(const struct fr_result *r, char *out, size_t capacity) {
+    const struct fr_result_compression *c = &r->compression;
+    bool backward = *c->scope && strcmp(c->scope, "none") != 0;
+    size_t used = 0;
+    *out = 0;
+    if (backward)
+        fr_line_addf(out, capacity, &used, strcmp(c->scope, "all") == 0 ? "CB all" : "CB");
+    if (c->fused) fr_line_addf(out, capacity, &used, "%sFE", used ? "+" : "");
+    if (c->gradient_stages > 0)
+        fr_line_addf(out, capacity, &used, "%sSC %" PRId64, used ? "+" : "",
+                     c->gradient_stages);
+    if (!used) fr_line_addf(out, capacity, &used, "uncompressed");
     return out;
 }
 

@@ -1,16 +1,25 @@
 /** @file
- *  Results of `forerun search --json` as figures need them: a list of priced plans, the best
- *  one, and where it all came from. */
+ *  Results of `forerun search --json` and `forerun predict --json` as figures need them: a list
+ *  of priced plans, the best one, and where it all came from. */
 #ifndef FR_PLOTS_RESULTS_H
 #define FR_PLOTS_RESULTS_H
 
 #include "models/outcome.h"
 #include "plots/picture.h"
 
+/** What a plan compresses; zeros where it compresses nothing. */
+struct fr_result_compression {
+    char scope[16];                        /**< of the backward messages: none, epilogue, all */
+    int64_t gradient_stages;               /**< whose gradients go compressed */
+    bool fused;                            /**< one embedding all-reduce in place of two */
+    double lossy_gradient, lossy_backward; /**< shares of bytes and of messages */
+};
+
 /** One outcome.  Time and energy are those that were ranked: to the loss, or an iteration. */
 struct fr_result {
-    char method[32];
-    int64_t ranks, dp, pp, tp, ghost;
+    char method[32], schedule[32], recompute[16];
+    int64_t ranks, dp, pp, tp, ghost, micro_batch;
+    struct fr_result_compression compression;
     double time_s, energy_J; /**< energy NaN where it is unknown */
     double iteration_time_s;
     double part_s[FR_PART_COUNT];
@@ -31,8 +40,9 @@ struct fr_results {
     struct fr_text power;                   /**< quality of the energy, likewise */
 };
 
-/** Read "forerun/search/1" documents; their `ranked_by` must agree.  `top` and `pareto` are
- *  joined, a plan found in both kept once.  Free with fr_results_free, also on error.
+/** Read "forerun/search/1" and "forerun/outcome/1" documents; their `ranked_by` must agree, an
+ *  outcome counting as ranked by the time of an iteration.  `top` and `pareto` are joined, a
+ *  plan found in both kept once.  Free with fr_results_free, also on error.
  *  @return FR_OK, FR_ERR_INPUT with the place, FR_ERR_NOMEM. */
 fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_results *results,
                           struct fr_error *err);
@@ -47,6 +57,12 @@ fr_status fr_results_need_energy(const struct fr_results *results, const struct 
 
 /** "phantom k 16, tp 8 x dp 1": every axis that is not 1, tp always.  @return @p out. */
 const char *fr_result_label(const struct fr_result *result, char *out, size_t capacity);
+
+/** "CB+FE+SC 3": which of the three compressions the plan uses, as the pipeline-compression
+ *  literature calls them (backward messages, fused embedding, gradients of so many stages), or
+ *  "uncompressed".  @return @p out. */
+const char *fr_result_compression_label(const struct fr_result *result, char *out,
+                                        size_t capacity);
 
 /** Footer and note: cluster, model, version, quality of the energy (when @p energy), what is
  *  missing from the list and what extrapolates. */

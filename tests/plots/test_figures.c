@@ -26,6 +26,16 @@ static const struct {
      "front.json",
      {"fastest: phantom k 2, tp 4 x dp 16 on 64 ranks, 18.3 ms", "ideal", "100 %", "100 ms",
       "tensor", NULL}},
+    {"breakdown",
+     "stages.json",
+     {"Where an iteration goes, tensor, tp 8 x dp 4 x pp 4 on 128 ranks, 1f1b, micro-batch 8",
+      "uncompressed", "SC 2", "SC 4", "dp comm", "bubble", "time [s]", "4.18 s", "(+1.7 %)",
+      NULL}},
+    {"speed-up",
+     "stages.json",
+     {"Compressed stages; fastest: 2 of 4, 4.18 s, tensor, tp 8 x dp 4 x pp 4 on 128",
+      "stages with compressed gradients", "share of gradient bytes compressed", "uncompressed",
+      NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -157,7 +167,9 @@ static void the_least_that_draws(void **state) {
         "{\"schema\": \"forerun/search/1\", \"ranked_by\": \"iteration_time_s\", \"top\": [{"
         "\"plan\": {\"method\": \"grid\", \"tp\": 1, \"dp\": 1}, \"ranks\": 1, "
         "\"iteration_time_s\": 1e-3, \"iteration_energy_J\": 2, \"breakdown_s\": {\"compute\": "
-        "0.001}}], \"pareto\": []}";
+        "0.001}}, {\"plan\": {\"method\": \"grid\", \"tp\": 1, \"dp\": 1, \"compression\": "
+        "{\"gradient\": {\"stages\": 1}}}, \"ranks\": 1, \"iteration_time_s\": 2e-3, "
+        "\"breakdown_s\": {\"compute\": 0.002}}], \"pareto\": []}";
     static const char fit[] =
         "{\"schema\": \"forerun/fit/1\", \"series\": [{\"op\": \"reduce\", \"ranks\": 2, "
         "\"points\": [{\"size_B\": 0, \"median_s\": 1e-6}, {\"size_B\": 8, \"median_s\": 1e-6, "
@@ -223,6 +235,38 @@ static void several_results_must_agree(void **state) {
     fr_json_free(documents[0]), fr_json_free(documents[1]);
 }
 
+/* Predictions, a bar each, joined as a search's list is. */
+static void predictions_are_bars(void **state) {
+    static const char text[] =
+        "{\"schema\": \"forerun/outcome/1\", \"plan\": {\"method\": \"tensor\", \"tp\": 8, "
+        "\"dp\": 1, \"schedule\": \"gpipe\", \"pp\": 4, \"recompute\": \"full\"}, \"ranks\": "
+        "32, "
+        "\"iteration_time_s\": 0.25, \"breakdown_s\": {\"compute\": 0.2, \"bubble\": 0.05}}";
+    char *half = with(text, "0.25", "0.5");
+    struct fr_json_document *documents[2] = {NULL};
+    struct fr_json roots[2];
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "bars.svg"};
+    const char *texts[] = {text, half};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            fr_json_parse(texts[i], strlen(texts[i]), "p.json", &documents[i], &err), FR_OK);
+        roots[i] = fr_json_root(documents[i]);
+    }
+    assert_int_equal(fr_figure_breakdown.draw(roots, 2, &o, &err), FR_OK);
+    char *svg = read_text("bars.svg");
+    holds("bars", svg, "tp 8 x pp 4 on 32 ranks, gpipe, recompute full");
+    holds("bars", svg, "500 ms (+100.0 %)");
+    unlink("bars.svg");
+    free(svg), free(half);
+    fr_json_free(documents[0]), fr_json_free(documents[1]);
+    char *none = with(text, "breakdown_s", "x");
+    refuses("breakdown", none, "results.json#/", "breakdown_s");
+    free(none);
+    refuses("speed-up", text, "results.json#/", "vary it in the search");
+}
+
 static void unknown_figures_are_suggested(void **state) {
     const struct fr_figure *figure = NULL;
     struct fr_error err = {0};
@@ -246,6 +290,7 @@ int main(void) {
         cmocka_unit_test(unknown_energies_are_left_out),
         cmocka_unit_test(grids_without_room_are_counted),
         cmocka_unit_test(several_results_must_agree),
+        cmocka_unit_test(predictions_are_bars),
         cmocka_unit_test(unknown_figures_are_suggested),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);

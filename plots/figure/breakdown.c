@@ -1,0 +1,199 @@
+/* Where the iteration goes: a bar a plan, stacked from its exposed parts, so that what a change
+ * of the plan takes away and what it adds stand beside each other (Optimus-CC's Fig. 10 stacks
+ * baseline, CB, CB+FE and CB+FE+SC like this).  The parts add up to the iteration's time. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plots/results.h"
+#include "plots/scale.h"
+
+enum {
+    WIDTH_PX = 1140,
+    TOP_PX = 80,
+    BELOW_PX = 110,
+    BARS_MAX = 24,
+    KEY_PX = 230 /* of ten parts: the plot is no lower, else the key has no room */
+};
+static const double left_px = 340, plot_px = 600;
+static const double bar_px = 44, bar_half = 0.33; /* of the room of a bar */
+
+/* Work in saturated colours, communication in blues and reds, waiting in grey. */
+static const char *const colours[FR_PART_COUNT] = {
+    [FR_PART_COMPUTE] = "#009E73",        [FR_PART_LAUNCH] = "#8fd0b9",
+    [FR_PART_FIXED] = "#4d4d4d",          [FR_PART_TP_COMM] = "#0072B2",
+    [FR_PART_PP_COMM] = "#56B4E9",        [FR_PART_DP_COMM] = "#D55E00",
+    [FR_PART_EMBEDDING_COMM] = "#CC79A7", [FR_PART_REDISTRIBUTION] = "#7b5ea7",
+    [FR_PART_COMPRESSION] = "#E69F00",    [FR_PART_BUBBLE] = "#cccccc"};
+
+struct chart {
+    const struct fr_results *results;
+    int bars;
+    double bar_px; /* room of one */
+    double unit_s;
+    const char *unit;
+};
+
+static void choose_unit(struct chart *c) {
+    static const char *const units[] = {"s", "ms", "us", "ns"};
+    double longest = 0;
+    int i = 0;
+    for (int bar = 0; bar < c->bars; bar++)
+        longest = fmax(longest, c->results->items[bar].iteration_time_s);
+    for (c->unit_s = 1; i < 3 && longest < c->unit_s; i++) c->unit_s *= 1e-3;
+    c->unit = units[i];
+}
+
+/* Whether @p field of all drawn plans is that of the first. */
+static bool all_alike(const struct chart *c,
+                      const char *(*field)(const struct fr_result *, char *, size_t)) {
+    char first[96], other[96];
+    field(&c->results->items[0], first, sizeof first);
+    for (int i = 1; i < c->bars; i++)
+        if (strcmp(first, field(&c->results->items[i], other, sizeof other)) != 0) return false;
+    return true;
+}
+
+static const char *schedule_label(const struct fr_result *r, char *out, size_t capacity) {
+    bool recompute = *r->recompute && strcmp(r->recompute, "none") != 0;
+    size_t used = 0;
+    *out = 0;
+    if (r->pp > 1) fr_line_addf(out, capacity, &used, "%s", r->schedule);
+    if (recompute)
+        fr_line_addf(out, capacity, &used, "%srecompute %s", used ? ", " : "", r->recompute);
+    if (r->micro_batch > 0)
+        fr_line_addf(out, capacity, &used, "%smicro-batch %lld", used ? ", " : "",
+                     (long long)r->micro_batch);
+    return out;
+}
+
+static const char *plan_label(const struct fr_result *r, char *out, size_t capacity) {
+    size_t used = 0;
+    char plan[96];
+    fr_line_addf(out, capacity, &used, "%s on %lld ranks",
+                 fr_result_label(r, plan, sizeof plan), (long long)r->ranks);
+    return out;
+}
+
+/* In the title what all share, beside each bar what tells it from the others. */
+static const struct {
+    const char *(*label)(const struct fr_result *r, char *out, size_t capacity);
+} fields[] = {{fr_result_compression_label}, {plan_label}, {schedule_label}};
+enum { N_FIELDS = sizeof fields / sizeof *fields };
+
+static void add_labels(struct fr_picture *p, const struct chart *c) {
+    bool alike[N_FIELDS];
+    char text[96], time[40];
+    fr_text_addf(&p->title, "Where an iteration goes");
+    for (int f = 0; f < N_FIELDS; f++) {
+        alike[f] = c->bars > 1 && all_alike(c, fields[f].label);
+        fields[f].label(&c->results->items[0], text, sizeof text);
+        if (alike[f] && *text) fr_text_addf(&p->title, ", %s", text);
+    }
+    fr_picture_panel(p, &(struct fr_box){left_px, TOP_PX, plot_px, c->bar_px * c->bars}, "");
+    for (int i = 0; i < c->bars; i++) {
+        const struct fr_result *r = &c->results->items[i];
+        char line[224];
+        size_t used = 0;
+        *line = 0;
+        for (int f = 0; f < N_FIELDS; f++)
+            if (!alike[f] && *fields[f].label(r, text, sizeof text))
+                fr_line_addf(line, sizeof line, &used, "%s%s", used ? ", " : "", text);
+        double middle = TOP_PX + c->bar_px * (i + 0.5);
+        fr_picture_text(p, line, left_px - 12, middle - 8, "right", 11, "#000000");
+        fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time);
+        used = strlen(time);
+        if (i > 0)
+            fr_line_addf(time, sizeof time, &used, " (%+.1f %%)",
+                         100 *
+                             (r->iteration_time_s / c->results->items[0].iteration_time_s - 1));
+        fr_picture_text(p, time, left_px - 12, middle + 8, "right", 10, "#555555");
+    }
+}
+
+/* Part @p part of every bar, after the parts before it. */
+static void add_part(struct fr_picture *p, const struct chart *c, int part) {
+    char name[32];
+    double longest = 0;
+    for (int i = 0; i < c->bars; i++)
+        longest = fmax(longest, c->results->items[i].part_s[part]);
+    if (longest <= 0) return;
+    int block = fr_picture_block(p);
+    for (int i = 0; i < c->bars; i++) {
+        const struct fr_result *r = &c->results->items[i];
+        double start = 0;
+        for (int before = 0; before < part; before++) start += r->part_s[before];
+        double from = start / c->unit_s, to = (start + r->part_s[part]) / c->unit_s;
+        FR_ROW(p, (from + to) / 2, i, from, to, i - bar_half, i + bar_half);
+    }
+    size_t used = 0;
+    fr_line_addf(name, sizeof name, &used, "%s", fr_part_names[part]);
+    for (char *at = name; *at; at++) *at = *at == '_' ? ' ' : *at;
+    fr_picture_curve(p, block, name,
+                     "using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '%s'",
+                     colours[part]);
+}
+
+static void draw_bars(struct fr_picture *p, const struct chart *c) {
+    char label[32];
+    double longest = 0;
+    for (int i = 0; i < c->bars; i++)
+        longest = fmax(longest, c->results->items[i].iteration_time_s);
+    fr_text_addf(&p->script,
+                 "set border 1\nunset grid\nset grid x lt 1 lc rgb '#dddddd' lw 0.8\n"
+                 "unset ytics\nset xrange [0:%.9g]\nset yrange [%.9g:-0.5]\n",
+                 1.02 * longest / c->unit_s, c->bars - 0.5);
+    snprintf(label, sizeof label, "time [%s]", c->unit);
+    fr_picture_axis_label(p, "x", label);
+    fr_picture_key(p, left_px + plot_px + 25, TOP_PX - 6);
+    for (int part = 0; part < FR_PART_COUNT; part++) add_part(p, c, part);
+    fr_picture_plotted(p);
+}
+
+static void draw_all(struct fr_picture *p, struct chart *c) {
+    choose_unit(c);
+    if (c->results->count > BARS_MAX)
+        fr_text_addf(&p->note, "The first %d of %zu plans.  ", c->bars, c->results->count);
+    fr_text_addf(&p->note,
+                 "CB: compressed backward messages, FE: fused embedding all-reduce, SC: "
+                 "gradients of so many stages compressed.  ");
+    fr_results_footer(c->results, p, false);
+    add_labels(p, c);
+    draw_bars(p, c);
+}
+
+static fr_status need_parts(const struct fr_results *results, const struct fr_json *root,
+                            struct fr_error *err) {
+    for (size_t i = 0; i < results->count; i++) {
+        double sum_s = 0;
+        for (int part = 0; part < FR_PART_COUNT; part++)
+            sum_s += results->items[i].part_s[part];
+        if (sum_s > 0) return FR_OK;
+    }
+    return fr_json_fail(root, err, "no plan has a breakdown_s");
+}
+
+static fr_status draw(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_results results;
+    struct fr_picture p = {0};
+    fr_status status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK) status = need_parts(&results, &roots[0], err);
+    if (status == FR_OK) {
+        struct chart c = {.results = &results,
+                          .bars = results.count < BARS_MAX ? (int)results.count : BARS_MAX};
+        c.bar_px = fmax(bar_px, (double)KEY_PX / c.bars);
+        fr_picture_begin(&p, WIDTH_PX, (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars));
+        draw_all(&p, &c);
+        status = fr_picture_end(&p, status, o, err);
+    }
+    fr_results_free(&results);
+    return status;
+}
+
+const struct fr_figure fr_figure_breakdown = {
+    .name = "breakdown",
+    .summary = "where an iteration goes: a stacked bar a plan",
+    .inputs = "results of forerun predict --json, a bar each, or of forerun search --json",
+    .draw = draw,
+};

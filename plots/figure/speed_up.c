@@ -1,0 +1,201 @@
+/* What compressing one more stage's gradients is worth: speed-up over the same plan with the
+ * fewest stages compressed, T(k0) / T(k) - 1, against k; and, since compression is lossy, the
+ * time over the fastest plan's against the share of gradient bytes that goes compressed.  A curve for each plan that
+ * otherwise differs; of plans that differ in nothing shown here, the fastest. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/results.h"
+#include "plots/scale.h"
+
+enum { WIDTH_PX = 1300, HEIGHT_PX = 520, CURVES_MAX = 7 };
+static const struct fr_box speed_box = {90, 80, 340, 330}, lossy_box = {530, 80, 340, 330};
+
+/* The results of one curve, by ascending number of compressed stages. */
+struct curve {
+    char label[160];
+    const struct fr_result **at;
+    int n;
+};
+
+struct curves {
+    struct curve items[CURVES_MAX];
+    const struct fr_result **sorted; /* storage of all curves */
+    int count, left_out;
+    int64_t stages_max;
+    const struct fr_result *fastest; /* on the curves */
+};
+
+/* What tells the curves apart: all but the number of stages. */
+static const char *curve_label(const struct fr_result *r, char *out, size_t capacity) {
+    struct fr_result other = *r;
+    char plan[96], compression[64];
+    size_t used = 0;
+    other.compression.gradient_stages = 0;
+    fr_result_label(r, plan, sizeof plan);
+    fr_result_compression_label(&other, compression, sizeof compression);
+    fr_line_addf(out, capacity, &used, "%s on %lld, %s", plan, (long long)r->ranks,
+                 compression);
+    return out;
+}
+
+static int compare(const void *left, const void *right) {
+    const struct fr_result *a = *(const struct fr_result *const *)left;
+    const struct fr_result *b = *(const struct fr_result *const *)right;
+    char label_a[160], label_b[160];
+    int labels = strcmp(curve_label(a, label_a, sizeof label_a),
+                        curve_label(b, label_b, sizeof label_b));
+    if (labels) return labels;
+    int64_t k_a = a->compression.gradient_stages, k_b = b->compression.gradient_stages;
+    if (k_a != k_b) return k_a < k_b ? -1 : 1;
+    if (a->iteration_time_s != b->iteration_time_s)
+        return a->iteration_time_s < b->iteration_time_s ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* Sorted, each label is a run; of equal numbers of stages the first is the fastest.  A curve of
+ * one point says nothing. */
+static void cut(struct curves *c, size_t n) {
+    char label[160];
+    size_t kept = 0;
+    for (size_t first = 0, end; first < n; first = end) {
+        curve_label(c->sorted[first], label, sizeof label);
+        size_t start = kept;
+        for (end = first; end < n; end++) {
+            char other[160];
+            if (strcmp(label, curve_label(c->sorted[end], other, sizeof other)) != 0) break;
+            int64_t k = c->sorted[end]->compression.gradient_stages;
+            if (kept > start && c->sorted[kept - 1]->compression.gradient_stages == k) continue;
+            c->sorted[kept++] = c->sorted[end];
+        }
+        if (kept - start < 2) {
+            kept = start;
+            continue;
+        }
+        if (c->count == CURVES_MAX) {
+            c->left_out++;
+            continue;
+        }
+        struct curve *curve = &c->items[c->count++];
+        *curve = (struct curve){.at = &c->sorted[start], .n = (int)(kept - start)};
+        memcpy(curve->label, label, sizeof label);
+        int64_t most = c->sorted[kept - 1]->compression.gradient_stages;
+        if (most > c->stages_max) c->stages_max = most;
+    }
+}
+
+static fr_status make_curves(const struct fr_results *results, const struct fr_json *root,
+                             struct curves *c, struct fr_error *err) {
+    c->sorted = calloc(results->count, sizeof *c->sorted);
+    if (!c->sorted) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (size_t i = 0; i < results->count; i++) c->sorted[i] = &results->items[i];
+    qsort(c->sorted, results->count, sizeof *c->sorted, compare);
+    cut(c, results->count);
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->items[i].n; j++) {
+            const struct fr_result *r = c->items[i].at[j];
+            if (!c->fastest || r->iteration_time_s < c->fastest->iteration_time_s)
+                c->fastest = r;
+        }
+    if (c->count > 0) return FR_OK;
+    return fr_json_fail(root, err,
+                        "holds no two plans that differ in compression.gradient.stages alone; "
+                        "vary it in the search");
+}
+
+/* Percent. */
+static double speed_up(const struct curve *curve, int j) {
+    return 100 * (curve->at[0]->iteration_time_s / curve->at[j]->iteration_time_s - 1);
+}
+
+/* Percent. */
+static double over_fastest(const struct curves *c, const struct fr_result *r) {
+    return 100 * (r->iteration_time_s / c->fastest->iteration_time_s - 1);
+}
+
+static void add_curve(struct fr_picture *p, const struct curves *c, int i, bool of_speed) {
+    const struct curve *curve = &c->items[i];
+    int block = fr_picture_block(p);
+    for (int j = 0; j < curve->n; j++) {
+        const struct fr_result *r = curve->at[j];
+        if (of_speed)
+            FR_ROW(p, (double)r->compression.gradient_stages, speed_up(curve, j));
+        else
+            FR_ROW(p, 100 * r->compression.lossy_gradient, over_fastest(c, r));
+    }
+    fr_picture_curve(p, block, curve->label,
+                     "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
+                     fr_picture_colour(i), fr_picture_point(i));
+}
+
+static void draw_speed(struct fr_picture *p, const struct curves *c) {
+    double low = 0, high = 1;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->items[i].n; j++) {
+            low = fmin(low, speed_up(&c->items[i], j));
+            high = fmax(high, speed_up(&c->items[i], j));
+        }
+    fr_picture_panel(p, &speed_box, "speed-up over the fewest stages compressed");
+    fr_scale_percent(p, "y", 1.08 * low, 1.08 * high);
+    fr_text_addf(&p->script, "set xrange [-0.3:%.9g]\nset xtics %lld\n",
+                 (double)c->stages_max + 0.3, (long long)(c->stages_max / 9 + 1));
+    fr_picture_axis_label(p, "x", "stages with compressed gradients");
+    for (int i = 0; i < c->count; i++) add_curve(p, c, i, true);
+    fr_picture_plotted(p);
+}
+
+static void draw_lossy(struct fr_picture *p, const struct curves *c) {
+    double high = 1;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->items[i].n; j++)
+            high = fmax(high, over_fastest(c, c->items[i].at[j]));
+    fr_picture_panel(p, &lossy_box, "time over the fastest");
+    fr_scale_percent(p, "x", -3, 103);
+    fr_scale_percent(p, "y", -0.05 * high, 1.08 * high);
+    fr_picture_axis_label(p, "x", "share of gradient bytes compressed");
+    fr_picture_key(p, lossy_box.left + lossy_box.width + 15, lossy_box.top);
+    for (int i = 0; i < c->count; i++) add_curve(p, c, i, false);
+    fr_picture_plotted(p);
+}
+
+static void add_texts(struct fr_picture *p, const struct fr_results *results,
+                      const struct curves *c) {
+    const struct fr_result *r = c->fastest;
+    char time[40], label[160];
+    fr_text_addf(&p->title, "Compressed stages; fastest: %lld of %lld, %s, %s",
+                 (long long)r->compression.gradient_stages, (long long)r->pp,
+                 fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time),
+                 curve_label(r, label, sizeof label));
+    if (c->left_out) fr_text_addf(&p->note, "%d more curves are not drawn.  ", c->left_out);
+    fr_text_addf(&p->note,
+                 "CB: compressed backward messages, FE: fused embedding all-reduce.  ");
+    fr_results_footer(results, p, false);
+}
+
+static fr_status draw(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_results results;
+    struct curves curves = {0};
+    struct fr_picture p;
+    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
+    fr_status status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK) status = make_curves(&results, &roots[0], &curves, err);
+    if (status == FR_OK) {
+        add_texts(&p, &results, &curves);
+        draw_speed(&p, &curves);
+        draw_lossy(&p, &curves);
+    }
+    status = fr_picture_end(&p, status, o, err);
+    free(curves.sorted);
+    fr_results_free(&results);
+    return status;
+}
+
+const struct fr_figure fr_figure_speed_up = {
+    .name = "speed-up",
+    .summary = "speed-up against the number of stages whose gradients go compressed",
+    .inputs = "results of forerun search --json that vary compression.gradient.stages",
+    .draw = draw,
+};
