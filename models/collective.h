@@ -32,7 +32,8 @@
 
 /** Operations.  `name` is the spelling in files.  n counts, as nccl-tests does:
  *  all_gather the gathered buffer (p contributions), reduce_scatter the buffer before it is
- *  scattered, all_to_all one rank's whole buffer (p parts), all others the one buffer.
+ *  scattered, all_to_all one rank's whole buffer (p parts), scatter and gather the root's (p parts), all
+ *  others the one buffer.
  *  A block is n/p, a real number.  Rank 0 is the root.  In send_recv every rank sends n to
  *  the next one and receives n from the one before, as sendrecv_perf does.
  *  `bus(p)` turns n/t into the bus bandwidth of nccl-tests. */
@@ -43,7 +44,9 @@
     X(FR_OP_ALL_GATHER, all_gather)                                                            \
     X(FR_OP_REDUCE_SCATTER, reduce_scatter)                                                    \
     X(FR_OP_ALL_TO_ALL, all_to_all)                                                            \
-    X(FR_OP_SEND_RECV, send_recv)
+    X(FR_OP_SEND_RECV, send_recv)                                                              \
+    X(FR_OP_SCATTER, scatter)                                                                  \
+    X(FR_OP_GATHER, gather)
 
 typedef enum {
 #define FR_OP_ENUM(code, name) code,
@@ -56,8 +59,8 @@ typedef enum {
 extern const char *const fr_op_names[];
 
 /** busbw = fr_op_bus_factor(op, p) * n / t: 2(p-1)/p for all-reduce, (p-1)/p for all-gather,
- *  reduce-scatter and all-to-all, 1 for the rest (nccl-tests, doc/PERFORMANCE.md).
- *  The same number is the bytes a rank must send per byte of n. */
+ *  reduce-scatter, all-to-all, scatter and gather, 1 for the rest (nccl-tests, doc/PERFORMANCE.md).
+ *  The same number is the most bytes a rank must send or receive per byte of n. */
 double fr_op_bus_factor(fr_op op, int64_t n_ranks);
 
 /** One kind of link: alpha and beta. */

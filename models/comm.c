@@ -42,7 +42,8 @@ struct fr_collective_args fr_group_args(const struct fr_group *group, double siz
 
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B) {
     bool divided = price->op == FR_OP_ALL_GATHER || price->op == FR_OP_REDUCE_SCATTER ||
-                   price->op == FR_OP_ALL_TO_ALL;
+                   price->op == FR_OP_ALL_TO_ALL || price->op == FR_OP_SCATTER ||
+                   price->op == FR_OP_GATHER;
     return price->per_rank && divided ? size_B / (double)n_ranks : size_B;
 }
 

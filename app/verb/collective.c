@@ -11,7 +11,10 @@ static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
     FR_OPTION_SET,
     {"op", "NAME",
-     "broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, send_recv", 0},
+     "broadcast, reduce, all_reduce, all_gather, reduce_scatter, all_to_all, send_recv, "
+     "scatter, "
+     "gather",
+     0},
     {"ranks", "N", "ranks taking part", 0},
     {"stride", "S", "distance between neighbours (default 1)", 0},
     {"size", "RANGE", "message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does",

@@ -107,6 +107,8 @@ static const struct {
     {FR_OP_ALL_TO_ALL, "bruck", 8, 8, 8e6, 486e-6},              /* 3 (2 + 4 40) */
     {FR_OP_ALL_TO_ALL, "bruck", 6, 6, 3e6, 146e-6},              /* 1 to 5 have 7 bits set */
     {FR_OP_SEND_RECV, "direct", 6, 6, 3e6, 122e-6},              /* 2 + 120 */
+    {FR_OP_SCATTER, "binomial", 6, 6, 3e6, 106e-6},              /* 3 2 + (3 + 1 + 1) 20 */
+    {FR_OP_GATHER, "binomial", 6, 6, 3e6, 106e-6},               /* the same */
     {FR_OP_ALL_REDUCE, "hierarchical", 8, 4, 8e6, 348e-6},       /* 2 (2 2 + 60 + 10 + 100) */
     {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
 };
@@ -155,7 +157,7 @@ static void bus_factors_are_those_of_nccl_tests(void **state) {
     static const double wanted[FR_OP_COUNT] = {
         [FR_OP_BROADCAST] = 1,      [FR_OP_REDUCE] = 1,         [FR_OP_ALL_REDUCE] = 1.75,
         [FR_OP_ALL_GATHER] = 0.875, [FR_OP_ALL_TO_ALL] = 0.875, [FR_OP_REDUCE_SCATTER] = 0.875,
-        [FR_OP_SEND_RECV] = 1,
+        [FR_OP_SEND_RECV] = 1,      [FR_OP_SCATTER] = 0.875,    [FR_OP_GATHER] = 0.875,
     };
     for (int op = 0; op < FR_OP_COUNT; op++)
         if (fabs(fr_op_bus_factor((fr_op)op, 8) - wanted[op]) > 0)

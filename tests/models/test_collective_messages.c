@@ -120,8 +120,10 @@ static uint64_t must_hear(fr_op op, int64_t p, int64_t rank) {
     uint64_t all = ~(uint64_t)0 >> (64 - p);
     switch (op) {
     case FR_OP_BROADCAST:
+    case FR_OP_SCATTER:
         return 1;
     case FR_OP_REDUCE:
+    case FR_OP_GATHER:
         return rank == 0 ? all : 0;
     case FR_OP_SEND_RECV:
         return (uint64_t)1 << (rank + p - 1) % p;
@@ -138,14 +140,16 @@ static void no_block_from_nowhere(const struct fr_collective *row,
         const struct fr_message *m = &h->list.items[i];
         int known = __builtin_popcountll(h->carries[i]);
         int served = __builtin_popcountll(h->serves[i]);
-        EXPECT(row->op != FR_OP_ALL_GATHER || m->size_B <= known * block_B * (1 + 1e-12), row,
-               a, "message %d from %d has %g blocks, its source knows %d", i, m->src,
+        bool gathers = row->op == FR_OP_ALL_GATHER || row->op == FR_OP_GATHER;
+        bool scatters = row->op == FR_OP_REDUCE_SCATTER || row->op == FR_OP_SCATTER;
+        EXPECT(!gathers || m->size_B <= known * block_B * (1 + 1e-12), row, a,
+               "message %d from %d has %g blocks, its source knows %d", i, m->src,
                m->size_B / block_B, known);
-        EXPECT(row->op != FR_OP_REDUCE_SCATTER || m->size_B <= served * block_B * (1 + 1e-12),
-               row, a, "message %d from %d has %g blocks, of use to %d ranks", i, m->src,
+        EXPECT(!scatters || m->size_B <= served * block_B * (1 + 1e-12), row, a,
+               "message %d from %d has %g blocks, of use to %d ranks", i, m->src,
                m->size_B / block_B, served);
-        EXPECT(row->op != FR_OP_BROADCAST || h->carries[i] & 1, row, a,
-               "message %d from %d leaves before the root was heard", i, m->src);
+        EXPECT((row->op != FR_OP_BROADCAST && row->op != FR_OP_SCATTER) || h->carries[i] & 1,
+               row, a, "message %d from %d leaves before the root was heard", i, m->src);
     }
 }
 
@@ -170,6 +174,10 @@ static void must_move(fr_op op, int64_t n_ranks, int32_t rank, double *sent, dou
     if (op == FR_OP_SEND_RECV) *sent = *received = 1, *total = p;
     if (op == FR_OP_BROADCAST) *sent = 0, *received = rank != 0, *total = p - 1;
     if (op == FR_OP_REDUCE) *sent = rank != 0, *received = 0, *total = p - 1;
+    if (op == FR_OP_SCATTER)
+        *sent = rank ? 0 : others, *received = rank ? 1 / p : 0, *total = others;
+    if (op == FR_OP_GATHER)
+        *sent = rank ? 1 / p : 0, *received = rank ? 0 : others, *total = others;
 }
 
 static void moved(const struct fr_collective *row, const struct fr_collective_args *a) {
