@@ -42,7 +42,7 @@ function(fr_module folder)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
   list(FILTER sources EXCLUDE REGEX "/main\\.c$")
   if(folder STREQUAL "calibrate")
-    list(FILTER sources EXCLUDE REGEX "/calibrate/harness/")
+    list(FILTER sources EXCLUDE REGEX "/calibrate/(harness|apps)/")
   endif()
   add_library(fr_${name} STATIC ${sources} ${FR_GENERATED_${name}})
   target_include_directories(fr_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
@@ -56,6 +56,15 @@ function(fr_module folder)
     add_test(NAME repo.layers.${name}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/repo/layers.sh ${CMAKE_SOURCE_DIR} ${folder} "${deps}")
     set_tests_properties(repo.layers.${name} PROPERTIES LABELS repo)
+  endif()
+endfunction()
+
+# Loops over numbers: vectorised whatever the preset, since their speed is what is measured.  The
+# flags change no result but errno and traps.
+function(fr_optimize source)
+  if(NOT FR_SANITIZE AND NOT FR_COVERAGE)
+    set_source_files_properties(${CMAKE_SOURCE_DIR}/${source} PROPERTIES COMPILE_OPTIONS
+                                "-O3;-fno-math-errno;-fno-trapping-math")
   endif()
 endfunction()
 

@@ -9,8 +9,8 @@ root=$1 folder=$2 deps=${3-}
 # "header-pattern|folders that may include it"
 libraries='
 jansson[.]h|base
-mpi[.]h|calibrate/harness
-cblas[.]h|calibrate/harness
+mpi[.]h|calibrate/harness calibrate/apps
+cblas[.]h|calibrate/harness calibrate/apps
 openblas_config[.]h|calibrate/harness
 gsl/.*|calibrate
 hwloc[.]h|topology calibrate/harness

@@ -1,0 +1,3 @@
+FR_REAL_APP(tensor)
+FR_REAL_APP(phantom)
+FR_REAL_APP(grid)

@@ -1,0 +1,40 @@
+/** @file
+ *  What the feed-forward programs share: the data y = relu(W relu(x)) of a fixed Gaussian W, and
+ *  initial weights.
+ *
+ *  x is n_0 x B standard normal, W is n_L x n_0 with deviation 1 / sqrt(n_0), so that y has the
+ *  scale of x.  Both come from the case's seed by place (random.h): all divisions train on the
+ *  same numbers.  Deviations of weights keep activations of a layer at the scale of its inputs
+ *  (He et al., ICCV 2015): sqrt(2 / inputs).
+ */
+#ifndef FR_CALIBRATE_APPS_FFN_H
+#define FR_CALIBRATE_APPS_FFN_H
+
+#include "calibrate/apps/app.h"
+
+/* Streams of random numbers; layer l's matrices use FR_STREAM_LAYER + 64 l + which. */
+enum { FR_STREAM_X = 1, FR_STREAM_W = 2, FR_STREAM_LAYER = 64 };
+
+/** The part of inputs and targets that a rank holds. */
+struct fr_ffn_part {
+    int64_t x_row, x_rows;   /**< features of the inputs */
+    int64_t t_row, t_rows;   /**< features of the targets */
+    int64_t sample, samples; /**< of all_samples */
+    int64_t all_samples;
+};
+
+/** Make inputs x (x_rows x samples) and targets t (t_rows x samples); freed by the caller, also
+ *  on error.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_ffn_data(const struct fr_kernels *k, uint64_t seed, int64_t n_in, int64_t n_out,
+                      const struct fr_ffn_part *part, void **x, void **t, struct fr_error *err);
+
+/** Samples of one iteration over all ranks. */
+static inline int64_t fr_real_batch(const struct fr_real_case *run) {
+    return run->plan->global_batch ? run->plan->global_batch : run->workload->global_batch;
+}
+
+/** What every feed-forward program refuses: micro-batches, pipelines, compression, and layers
+ *  that are not fully connected. */
+fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err);
+
+#endif

@@ -1,0 +1,64 @@
+#include "calibrate/apps/kernels.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <string.h>
+
+/* Partial sums that a compiler may keep in one vector register. */
+enum { LANES = 8 };
+
+#define REAL float
+#define SQRT sqrtf
+#define EXP expf
+#define GEMM cblas_sgemm
+#define NAME(x) x##_fp32
+static float sum_fp32(int n, const float *x) {
+    float lanes[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lanes[l] += x[i + l];
+    for (; i < n; i++) sum += x[i];
+    for (int l = 0; l < LANES; l++) sum += lanes[l];
+    return sum;
+}
+#include "calibrate/apps/kernels_typed.h"
+#undef REAL
+#undef SQRT
+#undef EXP
+#undef GEMM
+#undef NAME
+
+#define REAL double
+#define SQRT sqrt
+#define EXP exp
+#define GEMM cblas_dgemm
+#define NAME(x) x##_fp64
+static double sum_fp64(int n, const double *x) {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += x[i];
+    return sum;
+}
+#include "calibrate/apps/kernels_typed.h"
+
+#define TABLE(suffix, type, bytes, mpi_type)                                                   \
+    {                                                                                          \
+        .dtype = type, .size_B = bytes, .mpi = mpi_type, .gemm = gemm_##suffix,                \
+        .bias_relu = bias_relu_##suffix, .relu_backward = relu_backward_##suffix,              \
+        .difference = difference_##suffix, .adam = adam_##suffix,                              \
+        .momentum = momentum_##suffix, .sgd = sgd_##suffix, .add = add_##suffix,               \
+        .bias = bias_##suffix, .scale = scale_##suffix, .subtract = subtract_##suffix,         \
+        .dot = dot_##suffix, .row_sums = row_sums_##suffix, .get = get_##suffix,               \
+        .set = set_##suffix, .copy = copy_##suffix, .norm = norm_##suffix,                     \
+        .norm_backward = norm_backward_##suffix, .softmax = softmax_##suffix,                  \
+        .softmax_backward = softmax_backward_##suffix,                                         \
+        .cross_entropy = cross_entropy_##suffix,                                               \
+    }
+
+const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {
+    /* Not const objects at file scope: MPI_FLOAT is an address in some MPIs, a number in others,
+     * and a constant expression in neither by the standard. */
+    static struct fr_kernels fp32, fp64;
+    fp32 = (struct fr_kernels)TABLE(fp32, FR_FP32, sizeof(float), MPI_FLOAT);
+    fp64 = (struct fr_kernels)TABLE(fp64, FR_FP64, sizeof(double), MPI_DOUBLE);
+    return dtype == FR_FP32 ? &fp32 : dtype == FR_FP64 ? &fp64 : NULL;
+}

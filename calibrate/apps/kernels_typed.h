@@ -1,0 +1,253 @@
+/* The kernels of one number type: included by kernels.c once with REAL float, once double, each
+ * with its suffix NAME(x), and GEMM the BLAS product. */
+
+static void NAME(gemm)(bool ta, bool tb, int m, int n, int k, double alpha, const void *a,
+                       int lda, const void *b, int ldb, double beta, void *c, int ldc) {
+    GEMM(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n, k,
+         (REAL)alpha, a, lda, b, ldb, (REAL)beta, c, ldc);
+}
+
+static void NAME(bias_relu)(int rows, int columns, const void *bias, void *z) {
+    const REAL *b = bias;
+    for (int i = 0; i < rows; i++) {
+        REAL *row = (REAL *)z + (size_t)i * (size_t)columns;
+        for (int j = 0; j < columns; j++) {
+            REAL value = row[j] + b[i];
+            row[j] = value > 0 ? value : 0;
+        }
+    }
+}
+
+static void NAME(relu_backward)(int rows, int columns, const void *y, void *dy, void *dbias) {
+    REAL *sums = dbias;
+    for (int i = 0; i < rows; i++) {
+        const REAL *out = (const REAL *)y + (size_t)i * (size_t)columns;
+        REAL *d = (REAL *)dy + (size_t)i * (size_t)columns;
+        for (int j = 0; j < columns; j++) d[j] = out[j] > 0 ? d[j] : 0;
+        sums[i] = NAME(sum)(columns, d);
+    }
+}
+
+static double NAME(difference)(size_t n, const void *y, const void *t, double scale, void *dy) {
+    const REAL *a = y, *b = t;
+    REAL *d = dy;
+    double lanes[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) {
+            REAL e = a[i + l] - b[i + l];
+            lanes[l] += (double)e * (double)e;
+            d[i + l] = (REAL)scale * e;
+        }
+    for (; i < n; i++) {
+        REAL e = a[i] - b[i];
+        sum += (double)e * (double)e;
+        d[i] = (REAL)scale * e;
+    }
+    for (int l = 0; l < LANES; l++) sum += lanes[l];
+    return sum;
+}
+
+static void NAME(adam)(size_t n, const struct fr_update *u, const void *gradient, void *first,
+                       void *second, void *weight) {
+    const REAL *g = gradient;
+    REAL *restrict m = first, *restrict v = second, *restrict w = weight;
+    double t = (double)u->t;
+    REAL b1 = (REAL)u->beta1, b2 = (REAL)u->beta2;
+    REAL step = (REAL)(u->rate / (1 - pow(u->beta1, t)));
+    REAL inverse = (REAL)(1 / sqrt(1 - pow(u->beta2, t))), epsilon = (REAL)u->epsilon;
+    for (size_t i = 0; i < n; i++) {
+        m[i] = b1 * m[i] + (1 - b1) * g[i];
+        v[i] = b2 * v[i] + (1 - b2) * g[i] * g[i];
+        w[i] -= step * m[i] / (SQRT(v[i]) * inverse + epsilon);
+    }
+}
+
+static void NAME(momentum)(size_t n, const struct fr_update *u, const void *gradient,
+                           void *velocity, void *weight) {
+    const REAL *g = gradient;
+    REAL *restrict v = velocity, *restrict w = weight;
+    REAL rate = (REAL)u->rate, b = (REAL)u->beta1;
+    for (size_t i = 0; i < n; i++) {
+        v[i] = b * v[i] + g[i];
+        w[i] -= rate * v[i];
+    }
+}
+
+static void NAME(sgd)(size_t n, const struct fr_update *u, const void *gradient, void *weight) {
+    const REAL *restrict g = gradient;
+    REAL *restrict w = weight;
+    REAL rate = (REAL)u->rate;
+    for (size_t i = 0; i < n; i++) w[i] -= rate * g[i];
+}
+
+static void NAME(add)(size_t n, const void *x, void *y) {
+    const REAL *restrict a = x;
+    REAL *restrict b = y;
+    for (size_t i = 0; i < n; i++) b[i] += a[i];
+}
+
+static void NAME(subtract)(size_t n, const void *x, void *y) {
+    const REAL *restrict a = x;
+    REAL *restrict b = y;
+    for (size_t i = 0; i < n; i++) b[i] = a[i] - b[i];
+}
+
+static void NAME(bias)(int rows, int columns, const void *bias, const void *x, void *y) {
+    for (int i = 0; i < rows; i++) {
+        const REAL *from = (const REAL *)x + (size_t)i * (size_t)columns;
+        REAL *to = (REAL *)y + (size_t)i * (size_t)columns,
+             b = bias ? ((const REAL *)bias)[i] : 0;
+        for (int j = 0; j < columns; j++) to[j] = from[j] + b;
+    }
+}
+
+static void NAME(scale)(size_t n, double alpha, const void *x, void *y) {
+    const REAL *a = x;
+    REAL *b = y, factor = (REAL)alpha;
+    for (size_t i = 0; i < n; i++) b[i] = factor * a[i];
+}
+
+static double NAME(dot)(size_t n, const void *x, const void *y) {
+    const REAL *a = x, *b = y;
+    double lanes[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lanes[l] += (double)a[i + l] * (double)b[i + l];
+    for (; i < n; i++) sum += (double)a[i] * (double)b[i];
+    for (int l = 0; l < LANES; l++) sum += lanes[l];
+    return sum;
+}
+
+static void NAME(row_sums)(int rows, int columns, const void *dz, void *dbias) {
+    for (int i = 0; i < rows; i++)
+        ((REAL *)dbias)[i] +=
+            NAME(sum)(columns, (const REAL *)dz + (size_t)i * (size_t)columns);
+}
+
+static double NAME(get)(const void *x, size_t i) { return (double)((const REAL *)x)[i]; }
+
+static void NAME(set)(void *x, size_t i, double value) { ((REAL *)x)[i] = (REAL)value; }
+
+static void NAME(copy)(int rows, int columns, const void *from, int ld_from, void *to,
+                       int ld_to) {
+    for (int i = 0; i < rows; i++)
+        memcpy((REAL *)to + (size_t)i * (size_t)ld_to,
+               (const REAL *)from + (size_t)i * (size_t)ld_from,
+               (size_t)columns * sizeof(REAL));
+}
+
+/* ---- transformer --------------------------------------------------------------------------- */
+
+static void NAME(norm)(int features, int tokens, const void *x, const void *gain,
+                       const void *bias, void *mean, void *inverse, void *y) {
+    const REAL *in = x, *g = gain, *b = bias;
+    REAL *restrict mu = mean, *restrict r = inverse, *out = y;
+    size_t n = (size_t)tokens;
+    for (size_t t = 0; t < n; t++) mu[t] = r[t] = 0;
+    for (int f = 0; f < features; f++)
+        for (size_t t = 0; t < n; t++) mu[t] += in[(size_t)f * n + t];
+    for (size_t t = 0; t < n; t++) mu[t] /= (REAL)features;
+    for (int f = 0; f < features; f++)
+        for (size_t t = 0; t < n; t++) {
+            REAL d = in[(size_t)f * n + t] - mu[t];
+            r[t] += d * d;
+        }
+    for (size_t t = 0; t < n; t++) r[t] = 1 / SQRT(r[t] / (REAL)features + (REAL)1e-5);
+    for (int f = 0; f < features; f++)
+        for (size_t t = 0; t < n; t++)
+            out[(size_t)f * n + t] = g[f] * (in[(size_t)f * n + t] - mu[t]) * r[t] + b[f];
+}
+
+/* dx = r (g dy - mean(g dy) - xh mean(g dy xh)), xh the normalised input. */
+static void NAME(norm_backward)(int features, int tokens, const void *x, const void *gain,
+                                const void *mean, const void *inverse, const void *dy, void *dx,
+                                void *dgain, void *dbias) {
+    enum { BLOCK = 64 };
+    const REAL *in = x, *g = gain, *mu = mean, *r = inverse, *d = dy;
+    REAL *out = dx, *dg = dgain, *db = dbias;
+    size_t n = (size_t)tokens;
+    for (size_t t0 = 0; t0 < n; t0 += BLOCK) {
+        size_t m = n - t0 < BLOCK ? n - t0 : BLOCK;
+        REAL sum[BLOCK] = {0}, along[BLOCK] = {0};
+        for (int f = 0; f < features; f++) {
+            const REAL *di = d + (size_t)f * n + t0, *xi = in + (size_t)f * n + t0;
+            REAL s_gain = 0, s_bias = 0;
+            for (size_t t = 0; t < m; t++) {
+                REAL xh = (xi[t] - mu[t0 + t]) * r[t0 + t];
+                sum[t] += g[f] * di[t];
+                along[t] += g[f] * di[t] * xh;
+                s_gain += di[t] * xh;
+                s_bias += di[t];
+            }
+            dg[f] += s_gain;
+            db[f] += s_bias;
+        }
+        for (int f = 0; f < features; f++) {
+            const REAL *di = d + (size_t)f * n + t0, *xi = in + (size_t)f * n + t0;
+            REAL *o = out + (size_t)f * n + t0;
+            for (size_t t = 0; t < m; t++) {
+                REAL xh = (xi[t] - mu[t0 + t]) * r[t0 + t];
+                o[t] = r[t0 + t] * (g[f] * di[t] - (sum[t] + xh * along[t]) / (REAL)features);
+            }
+        }
+    }
+}
+
+static void NAME(softmax)(int rows, int columns, bool causal, double alpha, void *scores) {
+    for (int i = 0; i < rows; i++) {
+        REAL *s = (REAL *)scores + (size_t)i * (size_t)columns, largest = s[0], sum = 0;
+        int n = causal && i + 1 < columns ? i + 1 : columns;
+        for (int j = 1; j < n; j++) largest = s[j] > largest ? s[j] : largest;
+        for (int j = 0; j < n; j++) {
+            s[j] = EXP((REAL)alpha * (s[j] - largest));
+            sum += s[j];
+        }
+        for (int j = 0; j < n; j++) s[j] /= sum;
+        for (int j = n; j < columns; j++) s[j] = 0;
+    }
+}
+
+static void NAME(softmax_backward)(int rows, int columns, double alpha, const void *p,
+                                   void *dp) {
+    for (int i = 0; i < rows; i++) {
+        const REAL *pi = (const REAL *)p + (size_t)i * (size_t)columns;
+        REAL *d = (REAL *)dp + (size_t)i * (size_t)columns, sum = 0;
+        for (int j = 0; j < columns; j++) sum += pi[j] * d[j];
+        for (int j = 0; j < columns; j++) d[j] = (REAL)alpha * pi[j] * (d[j] - sum);
+    }
+}
+
+static double NAME(cross_entropy)(int classes, int tokens, const int *target, double scale,
+                                  void *logits) {
+    REAL *z = logits;
+    size_t n = (size_t)tokens;
+    double loss = 0;
+    enum { BLOCK = 64 };
+    for (size_t t0 = 0; t0 < n; t0 += BLOCK) {
+        size_t m = n - t0 < BLOCK ? n - t0 : BLOCK;
+        REAL largest[BLOCK], sum[BLOCK] = {0};
+        for (size_t t = 0; t < m; t++) largest[t] = z[t0 + t];
+        for (int c = 1; c < classes; c++)
+            for (size_t t = 0; t < m; t++) {
+                REAL value = z[(size_t)c * n + t0 + t];
+                largest[t] = value > largest[t] ? value : largest[t];
+            }
+        for (size_t t = 0; t < m; t++)
+            loss += (double)(largest[t] - z[(size_t)target[t0 + t] * n + t0 + t]);
+        for (int c = 0; c < classes; c++)
+            for (size_t t = 0; t < m; t++) {
+                REAL *value = &z[(size_t)c * n + t0 + t];
+                *value = EXP(*value - largest[t]);
+                sum[t] += *value;
+            }
+        for (size_t t = 0; t < m; t++) {
+            loss += log((double)sum[t]);
+            sum[t] = (REAL)scale / sum[t];
+        }
+        for (int c = 0; c < classes; c++)
+            for (size_t t = 0; t < m; t++) z[(size_t)c * n + t0 + t] *= sum[t];
+        for (size_t t = 0; t < m; t++) z[(size_t)target[t0 + t] * n + t0 + t] -= (REAL)scale;
+    }
+    return loss;
+}

@@ -1,3 +1,0 @@
-#include "calibrate/harness/program.h"
-
-int main(int argc, char **argv) { return fr_harness_main(argc, argv); }
