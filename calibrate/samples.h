@@ -46,6 +46,30 @@ extern const char *const fr_sample_state_names[];
 enum { FR_END_COMPLETE, FR_END_BUDGET, FR_END_SIGNAL };
 extern const char *const fr_sample_end_names[];
 
+/** How a send_recv was driven; other operations are FR_PATTERN_OP. */
+enum {
+    FR_PATTERN_OP,          /**< the operation itself: all ranks, each to the next */
+    FR_PATTERN_PING_PONG,   /**< one way of a message that goes and comes back */
+    FR_PATTERN_PING_PING,   /**< two messages that meet */
+    FR_PATTERN_STREAM,      /**< many in flight one way; time_s is the gap between two */
+    FR_PATTERN_STREAM_BOTH, /**< the same in both directions at once */
+    FR_PATTERN_PAIRS,       /**< the same by several pairs of ranks at once */
+    FR_PATTERNS
+};
+/** Spellings in that order ("op", "ping_pong", ...), then NULL. */
+extern const char *const fr_pattern_names[];
+
+/** One imported file: whose measurement it is.  Two files are of one series, and may be fitted
+ *  together, when all texts but `file` and `dtype` agree. */
+struct fr_sample_source {
+    char file[256];
+    char tool[32], tool_version[48];
+    char system[160], device[96], network[288], library[128], setup[288]; /**< "": not stated */
+    char dtype[24];                         /**< of the elements; "": not stated */
+    char statistic[24];                     /**< over ranks: "average", "maximum" */
+    int64_t n_ranks, nodes, ranks_per_node; /**< of the largest block; nodes 0: not stated */
+};
+
 /** How a file of samples was made. */
 struct fr_provenance {
     char date[32]; /**< UTC, 2024-05-31T12:00:00Z */
@@ -74,6 +98,10 @@ struct fr_sample_collective {
     double size_B;    /**< as fr_op counts it */
     int64_t launch, rep;
     double time_s; /**< of the slowest rank */
+    int source;    /**< index into fr_samples.source plus 1; 0: our own harness */
+    int pattern;   /**< FR_PATTERN_... */
+    bool in_place; /**< result in the buffer of the input, as nccl-tests tells apart */
+    bool failed;   /**< the tool found wrong results: kept, never fitted */
 };
 struct fr_sample_gemm {
     fr_dtype dtype;
@@ -153,10 +181,12 @@ struct fr_samples {
     struct fr_sample_power *power;
     struct fr_sample_point *point;
     struct fr_sample_end *end;
-    size_t n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_pairs, n_overlap,
-        n_codec, n_power, n_point, n_end;
+    struct fr_sample_source *source;
+    size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_pairs,
+        n_overlap, n_codec, n_power, n_point, n_end;
     int n_files;
-    int n_cut; /**< last lines that were cut off */
+    int64_t first_source; /**< of the file being read */
+    int n_cut;            /**< last lines that were cut off */
 };
 
 /** Read @p path and add what it holds to @p samples.
@@ -184,7 +214,8 @@ void fr_samples_free(struct fr_samples *samples);
     X(codec, codec)                                                                            \
     X(power, power)                                                                            \
     X(point, point)                                                                            \
-    X(end, end)
+    X(end, end)                                                                                \
+    X(source, source)
 FR_SAMPLES_LIST(FR_SAMPLES_ADD)
 #undef FR_SAMPLES_ADD
 
@@ -212,6 +243,9 @@ void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr
 void fr_sample_line_point(const struct fr_sample_point *sample, const int *outliers,
                           struct fr_text *line);
 void fr_sample_line_end(const struct fr_sample_end *sample, struct fr_text *line);
+/** @param index  how samples refer to it */
+void fr_sample_line_source(const struct fr_sample_source *source, int index,
+                           struct fr_text *line);
 /** A head as people read it: "collective op=all_reduce ranks=4 level=node size_B=1024". */
 void fr_sample_key(const char *head, char *key, size_t capacity);
 

@@ -21,9 +21,9 @@ static fr_status get_sample(const struct fr_json *node, int64_t *launch, int64_t
     return fr_json_get_number(node, "time_s", true, TIME_MIN_S, TIME_MAX_S, time_s, err);
 }
 
-static const char *const collective_keys[] = {"kind",   "op",     "ranks",  "level",
-                                              "nodes",  "groups", "layout", "size_B",
-                                              "launch", "rep",    "time_s", NULL};
+static const char *const collective_keys[] = {
+    "kind",   "op",      "ranks",    "level",  "nodes",  "groups", "layout", "size_B",
+    "source", "pattern", "in_place", "failed", "launch", "rep",    "time_s", NULL};
 
 static fr_status read_collective(const struct fr_json *node, struct fr_samples *samples,
                                  struct fr_error *err) {
@@ -37,6 +37,10 @@ static fr_status read_collective(const struct fr_json *node, struct fr_samples *
     FR_TRY(fr_json_get_integer(node, "groups", false, 1, COUNT_MAX, &s.n_groups, err));
     FR_TRY(fr_json_get_choice(node, "layout", false, fr_sample_layout_names, &s.layout, err));
     FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(fr_json_get_choice(node, "pattern", false, fr_pattern_names, &s.pattern, err));
+    FR_TRY(fr_json_get_bool(node, "in_place", false, &s.in_place, err));
+    FR_TRY(fr_json_get_bool(node, "failed", false, &s.failed, err));
+    FR_TRY(fr_sample_get_source(node, samples, &s.source, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.op = (fr_op)op;
     return s.n_groups > 1 ? fr_samples_add_segmented(samples, &s)
@@ -194,9 +198,9 @@ static fr_status read_end(const struct fr_json *node, struct fr_samples *samples
     return fr_samples_add_end(samples, &s);
 }
 
-const char *const fr_sample_kinds[] = {"provenance", "collective", "gemm",    "memory",
-                                       "kernel",     "pairs",      "overlap", "codec",
-                                       "power",      "point",      "end",     NULL};
+const char *const fr_sample_kinds[] = {"provenance", "collective", "gemm",  "memory", "kernel",
+                                       "pairs",      "overlap",    "codec", "power",  "point",
+                                       "end",        "source",     NULL};
 fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_collective,
                                                read_gemm,
@@ -207,4 +211,5 @@ fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_codec,
                                                read_power,
                                                read_point,
-                                               read_end};
+                                               read_end,
+                                               fr_sample_read_source};

@@ -16,6 +16,11 @@ typedef fr_status fr_sample_reader(const struct fr_json *node, struct fr_samples
 extern const char *const fr_sample_kinds[];
 extern fr_sample_reader *const fr_sample_readers[];
 
-fr_sample_reader fr_sample_read_provenance;
+fr_sample_reader fr_sample_read_provenance, fr_sample_read_source;
+
+/** Index plus 1 of the source that @p node names, 0 for none.  Sources are numbered anew in
+ *  every file. */
+fr_status fr_sample_get_source(const struct fr_json *node, const struct fr_samples *samples,
+                               int *source, struct fr_error *err);
 
 #endif

@@ -127,6 +127,7 @@ fr_status fr_samples_parse(const char *text, size_t length, const char *name,
                            struct fr_samples *samples, struct fr_error *err) {
     char where[320];
     long line = 0, lines_read = 0;
+    samples->first_source = (int64_t)samples->n_source;
     for (const char *at = text, *stop = text + length, *next; at < stop; at = next) {
         const char *newline = memchr(at, '\n', (size_t)(stop - at));
         size_t extent = (size_t)((newline ? newline : stop) - at);

@@ -74,6 +74,11 @@ void fr_sample_head_collective(const struct fr_sample_collective *s, struct fr_t
         fr_json_add_string(&w, "layout", fr_sample_layout_names[s->layout]);
     }
     fr_json_add_number(&w, "size_B", s->size_B);
+    if (s->source > 0) fr_json_add_integer(&w, "source", s->source - 1);
+    if (s->pattern != FR_PATTERN_OP)
+        fr_json_add_string(&w, "pattern", fr_pattern_names[s->pattern]);
+    if (s->in_place) fr_json_add_bool(&w, "in_place", true);
+    if (s->failed) fr_json_add_bool(&w, "failed", true);
 }
 
 void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {

@@ -1,0 +1,106 @@
+/* Other people's benchmark output into samples.jsonl. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+#include "base/file.h"
+#include "calibrate/import.h"
+
+static const struct fr_option options[] = {
+    {"ranks", "N", "ranks that took part, where the files do not say", 0},
+    {"nodes", "N", "nodes they were on", 0},
+    {"ranks-per-node", "N", "ranks on each node", 0},
+    {"op", "NAME", "collective of nccl-tests files that do not say", 0},
+    {"system", "TEXT", "whose machine; files of different systems are never fitted together",
+     0},
+    {"setup", "TEXT", "how it was set up; the same holds", 0},
+    {"out", "FILE", "where samples go (default: standard output)", 'o'},
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+static fr_status find(const char *name, const struct fr_importer **importer,
+                      struct fr_error *err) {
+    const char *known[16] = {NULL};
+    for (int i = 0; fr_importers[i] && i < 15; i++) {
+        known[i] = fr_importers[i]->spelling;
+        *importer = fr_importers[i];
+        if (strcmp(known[i], name) == 0) return FR_OK;
+    }
+    const char *near = fr_suggest(name, known);
+    return fr_fail(err, FR_ERR_USAGE, NULL,
+                   "no format \"%.40s\"%s%s%s; known: nccl-tests, osu, imb", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
+                              struct fr_error *err) {
+    const struct {
+        const char *name;
+        int64_t *out;
+    } counts[] = {{"ranks", &given->n_ranks},
+                  {"nodes", &given->nodes},
+                  {"ranks-per-node", &given->ranks_per_node}};
+    for (int i = 0; i < 3; i++) {
+        long long value = 0;
+        FR_TRY(fr_args_integer(args, counts[i].name, 1, 1LL << 31, &value, err));
+        *counts[i].out = value;
+    }
+    given->op = fr_args_get(args, "op");
+    given->system = fr_args_get(args, "system");
+    given->setup = fr_args_get(args, "setup");
+    return FR_OK;
+}
+
+static fr_status import(const struct fr_args *args, struct fr_samples *samples,
+                        struct fr_text *notes, struct fr_error *err) {
+    const struct fr_importer *importer = NULL;
+    struct fr_import_options given = {0};
+    struct fr_text text = {0};
+    const char *out = fr_args_get(args, "out");
+    if (args->n_words == 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given; known: nccl-tests, osu, imb");
+    FR_TRY(find(args->word[0], &importer, err));
+    FR_TRY(read_options(args, &given, err));
+    if (args->n_words == 1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no files given; - is standard input");
+    if (out) FR_TRY(fr_file_check_writable(out, err));
+    for (int i = 1; i < args->n_words; i++)
+        FR_TRY(fr_import_file(importer, args->word[i], &given, samples, notes, err));
+    fr_import_write(samples, &text);
+    if (!out) return fr_app_print(&text, err);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory")
+                                   : fr_file_write(out, fr_text_get(&text), text.length, err);
+    fr_text_free(&text);
+    return status;
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_samples samples = {0};
+    struct fr_text notes = {0};
+    fr_status status = import(args, &samples, &notes, err);
+    fputs(fr_text_get(&notes), stderr);
+    if (status == FR_OK)
+        fprintf(stderr, "%zu samples from %zu file%s\n", samples.n_collective, samples.n_source,
+                samples.n_source == 1 ? "" : "s");
+    fr_text_free(&notes);
+    fr_samples_free(&samples);
+    return status;
+}
+
+const struct fr_verb fr_verb_import = {
+    .name = "import",
+    .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples",
+    .usage = "nccl-tests|osu|imb FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
+    .details =
+        "Samples go to standard output, what was left out or assumed to standard error. Beside "
+        "log.txt a sidecar\n"
+        "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "
+        "setup.\n"
+        "  forerun import nccl-tests n2.txt n8.txt > samples.jsonl\n"
+        "  forerun fit samples.jsonl --out cluster.json\n"
+        "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",
+    .options = options,
+    .run = run,
+};
