@@ -143,6 +143,8 @@ static fr_status measure_pipeline(struct fr_error *err) {
         stage[i].backward.compute_s = 2 * stage[i].forward.compute_s;
         stage[i].message_s = 2e-6;
     }
+    static struct fr_slot slots[STAGES * 2 * MICRO];
+    fr_pipeline_order(&p, slots);
     FR_TRY(fr_program_make(&p, &program, err));
     double *class_s = malloc((size_t)program.n_classes * sizeof *class_s);
     double *end_s = malloc((size_t)program.n_tasks * sizeof *end_s);

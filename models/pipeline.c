@@ -3,6 +3,15 @@
 #include <stdlib.h>
 
 #include "models/pipeline.h"
+#include "models/schedule_order.h"
+
+void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
+    p->slots = slots;
+    p->n_slots = fr_schedule_slots(p->schedule, &p->args);
+    p->splits_backward = fr_schedule_splits(p->schedule, &p->args);
+    for (int32_t i = 0; i < p->args.stages; i++)
+        p->schedule->order(&p->args, i, slots + i * p->n_slots);
+}
 
 double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
     const struct fr_stage *stage = &p->stage[i];
@@ -10,9 +19,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
     if (slot_kind == FR_SLOT_FORWARD) return fr_pass_s(&stage->forward, with) / chunks;
     if (slot_kind == FR_SLOT_WEIGHT) return fr_pass_s(&stage->weight, with) / chunks;
     double whole_s = fr_pass_s(&stage->backward, with);
-    return (p->schedule->splits_backward ? whole_s - fr_pass_s(&stage->weight, with)
-                                         : whole_s) /
-           chunks;
+    return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
 /* ---- the recurrence ---------------------------------------------------------------------- */
@@ -20,8 +27,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
 /* End times of forward and backward passes by virtual stage and micro-batch; < 0: not yet. */
 struct sweep {
     const struct fr_pipeline *p;
-    struct fr_slot *slots; /* [P][n_slots] */
-    int64_t n_slots, *next;
+    int64_t *next; /* [P]: slot of the pipeline's order */
     double *forward_end_s, *backward_end_s, *free_s;
     double *pass_s;   /* [P][3]: of one chunk, by slot kind */
     int32_t *made;    /* [P][v]: passes that added to the chunk's gradients */
@@ -63,7 +69,7 @@ static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x
 /* The pass that makes the last of a chunk's gradients sends them off in buckets. */
 static void send_buckets(struct sweep *w, int32_t i, const struct fr_slot *x, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
-    uint8_t makes = w->p->schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    uint8_t makes = w->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
     if (x->kind != makes) return;
     if (++w->made[i * w->p->args.chunks + x->chunk] < w->p->args.micro_batches) return;
     double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0,
@@ -75,8 +81,8 @@ static void send_buckets(struct sweep *w, int32_t i, const struct fr_slot *x, do
 static int64_t advance(struct sweep *w, int32_t i) {
     int32_t stages = w->p->args.stages, m = w->p->args.micro_batches;
     int64_t done = 0;
-    for (; w->next[i] < w->n_slots; w->next[i]++, done++) {
-        const struct fr_slot *x = &w->slots[i * w->n_slots + w->next[i]];
+    for (; w->next[i] < w->p->n_slots; w->next[i]++, done++) {
+        const struct fr_slot *x = &w->p->slots[i * w->p->n_slots + w->next[i]];
         double start_s = input_s(w, i, x);
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
@@ -91,14 +97,14 @@ static int64_t advance(struct sweep *w, int32_t i) {
 }
 
 static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
-    int64_t left = w->n_slots * w->p->args.stages;
+    int64_t left = w->p->n_slots * w->p->args.stages;
     while (left > 0) {
         int64_t done = 0; /* down and up, as forward and backward passes travel */
         for (int32_t i = 0; i < w->p->args.stages; i++) done += advance(w, i);
         for (int32_t i = w->p->args.stages; i-- > 0;) done += advance(w, i);
         if (done == 0)
-            return fr_fail(err, FR_ERR_INPUT, "plan#/schedule",
-                           "the stages wait for each other: the order of passes deadlocks");
+            return fr_schedule_deadlock(&w->p->args, w->p->slots, w->p->n_slots, w->next,
+                                        "plan#/schedule", err);
         left -= done;
     }
     return FR_OK;
@@ -134,12 +140,10 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
     size_t stages = (size_t)p->args.stages;
     size_t passes = stages * (size_t)p->args.chunks * (size_t)p->args.micro_batches;
     struct sweep w = {.p = p,
-                      .n_slots = fr_schedule_slots(p->schedule, &p->args),
                       .messages = with & FR_WITH_MESSAGES,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS};
     fr_status status = FR_ERR_NOMEM;
-    w.slots = malloc(stages * (size_t)w.n_slots * sizeof *w.slots);
     w.next = calloc(stages, sizeof *w.next);
     w.free_s = calloc(stages, sizeof *w.free_s);
     w.pass_s = malloc(3 * stages * sizeof *w.pass_s);
@@ -147,21 +151,19 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
     w.stream_s = calloc(stages, sizeof *w.stream_s);
     w.forward_end_s = malloc(passes * sizeof *w.forward_end_s);
     w.backward_end_s = malloc(passes * sizeof *w.backward_end_s);
-    if (!w.slots || !w.next || !w.free_s || !w.pass_s || !w.made || !w.stream_s ||
-        !w.forward_end_s || !w.backward_end_s) {
+    if (!w.next || !w.free_s || !w.pass_s || !w.made || !w.stream_s || !w.forward_end_s ||
+        !w.backward_end_s) {
         fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
         goto done;
     }
     for (size_t k = 0; k < passes; k++) w.forward_end_s[k] = w.backward_end_s[k] = -1;
     for (int32_t i = 0; i < p->args.stages; i++) {
-        p->schedule->order(&p->args, i, w.slots + i * w.n_slots);
         for (uint8_t kind = 0; kind < 3; kind++)
             w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
     }
     status = sweep_run(&w, err);
     finish(&w, with, times);
 done:
-    free(w.slots);
     free(w.next);
     free(w.free_s);
     free(w.pass_s);

@@ -59,6 +59,9 @@ struct fr_stage {
 struct fr_pipeline {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args; /**< P, m, v */
+    struct fr_slot *slots;        /**< [P][n_slots]: each stage's order, by fr_pipeline_order */
+    int64_t n_slots;
+    bool splits_backward;
     bool duplex;
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
@@ -107,6 +110,8 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *pipeline, uint32_t *extrapolated,
                            struct fr_error *err);
+/** Write down the order of @p pipeline's schedule into slots[P][fr_schedule_slots]. */
+void fr_pipeline_order(struct fr_pipeline *pipeline, struct fr_slot *slots);
 void fr_pipeline_free(struct fr_pipeline *pipeline);
 
 struct fr_pipeline_times {

@@ -57,19 +57,17 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
 
 /* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
  * the schedule makes it hold. */
-static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *p,
-                            struct fr_outcome *out, struct fr_error *err) {
+static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
+                       struct fr_outcome *out) {
     const struct fr_workload *w = &job->workload;
     const struct fr_plan *plan = &out->plan;
-    int64_t n_slots = fr_schedule_slots(p->schedule, &p->args);
-    struct fr_slot *slots = malloc((size_t)n_slots * sizeof *slots);
-    if (!slots) return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     for (int32_t i = 0; i < p->args.stages; i++) {
         struct fr_stage_work work;
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
         fr_transformer_stage(w, plan, i, &work);
-        p->schedule->order(&p->args, i, slots);
-        double held = (double)fr_schedule_held(p->schedule, slots, n_slots) / p->args.chunks;
+        double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
+                                               p->n_slots) /
+                      p->args.chunks;
         part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
         part_B[FR_MEMORY_GRADIENTS] = work.parameters_rank * fr_dtype_size_B(w->gradient_dtype);
         part_B[FR_MEMORY_OPTIMIZER] = work.parameters_rank * w->optimizer_state_B;
@@ -83,10 +81,8 @@ static fr_status add_memory(const struct fr_job *job, const struct fr_pipeline *
         out->memory_peak_B = sum_B;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
-    free(slots);
     if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
-    return FR_OK;
 }
 
 /* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
@@ -152,9 +148,10 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
     add_break_even(p, out);
     add_energy(job, p, times, out);
     fr_outcome_add_totals(job, out);
-    if (job->workload.transformer.layers) return add_memory(job, p, out, err);
-    out->parameters = out->parameters_rank_max =
-        NAN; /* times say nothing of what is in memory */
+    if (job->workload.transformer.layers)
+        add_memory(job, p, out);
+    else /* times say nothing of what is in memory */
+        out->parameters = out->parameters_rank_max = NAN;
     return FR_OK;
 }
 

@@ -20,7 +20,8 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
         plan->pp > 1 << 20)
         return reasons | FR_BECAUSE(FR_REASON_SIZE);
-    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks};
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks,
+                                    plan->order};
     if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     const struct fr_plan_compression *c = &plan->compression;
@@ -260,12 +261,15 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     *p = (struct fr_pipeline){.schedule = plan->schedule,
                               .args = {(int32_t)plan->pp,
                                        (int32_t)fr_pipeline_micro_batches(job, plan),
-                                       (int32_t)plan->chunks},
+                                       (int32_t)plan->chunks, plan->order},
                               .duplex = plan->duplex,
                               .stage = calloc((size_t)plan->pp, sizeof *p->stage),
                               .message_B = job->workload.stages.message_B};
-    if (!p->stage)
+    size_t slots = (size_t)(plan->pp * fr_schedule_slots(plan->schedule, &p->args));
+    p->slots = malloc(slots * sizeof *p->slots);
+    if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    fr_pipeline_order(p, p->slots);
     if (t->layers) {
         double values = (double)(micro * t->sequence * t->hidden);
         p->message_B = values * fr_dtype_size_B(job->workload.dtype) / (double)plan->tp;
@@ -292,5 +296,6 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
 
 void fr_pipeline_free(struct fr_pipeline *p) {
     free(p->stage);
+    free(p->slots);
     *p = (struct fr_pipeline){0};
 }

@@ -65,19 +65,52 @@ static fr_status read_fixed(const struct fr_json *root, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
-                               struct fr_error *err) {
-    static const char *const p2p[] = {"async", "duplex", NULL};
-    const char *names[16] = {NULL};
-    int which = -1, mode = 0, recompute = 0;
+/* The order of a file or list says how many stages and chunks there are, unless the plan does. */
+static fr_status take_order(const struct fr_json *root, struct fr_plan *plan,
+                            const struct fr_schedule_order *order) {
+    struct fr_json pp = fr_json_member(root, "pp"), chunks = fr_json_member(root, "chunks");
+    if (!fr_json_present(&pp)) plan->pp = order->stages;
+    if (!fr_json_present(&chunks)) plan->chunks = order->chunks;
+    plan->schedule = &fr_schedule_custom;
+    plan->order = order;
+    return FR_OK;
+}
+
+/* A row's name, the path of a file (it has a slash or ends in .json), or the order itself. */
+static fr_status read_order(const struct fr_json *root, struct fr_plan *plan,
+                            struct fr_schedule_order *order, struct fr_error *err) {
+    struct fr_json node = fr_json_member(root, "schedule");
+    const char *names[16] = {NULL}, *text = NULL;
+    int which = 0;
+    if (!fr_json_present(&node)) return FR_OK;
+    if (!fr_json_is_string(&node)) {
+        FR_TRY(fr_schedule_order_read(&node, order, err));
+        return take_order(root, plan, order);
+    }
+    FR_TRY(fr_json_text(&node, &text, err));
+    size_t length = strlen(text);
+    if (strchr(text, '/') || (length > 5 && strcmp(text + length - 5, ".json") == 0)) {
+        FR_TRY(fr_schedule_order_read_file(text, order, err));
+        return take_order(root, plan, order);
+    }
     for (int i = 0; fr_schedules[i]; i++) names[i] = fr_schedules[i]->name;
     FR_TRY(fr_json_get_choice(root, "schedule", false, names, &which, err));
+    plan->schedule = fr_schedules[which];
+    if (plan->schedule != &fr_schedule_custom) return FR_OK;
+    struct fr_schedule_args none = {1, 1, 1, NULL};
+    return fr_json_fail(&node, err, "%s", fr_schedule_custom.refuses(&none));
+}
+
+static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
+                               struct fr_schedule_order *order, struct fr_error *err) {
+    static const char *const p2p[] = {"async", "duplex", NULL};
+    int mode = 0, recompute = 0;
     FR_TRY(fr_json_get_choice(root, "p2p", false, p2p, &mode, err));
     FR_TRY(fr_json_get_choice(root, "recompute", false, fr_recompute_names, &recompute, err));
-    if (which >= 0) plan->schedule = fr_schedules[which];
     plan->recompute = (fr_recompute)recompute;
     plan->duplex = mode == 1;
-    return fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err);
+    FR_TRY(fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err));
+    return read_order(root, plan, order, err);
 }
 
 const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
@@ -193,6 +226,7 @@ const char *fr_plan_pipeline_key(const struct fr_plan *plan) {
 void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->layer_tp);
     free(lists->stage_layers);
+    fr_schedule_order_free(&lists->order);
     *lists = (struct fr_plan_lists){0};
 }
 
@@ -218,7 +252,7 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(fr_json_get_integer(&root, "micro_batch", false, 1, FR_RANKS_MAX, &plan->micro_batch,
                                err));
     FR_TRY(fr_json_get_number(&root, "iterations", false, 1e-9, 1e15, &plan->iterations, err));
-    FR_TRY(read_schedule(&root, plan, err));
+    FR_TRY(read_schedule(&root, plan, &lists->order, err));
     FR_TRY(read_fixed(&root, err));
     FR_TRY(read_compression(&root, &plan->compression, err));
     FR_TRY(read_overlap(&root, plan, err));

@@ -11,7 +11,8 @@
  *                            stages and transformer one sample
  *      layer_tp "uniform"    method grid: a P_r of its own for each layer, as a list, or "best"
  *      iterations            the model's table
- *      schedule "1f1b"       order of a pipeline stage's passes; chunks 1 of the model a rank
+ *      schedule "1f1b"       order of a pipeline stage's passes: a row of the table, a file or a
+ *                            list (models/schedule_order.h); chunks 1 of the model a rank
  *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
  *      stage_layers          transformer layers of each stage; as equal as can be
  *      sequence_parallel     false; norms and dropouts divided over tp along the sequence too
@@ -25,7 +26,7 @@
 #include "models/compression.h"
 #include "models/method.h"
 #include "models/recompute.h"
-#include "models/schedule.h"
+#include "models/schedule_order.h"
 #include "topology/levels.h"
 
 /** Which backward messages go compressed: those of the epilogue are the last P - 1 - i of the
@@ -50,6 +51,7 @@ struct fr_plan {
     int64_t global_batch; /**< 0: the model's */
     int64_t micro_batch;  /**< 0: all of a rank's samples at once */
     const struct fr_schedule *schedule;
+    const struct fr_schedule_order *order; /**< of schedule custom */
     int64_t chunks;
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
@@ -70,6 +72,7 @@ struct fr_plan fr_plan_default(void);
 /** Lists that a plan points to; copies of the plan share them. */
 struct fr_plan_lists {
     int64_t *layer_tp, *stage_layers;
+    struct fr_schedule_order order;
 };
 
 /** Read the document of a plan file; its lists go into @p lists.  Free with fr_plan_lists_free,

@@ -31,11 +31,14 @@ static void reason_schedule(const struct fr_job *job, const struct fr_outcome *o
     const struct fr_plan *plan = &out->plan;
     int64_t micro_batches = fr_pipeline_micro_batches(job, plan);
     struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)micro_batches,
-                                    (int32_t)plan->chunks};
+                                    (int32_t)plan->chunks, plan->order};
     const char *why = plan->schedule->refuses(&args);
     fr_text_addf(text, "%s (pp = %" PRId64 ", %" PRId64 " micro-batches, chunks = %" PRId64 ")",
                  why ? why : "blocking exchanges are priced for one chunk a stage only",
                  plan->pp, micro_batches, plan->chunks);
+    if (plan->order)
+        fr_text_addf(text, "; it has %d stages, %d micro-batches and %d chunks",
+                     plan->order->stages, plan->order->micro_batches, plan->order->chunks);
 }
 
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,

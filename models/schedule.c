@@ -1,4 +1,4 @@
-#include "models/schedule.h"
+#include "models/schedule_order.h"
 
 #include <string.h>
 
@@ -26,9 +26,12 @@ int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
     return w.count;
 }
 
-int64_t fr_schedule_held(const struct fr_schedule *schedule, const struct fr_slot *slots,
-                         int64_t n_slots) {
-    uint8_t frees = schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a) {
+    return schedule->splits_backward || (a->order && a->order->splits_backward);
+}
+
+int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots) {
+    uint8_t frees = splits ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
     int64_t held = 0, most = 0;
     for (int64_t s = 0; s < n_slots; s++) {
         if (slots[s].kind == FR_SLOT_FORWARD) held++;

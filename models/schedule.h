@@ -28,14 +28,17 @@ struct fr_slot {
 
 struct fr_schedule_args {
     int32_t stages, micro_batches, chunks; /**< P, m, v; all >= 1 */
+    const struct fr_schedule_order *order; /**< of row custom; else NULL */
 };
 
 struct fr_schedule {
     const char *name; /**< spelling in plans */
     const char *summary;
     const char *source;
-    bool splits_backward; /**< its B slots are input gradients, its W slots weight gradients */
-    bool interleaves;     /**< takes v > 1 */
+    /** Its B slots are input gradients, its W slots weight gradients; of row custom its order
+     *  says so: see fr_schedule_splits. */
+    bool splits_backward;
+    bool interleaves; /**< takes v > 1 */
     /** NULL, or a sentence why these numbers do not work. */
     const char *(*refuses)(const struct fr_schedule_args *a);
     /** Write stage @p i's slots, m v of each kind that it has.  Total when not refused.
@@ -55,10 +58,13 @@ extern const struct fr_schedule *const fr_schedules[];
 /** Row called @p name, or NULL. */
 const struct fr_schedule *fr_schedule_find(const char *name);
 
+/** Does this order split the backward pass? */
+bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a);
+
 /** Slots of one stage. */
 static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
                                         const struct fr_schedule_args *a) {
-    return (int64_t)(schedule->splits_backward ? 3 : 2) * a->micro_batches * a->chunks;
+    return (int64_t)(fr_schedule_splits(schedule, a) ? 3 : 2) * a->micro_batches * a->chunks;
 }
 
 /** For the rows: after @p warm_up forward passes one forward and one backward in turn, then the
@@ -66,10 +72,9 @@ static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
 int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
                               struct fr_slot *slots);
 
-/** Most activations (of one chunk and micro-batch) that stage @p i holds at once, freed by its
- *  weight gradient where that is a slot of its own, else by the backward pass. */
-int64_t fr_schedule_held(const struct fr_schedule *schedule, const struct fr_slot *slots,
-                         int64_t n_slots);
+/** Most activations (of one chunk and micro-batch) that a stage with these slots holds at once,
+ *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */
+int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots);
 
 /* For the rows: append slots. */
 struct fr_slot_writer {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/schedule_order.h"
+
 /* Classes are laid out kind by kind, a stage each; first the whole ones, then the parts. */
 int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage,
                          bool part) {
@@ -30,7 +32,6 @@ struct builder {
     const struct fr_pipeline *p;
     struct fr_program *program;
     struct rank *ranks;
-    struct fr_slot *slots; /* scratch: one stage's order */
     int32_t *output; /* [2][virtual stage][micro]: task after which the result is there; -1 */
     bool failed;
 };
@@ -117,7 +118,7 @@ static fr_task_kind pass_kind(uint8_t slot_kind) {
 
 /* Is this the pass that makes the last of its chunk's gradients, to be sent in buckets? */
 static bool finishes_gradients(struct builder *b, int32_t r, const struct fr_slot *slot) {
-    uint8_t makes = b->p->schedule->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    uint8_t makes = b->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
     if (!b->p->stage[r].buckets || slot->kind != makes) return false;
     return ++b->ranks[r].made[slot->chunk] == b->p->args.micro_batches;
 }
@@ -277,20 +278,21 @@ static bool source_of(const struct builder *b, int32_t r, const struct fr_slot *
     return true;
 }
 
-static bool lay_out_rank(struct builder *b, int32_t r, int64_t n_slots) {
+static bool lay_out_rank(struct builder *b, int32_t r) {
+    int64_t n_slots = b->p->n_slots;
     struct rank *rank = &b->ranks[r];
     rank->last_compute = rank->last_collective = -1;
     rank->made = calloc((size_t)b->p->args.chunks, sizeof *rank->made);
     rank->actions = malloc((size_t)(3 * n_slots) * sizeof *rank->actions);
     if (!rank->actions || !rank->made) return false;
-    b->p->schedule->order(&b->p->args, r, b->slots);
     for (int64_t s = 0; s < n_slots; s++) {
+        const struct fr_slot *slot = &b->p->slots[r * n_slots + s];
         struct fr_slot source;
-        int32_t from = -1, to = receiver(b, r, &b->slots[s]);
-        if (b->p->duplex && source_of(b, r, &b->slots[s], &source, &from))
+        int32_t from = -1, to = receiver(b, r, slot);
+        if (b->p->duplex && source_of(b, r, slot, &source, &from))
             put(rank, RECEIVE, &source, from);
-        put(rank, PASS, &b->slots[s], -1);
-        if (b->p->duplex && to >= 0) put(rank, SEND, &b->slots[s], to);
+        put(rank, PASS, slot, -1);
+        if (b->p->duplex && to >= 0) put(rank, SEND, slot, to);
     }
     return true;
 }
@@ -309,23 +311,43 @@ static bool step(struct builder *b, int32_t r) {
     return true;
 }
 
-static fr_status deadlock(const struct builder *b, struct fr_error *err) {
-    static const char *const kinds[] = {"forward", "backward", "weight gradient"};
+/* Every rank stands at a transfer whose other side stands elsewhere: follow the peers round. */
+static fr_status deadlock_of_transfers(const struct builder *b, struct fr_error *err) {
     struct fr_text text = {0};
-    int shown = 0;
-    for (int32_t r = 0; r < b->p->args.stages && shown < 6; r++) {
-        const struct action *a = action_at(&b->ranks[r], 0);
-        if (!a) continue;
-        fr_text_addf(&text, "%sstage %d at the %s pass of micro-batch %d", shown ? ", " : "", r,
-                     kinds[a->slot.kind], a->slot.micro);
-        if (a->kind != PASS)
-            fr_text_addf(&text, " %s stage %d",
-                         a->kind == SEND ? "sending to" : "receiving from", a->peer);
-        shown++;
+    int32_t stages = b->p->args.stages, at = 0, shown = 0;
+    while (at < stages - 1 && !action_at(&b->ranks[at], 0)) at++;
+    for (int32_t step = 0; step < stages; step++) at = action_at(&b->ranks[at], 0)->peer;
+    int32_t start = at;
+    for (int32_t step = 0; step < stages; step++) { /* told from its lowest stage */
+        at = action_at(&b->ranks[at], 0)->peer;
+        if (at < start) start = at;
     }
+    at = start;
+    do {
+        const struct action *a = action_at(&b->ranks[at], 0);
+        if (++shown <= 4)
+            fr_text_addf(&text, "%sstage %d blocks to %s stage %d the %s of micro-batch %d",
+                         shown > 1 ? ", " : "", at, a->kind == SEND ? "send" : "receive from",
+                         a->peer, a->slot.kind == FR_SLOT_FORWARD ? "activation" : "gradient",
+                         a->slot.micro);
+        at = a->peer;
+    } while (at != start);
+    if (shown > 4) fr_text_addf(&text, ", and so on round %d stages", shown);
     fr_status status = fr_fail(err, FR_ERR_INPUT, "plan#/schedule",
                                "the stages wait for each other: %s", fr_text_get(&text));
     fr_text_free(&text);
+    return status;
+}
+
+static fr_status deadlock(const struct builder *b, struct fr_error *err) {
+    int32_t stages = b->p->args.stages;
+    if (b->p->duplex) return deadlock_of_transfers(b, err);
+    int64_t *next = calloc((size_t)stages, sizeof *next);
+    if (!next) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory");
+    for (int32_t r = 0; r < stages; r++) next[r] = b->ranks[r].next; /* passes alone */
+    fr_status status = fr_schedule_deadlock(&b->p->args, b->p->slots, b->p->n_slots, next,
+                                            "plan#/schedule", err);
+    free(next);
     return status;
 }
 
@@ -389,20 +411,17 @@ static bool make_classes(struct fr_program *program) {
 fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *program,
                           struct fr_error *err) {
     int32_t stages = p->args.stages;
-    int64_t n_slots = fr_schedule_slots(p->schedule, &p->args);
     size_t outputs =
         2 * (size_t)stages * (size_t)p->args.chunks * (size_t)p->args.micro_batches;
     struct builder b = {.p = p, .program = program};
     fr_status status = FR_OK;
     *program = (struct fr_program){.n_ranks = stages};
     b.ranks = calloc((size_t)stages, sizeof *b.ranks);
-    b.slots = malloc((size_t)n_slots * sizeof *b.slots);
     b.output = malloc(outputs * sizeof *b.output);
-    b.failed = !b.ranks || !b.slots || !b.output || !make_classes(program);
+    b.failed = !b.ranks || !b.output || !make_classes(program);
     if (!b.failed) {
         memset(b.output, -1, outputs * sizeof *b.output);
-        for (int32_t r = 0; r < stages && !b.failed; r++)
-            b.failed = !lay_out_rank(&b, r, n_slots);
+        for (int32_t r = 0; r < stages && !b.failed; r++) b.failed = !lay_out_rank(&b, r);
     }
     if (!b.failed) status = lay_out(&b, err);
     if (!b.failed && status == FR_OK) add_finish(&b);
@@ -413,7 +432,6 @@ fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *progra
         free(b.ranks[r].made);
     }
     free(b.ranks);
-    free(b.slots);
     free(b.output);
     return status;
 }

@@ -8,17 +8,18 @@
 #include "sim/run.h"
 #include "tests/cmocka.h"
 
-enum { CASE_STAGES = 16 };
+enum { CASE_STAGES = 16, CASE_SLOTS = 1 << 14 };
 
 struct pipeline_case {
     struct fr_pipeline p;
     struct fr_stage stage[CASE_STAGES];
+    struct fr_slot slots[CASE_SLOTS];
 };
 
 static inline void case_uniform(struct pipeline_case *c, const struct fr_schedule *schedule,
                                 int stages, int micro, int chunks, bool duplex,
                                 double forward_s, double backward_s, double message_s) {
-    memset(c, 0, sizeof *c);
+    memset(c->stage, 0, sizeof c->stage);
     for (int i = 0; i < stages; i++)
         c->stage[i] = (struct fr_stage){.forward = {.compute_s = forward_s},
                                         .backward = {.compute_s = backward_s},
@@ -28,6 +29,8 @@ static inline void case_uniform(struct pipeline_case *c, const struct fr_schedul
                                 .args = {stages, micro, chunks},
                                 .duplex = duplex,
                                 .stage = c->stage};
+    assert_true(fr_schedule_slots(schedule, &c->p.args) * stages <= CASE_SLOTS);
+    fr_pipeline_order(&c->p, c->slots);
 }
 
 /** splitmix64: the same cases on every machine. */

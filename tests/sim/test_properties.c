@@ -7,7 +7,8 @@ static void random_case(struct pipeline_case *c, uint64_t *seed) {
     const struct fr_schedule *schedule;
     int n = 0;
     while (fr_schedules[n]) n++;
-    schedule = fr_schedules[case_random(seed) % (uint64_t)n];
+    do schedule = fr_schedules[case_random(seed) % (uint64_t)n];
+    while (schedule == &fr_schedule_custom); /* has no order of its own */
     int stages = 1 + (int)(case_random(seed) % 9),
         chunks = schedule->interleaves ? 1 + (int)(case_random(seed) % 3) : 1;
     int micro = schedule->interleaves ? stages * (1 + (int)(case_random(seed) % 4))
@@ -154,7 +155,7 @@ static void zero_bubble_is_never_slower(void **state) {
 /* Activations held: GPipe all m, 1F1B P - i, doubled 2 (P - i) - 1, memory-neutral zero bubble P. */
 static void activations_held(void **state) {
     (void)state;
-    struct fr_schedule_args a = {6, 24, 1};
+    struct fr_schedule_args a = {6, 24, 1, NULL};
     struct fr_slot slots[3 * 24];
     for (int i = 0; i < 6; i++) {
         const struct {
@@ -166,10 +167,10 @@ static void activations_held(void **state) {
                     {&fr_schedule_interleaved, 6 - i}};
         for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
             int64_t n = want[k].row->order(&a, i, slots);
-            assert_int_equal(fr_schedule_held(want[k].row, slots, n), want[k].held);
+            assert_int_equal(fr_schedule_held(false, slots, n), want[k].held);
         }
         int64_t n = fr_schedule_zero_bubble.order(&a, i, slots);
-        assert_true(fr_schedule_held(&fr_schedule_zero_bubble, slots, n) <= 6);
+        assert_true(fr_schedule_held(true, slots, n) <= 6);
     }
 }
 

@@ -1,0 +1,139 @@
+/* Memory of a pipeline's fullest rank: against a count by hand of one configuration, against
+ * the activations that a simulated iteration holds, and what codecs and uneven stages change. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "sim/run.h"
+#include "tests/job.h"
+
+/* gpt-2.5b: 52 layers of hidden 1920, 24 heads, sequence 1024, vocabulary 50257, fp32. */
+static const double h = 1920, heads = 24, s = 1024, t = 8, b = 8;
+
+#define BASE "tp=8", "pp=4", "dp=4", "micro_batch=8"
+
+static struct fr_outcome price(const char *const *sets) {
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    fr_job_free(&job);
+    return out;
+}
+
+/* Of one rank: twelve h^2 over t, and biases of 7 h over t (QKV 3 h, MLP 4 h), two of h and two
+ * norms of 2 h on every rank. */
+static double layer_parameters(void) { return (12 * h * h + 7 * h) / t + 6 * h; }
+
+/* Kept a layer for one micro-batch of fp32 values, written out: two norms' and two residuals'
+ * inputs (4 T h), queries, keys, values and the attention's output (4 T h / t), the MLP's up
+ * product before and after its activation (2 T 4h / t), the softmax's input and output
+ * (2 a/t b s^2); masks of a byte: two dropouts (2 T h) and the softmax's (a/t b s^2). */
+static double layer_activations_B(void) {
+    double T = b * s, scores = heads / t * b * s * s;
+    return 4 * (4 * T * h + 4 * T * h / t + 2 * T * 4 * h / t + 2 * scores) + 2 * T * h +
+           scores;
+}
+
+/* Stage 0 of 1F1B holds P micro-batches of 13 layers and is the fullest: the last stage has the
+ * logits but one micro-batch. */
+static void by_hand(void **state) {
+    (void)state;
+    const char *sets[] = {BASE, NULL};
+    struct fr_outcome out = price(sets);
+    double parameters = 13 * layer_parameters() + 51200 * h / t + 1024 * h;
+    FR_NEAR(out.memory_B[FR_MEMORY_PARAMETERS], 4 * parameters, 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_GRADIENTS], 4 * parameters, 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_OPTIMIZER], 8 * parameters, 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], 4 * 13 * layer_activations_B(), 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_BUFFERS], 2 * 4 * b * s * h, 1e-12); /* sent and received */
+    double sum_B = 0;
+    for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += out.memory_B[k];
+    FR_NEAR(out.memory_peak_B, sum_B, 1e-15);
+}
+
+/* Uneven stages move the fullest rank: with few layers in front it is stage 1, which holds three
+ * micro-batches and no embedding. */
+static void uneven(void **state) {
+    (void)state;
+    const char *sets[] = {BASE, "stage_layers=[4,20,20,8]", NULL};
+    struct fr_outcome out = price(sets);
+    FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], 3 * 20 * layer_activations_B(), 1e-12);
+    FR_NEAR(out.memory_B[FR_MEMORY_PARAMETERS], 4 * 20 * layer_parameters(), 1e-12);
+}
+
+/* PowerSGD keeps both factors, and with error feedback what it lost: for a message once, for
+ * gradients of each matrix of the stage's layers.  Without lazy errors the residual goes. */
+static void codecs(void **state) {
+    (void)state;
+    const char *plain[] = {BASE, NULL};
+    const char *message[] = {BASE, "compression.backward.scope=epilogue", NULL};
+    const char *careless[] = {BASE, "compression.backward.scope=epilogue",
+                              "compression.backward.lazy_error=false", NULL};
+    const char *gradient[] = {BASE, "compression.gradient.stages=1", NULL};
+    double m = b * s / t, plain_B = price(plain).memory_B[FR_MEMORY_BUFFERS];
+    double factors_B = 4 * 16 * (m + h), lost_B = 4 * m * h;
+    FR_NEAR(price(message).memory_B[FR_MEMORY_BUFFERS] - plain_B, factors_B + lost_B, 1e-9);
+    FR_NEAR(price(careless).memory_B[FR_MEMORY_BUFFERS] - plain_B, factors_B, 1e-9);
+    const double shapes[4][2] = {{3 * h / t, h}, {h, h / t}, {4 * h / t, h}, {h, 4 * h / t}};
+    double kept_B = 0;
+    for (int k = 0; k < 4; k++)
+        kept_B += 4 * (128 * (shapes[k][0] + shapes[k][1]) + shapes[k][0] * shapes[k][1]);
+    FR_NEAR(price(gradient).memory_B[FR_MEMORY_BUFFERS] - plain_B, 13 * kept_B, 1e-9);
+}
+
+/* Most activations alive at once at @p rank, from the times of a simulated iteration: born when
+ * a forward pass begins, gone when the pass that reads them last ends. */
+static int64_t alive(const struct fr_timeline *timeline, int32_t rank, fr_task_kind frees) {
+    int64_t most = 0;
+    for (int64_t k = 0; k < timeline->count; k++) {
+        const struct fr_span *at = &timeline->spans[k];
+        int64_t now = 0;
+        if (at->rank != rank || at->kind != FR_TASK_FORWARD) continue;
+        for (int64_t j = 0; j < timeline->count; j++) {
+            const struct fr_span *x = &timeline->spans[j];
+            if (x->rank != rank) continue;
+            now += x->kind == FR_TASK_FORWARD && x->start_s <= at->start_s;
+            now -= x->kind == frees && x->end_s <= at->start_s * (1 + 1e-12);
+        }
+        if (now > most) most = now;
+    }
+    return most;
+}
+
+static void held_in_a_simulation(void **state) {
+    (void)state;
+    static const char *const plans[][2] = {{"schedule=gpipe", "chunks=1"},
+                                           {"schedule=1f1b", "chunks=1"},
+                                           {"schedule=1f1b-double", "chunks=1"},
+                                           {"schedule=zero-bubble", "chunks=1"},
+                                           {"schedule=interleaved", "chunks=2"}};
+    for (int k = 0; k < 5; k++) {
+        const char *sets[] = {
+            "tp=8",      "pp=4",      "dp=4", "micro_batch=8", "stage_layers=[13,13,13,13]",
+            plans[k][0], plans[k][1], NULL};
+        struct fr_job job;
+        struct fr_simulation sim;
+        struct fr_simulate_options options = {.timeline = true};
+        double most_B = 0;
+        fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+        assert_int_equal(fr_simulate(&job, &job.plan, &options, &sim, NULL), FR_OK);
+        fr_task_kind frees = k == 3 ? FR_TASK_WEIGHT : FR_TASK_BACKWARD;
+        for (int32_t i = 0; i < 4; i++) {
+            double each_B = 13 * layer_activations_B();
+            if (i == 3) each_B += 4 * b * s * (h + 51200 / t); /* norm's output and logits */
+            double held = (double)alive(&sim.timeline, i, frees) / (double)job.plan.chunks;
+            most_B = fmax(most_B, held * each_B);
+        }
+        /* The fullest rank is the one with most in all; activations decide it here. */
+        FR_NEAR(sim.outcome.memory_B[FR_MEMORY_ACTIVATIONS], most_B, 1e-12);
+        fr_simulation_free(&sim);
+        fr_job_free(&job);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(uneven),
+                                       cmocka_unit_test(codecs),
+                                       cmocka_unit_test(held_in_a_simulation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/* Orders written by users: a table's row written out runs as the row does; what is no order, and
+ * what deadlocks, is refused with its place and its cycle. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "models/cost.h"
+#include "models/pipeline.h"
+#include "sim/run.h"
+#include "tests/job.h"
+
+static const char path_form[] = "/tmp/fr_test_stages_XXXXXX";
+
+/* A file of @p text; its path into @p path. */
+static void write_file(const char *text, char *path) {
+    strcpy(path, path_form);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+static const char model[] =
+    "{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", "
+    "\"weight\": \"1 ms\", \"message\": \"1 MB\", \"global_batch\": 12}";
+
+/* @p schedule written out as --set takes it. */
+static void write_out(const struct fr_schedule *schedule, const struct fr_schedule_args *a,
+                      struct fr_text *text) {
+    struct fr_slot slots[256];
+    fr_text_addf(text, "schedule=[");
+    for (int32_t i = 0; i < a->stages; i++) {
+        int64_t n = schedule->order(a, i, slots);
+        fr_text_addf(text, i ? ",\"" : "\"");
+        for (int64_t k = 0; k < n; k++)
+            fr_text_addf(text, "%s%c%d.%d", k ? " " : "", "FBW"[slots[k].kind], slots[k].micro,
+                         slots[k].chunk);
+        fr_text_addf(text, "\"");
+    }
+    fr_text_addf(text, "]");
+}
+
+static struct fr_outcome price(const char *path, const char *const *sets, bool event) {
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("a100-hdr", path, sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    if (event) {
+        struct fr_simulation s;
+        struct fr_error err = {0};
+        if (fr_simulate(&job, &job.plan, NULL, &s, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        out = s.outcome;
+        fr_simulation_free(&s);
+    }
+    fr_job_free(&job);
+    return out;
+}
+
+static void written_out_runs_alike(void **state) {
+    (void)state;
+    char path[64];
+    write_file(model, path);
+    for (int k = 0; fr_schedules[k]; k++) {
+        const struct fr_schedule *row = fr_schedules[k];
+        struct fr_schedule_args a = {4, 12, row->interleaves ? 2 : 1, NULL};
+        struct fr_text text = {0}, name = {0};
+        if (row->refuses(&a)) continue; /* custom itself */
+        write_out(row, &a, &text);
+        fr_text_addf(&name, "schedule=%s", row->name);
+        const char *own[] = {fr_text_get(&text), NULL};
+        const char *known[] = {fr_text_get(&name), "pp=4",
+                               a.chunks == 2 ? "chunks=2" : "chunks=1", NULL};
+        for (int event = 0; event < 2; event++) {
+            struct fr_outcome mine = price(path, own, event),
+                              theirs = price(path, known, event);
+            FR_NEAR(mine.time_s, theirs.time_s, 1e-15);
+            for (int i = 0; i < FR_PART_COUNT; i++)
+                assert_true(fabs(mine.part_s[i] - theirs.part_s[i]) <= 1e-12);
+        }
+        fr_text_free(&text);
+        fr_text_free(&name);
+    }
+    unlink(path);
+}
+
+/* A file, an object with "stages", stages as lists of passes. */
+static void from_a_file(void **state) {
+    (void)state;
+    char path[64], order[80], set[128];
+    write_file(model, path);
+    snprintf(order, sizeof order, "%s.json", path);
+    FILE *file = fopen(order, "w");
+    fprintf(file, "{\"name\": \"mine\", \"stages\": [[\"F0\", \"F1\", \"B0\", \"B1\"], "
+                  "[\"F0 B0\", \"F1 B1\"]]}");
+    fclose(file);
+    snprintf(set, sizeof set, "schedule=%s", order);
+    const char *sets[] = {set, "global_batch=2", NULL};
+    struct fr_outcome out = price(path, sets, true);
+    assert_int_equal(out.plan.pp, 2);
+    assert_string_equal(out.plan.schedule->name, "custom");
+    assert_true(out.reasons == 0 && out.time_s > 9e-3);
+    const char *other[] = {set, "global_batch=4", NULL};
+    assert_true(price(path, other, false).reasons & FR_BECAUSE(FR_REASON_SCHEDULE));
+    unlink(order);
+    unlink(path);
+}
+
+static void refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *order, *where, *detail;
+    } bad[] = {
+        {"[\"F0 B0\", \"B0 F0\"]", "plan#/schedule",
+         "deadlocks: stage 1 at B0 waits for F0 of stage 1"},
+        {"[\"F0 B0 F1 B1\", \"F1 B1 F0 B0\"]", "plan#/schedule",
+         "deadlocks: stage 0 at B0 waits for B0 of stage 1, stage 1 at F1 waits for F1 of "
+         "stage 0"},
+        {"[\"F0 B0 F1 B1\", \"F0 F1 B0 B1\", \"F0 F1 B0 B1\"]", "plan#/schedule",
+         "deadlocks: stage 0 at B0 waits for B0 of stage 1, stage 1 at F1 waits for F1 of "
+         "stage 0"},
+        {"[\"F0 W0 B0\"]", "plan#/schedule", "stage 0 at W0 waits for B0 of stage 0"},
+        {"[\"F0 B0\", \"F0 B0 F1\"]", "plan#/schedule/0", "lists 2 passes"},
+        {"[\"F0 F0 B0 B1\"]", "plan#/schedule/0", "twice"},
+        {"[\"F0 X1\"]", "plan#/schedule/0", "\"X1\" is no pass"},
+        {"[\"F0 B-1\"]", "plan#/schedule/0", "no pass"},
+        {"[[\"F0\", 7]]", "plan#/schedule/0/1", "string"},
+        {"[]", "plan#/schedule", "1"},
+        {"{\"stages\": [\"F0 B0\"], \"x\": 1}", "plan#/schedule", "unknown"},
+        {"/nowhere/order.json", "/nowhere/order.json", "No such file"},
+        {"custom", "plan#/schedule", "needs an order"},
+        {"7", "plan#/schedule", "object"},
+    };
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        char set[256];
+        snprintf(set, sizeof set, "schedule=%s", bad[k].order);
+        struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", set);
+        FR_TRUE(strncmp(err.where, bad[k].where, strlen(bad[k].where)) == 0 &&
+                    strstr(err.detail, bad[k].detail),
+                "%s: %s: %s", set, err.where, err.detail);
+        assert_int_equal(fr_status_exit_code(err.status), 3);
+    }
+}
+
+/* With blocking messages an order may deadlock that runs without: then the engine says so. */
+static void blocking_deadlock(void **state) {
+    (void)state;
+    char path[64];
+    write_file(model, path);
+    const char *sets[] = {"schedule=[\"F0 F1 F2 B0 B1 B2\", \"F0 B0 F1 B1 F2 B2\"]",
+                          "p2p=duplex", "global_batch=3", NULL};
+    struct fr_job job;
+    struct fr_simulation s;
+    struct fr_error err = {0};
+    fr_test_job("a100-hdr", path, sets, &job);
+    assert_int_equal(fr_simulate(&job, &job.plan, NULL, &s, &err), FR_ERR_INPUT);
+    FR_TRUE(
+        strstr(err.detail, "stage 0 blocks to send stage 1 the activation of micro-batch 1") &&
+            strstr(err.detail, "stage 1 blocks to send stage 0 the gradient of micro-batch 0"),
+        "%s", err.detail);
+    fr_simulation_free(&s);
+    fr_job_free(&job);
+    unlink(path);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(written_out_runs_alike),
+                                       cmocka_unit_test(from_a_file), cmocka_unit_test(refused),
+                                       cmocka_unit_test(blocking_deadlock)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
