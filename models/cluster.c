@@ -1,7 +1,7 @@
 #include "models/cluster.h"
 
-static const char *const keys[] = {"name",        "source",      "device", "levels",
-                                   "collectives", "calibration", NULL};
+static const char *const keys[] = {"name",        "source",      "device",   "levels",
+                                   "collectives", "calibration", "topology", NULL};
 
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err) {
@@ -10,6 +10,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     struct fr_json levels = fr_json_member(&root, "levels");
     struct fr_json collectives = fr_json_member(&root, "collectives");
     struct fr_json calibration = fr_json_member(&root, "calibration");
+    struct fr_json topology = fr_json_member(&root, "topology");
     *cluster = (struct fr_cluster){0};
     FR_TRY(fr_json_object(&root, keys, err));
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
@@ -19,6 +20,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
         FR_TRY(fr_json_get_bool(&calibration, "oversubscribed", false, &cluster->oversubscribed,
                                 err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
+    FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
     FR_TRY(fr_device_read(&device, &cluster->device, err));
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
 }

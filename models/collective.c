@@ -79,3 +79,7 @@ bool fr_is_power_of_two(int64_t p) { return p >= 1 && (p & (p - 1)) == 0; }
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a) {
     return a->ranks_per_node < a->n_ranks ? a->outer : a->inner;
 }
+
+struct fr_link_cost fr_collective_ring_link(const struct fr_collective_args *a) {
+    return a->ring.s_per_B > 0 ? a->ring : fr_collective_flat_link(a);
+}

@@ -5,7 +5,8 @@
  *  An algorithm sees p ranks in groups ("nodes") of r: a message inside a group costs
  *  inner.latency_s + bytes * inner.s_per_B, one between groups costs the same with outer.
  *  A flat algorithm prices every message at the slower place it must cross: outer if the
- *  communicator leaves a node (r < p), inner if it does not.
+ *  communicator leaves a node (r < p), inner if it does not.  A ring's rounds are all alike, so
+ *  it prices them at what the busiest link carries in one (topology/communicator.h).
  *
  *  Symbols (used by every .equation)
  *      p      ranks taking part                                              [1]
@@ -28,7 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "topology/communicator.h"
 
 /** Operations.  `name` is the spelling in files.  n counts, as nccl-tests does:
  *  all_gather the gathered buffer (p contributions), reduce_scatter the buffer before it is
@@ -63,18 +64,14 @@ extern const char *const fr_op_names[];
  *  The same number is the most bytes a rank must send or receive per byte of n. */
 double fr_op_bus_factor(fr_op op, int64_t n_ranks);
 
-/** One kind of link: alpha and beta. */
-struct fr_link_cost {
-    double latency_s; /**< >= 0 */
-    double s_per_B;   /**< >= 0 */
-};
-
 struct fr_collective_args {
     int64_t n_ranks;           /**< p >= 1 */
     int64_t ranks_per_node;    /**< r, 1 <= r <= p; p when all sit in one node */
     double size_B;             /**< n >= 0 */
     struct fr_link_cost inner; /**< a message within a node */
     struct fr_link_cost outer; /**< a message between nodes */
+    /** A message to the next rank while every rank sends one; s_per_B 0: as a flat algorithm. */
+    struct fr_link_cost ring;
 };
 
 /** A message of an expansion.  Work, not time. */
@@ -153,5 +150,7 @@ int32_t fr_log2_ceil(int64_t p);
 bool fr_is_power_of_two(int64_t p);
 /** The link a flat algorithm prices every message at. */
 struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a);
+/** The link that an algorithm prices at whose messages all go from each rank to the next. */
+struct fr_link_cost fr_collective_ring_link(const struct fr_collective_args *a);
 
 #endif

@@ -9,35 +9,13 @@ const struct fr_form *const fr_forms[] = {
 #undef FR_FORM
     NULL};
 
-struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, int64_t stride) {
-    int level = fr_levels_spanning(levels, n_ranks, stride);
-    struct fr_group group = {
-        .n_ranks = n_ranks,
-        .ranks_per_node = fr_levels_members(levels, 0, n_ranks, stride),
-        .level = level,
-        .inner = {levels->level[0].latency_s, fr_level_s_per_B(levels, 0)},
-        .outer = {levels->level[level].latency_s, fr_level_s_per_B(levels, level)},
-    };
-    return group;
-}
-
-struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b) {
-    int level = fr_levels_between(levels, a, b);
-    return (struct fr_group){
-        .n_ranks = 2,
-        .ranks_per_node = level == 0 ? 2 : 1,
-        .level = level,
-        .inner = {levels->level[0].latency_s, fr_level_s_per_B(levels, 0)},
-        .outer = {levels->level[level].latency_s, fr_level_s_per_B(levels, level)},
-    };
-}
-
 struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B) {
     return (struct fr_collective_args){.n_ranks = group->n_ranks,
                                        .ranks_per_node = group->ranks_per_node,
                                        .size_B = size_B,
                                        .inner = group->inner,
-                                       .outer = group->outer};
+                                       .outer = group->outer,
+                                       .ring = group->ring};
 }
 
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B) {

@@ -15,21 +15,7 @@
 
 #include "base/json.h"
 #include "models/collective.h"
-#include "topology/levels.h"
-
-/** Ranks that communicate: where they sit. */
-struct fr_group {
-    int64_t n_ranks;        /**< p */
-    int64_t ranks_per_node; /**< of them in one unit of level 0 */
-    int level;              /**< innermost level that holds them all */
-    struct fr_link_cost inner, outer;
-};
-
-/** The group of ranks 0, stride, ..., (n_ranks-1) stride. */
-struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, int64_t stride);
-
-/** The pair of ranks @p a and @p b, for send_recv. */
-struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b);
+#include "topology/communicator.h"
 
 struct fr_segment {
     double up_to_B, latency_s, s_per_B;

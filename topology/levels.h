@@ -15,9 +15,16 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "topology/shape.h"
 
 enum { FR_LEVEL_MAX = 8 };
 #define FR_RANKS_MAX ((int64_t)1 << 40)
+
+/** One kind of link: alpha and beta. */
+struct fr_link_cost {
+    double latency_s; /**< >= 0 */
+    double s_per_B;   /**< >= 0 */
+};
 
 struct fr_level {
     char name[32];
@@ -30,13 +37,14 @@ struct fr_level {
 struct fr_levels {
     int count; /**< 1..FR_LEVEL_MAX */
     struct fr_level level[FR_LEVEL_MAX];
+    struct fr_fabric fabric; /**< what joins the links of the outermost level; often nothing */
 };
 
 /** Read the array "levels" of a cluster file.  `ranks` must be a multiple of the level below. */
 fr_status fr_levels_read(const struct fr_json *array, struct fr_levels *levels,
                          struct fr_error *err);
 
-/** Ranks the whole machine holds. */
+/** Ranks the whole machine holds; with a fabric, as many as that has ports for. */
 int64_t fr_levels_capacity(const struct fr_levels *levels);
 
 /** Innermost level whose unit holds the ranks 0, stride, ..., (n_ranks-1) stride; the outermost

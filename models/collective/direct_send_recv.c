@@ -5,7 +5,7 @@
 static bool applicable(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
 
 static double time_s(const struct fr_collective_args *a) {
-    struct fr_link_cost link = fr_collective_flat_link(a);
+    struct fr_link_cost link = fr_collective_ring_link(a);
     if (a->n_ranks == 1) return 0;
     return link.latency_s + a->size_B * link.s_per_B;
 }

@@ -4,7 +4,7 @@
 static bool applicable(const struct fr_collective_args *a) { return a->n_ranks >= 1; }
 
 static double time_s(const struct fr_collective_args *a) {
-    struct fr_link_cost link = fr_collective_flat_link(a);
+    struct fr_link_cost link = fr_collective_ring_link(a);
     double p = (double)a->n_ranks;
     double start_s = 2 * (p - 1) * link.latency_s;
     double move_s = 2 * (p - 1) / p * a->size_B * link.s_per_B;

@@ -66,7 +66,7 @@ static void every_op_has_a_row_for_any_p(void **state) {
     (void)state;
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int64_t p = 1; p <= MAX_RANKS; p++) {
-            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}};
+            struct fr_collective_args a = {p, p, 1, {1, 1}, {1, 1}, {0, 0}};
             if (!fr_collective_fastest((fr_op)op, &a, NULL))
                 fail_msg("%s, p = %d: got no row", fr_op_names[op], (int)p);
         }
@@ -118,7 +118,7 @@ static void hand_computed_values(void **state) {
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
         const struct fr_collective *row = fr_collective_find(by_hand[i].op, by_hand[i].name);
         struct fr_collective_args a = {
-            by_hand[i].p, by_hand[i].r, by_hand[i].size_B, {2e-6, 1 / 25e9}, {10e-6, 1 / 10e9}};
+            by_hand[i].p, by_hand[i].r, by_hand[i].size_B, {2e-6, 1 / 25e9}, {10e-6, 1 / 10e9}, {0, 0}};
         if (a.ranks_per_node < a.n_ranks) a.inner.s_per_B = 1 / 100e9;
         assert_non_null(row);
         EXPECT(fabs(row->time_s(&a) - by_hand[i].wanted_s) <= 1e-12 * by_hand[i].wanted_s, row,
@@ -128,7 +128,7 @@ static void hand_computed_values(void **state) {
 
 static void flat_algorithms_pay_the_slower_place(void **state) {
     (void)state;
-    struct fr_collective_args a = {8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}};
+    struct fr_collective_args a = {8, 4, 8e6, {2e-6, 1 / 100e9}, {10e-6, 1 / 10e9}, {0, 0}};
     const struct fr_collective *ring = fr_collective_find(FR_OP_ALL_GATHER, "ring");
     EXPECT(fabs(ring->time_s(&a) - 7 * 110e-6) < 1e-15, ring, &a, "got %.15g s, wanted 770 us",
            ring->time_s(&a));
@@ -139,7 +139,7 @@ static void flat_algorithms_pay_the_slower_place(void **state) {
 
 static void a_million_ranks_are_no_trouble(void **state) {
     (void)state;
-    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}};
+    struct fr_collective_args a = {1000000, 8, 8e9, {2e-6, 1e-11}, {1e-5, 1e-10}, {0, 0}};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         if (!(*row)->applicable(&a)) continue;
         bounded(*row, &a);

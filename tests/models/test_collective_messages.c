@@ -241,7 +241,7 @@ static void circulant_gather_is_an_all_gather(void **state) {
                                                 .applicable = always,
                                                 .expand = expand_gather};
     for (int64_t p = 1; p <= MAX_RANKS; p++) {
-        struct fr_collective_args a = {p, p, (double)p, {1, 1}, {1, 1}};
+        struct fr_collective_args a = {p, p, (double)p, {1, 1}, {1, 1}, {0, 0}};
         well_formed(&gather, &a);
         heard(&gather, &a);
         moved(&gather, &a);
@@ -259,7 +259,7 @@ static void expansions_append(void **state) { (void)state, at_every_shape(append
 /* Inner: 1 s + 1 s/B, outer: 10 s + 2 s/B. */
 static void a_port_carries_one_message_at_a_time(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {4, 2, 0, {1, 1}, {10, 2}};
+    static const struct fr_collective_args a = {4, 2, 0, {1, 1}, {10, 2}, {0, 0}};
     struct fr_message_list list = {0};
     double time_s = -1;
     assert_int_equal(fr_message_list_time_s(&list, &a, &time_s), FR_OK);
@@ -282,7 +282,7 @@ static void a_port_carries_one_message_at_a_time(void **state) {
 
 static void too_many_ranks_to_write_down_is_an_error(void **state) {
     (void)state;
-    static const struct fr_collective_args a = {(int64_t)1 << 40, 8, 1, {1, 1}, {1, 1}};
+    static const struct fr_collective_args a = {(int64_t)1 << 40, 8, 1, {1, 1}, {1, 1}, {0, 0}};
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         struct fr_message_list list = {0};
         EXPECT((*row)->expand(&a, &list) == FR_ERR_NOMEM, *row, &a, "expand did not refuse");

@@ -1,0 +1,227 @@
+#include "topology/communicator.h"
+
+#include <stdlib.h>
+
+#include "topology/route.h"
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t fr_communicator_slot(const struct fr_communicator *c, int64_t g, int64_t i) {
+    int64_t rank =
+        c->first + g / c->stride * c->stride * c->n_ranks + g % c->stride + i * c->stride;
+    return c->slot ? c->slot[rank] : rank;
+}
+
+/* ---- closed form: levels without a fabric ---------------------------------------------------- */
+
+/* Ranks, of p G of them, that hang on the busiest link of B ranks. */
+static int64_t on_a_link(int64_t shared_by, int64_t p, int64_t stride, int64_t groups) {
+    if (groups >= stride) return least(shared_by, groups / stride * stride * p);
+    if (stride >= shared_by) return least(groups, shared_by);
+    return least((shared_by + stride - 1) / stride, p) * groups;
+}
+
+/* Messages on the busiest link of level l when each member sends to the next: of a unit below it
+ * only the last member of each communicator has its next one elsewhere. */
+static int64_t ring_load(const struct fr_levels *levels, int l, int64_t p, int64_t stride,
+                         int64_t groups) {
+    int64_t below = l ? levels->level[l - 1].ranks : 1, shared_by = levels->level[l].shared_by;
+    int64_t inside = fr_levels_members(levels, l, p, stride);
+    int64_t active = on_a_link(shared_by, p, stride, groups), span = p * stride;
+    if (inside == (l ? fr_levels_members(levels, l - 1, p, stride) : 1)) return 0;
+    if (stride >= below) return active;
+    int64_t leaving = least(stride, groups) * least(shared_by, 1 + (shared_by - 1) / below);
+    if (span % below != 0 && groups > stride)
+        leaving *= 2; /* the end of one, the next's start */
+    return least(leaving, active);
+}
+
+static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t stride,
+                              int64_t groups) {
+    int level = fr_levels_spanning(levels, p, stride);
+    struct fr_group group = {.n_ranks = p,
+                             .ranks_per_node = fr_levels_members(levels, 0, p, stride),
+                             .level = level};
+    for (int l = 0; l <= level; l++) {
+        const struct fr_level *at = &levels->level[l];
+        double ring = (double)ring_load(levels, l, p, stride, groups) / at->rate_B_per_s;
+        double all = (double)on_a_link(at->shared_by, p, stride, groups) / at->rate_B_per_s;
+        if (l == 0) group.inner = (struct fr_link_cost){at->latency_s, all};
+        if (ring > group.ring.s_per_B) group.ring.s_per_B = ring;
+        if (all > group.outer.s_per_B && (l > 0 || level == 0 || group.ranks_per_node > 1))
+            group.outer.s_per_B = all;
+    }
+    group.ring.latency_s = group.outer.latency_s = levels->level[level].latency_s;
+    return group;
+}
+
+/* Boundaries of units, links and communicators fall together, so that the closed form is exact. */
+static bool regular(const struct fr_levels *levels, const struct fr_communicator *c) {
+    int64_t span = c->n_ranks * c->stride;
+    if (levels->fabric.shape || c->slot || c->first) return false;
+    if (c->n_groups > c->stride && c->n_groups % c->stride != 0) return false;
+    for (int l = 0; l < levels->count; l++) {
+        int64_t ranks = levels->level[l].ranks, shared_by = levels->level[l].shared_by;
+        if (ranks % c->stride != 0 && c->stride % ranks != 0) return false;
+        if (shared_by % c->stride != 0 && c->stride % shared_by != 0) return false;
+        if (ranks % span != 0 && span % ranks != 0) return false;
+        if (l && shared_by > levels->level[l - 1].ranks) return false;
+    }
+    return true;
+}
+
+/* ---- counting -------------------------------------------------------------------------------- */
+
+struct counter {
+    const struct fr_levels *levels;
+    const struct fr_communicator *c;
+    int32_t *load; /* [links], zero between uses */
+};
+
+/* Every member sends @p shift places on.  @return the longest latency and busiest link */
+static struct fr_link_cost count_shift(struct counter *k, int64_t shift) {
+    int64_t links[FR_ROUTE_MAX], p = k->c->n_ranks;
+    struct fr_link_cost cost = {0, 0};
+    for (int erase = 0; erase < 2; erase++)
+        for (int64_t g = 0; g < k->c->n_groups; g++)
+            for (int64_t i = 0; i < p; i++) {
+                int64_t a = fr_communicator_slot(k->c, g, i);
+                int64_t b =
+                    fr_communicator_slot(k->c, g, i + shift < p ? i + shift : i + shift - p);
+                int n = fr_route(k->levels, a, b, links);
+                double latency_s = 0;
+                for (int h = 0; h < n; h++) {
+                    if (erase) {
+                        k->load[links[h]] = 0;
+                        continue;
+                    }
+                    struct fr_link link = fr_link_at(k->levels, links[h]);
+                    double s_per_B = ++k->load[links[h]] / link.rate_B_per_s;
+                    latency_s += link.latency_s;
+                    if (s_per_B > cost.s_per_B) cost.s_per_B = s_per_B;
+                }
+                if (latency_s > cost.latency_s) cost.latency_s = latency_s;
+            }
+    return cost;
+}
+
+static void worse(struct fr_link_cost *cost, struct fr_link_cost other) {
+    if (other.latency_s > cost->latency_s) cost->latency_s = other.latency_s;
+    if (other.s_per_B > cost->s_per_B) cost->s_per_B = other.s_per_B;
+}
+
+/* Level that holds all members of every communicator, most members in one node of it, and the
+ * busiest link of level 0 were all to use it. */
+static void count_places(struct counter *k, struct fr_group *group) {
+    const struct fr_level *node = &k->levels->level[0];
+    int32_t busiest = 0;
+    for (int64_t g = 0; g < k->c->n_groups; g++) {
+        int64_t first = fr_communicator_slot(k->c, g, 0);
+        for (int64_t i = 0; i < k->c->n_ranks; i++) {
+            int64_t slot = fr_communicator_slot(k->c, g, i);
+            int between = fr_levels_between(k->levels, first, slot);
+            int32_t members = ++k->load[slot / node->ranks];
+            if (between > group->level) group->level = between;
+            if (members > group->ranks_per_node) group->ranks_per_node = members;
+        }
+        for (int64_t i = 0; i < k->c->n_ranks; i++)
+            k->load[fr_communicator_slot(k->c, g, i) / node->ranks] = 0;
+    }
+    for (int erase = 0; erase < 2; erase++)
+        for (int64_t g = 0; g < k->c->n_groups; g++)
+            for (int64_t i = 0; i < k->c->n_ranks; i++) {
+                int32_t *load = &k->load[fr_communicator_slot(k->c, g, i) / node->shared_by];
+                *load = erase ? 0 : *load + 1;
+                if (*load > busiest) busiest = *load;
+            }
+    group->inner = (struct fr_link_cost){node->latency_s, busiest / node->rate_B_per_s};
+}
+
+fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communicator *c,
+                         struct fr_group *group, struct fr_error *err) {
+    struct counter k = {levels, c, NULL};
+    *group = (struct fr_group){.n_ranks = c->n_ranks};
+    k.load = calloc((size_t)fr_links_count(levels) + (size_t)fr_levels_capacity(levels),
+                    sizeof *k.load);
+    if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");
+    count_places(&k, group);
+    group->ring = count_shift(&k, 1 % c->n_ranks);
+    for (int64_t shift = 1; shift < c->n_ranks; shift *= 2)
+        worse(&group->outer, count_shift(&k, shift));
+    worse(&group->outer, count_shift(&k, c->n_ranks / 2));
+    free(k.load);
+    return FR_OK;
+}
+
+fr_status fr_group_of(const struct fr_levels *levels, const struct fr_communicator *c,
+                      struct fr_group *group, struct fr_error *err) {
+    if (!regular(levels, c)) return fr_group_count(levels, c, group, err);
+    *group = closed(levels, c->n_ranks, c->stride, c->n_groups);
+    return FR_OK;
+}
+
+struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, int64_t stride) {
+    struct fr_communicator c = {.n_ranks = n_ranks, .stride = stride, .n_groups = stride};
+    struct fr_group group;
+    bool fits = n_ranks * stride <= fr_levels_capacity(levels);
+    if (levels->fabric.shape && n_ranks > 1 && fits &&
+        fr_group_count(levels, &c, &group, NULL) == FR_OK)
+        return group;
+    return closed(levels, n_ranks, stride, fr_levels_capacity(levels));
+}
+
+/* ---- pairs ----------------------------------------------------------------------------------- */
+
+/* Messages of all pairs that use link @p id. */
+static int64_t pairs_on(const struct fr_levels *levels, int64_t id, int64_t a, int64_t b,
+                        int64_t n, int64_t n_copies, int64_t stride) {
+    int64_t links[FR_ROUTE_MAX], load = 0;
+    for (int64_t d = 0; d < n_copies; d++)
+        for (int64_t u = 0; u < n; u++) {
+            int hops = fr_route(levels, a + u + d * stride, b + u + d * stride, links);
+            for (int h = 0; h < hops; h++) load += links[h] == id;
+        }
+    return load;
+}
+
+struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_t b, int64_t n,
+                               int64_t n_copies, int64_t stride) {
+    enum { LOOKED_AT = 4096 }; /* pairs; those further away seldom share a link */
+    struct fr_group group = {.n_ranks = 2, .level = fr_levels_between(levels, a, b)};
+    const struct fr_level *node = &levels->level[0];
+    int64_t links[FR_ROUTE_MAX], far = 1;
+    for (int l = 0; l < levels->count; l++)
+        if (levels->level[l].shared_by > far) far = levels->level[l].shared_by;
+    /* Links are shared by neighbours, but for those of a fabric. */
+    if (!levels->fabric.shape) n_copies = least(n_copies, 1 + far / stride);
+    n_copies = least(n_copies, 1 + LOOKED_AT / n);
+    group.ranks_per_node = group.level == 0 ? 2 : 1;
+    group.inner = (struct fr_link_cost){node->latency_s, fr_level_s_per_B(levels, 0)};
+    for (int64_t t = 0; t<n; t += n> 1 ? n - 1 : 1) {
+        struct fr_link_cost cost = {0, 0};
+        int hops = fr_route(levels, a + t, b + t, links);
+        for (int h = 0; h < hops; h++) {
+            struct fr_link link = fr_link_at(levels, links[h]);
+            double load = (double)pairs_on(levels, links[h], a, b, n, n_copies, stride);
+            cost.latency_s += link.latency_s;
+            if (load / link.rate_B_per_s > cost.s_per_B)
+                cost.s_per_B = load / link.rate_B_per_s;
+        }
+        worse(&group.outer, cost);
+    }
+    group.ring = group.outer;
+    return group;
+}
+
+struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b) {
+    int level = fr_levels_between(levels, a, b);
+    struct fr_group group = {
+        .n_ranks = 2,
+        .ranks_per_node = level == 0 ? 2 : 1,
+        .level = level,
+        .inner = {levels->level[0].latency_s, fr_level_s_per_B(levels, 0)},
+        .outer = {levels->level[level].latency_s, fr_level_s_per_B(levels, level)},
+    };
+    group.ring = group.outer;
+    return group;
+}

@@ -1,0 +1,109 @@
+#include "topology/route.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* Links of a level: 2 for every group of ranks that shares one, up then down. */
+static int64_t groups_of(const struct fr_levels *levels, int l) {
+    int64_t shared_by = levels->level[l].shared_by;
+    return (fr_levels_capacity(levels) + shared_by - 1) / shared_by;
+}
+
+static int64_t first_of(const struct fr_levels *levels, int l) {
+    int64_t first = 0;
+    for (int k = 0; k < l; k++) first += 2 * groups_of(levels, k);
+    return first;
+}
+
+int64_t fr_links_count(const struct fr_levels *levels) {
+    return first_of(levels, levels->count) + levels->fabric.n_links;
+}
+
+struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id) {
+    for (int l = 0; l < levels->count; l++) {
+        int64_t links = 2 * groups_of(levels, l);
+        if (id < links)
+            return (struct fr_link){levels->level[l].latency_s / 2,
+                                    levels->level[l].rate_B_per_s};
+        id -= links;
+    }
+    return (struct fr_link){levels->fabric.latency_s, levels->fabric.rate_B_per_s};
+}
+
+static int across_level(const struct fr_levels *levels, int l, int64_t a, int64_t b,
+                        int64_t *links) {
+    int64_t first = first_of(levels, l), shared_by = levels->level[l].shared_by;
+    links[0] = first + 2 * (a / shared_by);
+    links[1] = first + 2 * (b / shared_by) + 1;
+    return 2;
+}
+
+static int through_fabric(const struct fr_levels *levels, int64_t a, int64_t b,
+                          int64_t *links) {
+    const struct fr_fabric *fabric = &levels->fabric;
+    int outer = levels->count - 1, n = 0;
+    int64_t shared_by = levels->level[outer].shared_by, fabric_first, ends[2];
+    if (fabric->shape->leave) {
+        int64_t port = fabric->shape->leave(fabric, a / shared_by, b / shared_by);
+        int64_t relay = port * shared_by + a % shared_by;
+        if (relay / shared_by != a / shared_by) {
+            n += across_level(levels, fr_levels_between(levels, a, relay), a, relay, links);
+            a = relay;
+        }
+    }
+    across_level(levels, outer, a, b, ends);
+    fabric_first = first_of(levels, levels->count);
+    links[n++] = ends[0];
+    int hops = fabric->shape->route(fabric, a / shared_by, b / shared_by, links + n);
+    for (int k = 0; k < hops; k++) links[n + k] += fabric_first;
+    n += hops;
+    links[n++] = ends[1];
+    return n;
+}
+
+int fr_route(const struct fr_levels *levels, int64_t a, int64_t b, int64_t *links) {
+    if (a == b) return 0;
+    int l = fr_levels_between(levels, a, b);
+    if (l == levels->count - 1 && levels->fabric.shape)
+        return through_fabric(levels, a, b, links);
+    return across_level(levels, l, a, b, links);
+}
+
+struct fr_link_cost fr_route_cost(const struct fr_levels *levels, int64_t a, int64_t b) {
+    int64_t links[FR_ROUTE_MAX];
+    struct fr_link_cost cost = {0, 0};
+    int n = fr_route(levels, a, b, links);
+    for (int k = 0; k < n; k++) {
+        struct fr_link link = fr_link_at(levels, links[k]);
+        cost.latency_s += link.latency_s;
+        if (1 / link.rate_B_per_s > cost.s_per_B) cost.s_per_B = 1 / link.rate_B_per_s;
+    }
+    return cost;
+}
+
+const char *fr_link_name(const struct fr_levels *levels, int64_t id, char *out,
+                         size_t capacity) {
+    for (int l = 0; l < levels->count; l++) {
+        int64_t links = 2 * groups_of(levels, l);
+        if (id < links) {
+            snprintf(out, capacity, "%s.%" PRId64 ".%s", levels->level[l].name, id / 2,
+                     id % 2 ? "down" : "up");
+            return out;
+        }
+        id -= links;
+    }
+    snprintf(out, capacity, "fabric.%" PRId64, id);
+    return out;
+}
+
+double fr_bisection_B_per_s(const struct fr_levels *levels) {
+    const struct fr_fabric *fabric = &levels->fabric;
+    const struct fr_level *outer = &levels->level[levels->count - 1];
+    int64_t node_ranks = levels->count > 1 ? outer[-1].ranks : 1;
+    double nodes = (double)(outer->ranks / node_ranks);
+    double links = (double)(node_ranks > outer->shared_by ? node_ranks / outer->shared_by : 1);
+    double least = nodes / 2 * links * outer->rate_B_per_s;
+    if (nodes < 2) return 0;
+    double cut = fabric->shape ? fabric->shape->bisection(fabric) * fabric->rate_B_per_s : -1;
+    return cut >= 0 && cut < least ? cut : least;
+}

@@ -1,0 +1,41 @@
+/** @file
+ *  Which links a message uses, and what each can do.
+ *
+ *  Links are one way.  Each level has a link up (from the ranks) and one down for every group of
+ *  `shared_by` ranks; a message between two ranks goes up and down at the innermost level that
+ *  holds both, and where a fabric joins the outermost level, through that in between.  A
+ *  message's time alone is the sum of its links' latencies and its bytes at the slowest one's rate.
+ *  Routes are worked out when asked for, in time proportional to their length.
+ */
+#ifndef FR_TOPOLOGY_ROUTE_H
+#define FR_TOPOLOGY_ROUTE_H
+
+#include "topology/levels.h"
+
+struct fr_link {
+    double latency_s;
+    double rate_B_per_s;
+};
+
+/** Links of the whole machine, numbered from 0. */
+int64_t fr_links_count(const struct fr_levels *levels);
+
+/** What link @p id can do.  A level's latency lies half on the way up, half on the way down. */
+struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id);
+
+/** Links from slot @p a to slot @p b in order, into links[FR_ROUTE_MAX]. @return how many; 0 for
+ *  a = b. */
+int fr_route(const struct fr_levels *levels, int64_t a, int64_t b, int64_t *links);
+
+/** Time of @p size_B from @p a to @p b with nothing else under way: latency and time per byte. */
+struct fr_link_cost fr_route_cost(const struct fr_levels *levels, int64_t a, int64_t b);
+
+/** A name for link @p id, as in "node.3.up", "fabric.17". @return @p out. */
+const char *fr_link_name(const struct fr_levels *levels, int64_t id, char *out,
+                         size_t capacity);
+
+/** Bytes per second that one half of the nodes can send to the other through the narrowest such
+ *  cut, in closed form; 0 for a single node [B/s]. */
+double fr_bisection_B_per_s(const struct fr_levels *levels);
+
+#endif
