@@ -17,7 +17,7 @@ static const char *const lines[] = {
     "torus size=8,2",
     "torus size=2,2,2",
     "torus size=8,3 bandwidth=1GB/s",
-    "dragonfly groups=4 routers=3 ports=2 global=2",
+    "dragonfly groups=4 routers=3 ports=2 global=1",
     "dragonfly groups=4 routers=3 ports=1 bandwidth=3GB/s",
     "dragonfly groups=2 routers=2 ports=4 global=1",
     "dragonfly groups=1 routers=4 ports=2",

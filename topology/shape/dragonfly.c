@@ -80,8 +80,9 @@ static void ends(const struct fr_fabric *f, int64_t link, int64_t *from, int64_t
     *to = global_switch(&s, there, global_number(&s, there, group, k / (s.groups - 1)));
 }
 
-/* Half of the groups on either side; a single group is a complete graph of its switches.  Groups of
- * one or two switches may be cheaper to cut through. */
+/* Half of the groups on either side; a single group is a complete graph of its switches.  Where
+ * groups have few links inside for those between (a^2 / 4 against c (g-1)) a cut through them can be
+ * cheaper, and this is an upper bound. */
 static double bisection(const struct fr_fabric *f) {
     struct size s = size_of(f);
     double half = (double)(s.groups > 1 ? s.groups : s.switches) / 2;
