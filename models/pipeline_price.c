@@ -222,8 +222,11 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
  * (Megatron's scatter-gather). */
 static double message_s(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                         double message_B, double gathered_B, uint32_t *extrapolated) {
+    /* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
+     * which only a shared network (sim/network/) can bring together. */
     struct fr_group pair =
-        fr_group_pair(&job->cluster.levels, i * plan->tp, (i + 1) % plan->pp * plan->tp);
+        fr_group_pairs(&job->cluster.levels, i * plan->tp, (i + 1) % plan->pp * plan->tp,
+                       plan->tp, plan->dp, plan->tp * plan->pp);
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
     double time_s =
         fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);

@@ -55,7 +55,11 @@ static double time_s(const struct setting *s, enum step step, int64_t compressed
 
 static void apply(struct setting *s, double efficiency, double adapter) {
     s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s = s->peak_flop_per_s * efficiency;
-    s->job.cluster.levels.level[1].rate_B_per_s = s->adapter_B_per_s * adapter;
+    /* Ranks are numbered tensor, data, pipeline there, so that a node's eight all are replicas of
+     * one stage and send at once: each has an eighth of the adapter. */
+    struct fr_level *system = &s->job.cluster.levels.level[1];
+    system->rate_B_per_s = s->adapter_B_per_s * adapter / 8;
+    system->shared_by = 1;
 }
 
 struct fitting {
