@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const keys[] = {"id", "app", "model", "plan", NULL};
+static const char *const keys[] = {"kind",  "id",    "app",  "ranks", "group",
+                                   "label", "model", "plan", NULL};
 
 static fr_status find_app(const struct fr_json *node, const struct fr_real_app **app,
                           struct fr_error *err) {
@@ -60,14 +61,30 @@ static fr_status check(struct fr_real_item *item, const char *name, int n_ranks,
                    inner.detail);
 }
 
+/* Is the line a case for this job? */
+static fr_status wanted(const struct fr_json *root, int n_ranks, bool *is_case,
+                        struct fr_error *err) {
+    struct fr_json kind = fr_json_member(root, "kind");
+    const char *text = NULL;
+    int64_t ranks = 0;
+    FR_TRY(fr_json_text(&kind, &text, err));
+    *is_case = strcmp(text, "case") == 0;
+    if (!*is_case) return FR_OK;
+    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, &ranks, err));
+    *is_case = ranks == n_ranks;
+    return FR_OK;
+}
+
 static fr_status read_line(const char *line, size_t length, const char *name, int n_ranks,
-                           uint64_t seed, struct fr_real_item *item, struct fr_error *err) {
+                           uint64_t seed, struct fr_real_item *item, bool *is_case,
+                           struct fr_error *err) {
     struct fr_json_document *document = NULL;
     FR_TRY(fr_json_parse(line, length, name, &document, err));
     struct fr_json root = fr_json_root(document);
-    fr_status status = read_item(&root, name, item, err);
+    fr_status status = wanted(&root, n_ranks, is_case, err);
+    if (status == FR_OK && *is_case) status = read_item(&root, name, item, err);
     fr_json_free(document);
-    FR_TRY(status);
+    if (status != FR_OK || !*is_case) return status;
     item->run = (struct fr_real_case){
         .workload = &item->workload, .plan = &item->plan, .options = "", .seed = seed};
     return check(item, name, n_ranks, err);
@@ -83,11 +100,17 @@ fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, ui
         size_t length = strcspn(at, "\n");
         char place[160];
         snprintf(place, sizeof place, "%.120s: line %d", name, ++line);
-        if (length > 0)
-            FR_TRY(read_line(at, length, place, n_ranks, seed, &cases->items[cases->n++], err));
+        bool is_case = false;
+        struct fr_real_item *item = &cases->items[cases->n];
+        if (length > 0) {
+            cases->n++; /* freed whatever becomes of it */
+            FR_TRY(read_line(at, length, place, n_ranks, seed, item, &is_case, err));
+            if (!is_case) cases->n--;
+        }
         at += length + (at[length] == '\n');
     }
-    if (cases->n == 0) return fr_fail(err, FR_ERR_INPUT, name, "holds no case");
+    if (cases->n == 0)
+        return fr_fail(err, FR_ERR_INPUT, name, "holds no case for %d ranks", n_ranks);
     return FR_OK;
 }
 

@@ -1,9 +1,12 @@
 /** @file
  *  The cases of a job: a file of JSON lines, what is to be run one a line.
  *
- *      {"id": 0, "app": "phantom", "model": "{...}", "plan": "{...}"}
+ *      {"kind": "case", "id": 0, "app": "phantom", "ranks": 2, "model": "{...}", "plan": "{...}",
+ *       "group": "...", "label": "..."}
  *
- *  model and plan are the texts of a model and a plan file.
+ *  model and plan are the texts of a model and a plan file.  Lines of other kinds, and cases for
+ *  other rank counts, are passed over: one file may hold the cases of several jobs and what
+ *  they measured.
  */
 #ifndef FR_CALIBRATE_APPS_CASE_H
 #define FR_CALIBRATE_APPS_CASE_H
@@ -24,7 +27,7 @@ struct fr_real_cases {
     int n;
 };
 
-/** Read @p text (of file @p name), every case checked by its program and against @p n_ranks.
+/** Read the cases for @p n_ranks of @p text (of file @p name), each checked by its program.
  *  @return FR_OK, FR_ERR_INPUT with file and line, FR_ERR_NOMEM.  Free with fr_real_cases_free,
  *          also on error. */
 fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, uint64_t seed,

@@ -1,0 +1,167 @@
+/* Real runs of the papers' methods beside their predictions. */
+#include "calibrate/validate/validate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/load.h"
+#include "app/render.h"
+#include "app/render_validation.h"
+#include "app/verb.h"
+#include "base/file.h"
+#include "base/range.h"
+
+static const struct fr_option options[] = {
+    FR_OPTION_CLUSTER,
+    {"app", "NAME", "tensor, phantom, grid, pipeline, subgraph, or all (default)", 'a'},
+    {"ranks", "RANGE", "rank counts (default: processors, at least 2)", 'n'},
+    {"samples", "FILE", "where measurements go (default validate.jsonl)", 0},
+    {"from", "FILE", "score what FILE holds again instead of measuring", 0},
+    {"passes", "N", "every configuration so often, each time in a new order (default 5)", 0},
+    {"visit", "SECONDS", "sampling time of one visit (default 0.15)", 0},
+    {"budget", "SECONDS", "begin no pass but the first after so long", 0},
+    {"seed", "N", "of numbers and order (default 1)", 0},
+    {"launcher", "\"WORDS\"",
+     "instead of mpirun, e.g. \"srun --mpi=pmix -n 64\", with one rank count", 0},
+    {"cores", "N", "ranks beyond N are shown but not scored (default: this machine's)", 0},
+    {"fail", "RANK:VISIT", "for tests: this rank ends itself at this visit", 0},
+    FR_OPTION_JSON,
+    FR_OPTION_CSV,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+static fr_status read_fail(const struct fr_args *args, struct fr_validate_options *o,
+                           struct fr_error *err) {
+    const char *fail = fr_args_get(args, "fail");
+    o->fail_rank = o->fail_visit = -1;
+    if (fail && sscanf(fail, "%" SCNd64 ":%" SCNd64, &o->fail_rank, &o->fail_visit) != 2)
+        return fr_fail(err, FR_ERR_USAGE, "--fail", "expected RANK:VISIT, e.g. 1:3");
+    return FR_OK;
+}
+
+static fr_status read_options(const struct fr_args *args, struct fr_validate_options *o,
+                              struct fr_error *err) {
+    long long passes = 5, seed = 1;
+    *o = (struct fr_validate_options){.samples = fr_args_get(args, "samples"),
+                                      .visit_s = 0.15,
+                                      .progress = isatty(STDERR_FILENO)};
+    if (!o->samples) o->samples = "validate.jsonl";
+    if (strcmp(o->samples, "-") == 0)
+        return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
+    o->launch.launcher = fr_args_get(args, "launcher");
+    FR_TRY(fr_args_integer(args, "passes", 1, 10000, &passes, err));
+    FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
+    FR_TRY(fr_args_number(args, "visit", 0, 3600, &o->visit_s, err));
+    FR_TRY(fr_args_number(args, "budget", 0, 1e9, &o->budget_s, err));
+    FR_TRY(read_fail(args, o, err));
+    o->passes = passes;
+    o->seed = seed;
+    return FR_OK;
+}
+
+static fr_status design(const struct fr_args *args, struct fr_validation *v,
+                        struct fr_error *err) {
+    const char *app = fr_args_get(args, "app"), *ranks = fr_args_get(args, "ranks");
+    char here[24];
+    int64_t *values = NULL;
+    size_t count = 0;
+    snprintf(here, sizeof here, "%d", fr_launch_cores() > 2 ? fr_launch_cores() : 2);
+    FR_TRY(fr_range_parse(ranks ? ranks : here, false, 1, "--ranks", &values, &count, err));
+    fr_status status = FR_OK;
+    for (size_t i = 0; i < count && status == FR_OK; i++)
+        status = fr_validate_design(app ? app : "all", values[i], v, err);
+    free(values);
+    if (status == FR_OK && v->n_rows == 0)
+        status = fr_fail(err, FR_ERR_USAGE, "--ranks",
+                         "no configuration of this program runs on that many ranks");
+    return status;
+}
+
+/* A configuration without a prediction is measured all the same, but one must have one. */
+static fr_status check_predicted(const struct fr_validation *v, struct fr_error *err) {
+    const struct fr_validate_row *first = &v->rows[0];
+    int reason = 0;
+    for (int i = 0; i < v->n_rows; i++)
+        if (!v->rows[i].reasons) return FR_OK;
+    while (!(first->reasons & FR_BECAUSE(reason))) reason++;
+    return fr_fail(err, FR_ERR_INPUT, "--cluster",
+                   "can predict none of the runs; of %s, %s: %s", first->run.group,
+                   first->run.label, fr_reason_names[reason]);
+}
+
+static fr_status measure(const struct fr_args *args, const struct fr_cluster *cluster,
+                         const char **samples, struct fr_error *err) {
+    struct fr_validate_options o;
+    struct fr_validation v = {0};
+    FR_TRY(read_options(args, &o, err));
+    *samples = o.samples;
+    FR_TRY(fr_file_check_writable(o.samples, err));
+    fr_status status = design(args, &v, err);
+    if (status == FR_OK) status = fr_validate_score(cluster, INT64_MAX, &v, err);
+    if (status == FR_OK) status = check_predicted(&v, err);
+    if (status == FR_OK) status = fr_validate_measure(&v, &o, err);
+    fr_validation_free(&v);
+    return status;
+}
+
+static fr_status print(const struct fr_args *args, const struct fr_cluster *cluster,
+                       const struct fr_validation *v, struct fr_error *err) {
+    struct fr_text text = {0};
+    if (fr_args_has(args, "json"))
+        fr_validation_json(&text, cluster, fr_args_get(args, "app"), v);
+    else if (fr_args_has(args, "csv"))
+        fr_validation_csv(&text, v);
+    else
+        fr_validation_print(&text, cluster, v);
+    return fr_app_print(&text, err);
+}
+
+static fr_status validate(const struct fr_args *args, struct fr_job *job,
+                          struct fr_error *err) {
+    const char *samples = fr_args_get(args, "from");
+    struct fr_validation v = {0};
+    struct fr_error early = {.status = FR_OK};
+    long long cores = fr_launch_cores();
+    if (args->n_words)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    FR_TRY(fr_args_integer(args, "cores", 1, 1 << 24, &cores, err));
+    FR_TRY(fr_app_load(args, false, job, err));
+    fr_status measured = samples ? FR_OK : measure(args, &job->cluster, &samples, &early);
+    if (measured != FR_OK && measured != FR_ERR_PARTIAL) {
+        *err = early;
+        return measured;
+    }
+    /* What an ended job left is worth showing; the exit code still says that it ended early. */
+    fr_status status = fr_validate_read(samples, &v, err);
+    if (status == FR_OK) status = fr_validate_score(&job->cluster, cores, &v, err);
+    if (status == FR_OK) status = print(args, &job->cluster, &v, err);
+    fr_validation_free(&v);
+    if (status == FR_OK && measured != FR_OK) *err = early;
+    return status == FR_OK ? measured : status;
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_job job = {0};
+    fr_status status = validate(args, &job, err);
+    fr_job_free(&job);
+    return status;
+}
+
+const struct fr_verb fr_verb_validate = {
+    .name = "validate",
+    .summary = "real runs of the papers' methods beside their predictions",
+    .usage = "--cluster C [--app NAME] [--ranks RANGE] [--json|--csv]",
+    .details = "Trains small networks for real (MPI and BLAS), times a step of each "
+               "configuration, and\n"
+               "shows each beside what the cluster file predicts: error, rank correlation, and "
+               "regret,\n"
+               "how much slower the predicted best of a group is than the measured best.\n"
+               "  forerun calibrate --ranks 2 && forerun validate --cluster cluster.json --app "
+               "phantom\n"
+               "  forerun validate --cluster other.json --from validate.jsonl\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,134 @@
+/* The designed set: sizes that a step takes milliseconds for, so that compute, traffic and
+ * messages all matter somewhere, and every choice a user has within each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/validate/validate.h"
+
+struct design {
+    struct fr_validation *validation;
+    int64_t ranks;
+    struct fr_error *err;
+    fr_status status;
+};
+
+static void add(struct design *d, struct fr_validate_case *run) {
+    if (d->status != FR_OK) return;
+    run->id = d->validation->n_rows;
+    run->ranks = d->ranks;
+    d->status = fr_validation_add(d->validation, run, d->err);
+}
+
+/* ---- one feed-forward network, divided in several ways --------------------------------------- */
+
+enum { LAYERS = 2 };
+static const int widths[] = {512, 1024, 2048}, batches[] = {32, 128};
+
+static struct fr_validate_case ffn(const struct design *d, const char *app, int n, int b) {
+    struct fr_validate_case run = {0};
+    snprintf(run.app, sizeof run.app, "%s", app);
+    snprintf(run.group, sizeof run.group, "ffn n=%d b=%d p=%" PRId64, n, b, d->ranks);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
+             LAYERS, b);
+    return run;
+}
+
+static void each_ffn(struct design *d, void (*one)(struct design *d, int n, int b)) {
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        for (size_t j = 0; j < sizeof batches / sizeof *batches; j++)
+            if (widths[i] % d->ranks == 0) one(d, widths[i], batches[j]);
+}
+
+static void tensor_one(struct design *d, int n, int b) {
+    struct fr_validate_case run = ffn(d, "tensor", n, b);
+    snprintf(run.label, sizeof run.label, "tensor");
+    snprintf(run.plan, sizeof run.plan, "{\"tp\": %" PRId64 "}", d->ranks);
+    add(d, &run);
+}
+
+static void tensor(struct design *d) { each_ffn(d, tensor_one); }
+
+static void phantom_one(struct design *d, int n, int b) {
+    static const int ghosts[] = {4, 16, 64};
+    double limit = (double)n / (double)d->ranks * (1 - 1 / (double)d->ranks);
+    for (size_t i = 0; i < sizeof ghosts / sizeof *ghosts && ghosts[i] < limit; i++) {
+        struct fr_validate_case run = ffn(d, "phantom", n, b);
+        snprintf(run.label, sizeof run.label, "phantom k=%d", ghosts[i]);
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"phantom\", \"tp\": %" PRId64 ", \"ghost\": %d}", d->ranks,
+                 ghosts[i]);
+        add(d, &run);
+    }
+}
+
+static void phantom(struct design *d) {
+    if (d->ranks > 1) each_ffn(d, phantom_one);
+}
+
+static void grid_one(struct design *d, int n, int b) {
+    for (int64_t r = 1; r <= d->ranks; r++) {
+        if (d->ranks % r != 0 || b % (d->ranks / r) != 0) continue;
+        struct fr_validate_case run = ffn(d, "grid", n, b);
+        snprintf(run.label, sizeof run.label, "grid %" PRId64 "x%" PRId64, r, d->ranks / r);
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"grid\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "}", r,
+                 d->ranks / r);
+        add(d, &run);
+    }
+}
+
+/* A network that narrows: its wide layers gain from dividing the model, its narrow ones from
+ * dividing the batch, so that grids per layer have something to win. */
+static void grid_per_layer(struct design *d) {
+    int64_t p = d->ranks;
+    const int64_t uses[][3] = {{1, 1, 1}, {p, p, p}, {p, 1, 1}, {p, p, 1}, {1, p, p}};
+    for (size_t i = 0; p > 1 && i < sizeof uses / sizeof *uses; i++) {
+        struct fr_validate_case run = {.app = "grid"};
+        const int64_t *tp = uses[i];
+        snprintf(run.group, sizeof run.group, "mlp 2048-1024-512-512 b=128 p=%" PRId64, p);
+        snprintf(run.label, sizeof run.label, "grid P_r %" PRId64 ",%" PRId64 ",%" PRId64,
+                 tp[0], tp[1], tp[2]);
+        snprintf(run.model, sizeof run.model,
+                 "{\"kind\": \"mlp\", \"layers\": [2048, 1024, 512, 512], "
+                 "\"global_batch\": 128}");
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"grid\", \"dp\": %" PRId64 ", \"layer_tp\": [%" PRId64
+                 ", %" PRId64 ", %" PRId64 "]}",
+                 p, tp[0], tp[1], tp[2]);
+        add(d, &run);
+    }
+}
+
+static void grid(struct design *d) {
+    each_ffn(d, grid_one);
+    grid_per_layer(d);
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    void (*design)(struct design *d);
+} designs[] = {{"tensor", tensor}, {"phantom", phantom}, {"grid", grid}};
+
+enum { N_DESIGNS = sizeof designs / sizeof *designs };
+
+fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validation *validation,
+                             struct fr_error *err) {
+    struct design d = {.validation = validation, .ranks = ranks, .err = err, .status = FR_OK};
+    const char *known[N_DESIGNS + 2] = {"all"};
+    bool all = !*app || strcmp(app, "all") == 0, found = all;
+    for (int i = 0; i < N_DESIGNS; i++) {
+        known[i + 1] = designs[i].name;
+        if (!all && strcmp(app, designs[i].name) != 0) continue;
+        found = true;
+        designs[i].design(&d);
+    }
+    if (found) return d.status;
+    const char *near = fr_suggest(app, known);
+    return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s%s%s", app,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}

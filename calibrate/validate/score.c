@@ -1,0 +1,187 @@
+/* Predictions beside measurements. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/statistics.h"
+#include "calibrate/validate/validate.h"
+
+const char *const fr_term_names[] = {"compute", "launch", "collective", "wait", NULL};
+
+/* Where each part of an outcome is found by the clocks of a real run. */
+static int term_of(int part) {
+    switch (part) {
+    case FR_PART_COMPUTE:
+    case FR_PART_COMPRESSION:
+        return FR_TERM_COMPUTE;
+    case FR_PART_LAUNCH:
+    case FR_PART_FIXED:
+        return FR_TERM_LAUNCH;
+    case FR_PART_BUBBLE:
+        return FR_TERM_WAIT;
+    default:
+        return FR_TERM_COLLECTIVE;
+    }
+}
+
+/* ---- prediction ---------------------------------------------------------------------------- */
+
+/* Relative half widths: what the calibration says of its own fits, at least a twentieth, since
+ * a step is not the loop that was measured. */
+static double spread(double p90) { return fmax(0.05, p90 > 0 ? p90 : 0.1); }
+
+static double worst_collective(const struct fr_cluster *cluster) {
+    double worst = 0;
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        worst = fmax(worst, cluster->price[op].residual_p90);
+    return worst;
+}
+
+static void add_interval(const struct fr_job *job, struct fr_validate_row *row) {
+    const double *term_s = row->predicted_term_s;
+    double gemm = spread(job->cluster.device.gemm[job->workload.dtype].residual_p90);
+    double comm = spread(worst_collective(&job->cluster));
+    double half_s = hypot(gemm * (term_s[FR_TERM_COMPUTE] + term_s[FR_TERM_WAIT]),
+                          comm * term_s[FR_TERM_COLLECTIVE]);
+    row->predicted_low_s = fmax(0, row->predicted_s - half_s);
+    row->predicted_high_s = row->predicted_s + half_s;
+}
+
+static fr_status parse(const char *text, const char *name, struct fr_json_document **document,
+                       struct fr_error *err) {
+    return fr_json_parse(text, strlen(text), name, document, err);
+}
+
+static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
+                              struct fr_plan_lists *lists, struct fr_error *err) {
+    struct fr_json_document *model = NULL, *plan = NULL;
+    struct fr_outcome out;
+    fr_status status = parse(row->run.model, "the case's model", &model, err);
+    if (status == FR_OK) status = parse(row->run.plan, "the case's plan", &plan, err);
+    if (status == FR_OK) status = fr_workload_read(model, &job->workload, err);
+    if (status == FR_OK) status = fr_plan_read(plan, &job->plan, lists, err);
+    fr_json_free(model);
+    fr_json_free(plan);
+    FR_TRY(status);
+    fr_cost(job, &job->plan, &out);
+    row->reasons = out.reasons;
+    row->extrapolated = out.extrapolated != 0;
+    row->predicted_s = out.time_s;
+    memset(row->predicted_term_s, 0, sizeof row->predicted_term_s);
+    for (int part = 0; part < FR_PART_COUNT; part++)
+        row->predicted_term_s[term_of(part)] += out.part_s[part];
+    if (!row->reasons) add_interval(job, row);
+    return FR_OK;
+}
+
+static fr_status predict(const struct fr_cluster *cluster, struct fr_validate_row *row,
+                         struct fr_error *err) {
+    struct fr_job job = {.cluster = *cluster};
+    struct fr_plan_lists lists = {0};
+    fr_status status = predict_with(&job, row, &lists, err);
+    fr_workload_free(&job.workload);
+    fr_plan_lists_free(&lists);
+    return status;
+}
+
+/* ---- comparison ---------------------------------------------------------------------------- */
+
+static bool counts(const struct fr_validate_row *row) {
+    return row->scored && row->n_samples > 0 && !row->reasons;
+}
+
+static bool meets(const struct fr_validate_row *row) {
+    return row->measured_low_s <= row->predicted_high_s &&
+           row->measured_high_s >= row->predicted_low_s;
+}
+
+static int furthest_term(const struct fr_validate_row *row) {
+    double worst_s = -1;
+    int at = 0;
+    for (int t = 0; t < FR_TERM_COUNT; t++) {
+        double s = fabs(row->predicted_term_s[t] - row->measured_term_s[t]);
+        if (s > worst_s) worst_s = s, at = t;
+    }
+    return at;
+}
+
+static void compare(struct fr_validate_row *row) {
+    row->off = -1;
+    if (row->n_samples == 0 || row->reasons) return;
+    row->error = row->predicted_s / row->measured_s - 1;
+    if (!meets(row) && row->profiled) row->off = furthest_term(row);
+}
+
+/* Kendall's tau-b between predicted and measured (Kendall, Biometrika 33, 1945). */
+static double correlation(const struct fr_validation *v) {
+    double agree = 0, pairs_x = 0, pairs_y = 0;
+    for (int i = 0; i < v->n_rows; i++)
+        for (int j = 0; j < i; j++) {
+            const struct fr_validate_row *a = &v->rows[i], *b = &v->rows[j];
+            if (!counts(a) || !counts(b)) continue;
+            double x = (a->predicted_s > b->predicted_s) - (a->predicted_s < b->predicted_s);
+            double y = (a->measured_s > b->measured_s) - (a->measured_s < b->measured_s);
+            agree += x * y;
+            pairs_x += x != 0;
+            pairs_y += y != 0;
+        }
+    return pairs_x > 0 && pairs_y > 0 ? agree / sqrt(pairs_x * pairs_y) : NAN;
+}
+
+/* Regret of the group that row @p first begins; NaN where there is nothing to choose. */
+static double group_regret(const struct fr_validation *v, int first) {
+    const struct fr_validate_row *predicted = NULL;
+    double best_s = INFINITY;
+    int n = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        const struct fr_validate_row *row = &v->rows[i];
+        if (!counts(row) || strcmp(row->run.group, v->rows[first].run.group) != 0) continue;
+        if (i < first) return NAN; /* told already */
+        n++;
+        best_s = fmin(best_s, row->measured_s);
+        if (!predicted || row->predicted_s < predicted->predicted_s) predicted = row;
+    }
+    return n > 1 ? predicted->measured_s / best_s - 1 : NAN;
+}
+
+static void summarise(struct fr_validation *v, double *errors, double *regrets) {
+    size_t n = 0, groups = 0;
+    double met = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        if (!counts(&v->rows[i])) continue;
+        errors[n++] = fabs(v->rows[i].error);
+        met += meets(&v->rows[i]);
+        double regret = group_regret(v, i);
+        if (isfinite(regret)) regrets[groups++] = regret;
+    }
+    v->n_scored = (int)n;
+    v->n_groups = (int)groups;
+    v->median_error = v->p90_error = v->regret = v->regret_worst = v->coverage = NAN;
+    fr_sort(errors, n);
+    fr_sort(regrets, groups);
+    if (n > 0) {
+        v->median_error = fr_sorted_median(errors, n);
+        v->p90_error = fr_sorted_quantile(errors, n, 0.9);
+        v->coverage = met / (double)n;
+    }
+    if (groups > 0) {
+        v->regret = fr_sorted_median(regrets, groups);
+        v->regret_worst = regrets[groups - 1];
+    }
+    v->rank_correlation = correlation(v);
+}
+
+fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
+                            struct fr_validation *v, struct fr_error *err) {
+    double *room = calloc(2 * (size_t)v->n_rows + 1, sizeof *room);
+    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
+    fr_status status = FR_OK;
+    for (int i = 0; i < v->n_rows && status == FR_OK; i++) {
+        v->rows[i].scored = v->rows[i].run.ranks <= cores;
+        status = predict(cluster, &v->rows[i], err);
+        if (status == FR_OK) compare(&v->rows[i]);
+    }
+    if (status == FR_OK) summarise(v, room, room + v->n_rows);
+    free(room);
+    return status;
+}

@@ -1,0 +1,92 @@
+/** @file
+ *  Are predictions right?  Real runs of a designed set of configurations beside their predictions.
+ *
+ *  design   what to run: cases, each an app with the texts of a model and a plan file
+ *  measure  forerun-mpi run, one MPI job a rank count; samples are appended to one file, which
+ *           starts with the cases, so that it can be scored again with another cluster file
+ *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
+ *           form) beside the median of its samples; error, correlation, regret, and the term
+ *           that is off
+ *
+ *  A group holds the configurations of one problem (same network, batch and ranks), among which
+ *  a user would choose; regret = measured time of the predicted best / of the measured best - 1.
+ */
+#ifndef FR_CALIBRATE_VALIDATE_VALIDATE_H
+#define FR_CALIBRATE_VALIDATE_VALIDATE_H
+
+#include "calibrate/launch.h"
+#include "models/cost.h"
+
+struct fr_validate_case {
+    int64_t id, ranks;
+    char app[16], group[96], label[96];
+    char model[512], plan[512];
+};
+
+/** What one step is made of, in order; the same for clocks and for predictions. */
+enum { FR_TERM_COMPUTE, FR_TERM_LAUNCH, FR_TERM_COLLECTIVE, FR_TERM_WAIT, FR_TERM_COUNT };
+extern const char *const fr_term_names[];
+
+struct fr_validate_row {
+    struct fr_validate_case run;
+    bool scored;                                        /**< its ranks had a core each */
+    int n_samples;                                      /**< 0: not measured */
+    double *time_s;                                     /**< [n_samples], ascending */
+    double measured_s, measured_low_s, measured_high_s; /**< median and its 95 % interval */
+    bool profiled;
+    double measured_term_s[FR_TERM_COUNT];
+    fr_reasons reasons; /**< why there is no prediction; 0: there is */
+    double predicted_s, predicted_low_s, predicted_high_s;
+    double predicted_term_s[FR_TERM_COUNT];
+    bool extrapolated;
+    double error; /**< predicted / measured - 1 */
+    int off;      /**< the term furthest from its prediction where the intervals do not meet;
+                         -1 where they do */
+};
+
+struct fr_validation {
+    struct fr_validate_row *rows;
+    int n_rows;
+    /* Over rows that are scored, measured and predicted. */
+    int n_scored, n_groups;
+    double median_error, p90_error; /**< of |error| */
+    double rank_correlation;        /**< Kendall's tau-b */
+    double regret, regret_worst;    /**< median and largest over groups */
+    double coverage;                /**< share of rows whose intervals meet */
+};
+
+/** Cases of @p app ("" or "all": every app) for @p ranks, appended to validation->rows.
+ *  @return FR_OK, FR_ERR_USAGE for an unknown app, FR_ERR_NOMEM. */
+fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validation *validation,
+                             struct fr_error *err);
+
+struct fr_validate_options {
+    struct fr_launch_options launch; /**< n_ranks is set per job */
+    const char *samples;             /**< file to write */
+    int64_t passes, seed;
+    double visit_s, budget_s;
+    bool progress;
+    int64_t fail_rank, fail_visit; /**< -1: never; for tests */
+};
+
+/** Write the cases to options->samples and run them, smaller jobs first.
+ *  @return FR_OK; FR_ERR_PARTIAL when a job ended early (what it measured is in the file);
+ *          FR_ERR_INPUT when a program refuses a case; FR_ERR_IO, FR_ERR_EXTERNAL. */
+fr_status fr_validate_measure(const struct fr_validation *validation,
+                              const struct fr_validate_options *options, struct fr_error *err);
+
+/** Read cases and samples of @p path into @p validation, which is empty. */
+fr_status fr_validate_read(const char *path, struct fr_validation *validation,
+                           struct fr_error *err);
+
+/** Predict every row from @p cluster and score.  @p cores: ranks beyond it are not scored. */
+fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
+                            struct fr_validation *validation, struct fr_error *err);
+
+void fr_validation_free(struct fr_validation *validation);
+
+/** Append a row of @p run; FR_OK or FR_ERR_NOMEM. */
+fr_status fr_validation_add(struct fr_validation *validation,
+                            const struct fr_validate_case *run, struct fr_error *err);
+
+#endif

@@ -1,0 +1,59 @@
+/* forerun validate from outside: real runs on two ranks, a rank that ends early, bad words. */
+#include "tests/app/command.h"
+
+#define VALIDATE "forerun validate --cluster frontier --ranks 2 --passes 1 --visit 0.01 "
+
+static void runs_and_prints(void **state) {
+    (void)state;
+    char line[256], path[] = "/tmp/forerun-validate-XXXXXX";
+    close(mkstemp(path));
+    snprintf(line, sizeof line, VALIDATE "--app tensor --json --samples %s", path);
+    fr_test_expect(line, 0, "\"schema\": \"forerun/validate/1\"", NULL);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --csv", path);
+    fr_test_expect(line, 0, "app,group,label,ranks", NULL);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    fr_test_expect(line, 0, "error       median", NULL);
+    unlink(path);
+}
+
+/* The rank ends itself at the third visit: exit 5, and two visits are in the file and shown. */
+static void a_rank_that_ends_early_leaves_what_was_measured(void **state) {
+    (void)state;
+    for (int rank = 0; rank < 2; rank++) {
+        char line[256], path[] = "/tmp/forerun-validate-XXXXXX", *text = NULL;
+        size_t length = 0;
+        int n = 0;
+        close(mkstemp(path));
+        snprintf(line, sizeof line, VALIDATE "--app phantom --fail %d:2 --json --samples %s",
+                 rank, path);
+        struct output o = fr_test_run(line);
+        if (o.exit_code != 5) fail_msg("exit %d, want 5\n%s", o.exit_code, o.err);
+        assert_non_null(strstr(o.out, "forerun/validate/1"));
+        fr_test_output_free(&o);
+        fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL);
+        for (char *at = text; (at = strstr(at, "\"kind\": \"run\"")); at++) n++;
+        assert_int_equal(n, 2);
+        free(text);
+        unlink(path);
+    }
+}
+
+static void bad_words_are_refused(void **state) {
+    (void)state;
+    fr_test_expect(VALIDATE "--app phantm", 2, NULL, "did you mean \"phantom\"?");
+    fr_test_expect("forerun validate --app phantom", 2, NULL, "--cluster");
+    fr_test_expect(VALIDATE "--samples -", 2, NULL, "must be a file");
+    fr_test_expect("forerun validate --cluster frontier --from /nonexistent", 3, NULL,
+                   "/nonexistent");
+    fr_test_expect("forerun validate --cluster frontier --app phantom --ranks 1", 2, NULL,
+                   "no configuration");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_and_prints),
+        cmocka_unit_test(a_rank_that_ends_early_leaves_what_was_measured),
+        cmocka_unit_test(bad_words_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

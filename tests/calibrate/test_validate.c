@@ -1,0 +1,162 @@
+/* Scoring of real runs: samples made from predictions, so that every error, the regret and the
+ * correlation are known. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "calibrate/validate/validate.h"
+#include "models/job.h"
+#include "tests/cmocka.h"
+
+static void load(struct fr_job *job) {
+    const struct fr_job_names names = {.cluster = "frontier"};
+    struct fr_error err = {.status = FR_OK};
+    memset(job, 0, sizeof *job);
+    if (fr_job_load(&names, job, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+}
+
+/* A file with the cases of @p v, each measured at factor[i % n] times its prediction. */
+static void write_samples(const struct fr_validation *v, const double *factor, int n,
+                          const char *path, const char *tail) {
+    FILE *file = fopen(path, "w");
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    assert_non_null(file);
+    for (int i = 0; i < v->n_rows; i++) {
+        const struct fr_validate_row *row = &v->rows[i];
+        double s = row->predicted_s * factor[i % n];
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "kind", "case");
+        fr_json_add_integer(&w, "id", row->run.id);
+        fr_json_add_integer(&w, "ranks", row->run.ranks);
+        fr_json_add_string(&w, "app", row->run.app);
+        fr_json_add_string(&w, "group", row->run.group);
+        fr_json_add_string(&w, "label", row->run.label);
+        fr_json_add_string(&w, "model", row->run.model);
+        fr_json_add_string(&w, "plan", row->run.plan);
+        fr_json_end_object(&w);
+        fprintf(file, "%s\n", fr_text_get(&text));
+        fr_text_free(&text);
+        w = (struct fr_json_writer){.text = &text};
+        fprintf(file, "{\"kind\": \"run\", \"id\": %d, \"pass\": 0, \"time_s\": [",
+                (int)row->run.id);
+        for (int k = 0; k < 9; k++)
+            fprintf(file, "%s%.17g", k ? ", " : "", s * (1 + 1e-6 * (k - 4)));
+        fprintf(file, "]}\n{\"kind\": \"phases\", \"id\": %d, \"pass\": 0, \"step_s\": %.17g, ",
+                (int)row->run.id, s);
+        fprintf(file, "\"compute_s\": %.17g, \"launch_s\": %.17g, ",
+                row->predicted_term_s[FR_TERM_COMPUTE], row->predicted_term_s[FR_TERM_LAUNCH]);
+        fprintf(file, "\"collective_s\": %.17g, \"wait_s\": 0}\n",
+                row->predicted_term_s[FR_TERM_COLLECTIVE] + s - row->predicted_s);
+    }
+    fputs(tail, file);
+    fclose(file);
+}
+
+static void measure(const char *app, const double *factor, int n, const char *tail,
+                    struct fr_validation *out) {
+    char path[] = "/tmp/forerun-validate-XXXXXX";
+    struct fr_job job;
+    struct fr_validation v = {0};
+    struct fr_error err = {.status = FR_OK};
+    load(&job);
+    *out = (struct fr_validation){0};
+    assert_int_equal(fr_validate_design(app, 2, &v, &err), FR_OK);
+    assert_int_equal(fr_validate_score(&job.cluster, 2, &v, &err), FR_OK);
+    close(mkstemp(path));
+    write_samples(&v, factor, n, path, tail);
+    fr_status status = fr_validate_read(path, out, &err);
+    unlink(path);
+    if (status != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(fr_validate_score(&job.cluster, 2, out, &err), FR_OK);
+    assert_int_equal(out->n_rows, v.n_rows);
+    fr_validation_free(&v);
+    fr_job_free(&job);
+}
+
+static void exact_runs_have_no_error(void **state) {
+    (void)state;
+    const double factor[] = {1};
+    struct fr_validation v;
+    measure("all", factor, 1, "", &v);
+    assert_int_equal(v.n_scored, v.n_rows);
+    FR_TRUE(v.median_error < 1e-9 && v.p90_error < 1e-9, "%g, %g", v.median_error, v.p90_error);
+    FR_TRUE(v.regret == 0 && v.regret_worst == 0, "%g, %g", v.regret, v.regret_worst);
+    FR_NEAR(v.rank_correlation, 1, 1e-12);
+    FR_NEAR(v.coverage, 1, 1e-12);
+    for (int i = 0; i < v.n_rows; i++) assert_int_equal(v.rows[i].off, -1);
+    fr_validation_free(&v);
+}
+
+/* Measured twice as slow: every prediction is half, and the clocks put it on collectives. */
+static void a_factor_is_the_error_and_names_its_term(void **state) {
+    (void)state;
+    const double factor[] = {2};
+    struct fr_validation v;
+    measure("phantom", factor, 1, "", &v);
+    FR_NEAR(v.median_error, 0.5, 1e-9);
+    FR_NEAR(v.rank_correlation, 1, 1e-12);
+    assert_true(v.regret == 0);
+    for (int i = 0; i < v.n_rows; i++) {
+        FR_NEAR(v.rows[i].error, -0.5, 1e-9);
+        assert_int_equal(v.rows[i].off, FR_TERM_COLLECTIVE);
+    }
+    fr_validation_free(&v);
+}
+
+/* Within each group of three phantom widths the first is predicted best; measured 3 x slower it
+ * is not, and choosing it costs what the next one would have saved. */
+static void regret_is_what_the_choice_costs(void **state) {
+    (void)state;
+    const double factor[] = {3, 1, 1};
+    struct fr_validation v;
+    measure("phantom", factor, 3, "", &v);
+    assert_int_equal(v.n_rows % 3, 0);
+    double worst = 0;
+    for (int i = 0; i < v.n_rows; i += 3) {
+        double first_s = v.rows[i].measured_s, second_s = v.rows[i + 1].measured_s;
+        assert_true(v.rows[i].predicted_s < v.rows[i + 1].predicted_s);
+        worst = fmax(worst, first_s / second_s - 1);
+    }
+    assert_int_equal(v.n_groups, v.n_rows / 3);
+    FR_NEAR(v.regret_worst, worst, 1e-9);
+    assert_true(v.regret > 0 && v.regret <= v.regret_worst);
+    fr_validation_free(&v);
+}
+
+static void a_cut_last_line_loses_itself_alone(void **state) {
+    (void)state;
+    const double factor[] = {1};
+    struct fr_validation v;
+    measure("tensor", factor, 1, "{\"kind\": \"run\", \"id\": 0, \"pa", &v);
+    for (int i = 0; i < v.n_rows; i++) assert_int_equal(v.rows[i].n_samples, 9);
+    fr_validation_free(&v);
+}
+
+static void more_ranks_than_cores_are_not_scored(void **state) {
+    (void)state;
+    struct fr_job job;
+    struct fr_validation v = {0};
+    struct fr_error err = {.status = FR_OK};
+    load(&job);
+    assert_int_equal(fr_validate_design("grid", 4, &v, &err), FR_OK);
+    assert_int_equal(fr_validate_score(&job.cluster, 2, &v, &err), FR_OK);
+    for (int i = 0; i < v.n_rows; i++) assert_false(v.rows[i].scored);
+    assert_int_equal(v.n_scored, 0);
+    assert_int_equal(fr_validate_design("grit", 4, &v, &err), FR_ERR_USAGE);
+    assert_non_null(strstr(err.detail, "did you mean \"grid\"?"));
+    fr_validation_free(&v);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_runs_have_no_error),
+        cmocka_unit_test(a_factor_is_the_error_and_names_its_term),
+        cmocka_unit_test(regret_is_what_the_choice_costs),
+        cmocka_unit_test(a_cut_last_line_loses_itself_alone),
+        cmocka_unit_test(more_ranks_than_cores_are_not_scored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
