@@ -5,7 +5,7 @@
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
 
-enum { ITERATIONS_MAX = 500 };
+static const struct fr_nlfit_limits exact = {.tolerance = 1e-8, .iterations_max = 500};
 
 struct problem {
     fr_residuals_fn residuals;
@@ -26,8 +26,9 @@ static int evaluate(const gsl_vector *logs, void *data, gsl_vector *out) {
     return GSL_SUCCESS;
 }
 
-static fr_status solve(struct problem *problem, gsl_multifit_nlinear_workspace *work,
-                       gsl_vector *logs, double *sum_of_squares, struct fr_error *err) {
+static fr_status solve(struct problem *problem, const struct fr_nlfit_limits *limits,
+                       gsl_multifit_nlinear_workspace *work, gsl_vector *logs,
+                       double *sum_of_squares, struct fr_error *err) {
     gsl_multifit_nlinear_fdf fdf = {
         .f = evaluate, .n = work->f->size, .p = logs->size, .params = problem};
     int info = 0;
@@ -35,8 +36,10 @@ static fr_status solve(struct problem *problem, gsl_multifit_nlinear_workspace *
     if (code)
         return fr_fail(err, FR_ERR_NUMERIC, NULL,
                        "the start of the fit has no finite residuals");
-    code = gsl_multifit_nlinear_driver(ITERATIONS_MAX, 1e-8, 1e-10, 0, NULL, NULL, &info, work);
+    code = gsl_multifit_nlinear_driver(limits->iterations_max, limits->tolerance, 1e-10, 0,
+                                       NULL, NULL, &info, work);
     /* No further progress is how a fit to exact data ends; the point reached is the answer. */
+    if (code == GSL_EMAXITER && limits->accept_last) code = GSL_SUCCESS;
     if (code && code != GSL_ENOPROG && code != GSL_ETOLX && code != GSL_ETOLF &&
         code != GSL_ETOLG)
         return fr_fail(err, FR_ERR_NUMERIC, NULL, "the fit did not converge: %s",
@@ -46,10 +49,12 @@ static fr_status solve(struct problem *problem, gsl_multifit_nlinear_workspace *
     return FR_OK;
 }
 
-static fr_status fit(fr_residuals_fn residuals, void *ctx, size_t n_params, size_t n_residuals,
-                     double *params, double *rms, struct fr_error *err) {
+static fr_status fit(const struct fr_nlfit_limits *limits, fr_residuals_fn residuals, void *ctx,
+                     size_t n_params, size_t n_residuals, double *params, double *rms,
+                     struct fr_error *err) {
     gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    settings.fdtype = GSL_MULTIFIT_NLINEAR_CTRDIFF;
+    settings.fdtype =
+        limits->forward ? GSL_MULTIFIT_NLINEAR_FWDIFF : GSL_MULTIFIT_NLINEAR_CTRDIFF;
     struct problem problem = {residuals, ctx, gsl_vector_alloc(n_params),
                               gsl_vector_alloc(n_residuals)};
     gsl_vector *logs = gsl_vector_alloc(n_params);
@@ -59,7 +64,7 @@ static fr_status fit(fr_residuals_fn residuals, void *ctx, size_t n_params, size
     fr_status status = fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     if (!problem.params || !problem.values || !logs || !work) goto done;
     for (size_t i = 0; i < n_params; i++) gsl_vector_set(logs, i, log(params[i]));
-    status = solve(&problem, work, logs, &sum_of_squares, err);
+    status = solve(&problem, limits, work, logs, &sum_of_squares, err);
     if (status != FR_OK) goto done;
     for (size_t i = 0; i < n_params; i++)
         params[i] = exp(gsl_vector_get(gsl_multifit_nlinear_position(work), i));
@@ -74,6 +79,12 @@ done:
 
 fr_status fr_nlfit(fr_residuals_fn residuals, void *ctx, size_t n_params, size_t n_residuals,
                    double *params, double *rms, struct fr_error *err) {
+    return fr_nlfit_within(&exact, residuals, ctx, n_params, n_residuals, params, rms, err);
+}
+
+fr_status fr_nlfit_within(const struct fr_nlfit_limits *limits, fr_residuals_fn residuals,
+                          void *ctx, size_t n_params, size_t n_residuals, double *params,
+                          double *rms, struct fr_error *err) {
     if (n_params == 0 || n_residuals < n_params)
         return fr_fail(err, FR_ERR_INPUT, NULL, "%zu values cannot fix %zu parameters",
                        n_residuals, n_params);
@@ -83,7 +94,7 @@ fr_status fr_nlfit(fr_residuals_fn residuals, void *ctx, size_t n_params, size_t
                            "parameter %zu starts at %g; it must be > 0", i, params[i]);
     /* By default GSL aborts the program; its codes are wanted instead. */
     gsl_error_handler_t *before = gsl_set_error_handler_off();
-    fr_status status = fit(residuals, ctx, n_params, n_residuals, params, rms, err);
+    fr_status status = fit(limits, residuals, ctx, n_params, n_residuals, params, rms, err);
     gsl_set_error_handler(before);
     return status;
 }

@@ -25,7 +25,9 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
     NULL};
 
 static const char *const device_keys[] = {
-    "name", "memory", "memory_bandwidth", "launch", "fixed", "gemm", "power", NULL};
+    "name",      "memory",    "memory_bandwidth", "launch", "fixed", "host_launch",
+    "host_skew", "host_pass", "attention",        "gemm",   "power", NULL};
+static const char *const attention_keys[] = {"plain", "flash", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
                                          "quality", "source", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -88,6 +90,19 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                                 &device->launch_s, err));
     FR_TRY(fr_json_get_quantity(object, "fixed", false, FR_QUANTITY_TIME, 0, 86400,
                                 &device->fixed_s, err));
+    FR_TRY(fr_json_get_quantity(object, "host_launch", false, FR_QUANTITY_TIME, 0, 3600,
+                                &device->host_launch_s, err));
+    FR_TRY(fr_json_get_quantity(object, "host_pass", false, FR_QUANTITY_TIME, 0, 3600,
+                                &device->host_pass_s, err));
+    FR_TRY(fr_json_get_number(object, "host_skew", false, 0, 100, &device->host_skew, err));
+    struct fr_json attention = fr_json_member(object, "attention");
+    if (fr_json_present(&attention)) {
+        FR_TRY(fr_json_object(&attention, attention_keys, err));
+        FR_TRY(fr_json_get_number(&attention, "plain", false, 1e-6, 1, &device->attention.plain,
+                                  err));
+        FR_TRY(fr_json_get_number(&attention, "flash", false, 1e-6, 1, &device->attention.flash,
+                                  err));
+    }
     struct fr_json gemm = fr_json_member(object, "gemm"),
                    power = fr_json_member(object, "power");
     FR_TRY(fr_json_object(&gemm, fr_dtype_names, err));

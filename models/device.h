@@ -50,12 +50,24 @@ struct fr_gemm_table {
     double *log_time;              /**< [(i_m * n_n + i_n) * n_k + i_k] */
 };
 
+/** Of form tiled. */
+struct fr_gemm_tiles {
+    double efficiency; /**< share of the peak that large aligned products reach */
+    double tail;       /**< share of a wave that the last, incomplete one costs on average */
+    double units;      /**< tiles worked on at once */
+    double tile;       /**< rows and columns of one */
+    double align;      /**< values that a dimension should be a multiple of */
+    double odd;        /**< factor on the time where one is no multiple of align / 8 */
+    double misaligned; /**< factor on the time where one is not */
+};
+
 struct fr_gemm_model {
     const struct fr_gemm_form *form; /**< NULL: this dtype is not described */
     double peak_flop_per_s;
     double half;       /**< half_dim, or half_batch */
     double full_batch; /**< beyond it the rate no longer grows */
     struct fr_gemm_table table;
+    struct fr_gemm_tiles tiles;
     double residual_median, residual_p90; /**< relative; negative: not stated */
 };
 
@@ -88,12 +100,22 @@ struct fr_power {
     char source[160];
 };
 
+/** What the products of attention reach, as shares of the dtype's peak. */
+struct fr_attention_rates {
+    double plain; /**< batched products over the scores; 0: priced as any product */
+    double flash; /**< the fused kernel; 0: plain's */
+};
+
 struct fr_device {
     char name[64];
     double memory_B; /**< 0: not stated */
     double memory_rate_B_per_s;
-    double launch_s; /**< per kernel */
-    double fixed_s;  /**< per iteration */
+    double launch_s;      /**< per kernel */
+    double fixed_s;       /**< per iteration */
+    double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
+    double host_skew;     /**< by which the slowest of tp hosts lags, per doubling of tp */
+    double host_pass_s;   /**< of the host around a pass of a pipeline stage */
+    struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];
     struct fr_power power;
 };

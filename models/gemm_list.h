@@ -2,3 +2,4 @@
 FR_GEMM(saturating)
 FR_GEMM(batch)
 FR_GEMM(table)
+FR_GEMM(tiled)

@@ -38,7 +38,9 @@ enum {
 
 /** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
 struct fr_pass {
-    double compute_s, launch_s, tp_s;
+    double compute_s;
+    double launch_s; /**< gaps between kernels, and what of the host's launching shows */
+    double tp_s;
 };
 
 struct fr_stage {

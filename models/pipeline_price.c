@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/pass_price.h"
 #include "models/pipeline.h"
 #include "models/transformer.h"
 
@@ -111,93 +112,12 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
-/* Times of one collective over tp, by kind. */
-struct tp_price {
-    double all_reduce_s, all_gather_s, reduce_scatter_s;
-};
-
-static double tp_time_s(const struct tp_price *price, const struct fr_tp_work *work) {
-    return work->all_reduces * price->all_reduce_s + work->all_gathers * price->all_gather_s +
-           work->reduce_scatters * price->reduce_scatter_s;
-}
-
-/* A product's backward pass is two products of the same flop: input and weight gradient.  What
- * is gathered beside the input gradient shows as far as it outlasts it. */
-static void price_products(const struct fr_job *job, const struct fr_stage_work *work,
-                           const struct tp_price *tp, struct fr_stage *stage,
-                           uint32_t *extrapolated) {
-    const struct fr_gemm_model *gemm = &job->cluster.device.gemm[job->workload.dtype];
-    bool outside = false;
-    for (int k = 0; k < work->n_gemms; k++) {
-        struct fr_gemm_shape forward = work->gemm[k].shape;
-        struct fr_gemm_shape input = {forward.k, forward.n, forward.m, forward.batch};
-        struct fr_gemm_shape weight = {forward.m, forward.k, forward.n, forward.batch};
-        double count = work->gemm[k].count,
-               weight_s = count * gemm->form->time_s(gemm, &weight, &outside);
-        double forward_s = count * gemm->form->time_s(gemm, &forward, &outside);
-        stage->forward.compute_s += forward_s;
-        if (work->again[k]) stage->backward.compute_s += forward_s;
-        double input_s = count * gemm->form->time_s(gemm, &input, &outside);
-        stage->backward.compute_s += input_s + weight_s;
-        stage->backward.tp_s += fmax(0, work->regathers[k] * tp->all_gather_s - input_s);
-        stage->weight.compute_s += weight_s;
-    }
-    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-}
-
-/* Only what the plan needs is asked, so that only that can be extrapolated. */
-static struct tp_price price_tp(const struct fr_job *job, const struct fr_plan *plan,
-                                double size_B, uint32_t *extrapolated) {
-    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
-    struct tp_price price = {0};
-    if (plan->tp == 1) return price;
-    const struct fr_cluster *cluster = &job->cluster;
-    if (!plan->sequence_parallel) {
-        price.all_reduce_s =
-            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, &tp, size_B, extrapolated);
-        return price;
-    }
-    price.all_gather_s =
-        fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &tp, size_B, extrapolated);
-    price.reduce_scatter_s =
-        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &tp, size_B, extrapolated);
-    return price;
-}
-
-/* By one rank, for one micro-batch. */
-static double sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
-    const struct fr_tp_work *parts[] = {&work->forward_tp, &work->backward_tp, &work->again_tp};
-    double factor = 0;
-    for (int k = 0; k < 3; k++)
-        factor += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
-                  parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
-                  parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
-    for (int k = 0; k < work->n_gemms; k++)
-        factor += work->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
-    return factor * work->tp_B;
-}
-
-/* Element-wise passes and kernels of the backward pass are twice the forward's: a gradient comes
- * in beside what was kept, and each product becomes two. */
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                               struct fr_pipeline *p, uint32_t *extrapolated) {
-    const struct fr_device *device = &job->cluster.device;
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
     fr_transformer_stage(&job->workload, plan, i, &work);
-    struct tp_price tp = price_tp(job, plan, work.tp_B, extrapolated);
-    price_products(job, &work, &tp, stage, extrapolated);
-    fr_dtype dtype = job->workload.dtype;
-    double moved_s = fr_cluster_traffic_s(&job->cluster, dtype, work.forward_B);
-    double launch_s = work.kernels * device->launch_s;
-    stage->forward.compute_s += moved_s;
-    stage->backward.compute_s +=
-        2 * moved_s + fr_cluster_traffic_s(&job->cluster, dtype, work.again_B);
-    stage->forward.launch_s = launch_s;
-    stage->backward.launch_s = 2 * launch_s + work.again_kernels * device->launch_s;
-    stage->weight.launch_s = launch_s / 2;
-    stage->forward.tp_s = tp_time_s(&tp, &work.forward_tp);
-    stage->backward.tp_s += tp_time_s(&tp, &work.backward_tp) + tp_time_s(&tp, &work.again_tp);
+    fr_pass_price(job, plan, &work, stage, extrapolated);
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
@@ -206,11 +126,13 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                      : 0;
     p->gradient_B += stage->gradient_B;
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
-    stage->optimizer_s = fr_cluster_traffic_s(
-        &job->cluster, dtype, work.parameters_rank * fr_workload_update_B(&job->workload));
-    p->tp_B = fmax(p->tp_B, p->args.micro_batches * sent_over_tp_B(&work, plan->tp));
+    stage->optimizer_s =
+        fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
+                             work.parameters_rank * fr_workload_update_B(&job->workload));
+    p->tp_B = fmax(p->tp_B, p->args.micro_batches * fr_pass_sent_over_tp_B(&work, plan->tp));
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
-    struct fr_group ends = fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * plan->tp);
+    struct fr_group ends =
+        fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * fr_plan_pp_stride(plan));
     /* First and last stage of every replica: 2 dp ranks, as if evenly spaced. */
     struct fr_group both =
         fr_group_make(&job->cluster.levels, 2 * plan->dp, plan->tp * plan->pp / 2);
@@ -225,8 +147,9 @@ static double message_s(const struct fr_job *job, const struct fr_plan *plan, in
     /* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
      * which only a shared network (sim/network/) can bring together. */
     struct fr_group pair =
-        fr_group_pairs(&job->cluster.levels, i * plan->tp, (i + 1) % plan->pp * plan->tp,
-                       plan->tp, plan->dp, plan->tp * plan->pp);
+        fr_group_pairs(&job->cluster.levels, i * fr_plan_pp_stride(plan),
+                       (i + 1) % plan->pp * fr_plan_pp_stride(plan), plan->tp, plan->dp,
+                       fr_plan_dp_stride(plan));
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
     double time_s =
         fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);
@@ -279,7 +202,7 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
         if (plan->tp > 1 && !plan->sequence_parallel)
             gathered_B = p->message_B * (double)plan->tp;
     }
-    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp * plan->pp);
+    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan));
     if (t->layers) price_backward_codec(job, plan, p, extrapolated);
     for (int32_t i = 0; i < p->args.stages; i++) {
         if (t->layers)

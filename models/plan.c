@@ -23,6 +23,8 @@ const char *const fr_plan_keys[] = {"dp",
                                     "stage_layers",
                                     "sequence_parallel",
                                     "bucket",
+                                    "attention",
+                                    "rank_order",
                                     NULL};
 
 struct fr_plan fr_plan_default(void) {
@@ -104,15 +106,22 @@ static fr_status read_order(const struct fr_json *root, struct fr_plan *plan,
 static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
                                struct fr_schedule_order *order, struct fr_error *err) {
     static const char *const p2p[] = {"async", "duplex", NULL};
-    int mode = 0, recompute = 0;
+    int mode = 0, recompute = 0, attention = 0, rank_order = 0;
     FR_TRY(fr_json_get_choice(root, "p2p", false, p2p, &mode, err));
     FR_TRY(fr_json_get_choice(root, "recompute", false, fr_recompute_names, &recompute, err));
+    FR_TRY(fr_json_get_choice(root, "attention", false, fr_attention_names, &attention, err));
     plan->recompute = (fr_recompute)recompute;
+    FR_TRY(
+        fr_json_get_choice(root, "rank_order", false, fr_rank_order_names, &rank_order, err));
+    plan->attention = (fr_attention)attention;
+    plan->rank_order = (fr_rank_order)rank_order;
     plan->duplex = mode == 1;
     FR_TRY(fr_json_get_integer(root, "chunks", false, 1, 1024, &plan->chunks, err));
     return read_order(root, plan, order, err);
 }
 
+const char *const fr_rank_order_names[] = {"tp-pp-dp", "tp-dp-pp", NULL};
+const char *const fr_attention_names[] = {"plain", "flash", NULL};
 const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
 
 static fr_status read_backward(const struct fr_json *node, struct fr_plan_compression *c,

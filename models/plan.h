@@ -18,6 +18,8 @@
  *      sequence_parallel     false; norms and dropouts divided over tp along the sequence too
  *      overlap "none"        gradients after a stage's last backward pass; "gradient": in buckets
  *                            of `bucket` 25 MiB each, as they come out of that pass
+ *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
+ *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
  *      X
  */
 #ifndef FR_MODELS_PLAN_H
@@ -33,6 +35,14 @@
  *  boundary above stage i, which nothing hides. */
 typedef enum { FR_SCOPE_NONE, FR_SCOPE_EPILOGUE, FR_SCOPE_ALL } fr_scope;
 extern const char *const fr_scope_names[];
+
+/** Which kernels attention runs: products with the scores in memory, or one fused kernel. */
+typedef enum { FR_ATTENTION_PLAIN, FR_ATTENTION_FLASH } fr_attention;
+extern const char *const fr_attention_names[];
+
+/** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
+typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
+extern const char *const fr_rank_order_names[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -55,6 +65,8 @@ struct fr_plan {
     int64_t chunks;
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
+    fr_attention attention; /**< likewise */
+    fr_rank_order rank_order;
     bool sequence_parallel; /**< of transformers */
     double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
     struct fr_plan_compression compression;
@@ -95,6 +107,14 @@ static inline bool fr_plan_compresses(const struct fr_plan *plan) {
 
 /** A key of the plan that only a pipeline's pricing reads and that is not at its default, or NULL. */
 const char *fr_plan_pipeline_key(const struct fr_plan *plan);
+
+/** How far apart two neighbours along an axis are, in ranks. */
+static inline int64_t fr_plan_dp_stride(const struct fr_plan *plan) {
+    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
+}
+static inline int64_t fr_plan_pp_stride(const struct fr_plan *plan) {
+    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp * plan->dp : plan->tp;
+}
 
 /** dp * pp * tp. */
 static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {

@@ -6,7 +6,7 @@
 const char *const fr_recompute_names[] = {"none", "selective", "full", NULL};
 
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp) {
-    int64_t multiple = 128 * tp;
+    int64_t multiple = (t->vocabulary_multiple ? t->vocabulary_multiple : 128) * tp;
     return (t->vocabulary + multiple - 1) / multiple * multiple;
 }
 
@@ -115,14 +115,19 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     double tp = (double)plan->tp, batch = (double)fr_plan_micro_batch(plan);
     double between = plan->sequence_parallel ? tp : 1; /* divides what is not a product */
     struct sizes z = sizes_of(t);
+    bool flash = plan->attention == FR_ATTENTION_FLASH;
     double s = (double)t->sequence, tokens = batch * s,
            value_B = fr_dtype_size_B(workload->dtype);
     double heads = (double)t->heads / tp, d = (double)t->head_dim,
            scores = batch * heads * s * s;
     enum { QKV, SCORES, VALUES, OUT, UP }; /* the first products, in order */
     add_product(work, (z.q + 2 * z.kv) / tp, tokens, z.h, batch, layers);
-    add_product(work, s, s, d, batch, layers * batch * heads);
-    add_product(work, s, d, s, batch, layers * batch * heads);
+    add_product(work, s, s, d, batch, flash ? 0 : layers * batch * heads);
+    add_product(work, s, d, s, batch, flash ? 0 : layers * batch * heads);
+    work->core[SCORES] = work->core[VALUES] = true;
+    /* A fused kernel keeps no scores and skips those that the causal mask hides: half. */
+    if (flash) work->flash_flop += layers * 2 * 2 * scores * d / 2;
+    if (flash) scores = 0;
     add_product(work, z.h, tokens, z.q / tp, batch, layers);
     add_product(work, z.f / tp, tokens, z.h, batch, layers * (z.mlp - 1));
     add_product(work, z.h, tokens, z.f / tp, batch, layers);
@@ -151,6 +156,7 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     bool full = plan->recompute == FR_RECOMPUTE_FULL;
     for (int k = 0; k < work->n_gemms; k++) work->again[k] = full || k == SCORES || k == VALUES;
     work->again_B += layers * (full ? moved : 4 * scores) * value_B;
+    work->again_flash += work->flash_flop;
     work->again_kernels += layers * (full ? layer_kernels(t) : 3);
     work->activation_B += layers * (full ? tokens * z.h / between * value_B : all_B - core_B);
     work->working_B += layers > 0 ? full ? all_B : core_B : 0;
@@ -188,6 +194,11 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     work->parameters = layers * fr_transformer_layer_parameters(t);
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp);
     add_layers(workload, plan, layers, work);
+    work->layers = (struct fr_stage_share){.n_gemms = work->n_gemms,
+                                           .forward_B = work->forward_B,
+                                           .kernels = work->kernels,
+                                           .forward_tp = work->forward_tp,
+                                           .backward_tp = work->backward_tp};
     if (first) {
         double positions = t->positions ? (double)t->sequence * h : 0;
         work->parameters += embedding + positions;
@@ -201,7 +212,10 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
         work->parameters += norm + (own_matrix ? embedding : 0);
         work->parameters_rank += norm + (own_matrix || copy ? embedding / ranks : 0);
         add_product(work, embedding / h / ranks, tokens, h, (double)micro_batch, 1);
-        work->forward_B += 3 * tokens * embedding / h / ranks * value_B;
+        /* Cross-entropy in fp32, step by step: the logits widened (2 + 4 B a value at 16 bits),
+         * their maximum (4), shifted and raised (8), summed (4): 22 B; the norm's input beside. */
+        work->forward_B +=
+            tokens * embedding / h / ranks * (value_B + 20) + 2 * tokens * h * value_B;
         work->kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
         work->activation_B += tokens * (h / between + embedding / h / ranks) * value_B;
     }

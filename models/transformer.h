@@ -45,6 +45,13 @@ struct fr_tp_work {
     double all_reduces, all_gathers, reduce_scatters;
 };
 
+/** What of a stage's work its layers are; the rest is the embedding and the logits. */
+struct fr_stage_share {
+    int n_gemms; /**< the first ones */
+    double forward_B, kernels;
+    struct fr_tp_work forward_tp, backward_tp;
+};
+
 /** One stage's work on one rank. */
 struct fr_stage_work {
     double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
@@ -52,8 +59,10 @@ struct fr_stage_work {
     double embedding_rank;  /**< of them, the (shared) embedding matrix */
     struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
     int n_gemms;
-    double forward_B; /**< element-wise bytes moved forward; twice that backward */
-    double kernels;   /**< forward; about twice that backward */
+    bool core[16];     /**< of them, attention's products over the scores */
+    double flash_flop; /**< of a fused attention kernel forward; 2.5 times that backward */
+    double forward_B;  /**< element-wise bytes moved forward; twice that backward */
+    double kernels;    /**< forward; about twice that backward */
     struct fr_tp_work forward_tp, backward_tp;
     double tp_B; /**< each of those */
     /** All-gathers of a product's input beside its input gradient (sequence parallel). */
@@ -61,7 +70,8 @@ struct fr_stage_work {
     /* What the backward pass does a second time, and what it holds while it does. */
     bool again[16];
     struct fr_tp_work again_tp;
-    double again_B, again_kernels, working_B;
+    double again_B, again_kernels, again_flash, working_B;
+    struct fr_stage_share layers;
     double activation_B; /**< kept for the backward pass, a micro-batch */
 };
 

@@ -54,14 +54,15 @@ struct fr_stages {
 struct fr_transformer {
     int64_t layers; /**< 0: not of this kind */
     int64_t hidden, heads, kv_heads, head_dim, ffn, sequence;
-    int64_t vocabulary; /**< before padding */
-    bool gated;         /**< three MLP matrices (SwiGLU) instead of two */
-    bool tied;          /**< logits use the embedding's matrix */
-    bool biases;        /**< of the matrix products */
-    bool qkv_biases;    /**< without biases: of the query, key and value products alone */
-    bool qk_norms;      /**< RMSNorm over each head's query and key */
-    bool norm_biases;   /**< LayerNorm; false: RMSNorm */
-    bool positions;     /**< a learned vector a position */
+    int64_t vocabulary;          /**< before padding */
+    int64_t vocabulary_multiple; /**< padded to this times tp; 0: 128, as Megatron does */
+    bool gated;                  /**< three MLP matrices (SwiGLU) instead of two */
+    bool tied;                   /**< logits use the embedding's matrix */
+    bool biases;                 /**< of the matrix products */
+    bool qkv_biases;  /**< without biases: of the query, key and value products alone */
+    bool qk_norms;    /**< RMSNorm over each head's query and key */
+    bool norm_biases; /**< LayerNorm; false: RMSNorm */
+    bool positions;   /**< a learned vector a position */
 };
 
 struct fr_workload {

@@ -4,9 +4,14 @@
 
 #include "models/workload.h"
 
-static const char *const keys[] = {
-    "layers",     "hidden", "heads",          "kv_heads", "head_dim", "ffn",       "sequence",
-    "vocabulary", "gated",  "tied_embedding", "biases",   "norm",     "positions", NULL};
+static const char *const keys[] = {"layers",    "hidden",
+                                   "heads",     "kv_heads",
+                                   "head_dim",  "ffn",
+                                   "sequence",  "vocabulary",
+                                   "gated",     "tied_embedding",
+                                   "biases",    "norm",
+                                   "positions", "vocabulary_multiple",
+                                   NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
 
@@ -29,6 +34,8 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "kv_heads", false, 1, MOST, &t->kv_heads, err));
     FR_TRY(fr_json_get_integer(object, "head_dim", false, 1, MOST, &t->head_dim, err));
     FR_TRY(fr_json_get_integer(object, "ffn", false, 1, MOST, &t->ffn, err));
+    FR_TRY(fr_json_get_integer(object, "vocabulary_multiple", false, 1, MOST,
+                               &t->vocabulary_multiple, err));
     FR_TRY(fr_json_get_bool(object, "gated", false, &t->gated, err));
     FR_TRY(fr_json_get_bool(object, "tied_embedding", false, &t->tied, err));
     FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));

@@ -1,0 +1,266 @@
+#include "calibrate/tune.h"
+
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "calibrate/nlfit.h"
+#include "calibrate/statistics.h"
+#include "models/cost.h"
+#include "models/pipeline.h"
+
+/* Of fewer rows only what needs but one is fitted: the efficiency of the products. */
+enum { ROWS_FOR_MORE = 10 };
+
+/* The model has kinks (the larger of host and device), at which a trust region can circle. */
+static const struct fr_nlfit_limits limits = {
+    .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
+static const double scale = 0.05, knee = 2, step = 0.02;
+
+double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
+    struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
+    struct fr_pipeline pipeline = {0};
+    struct fr_pipeline_times times = {0};
+    uint32_t extrapolated = 0;
+    if (job.workload.n_layers > 0) {
+        struct fr_outcome out;
+        fr_cost(&job, &job.plan, &out);
+        return out.time_s;
+    }
+    if (fr_pipeline_check(&job, &job.plan)) return NAN;
+    fr_status status = fr_pipeline_make(&job, &job.plan, &pipeline, &extrapolated, NULL);
+    if (status == FR_OK) status = fr_pipeline_run(&pipeline, FR_WITH_ALL, &times, NULL);
+    fr_pipeline_free(&pipeline);
+    return status == FR_OK ? times.makespan_s + cluster->device.fixed_s : NAN;
+}
+
+/* ---- the fit ----------------------------------------------------------------------------- */
+
+struct problem {
+    struct fr_cluster prior;
+    const struct fr_run *const *runs;
+    int n, threads;
+    double weight_scale;
+    const int *index; /* fitted coefficients */
+    int n_fitted;
+    fr_dtype dtype;
+    double sigma[FR_COEFFICIENT_MAX];
+    double *log_error;    /* [n] */
+    struct fr_cluster at; /* where predictions are made */
+};
+
+static void apply(const struct problem *p, const double *factors, struct fr_cluster *out) {
+    *out = p->prior;
+    for (int k = 0; k < p->n_fitted; k++)
+        *fr_coefficients[p->index[k]].at(out, p->dtype) *= factors[k];
+}
+
+static void predict_piece(void *context, int64_t piece) {
+    struct problem *p = context;
+    enum { PIECE = 16 };
+    int last = (int)(piece + 1) * PIECE < p->n ? (int)(piece + 1) * PIECE : p->n;
+    for (int i = (int)piece * PIECE; i < last; i++)
+        p->log_error[i] = log(fr_run_predict_s(&p->at, p->runs[i]) / p->runs[i]->measured_s);
+}
+
+static void predict_all(struct problem *p, const double *factors) {
+    apply(p, factors, &p->at);
+    fr_parallel_for(p->threads, (p->n + 15) / 16, predict_piece, p);
+}
+
+static double huber(double r) {
+    double rho = 2 * knee * knee * (sqrt(1 + r * r / (knee * knee)) - 1);
+    return copysign(sqrt(rho), r);
+}
+
+static void residuals(void *context, const double *factors, double *out) {
+    struct problem *p = context;
+    predict_all(p, factors);
+    for (int i = 0; i < p->n; i++)
+        out[i] = sqrt(p->runs[i]->weight * p->weight_scale) * huber(p->log_error[i] / scale);
+    for (int k = 0; k < p->n_fitted; k++) out[p->n + k] = log(factors[k]) / p->sigma[k];
+}
+
+/* ---- what the rows feel ------------------------------------------------------------------ */
+
+static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
+                               struct fr_error *err) {
+    double *base = malloc((size_t)p->n * sizeof *base);
+    if (!base) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    p->n_fitted = 0;
+    predict_all(p, NULL);
+    memcpy(base, p->log_error, (size_t)p->n * sizeof *base);
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        static const double tenth = 1.1;
+        if (!r->tuned[j].present) continue;
+        p->index = &j;
+        p->n_fitted = 1;
+        predict_all(p, &tenth);
+        for (int i = 0; i < p->n; i++)
+            r->tuned[j].rows += fabs(p->log_error[i] - base[i]) > 0.0005;
+    }
+    free(base);
+    return FR_OK;
+}
+
+static double robust_spread(const struct problem *p) {
+    double *sorted = malloc((size_t)p->n * sizeof *sorted), spread = 0;
+    if (!sorted) return scale;
+    for (int i = 0; i < p->n; i++) sorted[i] = fabs(p->log_error[i]);
+    fr_sort(sorted, (size_t)p->n);
+    /* Of few rows even the fitted ones say little about the spread. */
+    spread = 1.4826 * fr_sorted_median(sorted, (size_t)p->n);
+    double degrees = fmax(1, p->n - p->n_fitted);
+    spread *= sqrt(p->n / degrees);
+    free(sorted);
+    return fmax(spread, 0.005);
+}
+
+/* Inverse of J' W J / s^2 + 1 / sigma^2. */
+static fr_status invert(const struct problem *p, const double *jacobian, double spread,
+                        struct fr_tune_result *r, struct fr_error *err) {
+    size_t n = (size_t)p->n_fitted;
+    gsl_matrix *m = gsl_matrix_calloc(n, n);
+    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    for (size_t a = 0; a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            double sum = a == b ? 1 / (p->sigma[a] * p->sigma[a]) : 0;
+            for (int i = 0; i < p->n; i++)
+                sum += p->runs[i]->weight * p->weight_scale *
+                       jacobian[a * (size_t)p->n + (size_t)i] *
+                       jacobian[b * (size_t)p->n + (size_t)i] / (spread * spread);
+            gsl_matrix_set(m, a, b, sum);
+        }
+    int code = gsl_linalg_cholesky_decomp1(m);
+    if (!code) code = gsl_linalg_cholesky_invert(m);
+    for (size_t a = 0; a < n && !code; a++)
+        for (size_t b = 0; b < n; b++) r->covariance[a * n + b] = gsl_matrix_get(m, a, b);
+    gsl_matrix_free(m);
+    return code ? fr_fail(err, FR_ERR_NUMERIC, NULL, "the posterior has no covariance") : FR_OK;
+}
+
+static fr_status posterior(struct problem *p, const double *factors, struct fr_tune_result *r,
+                           struct fr_error *err) {
+    size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
+    double *jacobian = malloc((n * params + n) * sizeof *jacobian),
+           *base = jacobian + n * params;
+    double moved[FR_COEFFICIENT_MAX];
+    if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    predict_all(p, factors);
+    memcpy(base, p->log_error, n * sizeof *base);
+    r->spread = robust_spread(p);
+    for (size_t i = 0; i < n; i++) r->mean_error += fabs(exp(base[i]) - 1) / p->n;
+    for (size_t k = 0; k < params; k++) {
+        memcpy(moved, factors, params * sizeof *moved);
+        moved[k] *= exp(step);
+        predict_all(p, moved);
+        for (size_t i = 0; i < n; i++) jacobian[k * n + i] = (p->log_error[i] - base[i]) / step;
+    }
+    fr_status status = invert(p, jacobian, r->spread, r, err);
+    free(jacobian);
+    return status;
+}
+
+static void describe(const struct problem *p, struct fr_tune_result *r) {
+    for (int k = 0; k < p->n_fitted; k++) {
+        struct fr_tuned *t = &r->tuned[p->index[k]];
+        double variance = r->covariance[k * p->n_fitted + k];
+        t->fitted = true;
+        t->value = *fr_coefficients[p->index[k]].at(&r->cluster, p->dtype);
+        t->sigma = sqrt(variance);
+        t->learned = 1 - variance / (t->sigma_prior * t->sigma_prior);
+    }
+}
+
+static fr_status tune(struct problem *p, const struct fr_tune_options *options,
+                      struct fr_tune_result *r, struct fr_error *err) {
+    double factors[FR_COEFFICIENT_MAX], weights = 0;
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        double *at = fr_coefficients[j].at(&p->prior, p->dtype);
+        struct fr_tuned *t = &r->tuned[j];
+        t->present = at != NULL;
+        t->prior = t->value = at ? *at : NAN;
+        t->sigma_prior = options->sigmas && options->sigmas[j] > 0 ? options->sigmas[j]
+                                                                   : fr_coefficients[j].sigma;
+        t->sigma = t->sigma_prior;
+    }
+    FR_TRY(count_feeling(p, r, err));
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        if (!r->tuned[j].present || options->held >> j & 1) continue;
+        if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
+        if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
+        p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
+        factors[r->n_fitted] = 1;
+        r->index[r->n_fitted++] = j;
+    }
+    p->index = r->index;
+    p->n_fitted = r->n_fitted;
+    for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
+    p->weight_scale =
+        options->rows_max > 0 && weights > options->rows_max ? options->rows_max / weights : 1;
+    if (r->n_fitted > 0)
+        FR_TRY(fr_nlfit_within(&limits, residuals, p, (size_t)r->n_fitted,
+                               (size_t)(p->n + r->n_fitted), factors, NULL, err));
+    for (int k = 0; k < r->n_fitted; k++) {
+        const struct fr_coefficient *c = &fr_coefficients[r->index[k]];
+        double prior = r->tuned[r->index[k]].prior;
+        if (c->most > 0 && prior <= c->most && factors[k] * prior > c->most)
+            factors[k] = c->most / prior;
+    }
+    apply(p, factors, &r->cluster);
+    FR_TRY(posterior(p, factors, r, err));
+    describe(p, r);
+    return FR_OK;
+}
+
+fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *runs, int n,
+                  const struct fr_tune_options *options, struct fr_tune_result *r,
+                  struct fr_error *err) {
+    struct problem p = {.prior = *prior, .threads = options->threads ? options->threads : 1};
+    const struct fr_run **usable = calloc((size_t)n + 1, sizeof *usable);
+    *r = (struct fr_tune_result){.cluster = *prior};
+    p.log_error = calloc((size_t)n + 1, sizeof *p.log_error);
+    fr_status status = FR_ERR_NOMEM;
+    if (!usable || !p.log_error) {
+        fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+        goto done;
+    }
+    for (int i = 0; i < n; i++)
+        if (isfinite(fr_run_predict_s(prior, runs[i])) && runs[i]->weight > 0)
+            usable[p.n++] = runs[i];
+    if (p.n == 0) {
+        status = fr_fail(err, FR_ERR_INPUT, NULL,
+                         "none of the %d runs can be predicted on this cluster", n);
+        goto done;
+    }
+    p.runs = usable;
+    p.dtype = r->dtype = usable[0]->workload.dtype;
+    r->rows = p.n;
+    status = tune(&p, options, r, err);
+done:
+    free(usable);
+    free(p.log_error);
+    return status;
+}
+
+double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
+                        double gradient[FR_COEFFICIENT_MAX]) {
+    double base_s = fr_run_predict_s(&r->cluster, run);
+    for (int k = 0; k < r->n_fitted; k++) {
+        struct fr_cluster moved = r->cluster;
+        *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
+        gradient[k] = log(fr_run_predict_s(&moved, run) / base_s) / step;
+    }
+    return base_s;
+}
+
+double fr_tune_deviation(const struct fr_tune_result *r,
+                         const double gradient[FR_COEFFICIENT_MAX]) {
+    double variance = 0;
+    for (int a = 0; a < r->n_fitted; a++)
+        for (int b = 0; b < r->n_fitted; b++)
+            variance += gradient[a] * gradient[b] * r->covariance[a * r->n_fitted + b];
+    return sqrt(fmax(0, variance));
+}

@@ -1,0 +1,73 @@
+/** @file
+ *  Coefficients of a cluster from measured training runs.
+ *
+ *  With x_j the logarithm of coefficient j over its value in the cluster file, sigma_j the width
+ *  of its prior, and e_i = ln(predicted_i / measured_i), the maximum a posteriori minimises
+ *
+ *      sum_i w_i rho(e_i / 0.05)  +  sum_j (x_j / sigma_j)^2,
+ *      rho(r) = 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2                 pseudo-Huber
+ *
+ *  Errors are relative and a few wild rows cost little.  Rows of the same kind share what the
+ *  model gets wrong, so a thousand of them are not a thousand opinions: where the rows' weights
+ *  sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
+ *
+ *  The posterior is taken as normal in x about that maximum:
+ *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
+ *  with s the robust spread of the residuals.
+ */
+#ifndef FR_CALIBRATE_TUNE_H
+#define FR_CALIBRATE_TUNE_H
+
+#include "calibrate/coefficient.h"
+#include "calibrate/runs.h"
+
+/** Time of a run's iteration on @p cluster [s]; NaN where the plan cannot be. */
+double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
+
+struct fr_tune_options {
+    uint32_t held;   /**< bit j: coefficient j stays as it is */
+    double rows_max; /**< 0: no limit */
+    const double
+        *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL */
+    int threads;
+};
+
+/** What became of a coefficient. */
+struct fr_tuned {
+    bool present; /**< in the cluster file */
+    bool fitted;  /**< else held, or refused for too few rows */
+    int rows;     /**< that feel it: 10 % of it move the prediction by more than 0.05 % */
+    double prior, value;       /**< in SI units */
+    double sigma_prior, sigma; /**< in logarithms */
+    double learned;            /**< share of the prior's variance that the rows took away */
+};
+
+struct fr_tune_result {
+    struct fr_cluster cluster; /**< tuned; borrows what the prior's owns */
+    fr_dtype dtype;
+    struct fr_tuned tuned[FR_COEFFICIENT_MAX];
+    int n_fitted, index[FR_COEFFICIENT_MAX]; /**< which coefficients the covariance is of */
+    double covariance[FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX]; /**< [n_fitted][n_fitted] */
+    int rows;                                                   /**< that took part */
+    double spread;     /**< s: of ln(predicted / measured), robust */
+    double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
+};
+
+/** Tune @p prior to the @p n runs, all of one dtype of matrix products.
+ *  @param runs  pointers, so that subsets need no copies
+ *  @return FR_OK; FR_ERR_INPUT with too few rows, or when none can be predicted; FR_ERR_NUMERIC;
+ *          FR_ERR_NOMEM. */
+fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *runs, int n,
+                  const struct fr_tune_options *options, struct fr_tune_result *result,
+                  struct fr_error *err);
+
+/** Derivatives of ln(predicted time) by the fitted coefficients, in order of `index`, and the
+ *  prediction itself [s]. */
+double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
+                        double gradient[FR_COEFFICIENT_MAX]);
+
+/** Standard deviation of ln(predicted) that the coefficients' posterior leaves. */
+double fr_tune_deviation(const struct fr_tune_result *result,
+                         const double gradient[FR_COEFFICIENT_MAX]);
+
+#endif

@@ -1,0 +1,168 @@
+#include "models/pass_price.h"
+
+#include <math.h>
+
+/* Times of one collective over tp, by kind. */
+struct tp_price {
+    double all_reduce_s, all_gather_s, reduce_scatter_s;
+};
+
+static double tp_time_s(const struct tp_price *price, const struct fr_tp_work *work) {
+    return work->all_reduces * price->all_reduce_s + work->all_gathers * price->all_gather_s +
+           work->reduce_scatters * price->reduce_scatter_s;
+}
+
+/* Only what the plan needs is asked, so that only that can be extrapolated. */
+static struct tp_price price_tp(const struct fr_job *job, const struct fr_plan *plan,
+                                double size_B, uint32_t *extrapolated) {
+    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+    struct tp_price price = {0};
+    if (plan->tp == 1) return price;
+    const struct fr_cluster *cluster = &job->cluster;
+    if (!plan->sequence_parallel) {
+        price.all_reduce_s =
+            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, &tp, size_B, extrapolated);
+        return price;
+    }
+    price.all_gather_s =
+        fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &tp, size_B, extrapolated);
+    price.reduce_scatter_s =
+        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &tp, size_B, extrapolated);
+    return price;
+}
+
+double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
+    const struct fr_tp_work *parts[] = {&work->forward_tp, &work->backward_tp, &work->again_tp};
+    double factor = 0;
+    for (int k = 0; k < 3; k++)
+        factor += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
+                  parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
+                  parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
+    for (int k = 0; k < work->n_gemms; k++)
+        factor += work->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
+    return factor * work->tp_B;
+}
+
+/* ---- products ---------------------------------------------------------------------------- */
+
+/* Where the work of a stage is priced. */
+struct pricing {
+    const struct fr_job *job;
+    const struct fr_plan *plan;
+    const struct fr_stage_work *work;
+    struct tp_price tp;
+    bool outside;
+};
+
+/* Attention's products over the scores are many and thin: they reach a smaller share of the
+ * peak, and where heads are narrow the scores' way to memory and back takes longer still. */
+static double core_s(const struct pricing *x, const struct fr_gemm_shape *s) {
+    const struct fr_device *device = &x->job->cluster.device;
+    fr_dtype dtype = x->job->workload.dtype;
+    double rate = device->attention.plain * device->gemm[dtype].peak_flop_per_s;
+    double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(dtype);
+    return fmax(2 * s->m * s->n * s->k / rate,
+                fr_cluster_traffic_s(&x->job->cluster, dtype, moved_B));
+}
+
+static double product_s(struct pricing *x, int k, struct fr_gemm_shape shape) {
+    const struct fr_device *device = &x->job->cluster.device;
+    double count = x->work->gemm[k].count;
+    if (count <= 0) return 0;
+    if (x->work->core[k] && device->attention.plain > 0) return count * core_s(x, &shape);
+    return count * fr_gemm_time_s(device, x->job->workload.dtype, &shape, &x->outside);
+}
+
+/* A product's backward pass is two products of the same flop: input and weight gradient.  What
+ * is gathered beside the input gradient shows as far as it outlasts it. */
+static void add_products(struct pricing *x, int from, int to, struct fr_stage *part) {
+    for (int k = from; k < to; k++) {
+        struct fr_gemm_shape f = x->work->gemm[k].shape;
+        double forward_s = product_s(x, k, f);
+        double input_s = product_s(x, k, (struct fr_gemm_shape){f.k, f.n, f.m, f.batch});
+        double weight_s = product_s(x, k, (struct fr_gemm_shape){f.m, f.k, f.n, f.batch});
+        part->forward.compute_s += forward_s;
+        part->backward.compute_s += input_s + weight_s + (x->work->again[k] ? forward_s : 0);
+        part->backward.tp_s += fmax(0, x->work->regathers[k] * x->tp.all_gather_s - input_s);
+        part->weight.compute_s += weight_s;
+    }
+}
+
+/* The fused attention kernel: two products forward, five backward (the scores once more). */
+static void add_flash(const struct pricing *x, struct fr_stage *part) {
+    const struct fr_device *device = &x->job->cluster.device;
+    const struct fr_attention_rates *a = &device->attention;
+    double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
+    double rate = share * device->gemm[x->job->workload.dtype].peak_flop_per_s;
+    part->forward.compute_s += x->work->flash_flop / rate;
+    part->backward.compute_s += (2.5 * x->work->flash_flop + x->work->again_flash) / rate;
+}
+
+/* ---- parts ------------------------------------------------------------------------------- */
+
+static double device_s(const struct fr_pass *pass) {
+    return pass->compute_s + pass->launch_s + pass->tp_s;
+}
+
+static void add_pass(const struct fr_pass *part, double host_s, struct fr_pass *pass) {
+    pass->compute_s += part->compute_s;
+    pass->tp_s += part->tp_s;
+    pass->launch_s += part->launch_s + fmax(0, host_s - device_s(part));
+}
+
+/* Element-wise passes and kernels of the backward pass are twice the forward's: a gradient comes
+ * in beside what was kept, and each product becomes two. */
+static void add_part(const struct pricing *x, const struct fr_stage_share *share, bool again,
+                     struct fr_stage *part, struct fr_stage *stage) {
+    const struct fr_cluster *cluster = &x->job->cluster;
+    const struct fr_device *device = &cluster->device;
+    const struct fr_stage_work *work = x->work;
+    fr_dtype dtype = x->job->workload.dtype;
+    double moved_s = fr_cluster_traffic_s(cluster, dtype, share->forward_B);
+    double again_s = again ? fr_cluster_traffic_s(cluster, dtype, work->again_B) : 0;
+    double kernels = share->kernels, again_kernels = again ? work->again_kernels : 0;
+    double skew = 1 + device->host_skew * log2((double)x->plan->tp);
+    double host_s = device->host_launch_s * skew;
+    part->forward.compute_s += moved_s;
+    part->backward.compute_s += 2 * moved_s + again_s;
+    part->forward.launch_s = kernels * device->launch_s;
+    part->backward.launch_s = (2 * kernels + again_kernels) * device->launch_s;
+    part->weight.launch_s = kernels / 2 * device->launch_s;
+    part->forward.tp_s += tp_time_s(&x->tp, &share->forward_tp);
+    part->backward.tp_s += tp_time_s(&x->tp, &share->backward_tp);
+    if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
+    add_pass(&part->forward, kernels * host_s, &stage->forward);
+    add_pass(&part->backward, (2 * kernels + again_kernels) * host_s, &stage->backward);
+    add_pass(&part->weight, kernels / 2 * host_s, &stage->weight);
+}
+
+static struct fr_tp_work tp_difference(const struct fr_tp_work *a, const struct fr_tp_work *b) {
+    return (struct fr_tp_work){.all_reduces = a->all_reduces - b->all_reduces,
+                               .all_gathers = a->all_gathers - b->all_gathers,
+                               .reduce_scatters = a->reduce_scatters - b->reduce_scatters};
+}
+
+void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_stage_work *work, struct fr_stage *stage,
+                   uint32_t *extrapolated) {
+    struct pricing x = {.job = job,
+                        .plan = plan,
+                        .work = work,
+                        .tp = price_tp(job, plan, work->tp_B, extrapolated)};
+    const struct fr_stage_share *layers = &work->layers;
+    struct fr_stage_share ends = {
+        .forward_B = work->forward_B - layers->forward_B,
+        .kernels = work->kernels - layers->kernels,
+        .forward_tp = tp_difference(&work->forward_tp, &layers->forward_tp),
+        .backward_tp = tp_difference(&work->backward_tp, &layers->backward_tp)};
+    struct fr_stage part = {0};
+    add_products(&x, 0, layers->n_gemms, &part);
+    add_flash(&x, &part);
+    add_part(&x, layers, true, &part, stage);
+    part = (struct fr_stage){0};
+    add_products(&x, layers->n_gemms, work->n_gemms, &part);
+    add_part(&x, &ends, false, &part, stage);
+    stage->forward.launch_s += job->cluster.device.host_pass_s;
+    stage->backward.launch_s += job->cluster.device.host_pass_s;
+    if (x.outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
+}

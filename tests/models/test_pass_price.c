@@ -1,0 +1,105 @@
+/* What a pass costs: host against device, attention kernels, tiled products, rank order. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "models/pipeline.h"
+#include "tests/job.h"
+
+static double predict_s(const char *const *sets) {
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    fr_job_free(&job);
+    return out.time_s;
+}
+
+static void near(double got, double wanted, double tolerance) {
+    if (!(fabs(got / wanted - 1) <= tolerance)) fail_msg("got %.9g, wanted %.9g", got, wanted);
+}
+
+/* A host slower than any device sets the time: 12 kernels a layer forward and twice that
+ * backward, at ten times the launch time ten times as long. */
+static void a_slow_host_sets_the_pace(void **state) {
+    (void)state;
+#define COMMON                                                                                 \
+    "global_batch=4", "model.dtype=fp16", "cluster.device.fixed=0 s",                          \
+        "cluster.device.host_pass=0 s", "tp=4"
+    const char *slow[] = {COMMON, "cluster.device.host_launch=1 s",
+                          "cluster.device.host_skew=0", NULL};
+    const char *slower[] = {COMMON, "cluster.device.host_launch=10 s",
+                            "cluster.device.host_skew=0", NULL};
+    const char *skewed[] = {COMMON, "cluster.device.host_launch=1 s",
+                            "cluster.device.host_skew=0.25", NULL};
+    near(predict_s(slower), 10 * predict_s(slow), 1e-2);
+    near(predict_s(skewed), 1.5 * predict_s(slow), 1e-2); /* 1 + 0.25 log2 4 */
+}
+
+/* A host that is never in the way costs nothing. */
+static void a_fast_host_is_hidden(void **state) {
+    const char *none[] = {COMMON, "micro_batch=4", "cluster.device.host_launch=0 s", NULL};
+    const char *fast[] = {COMMON, "micro_batch=4", "cluster.device.host_launch=0.1 us", NULL};
+    (void)state;
+    near(predict_s(fast), predict_s(none), 1e-12);
+}
+
+/* With the same share of the peak the fused kernel saves the scores' traffic and half the
+ * products. */
+static void flash_attention_is_faster(void **state) {
+    const char *plain[] = {COMMON, "model.sequence=4096", NULL};
+    const char *flash[] = {COMMON, "model.sequence=4096", "attention=flash",
+                           "cluster.device.attention.flash=0.35", NULL};
+    (void)state;
+    assert_true(predict_s(flash) < predict_s(plain));
+}
+
+/* 256 x 256 x 512 on tiles of 128: 4 tiles, 4/2 waves; by hand. */
+static void a_tiled_product(void **state) {
+    const char *sets[] = {"cluster.device.gemm.fp16={\"peak\":\"1 GFLOP/s\",\"units\":2,"
+                          "\"efficiency\":0.5,\"half_k\":256,\"tail\":0.5,\"misaligned\":1.5,"
+                          "\"odd\":3}",
+                          NULL};
+    struct fr_job job;
+    bool outside = false;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    const struct fr_device *d = &job.cluster.device;
+    double work_flop = 2.0 * 256 * 256 * 512;
+    struct fr_gemm_shape shape = {256, 256, 512, 1};
+    near(fr_gemm_time_s(d, FR_FP16, &shape, &outside), work_flop / 0.5e9 * 1.5 * 1.25, 1e-12);
+    shape.m = 248; /* whole tiles all the same, and no multiple of 64 */
+    near(fr_gemm_time_s(d, FR_FP16, &shape, &outside), work_flop / 0.5e9 * 1.5 * 1.25 * 1.5,
+         1e-12);
+    shape.m = 249; /* nor of 8 */
+    near(fr_gemm_time_s(d, FR_FP16, &shape, &outside), work_flop / 0.5e9 * 1.5 * 1.25 * 3,
+         1e-12);
+    fr_job_free(&job);
+}
+
+/* Stages that are neighbours in a node exchange faster than those whose replicas lie between. */
+static void rank_order_moves_the_stages(void **state) {
+    const char *near_stages[] = {COMMON, "pp=2", "dp=2", NULL};
+    const char *far_stages[] = {COMMON, "pp=2", "dp=2", "rank_order=tp-dp-pp", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    double message_s[2];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        fr_test_job("dgx-a100", "gpt-2.5b", k ? far_stages : near_stages, &job);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        message_s[k] = p.stage[0].message_s;
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+    assert_true(message_s[1] > message_s[0]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slow_host_sets_the_pace),   cmocka_unit_test(a_fast_host_is_hidden),
+        cmocka_unit_test(flash_attention_is_faster),   cmocka_unit_test(a_tiled_product),
+        cmocka_unit_test(rank_order_moves_the_stages),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
