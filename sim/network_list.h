@@ -1,2 +1,3 @@
 /* Networks, in the order they are listed. */
 FR_NETWORK(isolated)
+FR_NETWORK(shared)

@@ -6,6 +6,7 @@
 #include "models/family.h"
 #include "models/preset.h"
 #include "plots/figure.h"
+#include "sim/network.h"
 #include "traces/format.h"
 
 static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
@@ -104,6 +105,20 @@ static int list_figures(struct row *rows) {
     return n;
 }
 
+static int list_networks(struct row *rows) {
+    int n = 0;
+    for (const struct fr_network *const *k = fr_networks; *k; k++)
+        rows[n++] = (struct row){(*k)->name, "simulate", (*k)->summary, (*k)->source};
+    return n;
+}
+
+static int list_shapes(struct row *rows) {
+    int n = 0;
+    for (const struct fr_shape *const *s = fr_shapes; *s; s++)
+        rows[n++] = (struct row){(*s)->name, (*s)->example, (*s)->summary, (*s)->source};
+    return n;
+}
+
 static const struct table {
     const char *name, *summary;
     int (*fill)(struct row *rows);
@@ -120,6 +135,8 @@ static const struct table {
     {"models", "model presets", list_models},
     {"figures", "pictures of forerun plot", list_figures},
     {"formats", "trace formats of forerun simulate", list_formats},
+    {"networks", "what forerun simulate can run messages on", list_networks},
+    {"shapes", "shapes of a cluster's topology", list_shapes},
     {"reasons", "why a plan can be infeasible", list_reasons},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };

@@ -16,7 +16,8 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
-    {"network", "NAME", "isolated (each message alone on its link, default)", 0},
+    {"network", "NAME", "isolated (each message alone, default) or shared (they share links)",
+     0},
     {"trace", "FILE", "timeline: .json (Chrome, Perfetto), .paje or .csv", 't'},
     {"gantt", "FILE", "picture of the timeline: .svg, .png or .pdf", 'g'},
     FR_OPTION_JSON,
@@ -171,7 +172,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_simulate = {
     .name = "simulate",
     .summary = "run a pipeline in the event engine: timeline, trace, use of each stage",
-    .usage = "--cluster C --model M [--plan P] [--set KEY=VALUE]... [--trace FILE] [--gantt "
+    .usage = "--cluster C --model M [--plan P] [--set KEY=VALUE]... [--network NAME] [--trace "
+             "FILE] [--gantt "
              "FILE] [--json|--csv]",
     .details = "Models of kind \"stages\" (measured or imagined stage times) so far. Example:\n"
                "  echo '{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", "

@@ -1,0 +1,325 @@
+#include "sim/fluid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One use of a link by a flow that is under way, in the link's list. */
+struct use {
+    int32_t link, weight;
+    int32_t before, after; /* uses of the same link, or -1 */
+};
+
+struct flow {
+    int64_t tag, order;
+    double left_B, since_s, rate_B_per_s, end_s;
+    double alone_B_per_s; /* its rate when nothing else is under way */
+    int64_t mark;
+    int32_t n_uses, place; /* in the heap, or -1 */
+    bool slowed;
+};
+
+struct link {
+    double rate_B_per_s;
+    double left_B_per_s; /* while filling: not yet given away */
+    int32_t first;       /* use, or -1 */
+    int32_t weight;      /* while filling: of flows not yet fixed */
+    int64_t mark;
+    bool dirty;
+};
+
+struct fr_fluid {
+    int32_t n_links, uses_max;
+    struct link *links;
+    struct flow *flows;                     /* slots; free ones listed */
+    struct use *uses;                       /* uses_max a slot */
+    int32_t *heap, *free_slots, *component; /* slots */
+    int32_t n_heap, n_free, capacity;
+    int32_t *dirty, n_dirty, *reached, n_reached; /* links */
+    int64_t mark, order;
+    double now_s;
+};
+
+/* ---- the heap of ends ------------------------------------------------------------------------ */
+
+static bool sooner(const struct fr_fluid *f, int32_t a, int32_t b) {
+    const struct flow *x = &f->flows[a], *y = &f->flows[b];
+    return x->end_s < y->end_s || (!(y->end_s < x->end_s) && x->order < y->order);
+}
+
+static void put(struct fr_fluid *f, int32_t place, int32_t slot) {
+    f->heap[place] = slot;
+    f->flows[slot].place = place;
+}
+
+static void sift_up(struct fr_fluid *f, int32_t place) {
+    int32_t slot = f->heap[place];
+    for (; place > 0 && sooner(f, slot, f->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        put(f, place, f->heap[(place - 1) / 2]);
+    put(f, place, slot);
+}
+
+static void sift_down(struct fr_fluid *f, int32_t place) {
+    int32_t slot = f->heap[place];
+    for (;;) {
+        int32_t child = 2 * place + 1;
+        if (child >= f->n_heap) break;
+        if (child + 1 < f->n_heap && sooner(f, f->heap[child + 1], f->heap[child])) child++;
+        if (!sooner(f, f->heap[child], slot)) break;
+        put(f, place, f->heap[child]);
+        place = child;
+    }
+    put(f, place, slot);
+}
+
+static void heap_remove(struct fr_fluid *f, int32_t slot) {
+    int32_t place = f->flows[slot].place, last = f->heap[--f->n_heap];
+    f->flows[slot].place = -1;
+    if (last == slot) return;
+    put(f, place, last);
+    sift_up(f, place);
+    sift_down(f, f->flows[last].place);
+}
+
+/* ---- making and growing ---------------------------------------------------------------------- */
+
+static bool grow(struct fr_fluid *f) {
+    int32_t before = f->capacity, now = before ? 2 * before : 256;
+    struct flow *flows = realloc(f->flows, (size_t)now * sizeof *flows);
+    if (flows) f->flows = flows;
+    struct use *uses = realloc(f->uses, (size_t)now * (size_t)f->uses_max * sizeof *uses);
+    if (uses) f->uses = uses;
+    int32_t *slots = realloc(f->heap, 3 * (size_t)now * sizeof *slots);
+    if (slots) f->heap = slots;
+    if (!flows || !uses || !slots) return false;
+    /* heap, free slots and component share one array, which moved apart */
+    memmove(slots + now, slots + before, (size_t)f->n_free * sizeof *slots);
+    f->free_slots = slots + now;
+    f->component = slots + 2 * (size_t)now;
+    for (int32_t slot = now; slot-- > before;) f->free_slots[f->n_free++] = slot;
+    f->capacity = now;
+    return true;
+}
+
+struct fr_fluid *fr_fluid_new(int32_t n_links, const double *rate_B_per_s, int32_t uses_max) {
+    struct fr_fluid *f = calloc(1, sizeof *f);
+    if (!f) return NULL;
+    f->n_links = n_links;
+    f->uses_max = uses_max > 0 ? uses_max : 1;
+    f->links = calloc((size_t)n_links + 1, sizeof *f->links);
+    f->dirty = malloc(2 * ((size_t)n_links + 1) * sizeof *f->dirty);
+    if (!f->links || !f->dirty || !grow(f)) {
+        fr_fluid_free(f);
+        return NULL;
+    }
+    f->reached = f->dirty + n_links + 1;
+    for (int32_t l = 0; l < n_links; l++) {
+        f->links[l].rate_B_per_s = rate_B_per_s[l];
+        f->links[l].first = -1;
+    }
+    return f;
+}
+
+void fr_fluid_free(struct fr_fluid *f) {
+    if (!f) return;
+    free(f->links);
+    free(f->dirty);
+    free(f->flows);
+    free(f->uses);
+    free(f->heap);
+    free(f);
+}
+
+void fr_fluid_reset(struct fr_fluid *f) {
+    for (int32_t l = 0; l < f->n_links; l++) {
+        f->links[l].first = -1;
+        f->links[l].dirty = false;
+    }
+    f->n_heap = f->n_free = f->n_dirty = 0;
+    for (int32_t slot = f->capacity; slot-- > 0;) f->free_slots[f->n_free++] = slot;
+    f->order = 0;
+    f->now_s = 0;
+}
+
+/* ---- who uses a link ------------------------------------------------------------------------- */
+
+static struct use *uses_of(const struct fr_fluid *f, int32_t slot) {
+    return &f->uses[(size_t)slot * (size_t)f->uses_max];
+}
+
+static void soil(struct fr_fluid *f, int32_t link) {
+    if (f->links[link].dirty) return;
+    f->links[link].dirty = true;
+    f->dirty[f->n_dirty++] = link;
+}
+
+static void join(struct fr_fluid *f, int32_t slot) {
+    struct use *uses = uses_of(f, slot);
+    for (int32_t k = 0; k < f->flows[slot].n_uses; k++) {
+        struct link *link = &f->links[uses[k].link];
+        int32_t id = slot * f->uses_max + k;
+        uses[k].before = -1;
+        uses[k].after = link->first;
+        if (link->first >= 0) f->uses[link->first].before = id;
+        link->first = id;
+        soil(f, uses[k].link);
+    }
+}
+
+static void leave(struct fr_fluid *f, int32_t slot) {
+    struct use *uses = uses_of(f, slot);
+    for (int32_t k = 0; k < f->flows[slot].n_uses; k++) {
+        const struct use *u = &uses[k];
+        if (u->before >= 0)
+            f->uses[u->before].after = u->after;
+        else
+            f->links[u->link].first = u->after;
+        if (u->after >= 0) f->uses[u->after].before = u->before;
+        soil(f, u->link);
+    }
+}
+
+/* ---- filling --------------------------------------------------------------------------------- */
+
+static void reach(struct fr_fluid *f, int32_t link) {
+    if (f->links[link].mark == f->mark) return;
+    f->links[link].mark = f->mark;
+    f->links[link].left_B_per_s = f->links[link].rate_B_per_s;
+    f->links[link].weight = 0;
+    f->reached[f->n_reached++] = link;
+}
+
+/* All flows joined to the changed links.  @return how many */
+static int32_t collect(struct fr_fluid *f) {
+    int32_t n = 0;
+    f->mark++;
+    f->n_reached = 0;
+    for (int32_t k = 0; k < f->n_dirty; k++) {
+        reach(f, f->dirty[k]);
+        f->links[f->dirty[k]].dirty = false;
+    }
+    f->n_dirty = 0;
+    for (int32_t k = 0; k < f->n_reached; k++)
+        for (int32_t id = f->links[f->reached[k]].first; id >= 0; id = f->uses[id].after) {
+            int32_t slot = id / f->uses_max;
+            f->links[f->reached[k]].weight += f->uses[id].weight;
+            if (f->flows[slot].mark == f->mark) continue;
+            f->flows[slot].mark = f->mark;
+            f->component[n++] = slot;
+            const struct use *uses = uses_of(f, slot);
+            for (int32_t u = 0; u < f->flows[slot].n_uses; u++) reach(f, uses[u].link);
+        }
+    return n;
+}
+
+static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
+    struct flow *flow = &f->flows[slot];
+    flow->mark = f->mark + 1; /* fixed; collect marks anew each time */
+    if (rate_B_per_s >= flow->alone_B_per_s)
+        rate_B_per_s = flow->alone_B_per_s;
+    else
+        flow->slowed = true;
+    if (!(rate_B_per_s < flow->rate_B_per_s) && !(flow->rate_B_per_s < rate_B_per_s)) return;
+    flow->left_B = fmax(0, flow->left_B - flow->rate_B_per_s * (f->now_s - flow->since_s));
+    flow->since_s = f->now_s;
+    flow->rate_B_per_s = rate_B_per_s;
+    flow->end_s = f->now_s + flow->left_B / rate_B_per_s;
+    sift_up(f, flow->place);
+    sift_down(f, flow->place);
+}
+
+/* The fullest link: the least rate for each of its flows.  Those that have none drop out. */
+static int32_t fullest(struct fr_fluid *f, double *share_B_per_s) {
+    int32_t best = -1, kept = 0;
+    for (int32_t k = 0; k < f->n_reached; k++) {
+        const struct link *link = &f->links[f->reached[k]];
+        if (link->weight == 0) continue;
+        /* Rounding must not leave a flow without any. */
+        double share = fmax(link->left_B_per_s, 1e-12 * link->rate_B_per_s) / link->weight;
+        f->reached[kept++] = f->reached[k];
+        if (best >= 0 && !(share < *share_B_per_s)) continue;
+        best = f->reached[k];
+        *share_B_per_s = share;
+    }
+    f->n_reached = kept;
+    return best;
+}
+
+static void fix_flows_of(struct fr_fluid *f, int32_t link, double share_B_per_s) {
+    for (int32_t id = f->links[link].first; id >= 0; id = f->uses[id].after) {
+        int32_t slot = id / f->uses_max;
+        if (f->flows[slot].mark != f->mark) continue;
+        const struct use *uses = uses_of(f, slot);
+        for (int32_t u = 0; u < f->flows[slot].n_uses; u++) {
+            f->links[uses[u].link].weight -= uses[u].weight;
+            f->links[uses[u].link].left_B_per_s -= uses[u].weight * share_B_per_s;
+        }
+        set_rate(f, slot, share_B_per_s);
+    }
+}
+
+static void settle(struct fr_fluid *f) {
+    double share_B_per_s = 0;
+    if (f->n_dirty == 0) return;
+    int32_t n = collect(f), link;
+    if (n == 1) {
+        set_rate(f, f->component[0], f->flows[f->component[0]].alone_B_per_s);
+    } else if (n > 0) {
+        while ((link = fullest(f, &share_B_per_s)) >= 0) fix_flows_of(f, link, share_B_per_s);
+    }
+    f->mark++; /* past the marks of fixed flows */
+}
+
+/* ---- flows come and go ----------------------------------------------------------------------- */
+
+bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B,
+                    const struct fr_fluid_use *uses, int32_t n_uses) {
+    if (f->n_free == 0 && !grow(f)) return false;
+    int32_t slot = f->free_slots[--f->n_free];
+    f->flows[slot] = (struct flow){.tag = tag,
+                                   .order = f->order++,
+                                   .left_B = size_B,
+                                   .since_s = f->now_s,
+                                   .end_s = INFINITY,
+                                   .alone_B_per_s = INFINITY,
+                                   .n_uses = n_uses};
+    for (int32_t k = 0; k < n_uses; k++) {
+        double alone = f->links[uses[k].link].rate_B_per_s / uses[k].weight;
+        uses_of(f, slot)[k] = (struct use){uses[k].link, uses[k].weight, -1, -1};
+        if (alone < f->flows[slot].alone_B_per_s) f->flows[slot].alone_B_per_s = alone;
+    }
+    put(f, f->n_heap++, slot);
+    sift_up(f, f->n_heap - 1);
+    join(f, slot);
+    return true;
+}
+
+double fr_fluid_next_s(struct fr_fluid *f) {
+    settle(f);
+    return f->n_heap ? f->flows[f->heap[0]].end_s : INFINITY;
+}
+
+void fr_fluid_advance(struct fr_fluid *f, double now_s) {
+    settle(f);
+    f->now_s = now_s;
+}
+
+int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
+    settle(f);
+    int32_t slot = f->heap[0];
+    if (f->flows[slot].end_s > f->now_s) f->now_s = f->flows[slot].end_s;
+    *slowed = f->flows[slot].slowed;
+    heap_remove(f, slot);
+    leave(f, slot);
+    f->free_slots[f->n_free++] = slot;
+    return f->flows[slot].tag;
+}
+
+int32_t fr_fluid_rates(struct fr_fluid *f, int32_t max, int64_t *tag, double *rate_B_per_s) {
+    settle(f);
+    for (int32_t k = 0; k < f->n_heap && k < max; k++) {
+        tag[k] = f->flows[f->heap[k]].tag;
+        rate_B_per_s[k] = f->flows[f->heap[k]].rate_B_per_s;
+    }
+    return f->n_heap;
+}

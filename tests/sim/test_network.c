@@ -1,0 +1,201 @@
+/* The shared network: never faster than isolated, equal to it where nothing meets, exact where one
+ * can count by hand, and the same whether replicas are folded or not. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/unfold.h"
+#include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
+
+#define STAGES                                                                                 \
+    "{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", \"message\": \""
+
+static const char *const clusters[] = {
+    "cluster.topology=flat",
+    "cluster.topology=node:16 gpu:8",
+    "cluster.topology=rack:4 node:4 gpu:8",
+    "cluster.topology=fat-tree down=4,4 up=1",
+    "cluster.topology=torus size=4,4",
+    "cluster.topology=dragonfly groups=4 routers=2 ports=2 global=2",
+};
+
+static const char *stages_file(const char *message) {
+    static char path[64];
+    snprintf(path, sizeof path, "/tmp/forerun-test-network-%d.json", (int)getpid());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, STAGES "%s\"}", message);
+    fclose(file);
+    return path;
+}
+
+static double time_on(const struct fr_job *job, const struct fr_network *network) {
+    struct fr_simulation s;
+    struct fr_error err = {0};
+    const struct fr_simulate_options how = {.network = network};
+    if (fr_simulate(job, &job->plan, &how, &s, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    double time_s = s.outcome.reasons ? 0 : s.outcome.time_s;
+    fr_simulation_free(&s);
+    return time_s;
+}
+
+static void never_faster_than_isolated(void **state) {
+    (void)state;
+    static const char *const messages[] = {"0 B", "1 KB", "10 MB", "200 MB"};
+    static const char *const meshes[][3] = {{"pp=16", "dp=1", "tp=1"},
+                                            {"pp=4", "dp=4", "tp=4"},
+                                            {"pp=8", "dp=2", "tp=2"},
+                                            {"pp=3", "dp=5", "tp=3"},
+                                            {"pp=2", "dp=32", "tp=1"}};
+    static const char *const how[] = {"schedule=1f1b", "schedule=gpipe", "p2p=duplex",
+                                      "schedule=zero-bubble"};
+    int slower = 0, equal = 0;
+    for (size_t m = 0; m < 4; m++)
+        for (size_t c = 0; c < sizeof clusters / sizeof *clusters; c++)
+            for (size_t k = 0; k < 5; k++)
+                for (size_t h = 0; h < 4; h++) {
+                    struct fr_job job;
+                    const char *const sets[] = {meshes[k][0], meshes[k][1],       meshes[k][2],
+                                                how[h],       "global_batch=160", clusters[c],
+                                                NULL};
+                    const char *path = stages_file(messages[m]);
+                    fr_test_job("a100-hdr", path, sets, &job);
+                    unlink(path);
+                    double alone_s = time_on(&job, &fr_network_isolated),
+                           shared_s = time_on(&job, &fr_network_shared);
+                    FR_TRUE(shared_s >= alone_s, "%s %s %s %s: %.17g s, isolated %.17g s",
+                            messages[m], clusters[c], meshes[k][0], how[h], shared_s, alone_s);
+                    slower += shared_s > 1.01 * alone_s;
+                    equal += shared_s <= alone_s;
+                    fr_job_free(&job);
+                }
+    FR_TRUE(slower > 20 && equal > 20, "%d slower, %d equal", slower, equal);
+}
+
+/* ---- one message after another ---------------------------------------------------------------- */
+
+/* A program of @p n messages that can all start at 0, from rank k to rank n + k. */
+static void run_messages(const struct fr_cluster *cluster, const int64_t *slot, int32_t n,
+                         double size_B, double alone_s, double *end_s) {
+    struct fr_task_class class = {.kind = FR_TASK_FORWARD_MESSAGE};
+    struct fr_task tasks[64] = {{0}};
+    struct fr_program program = {
+        .n_ranks = 2 * n, .n_classes = 1, .classes = &class, .n_tasks = n, .tasks = tasks};
+    struct fr_network_work work = {cluster, &program, &size_B, {1, 1, slot}};
+    double start_s[64], makespan_s;
+    void *network = NULL;
+    for (int32_t k = 0; k < n; k++) {
+        tasks[k] =
+            (struct fr_task){.rank = k, .peer = n + k, .micro = -1, .after = {-1, -1, -1}};
+        for (int w = 0; w < FR_TASK_WAITS_MAX; w++) tasks[k].after[w] = -1;
+    }
+    assert_int_equal(fr_network_shared.open(&work, &network, NULL), FR_OK);
+    assert_int_equal(
+        fr_network_shared.run(&work, network, &alone_s, start_s, end_s, &makespan_s, NULL),
+        FR_OK);
+    fr_network_shared.close(network);
+}
+
+/* Eight ranks behind an adapter of 25 GB/s send 25 MB each: 5 us and 8 ms; to ranks of their own
+ * node over 300 GB/s 2 us and 83.3 us each. */
+static void eight_behind_one_adapter(void **state) {
+    (void)state;
+    struct fr_job job;
+    int64_t across[16], within[16];
+    double end_s[64];
+    fr_test_job("a100-hdr", "gpt-8.3b", NULL, &job);
+    for (int k = 0; k < 8; k++) {
+        across[k] = k;
+        across[8 + k] = 8 + k;
+        within[k] = k;
+        within[8 + k] = (k + 1) % 8;
+    }
+    run_messages(&job.cluster, across, 8, 25e6, 5e-6 + 1e-3, end_s);
+    for (int k = 0; k < 8; k++) FR_NEAR(end_s[k], 5e-6 + 8e-3, 1e-9);
+    run_messages(&job.cluster, across, 1, 25e6, 5e-6 + 1e-3, end_s);
+    FR_NEAR(end_s[0], 5e-6 + 1e-3, 1e-15);
+    run_messages(&job.cluster, within, 8, 25e6, 2e-6 + 25e6 / 300e9, end_s);
+    for (int k = 0; k < 8; k++) FR_NEAR(end_s[k], 2e-6 + 25e6 / 300e9, 1e-12);
+    fr_job_free(&job);
+}
+
+/* ---- folding ---------------------------------------------------------------------------------- */
+
+static double run_program(const struct fr_cluster *cluster, const struct fr_program *program,
+                          const double *class_B, const double *class_s,
+                          struct fr_network_seats seats) {
+    struct fr_network_work work = {cluster, program, class_B, seats};
+    double *start_s = malloc(((size_t)program->n_tasks + 1) * sizeof *start_s),
+           *end_s = malloc(((size_t)program->n_tasks + 1) * sizeof *end_s), makespan_s = -1;
+    void *network = NULL;
+    struct fr_error err = {0};
+    if (fr_network_shared.open(&work, &network, &err) != FR_OK ||
+        fr_network_shared.run(&work, network, class_s, start_s, end_s, &makespan_s, &err) !=
+            FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    fr_network_shared.close(network);
+    free(start_s);
+    free(end_s);
+    return makespan_s;
+}
+
+/* 50 MB between stages: beside its replicas, or a single message (tp = 0). */
+static void price_messages(const struct fr_cluster *cluster, struct fr_pipeline *p, int64_t tp,
+                           int64_t dp) {
+    static int64_t width;
+    if (tp) width = tp;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        struct fr_group pair =
+            fr_group_pairs(&cluster->levels, i * width, (i + 1) % p->args.stages * width,
+                           tp ? tp : 1, tp ? dp : 1, width * p->args.stages);
+        p->stage[i].message_s = pair.outer.latency_s + 50e6 * pair.outer.s_per_B;
+    }
+}
+
+static void fold_changes_nothing(void **state) {
+    (void)state;
+    static const struct {
+        int pp, tp, dp;
+    } meshes[] = {{4, 4, 2}, {4, 8, 4},  {8, 2, 4}, {2, 1, 32},
+                  {8, 1, 8}, {16, 8, 1}, {16, 2, 4}};
+    for (size_t k = 0; k < sizeof meshes / sizeof *meshes; k++)
+        for (int duplex = 0; duplex < 2; duplex++) {
+            static struct pipeline_case c;
+            struct fr_program folded, unfolded;
+            struct fr_job job;
+            struct fr_error err = {0};
+            fr_test_job("a100-hdr", "gpt-8.3b", NULL, &job);
+            case_uniform(&c, &fr_schedule_one_f_one_b, meshes[k].pp, 12, 1, duplex, 1e-3, 2e-3,
+                         0);
+            for (int i = 0; i < meshes[k].pp; i++) c.stage[i].forward.compute_s += 1e-5 * i * i;
+            price_messages(&job.cluster, &c.p, meshes[k].tp, meshes[k].dp);
+            struct fr_network_seats seats = {meshes[k].tp, meshes[k].dp, NULL};
+            assert_int_equal(fr_program_make(&c.p, &folded, &err), FR_OK);
+            assert_int_equal(fr_program_unfold(&folded, &seats, &unfolded, &err), FR_OK);
+            double *class_s = malloc((size_t)folded.n_classes * sizeof *class_s);
+            double *class_B = calloc((size_t)folded.n_classes, sizeof *class_B);
+            fr_price_classes(&c.p, &folded, FR_WITH_ALL, class_s);
+            for (int32_t i = 0; i < folded.n_classes; i++) class_B[i] = 50e6;
+            double folded_s = run_program(&job.cluster, &folded, class_B, class_s, seats);
+            price_messages(&job.cluster, &c.p, 0, 0);
+            fr_price_classes(&c.p, &folded, FR_WITH_ALL, class_s);
+            double unfolded_s = run_program(&job.cluster, &unfolded, class_B, class_s,
+                                            (struct fr_network_seats){1, 1, NULL});
+            FR_TRUE(fabs(folded_s - unfolded_s) <= 1e-9 * unfolded_s,
+                    "pp %d tp %d dp %d duplex %d: folded %.12g s, unfolded %.12g s",
+                    meshes[k].pp, meshes[k].tp, meshes[k].dp, duplex, folded_s, unfolded_s);
+            free(class_s);
+            free(class_B);
+            fr_program_free(&folded);
+            fr_program_free(&unfolded);
+            fr_job_free(&job);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(never_faster_than_isolated),
+                                       cmocka_unit_test(eight_behind_one_adapter),
+                                       cmocka_unit_test(fold_changes_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
