@@ -133,8 +133,9 @@ static fr_status measure(const char *name, const struct space_case *c, struct fr
 static fr_status measure_pipeline(struct fr_error *err) {
     enum { STAGES = 64, MICRO = 512, ROUNDS = 40 };
     static struct fr_stage stage[STAGES];
-    struct fr_pipeline p = {
-        .schedule = &fr_schedule_one_f_one_b, .args = {STAGES, MICRO, 1}, .stage = stage};
+    struct fr_pipeline p = {.schedule = &fr_schedule_one_f_one_b,
+                            .args = {.stages = STAGES, .micro_batches = MICRO, .chunks = 1},
+                            .stage = stage};
     struct fr_program program = {0};
     double engine_s = 1e9, recurrence_s = 1e9, event_time_s = 0;
     struct fr_pipeline_times closed = {0};
