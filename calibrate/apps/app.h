@@ -51,6 +51,9 @@ struct fr_real {
     struct fr_update update;
     bool profile;
     struct fr_phases phases;
+    /** What lossy messages to the stage before have lost and not made up for (hidden x tokens), or
+     *  NULL; the program pipeline's. */
+    const void *residual;
     void *state; /**< the program's own */
 };
 

@@ -45,6 +45,8 @@ struct fr_kernels {
     void (*add)(size_t n, const void *x, void *y);
     /** y := x + bias along each row, or x alone where bias is NULL; y may be x. */
     void (*bias)(int rows, int columns, const void *bias, const void *x, void *y);
+    /** y := y + alpha x. */
+    void (*axpy)(size_t n, double alpha, const void *x, void *y);
     /** y := alpha x. */
     void (*scale)(size_t n, double alpha, const void *x, void *y);
     /** y := x - y. */
@@ -57,6 +59,13 @@ struct fr_kernels {
     /** Copy a rows x columns part between matrices of different row lengths. */
     void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
     /* What a transformer needs besides; features x tokens throughout. */
+    /** x (features x tokens) := embedding[input] (classes x features), plus positions
+     *  (features x sequence) where they are not NULL. */
+    void (*embed)(int features, int tokens, int sequence, const int *input,
+                  const void *embedding, const void *positions, void *x);
+    /** Gradients of embed are added. */
+    void (*embed_backward)(int features, int tokens, int sequence, const int *input,
+                           const void *dx, void *dembedding, void *dpositions);
     /** Normalise each token over its features: y := gain (x - mean) / sd + bias; keeps mean and
      *  1 / sd, [tokens] each. */
     void (*norm)(int features, int tokens, const void *x, const void *gain, const void *bias,

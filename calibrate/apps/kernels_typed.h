@@ -102,6 +102,12 @@ static void NAME(bias)(int rows, int columns, const void *bias, const void *x, v
     }
 }
 
+static void NAME(axpy)(size_t n, double alpha, const void *x, void *y) {
+    const REAL *restrict a = x;
+    REAL *restrict b = y, factor = (REAL)alpha;
+    for (size_t i = 0; i < n; i++) b[i] += factor * a[i];
+}
+
 static void NAME(scale)(size_t n, double alpha, const void *x, void *y) {
     const REAL *a = x;
     REAL *b = y, factor = (REAL)alpha;
@@ -138,6 +144,29 @@ static void NAME(copy)(int rows, int columns, const void *from, int ld_from, voi
 }
 
 /* ---- transformer --------------------------------------------------------------------------- */
+
+static void NAME(embed)(int features, int tokens, int sequence, const int *input,
+                        const void *embedding, const void *positions, void *x) {
+    const REAL *e = embedding, *p = positions;
+    for (int f = 0; f < features; f++) {
+        REAL *row = (REAL *)x + (size_t)f * (size_t)tokens;
+        for (int t = 0; t < tokens; t++)
+            row[t] = e[(size_t)input[t] * (size_t)features + (size_t)f] +
+                     (p ? p[(size_t)f * (size_t)sequence + (size_t)(t % sequence)] : 0);
+    }
+}
+
+static void NAME(embed_backward)(int features, int tokens, int sequence, const int *input,
+                                 const void *dx, void *dembedding, void *dpositions) {
+    REAL *de = dembedding, *dp = dpositions;
+    for (int f = 0; f < features; f++) {
+        const REAL *row = (const REAL *)dx + (size_t)f * (size_t)tokens;
+        for (int t = 0; t < tokens; t++) {
+            de[(size_t)input[t] * (size_t)features + (size_t)f] += row[t];
+            if (dp) dp[(size_t)f * (size_t)sequence + (size_t)(t % sequence)] += row[t];
+        }
+    }
+}
 
 static void NAME(norm)(int features, int tokens, const void *x, const void *gain,
                        const void *bias, void *mean, void *inverse, void *y) {

@@ -107,12 +107,59 @@ static void grid(struct design *d) {
     grid_per_layer(d);
 }
 
+/* ---- a transformer, over stages and replicas ------------------------------------------------- */
+
+struct gpt {
+    int layers, hidden, heads, sequence, vocabulary, batch;
+};
+
+static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const char *what,
+                    const char *compression) {
+    struct fr_validate_case run = {.app = "pipeline"};
+    int64_t dp = d->ranks / pp;
+    if (d->ranks % pp != 0 || pp > g->layers || g->batch % dp != 0) return;
+    snprintf(run.group, sizeof run.group, "gpt h=%d s=%d b=%d p=%" PRId64, g->hidden,
+             g->sequence, g->batch, d->ranks);
+    snprintf(run.label, sizeof run.label, "pp %" PRId64 " dp %" PRId64 "%s", pp, dp, what);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
+             "\"sequence\": %d, \"vocabulary\": %d, \"global_batch\": %d}",
+             g->layers, g->hidden, g->heads, g->sequence, g->vocabulary, g->batch);
+    snprintf(run.plan, sizeof run.plan, "{\"pp\": %" PRId64 ", \"dp\": %" PRId64 "%s%s%s}", pp,
+             dp, *compression ? ", \"compression\": {" : "", compression,
+             *compression ? "}" : "");
+    add(d, &run);
+}
+
+/* Every mesh, then each traffic of seed 001 compressed where the mesh has it. */
+static void pipeline(struct design *d) {
+    static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
+    for (size_t i = 0; i < sizeof gpts / sizeof *gpts; i++) {
+        const struct gpt *g = &gpts[i];
+        for (int64_t pp = 1; pp <= d->ranks; pp++) {
+            bool stages = pp > 1, replicas = d->ranks / pp > 1;
+            add_gpt(d, g, pp, "", "");
+            if (stages)
+                add_gpt(d, g, pp, ", epilogue r 4",
+                        "\"backward\": {\"rank\": 4, \"scope\": \"epilogue\"}");
+            if (stages)
+                add_gpt(d, g, pp, ", all r 4",
+                        "\"backward\": {\"rank\": 4, \"scope\": \"all\"}");
+            if (stages && replicas) add_gpt(d, g, pp, ", fused", "\"embedding\": \"fused\"");
+            if (replicas)
+                add_gpt(d, g, pp, ", stage 0 r 8",
+                        "\"gradient\": {\"rank\": 8, \"stages\": 1}");
+        }
+    }
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     void (*design)(struct design *d);
-} designs[] = {{"tensor", tensor}, {"phantom", phantom}, {"grid", grid}};
+} designs[] = {
+    {"tensor", tensor}, {"phantom", phantom}, {"grid", grid}, {"pipeline", pipeline}};
 
 enum { N_DESIGNS = sizeof designs / sizeof *designs };
 

@@ -232,8 +232,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
     size_t n = (size_t)s->layers[s->n_layers - 1].out * (size_t)s->batch;
     double squares = 0, mean = 1.0 / ((double)n * s->p);
     FR_TRY(forward(real, s, err));
-    FR_COMPUTE(real,
-               squares = real->k->difference(n, s->output, s->target, 2 * mean, s->dy));
+    FR_COMPUTE(real, squares = real->k->difference(n, s->output, s->target, 2 * mean, s->dy));
     *loss = squares * mean;
     return backward(real, s, err);
 }
