@@ -12,18 +12,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/clock.h"
 
 extern char **environ;
 
-enum { WORDS_MAX = 96, PATH_MAX_B = 4096 };
+enum { WORDS_MAX = 128, PATH_MAX_B = 4096 };
+static const char SIMULATION[] = "smpi:";
 
 struct command {
     const char *word[WORDS_MAX + 1]; /* NULL-terminated */
     int count;
     char *launcher; /* the copy that the first words point into */
     char program[PATH_MAX_B + 32], ranks[32];
+    bool simulated;
 };
+
+/* Written by a signal handler: the job to hand signals on to, and that one came. */
+static volatile sig_atomic_t job, stopped;
+
+static void hand_on(int signal) {
+    (void)signal;
+    stopped = 1;
+    if (job > 0) kill((pid_t)job, SIGUSR1);
+}
+
+bool fr_launch_was_stopped(void) { return stopped != 0; }
 
 static bool add(struct command *command, const char *word) {
     if (command->count == WORDS_MAX) return false;
@@ -61,12 +74,14 @@ static fr_status find_program(const char *given, struct command *command,
         self[length] = '\0';
         char *slash = strrchr(self, '/');
         if (slash) *slash = '\0';
-        snprintf(command->program, sizeof command->program, "%s/forerun-mpi", self);
+        snprintf(command->program, sizeof command->program, "%s/forerun-%s", self,
+                 command->simulated ? "smpi" : "mpi");
     }
     if (access(command->program, X_OK) != 0)
         return fr_fail(err, FR_ERR_EXTERNAL, command->program,
-                       "cannot be run: %s; it is built and installed beside forerun",
-                       strerror(errno));
+                       "cannot be run: %s; it is built and installed beside forerun%s",
+                       strerror(errno),
+                       command->simulated ? " where SimGrid is (libsimgrid-dev)" : "");
     return FR_OK;
 }
 
@@ -118,9 +133,10 @@ static char **make_environment(void) {
 
 static fr_status spawn_failed(const char *launcher, bool given, int code,
                               struct fr_error *err) {
-    if (code == ENOENT && !given)
+    if (code == ENOENT && (!given || strcmp(launcher, "smpirun") == 0))
         return fr_fail(err, FR_ERR_EXTERNAL, launcher,
-                       "is not installed; on Debian: apt-get install openmpi-bin");
+                       "is not installed; on Debian: apt-get install %s",
+                       strcmp(launcher, "smpirun") == 0 ? "libsimgrid-dev" : "openmpi-bin");
     return fr_fail(err, FR_ERR_EXTERNAL, launcher, "cannot be started: %s", strerror(code));
 }
 
@@ -130,6 +146,8 @@ static fr_status translate(const char *launcher, int status, struct fr_error *er
     if (code == fr_status_exit_code(FR_ERR_PARTIAL))
         return fr_fail(err, FR_ERR_PARTIAL, launcher,
                        "the job ended early; what it had measured is kept");
+    if (code == fr_status_exit_code(FR_ERR_INPUT))
+        return fr_fail(err, FR_ERR_INPUT, launcher, "the job refused what it was to work on");
     if (code == fr_status_exit_code(FR_ERR_USAGE))
         return fr_fail(err, FR_ERR_USAGE, launcher, "the job refused its command line");
     if (code == fr_status_exit_code(FR_ERR_INPUT))
@@ -142,10 +160,74 @@ static fr_status translate(const char *launcher, int status, struct fr_error *er
     return fr_fail(err, FR_ERR_EXTERNAL, launcher, "the job failed with exit code %d", code);
 }
 
+/* Words that make SMPI's network latency plus size over bandwidth and nothing else, and its
+ * processors infinitely fast; the user's own words come after and so win. */
+static void add_smpirun(const struct fr_launch_options *options, struct command *command) {
+    static const char *const model[] = {"--cfg=network/model:CM02",
+                                        "--cfg=network/TCP-gamma:0",
+                                        "--cfg=network/crosstraffic:no",
+                                        "--cfg=network/bandwidth-factor:1",
+                                        "--cfg=network/latency-factor:1",
+                                        "--cfg=smpi/bw-factor:1",
+                                        "--cfg=smpi/lat-factor:1",
+                                        "--cfg=smpi/host-speed:10Gf",
+                                        "--cfg=smpi/simulate-computation:no",
+                                        "--cfg=smpi/os:0:0:0",
+                                        "--cfg=smpi/or:0:0:0",
+                                        "--cfg=smpi/ois:0:0:0",
+                                        "--cfg=smpi/iprobe:0",
+                                        "--cfg=smpi/test:0",
+                                        "--log=xbt_cfg.thresh:critical",
+                                        "--log=root.thresh:critical"};
+    snprintf(command->ranks, sizeof command->ranks, "%" PRId64, options->n_ranks);
+    add(command, "smpirun");
+    add(command, "-np");
+    add(command, command->ranks);
+    add(command, "-platform");
+    for (size_t i = 0; i < sizeof model / sizeof *model; i++) add(command, model[i]);
+}
+
+/* "smpi:PLATFORM words": the platform's name follows -platform, the words come last. */
+static fr_status add_simulation(const struct fr_launch_options *options,
+                                struct command *command, struct fr_error *err) {
+    struct command words = {.count = 0};
+    add_smpirun(options, command);
+    fr_status status = add_launcher(options, &words, err);
+    command->launcher = words.launcher;
+    if (status != FR_OK) return status;
+    const char *platform = words.word[0] + strlen(SIMULATION);
+    if (access(platform, R_OK) != 0)
+        return fr_fail(err, FR_ERR_INPUT, platform, "cannot be read: %s", strerror(errno));
+    int at = 0;
+    while (strcmp(command->word[at], "-platform") != 0) at++;
+    for (int i = command->count++; i > at + 1; i--) command->word[i] = command->word[i - 1];
+    command->word[at + 1] = platform;
+    bool fits = true;
+    for (int i = 1; i < words.count; i++) fits = add(command, words.word[i]);
+    return fits ? FR_OK : fr_fail(err, FR_ERR_USAGE, "--launcher", "has too many words");
+}
+
+/* The job's end.  Once told to stop we only look, so as to end it when its time is over. */
+static int wait_for(pid_t child, int *status) {
+    const struct timespec nap = {.tv_nsec = 20000000};
+    double stop_s = 0;
+    for (;;) {
+        pid_t ended = waitpid(child, status, stopped ? WNOHANG : 0);
+        if (ended == child) return 0;
+        if (ended < 0 && errno != EINTR) return errno;
+        if (!stopped) continue;
+        if (stop_s == 0) stop_s = fr_now_s();
+        if (fr_now_s() - stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+        nanosleep(&nap, NULL);
+    }
+}
+
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
 static fr_status run(struct command *command, char **environment, bool given,
                      struct fr_error *err) {
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    static const int handed_on[] = {SIGTERM, SIGUSR1};
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, hand = {.sa_handler = hand_on}, before,
+                     before_handed[2];
     posix_spawnattr_t attributes;
     sigset_t defaults;
     pid_t child;
@@ -156,14 +238,25 @@ static fr_status run(struct command *command, char **environment, bool given,
     sigaddset(&defaults, SIGINT);
     posix_spawnattr_setsigdefault(&attributes, &defaults);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    stopped = 0;
+    job = 0;
     sigaction(SIGINT, &ignore, &before);
+    for (int i = 0; i < 2; i++) sigaction(handed_on[i], &hand, &before_handed[i]);
     int code = posix_spawnp(&child, command->word[0], NULL, &attributes,
                             (char *const *)(uintptr_t)command->word, environment);
-    while (code == 0 && waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) code = errno;
+    if (code == 0) {
+        job = child;
+        if (stopped) kill(child, SIGUSR1); /* it came while the job was being started */
+        code = wait_for(child, &status);
+    }
+    job = 0;
+    for (int i = 0; i < 2; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
     posix_spawnattr_destroy(&attributes);
     if (code != 0) return spawn_failed(command->word[0], given, code, err);
+    if (stopped)
+        return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
+                       "stopped as asked; what was measured is kept, and --resume goes on");
     return translate(command->word[0], status, err);
 }
 
@@ -172,8 +265,13 @@ fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *con
     struct command command = {.count = 0};
     bool given = options->launcher != NULL;
     char **environment = NULL;
+    command.simulated =
+        given && strncmp(options->launcher, SIMULATION, strlen(SIMULATION)) == 0;
     fr_status status = find_program(options->program, &command, err);
-    if (status == FR_OK && given) status = add_launcher(options, &command, err);
+    if (status == FR_OK && command.simulated)
+        status = add_simulation(options, &command, err);
+    else if (status == FR_OK && given)
+        status = add_launcher(options, &command, err);
     if (status != FR_OK) goto done;
     if (!given) add_mpirun(options, &command);
     bool fits = add(&command, command.program);

@@ -9,6 +9,7 @@
 #include "app/fitting.h"
 #include "app/load.h"
 #include "app/verb.h"
+#include "base/duration.h"
 #include "base/file.h"
 
 static const struct fr_option options[] = {
@@ -16,12 +17,22 @@ static const struct fr_option options[] = {
     {"out", "FILE", "cluster file to write (default cluster.json)", 'o'},
     {"samples", "FILE", "measurements to write (default samples.jsonl)", 0},
     {"launcher", "\"WORDS\"",
-     "instead of mpirun, e.g. \"srun --mpi=pmix -n 64\"; run without a shell", 0},
+     "instead of mpirun: \"srun --mpi=pmix -n 64\", or \"smpi:PLATFORM.xml\" to simulate; run "
+     "without a shell",
+     0},
+    {"resume", NULL, "go on with the samples file; what is done is not repeated", 0},
+    {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
+    {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
+    {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
+    {"size", "RANGE", "message sizes, e.g. 8..1MiB*4 (default: powers of two, some between)",
+     0},
     {"max-size", "Q", "largest message (default \"16 MiB\")", 0},
-    {"budget", "SECONDS", "about how long to measure (default 60)", 0},
     {"quick", NULL, "fewer shapes and repetitions, about 15 s", 0},
     {"seed", "N", "of the order of measurements (default 1)", 0},
-    {"reps", "N", "repetitions of a point at most", 0},
+    {"reps", "N", "samples of a point and launch at most (default 120)", 0},
+    {"node-size", "N", "ranks that count as a node (default: those that share memory)", 0},
+    {"patience", "TIME", "without progress before the job is given up (default 60 s)", 0},
+    {"meter", "NAME", "power meter (default: the first that works)", 0},
     FR_FITTING_OPTIONS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -38,17 +49,27 @@ static bool first_rank(void) {
 
 static fr_status measure(const struct fr_args *args, const char *samples,
                          struct fr_error *err) {
-    struct fr_calibrate_options o = {.samples = samples, .quick = fr_args_has(args, "quick")};
+    struct fr_calibrate_options o = {.samples = samples,
+                                     .quick = fr_args_has(args, "quick"),
+                                     .resume = fr_args_has(args, "resume"),
+                                     .sizes = fr_args_get(args, "size"),
+                                     .only = fr_args_get(args, "only"),
+                                     .meter = fr_args_get(args, "meter")};
     long long ranks = fr_launch_cores() > 2 ? fr_launch_cores() : 2, seed = 1, reps = 0,
-              budget = 0;
-    const char *max_size = fr_args_get(args, "max-size");
+              launches = 0, node_size = 0;
+    const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget"),
+               *patience = fr_args_get(args, "patience");
     FR_TRY(fr_args_integer(args, "ranks", 1, 1 << 24, &ranks, err));
-    FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 62, &seed, err));
-    FR_TRY(fr_args_integer(args, "reps", 1, 1 << 30, &reps, err));
-    FR_TRY(fr_args_integer(args, "budget", 1, 1 << 30, &budget, err));
+    FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
+    FR_TRY(fr_args_integer(args, "reps", 1, 10000, &reps, err));
+    FR_TRY(fr_args_integer(args, "launches", 1, 1000, &launches, err));
+    FR_TRY(fr_args_integer(args, "node-size", 1, 1 << 20, &node_size, err));
+    if (budget) FR_TRY(fr_duration_parse(budget, "--budget", 1, 1e6, &o.budget_s, err));
+    if (patience) FR_TRY(fr_duration_parse(patience, "--patience", 1, 1e6, &o.patience_s, err));
     if (max_size) {
         FR_TRY(fr_quantity_parse(max_size, FR_QUANTITY_SIZE, "--max-size", &o.max_size_B, err));
-        if (o.max_size_B < 8) return fr_fail(err, FR_ERR_USAGE, "--max-size", "is below 8 B");
+        if (o.max_size_B < 64 || o.max_size_B > 4e9)
+            return fr_fail(err, FR_ERR_USAGE, "--max-size", "must lie between 64 B and 4 GB");
     }
     o.launch.n_ranks = ranks;
     o.launch.launcher = fr_args_get(args, "launcher");
@@ -56,7 +77,8 @@ static fr_status measure(const struct fr_args *args, const char *samples,
     if (fr_launch_inside_mpi()) o.launch.launcher = "env";
     o.seed = seed;
     o.reps = reps;
-    o.budget_s = (double)budget;
+    o.launches = launches;
+    o.node_size = node_size;
     o.progress = isatty(STDERR_FILENO);
     return fr_calibrate_run(&o, err);
 }
@@ -74,7 +96,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     FR_TRY(fr_file_check_writable(out, err));
     fr_status measured = measure(args, samples, err);
     if (measured != FR_OK && measured != FR_ERR_PARTIAL) return measured;
-    if (!first_rank()) return measured;
+    if (!first_rank() || fr_launch_was_stopped()) return measured;
     /* What an ended job left is worth fitting; the exit code still says that it ended early. */
     struct fr_error fit_error = {0};
     fr_status fitted =
@@ -88,11 +110,15 @@ const struct fr_verb fr_verb_calibrate = {
     .summary = "measure this machine into a cluster file",
     .usage = "[--ranks N | under mpirun or srun] [--out cluster.json] [--samples FILE] "
              "[--launcher \"...\"]",
-    .details = "Measures collectives, matrix products, memory and call cost with real MPI and "
-               "BLAS, then fits.\n"
-               "  forerun calibrate --ranks 4\n"
-               "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
-               "/shared/samples.jsonl\n",
+    .details =
+        "Measures collectives, matrix products, memory and call cost with real MPI and "
+        "BLAS, then fits.  Samples are written as they are taken: after a crash, a kill or a\n"
+        "time limit, --resume goes on where it ended (exit code 5 says that it is to).\n"
+        "  forerun calibrate --ranks 4\n"
+        "  forerun calibrate --ranks 16 --budget 10m --resume\n"
+        "  forerun calibrate --ranks 64 --launcher smpi:platform.xml --size 8..1MiB*4\n"
+        "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
+        "/shared/samples.jsonl\n",
     .options = options,
     .run = run,
 };

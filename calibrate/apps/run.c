@@ -103,7 +103,7 @@ static fr_status profile(struct session *s, const struct fr_real_item *item, int
 static fr_status sample(struct session *s, struct fr_real_item *item, int i, int pass,
                         struct fr_real *real, struct fr_error *err) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
-    const struct fr_sampling_comm who = {MPI_COMM_WORLD, MPI_COMM_NULL};
+    const struct fr_sampling_comm who = {.comm = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
     struct timed timed = {item->app, real};
     double time_s[FR_VISIT_MAX], loss = 0;
     int n = 0;

@@ -1,34 +1,52 @@
 /** @file
  *  The harness: what the machine does, measured by all ranks of an MPI job at once.
  *
- *  A benchmark is a set of points (a collective at one size, a matrix product of one shape)
- *  visited in passes, each pass in a new shuffled order, so that a drift of the machine falls
- *  on all points alike and every point has samples after the first pass.  Passes go on until
- *  the medians are known well enough or the part's time budget is spent; the first pass is
- *  always finished.  Only rank 0 writes; a decision that concerns several ranks is made by one
- *  and broadcast, outside what is timed.
+ *  A benchmark is a row that plans points (a collective at one size, a product of one shape) and
+ *  runs one of them; how often, in which order and until when is decided in one place for all
+ *  (schedule.h, sampling.h).  Every point is timed by a team of ranks (teams.h); rank 0 is in
+ *  every team, decides what comes next, and alone writes.
  *
- *  Steps of `forerun-mpi calibrate`: provenance, kernel, memory, gemm per dtype, collectives
- *  per group of ranks.  To add one: calibrate/harness/<name>.c and a row of `parts` in run.c.
+ *  To add one: calibrate/harness/bench/<name>.c exporting fr_bench_<name>, and a row
+ *  FR_BENCH(<name>) in calibrate/harness/bench_list.h.
  */
 #ifndef FR_CALIBRATE_HARNESS_BENCH_H
 #define FR_CALIBRATE_HARNESS_BENCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/clock.h"
-#include "calibrate/harness/mpi_try.h"
+#include "calibrate/harness/sampling.h"
+#include "calibrate/harness/teams.h"
 #include "calibrate/samples.h"
 
 struct fr_bench_options {
     const char *samples; /**< file to write */
     double max_size_B;   /**< largest message */
-    bool quick;          /**< a quarter of the time */
+    int64_t *sizes;      /**< message sizes, instead of the usual ones; or NULL */
+    size_t n_sizes;
+    const char *only; /**< rows to run, separated by commas; NULL: all */
+    bool quick;       /**< fewer shapes and shorter warm-ups */
     uint64_t seed;
-    int reps;        /**< at most, per point */
-    double budget_s; /**< of everything, spread over the parts */
+    int reps;        /**< at most, per point and launch */
+    double budget_s; /**< of this launch */
+    int n_launches;  /**< that there are to be in the file */
+    bool resume;     /**< go on with the file instead of starting it anew */
     bool progress;   /**< rank 0 says on stderr what it does */
+    int node_size;   /**< ranks that count as a node; 0: ask MPI which share memory */
+    bool watch;      /**< notice ranks that die or hang */
+    double patience_s;
+    const char *meter; /**< row of the power meters; NULL: the first that works */
+};
+
+struct fr_bench_row;
+
+/** One thing to measure.  Rows use the members that they need. */
+struct fr_point {
+    const struct fr_bench_row *row;
+    const struct fr_team *team;
+    int count; /**< floats of a message */
+    fr_dtype dtype;
+    int m, n, k, batch;
+    int part;
+    struct fr_pace pace;
 };
 
 struct fr_bench {
@@ -40,38 +58,98 @@ struct fr_bench {
     struct fr_bench_options options;
     struct fr_provenance provenance;
     int fd; /**< rank 0: the samples; elsewhere -1 */
-    uint64_t rng;
+    int launch;
+    struct fr_watch *watch; /**< NULL: nobody watches */
+    struct fr_teams teams;
+    double *size_B; /**< messages to measure, ascending */
+    int n_sizes;
+    float *send, *recv; /**< as large as the largest message of any rank count */
+    struct fr_point *points;
+    int n_points, points_capacity;
+    void **state; /**< [rows], each row's own */
 };
 
-/** Find out who is where, and what this machine is. */
+/** What a row's run and call work on. */
+struct fr_work {
+    struct fr_bench *bench;
+    const struct fr_point *point;
+    void *state;
+    double stopped_s; /**< set by a run that goes on after what it times is done */
+};
+
+struct fr_bench_row {
+    const char *name;     /**< for --only and messages */
+    const char *measures; /**< a line */
+    const char *feeds;    /**< what in the cluster file comes from it */
+    double call_s;        /**< a sample repeats the call until it lasts so long; 0: one call */
+    double share;         /**< of the time of a call that is the result; 0 means 1 */
+    bool by_node;         /**< timed from a node's first start to its last stop */
+    bool shared_out;      /**< each launch measures a part of the points, not all */
+    bool needs_processor; /**< makes no sense in a simulation */
+    fr_op op;             /**< collectives */
+    bool divided;         /**< the message is p equal parts */
+    bool pair_only;       /**< between two ranks */
+    int (*call)(const struct fr_work *work); /**< one collective; an MPI error code */
+
+    /** Get what the row needs; NULL: nothing. */
+    fr_status (*open)(struct fr_bench *bench, void **state, struct fr_error *err);
+    void (*close)(void *state);
+    /** Add the points, the same on all ranks. */
+    fr_status (*plan)(struct fr_bench *bench, struct fr_error *err);
+    /** Append the head of the point's samples (calibrate/samples.h). */
+    void (*head)(const struct fr_bench *bench, const struct fr_point *point,
+                 struct fr_text *text);
+    /** Context: struct fr_work. */
+    fr_sampled *run;
+    /** Instead of points: measure and record on its own, at the end of a launch. */
+    fr_status (*measure)(struct fr_bench *bench, struct fr_error *err);
+};
+
+#define FR_BENCH(name) extern const struct fr_bench_row fr_bench_##name;
+#include "calibrate/harness/bench_list.h"
+#undef FR_BENCH
+/** Rows in table order, then NULL. */
+extern const struct fr_bench_row *const fr_bench_rows[];
+int fr_bench_n_rows(void);
+/** Does --only name it, and does it make sense here? */
+bool fr_bench_wanted(const struct fr_bench *bench, const struct fr_bench_row *row);
+
+/** Find out who is where and what this machine is, open or create the samples, plan. */
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,
                         struct fr_error *err);
-void fr_bench_close(struct fr_bench *bench);
-/** All parts in order. */
+/** Measure everything.  @return FR_OK; FR_ERR_PARTIAL when told to stop. */
 fr_status fr_bench_run(struct fr_bench *bench, struct fr_error *err);
+void fr_bench_close(struct fr_bench *bench);
 
 /** Fill bench->provenance; collective over bench->world. */
 fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err);
 
-/* The parts; each may take about budget_s. */
-fr_status fr_bench_kernel(struct fr_bench *bench, double budget_s, struct fr_error *err);
-fr_status fr_bench_memory(struct fr_bench *bench, double budget_s, struct fr_error *err);
-fr_status fr_bench_gemm_fp32(struct fr_bench *bench, double budget_s, struct fr_error *err);
-fr_status fr_bench_gemm_fp64(struct fr_bench *bench, double budget_s, struct fr_error *err);
-fr_status fr_bench_collectives(struct fr_bench *bench, double budget_s, struct fr_error *err);
+/** Add a point.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
+                       struct fr_error *err);
+/** bench->size_B: powers of two from 8 B, and log-uniform ones between, by the seed alone. */
+fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err);
+/** Floats of a message of @p size_B, rounded up to whole parts where it is divided over p. */
+int fr_bench_count(double size_B, bool divided, int n_ranks);
 
-/** From the first rank of a node that starts to the last that is done, on the slowest node
- *  [s]; so that with more ranks than cores their turns add up.  Uses that CLOCK_MONOTONIC is
- *  one clock per node.  Valid on rank 0 of the world. */
-fr_status fr_bench_span(struct fr_bench *bench, double start_s, double stop_s, double *span_s,
-                        struct fr_error *err);
+/* The parts that all collectives share, as designated initialisers of their rows. */
+fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench_row *row,
+                                   struct fr_error *err);
+void fr_bench_collective_head(const struct fr_bench *bench, const struct fr_point *point,
+                              struct fr_text *text);
+fr_sampled fr_bench_collective_run;
+/** The row whose call carries out @p op. */
+const struct fr_bench_row *fr_bench_row_of(fr_op op);
+
+/** C = A B, row-major, m x k by k x n; operand set @p i of those that fit in @p pool. */
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i);
+enum { FR_BENCH_POOL_B = 64 << 20 };
+/** An operand pool of zeroes; NULL where memory is short. */
+void *fr_bench_pool(void);
 
 /** Next number of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 uint64_t fr_bench_random(uint64_t *state);
-/** Fill order[n] with a random permutation of 0..n-1. */
+/** Fill order[n] with a random permutation of what it holds. */
 void fr_bench_shuffle(uint64_t *state, int *order, int n);
-
-/** One line to stderr, overwriting the last; nothing where progress is off. */
-void fr_bench_progress(const struct fr_bench *bench, const char *what, int done, int all);
 
 #endif

@@ -1,11 +1,13 @@
-/* Who is where: node communicator, numbering of nodes; and the file of samples. */
+/* Who is where: node communicator, numbering of nodes; the file of samples; what to measure. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-#include "calibrate/harness/bench.h"
+#include "calibrate/harness/schedule.h"
+#include "calibrate/harness/watch.h"
 
 /* A node is called after its first rank, then numbered in order. */
 static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
@@ -19,43 +21,122 @@ static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
-/* Rank 0 creates the file; all learn whether it could. */
-static fr_status create_samples(struct fr_bench *bench, struct fr_error *err) {
-    const char *path = bench->options.samples;
-    int why = 0;
-    if (bench->rank == 0) {
-        bench->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-        if (bench->fd < 0) why = errno;
+/* A node is what shares memory, or as many neighbouring ranks as the user says. */
+static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
+    int size = bench->options.node_size;
+    if (size > 0)
+        FR_MPI_TRY(MPI_Comm_split(bench->world, bench->rank / size, bench->rank, &bench->node));
+    else
+        FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,
+                                       MPI_INFO_NULL, &bench->node));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(bench->node, MPI_ERRORS_RETURN));
+    FR_MPI_TRY(MPI_Comm_rank(bench->node, &bench->node_rank));
+    FR_MPI_TRY(MPI_Comm_size(bench->node, &bench->n_node_ranks));
+    return number_nodes(bench, err);
+}
+
+/* A job whose launcher was killed may take a moment to end; two must not write to one file. */
+static fr_status lock(struct fr_bench *bench, struct fr_error *err) {
+    const struct timespec nap = {.tv_nsec = 100000000};
+    for (int i = 0; i < 100; i++) {
+        if (flock(bench->fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == EOPNOTSUPP)
+            return FR_OK;
+        nanosleep(&nap, NULL);
     }
-    FR_MPI_TRY(MPI_Bcast(&why, 1, MPI_INT, 0, bench->world));
-    if (why) return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(why));
+    return fr_fail(err, FR_ERR_IO, bench->options.samples, "another calibration writes to it");
+}
+
+/* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
+static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
+    const char *path = bench->options.samples;
+    int flags = O_RDWR | O_APPEND | O_CLOEXEC | (bench->options.resume ? 0 : O_CREAT);
+    bench->fd = open(path, flags, 0666);
+    if (bench->fd < 0)
+        return fr_fail(err, FR_ERR_IO, path, "cannot be %s: %s",
+                       bench->options.resume ? "resumed" : "written", strerror(errno));
+    FR_TRY(lock(bench, err));
+    if (bench->options.resume) return fr_resume_check(bench, err);
+    struct fr_text line = {0};
+    if (ftruncate(bench->fd, 0) != 0 && errno != EINVAL)
+        return fr_fail(err, FR_ERR_IO, path, "cannot be emptied: %s", strerror(errno));
+    fr_sample_line_provenance(&bench->provenance, &line);
+    return fr_sample_put(bench->fd, path, &line, err);
+}
+
+/* All ranks end alike; rank 0 knows why. */
+static fr_status share(struct fr_bench *bench, fr_status status, struct fr_error *err) {
+    int told[2] = {(int)status, bench->launch};
+    FR_MPI_TRY(MPI_Bcast(told, 2, MPI_INT, 0, bench->world));
+    bench->launch = told[1];
+    if (told[0] == FR_OK || bench->rank == 0) return status;
+    return fr_fail(err, (fr_status)told[0], bench->options.samples, "rank 0 says why");
+}
+
+static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
+    double largest_B = 8;
+    for (int i = 0; i < bench->n_sizes; i++)
+        if (bench->size_B[i] > largest_B) largest_B = bench->size_B[i];
+    if (bench->options.max_size_B > largest_B) largest_B = bench->options.max_size_B;
+    /* A buffer rounded up to whole parts is at most p floats larger. */
+    size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
+    bench->send = malloc(count * sizeof *bench->send);
+    bench->recv = malloc(count * sizeof *bench->recv);
+    bench->state = calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
+    if (!bench->send || !bench->recv || !bench->state)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);
+    for (size_t i = 0; i < count; i++) bench->send[i] = bench->recv[i] = 1.0f;
     return FR_OK;
+}
+
+static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+    for (int i = 0; fr_bench_rows[i]; i++) {
+        const struct fr_bench_row *row = fr_bench_rows[i];
+        if (!fr_bench_wanted(bench, row)) continue;
+        if (row->open) FR_TRY(row->open(bench, &bench->state[i], err));
+        if (row->plan) FR_TRY(row->plan(bench, err));
+    }
+    return FR_OK;
+}
+
+static fr_status watch(struct fr_bench *bench, struct fr_error *err) {
+    if (!bench->options.watch || bench->provenance.simulated || bench->n_ranks < 2)
+        return FR_OK;
+    const struct fr_watch_options options = {.samples = bench->options.samples,
+                                             .patience_s = bench->options.patience_s,
+                                             .node_of = bench->node_of};
+    return fr_watch_open(bench->world, &options, &bench->watch, err);
 }
 
 fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench *bench,
                         struct fr_error *err) {
-    *bench = (struct fr_bench){.world = MPI_COMM_WORLD,
-                               .node = MPI_COMM_NULL,
-                               .fd = -1,
-                               .rng = options->seed,
-                               .options = *options};
+    *bench = (struct fr_bench){
+        .world = MPI_COMM_WORLD, .node = MPI_COMM_NULL, .fd = -1, .options = *options};
     FR_MPI_TRY(MPI_Comm_set_errhandler(bench->world, MPI_ERRORS_RETURN));
     FR_MPI_TRY(MPI_Comm_rank(bench->world, &bench->rank));
     FR_MPI_TRY(MPI_Comm_size(bench->world, &bench->n_ranks));
-    FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,
-                                   MPI_INFO_NULL, &bench->node));
-    FR_MPI_TRY(MPI_Comm_set_errhandler(bench->node, MPI_ERRORS_RETURN));
-    FR_MPI_TRY(MPI_Comm_rank(bench->node, &bench->node_rank));
-    FR_MPI_TRY(MPI_Comm_size(bench->node, &bench->n_node_ranks));
     bench->node_of = calloc((size_t)bench->n_ranks, sizeof *bench->node_of);
     if (!bench->node_of) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    FR_TRY(number_nodes(bench, err));
-    FR_TRY(create_samples(bench, err));
-    return fr_bench_describe(bench, err);
+    FR_TRY(split_nodes(bench, err));
+    FR_TRY(fr_bench_describe(bench, err));
+    FR_TRY(share(bench, bench->rank == 0 ? open_samples(bench, err) : FR_OK, err));
+    FR_TRY(watch(bench, err));
+    FR_TRY(fr_bench_sizes(bench, err));
+    FR_TRY(allocate(bench, err));
+    FR_TRY(fr_teams_open(bench, err));
+    return plan(bench, err);
 }
 
 void fr_bench_close(struct fr_bench *bench) {
+    fr_watch_close(bench->watch, bench->world);
+    for (int i = 0; bench->state && fr_bench_rows[i]; i++)
+        if (fr_bench_rows[i]->close) fr_bench_rows[i]->close(bench->state[i]);
+    fr_teams_close(&bench->teams);
     if (bench->fd >= 0) close(bench->fd);
     if (bench->node != MPI_COMM_NULL) MPI_Comm_free(&bench->node);
+    free(bench->state);
+    free(bench->points);
+    free(bench->size_B);
+    free(bench->send);
+    free(bench->recv);
     free(bench->node_of);
 }

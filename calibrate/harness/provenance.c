@@ -1,6 +1,4 @@
 /* Which machine, which libraries, how the job was laid out. */
-#define _GNU_SOURCE /* sched_getaffinity */
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "calibrate/harness/bench.h"
+#include "calibrate/harness/binding.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
 char *openblas_get_config(void);
@@ -47,19 +45,29 @@ static double memory_B(void) {
     return size_B;
 }
 
-/* Does some node hold more ranks than the cores they may run on? */
-static fr_status find_oversubscribed(struct fr_bench *bench, struct fr_error *err) {
-    cpu_set_t mine, all;
-    CPU_ZERO(&mine);
-    CPU_ZERO(&all);
-    sched_getaffinity(0, sizeof mine, &mine);
-    FR_MPI_TRY(MPI_Allreduce(&mine, &all, (int)sizeof mine, MPI_BYTE, MPI_BOR, bench->node));
-    int here = CPU_COUNT(&all) > 0 && bench->n_node_ranks > CPU_COUNT(&all), anywhere = 0;
-    FR_MPI_TRY(MPI_Allreduce(&here, &anywhere, 1, MPI_INT, MPI_MAX, bench->world));
-    bench->provenance.oversubscribed = anywhere != 0;
-    snprintf(bench->provenance.pinning, sizeof bench->provenance.pinning,
-             "rank 0 may run on %d core(s), the ranks of its node on %d; BLAS with 1 thread",
-             CPU_COUNT(&mine), CPU_COUNT(&all));
+/* Distinct host names in order of rank, and a hash of all of them (FNV-1a, 64 bit). */
+static fr_status list_hosts(struct fr_bench *bench, struct fr_error *err) {
+    enum { NAME_B = 64 };
+    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    size_t used = 0;
+    uint64_t hash = 0xcbf29ce484222325u;
+    struct fr_provenance *p = &bench->provenance;
+    FR_MPI_TRY(MPI_Get_processor_name(name, &length));
+    name[NAME_B - 1] = '\0';
+    char(*names)[NAME_B] = calloc((size_t)bench->n_ranks, sizeof *names);
+    if (!names) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    int code = MPI_Gather(name, NAME_B, MPI_CHAR, names, NAME_B, MPI_CHAR, 0, bench->world);
+    for (int r = 0; bench->rank == 0 && r < bench->n_ranks; r++) {
+        for (const char *c = names[r]; *c; c++)
+            hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+        hash = (hash ^ (uint64_t)r) * 0x100000001b3u;
+        if (r == 0 || strcmp(names[r], names[r - 1]) != 0)
+            fr_line_addf(p->hosts, sizeof p->hosts, &used, "%s%s", used ? " " : "", names[r]);
+    }
+    free(names);
+    snprintf(p->host_set, sizeof p->host_set, "%016llx", (unsigned long long)hash);
+    FR_MPI_TRY(code);
     return FR_OK;
 }
 
@@ -103,5 +111,8 @@ fr_status fr_bench_describe(struct fr_bench *bench, struct fr_error *err) {
     p->ranks_per_node = per_node;
     p->nodes = bench->n_nodes;
     p->seed = (int64_t)bench->options.seed;
-    return find_oversubscribed(bench, err);
+    p->simulated = strstr(mpi, "SMPI") != NULL;
+    p->clock_resolution_s = p->simulated ? 0 : fr_clock_resolution_s();
+    FR_TRY(list_hosts(bench, err));
+    return fr_binding_describe(bench, err);
 }

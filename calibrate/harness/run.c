@@ -1,21 +1,24 @@
-/* The parts of a calibration and what share of the time each may take. */
-#include "calibrate/harness/bench.h"
+/* One launch: the schedule's points, then what measures on its own, then the end in the file. */
+#include "calibrate/harness/schedule.h"
 
-static const struct part {
-    double share; /* of the whole budget */
-    fr_status (*run)(struct fr_bench *bench, double budget_s, struct fr_error *err);
-} parts[] = {
-    {0.02, fr_bench_kernel},    {0.03, fr_bench_memory},      {0.40, fr_bench_gemm_fp32},
-    {0.15, fr_bench_gemm_fp64}, {0.40, fr_bench_collectives},
-};
+static fr_status measure_apart(struct fr_bench *bench, struct fr_error *err) {
+    for (int i = 0; fr_bench_rows[i]; i++)
+        if (fr_bench_rows[i]->measure && fr_bench_wanted(bench, fr_bench_rows[i]))
+            FR_TRY(fr_bench_rows[i]->measure(bench, err));
+    return FR_OK;
+}
 
 fr_status fr_bench_run(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_text line = {0};
-    if (bench->rank == 0) {
-        fr_sample_line_provenance(&bench->provenance, &line);
-        FR_TRY(fr_sample_put(bench->fd, bench->options.samples, &line, err));
+    struct fr_schedule schedule;
+    int reason = FR_END_COMPLETE;
+    if (bench->launch >= bench->options.n_launches) return FR_OK; /* resumed, and all is done */
+    fr_status status = fr_schedule_open(bench, &schedule, err);
+    if (status == FR_OK) status = fr_schedule_run(&schedule, &reason, err);
+    if (status == FR_OK) status = measure_apart(bench, err);
+    if (bench->rank == 0 && (status == FR_OK || status == FR_ERR_PARTIAL)) {
+        fr_status ended = fr_record_end(&schedule, reason, err);
+        if (status == FR_OK) status = ended;
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        FR_TRY(parts[i].run(bench, parts[i].share * bench->options.budget_s, err));
-    return FR_OK;
+    fr_schedule_close(&schedule);
+    return status;
 }

@@ -16,9 +16,11 @@ static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void 
     bool by_node = who->node != MPI_COMM_NULL;
     for (int i = 0; i < n; i++) {
         FR_TRY(fr_mpi_barrier(who->comm, err));
+        if (who->stopped_s) *who->stopped_s = 0;
         double start_s = fr_now_s();
         FR_TRY(run(context, calls, err));
         double stop_s = fr_now_s();
+        if (who->stopped_s && *who->stopped_s > 0) stop_s = *who->stopped_s;
         mine[2 * i] = by_node ? -start_s : 0;
         mine[2 * i + 1] = by_node ? stop_s : stop_s - start_s;
     }

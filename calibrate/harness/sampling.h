@@ -58,6 +58,8 @@ typedef fr_status fr_sampled(void *context, int calls, struct fr_error *err);
  *  with more ranks than cores their turns add up; `node` joins the ranks of a node. */
 struct fr_sampling_comm {
     MPI_Comm comm, node;
+    double *stopped_s; /**< NULL; or where run writes the fr_now_s at which it was done, when
+                            that is before it returns (0: when it returns) */
 };
 
 /** What the warm-up found; the same on all ranks.  Start zeroed. */

@@ -64,6 +64,7 @@ static void calibrate(int64_t n_ranks) {
         .quick = true,
         .seed = 5,
         .reps = 7,
+        .launches = 1,
         .budget_s = 1};
     const struct fr_fit_options defaults = {.busy_W = -1, .idle_W = -1};
     struct fr_error err = {.status = FR_OK};

@@ -1,0 +1,221 @@
+#include "calibrate/harness/schedule.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/harness/stop.h"
+#include "calibrate/harness/watch.h"
+
+enum { OVER = -1, ABSENT = -2 };
+
+static struct fr_sampling pace_of(const struct fr_bench *bench) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    how.max_n = bench->options.reps;
+    how.max_windows = bench->options.quick ? 4 : 10;
+    how.warm_s = bench->options.quick ? 0.01 : 0.04;
+    if (how.min_n > how.max_n) how.min_n = how.max_n;
+    return how;
+}
+
+/* Points that the launches share out are dealt in turn; --resume knows the rest. */
+static void deal(struct fr_schedule *s) {
+    int shared = 0, launches = s->bench->options.n_launches;
+    for (int i = 0; i < s->bench->n_points; i++) {
+        s->tally[i].half_width = 1e9;
+        if (s->bench->points[i].row->shared_out)
+            s->tally[i].done = shared++ % launches != s->bench->launch % launches;
+        s->n_mine += !s->tally[i].done;
+    }
+}
+
+static fr_status allocate(struct fr_schedule *s, struct fr_error *err) {
+    size_t n = (size_t)s->bench->n_points + 1;
+    s->tally = calloc(n, sizeof *s->tally);
+    s->queue = calloc(n, sizeof *s->queue);
+    if (!s->tally || !s->queue)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the tallies do not fit in memory");
+    deal(s);
+    return s->bench->options.resume ? fr_resume_load(s, err) : FR_OK;
+}
+
+fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *s,
+                           struct fr_error *err) {
+    int failed = 0;
+    *s = (struct fr_schedule){.bench = bench, .how = pace_of(bench), .first_pass = true};
+    s->random = bench->options.seed + 0x51ed2701u * (uint64_t)(bench->launch + 1);
+    s->start_s = fr_now_s();
+    s->end_s = s->start_s + bench->options.budget_s;
+    fr_status status = bench->rank == 0 ? allocate(s, err) : FR_OK;
+    failed = status != FR_OK;
+    FR_MPI_TRY(MPI_Bcast(&failed, 1, MPI_INT, 0, bench->world));
+    if (!failed || status != FR_OK) return status;
+    return fr_fail(err, FR_ERR_EXTERNAL, NULL, "rank 0 could not go on");
+}
+
+void fr_schedule_close(struct fr_schedule *s) {
+    for (int i = 0; s->tally && i < s->bench->n_points; i++) free(s->tally[i].time_s);
+    free(s->tally);
+    free(s->queue);
+    s->tally = NULL;
+    s->queue = NULL;
+}
+
+static int by_half_width(const void *a, const void *b) {
+    double x = ((const double *)a)[0], y = ((const double *)b)[0];
+    if (x != y) return x > y ? -1 : 1;
+    x = ((const double *)a)[1], y = ((const double *)b)[1];
+    return (x > y) - (x < y);
+}
+
+/* The least certain quarter of what is not done, at least eight. */
+static bool fill_queue(struct fr_schedule *s) {
+    int n = 0;
+    double(*open)[2] = calloc((size_t)s->bench->n_points + 1, sizeof *open);
+    if (!open) return false;
+    for (int i = 0; i < s->bench->n_points; i++) {
+        if (s->tally[i].done) continue;
+        open[n][0] = s->tally[i].half_width;
+        open[n++][1] = i;
+    }
+    qsort(open, (size_t)n, sizeof *open, by_half_width);
+    int taken = s->first_pass ? n : n / 4 > 8 ? n / 4 : n < 8 ? n : 8;
+    for (int i = 0; i < taken; i++) s->queue[i] = (int)open[i][1];
+    free(open);
+    if (s->first_pass) { /* in order of the plan before shuffling: the same on every machine */
+        n = 0;
+        for (int i = 0; i < s->bench->n_points; i++)
+            if (!s->tally[i].done) s->queue[n++] = i;
+    }
+    fr_bench_shuffle(&s->random, s->queue, taken);
+    s->n_queued = taken;
+    s->at = 0;
+    return true;
+}
+
+/* Whatever the budget, every point has a value in the end: the first launch finishes its first
+ * pass, a later one that part of it which no other launch measures. */
+static bool must(const struct fr_schedule *s, int point) {
+    return s->first_pass && (s->bench->launch == 0 || s->bench->points[point].row->shared_out);
+}
+
+static int next(struct fr_schedule *s) {
+    bool over = fr_now_s() > s->end_s;
+    for (;;) {
+        for (; s->at < s->n_queued; s->at++) {
+            int point = s->queue[s->at];
+            if (s->tally[point].done || (over && !must(s, point))) continue;
+            s->at++;
+            return point;
+        }
+        s->first_pass = s->first_pass && s->n_queued == 0;
+        if ((over && !s->first_pass) || !fill_queue(s) || s->n_queued == 0) return OVER;
+    }
+}
+
+/* The longer of what the time left and the points left ask for is not known; so, in the first
+ * pass points a second, afterwards the time that is left. */
+static double left_s(const struct fr_schedule *s, double now_s) {
+    if (!s->first_pass || s->at == 0) return fmax(0, s->end_s - now_s);
+    double pass_s = (now_s - s->start_s) * (s->n_queued - s->at) / s->at;
+    return fmax(pass_s, s->end_s - now_s);
+}
+
+static void show(struct fr_schedule *s, bool last) {
+    double now_s = fr_now_s();
+    if (!s->bench->options.progress || (!last && now_s - s->shown_s < 0.25)) return;
+    s->shown_s = now_s;
+    double rest_s = last ? 0 : left_s(s, now_s);
+    fprintf(stderr, "\rlaunch %d of %d: %s, %d of %d points known, %d:%02d left\033[K%s",
+            s->bench->launch + 1, s->bench->options.n_launches,
+            last            ? "done"
+            : s->first_pass ? "first pass"
+                            : "refining",
+            s->n_done, s->n_mine, (int)rest_s / 60, (int)rest_s % 60, last ? "\n" : "");
+}
+
+/* What comes next, from rank 0 to all; a request to stop, from any to all. */
+static fr_status meet(struct fr_schedule *s, int *command, bool *stop, struct fr_error *err) {
+    int mine[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
+    MPI_Request request;
+    if (s->bench->rank == 0) {
+        show(s, false);
+        mine[1] = mine[0] ? OVER : next(s);
+    }
+    FR_MPI_TRY(MPI_Iallreduce(mine, all, 2, MPI_INT, MPI_MAX, s->bench->world, &request));
+    FR_TRY(fr_mpi_wait_asleep(&request, err));
+    *stop = all[0] != 0;
+    *command = all[1];
+    return FR_OK;
+}
+
+static fr_status judge(struct fr_schedule *s, int index, struct fr_error *err) {
+    struct fr_tally *tally = &s->tally[index];
+    double *sorted_s = malloc((size_t)tally->n * sizeof *sorted_s);
+    if (!sorted_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    memcpy(sorted_s, tally->time_s, (size_t)tally->n * sizeof *sorted_s);
+    fr_verdict verdict = fr_sampling_judge(&s->how, sorted_s, tally->n, &tally->half_width);
+    free(sorted_s);
+    if (verdict == FR_SAMPLING_GO_ON) return FR_OK;
+    return fr_record_point(s, index, verdict == FR_SAMPLING_CONVERGED, err);
+}
+
+static int row_index(const struct fr_bench_row *row) {
+    int i = 0;
+    while (fr_bench_rows[i] != row) i++;
+    return i;
+}
+
+static fr_status visit(struct fr_schedule *s, int index, struct fr_error *err) {
+    struct fr_bench *bench = s->bench;
+    struct fr_point *point = &bench->points[index];
+    const struct fr_bench_row *row = point->row;
+    double time_s[FR_VISIT_MAX], share = row->share > 0 ? row->share : 1;
+    int n = 0;
+    if (point->team->sync == MPI_COMM_NULL) return FR_OK;
+    struct fr_work work = {
+        .bench = bench, .point = point, .state = bench->state[row_index(row)]};
+    struct fr_sampling_comm who = {.comm = point->team->sync,
+                                   .node = row->by_node ? bench->node : MPI_COMM_NULL,
+                                   .stopped_s = &work.stopped_s};
+    struct fr_sampling how = s->how;
+    how.call_s = row->call_s;
+    fr_watch_point(bench->watch, index);
+    if (point->pace.calls == 0)
+        FR_TRY(fr_sampling_warm_up(&who, &how, row->run, &work, &point->pace, err));
+    FR_TRY(fr_sampling_visit(&who, &how, row->run, &work, &point->pace, time_s, &n, err));
+    fr_watch_point(bench->watch, FR_WATCH_BETWEEN);
+    if (bench->rank != 0) return FR_OK;
+    for (int i = 0; i < n; i++) time_s[i] *= share;
+    FR_TRY(fr_record_samples(s, index, time_s, n, err));
+    return judge(s, index, err);
+}
+
+/* Points that the budget left open are unconverged, and say so. */
+static fr_status finish(struct fr_schedule *s, int *end_reason, struct fr_error *err) {
+    *end_reason = FR_END_COMPLETE;
+    for (int i = 0; i < s->bench->n_points; i++) {
+        if (s->tally[i].done) continue;
+        *end_reason = FR_END_BUDGET;
+        if (s->tally[i].n > 0) FR_TRY(fr_record_point(s, i, false, err));
+    }
+    show(s, true);
+    return FR_OK;
+}
+
+fr_status fr_schedule_run(struct fr_schedule *s, int *end_reason, struct fr_error *err) {
+    for (;;) {
+        int command = OVER;
+        bool stop = false;
+        FR_TRY(meet(s, &command, &stop, err));
+        if (stop) {
+            *end_reason = FR_END_SIGNAL;
+            return fr_fail(err, FR_ERR_PARTIAL, s->bench->options.samples,
+                           "stopped as asked; what was measured is kept, and --resume goes on");
+        }
+        if (command == OVER) break;
+        FR_TRY(visit(s, command, err));
+    }
+    return s->bench->rank == 0 ? finish(s, end_reason, err) : FR_OK;
+}

@@ -1,0 +1,58 @@
+/** @file
+ *  Which point is measured next, and until when.
+ *
+ *  Rank 0 decides.  First every point once, in random order.  Then round after round the points
+ *  whose medians are least certain, in random order again, until all are known well enough or
+ *  the time is up; so a short budget goes where it helps most.  Between two visits all ranks
+ *  meet in one non-blocking reduction that brings what comes next to all and a request to stop
+ *  from any; who has no part in a visit sleeps there.
+ */
+#ifndef FR_CALIBRATE_HARNESS_SCHEDULE_H
+#define FR_CALIBRATE_HARNESS_SCHEDULE_H
+
+#include "calibrate/harness/bench.h"
+
+/** What rank 0 knows of a point. */
+struct fr_tally {
+    double *time_s; /**< of this launch, in the order taken */
+    int n, capacity;
+    bool done;         /**< in this launch, or not this launch's to measure */
+    double half_width; /**< relative; 1e9 unknown */
+};
+
+struct fr_schedule {
+    struct fr_bench *bench;
+    struct fr_sampling how;
+    struct fr_tally *tally; /**< [n_points], on rank 0 */
+    int *queue, n_queued, at;
+    bool first_pass;
+    uint64_t random;
+    double start_s, end_s, shown_s;
+    int n_done, n_mine, n_unconverged; /**< points of this launch */
+};
+
+fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *schedule,
+                           struct fr_error *err);
+/** Visit points until done.  @return FR_OK, or FR_ERR_PARTIAL when told to stop. */
+fr_status fr_schedule_run(struct fr_schedule *schedule, int *end_reason, struct fr_error *err);
+void fr_schedule_close(struct fr_schedule *schedule);
+
+/* record.c: lines of the file, on rank 0. */
+fr_status fr_record_samples(struct fr_schedule *schedule, int point, const double *time_s,
+                            int n, struct fr_error *err);
+/** The point's sampling has ended in this launch. */
+fr_status fr_record_point(struct fr_schedule *schedule, int point, bool converged,
+                          struct fr_error *err);
+fr_status fr_record_end(struct fr_schedule *schedule, int reason, struct fr_error *err);
+/** Keep a sample in the tally.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_tally_add(struct fr_tally *tally, double time_s);
+
+/* resume.c */
+/** Rank 0: read what the file already holds of this launch into the tallies. */
+fr_status fr_resume_load(struct fr_schedule *schedule, struct fr_error *err);
+/** Rank 0: check that the file was measured in this environment, cut off a half line, and find
+ *  which launch is next: bench->launch, or bench->options.n_launches when all are done.
+ *  @return FR_OK; FR_ERR_INPUT naming what differs. */
+fr_status fr_resume_check(struct fr_bench *bench, struct fr_error *err);
+
+#endif
