@@ -79,7 +79,8 @@ struct fr_message {
     double size_B;
     int32_t src, dst; /**< ranks 0..p-1, different */
     bool crosses;     /**< priced at outer, otherwise at inner */
-    int32_t n_after;  /**< entries used in after[]; those must have arrived before it starts */
+    bool around;     /**< goes round the ring of all ranks: priced at fr_collective_ring_link */
+    int32_t n_after; /**< entries used in after[]; those must have arrived before it starts */
     int32_t after[3]; /**< indices of earlier messages */
 };
 
@@ -99,6 +100,10 @@ enum { FR_MESSAGES_MAX = 1 << 26 };
 int32_t fr_message_add(struct fr_message_list *list, int32_t src, int32_t dst, bool crosses,
                        double size_B, const int32_t *after, int32_t n_after);
 void fr_message_list_free(struct fr_message_list *list);
+
+/** Time of one message on its own [s]. */
+double fr_message_alone_s(const struct fr_message *message,
+                          const struct fr_collective_args *args);
 
 /** Time at which the last message of @p list has arrived, every message priced alone by
  *  @p args (an idle network), sends and receives of a rank in list order [s].

@@ -45,7 +45,6 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
     int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
-    if (plan->pp != 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     if (plan->recompute != FR_RECOMPUTE_NONE) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (fr_plan_compresses(plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (fr_plan_pipeline_key(plan)) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
@@ -220,7 +219,7 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 
 void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
-    if (job->workload.n_layers == 0) { /* stages, transformer */
+    if (job->workload.n_layers == 0 || plan->pp > 1) {
         fr_pipeline_cost(job, plan, out);
         return;
     }

@@ -43,6 +43,7 @@ void fr_expansion_send(struct fr_expansion *e, int64_t src, int64_t dst, double 
     int32_t message = fr_message_add(e->list, (int32_t)src, (int32_t)dst, crosses(e, src, dst),
                                      size_B, after, n_after);
     e->failed = message < 0;
+    if (message >= 0) e->list->items[message].around = e->around;
     e->sent[src] = e->received[dst] = message;
 }
 

@@ -16,6 +16,7 @@
 struct fr_expansion {
     struct fr_message_list *list;
     int64_t n_ranks, ranks_per_node;
+    bool around;       /**< messages go round the ring of all ranks */
     bool by_node;      /**< price a message by where it goes; otherwise as a flat algorithm */
     bool failed;       /**< out of memory, or more messages than a list can hold */
     int32_t *sent;     /**< last message of each rank, or -1 */

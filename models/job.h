@@ -22,6 +22,19 @@ static inline int64_t fr_job_batch(const struct fr_job *job, const struct fr_pla
     return plan->global_batch ? plan->global_batch : job->workload.global_batch;
 }
 
+/** Samples of a micro-batch of a model of layers: all of a rank's, unless the plan says otherwise. */
+static inline int64_t fr_job_micro_batch(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->micro_batch ? plan->micro_batch : fr_job_batch(job, plan) / plan->dp;
+}
+
+/** Samples of a micro-batch in a pipeline: one, unless the plan says otherwise; of layers without
+ *  pipeline all of a rank's. */
+static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
+                                                  const struct fr_plan *plan) {
+    bool layers = job->workload.n_layers > 0 && plan->pp == 1;
+    return layers ? fr_job_micro_batch(job, plan) : fr_plan_micro_batch(plan);
+}
+
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;

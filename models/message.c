@@ -31,8 +31,10 @@ void fr_message_list_free(struct fr_message_list *list) {
 
 static double later(double a_s, double b_s) { return a_s > b_s ? a_s : b_s; }
 
-static double alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
-    struct fr_link_cost link = m->crosses ? args->outer : args->inner;
+double fr_message_alone_s(const struct fr_message *m, const struct fr_collective_args *args) {
+    struct fr_link_cost link = m->around    ? fr_collective_ring_link(args)
+                               : m->crosses ? args->outer
+                                            : args->inner;
     return link.latency_s + m->size_B * link.s_per_B;
 }
 
@@ -49,7 +51,7 @@ fr_status fr_message_list_time_s(const struct fr_message_list *list,
         double start_s = later(sending_s[m->src], receiving_s[m->dst]);
         for (int32_t k = 0; k < m->n_after; k++)
             start_s = later(start_s, arrived_s[m->after[k]]);
-        arrived_s[i] = start_s + alone_s(m, args);
+        arrived_s[i] = start_s + fr_message_alone_s(m, args);
         sending_s[m->src] = receiving_s[m->dst] = arrived_s[i];
         *time_s = later(*time_s, arrived_s[i]);
     }

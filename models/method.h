@@ -65,6 +65,7 @@ struct fr_method {
     const char *source;
     bool exact;      /**< computes what one processor would, to rounding */
     bool uses_ghost; /**< the plan's ghost width matters */
+    bool divided;    /**< activations between layers stay divided over tp */
     /** Reasons why @p layer cannot be divided so; 0 when it can. */
     fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
     /** The work.  Total on what check accepts. */
@@ -83,10 +84,12 @@ extern const char *const fr_method_names[];
  *  product, bias and activation forward; their gradient, two products, update backward.
  *  The number that Table I of the phantom paper was calibrated with. */
 #define FR_KERNELS_PER_OPERATOR 6.0
+#define FR_KERNELS_FORWARD 2.0 /* of them */
 
 /** Passes over a layer's local output that are not matrix products: read and write for bias
  *  with activation forward; gradient and output in, masked gradient out backward. */
 #define FR_ELEMENTWISE_PASSES 5.0
+#define FR_ELEMENTWISE_PASSES_FORWARD 2.0 /* of them */
 
 /** Append the three products of an operator whose forward product is m x n x k: the output
  *  (m x n x k), the input gradient (k x n x m) and the weight gradient (m x k x n). */

@@ -47,15 +47,22 @@ struct fr_stage {
     struct fr_pass forward;
     struct fr_pass backward; /**< whole */
     struct fr_pass weight;   /**< the part of it that makes weight gradients */
-    double message_s;        /**< to stage i + 1 mod P, each way */
-    double small_message_s;  /**< the same, compressed */
+    double message_B;        /**< that one rank sends to stage i + 1 mod P, each way */
+    double gathered_B; /**< of which it makes this much over tp on arrival; 0: not gathered */
+    double message_s;  /**< time of both */
+    double small_message_s; /**< the same, compressed */
     double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
     int32_t buckets;   /**< n of each chunk; 0: not overlapped */
     double bucket_s;   /**< b */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
-    double codec_B; /**< memory that compressing its gradients keeps */
+    double codec_B;    /**< memory that compressing its gradients keeps */
+    double tp_B;       /**< sent by one rank over tp, a micro-batch */
+    double parameters; /**< over its tp ranks; NaN: not known */
+    double parameters_rank;
+    double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
+    double working_B;    /**< held while a pass runs */
 };
 
 struct fr_pipeline {
@@ -69,7 +76,7 @@ struct fr_pipeline {
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */
     double encode_s, decode_s; /**< of one such message */
-    double message_B;          /**< sent by one rank */
+    double message_B;          /**< the largest of the stages' */
     double small_message_B;    /**< the same, compressed */
     double codec_B;            /**< memory that compressing messages keeps */
     double gradient_B,
@@ -100,7 +107,7 @@ double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t
 /** Micro-batches of one data-parallel replica in an iteration. */
 static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
                                                 const struct fr_plan *plan) {
-    return fr_job_batch(job, plan) / plan->dp / fr_plan_micro_batch(plan);
+    return fr_job_batch(job, plan) / plan->dp / fr_job_pipeline_micro_batch(job, plan);
 }
 
 /** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
@@ -112,6 +119,10 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *pipeline, uint32_t *extrapolated,
                            struct fr_error *err);
+/** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
+ *  pass works with [B]. */
+double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
+
 /** Write down the order of @p pipeline's schedule into slots[P][fr_schedule_slots]. */
 void fr_pipeline_order(struct fr_pipeline *pipeline, struct fr_slot *slots);
 void fr_pipeline_free(struct fr_pipeline *pipeline);

@@ -5,7 +5,6 @@
 
 #include "models/cost.h"
 #include "models/pipeline.h"
-#include "models/transformer.h"
 
 double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
     double P = p->args.stages, m = p->args.micro_batches, lossy = 0;
@@ -55,28 +54,34 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
     }
 }
 
+/* A whole activation is held to send and another to receive, gathered or not. */
+double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *stage = &p->stage[i];
+    double message_B = fmax(stage->message_B, stage->gathered_B);
+    return p->codec_B + stage->codec_B + stage->working_B +
+           (p->args.stages > 1 ? 2 * message_B : 0);
+}
+
 /* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
  * the schedule makes it hold. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
     const struct fr_workload *w = &job->workload;
-    const struct fr_plan *plan = &out->plan;
     for (int32_t i = 0; i < p->args.stages; i++) {
-        struct fr_stage_work work;
+        const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        fr_transformer_stage(w, plan, i, &work);
         double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
                                                p->n_slots) /
                       p->args.chunks;
-        part_B[FR_MEMORY_PARAMETERS] = work.parameters_rank * fr_dtype_size_B(w->dtype);
-        part_B[FR_MEMORY_GRADIENTS] = work.parameters_rank * fr_dtype_size_B(w->gradient_dtype);
-        part_B[FR_MEMORY_OPTIMIZER] = work.parameters_rank * w->optimizer_state_B;
-        part_B[FR_MEMORY_ACTIVATIONS] = held * work.activation_B;
-        part_B[FR_MEMORY_BUFFERS] = p->codec_B + p->stage[i].codec_B + work.working_B +
-                                    (plan->pp > 1 ? 2 * p->message_B * (double)plan->tp : 0);
+        part_B[FR_MEMORY_PARAMETERS] = stage->parameters_rank * fr_dtype_size_B(w->dtype);
+        part_B[FR_MEMORY_GRADIENTS] =
+            stage->parameters_rank * fr_dtype_size_B(w->gradient_dtype);
+        part_B[FR_MEMORY_OPTIMIZER] = stage->parameters_rank * w->optimizer_state_B;
+        part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
+        part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
-        out->parameters += work.parameters;
-        out->parameters_rank_max = fmax(out->parameters_rank_max, work.parameters_rank);
+        out->parameters += stage->parameters;
+        out->parameters_rank_max = fmax(out->parameters_rank_max, stage->parameters_rank);
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         memcpy(out->memory_B, part_B, sizeof part_B);
@@ -148,10 +153,10 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
     add_break_even(p, out);
     add_energy(job, p, times, out);
     fr_outcome_add_totals(job, out);
-    if (job->workload.transformer.layers)
-        add_memory(job, p, out);
-    else /* times say nothing of what is in memory */
+    if (isnan(p->stage[0].parameters))
         out->parameters = out->parameters_rank_max = NAN;
+    else
+        add_memory(job, p, out);
     return FR_OK;
 }
 

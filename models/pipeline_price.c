@@ -3,20 +3,22 @@
 #include <stdlib.h>
 
 #include "models/pass_price.h"
-#include "models/pipeline.h"
+#include "models/pipeline_layers.h"
 #include "models/transformer.h"
 
 enum { SLOTS_MAX = 1 << 25 };
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
-    int64_t batch = fr_job_batch(job, plan), micro = fr_plan_micro_batch(plan);
+    int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
-    if (batch / plan->dp % micro != 0) return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
+    int64_t micro = fr_job_pipeline_micro_batch(job, plan);
+    if (micro == 0 || batch / plan->dp % micro != 0)
+        return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
     int64_t m = fr_pipeline_micro_batches(job, plan);
     if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
         plan->pp > 1 << 20)
@@ -29,6 +31,7 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if ((fr_plan_compresses(plan) && !job->workload.transformer.layers) ||
         c->gradient_stages > plan->pp || (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
         reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (job->workload.n_layers) return reasons | fr_pipeline_layers_check(job, plan);
     if (!job->workload.transformer.layers)
         return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
     if (plan->method != &fr_method_tensor) reasons |= FR_BECAUSE(FR_REASON_METHOD);
@@ -109,6 +112,8 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->backward.compute_s = stage_value(s->backward_s, s->listed, i);
     stage->weight.compute_s =
         s->weight_s ? stage_value(s->weight_s, s->listed, i) : stage->backward.compute_s / 2;
+    stage->parameters = stage->parameters_rank =
+        NAN; /* times say nothing of what is in memory */
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
@@ -129,7 +134,12 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->optimizer_s =
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
                              work.parameters_rank * fr_workload_update_B(&job->workload));
-    p->tp_B = fmax(p->tp_B, p->args.micro_batches * fr_pass_sent_over_tp_B(&work, plan->tp));
+    stage->tp_B = fr_pass_sent_over_tp_B(&work, plan->tp);
+    p->tp_B = fmax(p->tp_B, p->args.micro_batches * stage->tp_B);
+    stage->parameters = work.parameters;
+    stage->parameters_rank = work.parameters_rank;
+    stage->activation_B = work.activation_B;
+    stage->working_B = work.working_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
     struct fr_group ends =
         fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * fr_plan_pp_stride(plan));
@@ -140,16 +150,27 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                                        work.embedding_rank * gradient_B, extrapolated);
 }
 
-/* With tp > 1 each rank of a stage sends 1/t of the activation, and the receivers gather it
- * (Megatron's scatter-gather). */
+/* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
+ * activation, and the receivers gather it (Megatron's scatter-gather), unless the sequence is
+ * divided anyway. */
+static void size_message(const struct fr_job *job, const struct fr_plan *plan,
+                         struct fr_stage *stage) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    stage->message_B = job->workload.stages.message_B;
+    if (!t->layers) return;
+    double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence * t->hidden) *
+                     fr_dtype_size_B(job->workload.dtype);
+    stage->message_B = whole_B / (double)plan->tp;
+    if (plan->tp > 1 && !plan->sequence_parallel) stage->gathered_B = whole_B;
+}
+
 static double message_s(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                         double message_B, double gathered_B, uint32_t *extrapolated) {
     /* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
      * which only a shared network (sim/network/) can bring together. */
-    struct fr_group pair =
-        fr_group_pairs(&job->cluster.levels, i * fr_plan_pp_stride(plan),
-                       (i + 1) % plan->pp * fr_plan_pp_stride(plan), plan->tp, plan->dp,
-                       fr_plan_dp_stride(plan));
+    struct fr_group pair = fr_group_pairs(&job->cluster.levels, i * fr_plan_pp_stride(plan),
+                                          (i + 1) % plan->pp * fr_plan_pp_stride(plan),
+                                          plan->tp, plan->dp, fr_plan_dp_stride(plan));
     struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
     double time_s =
         fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);
@@ -164,58 +185,54 @@ enum { BUCKETS_MAX = 4096 };
 
 /* What goes compressed is all-reduced after the codec has seen all of it. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
-                           const struct fr_group *dp, struct fr_stage *stage,
-                           uint32_t *extrapolated) {
+                           struct fr_stage *stage, uint32_t *extrapolated) {
+    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan));
     if (stage->gradient_B <= 0 || plan->dp == 1) return;
     double chunks = (double)plan->chunks, chunk_B = stage->gradient_B / chunks;
     if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
-        stage->bucket_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, dp,
+        stage->bucket_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
                                             chunk_B / stage->buckets, extrapolated);
         stage->gradient_s = chunks * stage->buckets * stage->bucket_s;
-    } else
-        stage->gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, dp,
+    } else if (job->workload.n_layers == 0) /* layers are all-reduced one by one */
+        stage->gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
                                               stage->gradient_B, extrapolated);
 }
 
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *p, uint32_t *extrapolated,
                            struct fr_error *err) {
-    const struct fr_transformer *t = &job->workload.transformer;
-    int64_t micro = fr_plan_micro_batch(plan);
-    double gathered_B = 0;
+    bool transformer = job->workload.transformer.layers > 0;
     *p = (struct fr_pipeline){.schedule = plan->schedule,
                               .args = {(int32_t)plan->pp,
                                        (int32_t)fr_pipeline_micro_batches(job, plan),
                                        (int32_t)plan->chunks, plan->order},
                               .duplex = plan->duplex,
-                              .stage = calloc((size_t)plan->pp, sizeof *p->stage),
-                              .message_B = job->workload.stages.message_B};
+                              .stage = calloc((size_t)plan->pp, sizeof *p->stage)};
     size_t slots = (size_t)(plan->pp * fr_schedule_slots(plan->schedule, &p->args));
     p->slots = malloc(slots * sizeof *p->slots);
     if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);
-    if (t->layers) {
-        double values = (double)(micro * t->sequence * t->hidden);
-        p->message_B = values * fr_dtype_size_B(job->workload.dtype) / (double)plan->tp;
-        if (plan->tp > 1 && !plan->sequence_parallel)
-            gathered_B = p->message_B * (double)plan->tp;
-    }
-    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan));
-    if (t->layers) price_backward_codec(job, plan, p, extrapolated);
     for (int32_t i = 0; i < p->args.stages; i++) {
-        if (t->layers)
+        size_message(job, plan, &p->stage[i]);
+        if (transformer)
             price_transformer(job, plan, i, p, extrapolated);
+        else if (job->workload.n_layers)
+            fr_pipeline_layers_stage(job, plan, i, p, extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
-        if (plan->pp > 1)
-            p->stage[i].message_s =
-                message_s(job, plan, i, p->message_B, gathered_B, extrapolated);
-        if (plan->pp > 1 && p->scope != FR_SCOPE_NONE)
-            p->stage[i].small_message_s =
-                message_s(job, plan, i, p->small_message_B, gathered_B, extrapolated);
-        price_gradient(job, plan, &dp, &p->stage[i], extrapolated);
+        p->message_B = fmax(p->message_B, p->stage[i].message_B);
+        price_gradient(job, plan, &p->stage[i], extrapolated);
+    }
+    if (transformer) price_backward_codec(job, plan, p, extrapolated);
+    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {
+        struct fr_stage *stage = &p->stage[i];
+        stage->message_s =
+            message_s(job, plan, i, stage->message_B, stage->gathered_B, extrapolated);
+        if (p->scope != FR_SCOPE_NONE)
+            stage->small_message_s =
+                message_s(job, plan, i, p->small_message_B, stage->gathered_B, extrapolated);
     }
     return FR_OK;
 }

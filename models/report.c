@@ -64,11 +64,15 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      out->ranks);
         break;
     case FR_REASON_PIPELINE:
-        fr_text_addf(text, "pp = %" PRId64 ": pipelines are not priced by this version",
+        fr_text_addf(text, "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
                      plan->pp);
         break;
     case FR_REASON_STAGES:
-        if (job->workload.stages.listed)
+        if (job->workload.n_layers)
+            fr_text_addf(text, "the model's layers do not make %" PRId64 " stages of %s",
+                         plan->pp * plan->chunks,
+                         plan->stage_layers ? "the numbers in stage_layers" : "one at least");
+        else if (job->workload.stages.listed)
             fr_text_addf(text, "the model lists %d stages, the plan has pp = %" PRId64,
                          job->workload.stages.listed, plan->pp);
         else if (plan->stage_layers)
@@ -235,7 +239,7 @@ static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
     if (plan->bucket_B > 0) fr_json_add_number(w, "bucket_B", plan->bucket_B);
     int64_t batch = fr_job_batch(job, plan);
     fr_json_add_integer(w, "global_batch", batch);
-    int64_t whole = job->workload.n_layers == 0 ? 1 : batch / plan->dp;
+    int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
     fr_json_add_integer(w, "micro_batch",
                         plan->micro_batch ? plan->micro_batch
                         : whole > 0       ? whole

@@ -36,7 +36,10 @@
     X(FR_TASK_EXCHANGE, exchange)                                                              \
     X(FR_TASK_GRADIENT, gradient_all_reduce)                                                   \
     X(FR_TASK_EMBEDDING, embedding_all_reduce)                                                 \
-    X(FR_TASK_OPTIMIZER, optimizer)
+    X(FR_TASK_OPTIMIZER, optimizer)                                                            \
+    X(FR_TASK_ELEMENTWISE, element_wise)                                                       \
+    X(FR_TASK_COLLECTIVE, collective)                                                          \
+    X(FR_TASK_COLLECTIVE_MESSAGE, collective_message)
 
 typedef enum {
 #define FR_STREAM_ENUM(code, name) code,

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-enum { FR_MIX_COLOURS = 12 };
+enum { FR_MIX_COLOURS = 15 };
 
 struct fr_mix {
     int n_lanes, n_pixels;

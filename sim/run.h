@@ -6,15 +6,13 @@
 #include "models/timeline.h"
 #include "sim/engine.h"
 #include "sim/network.h"
-
-struct fr_stage_use {
-    double busy_s, gradient_s, blocked_s; /**< computing, all-reducing, in blocking messages */
-};
+#include "sim/record.h"
 
 struct fr_simulation {
     struct fr_outcome outcome;
     struct fr_timeline timeline; /**< empty unless asked for */
-    struct fr_stage_use *stages; /**< [n_stages] */
+    struct fr_stage_use
+        *stages; /**< [n_stages]: of one rank of each stage; of layers, of all */
     int32_t n_stages;
     int64_t n_tasks;
     const struct fr_network *network; /**< that it ran on */
@@ -23,21 +21,17 @@ struct fr_simulation {
 struct fr_simulate_options {
     const struct fr_network *network; /**< NULL: isolated */
     bool timeline;                    /**< fill it */
+    bool spelt_out;                   /**< of layers: all ranks, collectives as messages */
 };
 
-/** Simulate @p plan of @p job (kind stages or transformer).
+/** Simulate @p plan of @p job.
  *  @param options  NULL: an isolated network, no timeline
  *  @return FR_OK (also when the plan is infeasible: see outcome.reasons); FR_ERR_UNSUPPORTED for
- *          a kind that has no program yet; FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
+ *          what the program cannot show (a grid per layer, a fit spelt out); FR_ERR_INPUT for a deadlock; FR_ERR_NOMEM.
  *  Free with fr_simulation_free, also on error. */
 fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
                       const struct fr_simulate_options *options,
                       struct fr_simulation *simulation, struct fr_error *err);
 void fr_simulation_free(struct fr_simulation *simulation);
-
-/** Durations of a program's classes on an isolated network: class_s[n_classes].
- *  @param with  FR_WITH_... bits: what takes time */
-void fr_price_classes(const struct fr_pipeline *pipeline, const struct fr_program *program,
-                      int with, double *class_s);
 
 #endif

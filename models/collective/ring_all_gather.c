@@ -13,6 +13,7 @@ static double time_s(const struct fr_collective_args *a) {
 
 static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
     struct fr_expansion e = fr_expansion_open(a, list);
+    e.around = true;
     double block_B = a->size_B / (double)a->n_ranks;
     struct fr_peers everyone = {a->n_ranks, 1};
     fr_pattern_ring(&e, everyone, a->n_ranks - 1, block_B);

@@ -50,6 +50,7 @@ const struct fr_method fr_method_phantom = {
     .summary = "activations compressed to ghost neurons before the all-gather",
     .source = "seed 000, Eqs. 6 to 25 and Table II",
     .uses_ghost = true,
+    .divided = true,
     .check = check,
     .layer = layer,
 };

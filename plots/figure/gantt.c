@@ -32,8 +32,11 @@ static const struct {
     [FR_TASK_GRADIENT] = {"gradient all-reduce", 0xcc79a7, false},
     [FR_TASK_EMBEDDING] = {"embedding all-reduce", 0xf0e442, false},
     [FR_TASK_OPTIMIZER] = {"optimizer", 0x999999, false},
+    [FR_TASK_ELEMENTWISE] = {"element-wise", 0xbbbbbb, false},
+    [FR_TASK_COLLECTIVE] = {"collective", 0x0072b2, true},
+    [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x0072b2, true},
 };
-_Static_assert(FR_TASK_COUNT == 12, "a new task needs its name and colour above");
+_Static_assert(FR_TASK_COUNT == 15, "a new task needs its name and colour above");
 _Static_assert((int)FR_TASK_COUNT <= (int)FR_MIX_COLOURS, "a new task needs room in a mix");
 
 struct chart {

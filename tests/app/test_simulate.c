@@ -92,8 +92,11 @@ static void refuses(void **state) {
              "--set chunks=2",
              cluster, stages);
     fr_test_expect(line, 4, "multiples of the stages", NULL);
-    fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2", 3, NULL,
-                   "kind \"stages\"");
+    fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2", 0,
+                   "critical path", NULL);
+    fr_test_expect("forerun simulate --cluster frontier --model ffn-4096 --set tp=2 "
+                   "--collectives messages",
+                   3, NULL, "has no messages");
     snprintf(line, sizeof line, "forerun simulate --cluster %s --model %s --trace x.bmp",
              cluster, stages);
     fr_test_expect(line, 2, NULL, "x.bmp");
@@ -110,7 +113,7 @@ static void traces_and_pictures(void **state) {
                  "forerun simulate --cluster %s --model %s --set pp=4 --set global_batch=8 %s "
                  "--trace %s --gantt %s",
                  cluster, stages, options[k], trace, picture);
-        fr_test_expect(line, 0, "utilisation", NULL);
+        fr_test_expect(line, 0, "critical path", NULL);
         assert_int_equal(fr_json_read(trace, &d, NULL), FR_OK);
         fr_json_free(d);
         assert_true(fr_file_exists(picture));

@@ -136,7 +136,11 @@ static void reasons(void **state) {
     has_reason(&out, FR_REASON_GHOST_EQ8);
     out = PRICE("frontier", "ffn-16384", "tp=7"), has_reason(&out, FR_REASON_WIDTH);
     out = PRICE("frontier", "ffn-16384", "dp=3"), has_reason(&out, FR_REASON_BATCH);
-    out = PRICE("frontier", "ffn-16384", "pp=2"), has_reason(&out, FR_REASON_PIPELINE);
+    out = PRICE("frontier", "ffn-16384", "pp=3"), has_reason(&out, FR_REASON_STAGES);
+    out = PRICE("cori-knl", "alexnet", "method=grid", "pp=2", "layer_tp=[1,1,1,1,1,1,1,1]"),
+    has_reason(&out, FR_REASON_PIPELINE);
+    out = PRICE("frontier", "ffn-16384", "schedule=gpipe"),
+    has_reason(&out, FR_REASON_NO_PIPELINE);
     out = PRICE("frontier", "ffn-16384", "model.dtype=fp8"), has_reason(&out, FR_REASON_DTYPE);
     out = PRICE("frontier", "ffn-16384", "tp=131072"), has_reason(&out, FR_REASON_RANKS);
     out = PRICE("cori-knl", "alexnet", "method=tensor"), has_reason(&out, FR_REASON_LAYER);

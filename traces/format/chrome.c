@@ -29,8 +29,11 @@ static const struct {
     [FR_TASK_COMPRESSED_MESSAGE] = {"B small", true},
     [FR_TASK_EMBEDDING] = {"embedding", false},
     [FR_TASK_OPTIMIZER] = {"optimizer", false},
+    [FR_TASK_ELEMENTWISE] = {"element-wise", false},
+    [FR_TASK_COLLECTIVE] = {"collective", false},
+    [FR_TASK_COLLECTIVE_MESSAGE] = {"part", true},
 };
-_Static_assert(FR_TASK_COUNT == 12, "a new task needs its name above");
+_Static_assert(FR_TASK_COUNT == 15, "a new task needs its name above");
 
 /* Microseconds, to the nanosecond. */
 #define US "%" PRId64 ".%03d"

@@ -1,0 +1,146 @@
+#include "models/pipeline_layers.h"
+
+#include <math.h>
+
+static int64_t layer_count(const struct fr_workload *w) {
+    double count = 0;
+    for (int i = 0; i < w->n_layers; i++) count += w->layers[i].repeat;
+    return (int64_t)count;
+}
+
+/* Layers of stages before @p i. */
+static int64_t first_layer(const struct fr_job *job, const struct fr_plan *plan, int64_t i) {
+    int64_t layers = layer_count(&job->workload), before = 0;
+    if (!plan->stage_layers) {
+        int64_t more = layers % plan->pp; /* the earlier stages take one more */
+        return i * (layers / plan->pp) + (i < more ? i : more);
+    }
+    for (int64_t k = 0; k < i; k++) before += plan->stage_layers[k];
+    return before;
+}
+
+static struct fr_shard shard_of(const struct fr_plan *plan, double micro_batch) {
+    return (struct fr_shard){.tp = (double)plan->tp,
+                             .dp = (double)plan->dp,
+                             .ghost = (double)plan->ghost,
+                             .batch = micro_batch};
+}
+
+fr_reasons fr_pipeline_layers_check(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_workload *w = &job->workload;
+    struct fr_shard shard = shard_of(plan, 1);
+    fr_reasons reasons = 0;
+    int64_t layers = layer_count(w), listed = 0;
+    for (int k = 0; k < plan->n_stage_layers; k++) listed += plan->stage_layers[k];
+    bool fits = plan->stage_layers ? plan->n_stage_layers == plan->pp && listed == layers
+                                   : plan->pp * plan->chunks <= layers;
+    if (!fits) reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (plan->layer_tp) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
+    if (plan->chunks > 1 && w->n_layers > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    if (plan->sequence_parallel) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
+    if (plan->recompute) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
+    if (!job->cluster.device.gemm[w->dtype].form) reasons |= FR_BECAUSE(FR_REASON_DTYPE);
+    for (int k = 0; k < w->n_layers; k++) reasons |= plan->method->check(&w->layers[k], &shard);
+    return reasons;
+}
+
+/* What one layer adds to its stage, @p n times. */
+struct adding {
+    const struct fr_job *job;
+    struct fr_stage *stage;
+    struct fr_pipeline *p;
+    struct fr_group tp, dp;
+    uint32_t *extrapolated;
+};
+
+/* Products come in threes: forward, input gradient, weight gradient (fr_work_add_operator). */
+static void add_products(const struct adding *a, const struct fr_layer_work *work, double n) {
+    const struct fr_gemm_model *gemm = &a->job->cluster.device.gemm[a->job->workload.dtype];
+    bool outside = false;
+    for (int k = 0; k < work->n_gemms; k++) {
+        double time_s =
+            n * work->gemm[k].count * gemm->form->time_s(gemm, &work->gemm[k].shape, &outside);
+        struct fr_pass *pass = k % 3 == 0 ? &a->stage->forward : &a->stage->backward;
+        pass->compute_s += time_s;
+        if (k % 3 == 2) a->stage->weight.compute_s += time_s;
+    }
+    if (outside) *a->extrapolated |= FR_EXTRAPOLATED_GEMM;
+}
+
+static void add_elementwise(const struct adding *a, const struct fr_layer_work *work,
+                            double n) {
+    const struct fr_cluster *cluster = &a->job->cluster;
+    double forward = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
+           launched = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
+    double moved_s =
+        n * fr_cluster_traffic_s(cluster, a->job->workload.dtype, work->elementwise_B);
+    double launch_s = n * work->kernels * cluster->device.launch_s;
+    a->stage->forward.compute_s += forward * moved_s;
+    a->stage->backward.compute_s += (1 - forward) * moved_s;
+    a->stage->forward.launch_s += launched * launch_s;
+    a->stage->backward.launch_s += (1 - launched) * launch_s;
+    a->stage->weight.launch_s += launch_s / FR_KERNELS_PER_OPERATOR; /* one of the products */
+}
+
+static void add_collectives(const struct adding *a, const struct fr_layer_work *work,
+                            double n) {
+    for (int k = 0; k < work->n_comms; k++) {
+        const struct fr_comm_work *comm = &work->comm[k];
+        bool tp = comm->axis == FR_AXIS_TP;
+        const struct fr_group *group = tp ? &a->tp : &a->dp;
+        double time_s = n * fr_cluster_comm_s(&a->job->cluster, comm->op, group, comm->size_B,
+                                              a->extrapolated);
+        if (!tp) {
+            a->stage->gradient_s += time_s;
+            a->stage->gradient_B += n * comm->size_B;
+            continue;
+        }
+        *(comm->backward ? &a->stage->backward.tp_s : &a->stage->forward.tp_s) += time_s;
+        a->stage->tp_B += n * fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
+    }
+}
+
+static void add_layer(const struct adding *a, const struct fr_layer_work *work, double n) {
+    const struct fr_workload *w = &a->job->workload;
+    struct fr_stage *stage = a->stage;
+    add_products(a, work, n);
+    add_elementwise(a, work, n);
+    add_collectives(a, work, n);
+    stage->optimizer_s +=
+        n * fr_cluster_traffic_s(&a->job->cluster, w->dtype,
+                                 work->parameters_rank_max * fr_workload_update_B(w));
+    stage->parameters += n * work->parameters;
+    stage->parameters_rank += n * work->parameters_rank_max;
+    stage->activation_B += n * work->activation_B;
+    stage->working_B = fmax(stage->working_B, work->buffer_B);
+}
+
+void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+                              struct fr_pipeline *p, uint32_t *extrapolated) {
+    const struct fr_workload *w = &job->workload;
+    double micro = (double)fr_job_pipeline_micro_batch(job, plan),
+           from = (double)first_layer(job, plan, i), to = (double)first_layer(job, plan, i + 1),
+           at = 0;
+    struct fr_shard shard = shard_of(plan, micro);
+    struct adding a = {
+        .job = job,
+        .stage = &p->stage[i],
+        .p = p,
+        .tp = fr_group_make(&job->cluster.levels, plan->tp, 1),
+        .dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan)),
+        .extrapolated = extrapolated};
+    for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
+        double n = fmin(to, at + w->layers[k].repeat) - fmax(from, at);
+        struct fr_layer_work work = {0};
+        if (at <= to && to < at + w->layers[k].repeat) { /* the next stage begins with it */
+            double whole_B = micro * w->layers[k].inputs * fr_dtype_size_B(w->dtype);
+            a.stage->message_B = whole_B / (double)plan->tp;
+            a.stage->gathered_B = plan->tp > 1 && !plan->method->divided ? whole_B : 0;
+        }
+        if (n <= 0) continue;
+        plan->method->layer(w, &w->layers[k], &shard, &work);
+        add_layer(&a, &work, n);
+    }
+    p->gradient_B += a.stage->gradient_B;
+    p->tp_B = fmax(p->tp_B, p->args.micro_batches * a.stage->tp_B);
+}

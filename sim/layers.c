@@ -1,0 +1,337 @@
+#include "sim/layers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/cost.h"
+
+enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
+
+struct rank {
+    int32_t last;           /* task, or -1 */
+    int32_t sent, received; /* messages of the collective under way, or -1 */
+};
+
+struct builder {
+    const struct fr_job *job;
+    const struct fr_plan *plan;
+    struct fr_program *program;
+    struct fr_class_price *price;
+    int32_t class_capacity;
+    struct rank *ranks;
+    int32_t next_class; /* to be used again, or -1: make new ones */
+    bool spelt_out, failed;
+    fr_status status; /* of what cannot be spelt out */
+    struct fr_error *err;
+};
+
+/* The work of one layer and where its collectives go. */
+struct placed {
+    struct fr_layer_work work;
+    struct fr_group tp, dp;
+    double repeat;
+    int32_t first_class[3]; /* of FORWARD, BACKWARD, UPDATE; -1: not made yet */
+};
+
+enum { FORWARD, BACKWARD, UPDATE };
+
+/* ---- classes and tasks ---------------------------------------------------------------------- */
+
+/* The classes that a layer makes the first time it does something serve every other time: they
+ * come in the same order. */
+static void begin(struct builder *b, struct placed *layer, int phase) {
+    b->next_class = layer->first_class[phase];
+    if (b->next_class < 0) layer->first_class[phase] = b->program->n_classes;
+}
+
+static int32_t add_class(struct builder *b, fr_task_kind kind,
+                         const struct fr_class_price *price) {
+    struct fr_program *program = b->program;
+    if (b->next_class >= 0) return b->next_class++;
+    if (program->n_classes == b->class_capacity) {
+        int32_t capacity = b->class_capacity ? 2 * b->class_capacity : 64;
+        struct fr_task_class *classes =
+            realloc(program->classes, (size_t)capacity * sizeof *classes);
+        if (classes) program->classes = classes;
+        struct fr_class_price *prices = realloc(b->price, (size_t)capacity * sizeof *prices);
+        if (prices) b->price = prices;
+        if (!classes || !prices) {
+            b->failed = true;
+            return -1;
+        }
+        b->class_capacity = capacity;
+    }
+    program->classes[program->n_classes] = (struct fr_task_class){.kind = kind};
+    b->price[program->n_classes] = *price;
+    return program->n_classes++;
+}
+
+static int32_t add_task(struct builder *b, int32_t class_id, int32_t rank, int32_t peer,
+                        int32_t micro) {
+    struct fr_program *program = b->program;
+    if (b->failed || class_id < 0) return -1;
+    if (program->n_tasks == program->capacity) {
+        int64_t capacity = program->capacity ? 2 * program->capacity : 1024;
+        struct fr_task *tasks = capacity > 2 * (int64_t)TASKS_MAX
+                                    ? NULL
+                                    : realloc(program->tasks, (size_t)capacity * sizeof *tasks);
+        if (!tasks) {
+            b->failed = true;
+            return -1;
+        }
+        program->tasks = tasks;
+        program->capacity = capacity;
+    }
+    program->tasks[program->n_tasks] = (struct fr_task){.class_id = class_id,
+                                                        .rank = rank,
+                                                        .peer = peer,
+                                                        .micro = micro,
+                                                        .after = {-1, -1, -1}};
+    return (int32_t)program->n_tasks++;
+}
+
+static void wait_for(struct builder *b, int32_t task, int32_t before) {
+    if (task < 0 || before < 0) return;
+    int32_t *after = b->program->tasks[task].after;
+    int k = 0;
+    while (k < FR_TASK_WAITS_MAX - 1 && after[k] >= 0 && after[k] != before) k++;
+    after[k] = before;
+}
+
+/* The same work on every rank, each after what it did before. */
+static void add_everywhere(struct builder *b, fr_task_kind kind,
+                           const struct fr_class_price *price, int32_t micro) {
+    int32_t class_id = add_class(b, kind, price);
+    for (int32_t r = 0; r < b->program->n_ranks; r++) {
+        int32_t task = add_task(b, class_id, r, -1, micro);
+        wait_for(b, task, b->ranks[r].last);
+        b->ranks[r].last = task;
+    }
+}
+
+/* ---- collectives as messages ------------------------------------------------------------------ */
+
+/* The algorithm that the cluster's form would price, or NULL for one that has no messages. */
+static const struct fr_collective *algorithm_of(const struct fr_price *price,
+                                                const struct fr_collective_args *args) {
+    if (price->form != &fr_form_algorithm) return NULL;
+    if (price->algorithm && price->algorithm->applicable(args)) return price->algorithm;
+    return fr_collective_fastest(price->op, args, NULL);
+}
+
+/* Member j of a group of which rank r is one: tp ranks are neighbours, dp ranks tp apart. */
+static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int32_t j) {
+    int32_t tp = (int32_t)b->plan->tp;
+    return axis == FR_AXIS_TP ? group * tp + j : group + j * tp;
+}
+
+/* A message waits for what its algorithm says; the first that a rank sends, and the first that
+ * it receives, for what the rank did before. */
+static void add_messages(struct builder *b, const struct fr_message_list *list,
+                         const int32_t *class_ids, fr_axis axis, int32_t group, int32_t micro) {
+    int32_t first = (int32_t)b->program->n_tasks;
+    for (int32_t k = 0; k < list->count && !b->failed; k++) {
+        const struct fr_message *m = &list->items[k];
+        int32_t src = member(b, axis, group, m->src), dst = member(b, axis, group, m->dst);
+        int32_t task = add_task(b, class_ids[k], src, dst, micro);
+        for (int32_t a = 0; a < m->n_after; a++) wait_for(b, task, first + m->after[a]);
+        if (b->ranks[src].sent < 0) wait_for(b, task, b->ranks[src].last);
+        if (b->ranks[dst].received < 0 && m->n_after < FR_TASK_WAITS_MAX - 1)
+            wait_for(b, task, b->ranks[dst].last);
+        b->ranks[src].sent = task;
+        b->ranks[dst].received = task;
+    }
+}
+
+/* What the ranks do next waits for their last message in and their last message out: a task of
+ * no time, since a task can wait for three only. */
+static void end_messages(struct builder *b, int32_t micro) {
+    const struct fr_class_price nothing = {0};
+    int32_t class_id = add_class(b, FR_TASK_COLLECTIVE, &nothing);
+    for (int32_t r = 0; r < b->program->n_ranks; r++) {
+        struct rank *rank = &b->ranks[r];
+        int32_t task = add_task(b, class_id, r, -1, micro);
+        wait_for(b, task, rank->last);
+        wait_for(b, task, rank->sent);
+        wait_for(b, task, rank->received);
+        *rank = (struct rank){task, -1, -1};
+    }
+}
+
+static fr_status spell_out(struct builder *b, const struct fr_comm_work *comm,
+                           const struct fr_group *group, int part, int32_t micro) {
+    struct fr_collective_args args = fr_group_args(group, comm->size_B);
+    const struct fr_collective *algorithm =
+        algorithm_of(&b->job->cluster.price[comm->op], &args);
+    struct fr_message_list list = {0};
+    if (!algorithm)
+        return fr_fail(b->err, FR_ERR_UNSUPPORTED, b->job->cluster_from,
+                       "%s is priced by form \"%s\", which has no messages; give it form "
+                       "\"algorithm\"",
+                       fr_op_names[comm->op], b->job->cluster.price[comm->op].form->name);
+    FR_TRY(algorithm->expand(&args, &list));
+    int32_t *class_ids = malloc(((size_t)list.count + 1) * sizeof *class_ids);
+    if (!class_ids) b->failed = true;
+    for (int32_t k = 0; k < list.count && class_ids && !b->failed; k++) {
+        const struct fr_message *m = &list.items[k];
+        struct fr_class_price price = {.size_B = m->size_B};
+        price.part_s[part] = fr_message_alone_s(m, &args);
+        class_ids[k] = add_class(b, FR_TASK_COLLECTIVE_MESSAGE, &price);
+    }
+    int32_t groups = b->program->n_ranks / (int32_t)group->n_ranks;
+    for (int32_t g = 0; g < groups && !b->failed; g++)
+        add_messages(b, &list, class_ids, comm->axis, g, micro);
+    end_messages(b, micro);
+    free(class_ids);
+    fr_message_list_free(&list);
+    return FR_OK;
+}
+
+static void add_collective(struct builder *b, const struct placed *layer,
+                           const struct fr_comm_work *comm, int32_t micro) {
+    bool tp = comm->axis == FR_AXIS_TP;
+    const struct fr_group *group = tp ? &layer->tp : &layer->dp;
+    uint32_t extrapolated = 0;
+    struct fr_class_price price = {.size_B = comm->size_B};
+    int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
+    if (group->n_ranks <= 1 || b->status != FR_OK) return;
+    if (b->spelt_out) {
+        b->status = spell_out(b, comm, group, part, micro);
+        return;
+    }
+    price.part_s[part] =
+        fr_cluster_comm_s(&b->job->cluster, comm->op, group, comm->size_B, &extrapolated);
+    add_everywhere(b, tp ? FR_TASK_COLLECTIVE : FR_TASK_GRADIENT, &price, micro);
+}
+
+/* ---- layers ----------------------------------------------------------------------------------- */
+
+static void add_collectives(struct builder *b, const struct placed *layer, fr_axis axis,
+                            bool backward, int32_t micro) {
+    for (int k = 0; k < layer->work.n_comms; k++) {
+        const struct fr_comm_work *comm = &layer->work.comm[k];
+        if (comm->axis == axis && comm->backward == backward)
+            add_collective(b, layer, comm, micro);
+    }
+}
+
+/* Products come in threes: forward, input gradient, weight gradient (fr_work_add_operator). */
+static void add_products(struct builder *b, const struct placed *layer, int which,
+                         int32_t micro) {
+    static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
+    const struct fr_gemm_model *gemm = &b->job->cluster.device.gemm[b->job->workload.dtype];
+    for (int k = which; k < layer->work.n_gemms; k += 3) {
+        const struct fr_gemm_work *product = &layer->work.gemm[k];
+        struct fr_class_price price = {0};
+        bool outside = false;
+        price.part_s[FR_PRICE_ALWAYS] =
+            product->count * gemm->form->time_s(gemm, &product->shape, &outside);
+        add_everywhere(b, kinds[which], &price, micro);
+    }
+}
+
+static void add_elementwise(struct builder *b, const struct placed *layer, bool backward,
+                            int32_t micro) {
+    double bytes = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
+           kernels = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
+    if (backward) {
+        bytes = 1 - bytes;
+        kernels = 1 - kernels;
+    }
+    struct fr_class_price price = {0};
+    price.part_s[FR_PRICE_ALWAYS] =
+        bytes * fr_cluster_traffic_s(&b->job->cluster, b->job->workload.dtype,
+                                     layer->work.elementwise_B);
+    price.part_s[FR_PRICE_LAUNCH] =
+        kernels * layer->work.kernels * b->job->cluster.device.launch_s;
+    add_everywhere(b, FR_TASK_ELEMENTWISE, &price, micro);
+}
+
+static void add_forward(struct builder *b, struct placed *layer, int32_t micro) {
+    begin(b, layer, FORWARD);
+    add_products(b, layer, 0, micro);
+    add_elementwise(b, layer, false, micro);
+    add_collectives(b, layer, FR_AXIS_TP, false, micro);
+}
+
+static void add_backward(struct builder *b, struct placed *layer, int32_t micro) {
+    begin(b, layer, BACKWARD);
+    add_collectives(b, layer, FR_AXIS_TP, true, micro);
+    add_products(b, layer, 1, micro);
+    add_products(b, layer, 2, micro);
+    add_elementwise(b, layer, true, micro);
+}
+
+static void add_update(struct builder *b, struct placed *layer) {
+    const struct fr_workload *workload = &b->job->workload;
+    struct fr_class_price price = {0};
+    begin(b, layer, UPDATE);
+    add_collectives(b, layer, FR_AXIS_DP, true, -1);
+    price.part_s[FR_PRICE_ALWAYS] =
+        fr_cluster_traffic_s(&b->job->cluster, workload->dtype,
+                             layer->work.parameters_rank_max * fr_workload_update_B(workload));
+    add_everywhere(b, FR_TASK_OPTIMIZER, &price, -1);
+}
+
+/* ---- the iteration ---------------------------------------------------------------------------- */
+
+static void place(struct builder *b, int i, struct placed *layer) {
+    const struct fr_job *job = b->job;
+    const struct fr_plan *plan = b->plan;
+    struct fr_shard shard = {.tp = (double)plan->tp,
+                             .dp = (double)plan->dp,
+                             .ghost = (double)plan->ghost,
+                             .batch = (double)fr_job_micro_batch(job, plan)};
+    *layer = (struct placed){.tp = fr_group_make(&job->cluster.levels, plan->tp, 1),
+                             .dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp),
+                             .repeat = job->workload.layers[i].repeat,
+                             .first_class = {-1, -1, -1}};
+    plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
+}
+
+static void lay_out(struct builder *b, struct placed *layers) {
+    int n = b->job->workload.n_layers;
+    int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
+    int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
+    for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
+        for (int i = 0; i < n; i++)
+            for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);
+        for (int i = n; i-- > 0;)
+            for (double r = 0; r < layers[i].repeat; r++) add_backward(b, &layers[i], micro);
+    }
+    for (int i = n; i-- > 0;)
+        for (double r = 0; r < layers[i].repeat; r++) add_update(b, &layers[i]);
+}
+
+fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, bool spelt_out,
+                         struct fr_program *program, struct fr_class_price **price,
+                         struct fr_error *err) {
+    int64_t ranks = spelt_out ? fr_plan_ranks(plan) : 1;
+    *program = (struct fr_program){0};
+    *price = NULL;
+    if (plan->layer_tp)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "plan#/layer_tp",
+                       "a grid per layer is priced by the closed form only");
+    if (ranks > RANKS_MAX)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "plan",
+                       "%lld ranks are too many to spell out one by one", (long long)ranks);
+    struct builder b = {.next_class = -1,
+                        .job = job,
+                        .plan = plan,
+                        .program = program,
+                        .spelt_out = spelt_out,
+                        .err = err};
+    program->n_ranks = (int32_t)ranks;
+    struct placed *layers = calloc((size_t)job->workload.n_layers, sizeof *layers);
+    b.ranks = malloc((size_t)ranks * sizeof *b.ranks);
+    b.failed = !layers || !b.ranks;
+    for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
+    for (int i = 0; i < job->workload.n_layers && !b.failed; i++) place(&b, i, &layers[i]);
+    if (!b.failed) lay_out(&b, layers);
+    free(layers);
+    free(b.ranks);
+    *price = b.price;
+    if (b.status != FR_OK) return b.status;
+    return b.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory")
+                    : FR_OK;
+}

@@ -1,0 +1,88 @@
+#include "sim/price.h"
+
+#include <math.h>
+
+_Static_assert(FR_WITH_LAUNCH == 1 << (FR_PRICE_LAUNCH - 1) &&
+                   FR_WITH_CODEC == 1 << (FR_PRICE_CODEC - 1),
+               "parts follow the bits");
+
+static void price_pass(const struct fr_pass *pass, double share, double *part_s) {
+    part_s[FR_PRICE_ALWAYS] += share * pass->compute_s;
+    part_s[FR_PRICE_LAUNCH] += share * pass->launch_s;
+    part_s[FR_PRICE_TP] += share * pass->tp_s;
+}
+
+static void price_class(const struct fr_pipeline *p, const struct fr_task_class *class,
+                        struct fr_class_price *price) {
+    const struct fr_stage *stage = &p->stage[class->stage];
+    double buckets = class->part ? fmax(1, stage->buckets) : 1,
+           share = 1 / (p->args.chunks * buckets), *part_s = price->part_s;
+    *price = (struct fr_class_price){0};
+    switch (class->kind) {
+    case FR_TASK_FORWARD:
+        price_pass(&stage->forward, share, part_s);
+        break;
+    case FR_TASK_BACKWARD:
+        price_pass(&stage->backward, share, part_s);
+        if (p->splits_backward) price_pass(&stage->weight, -share, part_s);
+        break;
+    case FR_TASK_WEIGHT:
+        price_pass(&stage->weight, share, part_s);
+        break;
+    case FR_TASK_FORWARD_MESSAGE:
+    case FR_TASK_BACKWARD_MESSAGE:
+    case FR_TASK_EXCHANGE:
+        part_s[FR_PRICE_MESSAGES] = stage->message_s;
+        price->size_B = stage->message_B;
+        break;
+    case FR_TASK_COMPRESSED_MESSAGE:
+        part_s[FR_PRICE_MESSAGES] = stage->small_message_s;
+        price->size_B = p->small_message_B;
+        break;
+    case FR_TASK_GRADIENT:
+        part_s[FR_PRICE_GRADIENTS] = class->part ? stage->bucket_s : stage->gradient_s;
+        part_s[FR_PRICE_CODEC] = stage->gradient_codec_s;
+        price->size_B = class->part ? stage->gradient_B * share : stage->gradient_B;
+        break;
+    case FR_TASK_COMPRESS:
+        part_s[FR_PRICE_CODEC] = p->encode_s;
+        break;
+    case FR_TASK_DECOMPRESS:
+        part_s[FR_PRICE_CODEC] = p->decode_s;
+        break;
+    case FR_TASK_EMBEDDING:
+        part_s[FR_PRICE_EMBEDDING] = p->embedding_s;
+        break;
+    case FR_TASK_OPTIMIZER:
+        part_s[FR_PRICE_ALWAYS] = stage->optimizer_s;
+        break;
+    default:
+        break;
+    }
+}
+
+void fr_price_pipeline(const struct fr_pipeline *p, const struct fr_program *program,
+                       struct fr_class_price *price) {
+    for (int32_t c = 0; c < program->n_classes; c++)
+        price_class(p, &program->classes[c], &price[c]);
+}
+
+static double price_s(const struct fr_class_price *price, int with) {
+    double time_s = price->part_s[FR_PRICE_ALWAYS];
+    for (int k = 1; k < FR_PRICE_PARTS; k++)
+        if (with >> (k - 1) & 1) time_s += price->part_s[k];
+    return time_s;
+}
+
+void fr_price_with(const struct fr_class_price *price, int32_t n, int with, double *class_s) {
+    for (int32_t c = 0; c < n; c++) class_s[c] = price_s(&price[c], with);
+}
+
+void fr_price_classes(const struct fr_pipeline *p, const struct fr_program *program, int with,
+                      double *class_s) {
+    for (int32_t c = 0; c < program->n_classes; c++) {
+        struct fr_class_price price;
+        price_class(p, &program->classes[c], &price);
+        class_s[c] = price_s(&price, with);
+    }
+}

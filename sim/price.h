@@ -1,0 +1,36 @@
+/** @file
+ *  What a program's classes cost, part by part, so that parts can be switched off. */
+#ifndef FR_SIM_PRICE_H
+#define FR_SIM_PRICE_H
+
+#include "sim/program.h"
+
+/** Places of part_s: the first is always there, place k + 1 with bit k of FR_WITH_... */
+enum {
+    FR_PRICE_ALWAYS,
+    FR_PRICE_LAUNCH,
+    FR_PRICE_TP,
+    FR_PRICE_MESSAGES,
+    FR_PRICE_GRADIENTS,
+    FR_PRICE_EMBEDDING,
+    FR_PRICE_CODEC,
+    FR_PRICE_PARTS
+};
+
+struct fr_class_price {
+    double part_s[FR_PRICE_PARTS];
+    double size_B; /**< that a message carries one way, or a collective works on; else 0 */
+};
+
+/** Price the classes of a pipeline's program: price[n_classes]. */
+void fr_price_pipeline(const struct fr_pipeline *pipeline, const struct fr_program *program,
+                       struct fr_class_price *price);
+
+/** Durations with only what @p with has: class_s[n]. */
+void fr_price_with(const struct fr_class_price *price, int32_t n, int with, double *class_s);
+
+/** Both in one: durations of a pipeline's classes on an isolated network. */
+void fr_price_classes(const struct fr_pipeline *pipeline, const struct fr_program *program,
+                      int with, double *class_s);
+
+#endif

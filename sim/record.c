@@ -1,0 +1,170 @@
+#include "sim/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/engine.h"
+
+bool fr_task_is_message(fr_task_kind kind) {
+    return kind == FR_TASK_FORWARD_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE ||
+           kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_EXCHANGE ||
+           kind == FR_TASK_COLLECTIVE_MESSAGE;
+}
+
+bool fr_task_is_collective(fr_task_kind kind) {
+    return kind == FR_TASK_GRADIENT || kind == FR_TASK_EMBEDDING || kind == FR_TASK_COLLECTIVE;
+}
+
+/* ---- use ------------------------------------------------------------------------------------ */
+
+/* One task's share of its rank's time; of gradients only the codec, the rest by their end. */
+static void add_task(const struct fr_task *task, fr_task_kind kind,
+                     const struct fr_class_price *price, double time_s, bool blocking,
+                     struct fr_stage_use *use) {
+    struct fr_stage_use *mine = &use[task->rank];
+    if (fr_task_is_message(kind)) {
+        if (!blocking) return;
+        mine->blocked_s += time_s;
+        use[task->peer].blocked_s += time_s;
+        return;
+    }
+    double comm_s = price->part_s[FR_PRICE_TP] + price->part_s[FR_PRICE_EMBEDDING];
+    if (kind == FR_TASK_EMBEDDING) use[task->peer].comm_s += comm_s;
+    mine->comm_s += comm_s;
+    mine->busy_s += price->part_s[FR_PRICE_ALWAYS] + price->part_s[FR_PRICE_LAUNCH] +
+                    price->part_s[FR_PRICE_CODEC];
+}
+
+void fr_record_use(const struct fr_program *program, const struct fr_class_price *price,
+                   const double *start_s, const double *end_s, bool blocking,
+                   struct fr_stage_use *use) {
+    for (int32_t i = 0; i < program->n_ranks; i++) use[i] = (struct fr_stage_use){0};
+    for (int64_t t = 0; t < program->n_tasks; t++) {
+        const struct fr_task *task = &program->tasks[t];
+        fr_task_kind kind = program->classes[task->class_id].kind;
+        struct fr_stage_use *mine = &use[task->rank];
+        add_task(task, kind, &price[task->class_id], end_s[t] - start_s[t], blocking, use);
+        if (kind == FR_TASK_GRADIENT) {
+            double codec_s = price[task->class_id].part_s[FR_PRICE_CODEC];
+            mine->gradient_s += end_s[t] - start_s[t] - codec_s;
+            mine->gradient_end_s = fmax(mine->gradient_end_s, end_s[t] - codec_s);
+        } else if (!fr_task_is_message(kind) && !fr_task_is_collective(kind) &&
+                   kind != FR_TASK_OPTIMIZER)
+            mine->passes_end_s = fmax(mine->passes_end_s, end_s[t]);
+    }
+    for (int32_t i = 0; i < program->n_ranks; i++) {
+        use[i].gradient_exposed_s = fmax(0, use[i].gradient_end_s - use[i].passes_end_s);
+        use[i].comm_s += use[i].gradient_exposed_s;
+    }
+}
+
+/* ---- timeline ------------------------------------------------------------------------------- */
+
+static int by_start(const void *x, const void *y) {
+    const struct fr_span *a = x, *b = y;
+    if (a->start_s != b->start_s) return a->start_s < b->start_s ? -1 : 1;
+    if (a->message != b->message) return a->message < b->message ? -1 : 1;
+    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
+    if (a->stream != b->stream) return a->stream < b->stream ? -1 : 1;
+    if (a->end_s != b->end_s) return a->end_s < b->end_s ? -1 : 1;
+    return (a->micro > b->micro) - (a->micro < b->micro);
+}
+
+/* A message shows on both sides; in an exchange each side sends and receives. */
+static int64_t add_spans(const struct fr_task *task, fr_task_kind kind, struct fr_span span,
+                         struct fr_span *out) {
+    out[0] = span;
+    if (kind == FR_TASK_EMBEDDING) { /* both ends take part */
+        out[1] = span;
+        out[1].rank = task->peer;
+        out[1].peer = task->rank;
+        return 2;
+    }
+    if (!fr_task_is_message(kind)) return 1;
+    out[0].stream = FR_STREAM_SEND;
+    out[1] = span;
+    out[1].stream = FR_STREAM_RECV;
+    out[1].rank = task->peer;
+    out[1].peer = task->rank;
+    if (kind != FR_TASK_EXCHANGE) return 2;
+    out[2] = out[0];
+    out[2].rank = task->peer;
+    out[2].peer = task->rank;
+    out[2].message = out[0].message + 1;
+    out[3] = out[2];
+    out[3].stream = FR_STREAM_RECV;
+    out[3].rank = task->rank;
+    out[3].peer = task->peer;
+    return 4;
+}
+
+/* Spans come by start: each takes the first lane of its stream that is free by then.  The last
+ * lane takes what is left over, and may overlap; nothing that a schedule here makes gets there. */
+enum { LANES = 32 };
+
+static fr_status assign_lanes(struct fr_timeline *timeline, struct fr_error *err) {
+    size_t streams = (size_t)timeline->n_ranks * FR_STREAM_COUNT;
+    double *free_s = calloc(streams * LANES, sizeof *free_s);
+    if (!free_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the timeline does not fit in memory");
+    for (int64_t k = 0; k < timeline->count; k++) {
+        struct fr_span *span = &timeline->spans[k];
+        double *lane_s = free_s + ((size_t)span->rank * FR_STREAM_COUNT + span->stream) * LANES;
+        int lane = 0;
+        while (lane < LANES - 1 && lane_s[lane] > span->start_s * (1 + 1e-12)) lane++;
+        lane_s[lane] = span->end_s;
+        span->lane = (uint8_t)lane;
+    }
+    free(free_s);
+    return FR_OK;
+}
+
+/* Is task @p t the continuation of the pass that the task before it is a part of? */
+static bool same_pass(const struct fr_program *program, int64_t t) {
+    const struct fr_task *task = &program->tasks[t];
+    const struct fr_task_class *class = &program->classes[task->class_id];
+    if (!class->part || class->kind == FR_TASK_GRADIENT) return false;
+    return t > 0 && task[-1].class_id == task->class_id && task[-1].micro == task->micro &&
+           task[-1].chunk == task->chunk;
+}
+
+fr_status fr_record_timeline(const struct fr_program *program,
+                             const struct fr_class_price *price, const double *start_s,
+                             const double *end_s, double makespan_s,
+                             struct fr_timeline *timeline, struct fr_error *err) {
+    bool *critical = calloc((size_t)program->n_tasks + 1, sizeof *critical);
+    timeline->spans = malloc(((size_t)program->n_tasks * 4 + 1) * sizeof *timeline->spans);
+    if (!critical || !timeline->spans) {
+        free(critical);
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the timeline does not fit in memory");
+    }
+    fr_engine_critical(program, end_s, critical);
+    int32_t message = 0;
+    for (int64_t t = 0; t < program->n_tasks; t++) {
+        const struct fr_task *task = &program->tasks[t];
+        fr_task_kind kind = program->classes[task->class_id].kind;
+        bool collective = fr_task_is_collective(kind);
+        if (same_pass(program, t)) { /* parts of one pass are one span */
+            timeline->spans[timeline->count - 1].end_s = end_s[t];
+            timeline->spans[timeline->count - 1].critical |= critical[t];
+            continue;
+        }
+        struct fr_span span = {.start_s = start_s[t],
+                               .end_s = end_s[t],
+                               .size_B = price[task->class_id].size_B,
+                               .rank = task->rank,
+                               .micro = task->micro,
+                               .chunk = task->chunk,
+                               .peer = task->peer,
+                               .message = fr_task_is_message(kind) ? message : -1,
+                               .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
+                               .kind = (uint8_t)kind,
+                               .critical = critical[t]};
+        timeline->count += add_spans(task, kind, span, timeline->spans + timeline->count);
+        if (fr_task_is_message(kind)) message += kind == FR_TASK_EXCHANGE ? 2 : 1;
+    }
+    free(critical);
+    qsort(timeline->spans, (size_t)timeline->count, sizeof *timeline->spans, by_start);
+    timeline->n_ranks = timeline->n_stages = program->n_ranks;
+    timeline->makespan_s = makespan_s;
+    return assign_lanes(timeline, err);
+}

@@ -1,0 +1,191 @@
+/* Layers by tensor, phantom and grid: the closed form, the pipeline of one stage, the event
+ * program, and the program with all ranks and every collective spelt out as its messages are
+ * four ways to the same time on an idle network. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "models/pipeline.h"
+#include "sim/run.h"
+#include "tests/job.h"
+
+static const char links[] =
+    "cluster.levels=[{\"name\": \"node\", \"ranks\": 4, \"latency\": \"2 us\", \"bandwidth\": "
+    "\"50 GB/s\"}, {\"name\": \"system\", \"ranks\": 4096, \"latency\": \"5 us\", "
+    "\"bandwidth\": \"25 GB/s\", \"shared_by\": 2}]";
+static const char collectives[] = "cluster.collectives={}"; /* algorithms from the levels */
+
+static const char *const plans[][8] = {
+    {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=3"},
+    {"method=phantom", "ghost=6", "tp=4", "dp=4", "global_batch=32", "model.layers=2"},
+    {"method=phantom", "ghost=4", "tp=8", "dp=1", "micro_batch=8", "global_batch=32"},
+    {"method=grid", "tp=4", "dp=4", "micro_batch=2", "global_batch=32"},
+    {"method=grid", "tp=1", "dp=16", "global_batch=32"},
+    {"method=grid", "tp=16", "dp=1", "global_batch=32"},
+    {"method=grid", "tp=3", "dp=2", "global_batch=32"},
+};
+enum { PLANS = sizeof plans / sizeof *plans };
+
+static void load(int k, const char *model, struct fr_job *job) {
+    const char *sets[16] = {links, collectives};
+    int n = 2;
+    for (int i = 0; plans[k][i]; i++) {
+        if (strncmp(plans[k][i], "model.", 6) == 0 && strcmp(model, "alexnet") == 0) continue;
+        sets[n++] = plans[k][i];
+    }
+    fr_test_job("frontier", model, sets, job);
+}
+
+static void same(const struct fr_outcome *got, const struct fr_outcome *want) {
+    FR_NEAR(got->time_s, want->time_s, 1e-9);
+    FR_NEAR(got->energy_J, want->energy_J, 1e-9);
+    FR_NEAR(got->memory_peak_B, want->memory_peak_B, 1e-12);
+    FR_NEAR(got->parameters, want->parameters, 1e-12);
+    FR_NEAR(got->sent_tp_B + 1, want->sent_tp_B + 1, 1e-9);
+    FR_NEAR(got->sent_dp_B + 1, want->sent_dp_B + 1, 1e-9);
+    for (int i = 0; i < FR_PART_COUNT; i++)
+        FR_TRUE(fabs(got->part_s[i] - want->part_s[i]) <= 1e-9 * want->time_s,
+                "part %s: %g, %g", fr_part_names[i], got->part_s[i], want->part_s[i]);
+}
+
+static void events_equal_the_closed_form(void **state) {
+    (void)state;
+    for (int k = 0; k < PLANS; k++) {
+        const char *model = k == 3 || k >= 5 ? "alexnet" : "ffn-16384";
+        for (int spelt_out = 0; spelt_out < 2; spelt_out++) {
+            struct fr_job job;
+            struct fr_outcome closed;
+            struct fr_simulation event;
+            struct fr_error err = {0};
+            const struct fr_simulate_options how = {.spelt_out = spelt_out};
+            load(k, model, &job);
+            fr_cost(&job, &job.plan, &closed);
+            FR_TRUE(closed.reasons == 0, "plan %d", k);
+            if (fr_simulate(&job, &job.plan, &how, &event, &err) != FR_OK)
+                fail_msg("plan %d: %s: %s", k, err.where, err.detail);
+            same(&event.outcome, &closed);
+            assert_int_equal(event.n_stages, spelt_out ? closed.ranks : 1);
+            fr_simulation_free(&event);
+            fr_job_free(&job);
+        }
+    }
+}
+
+static fr_status recurrence(const void *p, int with, struct fr_pipeline_times *times,
+                            struct fr_error *err) {
+    return fr_pipeline_run(p, with, times, err);
+}
+
+static void one_stage_is_no_pipeline(void **state) {
+    (void)state;
+    for (int k = 0; k < PLANS; k++) {
+        struct fr_job job;
+        struct fr_outcome closed, piped;
+        struct fr_pipeline p;
+        load(k, k >= 3 ? "alexnet" : "ffn-16384", &job);
+        fr_cost(&job, &job.plan, &closed);
+        piped = (struct fr_outcome){.plan = job.plan, .ranks = closed.ranks};
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &piped.extrapolated, NULL),
+                         FR_OK);
+        assert_int_equal(fr_pipeline_outcome(&job, &p, recurrence, &p, &piped, NULL), FR_OK);
+        piped.memory_peak_B = closed.memory_peak_B; /* one buffer of many: see below */
+        same(&piped, &closed);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
+/* Any method in a pipeline: both engines agree, the parameters are the model's, stages add up,
+ * and without communication the time is (m + P - 1) passes of the equal stages. */
+static void methods_in_pipelines(void **state) {
+    (void)state;
+    static const char *const sets[][8] = {
+        {"method=phantom", "ghost=4", "tp=8", "pp=4", "dp=2", "micro_batch=4"},
+        {"method=tensor", "tp=4", "pp=2", "dp=2", "schedule=zero-bubble", "overlap=gradient"},
+        {"method=grid", "tp=2", "pp=4", "schedule=interleaved", "chunks=2", "micro_batch=8"},
+        {"method=phantom", "ghost=4", "tp=4", "pp=3", "stage_layers=[2,3,3]", "p2p=duplex"}};
+    for (int k = 0; k < 4; k++) {
+        const char *all[16] = {"model.layers=8", "global_batch=64"};
+        for (int i = 0; sets[k][i]; i++) all[2 + i] = sets[k][i];
+        struct fr_job job;
+        struct fr_outcome closed, flat;
+        struct fr_simulation event;
+        struct fr_error err = {0};
+        fr_test_job("frontier", "ffn-16384", all, &job);
+        if (fr_simulate(&job, &job.plan, NULL, &event, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        FR_TRUE(event.outcome.reasons == 0, "plan %d: %x", k, event.outcome.reasons);
+        fr_cost(&job, &job.plan, &closed);
+        if (!job.plan.duplex) same(&event.outcome, &closed);
+        struct fr_plan one = job.plan; /* the same without pipeline */
+        one.pp = one.chunks = 1;
+        one.duplex = false;
+        one.bucket_B = 0;
+        one.schedule = &fr_schedule_one_f_one_b;
+        one.stage_layers = NULL;
+        one.n_stage_layers = 0;
+        fr_cost(&job, &one, &flat);
+        FR_NEAR(event.outcome.parameters, flat.parameters, 1e-12);
+        fr_simulation_free(&event);
+        fr_job_free(&job);
+    }
+}
+
+static void uniform_stages(void **state) {
+    (void)state;
+    const char *sets[] = {"model.layers=8",
+                          "global_batch=64",
+                          "method=phantom",
+                          "ghost=4",
+                          "tp=8",
+                          "pp=4",
+                          "micro_batch=4",
+                          "cluster.levels=[{\"name\": \"all\", \"ranks\": 4096, \"latency\": "
+                          "\"0 s\", \"bandwidth\": \"1000 PB/s\"}]",
+                          "cluster.collectives={}",
+                          "cluster.device.fixed=0 s",
+                          NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    struct fr_outcome out;
+    uint32_t extrapolated = 0;
+    fr_test_job("frontier", "ffn-16384", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    double pass_s = fr_pass_s(&p.stage[0].forward, FR_WITH_ALL) +
+                    fr_pass_s(&p.stage[0].backward, FR_WITH_ALL);
+    FR_NEAR(out.time_s, (16 + 3) * pass_s + p.stage[0].optimizer_s, 1e-6);
+    /* Phantom's activations stay divided: each rank sends its n/p, and nobody gathers. */
+    FR_NEAR(p.stage[0].message_B, 4 * 16384.0 / 8 * 4, 1e-15);
+    assert_true(p.stage[0].gathered_B <= 0);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* What cannot be spelt out is said. */
+static void refuses(void **state) {
+    (void)state;
+    const char *fitted[] = {"method=tensor", "tp=8", NULL};
+    const char *layers[] = {"method=grid", "tp=2", "dp=2", "pp=9", "micro_batch=1", NULL};
+    const struct fr_simulate_options how = {.spelt_out = true};
+    struct fr_job job;
+    struct fr_simulation s;
+    struct fr_error err = {0};
+    fr_test_job("frontier", "ffn-16384", fitted, &job); /* prices collectives by a fit */
+    assert_int_equal(fr_simulate(&job, &job.plan, &how, &s, &err), FR_ERR_UNSUPPORTED);
+    FR_TRUE(strstr(err.detail, "has no messages"), "%s", err.detail);
+    fr_simulation_free(&s);
+    fr_job_free(&job);
+    struct fr_outcome out;
+    fr_test_job("cori-knl", "alexnet", layers, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_true(out.reasons & FR_BECAUSE(FR_REASON_STAGES));
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_equal_the_closed_form),
+        cmocka_unit_test(one_stage_is_no_pipeline), cmocka_unit_test(methods_in_pipelines),
+        cmocka_unit_test(uniform_stages), cmocka_unit_test(refuses)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
