@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/pipeline.h"
+#include "models/seats.h"
 
 const char *const fr_part_names[] = {
 #define FR_PART_NAME(code, name) #name,
@@ -19,7 +20,7 @@ const char *const fr_memory_names[] = {
 /* The mesh as pricing needs it, worked out once a plan (or once a layer with its own grid). */
 struct mesh {
     struct fr_shard shard;
-    struct fr_group tp, dp;
+    struct fr_group tp, dp, all;
     double micro_batches;
 };
 
@@ -31,11 +32,27 @@ static struct mesh mesh_make(const struct fr_job *job, const struct fr_plan *pla
         .shard = {.tp = (double)tp,
                   .dp = (double)dp,
                   .ghost = (double)plan->ghost,
-                  .batch = micro},
+                  .batch = micro,
+                  .common_subgrid = plan->common_subgrid,
+                  .gather_all = plan->gather_all},
         .tp = fr_group_make(&job->cluster.levels, tp, 1),
         .dp = fr_group_make(&job->cluster.levels, dp, tp * plan->pp),
         .micro_batches = local / micro,
     };
+}
+
+/* The same for the plan's own axes, as its placement seats them; false without memory. */
+static bool mesh_seat(const struct fr_job *job, const struct fr_plan *plan, struct mesh *mesh) {
+    struct fr_seats seats;
+    bool made = fr_seats_make(job, plan, &seats, NULL) == FR_OK;
+    *mesh = mesh_make(job, plan, plan->tp, plan->dp);
+    if (made) {
+        mesh->tp = seats.axis[FR_MESH_TP];
+        mesh->dp = seats.axis[FR_MESH_DP];
+        mesh->all = seats.stage;
+    }
+    fr_seats_free(&seats);
+    return made;
 }
 
 /* Reasons that do not depend on the layers.  A batch smaller than dp cannot be divided; one
@@ -47,6 +64,9 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (plan->recompute != FR_RECOMPUTE_NONE) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (fr_plan_compresses(plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (fr_seats_refused(plan) ||
+        (plan->layer_tp && plan->placement.row != &fr_placement_linear))
+        reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_plan_pipeline_key(plan)) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
@@ -72,7 +92,11 @@ static fr_reasons check_layers(const struct fr_job *job, const struct fr_plan *p
             continue;
         }
         struct fr_shard shard = {
-            .tp = (double)tp, .dp = (double)(ranks / tp), .ghost = (double)plan->ghost};
+            .tp = (double)tp,
+            .dp = (double)(ranks / tp),
+            .ghost = (double)plan->ghost,
+            .batch = (double)(plan->micro_batch ? plan->micro_batch : batch * tp / ranks),
+            .common_subgrid = plan->common_subgrid};
         reasons |= plan->method->check(&job->workload.layers[i], &shard);
     }
     return reasons;
@@ -101,7 +125,9 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
     price.launch_s = mesh->micro_batches * work->kernels * device->launch_s;
     for (int i = 0; i < work->n_comms; i++) {
         const struct fr_comm_work *comm = &work->comm[i];
-        const struct fr_group *group = comm->axis == FR_AXIS_TP ? &mesh->tp : &mesh->dp;
+        const struct fr_group *group = comm->axis == FR_AXIS_TP   ? &mesh->tp
+                                       : comm->axis == FR_AXIS_DP ? &mesh->dp
+                                                                  : &mesh->all;
         double time_s =
             fr_cluster_comm_s(&job->cluster, comm->op, group, comm->size_B, extrapolated);
         double sent_B = fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
@@ -126,6 +152,7 @@ static void add_layer(const struct fr_job *job, const struct mesh *mesh,
     const struct fr_workload *workload = &job->workload;
     struct layer_price price = price_layer(job, mesh, work, &out->extrapolated);
     double n = layer->repeat;
+    out->waiting_s += n * work->idle_share * (price.compute_s + price.launch_s);
     out->part_s[FR_PART_COMPUTE] += n * price.compute_s;
     out->part_s[FR_PART_LAUNCH] += n * price.launch_s;
     out->part_s[FR_PART_TP_COMM] += n * price.tp_s;
@@ -162,25 +189,27 @@ double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_b
 double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int i) {
     const struct fr_layer *layer = &job->workload.layers[i];
     if (fr_job_batch(job, plan) % plan->dp != 0) return INFINITY;
-    struct mesh mesh = mesh_make(job, plan, plan->tp, plan->dp);
     struct fr_layer_work work = {0};
+    struct mesh mesh;
     uint32_t extrapolated = 0;
+    if (!mesh_seat(job, plan, &mesh)) return INFINITY;
     if (plan->method->check(layer, &mesh.shard)) return INFINITY;
     plan->method->layer(&job->workload, layer, &mesh.shard, &work);
     struct layer_price p = price_layer(job, &mesh, &work, &extrapolated);
     return layer->repeat * (p.compute_s + p.launch_s + p.tp_s + p.dp_s);
 }
 
-static void add_layers(const struct fr_job *job, const struct fr_plan *plan,
+static bool add_layers(const struct fr_job *job, const struct fr_plan *plan,
                        struct fr_outcome *out) {
     const struct fr_workload *workload = &job->workload;
     int64_t ranks = fr_plan_ranks(plan);
-    struct mesh mesh = mesh_make(job, plan, plan->tp, plan->dp);
+    struct mesh mesh;
+    if (!mesh_seat(job, plan, &mesh)) return false;
     for (int i = 0; i < workload->n_layers; i++) {
         const struct fr_layer *layer = &workload->layers[i];
         struct fr_layer_work work;
         work.n_gemms = work.n_comms = 0;
-        work.buffer_B = 0;
+        work.buffer_B = work.idle_share = 0;
         if (plan->layer_tp)
             mesh = mesh_make(job, plan, plan->layer_tp[i], ranks / plan->layer_tp[i]);
         plan->method->layer(workload, layer, &mesh.shard, &work);
@@ -190,13 +219,14 @@ static void add_layers(const struct fr_job *job, const struct fr_plan *plan,
                 fr_redistribution_s(job, ranks, plan->layer_tp[i - 1], plan->layer_tp[i],
                                     layer->inputs, (double)fr_job_batch(job, plan));
     }
+    return true;
 }
 
 static void add_energy(const struct fr_job *job, struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
-    double busy_s =
-        out->part_s[FR_PART_COMPUTE] + out->part_s[FR_PART_LAUNCH] + out->part_s[FR_PART_FIXED];
-    double idle_s = out->part_s[FR_PART_BUBBLE];
+    double busy_s = out->part_s[FR_PART_COMPUTE] + out->part_s[FR_PART_LAUNCH] +
+                    out->part_s[FR_PART_FIXED] - out->waiting_s;
+    double idle_s = out->part_s[FR_PART_BUBBLE] + out->waiting_s;
     double comm_s = out->time_s - busy_s - idle_s;
     out->energy_J =
         power->known ? (double)out->ranks * (power->busy_W * busy_s + power->idle_W * idle_s +
@@ -217,8 +247,9 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
     out->total_energy_J = out->iterations * out->energy_J;
 }
 
-void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_outcome *out) {
+void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
+    struct fr_plan full = fr_job_fill(job, given), *plan = &full;
     if (job->workload.n_layers == 0 || plan->pp > 1) {
         fr_pipeline_cost(job, plan, out);
         return;
@@ -230,7 +261,12 @@ void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_out
             out->total_energy_J = NAN;
         return;
     }
-    add_layers(job, plan, out);
+    if (!add_layers(job, plan, out)) {
+        out->reasons = FR_BECAUSE(FR_REASON_SIZE);
+        out->time_s = out->energy_J = out->iterations = out->total_time_s =
+            out->total_energy_J = NAN;
+        return;
+    }
     out->part_s[FR_PART_FIXED] = device->fixed_s;
     for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
     for (int i = 0; i < FR_MEMORY_COUNT; i++) out->memory_peak_B += out->memory_B[i];

@@ -71,6 +71,20 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
                        : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);
 }
 
+struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan) {
+    struct fr_plan full = *plan;
+    int64_t all = fr_job_batch(job, plan) / plan->dp, customary = job->workload.micro_batch;
+    bool subgraph = plan->method == &fr_method_subgraph;
+    if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return full;
+    if (customary < 0 || (customary == 0 && subgraph && plan->pp == 1))
+        full.micro_batch = all;
+    else if (customary > 0)
+        full.micro_batch = customary;
+    else if (subgraph)
+        full.micro_batch = plan->tp;
+    return full;
+}
+
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err) {
     *job = (struct fr_job){.plan = fr_plan_default()};

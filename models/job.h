@@ -34,6 +34,10 @@ static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
     bool layers = job->workload.n_layers > 0 && plan->pp == 1;
     return layers ? fr_job_micro_batch(job, plan) : fr_plan_micro_batch(plan);
 }
+/** @p plan with the micro-batch that it leaves open filled in, for transformers: the model's
+ *  customary one; else, for method subgraph, all samples of a replica where there is one stage and
+ *  a sample a rank where there are more; else one sample. */
+struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan);
 
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {

@@ -18,19 +18,25 @@
 #include "models/reason.h"
 #include "models/workload.h"
 
+struct fr_plan;       /* models/plan.h */
+struct fr_stage_work; /* models/transformer.h */
+
 enum { FR_WORK_GEMMS_MAX = 12, FR_WORK_COMMS_MAX = 6 };
 
 /** The part of the mesh that a layer sees. */
 struct fr_shard {
     double tp, dp;
     double ghost;
-    double batch; /**< samples of one micro-batch on this rank */
+    double batch;        /**< samples of one micro-batch on this rank */
+    bool common_subgrid; /**< sub-graphs: common layers on the first sub-grid alone */
+    bool gather_all;     /**< all-gather and discard in place of an all-to-all */
 };
 
 /** Whom a collective joins, and how often it runs. */
 typedef enum {
-    FR_AXIS_TP, /**< the tp ranks, once a micro-batch */
-    FR_AXIS_DP, /**< the dp ranks of equal tp index, once an iteration */
+    FR_AXIS_TP,  /**< the tp ranks, once a micro-batch */
+    FR_AXIS_DP,  /**< the dp ranks of equal tp index, once an iteration */
+    FR_AXIS_ALL, /**< the tp x dp ranks together, once an iteration */
 } fr_axis;
 
 struct fr_gemm_work {
@@ -57,6 +63,7 @@ struct fr_layer_work {
     double parameters_rank_max; /**< fullest rank */
     double activation_B;        /**< kept for the backward pass */
     double buffer_B;            /**< largest buffer of a message */
+    double idle_share;          /**< of the ranks that wait while this layer computes */
 };
 
 struct fr_method {
@@ -66,11 +73,16 @@ struct fr_method {
     bool exact;      /**< computes what one processor would, to rounding */
     bool uses_ghost; /**< the plan's ghost width matters */
     bool divided;    /**< activations between layers stay divided over tp */
+    bool data_first; /**< its program numbers the ranks of the data axis first, not of tp */
     /** Reasons why @p layer cannot be divided so; 0 when it can. */
     fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
     /** The work.  Total on what check accepts. */
     void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
                   const struct fr_shard *shard, struct fr_layer_work *work);
+    /** The same for stage @p i of a transformer; NULL: it cannot divide one. */
+    fr_reasons (*check_stage)(const struct fr_workload *workload, const struct fr_plan *plan);
+    void (*stage)(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
+                  struct fr_stage_work *work);
 };
 
 #define FR_METHOD(name) extern const struct fr_method fr_method_##name;

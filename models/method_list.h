@@ -2,3 +2,4 @@
 FR_METHOD(tensor)
 FR_METHOD(phantom)
 FR_METHOD(grid)
+FR_METHOD(subgraph)

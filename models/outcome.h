@@ -57,6 +57,7 @@ struct fr_outcome {
     double time_s;   /**< one iteration; NaN where the plan cannot be laid out at all */
     double energy_J; /**< one iteration, all ranks; NaN where the power is not known */
     double part_s[FR_PART_COUNT];
+    double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
     double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
     double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */

@@ -14,20 +14,19 @@ static double tp_time_s(const struct tp_price *price, const struct fr_tp_work *w
 
 /* Only what the plan needs is asked, so that only that can be extrapolated. */
 static struct tp_price price_tp(const struct fr_job *job, const struct fr_plan *plan,
-                                double size_B, uint32_t *extrapolated) {
-    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+                                const struct fr_group *tp, double size_B,
+                                uint32_t *extrapolated) {
     struct tp_price price = {0};
-    if (plan->tp == 1) return price;
+    if (plan->tp == 1 || size_B <= 0) return price;
     const struct fr_cluster *cluster = &job->cluster;
     if (!plan->sequence_parallel) {
         price.all_reduce_s =
-            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, &tp, size_B, extrapolated);
+            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, tp, size_B, extrapolated);
         return price;
     }
-    price.all_gather_s =
-        fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &tp, size_B, extrapolated);
+    price.all_gather_s = fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, tp, size_B, extrapolated);
     price.reduce_scatter_s =
-        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &tp, size_B, extrapolated);
+        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, tp, size_B, extrapolated);
     return price;
 }
 
@@ -40,7 +39,11 @@ double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
                   parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
     for (int k = 0; k < work->n_gemms; k++)
         factor += work->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
-    return factor * work->tp_B;
+    double sent_B = factor * work->tp_B;
+    for (int k = 0; k < work->n_exchanges; k++)
+        sent_B += work->exchange[k].count * work->exchange[k].size_B *
+                  fr_op_bus_factor(work->exchange[k].op, tp);
+    return sent_B;
 }
 
 /* ---- products ---------------------------------------------------------------------------- */
@@ -51,6 +54,7 @@ struct pricing {
     const struct fr_plan *plan;
     const struct fr_stage_work *work;
     struct tp_price tp;
+    double exchange_s[2]; /* forward and backward, where branches split and join */
     bool outside;
 };
 
@@ -85,6 +89,7 @@ static void add_products(struct pricing *x, int from, int to, struct fr_stage *p
         part->backward.compute_s += input_s + weight_s + (x->work->again[k] ? forward_s : 0);
         part->backward.tp_s += fmax(0, x->work->regathers[k] * x->tp.all_gather_s - input_s);
         part->weight.compute_s += weight_s;
+        if (x->work->common[k]) part->common_s += forward_s + input_s + weight_s;
     }
 }
 
@@ -130,7 +135,12 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     part->weight.launch_s = kernels / 2 * device->launch_s;
     part->forward.tp_s += tp_time_s(&x->tp, &share->forward_tp);
     part->backward.tp_s += tp_time_s(&x->tp, &share->backward_tp);
-    if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
+    if (again) {
+        part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp) + x->exchange_s[1];
+        part->forward.tp_s += x->exchange_s[0];
+    }
+    part->common_s += 3 * fr_cluster_traffic_s(cluster, dtype, share->common_B);
+    stage->common_s += part->common_s + 3 * share->common_kernels * device->launch_s;
     add_pass(&part->forward, kernels * host_s, &stage->forward);
     add_pass(&part->backward, (2 * kernels + again_kernels) * host_s, &stage->backward);
     add_pass(&part->weight, kernels / 2 * host_s, &stage->weight);
@@ -143,16 +153,22 @@ static struct fr_tp_work tp_difference(const struct fr_tp_work *a, const struct 
 }
 
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_stage_work *work, struct fr_stage *stage,
-                   uint32_t *extrapolated) {
+                   const struct fr_group *tp, const struct fr_stage_work *work,
+                   struct fr_stage *stage, uint32_t *extrapolated) {
     struct pricing x = {.job = job,
                         .plan = plan,
                         .work = work,
-                        .tp = price_tp(job, plan, work->tp_B, extrapolated)};
+                        .tp = price_tp(job, plan, tp, work->tp_B, extrapolated)};
+    for (int k = 0; k < work->n_exchanges; k++) /* nothing hides them: the next layer waits */
+        x.exchange_s[work->exchange[k].backward] +=
+            work->exchange[k].count * fr_cluster_comm_s(&job->cluster, work->exchange[k].op, tp,
+                                                        work->exchange[k].size_B, extrapolated);
     const struct fr_stage_share *layers = &work->layers;
     struct fr_stage_share ends = {
         .forward_B = work->forward_B - layers->forward_B,
         .kernels = work->kernels - layers->kernels,
+        .common_B = work->ends_common_B,
+        .common_kernels = work->ends_common_kernels,
         .forward_tp = tp_difference(&work->forward_tp, &layers->forward_tp),
         .backward_tp = tp_difference(&work->backward_tp, &layers->backward_tp)};
     struct fr_stage part = {0};
@@ -164,5 +180,8 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     add_part(&x, &ends, false, &part, stage);
     stage->forward.launch_s += job->cluster.device.host_pass_s;
     stage->backward.launch_s += job->cluster.device.host_pass_s;
+    double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
+                    fr_pass_s(&stage->backward, FR_WITH_LAUNCH);
+    if (work->idle_ranks > 0) stage->idle_share = work->idle_ranks * stage->common_s / pass_s;
     if (x.outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
 }

@@ -18,11 +18,11 @@
 #include "models/pipeline.h"
 #include "models/transformer.h"
 
-/** Fill forward, backward and weight pass of @p stage from @p work.
+/** Fill forward, backward and weight pass of @p stage from @p work, with the tp ranks on @p tp.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_stage_work *work, struct fr_stage *stage,
-                   uint32_t *extrapolated);
+                   const struct fr_group *tp, const struct fr_stage_work *work,
+                   struct fr_stage *stage, uint32_t *extrapolated);
 
 /** Bytes that one rank sends over tp for one micro-batch. */
 double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp);

@@ -57,6 +57,9 @@ struct fr_stage {
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
+    double common_B;   /**< gradients all-reduced over tp x dp, besides */
+    double common_s;   /**< of its products, those of common layers (method subgraph) */
+    double idle_share; /**< of its ranks' passes spent waiting for others of the stage */
     double codec_B;    /**< memory that compressing its gradients keeps */
     double tp_B;       /**< sent by one rank over tp, a micro-batch */
     double parameters; /**< over its tp ranks; NaN: not known */

@@ -23,12 +23,14 @@ static struct fr_shard shard_of(const struct fr_plan *plan, double micro_batch) 
     return (struct fr_shard){.tp = (double)plan->tp,
                              .dp = (double)plan->dp,
                              .ghost = (double)plan->ghost,
-                             .batch = micro_batch};
+                             .batch = micro_batch,
+                             .common_subgrid = plan->common_subgrid,
+                             .gather_all = plan->gather_all};
 }
 
 fr_reasons fr_pipeline_layers_check(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_workload *w = &job->workload;
-    struct fr_shard shard = shard_of(plan, 1);
+    struct fr_shard shard = shard_of(plan, (double)fr_job_pipeline_micro_batch(job, plan));
     fr_reasons reasons = 0;
     int64_t layers = layer_count(w), listed = 0;
     for (int k = 0; k < plan->n_stage_layers; k++) listed += plan->stage_layers[k];
@@ -49,7 +51,7 @@ struct adding {
     const struct fr_job *job;
     struct fr_stage *stage;
     struct fr_pipeline *p;
-    struct fr_group tp, dp;
+    const struct fr_seats *seats;
     uint32_t *extrapolated;
 };
 
@@ -86,13 +88,14 @@ static void add_collectives(const struct adding *a, const struct fr_layer_work *
                             double n) {
     for (int k = 0; k < work->n_comms; k++) {
         const struct fr_comm_work *comm = &work->comm[k];
-        bool tp = comm->axis == FR_AXIS_TP;
-        const struct fr_group *group = tp ? &a->tp : &a->dp;
+        bool tp = comm->axis == FR_AXIS_TP, all = comm->axis == FR_AXIS_ALL;
+        const struct fr_group *group =
+            all ? &a->seats->stage : &a->seats->axis[tp ? FR_MESH_TP : FR_MESH_DP];
         double time_s = n * fr_cluster_comm_s(&a->job->cluster, comm->op, group, comm->size_B,
                                               a->extrapolated);
         if (!tp) {
             a->stage->gradient_s += time_s;
-            a->stage->gradient_B += n * comm->size_B;
+            *(all ? &a->stage->common_B : &a->stage->gradient_B) += n * comm->size_B;
             continue;
         }
         *(comm->backward ? &a->stage->backward.tp_s : &a->stage->forward.tp_s) += time_s;
@@ -115,32 +118,33 @@ static void add_layer(const struct adding *a, const struct fr_layer_work *work, 
     stage->working_B = fmax(stage->working_B, work->buffer_B);
 }
 
-void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              struct fr_pipeline *p, uint32_t *extrapolated) {
+void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
+                              const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
+                              uint32_t *extrapolated) {
     const struct fr_workload *w = &job->workload;
     double micro = (double)fr_job_pipeline_micro_batch(job, plan),
            from = (double)first_layer(job, plan, i), to = (double)first_layer(job, plan, i + 1),
            at = 0;
     struct fr_shard shard = shard_of(plan, micro);
-    struct adding a = {
-        .job = job,
-        .stage = &p->stage[i],
-        .p = p,
-        .tp = fr_group_make(&job->cluster.levels, plan->tp, 1),
-        .dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan)),
-        .extrapolated = extrapolated};
+    struct adding a = {.job = job,
+                       .stage = &p->stage[i],
+                       .p = p,
+                       .seats = seats,
+                       .extrapolated = extrapolated};
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
         double n = fmin(to, at + w->layers[k].repeat) - fmax(from, at);
         struct fr_layer_work work = {0};
         if (at <= to && to < at + w->layers[k].repeat) { /* the next stage begins with it */
             double whole_B = micro * w->layers[k].inputs * fr_dtype_size_B(w->dtype);
             a.stage->message_B = whole_B / (double)plan->tp;
+            if (plan->method == &fr_method_subgraph && plan->common_subgrid)
+                a.stage->message_B = whole_B; /* on one rank, inside a section's parts too */
             a.stage->gathered_B = plan->tp > 1 && !plan->method->divided ? whole_B : 0;
         }
         if (n <= 0) continue;
         plan->method->layer(w, &w->layers[k], &shard, &work);
         add_layer(&a, &work, n);
     }
-    p->gradient_B += a.stage->gradient_B;
+    p->gradient_B += a.stage->gradient_B + a.stage->common_B;
     p->tp_B = fmax(p->tp_B, p->args.micro_batches * a.stage->tp_B);
 }

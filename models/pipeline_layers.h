@@ -10,13 +10,15 @@
 #define FR_MODELS_PIPELINE_LAYERS_H
 
 #include "models/pipeline.h"
+#include "models/seats.h"
 
 /** Reasons why the plan cannot divide this model's layers so, over tp and over stages. */
 fr_reasons fr_pipeline_layers_check(const struct fr_job *job, const struct fr_plan *plan);
 
 /** Fill stage @p i: passes, gradients with their all-reduces, update, memory, message_B and
  *  gathered_B of the boundary above it; and @p pipeline's tp_B and gradient_B. */
-void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
+                              const struct fr_seats *seats, int32_t i,
                               struct fr_pipeline *pipeline, uint32_t *extrapolated);
 
 #endif

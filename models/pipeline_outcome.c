@@ -48,6 +48,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
+        busy_s -= p->stage[i].idle_share * busy_s;
         double idle_s = fmax(0, out->time_s - busy_s - comm_s);
         out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
                                      power->idle_W * idle_s);
@@ -108,13 +109,17 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++)
-        gradient_B = fmax(gradient_B, p->stage[i].gradient_B);
+        gradient_B =
+            fmax(gradient_B,
+                 fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp) * p->stage[i].gradient_B +
+                     fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp * out->plan.tp) *
+                         p->stage[i].common_B);
     /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
     double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
     if (p->args.stages > 1)
         mean_B = (p->message_B * (2 - small) + p->small_message_B * small) / 2;
     out->sent_pp_B = neighbours * p->args.micro_batches * p->args.chunks * mean_B;
-    out->sent_dp_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp) * gradient_B;
+    out->sent_dp_B = gradient_B;
     out->sent_tp_B = p->tp_B;
 }
 

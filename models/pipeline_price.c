@@ -15,6 +15,7 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     int64_t micro = fr_job_pipeline_micro_batch(job, plan);
     if (micro == 0 || batch / plan->dp % micro != 0)
@@ -34,10 +35,12 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if (job->workload.n_layers) return reasons | fr_pipeline_layers_check(job, plan);
     if (!job->workload.transformer.layers)
         return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
-    if (plan->method != &fr_method_tensor) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (plan->method != &fr_method_tensor && fr_plan_compresses(plan))
+        reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
-    reasons |= fr_transformer_check(&job->workload, plan);
+    if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);
     return reasons;
 }
 
@@ -117,19 +120,20 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
-static void price_transformer(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              struct fr_pipeline *p, uint32_t *extrapolated) {
+static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
+                              const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
+                              uint32_t *extrapolated) {
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
-    fr_transformer_stage(&job->workload, plan, i, &work);
-    fr_pass_price(job, plan, &work, stage, extrapolated);
+    plan->method->stage(&job->workload, plan, i, &work);
+    fr_pass_price(job, plan, &seats->axis[FR_MESH_TP], &work, stage, extrapolated);
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    stage->gradient_B =
-        plan->dp > 1 ? (work.parameters_rank - (fused ? work.embedding_rank : 0)) * gradient_B
-                     : 0;
-    p->gradient_B += stage->gradient_B;
+    double own = work.parameters_rank - (fused ? work.embedding_rank : 0) - work.common_rank;
+    stage->gradient_B = plan->dp > 1 ? own * gradient_B : 0;
+    stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
+    p->gradient_B += stage->gradient_B + stage->common_B;
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
     stage->optimizer_s =
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
@@ -141,68 +145,105 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->activation_B = work.activation_B;
     stage->working_B = work.working_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
-    struct fr_group ends =
-        fr_group_pair(&job->cluster.levels, 0, (plan->pp - 1) * fr_plan_pp_stride(plan));
-    /* First and last stage of every replica: 2 dp ranks, as if evenly spaced. */
-    struct fr_group both =
-        fr_group_make(&job->cluster.levels, 2 * plan->dp, plan->tp * plan->pp / 2);
-    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, fused ? &both : &ends,
+    struct fr_group ends = fr_seats_ends(seats, fused);
+    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &ends,
                                        work.embedding_rank * gradient_B, extrapolated);
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
  * activation, and the receivers gather it (Megatron's scatter-gather), unless the sequence is
- * divided anyway. */
+ * divided anyway, or the samples are (method subgraph; cSub has them all on one rank). */
 static void size_message(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_stage *stage) {
     const struct fr_transformer *t = &job->workload.transformer;
+    bool subgraph = plan->method == &fr_method_subgraph;
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
     double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence * t->hidden) *
                      fr_dtype_size_B(job->workload.dtype);
-    stage->message_B = whole_B / (double)plan->tp;
-    if (plan->tp > 1 && !plan->sequence_parallel) stage->gathered_B = whole_B;
+    stage->message_B = subgraph && plan->common_subgrid ? whole_B : whole_B / (double)plan->tp;
+    if (plan->tp > 1 && !plan->sequence_parallel && !subgraph) stage->gathered_B = whole_B;
 }
 
-static double message_s(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+/* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
+ * which only a shared network (sim/network/) can bring together. */
+static double message_s(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
                         double message_B, double gathered_B, uint32_t *extrapolated) {
-    /* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
-     * which only a shared network (sim/network/) can bring together. */
-    struct fr_group pair = fr_group_pairs(&job->cluster.levels, i * fr_plan_pp_stride(plan),
-                                          (i + 1) % plan->pp * fr_plan_pp_stride(plan),
-                                          plan->tp, plan->dp, fr_plan_dp_stride(plan));
-    struct fr_group tp = fr_group_make(&job->cluster.levels, plan->tp, 1);
+    struct fr_group pair = fr_seats_pair(seats, i, (i + 1) % seats->mesh.size[FR_MESH_PP]);
     double time_s =
         fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);
     if (gathered_B > 0)
-        time_s +=
-            fr_cluster_comm_s(&job->cluster, FR_OP_ALL_GATHER, &tp, gathered_B, extrapolated);
+        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
+                                    gathered_B, extrapolated);
     return time_s;
 }
 
 /* Buckets are of equal size, at most plan->bucket_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
+/* One of @p parts equal parts of a stage's gradients: those of its branches (of all it has, where
+ * there are none) over the data axis, those of its common layers over all ranks of the stage. */
+static double reduce_s(const struct fr_job *job, const struct fr_seats *seats,
+                       const struct fr_stage *stage, double parts, uint32_t *extrapolated) {
+    double time_s = 0;
+    if (stage->gradient_B > 0) {
+        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->axis[FR_MESH_DP],
+                                    stage->gradient_B / parts, extrapolated);
+    }
+    if (stage->common_B > 0) {
+        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->stage,
+                                    stage->common_B / parts, extrapolated);
+    }
+    return time_s;
+}
+
 /* What goes compressed is all-reduced after the codec has seen all of it. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
-                           struct fr_stage *stage, uint32_t *extrapolated) {
-    struct fr_group dp = fr_group_make(&job->cluster.levels, plan->dp, fr_plan_dp_stride(plan));
-    if (stage->gradient_B <= 0 || plan->dp == 1) return;
-    double chunks = (double)plan->chunks, chunk_B = stage->gradient_B / chunks;
+                           const struct fr_seats *seats, struct fr_stage *stage,
+                           uint32_t *extrapolated) {
+    double chunks = (double)plan->chunks;
+    double chunk_B = (stage->gradient_B + stage->common_B) / chunks, parts = 1;
+    if (chunk_B <= 0 || plan->dp * plan->tp == 1) return;
     if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
-        stage->bucket_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
-                                            chunk_B / stage->buckets, extrapolated);
-        stage->gradient_s = chunks * stage->buckets * stage->bucket_s;
-    } else if (job->workload.n_layers == 0) /* layers are all-reduced one by one */
-        stage->gradient_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &dp,
-                                              stage->gradient_B, extrapolated);
+        parts = chunks * stage->buckets;
+    } else if (job->workload.n_layers) /* layers are all-reduced one by one */
+        return;
+    double part_s = reduce_s(job, seats, stage, parts, extrapolated);
+    if (stage->buckets) stage->bucket_s = part_s;
+    stage->gradient_s = parts * part_s;
+}
+
+/* Durations of all stages on their seats. */
+static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
+                         const struct fr_seats *seats, struct fr_pipeline *p,
+                         uint32_t *extrapolated) {
+    bool transformer = job->workload.transformer.layers > 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        size_message(job, plan, &p->stage[i]);
+        if (transformer)
+            price_transformer(job, plan, seats, i, p, extrapolated);
+        else if (job->workload.n_layers)
+            fr_pipeline_layers_stage(job, plan, seats, i, p, extrapolated);
+        else
+            price_measured(&job->workload.stages, i, p);
+        p->message_B = fmax(p->message_B, p->stage[i].message_B);
+        price_gradient(job, plan, seats, &p->stage[i], extrapolated);
+    }
+    if (transformer) price_backward_codec(job, plan, p, extrapolated);
+    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {
+        struct fr_stage *stage = &p->stage[i];
+        stage->message_s =
+            message_s(job, seats, i, stage->message_B, stage->gathered_B, extrapolated);
+        if (p->scope != FR_SCOPE_NONE)
+            stage->small_message_s =
+                message_s(job, seats, i, p->small_message_B, stage->gathered_B, extrapolated);
+    }
 }
 
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *p, uint32_t *extrapolated,
                            struct fr_error *err) {
-    bool transformer = job->workload.transformer.layers > 0;
     *p = (struct fr_pipeline){.schedule = plan->schedule,
                               .args = {(int32_t)plan->pp,
                                        (int32_t)fr_pipeline_micro_batches(job, plan),
@@ -214,27 +255,11 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        size_message(job, plan, &p->stage[i]);
-        if (transformer)
-            price_transformer(job, plan, i, p, extrapolated);
-        else if (job->workload.n_layers)
-            fr_pipeline_layers_stage(job, plan, i, p, extrapolated);
-        else
-            price_measured(&job->workload.stages, i, p);
-        p->message_B = fmax(p->message_B, p->stage[i].message_B);
-        price_gradient(job, plan, &p->stage[i], extrapolated);
-    }
-    if (transformer) price_backward_codec(job, plan, p, extrapolated);
-    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {
-        struct fr_stage *stage = &p->stage[i];
-        stage->message_s =
-            message_s(job, plan, i, stage->message_B, stage->gathered_B, extrapolated);
-        if (p->scope != FR_SCOPE_NONE)
-            stage->small_message_s =
-                message_s(job, plan, i, p->small_message_B, stage->gathered_B, extrapolated);
-    }
-    return FR_OK;
+    struct fr_seats seats;
+    fr_status status = fr_seats_make(job, plan, &seats, err);
+    if (status == FR_OK) price_stages(job, plan, &seats, p, extrapolated);
+    fr_seats_free(&seats);
+    return status;
 }
 
 void fr_pipeline_free(struct fr_pipeline *p) {

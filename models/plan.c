@@ -3,28 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fr_plan_keys[] = {"dp",
-                                    "pp",
-                                    "tp",
-                                    "method",
-                                    "ghost",
-                                    "global_batch",
-                                    "micro_batch",
-                                    "schedule",
-                                    "chunks",
-                                    "p2p",
-                                    "recompute",
-                                    "overlap",
-                                    "compression",
-                                    "placement",
-                                    "common",
-                                    "iterations",
-                                    "layer_tp",
-                                    "stage_layers",
-                                    "sequence_parallel",
-                                    "bucket",
-                                    "attention",
-                                    "rank_order",
+const char *const fr_plan_keys[] = {"dp",          "pp",           "tp",
+                                    "method",      "ghost",        "global_batch",
+                                    "micro_batch", "schedule",     "chunks",
+                                    "p2p",         "recompute",    "overlap",
+                                    "compression", "placement",    "common",
+                                    "exchange",    "branches",     "iterations",
+                                    "layer_tp",    "stage_layers", "sequence_parallel",
+                                    "bucket",      "attention",    "rank_order",
                                     NULL};
 
 struct fr_plan fr_plan_default(void) {
@@ -34,36 +20,39 @@ struct fr_plan fr_plan_default(void) {
                             .method = &fr_method_tensor,
                             .schedule = &fr_schedule_one_f_one_b,
                             .chunks = 1,
+                            .placement = fr_placement_default(),
                             .compression = {.codec = &fr_compression_powersgd,
                                             .backward_rank = 16,
                                             .lazy_error = true,
                                             .gradient_rank = 128}};
 }
 
-/* Keys whose other values belong to models that this version does not have.  A value that is
- * in the contract but not here is refused as such, not as a misspelling. */
-static const struct fixed {
-    const char *key;
-    const char *const known[8];
-} fixed[] = {
-    {"placement", {"linear", "round-robin", "by-axis", "file", "optimised", NULL}},
-    {"common", {"all", "subgrid", NULL}},
-};
+const char *const fr_branches_names[] = {"heads", "attention", "layer", NULL};
+const char *const fr_common_names[] = {"all", "subgrid", NULL};
+const char *const fr_exchange_names[] = {"all_to_all", "all_gather", NULL};
 
-static fr_status unsupported(const struct fr_json *node, struct fr_error *err,
-                             const char *value) {
-    fr_json_fail(node, err, "this version prices only %s here", value);
-    if (err) err->status = FR_ERR_UNSUPPORTED;
-    return FR_ERR_UNSUPPORTED;
+static fr_status read_placement(const struct fr_json *root, struct fr_plan *plan,
+                                int64_t **owned, struct fr_error *err) {
+    struct fr_json node = fr_json_member(root, "placement");
+    const char *text = NULL;
+    char where[384];
+    if (!fr_json_present(&node)) return FR_OK;
+    if (fr_json_is_array(&node))
+        return fr_placement_read_list(&node, &plan->placement, owned, err);
+    FR_TRY(fr_json_text(&node, &text, err));
+    return fr_placement_parse(text, fr_json_where(&node, where, sizeof where), &plan->placement,
+                              owned, err);
 }
 
-static fr_status read_fixed(const struct fr_json *root, struct fr_error *err) {
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
-        struct fr_json node = fr_json_member(root, fixed[i].key);
-        int which = 0;
-        FR_TRY(fr_json_get_choice(root, fixed[i].key, false, fixed[i].known, &which, err));
-        if (which != 0) return unsupported(&node, err, fixed[i].known[0]);
-    }
+static fr_status read_subgraph(const struct fr_json *root, struct fr_plan *plan,
+                               struct fr_error *err) {
+    int common = 0, exchange = 0, branches = 0;
+    FR_TRY(fr_json_get_choice(root, "common", false, fr_common_names, &common, err));
+    FR_TRY(fr_json_get_choice(root, "exchange", false, fr_exchange_names, &exchange, err));
+    FR_TRY(fr_json_get_choice(root, "branches", false, fr_branches_names, &branches, err));
+    plan->common_subgrid = common == 1;
+    plan->gather_all = exchange == 1;
+    plan->branches = (fr_branches)branches;
     return FR_OK;
 }
 
@@ -236,6 +225,7 @@ void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->layer_tp);
     free(lists->stage_layers);
     fr_schedule_order_free(&lists->order);
+    free(lists->seats);
     *lists = (struct fr_plan_lists){0};
 }
 
@@ -262,7 +252,8 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
                                err));
     FR_TRY(fr_json_get_number(&root, "iterations", false, 1e-9, 1e15, &plan->iterations, err));
     FR_TRY(read_schedule(&root, plan, &lists->order, err));
-    FR_TRY(read_fixed(&root, err));
+    FR_TRY(read_placement(&root, plan, &lists->seats, err));
+    FR_TRY(read_subgraph(&root, plan, err));
     FR_TRY(read_compression(&root, &plan->compression, err));
     FR_TRY(read_overlap(&root, plan, err));
     FR_TRY(fr_json_get_bool(&root, "sequence_parallel", false, &plan->sequence_parallel, err));

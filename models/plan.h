@@ -16,6 +16,11 @@
  *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
  *      stage_layers          transformer layers of each stage; as equal as can be
  *      sequence_parallel     false; norms and dropouts divided over tp along the sequence too
+ *      placement "linear"    where ranks sit, see topology/placement.h; or a list: rank of each slot
+ *      common "all"          method subgraph: common layers on all ranks, or on the first
+ *                            "subgrid" (D&SP-cSub); exchange "all_to_all" of slices, or
+ *                            "all_gather", which moves g times the bytes; branches "heads" of a
+ *                            transformer, "attention" or "layer"
  *      overlap "none"        gradients after a stage's last backward pass; "gradient": in buckets
  *                            of `bucket` 25 MiB each, as they come out of that pass
  *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
@@ -29,7 +34,7 @@
 #include "models/method.h"
 #include "models/recompute.h"
 #include "models/schedule_order.h"
-#include "topology/levels.h"
+#include "topology/placement.h"
 
 /** Which backward messages go compressed: those of the epilogue are the last P - 1 - i of the
  *  boundary above stage i, which nothing hides. */
@@ -43,6 +48,15 @@ extern const char *const fr_attention_names[];
 /** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
 typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
 extern const char *const fr_rank_order_names[];
+/** Which layers of a transformer are branches of method subgraph:
+ *      heads      the attention of each head, between slice and concatenation layers (the paper's)
+ *      attention  each head with its part of the products before and after, between split and sum
+ *      layer      that, and the columns of the MLP likewise */
+typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
+extern const char *const fr_branches_names[];
+
+/** Where common layers of method subgraph run, and how slices are exchanged; then NULL. */
+extern const char *const fr_common_names[], *const fr_exchange_names[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -70,6 +84,10 @@ struct fr_plan {
     bool sequence_parallel; /**< of transformers */
     double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
     struct fr_plan_compression compression;
+    struct fr_placement_choice placement;
+    fr_branches branches;    /**< of method subgraph */
+    bool common_subgrid;     /**< its common layers run on the first sub-grid alone (cSub) */
+    bool gather_all;         /**< its slices are all-gathered and the rest discarded */
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
     int n_layer_tp;
@@ -83,7 +101,7 @@ struct fr_plan fr_plan_default(void);
 
 /** Lists that a plan points to; copies of the plan share them. */
 struct fr_plan_lists {
-    int64_t *layer_tp, *stage_layers;
+    int64_t *layer_tp, *stage_layers, *seats;
     struct fr_schedule_order order;
 };
 

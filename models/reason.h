@@ -29,6 +29,8 @@
     X(FR_REASON_LAYER_TP, "layer_tp_not_fitting")                                              \
     X(FR_REASON_GHOST, "ghost_missing")                                                        \
     X(FR_REASON_GHOST_EQ8, "ghost_outside_eq8")                                                \
+    X(FR_REASON_BRANCHES, "branches_not_divisible")                                            \
+    X(FR_REASON_PLACEMENT, "placement_refuses")                                                \
     X(FR_REASON_MEMORY, "memory")                                                              \
     X(FR_REASON_ITERATIONS, "iterations_unknown")                                              \
     X(FR_REASON_POWER, "power_unknown")

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "models/pipeline.h"
+#include "models/seats.h"
 
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                        struct fr_text *text) {
@@ -64,7 +65,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      out->ranks);
         break;
     case FR_REASON_PIPELINE:
-        fr_text_addf(text, "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
+        fr_text_addf(text,
+                     job->workload.transformer.cross_layers
+                         ? "pp = %" PRId64 ": with cross-attention the encoder's output "
+                           "would travel with every message, which is not priced"
+                         : "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
                      plan->pp);
         break;
     case FR_REASON_STAGES:
@@ -88,8 +93,16 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                          job->workload.transformer.layers, plan->pp * plan->chunks);
         break;
     case FR_REASON_METHOD:
-        fr_text_addf(text, "a transformer is priced with method tensor, not yet with %s",
-                     plan->method->name);
+        if (plan->method->stage)
+            fr_text_addf(text,
+                         "sequence_parallel belongs to method tensor; %s divides the "
+                         "samples of its common layers already",
+                         plan->method->name);
+        else
+            fr_text_addf(text,
+                         "method %s does not say how it divides a transformer; see forerun "
+                         "list methods",
+                         plan->method->name);
         break;
     case FR_REASON_SCHEDULE:
         reason_schedule(job, out, text);
@@ -144,6 +157,18 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(
             text, "a layer has fewer output channels than the ranks that should divide them");
         break;
+    case FR_REASON_BRANCHES:
+        fr_text_addf(text, "%" PRId64 " ways must divide the branches (heads)%s", plan->tp,
+                     plan->common_subgrid
+                         ? ""
+                         : ", and the micro-batch, whose samples the common layers share");
+        break;
+    case FR_REASON_PLACEMENT:
+        fr_text_addf(text, "%s",
+                     fr_seats_refused(plan)
+                         ? fr_seats_refused(plan)
+                         : "a grid per layer is priced with linear placement");
+        break;
     case FR_REASON_LAYER:
         fr_text_addf(text,
                      "method %s divides fully connected layers only; use grid for convolutions",
@@ -190,11 +215,19 @@ const char *fr_report_extrapolated_name(int bit) {
 
 const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
     const struct fr_plan_compression *c = &plan->compression;
+    char placement[64];
     size_t used = 0;
 #define ADD(...) fr_line_addf(out, capacity, &used, __VA_ARGS__)
     ADD("%s tp %" PRId64 " x dp %" PRId64, plan->method->name, plan->tp, plan->dp);
     if (plan->pp > 1) ADD(" x pp %" PRId64, plan->pp);
     if (plan->method->uses_ghost) ADD(", k %" PRId64, plan->ghost);
+    if (plan->method == &fr_method_subgraph) {
+        if (plan->branches) ADD(", %s", fr_branches_names[plan->branches]);
+        if (plan->common_subgrid) ADD(", cSub");
+        if (plan->gather_all) ADD(", gather");
+    }
+    if (plan->placement.row != &fr_placement_linear)
+        ADD(", %s", fr_placement_write(&plan->placement, placement, sizeof placement));
     if (plan->pp > 1) ADD(", %s", plan->schedule->name);
     if (plan->chunks > 1) ADD(" x%" PRId64, plan->chunks);
     if (c->scope != FR_SCOPE_NONE)
@@ -224,12 +257,20 @@ static void list_json(struct fr_json_writer *w, const char *key, const int64_t *
 
 static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
                       const struct fr_plan *plan) {
+    char placement[64];
     fr_json_begin_object(w);
     fr_json_add_integer(w, "dp", plan->dp);
     fr_json_add_integer(w, "pp", plan->pp);
     fr_json_add_integer(w, "tp", plan->tp);
     fr_json_add_string(w, "method", plan->method->name);
     fr_json_add_integer(w, "ghost", plan->method->uses_ghost ? plan->ghost : 0);
+    fr_json_add_string(w, "placement",
+                       fr_placement_write(&plan->placement, placement, sizeof placement));
+    if (plan->method == &fr_method_subgraph) {
+        fr_json_add_string(w, "common", fr_common_names[plan->common_subgrid]);
+        fr_json_add_string(w, "exchange", fr_exchange_names[plan->gather_all]);
+        fr_json_add_string(w, "branches", fr_branches_names[plan->branches]);
+    }
     fr_json_add_string(w, "schedule", plan->schedule->name);
     fr_json_add_integer(w, "chunks", plan->chunks);
     fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");

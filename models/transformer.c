@@ -22,17 +22,34 @@ static struct sizes sizes_of(const struct fr_transformer *t) {
                           .mlp = t->gated ? 3 : 2};
 }
 
+struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t) {
+    struct sizes z = sizes_of(t);
+    double norm = z.h * (t->norm_biases ? 2 : 1),
+           qk_norms = t->qk_norms ? 2 * (double)t->head_dim : 0;
+    double qkv_biases = t->biases || t->qkv_biases ? z.q + 2 * z.kv : 0;
+    double out_bias = t->biases ? z.h : 0; /* after a row-divided product */
+    return (struct fr_transformer_parts){
+        .attention = z.h * (z.q + 2 * z.kv) + z.q * z.h + qkv_biases,
+        .mlp = z.mlp * z.h * z.f + (t->biases ? (z.mlp - 1) * z.f : 0),
+        .replicated = 2 * norm + qk_norms + 2 * out_bias,
+        .cross_replicated = norm + qk_norms + out_bias};
+}
+
+int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
+                                   int64_t i) {
+    int64_t before = 0, here = fr_transformer_stage_layers(t, plan, i);
+    if (t->cross_layers == 0) return 0;
+    for (int64_t k = 0; k < i; k++) before += fr_transformer_stage_layers(t, plan, k);
+    int64_t crossed = before + here - (t->layers - t->cross_layers);
+    return crossed < 0 ? 0 : crossed < here ? crossed : here;
+}
+
 /* Parameters that tp divides, and those that every rank holds. */
 static void layer_parameters(const struct fr_transformer *t, double *divided,
                              double *replicated) {
-    struct sizes z = sizes_of(t);
-    *divided = z.h * (z.q + 2 * z.kv) + z.q * z.h + z.mlp * z.h * z.f;
-    *replicated = 2 * z.h * (t->norm_biases ? 2 : 1);
-    if (t->qk_norms) *replicated += 2 * (double)t->head_dim; /* shared by the heads */
-    if (t->qkv_biases && !t->biases) *divided += z.q + 2 * z.kv;
-    if (!t->biases) return;
-    *divided += z.q + 2 * z.kv + (z.mlp - 1) * z.f;
-    *replicated += 2 * z.h; /* after the row-divided products */
+    struct fr_transformer_parts p = fr_transformer_layer_parts(t);
+    *divided = p.attention + p.mlp;
+    *replicated = p.replicated;
 }
 
 double fr_transformer_layer_parameters(const struct fr_transformer *t) {
@@ -69,6 +86,8 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
         (plan->sequence_parallel && t->sequence % tp != 0))
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (!layers_fit(t, plan)) reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    /* The encoder's output would have to travel with every message. */
+    if (t->cross_layers > 0 && plan->pp > 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     return reasons;
 }
 
@@ -92,16 +111,27 @@ static void add_product(struct fr_stage_work *work, double m, double n, double k
     work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, batch}, count};
 }
 
-/* Kernels of a layer forward, counted from the list of what it does: two norms, four to five
- * products, two of attention with a softmax between, an activation, two residual additions. */
-static double layer_kernels(const struct fr_transformer *t) { return t->gated ? 13 : 12; }
+/* Inside the heads: two products with a softmax between, batched over heads and samples; or as
+ * LBANN launches them for each head, with the scaling a kernel of its own. */
+double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
+    return t->kernels_per_head ? 4 * (double)t->heads / (double)tp : 3;
+}
 
-/* What goes between the products, once a layer's attention and once its MLP: each way one
+/* Counted from the list of what a layer does: two norms, four to five products, the heads, an
+ * activation, two residual additions; a cross-attention adds a norm, two products, its heads and
+ * a residual addition. */
+double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
+    return (t->gated ? 10 : 9) + fr_transformer_head_kernels(t, tp);
+}
+
+double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp) {
+    return 4 + fr_transformer_head_kernels(t, tp);
+}
+
+/* What goes between the products, once an attention and once an MLP, `twice` in all: each way one
  * all-reduce, or a gather before and a scatter after. */
-static void add_layer_tp(const struct fr_plan *plan, double layers,
-                         struct fr_stage_work *work) {
+static void add_layer_tp(const struct fr_plan *plan, double twice, struct fr_stage_work *work) {
     if (plan->tp == 1) return;
-    double twice = 2 * layers;
     work->forward_tp = plan->sequence_parallel
                            ? (struct fr_tp_work){.all_gathers = twice, .reduce_scatters = twice}
                            : (struct fr_tp_work){.all_reduces = twice};
@@ -110,7 +140,7 @@ static void add_layer_tp(const struct fr_plan *plan, double layers,
 }
 
 static void add_layers(const struct fr_workload *workload, const struct fr_plan *plan,
-                       double layers, struct fr_stage_work *work) {
+                       double layers, double cross, struct fr_stage_work *work) {
     const struct fr_transformer *t = &workload->transformer;
     double tp = (double)plan->tp, batch = (double)fr_plan_micro_batch(plan);
     double between = plan->sequence_parallel ? tp : 1; /* divides what is not a product */
@@ -120,46 +150,65 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
            value_B = fr_dtype_size_B(workload->dtype);
     double heads = (double)t->heads / tp, d = (double)t->head_dim,
            scores = batch * heads * s * s;
+    double attentions = layers + cross;    /* cross-attention attends to as many tokens */
     enum { QKV, SCORES, VALUES, OUT, UP }; /* the first products, in order */
-    add_product(work, (z.q + 2 * z.kv) / tp, tokens, z.h, batch, layers);
-    add_product(work, s, s, d, batch, flash ? 0 : layers * batch * heads);
-    add_product(work, s, d, s, batch, flash ? 0 : layers * batch * heads);
+    add_product(work, (z.q + 2 * z.kv) / tp, tokens, z.h, batch, attentions);
+    add_product(work, s, s, d, batch, flash ? 0 : attentions * batch * heads);
+    add_product(work, s, d, s, batch, flash ? 0 : attentions * batch * heads);
     work->core[SCORES] = work->core[VALUES] = true;
     /* A fused kernel keeps no scores and skips those that the causal mask hides: half. */
-    if (flash) work->flash_flop += layers * 2 * 2 * scores * d / 2;
+    if (flash) work->flash_flop += attentions * 2 * 2 * scores * d / 2;
     if (flash) scores = 0;
-    add_product(work, z.h, tokens, z.q / tp, batch, layers);
+    add_product(work, z.h, tokens, z.q / tp, batch, attentions);
     add_product(work, z.f / tp, tokens, z.h, batch, layers * (z.mlp - 1));
     add_product(work, z.h, tokens, z.f / tp, batch, layers);
     /* Read and written: two norms, two residual additions with dropout, the activation and the
-     * softmax with its mask and dropout. */
-    double moved = (2 * 2 + 2 * 3) * tokens * z.h / between +
-                   2 * (z.mlp - 1) * tokens * z.f / tp + 4 * scores;
-    work->forward_B += layers * moved * value_B;
-    work->kernels += layers * layer_kernels(t);
+     * softmax with its mask and dropout; of these one norm, one addition and the softmax belong
+     * to the attention. */
+    double attention = (2 + 3) * tokens * z.h / between + 4 * scores;
+    double moved = layers * (attention + (2 + 3) * tokens * z.h / between +
+                             2 * (z.mlp - 1) * tokens * z.f / tp) +
+                   cross * attention;
+    double kernels = layers * fr_transformer_layer_kernels(t, plan->tp) +
+                     cross * fr_transformer_cross_kernels(t, plan->tp);
+    work->forward_B += moved * value_B;
+    work->kernels += kernels;
     work->tp_B = tokens * z.h * value_B;
-    add_layer_tp(plan, layers, work);
-    if (plan->sequence_parallel && tp > 1) work->regathers[QKV] = work->regathers[UP] = layers;
+    add_layer_tp(plan, attentions + layers, work);
+    if (plan->sequence_parallel && tp > 1) {
+        work->regathers[QKV] = attentions;
+        work->regathers[UP] = layers;
+    }
     /* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
      * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
      * width and head count: inputs of the norms and products, and of the softmax; masks of one
      * byte. */
-    double kept = 4 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens +
-                  z.mlp * tokens * z.f / tp + 2 * scores;
-    double masks_B = 2 * tokens * z.h / between + scores;
-    double core_B = 2 * scores * value_B + scores, all_B = kept * value_B + masks_B;
+    double heads_kept =
+        2 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens + 2 * scores;
+    double attention_B = heads_kept * value_B + tokens * z.h / between + scores;
+    double mlp_kept = 2 * tokens * z.h / between + z.mlp * tokens * z.f / tp;
+    double all_B = attention_B + mlp_kept * value_B + tokens * z.h / between;
+    double core_B = 2 * scores * value_B + scores;
     work->working_B = work->regathers[QKV] > 0 ? work->tp_B : 0; /* an input, gathered */
     if (plan->recompute == FR_RECOMPUTE_NONE) {
-        work->activation_B += layers * all_B;
+        work->activation_B += layers * all_B + cross * attention_B;
         return;
     }
     bool full = plan->recompute == FR_RECOMPUTE_FULL;
     for (int k = 0; k < work->n_gemms; k++) work->again[k] = full || k == SCORES || k == VALUES;
-    work->again_B += layers * (full ? moved : 4 * scores) * value_B;
+    work->again_B += (full ? moved : attentions * 4 * scores) * value_B;
     work->again_flash += work->flash_flop;
-    work->again_kernels += layers * (full ? layer_kernels(t) : 3);
-    work->activation_B += layers * (full ? tokens * z.h / between * value_B : all_B - core_B);
+    work->again_kernels +=
+        full ? kernels : attentions * fr_transformer_head_kernels(t, plan->tp);
+    work->activation_B += full ? layers * tokens * z.h / between * value_B
+                               : layers * all_B + cross * attention_B - attentions * core_B;
     work->working_B += layers > 0 ? full ? all_B : core_B : 0;
+}
+
+/* Cross-entropy in fp32, step by step: the logits widened (2 + 4 B a value at 16 bits), their
+ * maximum (4), shifted and raised (8), summed (4): 22 B; the norm's input beside. */
+double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B) {
+    return tokens * vocabulary * (value_B + 20) + 2 * tokens * hidden * value_B;
 }
 
 /* The vocabulary is divided: each rank looks up its part of it, so the embeddings are summed;
@@ -191,9 +240,13 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     double embedding = (double)fr_transformer_padded_vocabulary(t, tp) * h;
     bool first = i == 0, last = i == pp - 1;
     *work = (struct fr_stage_work){0};
-    work->parameters = layers * fr_transformer_layer_parameters(t);
-    work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp);
-    add_layers(workload, plan, layers, work);
+    double cross = (double)fr_transformer_stage_cross(t, plan, i);
+    struct fr_transformer_parts parts = fr_transformer_layer_parts(t);
+    work->parameters = layers * fr_transformer_layer_parameters(t) +
+                       cross * (parts.attention + parts.cross_replicated);
+    work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp) +
+                            cross * (parts.attention / ranks + parts.cross_replicated);
+    add_layers(workload, plan, layers, cross, work);
     work->layers = (struct fr_stage_share){.n_gemms = work->n_gemms,
                                            .forward_B = work->forward_B,
                                            .kernels = work->kernels,
@@ -212,10 +265,7 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
         work->parameters += norm + (own_matrix ? embedding : 0);
         work->parameters_rank += norm + (own_matrix || copy ? embedding / ranks : 0);
         add_product(work, embedding / h / ranks, tokens, h, (double)micro_batch, 1);
-        /* Cross-entropy in fp32, step by step: the logits widened (2 + 4 B a value at 16 bits),
-         * their maximum (4), shifted and raised (8), summed (4): 22 B; the norm's input beside. */
-        work->forward_B +=
-            tokens * embedding / h / ranks * (value_B + 20) + 2 * tokens * h * value_B;
+        work->forward_B += fr_transformer_loss_B(tokens, embedding / h / ranks, h, value_B);
         work->kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
         work->activation_B += tokens * (h / between + embedding / h / ranks) * value_B;
     }

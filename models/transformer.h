@@ -36,6 +36,26 @@ int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t
 double fr_transformer_layer_parameters(const struct fr_transformer *t);
 double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
 
+/** Parameters of a layer by what may be divided: an attention's products, the MLP, and what every
+ *  rank holds (norms, biases after row-divided products) of a layer and of a cross-attention. */
+struct fr_transformer_parts {
+    double attention, mlp, replicated, cross_replicated;
+};
+struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t);
+
+/** Kernels launched forward by one rank of @p tp: a layer's, of them those inside the heads
+ *  (scores, softmax and weighted sum), and a cross-attention's. */
+double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp);
+double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp);
+double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
+
+/** Of the layers of stage @p i, those with cross-attention. */
+int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
+                                   int64_t i);
+
+/** Bytes moved forward by the last norm and the loss over a rank's @p vocabulary [B]. */
+double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B);
+
 /** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more. */
 int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
                                     int64_t i);
@@ -49,11 +69,26 @@ struct fr_tp_work {
 struct fr_stage_share {
     int n_gemms; /**< the first ones */
     double forward_B, kernels;
+    double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
     struct fr_tp_work forward_tp, backward_tp;
+};
+
+/** A collective over tp where branches split or join. */
+struct fr_exchange_work {
+    fr_op op;
+    double count, size_B; /**< of one micro-batch, each */
+    bool backward;
 };
 
 /** One stage's work on one rank. */
 struct fr_stage_work {
+    bool common[16]; /**< of the products, common layers' (method subgraph) */
+    double ends_common_kernels, ends_common_B; /**< of embedding and logits, likewise */
+    double idle_ranks; /**< share of the ranks that wait while common layers compute */
+    double
+        common_rank; /**< of parameters_rank, equal on all tp ranks and reduced over them too */
+    struct fr_exchange_work exchange[12];
+    int n_exchanges;
     double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
     double parameters_rank; /**< on one rank */
     double embedding_rank;  /**< of them, the (shared) embedding matrix */

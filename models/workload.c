@@ -11,10 +11,17 @@ const struct fr_kind *const fr_kinds[] = {
 #undef FR_KIND
     NULL};
 
-static const char *const common_keys[] = {
-    "kind",           "name",      "source",          "dtype",
-    "gradient_dtype", "optimizer", "optimizer_state", "global_batch",
-    "iterations",     NULL};
+static const char *const common_keys[] = {"kind",
+                                          "name",
+                                          "source",
+                                          "dtype",
+                                          "gradient_dtype",
+                                          "optimizer",
+                                          "optimizer_state",
+                                          "global_batch",
+                                          "iterations",
+                                          "micro_batch",
+                                          NULL};
 
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
@@ -34,6 +41,15 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     workload->optimizer_state_B = optimizer_state_B[optimizer];
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
                                 &workload->optimizer_state_B, err));
+    struct fr_json micro = fr_json_member(root, "micro_batch");
+    static const char *const all[] = {"all", NULL};
+    int whole = 0;
+    if (fr_json_is_string(&micro)) {
+        FR_TRY(fr_json_get_choice(root, "micro_batch", false, all, &whole, err));
+        workload->micro_batch = -1;
+    } else
+        FR_TRY(fr_json_get_integer(root, "micro_batch", false, 1, (int64_t)1 << 40,
+                                   &workload->micro_batch, err));
     workload->global_batch = 256;
     return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
                                &workload->global_batch, err);

@@ -20,6 +20,16 @@ struct fr_method;
 
 enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096 };
 
+/** How a branching section begins and ends (seed 002, section IV): its input copied to every
+ *  branch or sliced among them, its outputs added or concatenated. */
+typedef enum {
+    FR_JOINT_NONE,
+    FR_JOINT_SPLIT,
+    FR_JOINT_SLICE,
+    FR_JOINT_SUM,
+    FR_JOINT_CONCATENATION,
+} fr_joint;
+
 struct fr_layer {
     double repeat;    /**< identical layers in a row */
     double inputs;    /**< values entering a sample's layer */
@@ -30,6 +40,9 @@ struct fr_layer {
     double groups;
     double weights, biases; /**< parameters */
     bool fully_connected;
+    /* Of kind branches; the groups of such a layer are its branches. */
+    double branches;              /**< parallel ones; 0: a common layer */
+    fr_joint joint_in, joint_out; /**< at the first and last layer of a section */
 };
 
 /** Iterations to the target loss of one configuration. */
@@ -59,10 +72,12 @@ struct fr_transformer {
     bool gated;                  /**< three MLP matrices (SwiGLU) instead of two */
     bool tied;                   /**< logits use the embedding's matrix */
     bool biases;                 /**< of the matrix products */
-    bool qkv_biases;  /**< without biases: of the query, key and value products alone */
-    bool qk_norms;    /**< RMSNorm over each head's query and key */
-    bool norm_biases; /**< LayerNorm; false: RMSNorm */
-    bool positions;   /**< a learned vector a position */
+    bool qkv_biases;       /**< without biases: of the query, key and value products alone */
+    bool qk_norms;         /**< RMSNorm over each head's query and key */
+    bool norm_biases;      /**< LayerNorm; false: RMSNorm */
+    bool positions;        /**< a learned vector a position */
+    int64_t cross_layers;  /**< the last ones, with cross-attention besides: a decoder's */
+    bool kernels_per_head; /**< each head launches its own, as in LBANN; false: batched */
 };
 
 struct fr_workload {
@@ -72,6 +87,7 @@ struct fr_workload {
     fr_dtype dtype, gradient_dtype;
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
+    int64_t micro_batch;      /**< of transformers, likewise; -1: all of a replica's samples */
     struct fr_layer *layers;
     int n_layers;                      /**< entries of layers[], not counting repeat */
     struct fr_stages stages;           /**< of kind stages, which has no layers */

@@ -43,6 +43,52 @@ static fr_status parse_schedules(const char *text, struct fr_dimension *d,
     return parse_names(text, "schedule", names, d, err);
 }
 
+/* A placement in one number: seed, order of axes, row. */
+static int64_t pack_placement(const struct fr_placement_choice *c) {
+    int64_t row = 0;
+    while (fr_placements[row] != c->row) row++;
+    return (((int64_t)c->seed * 4 + c->order[2]) * 4 + c->order[1]) * 64 + c->order[0] * 16 +
+           row;
+}
+
+static struct fr_placement_choice unpack_placement(int64_t packed) {
+    struct fr_placement_choice c = fr_placement_default();
+    c.row = fr_placements[packed % 16];
+    for (int i = 0; i < FR_MESH_AXES; i++) c.order[i] = packed / 16 >> 2 * i & 3;
+    c.seed = (uint64_t)(packed / 1024);
+    return c;
+}
+
+/* "linear,round-robin,by-axis:tp,optimised". */
+static fr_status parse_placements(const char *text, struct fr_dimension *d,
+                                  struct fr_error *err) {
+    size_t most = 1;
+    for (const char *at = text; *at; at++) most += *at == ',';
+    d->values = calloc(most, sizeof *d->values);
+    if (!d->values) return fr_fail(err, FR_ERR_NOMEM, "--vary", "out of memory");
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        struct fr_placement_choice choice;
+        int64_t *owned = NULL;
+        char name[64];
+        size_t seen = 0;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+        if (strncmp(name, "file", 4) == 0)
+            return fr_fail(
+                err, FR_ERR_USAGE, "--vary",
+                "a placement from a file fits one rank count; use --set placement=%s", name);
+        if (fr_placement_parse(name, "--vary", &choice, &owned, err) != FR_OK) {
+            if (err) err->status = FR_ERR_USAGE;
+            return FR_ERR_USAGE;
+        }
+        if (choice.seed > UINT32_MAX)
+            return fr_fail(err, FR_ERR_USAGE, "--vary", "%s: seeds go up to 2^32 here", name);
+        int64_t packed = pack_placement(&choice);
+        while (seen < d->count && d->values[seen] != packed) seen++;
+        if (seen == d->count) d->values[d->count++] = packed;
+    }
+    return FR_OK;
+}
+
 static const char *const embeddings[] = {"separate", "fused", NULL};
 
 static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_error *err) {
@@ -60,7 +106,7 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
         return fr_fail(err, FR_ERR_USAGE, "--vary", "\"%s\" cannot be varied; %s%s%s", key,
                        near ? "did you mean \""
                             : "known: method, dp, pp, tp, schedule, chunks, ghost, "
-                              "global_batch, micro_batch",
+                              "global_batch, micro_batch, placement, common, ...",
                        near ? near : "", near ? "\"?" : "");
     }
     for (int i = 0; i < space->n_dimensions; i++)
@@ -73,6 +119,13 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
     if (which == FR_VARY_METHOD)
         return parse_names(equals + 1, "method", fr_method_names, d, err);
     if (which == FR_VARY_SCHEDULE) return parse_schedules(equals + 1, d, err);
+    if (which == FR_VARY_PLACEMENT) return parse_placements(equals + 1, d, err);
+    if (which == FR_VARY_COMMON)
+        return parse_names(equals + 1, "common", fr_common_names, d, err);
+    if (which == FR_VARY_EXCHANGE)
+        return parse_names(equals + 1, "exchange", fr_exchange_names, d, err);
+    if (which == FR_VARY_BRANCHES)
+        return parse_names(equals + 1, "branches", fr_branches_names, d, err);
     if (which == FR_VARY_SCOPE) return parse_names(equals + 1, "scope", fr_scope_names, d, err);
     if (which == FR_VARY_RECOMPUTE)
         return parse_names(equals + 1, "recompute", fr_recompute_names, d, err);
@@ -150,9 +203,25 @@ static void set_key(struct fr_plan *plan, int key, int64_t value) {
     case FR_VARY_MICRO_BATCH:
         plan->micro_batch = value;
         break;
+    case FR_VARY_PLACEMENT:
+        plan->placement = unpack_placement(value);
+        break;
+    case FR_VARY_COMMON:
+        plan->common_subgrid = value == 1;
+        break;
+    case FR_VARY_EXCHANGE:
+        plan->gather_all = value == 1;
+        break;
+    case FR_VARY_BRANCHES:
+        plan->branches = (fr_branches)value;
+        break;
     default:
         break;
     }
+}
+
+static bool of_subgraph(int key) {
+    return key == FR_VARY_COMMON || key == FR_VARY_EXCHANGE || key == FR_VARY_BRANCHES;
 }
 
 /* Fill the axis that nobody gave; false when the ranks do not divide so. */
@@ -168,7 +237,7 @@ static bool fill_mesh(const struct fr_space *space, int64_t ranks, struct fr_pla
 
 bool fr_space_plan(const struct fr_space *space, int64_t index, struct fr_plan *plan,
                    bool *mesh_fits) {
-    bool first_ghost = true;
+    bool first_ghost = true, first_variant = true;
     *plan = space->base;
     for (int i = space->n_dimensions; i-- > 0;) {
         const struct fr_dimension *d = &space->dimension[i];
@@ -176,7 +245,9 @@ bool fr_space_plan(const struct fr_space *space, int64_t index, struct fr_plan *
         index /= count;
         set_key(plan, d->key, d->values[digit]);
         if (d->key == FR_VARY_GHOST) first_ghost = digit == 0;
+        if (of_subgraph(d->key)) first_variant = first_variant && digit == 0;
     }
+    if (plan->method != &fr_method_subgraph && !first_variant) return false;
     if (!plan->method->uses_ghost) {
         if (!first_ghost) return false;
         plan->ghost = 0;

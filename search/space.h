@@ -27,7 +27,11 @@
     X(FR_VARY_BACKWARD_RANK, "compression.backward.rank")                                      \
     X(FR_VARY_EMBEDDING, "compression.embedding")                                              \
     X(FR_VARY_GRADIENT_STAGES, "compression.gradient.stages")                                  \
-    X(FR_VARY_GRADIENT_RANK, "compression.gradient.rank")
+    X(FR_VARY_GRADIENT_RANK, "compression.gradient.rank")                                      \
+    X(FR_VARY_PLACEMENT, "placement")                                                          \
+    X(FR_VARY_COMMON, "common")                                                                \
+    X(FR_VARY_EXCHANGE, "exchange")                                                            \
+    X(FR_VARY_BRANCHES, "branches")
 
 enum {
 #define FR_VARY_ENUM(code, name) code,
@@ -38,8 +42,9 @@ enum {
 extern const char *const fr_vary_names[];
 
 struct fr_dimension {
-    int key;         /**< FR_VARY_... */
-    int64_t *values; /**< of words (method, schedule, ...): index into their tables */
+    int key; /**< FR_VARY_... */
+    int64_t *
+        values; /**< of words (method, schedule, ...): index into their tables; a placement packed */
     size_t count;
 };
 

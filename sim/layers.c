@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "models/cost.h"
+#include "models/seats.h"
 
 enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 
@@ -28,7 +29,7 @@ struct builder {
 /* The work of one layer and where its collectives go. */
 struct placed {
     struct fr_layer_work work;
-    struct fr_group tp, dp;
+    struct fr_group tp, dp, all;
     double repeat;
     int32_t first_class[3]; /* of FORWARD, BACKWARD, UPDATE; -1: not made yet */
 };
@@ -119,10 +120,14 @@ static const struct fr_collective *algorithm_of(const struct fr_price *price,
     return fr_collective_fastest(price->op, args, NULL);
 }
 
-/* Member j of a group of which rank r is one: tp ranks are neighbours, dp ranks tp apart. */
+/* Member j of a group along an axis, as the method numbers its ranks; all are one group. */
 static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int32_t j) {
-    int32_t tp = (int32_t)b->plan->tp;
-    return axis == FR_AXIS_TP ? group * tp + j : group + j * tp;
+    if (axis == FR_AXIS_ALL) return j;
+    struct fr_mesh mesh = fr_seats_mesh(b->plan);
+    int along = axis == FR_AXIS_TP ? FR_MESH_TP : FR_MESH_DP;
+    struct fr_communicator c = {.n_ranks = mesh.size[along],
+                                .stride = fr_mesh_stride(&mesh, along)};
+    return (int32_t)fr_communicator_slot(&c, group, j);
 }
 
 /* A message waits for what its algorithm says; the first that a rank sends, and the first that
@@ -190,7 +195,9 @@ static fr_status spell_out(struct builder *b, const struct fr_comm_work *comm,
 static void add_collective(struct builder *b, const struct placed *layer,
                            const struct fr_comm_work *comm, int32_t micro) {
     bool tp = comm->axis == FR_AXIS_TP;
-    const struct fr_group *group = tp ? &layer->tp : &layer->dp;
+    const struct fr_group *group = tp                         ? &layer->tp
+                                   : comm->axis == FR_AXIS_DP ? &layer->dp
+                                                              : &layer->all;
     uint32_t extrapolated = 0;
     struct fr_class_price price = {.size_B = comm->size_B};
     int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
@@ -267,6 +274,7 @@ static void add_update(struct builder *b, struct placed *layer) {
     struct fr_class_price price = {0};
     begin(b, layer, UPDATE);
     add_collectives(b, layer, FR_AXIS_DP, true, -1);
+    add_collectives(b, layer, FR_AXIS_ALL, true, -1);
     price.part_s[FR_PRICE_ALWAYS] =
         fr_cluster_traffic_s(&b->job->cluster, workload->dtype,
                              layer->work.parameters_rank_max * fr_workload_update_B(workload));
@@ -275,15 +283,19 @@ static void add_update(struct builder *b, struct placed *layer) {
 
 /* ---- the iteration ---------------------------------------------------------------------------- */
 
-static void place(struct builder *b, int i, struct placed *layer) {
+static void place(struct builder *b, const struct fr_seats *seats, int i,
+                  struct placed *layer) {
     const struct fr_job *job = b->job;
     const struct fr_plan *plan = b->plan;
     struct fr_shard shard = {.tp = (double)plan->tp,
                              .dp = (double)plan->dp,
                              .ghost = (double)plan->ghost,
-                             .batch = (double)fr_job_micro_batch(job, plan)};
-    *layer = (struct placed){.tp = fr_group_make(&job->cluster.levels, plan->tp, 1),
-                             .dp = fr_group_make(&job->cluster.levels, plan->dp, plan->tp),
+                             .batch = (double)fr_job_micro_batch(job, plan),
+                             .common_subgrid = plan->common_subgrid,
+                             .gather_all = plan->gather_all};
+    *layer = (struct placed){.tp = seats->axis[FR_MESH_TP],
+                             .dp = seats->axis[FR_MESH_DP],
+                             .all = seats->stage,
                              .repeat = job->workload.layers[i].repeat,
                              .first_class = {-1, -1, -1}};
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
@@ -326,7 +338,11 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     b.ranks = malloc((size_t)ranks * sizeof *b.ranks);
     b.failed = !layers || !b.ranks;
     for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
-    for (int i = 0; i < job->workload.n_layers && !b.failed; i++) place(&b, i, &layers[i]);
+    struct fr_seats seats;
+    b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
+    for (int i = 0; i < job->workload.n_layers && !b.failed; i++)
+        place(&b, &seats, i, &layers[i]);
+    fr_seats_free(&seats);
     if (!b.failed) lay_out(&b, layers);
     free(layers);
     free(b.ranks);

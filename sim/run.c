@@ -185,9 +185,10 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     return status;
 }
 
-fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *plan,
+fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
+    struct fr_plan full = fr_job_fill(job, given), *plan = &full;
     *s = (struct fr_simulation){
         .outcome = {.plan = *plan, .engine = "event", .ranks = fr_plan_ranks(plan)},
         .network = options && options->network ? options->network : &fr_network_isolated};

@@ -20,7 +20,7 @@ static const struct fr_option options[] = {
     {"vary", "KEY=RANGE",
      "method, dp, pp, tp, schedule, chunks, recompute, ghost, global_batch, micro_batch, "
      "compression.backward.scope, .rank, compression.embedding, compression.gradient.stages, "
-     ".rank; may be repeated",
+     ".rank, placement, and of method subgraph common, exchange, branches; may be repeated",
      'v'},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},

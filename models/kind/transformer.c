@@ -1,17 +1,28 @@
-/* A decoder-only transformer: GPT-2 (LayerNorm, biases, learned positions, tied embedding) by
- * default, LLaMA-like with gated, no biases, RMSNorm and grouped key-value heads. */
+/* A transformer: decoder-only, GPT-2 (LayerNorm, biases, learned positions, tied embedding) by
+ * default, LLaMA-like with gated, no biases, RMSNorm and grouped key-value heads; with
+ * cross_layers the last ones are a decoder's and attend to what the first ones encode. */
 #include <inttypes.h>
 
 #include "models/workload.h"
 
-static const char *const keys[] = {"layers",    "hidden",
-                                   "heads",     "kv_heads",
-                                   "head_dim",  "ffn",
-                                   "sequence",  "vocabulary",
-                                   "gated",     "tied_embedding",
-                                   "biases",    "norm",
-                                   "positions", "vocabulary_multiple",
+static const char *const keys[] = {"layers",
+                                   "hidden",
+                                   "heads",
+                                   "kv_heads",
+                                   "head_dim",
+                                   "ffn",
+                                   "sequence",
+                                   "vocabulary",
+                                   "gated",
+                                   "tied_embedding",
+                                   "biases",
+                                   "norm",
+                                   "positions",
+                                   "vocabulary_multiple",
+                                   "cross_layers",
+                                   "head_kernels",
                                    NULL};
+static const char *const head_kernels[] = {"batched", "per_head", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
 
@@ -22,7 +33,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     struct fr_transformer *t = &workload->transformer;
     struct fr_json heads = fr_json_member(object, "heads");
     struct fr_json kv_heads = fr_json_member(object, "kv_heads");
-    int norm = 0, positions = 0;
+    int norm = 0, positions = 0, kernels = 0;
     *t = (struct fr_transformer){.tied = true, .biases = true};
     FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
     FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
@@ -41,6 +52,10 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));
     FR_TRY(fr_json_get_choice(object, "norm", false, norms, &norm, err));
     FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
+    FR_TRY(fr_json_get_integer(object, "cross_layers", false, 0, t->layers, &t->cross_layers,
+                               err));
+    FR_TRY(fr_json_get_choice(object, "head_kernels", false, head_kernels, &kernels, err));
+    t->kernels_per_head = kernels == 1;
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     if (t->head_dim == 0 && t->hidden % t->heads != 0)
@@ -54,7 +69,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
 
 const struct fr_kind fr_kind_transformer = {
     .name = "transformer",
-    .summary = "a decoder-only transformer: GPT-2 by default, LLaMA-like by its options",
+    .summary = "a transformer: GPT-2 by default, LLaMA-like or with cross-attention by options",
     .keys = keys,
     .read = read,
 };

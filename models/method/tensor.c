@@ -8,7 +8,7 @@
  * the paper's count, since Table I was measured with it. */
 #include <math.h>
 
-#include "models/method.h"
+#include "models/transformer.h"
 
 static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
     if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
@@ -44,4 +44,6 @@ const struct fr_method fr_method_tensor = {
     .exact = true,
     .check = check,
     .layer = layer,
+    .check_stage = fr_transformer_check,
+    .stage = fr_transformer_stage,
 };
