@@ -25,10 +25,11 @@ static inline void case_uniform(struct pipeline_case *c, const struct fr_schedul
                                         .backward = {.compute_s = backward_s},
                                         .weight = {.compute_s = backward_s / 2},
                                         .message_s = message_s};
-    c->p = (struct fr_pipeline){.schedule = schedule,
-                                .args = {stages, micro, chunks},
-                                .duplex = duplex,
-                                .stage = c->stage};
+    c->p = (struct fr_pipeline){
+        .schedule = schedule,
+        .args = {.stages = stages, .micro_batches = micro, .chunks = chunks},
+        .duplex = duplex,
+        .stage = c->stage};
     assert_true(fr_schedule_slots(schedule, &c->p.args) * stages <= CASE_SLOTS);
     fr_pipeline_order(&c->p, c->slots);
 }
