@@ -34,6 +34,7 @@ struct fr_reproduce_row {
     const char *unit;
     fr_role role;
     bool holds;
+    bool detail; /**< one of very many: in JSON, not in the text */
     char note[240];
 };
 
@@ -57,6 +58,7 @@ struct fr_paper {
     const char *name;
     const char *title;
     fr_status (*run)(struct fr_reproduction *r, struct fr_error *err);
+    bool measured; /**< fitted to data from outside, for about a minute */
 };
 
 #define FR_PAPER(name) extern const struct fr_paper fr_paper_##name;

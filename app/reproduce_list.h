@@ -2,3 +2,4 @@
 FR_PAPER(phantom)
 FR_PAPER(grid)
 FR_PAPER(optimus)
+FR_PAPER(training)

@@ -141,6 +141,18 @@ static fr_status invert(const struct problem *p, const double *jacobian, double 
     return code ? fr_fail(err, FR_ERR_NUMERIC, NULL, "the posterior has no covariance") : FR_OK;
 }
 
+/* The errors in @p base are sorted away. */
+static double stretch_of(const struct problem *p, const struct fr_tune_result *r,
+                         const double *jacobian, double *base) {
+    double gradient[FR_COEFFICIENT_MAX];
+    for (int i = 0; i < p->n; i++) {
+        for (int k = 0; k < p->n_fitted; k++) gradient[k] = jacobian[k * p->n + i];
+        base[i] = fabs(base[i]) / hypot(fr_tune_deviation(r, gradient), r->spread);
+    }
+    fr_sort(base, (size_t)p->n);
+    return fmax(1.645, fr_sorted_quantile(base, (size_t)p->n, 0.9));
+}
+
 static fr_status posterior(struct problem *p, const double *factors, struct fr_tune_result *r,
                            struct fr_error *err) {
     size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
@@ -159,6 +171,7 @@ static fr_status posterior(struct problem *p, const double *factors, struct fr_t
         for (size_t i = 0; i < n; i++) jacobian[k * n + i] = (p->log_error[i] - base[i]) / step;
     }
     fr_status status = invert(p, jacobian, r->spread, r, err);
+    if (status == FR_OK) r->stretch = stretch_of(p, r, jacobian, base);
     free(jacobian);
     return status;
 }
@@ -192,7 +205,9 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
         if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
         if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
         p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
-        factors[r->n_fitted] = 1;
+        factors[r->n_fitted] = options->start && options->start->tuned[j].fitted
+                                   ? options->start->tuned[j].value / r->tuned[j].prior
+                                   : 1;
         r->index[r->n_fitted++] = j;
     }
     p->index = r->index;
@@ -263,4 +278,13 @@ double fr_tune_deviation(const struct fr_tune_result *r,
         for (int b = 0; b < r->n_fitted; b++)
             variance += gradient[a] * gradient[b] * r->covariance[a * r->n_fitted + b];
     return sqrt(fmax(0, variance));
+}
+
+void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
+                      double *predicted_s, double *low_s, double *high_s) {
+    double gradient[FR_COEFFICIENT_MAX];
+    *predicted_s = fr_tune_gradient(r, run, gradient);
+    double half = r->stretch * hypot(fr_tune_deviation(r, gradient), r->spread);
+    *low_s = *predicted_s * exp(-half);
+    *high_s = *predicted_s * exp(half);
 }

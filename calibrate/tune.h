@@ -29,6 +29,7 @@ struct fr_tune_options {
     double rows_max; /**< 0: no limit */
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL */
+    const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
     int threads;
 };
 
@@ -50,6 +51,7 @@ struct fr_tune_result {
     double covariance[FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX]; /**< [n_fitted][n_fitted] */
     int rows;                                                   /**< that took part */
     double spread;     /**< s: of ln(predicted / measured), robust */
+    double stretch;    /**< half a 90 % interval over its standard deviation: see below */
     double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
 };
 
@@ -69,5 +71,12 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 /** Standard deviation of ln(predicted) that the coefficients' posterior leaves. */
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_COEFFICIENT_MAX]);
+
+/** Prediction of a run [s] and its 90 % interval,
+ *      predicted exp(+- stretch sqrt(deviation^2 + spread^2)).
+ *  `stretch` is the 90 % quantile of the fitted rows' own |error| over that root, and at least
+ *  that of a normal distribution, 1.645: real errors have longer tails. */
+void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
+                      double *predicted_s, double *low_s, double *high_s);
 
 #endif

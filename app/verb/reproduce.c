@@ -16,12 +16,14 @@ static double error_of(const struct fr_reproduce_row *row) {
 
 static void print_text(struct fr_text *text, const struct fr_paper *paper,
                        const struct fr_reproduction *r) {
-    size_t held = 0, judged = 0;
+    size_t held = 0, judged = 0, details = 0;
     fr_text_addf(text, "%s: %s\n\n%-52s %14s %14s %-5s %8s  %-13s %s\n", paper->name,
                  paper->title, "row", "published", "ours", "unit", "error", "role", "holds");
     for (size_t i = 0; i < r->count; i++) {
         const struct fr_reproduce_row *row = &r->rows[i];
         char published[32] = "-", error[32] = "-";
+        details += row->detail;
+        if (row->detail) continue;
         if (isfinite(row->published))
             snprintf(published, sizeof published, "%.6g", row->published);
         if (isfinite(error_of(row)))
@@ -32,8 +34,9 @@ static void print_text(struct fr_text *text, const struct fr_paper *paper,
         judged += row->role != FR_ROLE_NOT_EXPLAINED;
         held += row->role != FR_ROLE_NOT_EXPLAINED && row->holds;
     }
+    if (details) fr_text_addf(text, "\nand %zu runs one by one, in --json\n", details);
     fr_text_addf(text, "\n%zu of %zu rows hold; %zu more are not explained by this model\n\n",
-                 held, judged, r->count - judged);
+                 held, judged, r->count - details - judged);
 }
 
 static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r) {
@@ -76,8 +79,8 @@ static fr_status find(const char *name, const struct fr_paper **paper, struct fr
     }
     const char *near = fr_suggest(name, known);
     return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid, optimus", name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid, optimus, training",
+                   name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -22,6 +22,7 @@ static void rows_hold(void **state) {
     (void)state;
     for (const struct fr_paper *const *paper = fr_papers; *paper; paper++) {
         struct fr_reproduction r = {0};
+        if ((*paper)->measured) continue; /* test_training.c */
         run(*paper, &r);
         for (size_t i = 0; i < r.count; i++) {
             const struct fr_reproduce_row *x = &r.rows[i];

@@ -1,0 +1,163 @@
+/* Measured training runs by others: predicted by coefficients fitted without them.
+ *
+ * Which rows are fitted and which predicted is stated with every table; a row is never predicted
+ * from itself.  Selections go by what a row says of its run (date, precision, kind of parallelism),
+ * never by its name. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/training/table.h"
+#include "base/parallel.h"
+
+static const double rows_max = 100;
+
+static struct fr_tune_options tuning(void) {
+    return (struct fr_tune_options){.rows_max = rows_max, .threads = fr_processors()};
+}
+
+static const struct fr_table_limits single_limits = {.mean = 0.065,
+                                                     .tau = 0.88,
+                                                     .regret_mean = 0.04,
+                                                     .aim_mean = 0.05,
+                                                     .aim_tau = 0.90,
+                                                     .aim_regret_mean = 0.03,
+                                                     .covered_from = 0.8,
+                                                     .covered_to = 0.97};
+static const struct fr_table_limits multi_limits = {
+    .mean = 0.09, .median = 0.065, .aim_mean = 0.07, .covered_from = 0.8, .covered_to = 0.97};
+static const struct fr_table_limits sc21_limits = {
+    .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, .covered_from = 0.8, .covered_to = 0.97};
+static const struct fr_table_limits seqsel_limits = {
+    .mean = 0.06, .aim_mean = 0.04, .covered_from = 0.8, .covered_to = 0.97};
+static const struct fr_table_limits bloom_limits = {
+    .mean = 0.07, .median = 0.04, .aim_mean = 0.05, .covered_from = 0.8, .covered_to = 0.97};
+
+/* A cross-validated table. */
+static fr_status cross(struct fr_reproduction *r, const char *name, const char *preset,
+                       const struct fr_table_set *set, const char *const *columns,
+                       const char *procedure, const struct fr_table_limits *limits, bool detail,
+                       struct fr_error *err) {
+    struct fr_cluster prior = {0};
+    struct fr_tune_options options = tuning();
+    struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
+    fr_status status = FR_ERR_NOMEM;
+    if (scored) status = fr_table_cluster(preset, &prior, err);
+    if (status == FR_OK)
+        status = fr_study_cross(&prior, set->use, set->n, NULL, 0, columns, &options, scored,
+                                NULL, err);
+    if (status == FR_OK)
+        status = fr_table_add(r, name, procedure, scored, set->n, limits, detail, err);
+    fr_cluster_free(&prior);
+    free(scored);
+    return status;
+}
+
+/* A table predicted from a fit to another. */
+static fr_status transfer(struct fr_reproduction *r, const char *name,
+                          const struct fr_cluster *prior, const struct fr_table_set *fitted,
+                          const struct fr_table_set *set, const char *procedure,
+                          const struct fr_table_limits *limits, struct fr_tune_result *tuned,
+                          struct fr_error *err) {
+    struct fr_tune_options options = tuning();
+    struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
+    fr_status status = scored ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK) status = fr_tune(prior, fitted->use, fitted->n, &options, tuned, err);
+    if (status == FR_OK) {
+        fr_study_predict(tuned, set->use, set->n, options.threads, scored);
+        status = fr_table_add(r, name, procedure, scored, set->n, limits, true, err);
+    }
+    free(scored);
+    return status;
+}
+
+static void keep_from_date(struct fr_table_set *set, const char *date) {
+    int kept = 0;
+    for (int i = 0; i < set->n; i++) {
+        const char *of = fr_run_row_get(set->use[i]->row, "note.date");
+        if (of && strcmp(of, date) >= 0) set->use[kept++] = set->use[i];
+    }
+    set->n = kept;
+}
+
+static fr_status vtrain(struct fr_reproduction *r, struct fr_error *err) {
+    static const char *const shape[] = {"model.hidden", "plan.tp", "plan.micro_batch", NULL};
+    struct fr_table_set set;
+    fr_status status = fr_table_read("training/vtrain_single_node.csv", &set, err);
+    if (status == FR_OK)
+        status = cross(r, "vtrain_single", "dgx-a100", &set, shape,
+                       "each (hidden, tp, micro-batch) predicted from all the others",
+                       &single_limits, true, err);
+    fr_table_free(&set);
+    return status;
+}
+
+static fr_status selene(struct fr_reproduction *r, struct fr_error *err) {
+    static const char *const plan[] = {"model",   "plan.tp",          "plan.pp",
+                                       "plan.dp", "plan.micro_batch", NULL};
+    struct fr_table_set multi = {0}, sc21 = {0}, seqsel = {0};
+    struct fr_cluster prior = {0};
+    struct fr_tune_result *tuned = calloc(2, sizeof *tuned);
+    fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK) status = fr_table_cluster("dgx-a100", &prior, err);
+    if (status == FR_OK) status = fr_table_read("training/vtrain_multi_node.csv", &multi, err);
+    if (status == FR_OK)
+        status = fr_table_read("training/megatron_sc21_table1.csv", &sc21, err);
+    if (status == FR_OK)
+        status = fr_table_read("training/megatron_seqsel_table5.csv", &seqsel, err);
+    if (status == FR_OK)
+        status = cross(r, "vtrain_multi", "dgx-a100", &multi, plan,
+                       "each plan of each model predicted from all the others", &multi_limits,
+                       true, err);
+    if (status == FR_OK)
+        status = transfer(r, "sc21", &prior, &multi, &sc21,
+                          "coefficients of vTrain's rows over several nodes, none fitted here",
+                          &sc21_limits, &tuned[0], err);
+    if (status == FR_OK)
+        status = transfer(r, "seqsel", &tuned[0].cluster, &sc21, &seqsel,
+                          "the same, with the efficiency refitted on the rows of SC'21",
+                          &seqsel_limits, &tuned[1], err);
+    fr_table_free(&multi);
+    fr_table_free(&sc21);
+    fr_table_free(&seqsel);
+    fr_cluster_free(&prior);
+    free(tuned);
+    return status;
+}
+
+static fr_status bloom(struct fr_reproduction *r, struct fr_error *err) {
+    static const char *const degrees[] = {"plan.tp", "plan.pp", NULL};
+    struct fr_table_set set;
+    fr_status status = fr_table_read("training/bigscience_bloom_a100.csv", &set, err);
+    if (status == FR_OK) {
+        keep_from_date(&set, "02-25"); /* when the nodes were put in order, says the source */
+        status = cross(r, "bloom", "a100-opa", &set, degrees,
+                       "rows from 25 February on; each (tp, pp) predicted from all the others",
+                       &bloom_limits, true, err);
+    }
+    fr_table_free(&set);
+    return status;
+}
+
+static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
+    static fr_status (*const parts[])(struct fr_reproduction *,
+                                      struct fr_error *) = {vtrain, selene, bloom};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        fr_status status = parts[i](r, err);
+        if (status == FR_ERR_IO) {
+            fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "1", 0, err->detail,
+                             "skipped/%s", err->where);
+            status = FR_OK;
+        }
+        FR_TRY(status);
+    }
+    return FR_OK;
+}
+
+const struct fr_paper fr_paper_training = {
+    .name = "training",
+    .title =
+        "measured training runs by others, predicted from coefficients fitted to other runs",
+    .run = run,
+    .measured = true,
+};

@@ -1,0 +1,38 @@
+/** @file
+ *  A table of the accuracy report: runs of one kind, predicted by one procedure. */
+#ifndef FR_APP_TRAINING_TABLE_H
+#define FR_APP_TRAINING_TABLE_H
+
+#include "app/reproduce.h"
+#include "calibrate/study.h"
+
+/** What a table must reach and what it aims at; 0: nothing asked. */
+struct fr_table_limits {
+    double mean, median, worst, tau, regret_mean, regret_worst; /**< must */
+    double aim_mean, aim_tau, aim_regret_mean;
+    double covered_from, covered_to; /**< share of rows in their 90 % interval */
+};
+
+/** Runs selected from a file of the data folder. */
+struct fr_table_set {
+    struct fr_runs runs;
+    const struct fr_run **use; /**< [n] */
+    int n;
+};
+
+/** Read @p file below the data folder.  @return FR_OK; FR_ERR_IO where it is absent. */
+fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err);
+void fr_table_free(struct fr_table_set *set);
+
+/** A cluster preset, read.  Free with fr_cluster_free. */
+fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
+                           struct fr_error *err);
+
+/** Add the rows of table @p name: each run (measured, predicted), then the scores.
+ *  @param procedure  a sentence: what was fitted to what
+ *  @param detail     add the runs too */
+fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
+                       const struct fr_scored *scored, int n,
+                       const struct fr_table_limits *limits, bool detail, struct fr_error *err);
+
+#endif

@@ -1,0 +1,141 @@
+/* Coefficients from runs: what made the runs is found again; what they do not feel stays. */
+#include "calibrate/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "calibrate/study.h"
+#include "models/preset.h"
+#include "tests/cmocka.h"
+
+enum { N = 24 };
+
+struct fixture {
+    struct fr_cluster prior;
+    struct fr_runs runs;
+    const struct fr_run *use[N];
+};
+
+static void make_cluster(struct fr_cluster *cluster) {
+    struct fr_json_document *document = NULL;
+    assert_int_equal(fr_preset_or_file_read("cluster", "dgx-a100", &document, NULL), FR_OK);
+    assert_int_equal(fr_cluster_read(document, cluster, NULL), FR_OK);
+    fr_json_free(document);
+}
+
+/* Runs over tp, pp and micro-batch, timed by a cluster whose efficiency is 0.6 instead of 0.8 and
+ * whose node bandwidth is 1.3 times the prior's. */
+static void make(struct fixture *f) {
+    static struct fr_run runs[N];
+    struct fr_cluster truth;
+    fr_run_skip skip;
+    make_cluster(&f->prior);
+    truth = f->prior;
+    truth.device.gemm[FR_FP16].tiles.efficiency = 0.6;
+    truth.levels.level[0].rate_B_per_s *= 1.3;
+    for (int i = 0; i < N; i++) {
+        struct fr_run_row row = {0};
+        fr_run_row_set(&row, "id", "%d", i);
+        fr_run_row_set(&row, "model", "gpt-2.5b");
+        fr_run_row_set(&row, "model.dtype", "fp16");
+        fr_run_row_set(&row, "plan.tp", "%d", 1 << i % 4);
+        fr_run_row_set(&row, "plan.pp", "%d", 1 << i / 12);
+        fr_run_row_set(&row, "plan.micro_batch", "%d", 1 << i / 4 % 3);
+        fr_run_row_set(&row, "plan.global_batch", "32");
+        fr_run_row_set(&row, "measured_s", "1");
+        assert_int_equal(fr_run_make(&row, "row", &runs[i], &skip, NULL), FR_OK);
+        runs[i].measured_s = fr_run_predict_s(&truth, &runs[i]);
+        f->use[i] = &runs[i];
+    }
+    f->runs.count = 0;
+}
+
+static void drop(struct fixture *f) {
+    for (int i = 0; i < N; i++) fr_run_free((struct fr_run *)(uintptr_t)f->use[i]);
+    fr_cluster_free(&f->prior);
+}
+
+static void coefficients_are_found(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_error err = {0};
+    const struct fr_tune_options options = {.threads = 2};
+    (void)state;
+    make(&f);
+    if (fr_tune(&f.prior, f.use, N, &options, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    double efficiency = r.cluster.device.gemm[FR_FP16].tiles.efficiency;
+    /* The prior, 0.8, and what other terms can take over keep it a little above. */
+    if (fabs(efficiency / 0.6 - 1) > 0.08)
+        fail_msg("efficiency: got %g, wanted 0.6", efficiency);
+    if (r.mean_error > 0.005) fail_msg("mean error: got %g", r.mean_error);
+    /* one node: the network is not felt, and stays */
+    int network = fr_coefficient_find("network_bandwidth");
+    assert_false(r.tuned[network].fitted);
+    assert_true(r.tuned[network].value == r.tuned[network].prior);
+    /* the posterior is never wider than the prior */
+    for (int k = 0; k < r.n_fitted; k++)
+        assert_true(r.tuned[r.index[k]].sigma <= r.tuned[r.index[k]].sigma_prior * (1 + 1e-9));
+    drop(&f);
+}
+
+static void few_rows_move_the_efficiency_alone(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    const struct fr_tune_options options = {.threads = 1};
+    (void)state;
+    make(&f);
+    assert_int_equal(fr_tune(&f.prior, f.use, 5, &options, &r, NULL), FR_OK);
+    assert_int_equal(r.n_fitted, 1);
+    assert_int_equal(r.index[0], fr_coefficient_find("efficiency"));
+    drop(&f);
+}
+
+static void held_coefficients_stay(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_tune_options options = {.threads = 1};
+    (void)state;
+    make(&f);
+    options.held = (uint32_t)1 << fr_coefficient_find("efficiency");
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    assert_true(r.cluster.device.gemm[FR_FP16].tiles.efficiency ==
+                f.prior.device.gemm[FR_FP16].tiles.efficiency);
+    drop(&f);
+}
+
+/* Folds are predicted the same whatever the number of threads, and close to the truth. */
+static void folds_do_not_depend_on_threads(void **state) {
+    static const char *const columns[] = {"plan.tp", NULL};
+    struct fixture f;
+    struct fr_scored one[N], four[N];
+    struct fr_tune_options options = {.threads = 1};
+    struct fr_score score;
+    int folds = 0;
+    (void)state;
+    make(&f);
+    assert_int_equal(
+        fr_study_cross(&f.prior, f.use, N, NULL, 0, columns, &options, one, &folds, NULL),
+        FR_OK);
+    options.threads = 4;
+    assert_int_equal(
+        fr_study_cross(&f.prior, f.use, N, NULL, 0, columns, &options, four, NULL, NULL),
+        FR_OK);
+    assert_int_equal(folds, 4);
+    for (int i = 0; i < N; i++) {
+        assert_true(one[i].predicted_s == four[i].predicted_s && one[i].low_s == four[i].low_s);
+        assert_true(one[i].low_s < one[i].predicted_s && one[i].predicted_s < one[i].high_s);
+    }
+    assert_int_equal(fr_score_make(one, N, &score, NULL), FR_OK);
+    if (score.mape > 0.05) fail_msg("mean error of folds: got %g", score.mape);
+    drop(&f);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(coefficients_are_found),
+        cmocka_unit_test(few_rows_move_the_efficiency_alone),
+        cmocka_unit_test(held_coefficients_stay),
+        cmocka_unit_test(folds_do_not_depend_on_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
