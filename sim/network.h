@@ -24,6 +24,9 @@ struct fr_network_work {
     const struct fr_cluster *cluster;
     const struct fr_program *program;
     const double *class_B; /**< class_B[n_classes]: bytes a message carries one way; else 0 */
+    const double
+        *class_W;     /**< [n_classes]: power its work draws above waiting; NULL: not known */
+    double waiting_W; /**< of a rank that does no work, where power is known */
     struct fr_network_seats seats;
 };
 
@@ -40,6 +43,8 @@ struct fr_network {
      *  @param[out] makespan_s      end of the last task; 0 for an empty program */
     fr_status (*run)(const struct fr_network_work *work, void *state, const double *class_s,
                      double *start_s, double *end_s, double *makespan_s, struct fr_error *err);
+    /** Energy of all replicas in the last run by the network's own account [J]; NULL: it keeps none. */
+    double (*energy_J)(void *state);
 };
 
 #define FR_NETWORK(name) extern const struct fr_network fr_network_##name;

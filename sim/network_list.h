@@ -1,3 +1,4 @@
 /* Networks, in the order they are listed. */
 FR_NETWORK(isolated)
 FR_NETWORK(shared)
+FR_NETWORK(simgrid)

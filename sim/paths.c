@@ -7,15 +7,7 @@
 
 bool fr_paths_is_message(const struct fr_network_work *work, int64_t task) {
     const struct fr_task *t = &work->program->tasks[task];
-    switch (work->program->classes[t->class_id].kind) {
-    case FR_TASK_FORWARD_MESSAGE:
-    case FR_TASK_BACKWARD_MESSAGE:
-    case FR_TASK_COMPRESSED_MESSAGE:
-    case FR_TASK_EXCHANGE:
-        return true;
-    default:
-        return false;
-    }
+    return fr_task_is_message(work->program->classes[t->class_id].kind);
 }
 
 int64_t fr_paths_slot(const struct fr_network_work *work, int32_t r, int64_t t, int64_t d) {

@@ -14,7 +14,7 @@ struct timed { /* what a run with some things switched off needs */
     void *state; /* the network's */
     bool blocking;
     bool serial; /* a rank that does nothing else communicates */
-    double *class_s, *class_B, *start_s, *end_s;
+    double *class_s, *class_B, *class_W, *start_s, *end_s;
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
 
@@ -31,23 +31,46 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
     return FR_OK;
 }
 
+static double waiting_W(const struct timed *t, const struct fr_power *power) {
+    return t->serial ? power->communicating_W : power->idle_W;
+}
+
+/* Mean power of each class's work above that of waiting: what is communicated draws its own. */
+static void power_classes(struct timed *t, const struct fr_power *power) {
+    const int comm = FR_WITH_TP | FR_WITH_GRADIENTS | FR_WITH_EMBEDDING;
+    int32_t n = t->program->n_classes;
+    fr_price_with(t->price, n, FR_WITH_ALL & ~comm, t->class_W);
+    fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
+    for (int32_t c = 0; c < n; c++) {
+        double busy_s = t->class_W[c], all_s = t->class_s[c];
+        double work_J = power->busy_W * busy_s + power->communicating_W * (all_s - busy_s);
+        bool works = all_s > 0 && !fr_task_is_message(t->program->classes[c].kind);
+        t->class_W[c] = works ? fmax(0, work_J / all_s - waiting_W(t, power)) : 0;
+    }
+}
+
 /* Each rank of the program stands for @p tp x @p dp that do the same. */
 static fr_status timed_open(struct timed *t, const struct fr_job *job, int64_t tp, int64_t dp,
                             struct fr_error *err) {
+    const struct fr_power *power = &job->cluster.device.power;
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
     t->start_s = malloc(2 * tasks * sizeof *t->start_s);
-    t->class_s = malloc(2 * classes * sizeof *t->class_s);
+    t->class_s = malloc(3 * classes * sizeof *t->class_s);
     t->use = calloc((size_t)t->program->n_ranks, sizeof *t->use);
     if (!t->start_s || !t->class_s || !t->use)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
     t->end_s = t->start_s + tasks;
     t->class_B = t->class_s + classes;
+    t->class_W = t->class_B + classes;
+    power_classes(t, power);
     for (int32_t c = 0; c < t->program->n_classes; c++)
         t->class_B[c] =
             fr_task_is_message(t->program->classes[c].kind) ? t->price[c].size_B : 0;
     t->work = (struct fr_network_work){.cluster = &job->cluster,
                                        .program = t->program,
                                        .class_B = t->class_B,
+                                       .class_W = power->known ? t->class_W : NULL,
+                                       .waiting_W = waiting_W(t, power),
                                        .seats = {.tp = tp, .dp = dp}};
     return t->network->open ? t->network->open(&t->work, &t->state, err) : FR_OK;
 }
@@ -79,6 +102,17 @@ static void add_energy(const struct fr_job *job, bool serial, struct fr_simulati
     fr_outcome_add_totals(job, &s->outcome);
 }
 
+/* A network that keeps an account of its own goes before ours; of an iteration's fixed part it knows
+ * nothing. */
+static void take_energy(const struct fr_job *job, const struct timed *t,
+                        struct fr_outcome *out) {
+    const struct fr_device *device = &job->cluster.device;
+    if (!t->network->energy_J || !device->power.known) return;
+    out->energy_J = t->network->energy_J(t->state) +
+                    (double)out->ranks * device->power.busy_W * device->fixed_s;
+    fr_outcome_add_totals(job, out);
+}
+
 /* What the memory of each stage's rank is made of. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_stage_use *use) {
@@ -104,6 +138,7 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     s->stages = t->use;
     t->use = NULL;
     add_energy(job, t->serial, s);
+    take_energy(job, t, &s->outcome);
     if (!options || !options->timeline) return FR_OK;
     return fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
                               &s->timeline, err);
