@@ -34,6 +34,7 @@ struct fr_network {
     const char *name;
     const char *summary;
     const char *source;
+    const char *engine; /**< that runs the program: of outcomes */
     /** Prepare what several runs of the same work share; NULL: nothing.
      *  @return FR_OK, or why this network cannot run the work. */
     fr_status (*open)(const struct fr_network_work *work, void **state, struct fr_error *err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/record.h"
 #include "topology/route.h"
 
 bool fr_paths_is_message(const struct fr_network_work *work, int64_t task) {

@@ -206,7 +206,7 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     struct timed t = {.program = &program, .network = s->network, .serial = true};
     bool spelt_out = options && options->spelt_out;
     fr_cost(job, plan, out);
-    out->engine = "event";
+    out->engine = s->network->engine;
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
     fr_status status = fr_layers_make(job, plan, spelt_out, &program, &price, err);
     t.price = price;
@@ -224,10 +224,11 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
     struct fr_plan full = fr_job_fill(job, given), *plan = &full;
-    *s = (struct fr_simulation){
-        .outcome = {.plan = *plan, .engine = "event", .ranks = fr_plan_ranks(plan)},
-        .network = options && options->network ? options->network : &fr_network_isolated};
+    *s = (struct fr_simulation){.outcome = {.plan = *plan, .ranks = fr_plan_ranks(plan)},
+                                .network = options && options->network ? options->network
+                                                                       : &fr_network_isolated};
     struct fr_outcome *out = &s->outcome;
+    out->engine = s->network->engine;
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
         NAN;
     if (job->workload.n_layers > 0 && plan->pp == 1)

@@ -41,7 +41,9 @@ static fr_status export(const struct fr_args *args, struct fr_job *job, struct f
                        args->n_words ? args->word[0] : "");
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
-    FR_TRY(fr_app_load(args, false, job, err));
+    struct fr_args rest = *args;
+    rest.n_words = 0; /* the format is dealt with */
+    FR_TRY(fr_app_load(&rest, false, job, err));
     int64_t all = fr_levels_capacity(&job->cluster.levels);
     const struct fr_platform platform = {.name = job->cluster_from,
                                          .n_ranks = ranks ? ranks : all,

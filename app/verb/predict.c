@@ -9,13 +9,13 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
-    {"engine", "NAME", "closed (formulas, default) or event (simulated; kind stages)", 0},
+    {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-static const char *const engines[] = {"closed", "event", NULL};
+static const char *const engines[] = {"closed", "event", "simgrid", NULL};
 
 static void write_json(const struct fr_job *job, const struct fr_outcome *outcome,
                        struct fr_text *text) {
@@ -23,10 +23,11 @@ static void write_json(const struct fr_job *job, const struct fr_outcome *outcom
     fr_report_json(&w, job, outcome);
 }
 
-static fr_status run_events(const struct fr_job *job, struct fr_outcome *outcome,
-                            struct fr_error *err) {
+static fr_status run_events(const struct fr_job *job, const struct fr_network *network,
+                            struct fr_outcome *outcome, struct fr_error *err) {
     struct fr_simulation simulation;
-    fr_status status = fr_simulate(job, &job->plan, NULL, &simulation, err);
+    const struct fr_simulate_options how = {.network = network};
+    fr_status status = fr_simulate(job, &job->plan, &how, &simulation, err);
     *outcome = simulation.outcome;
     fr_simulation_free(&simulation);
     return status;
@@ -39,8 +40,8 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
     FR_TRY(fr_args_choice(args, "engine", engines, &engine, err));
     FR_TRY(fr_app_load(args, true, job, err));
     FR_TRY(fr_app_choose_layer_grids(job, err));
-    if (engine == 1)
-        FR_TRY(run_events(job, &outcome, err));
+    if (engine)
+        FR_TRY(run_events(job, engine == 2 ? &fr_network_simgrid : NULL, &outcome, err));
     else
         fr_cost(job, &job->plan, &outcome);
     if (fr_args_has(args, "json"))
@@ -64,7 +65,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_predict = {
     .name = "predict",
     .summary = "time, energy and memory of one plan",
-    .usage = "--cluster C --model M [--plan P] [--set KEY=VALUE]... [--json|--csv]",
+    .usage = "--cluster C --model M [--plan P] [--set KEY=VALUE]... [--engine NAME] "
+             "[--json|--csv]",
     .details = "examples:\n"
                "  forerun predict --cluster frontier --model ffn-16384 --set tp=8 --set "
                "method=phantom --set ghost=16\n"

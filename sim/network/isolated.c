@@ -17,5 +17,6 @@ const struct fr_network fr_network_isolated = {
     .name = "isolated",
     .summary = "each message alone on its link: what the closed form assumes",
     .source = "one sweep over the program in order (sim/engine.h)",
+    .engine = "event",
     .run = run,
 };

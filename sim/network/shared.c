@@ -232,6 +232,7 @@ const struct fr_network fr_network_shared = {
     .summary = "messages under way together share links, max-min fairly",
     .source =
         "progressive filling: Bertsekas & Gallager, Data Networks, 2nd ed., section 6.5.2",
+    .engine = "event",
     .open = open_shared,
     .close = close_shared,
     .run = run,

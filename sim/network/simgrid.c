@@ -63,13 +63,14 @@ static void add_waits(struct writing *w, const struct fr_task *task) {
     fr_text_addf(w->text, "\n");
 }
 
-static void add_work(struct writing *w, int64_t t, int32_t rank, double time_s) {
+/* @p side: which of the ends of a task that two ranks take part in */
+static void add_work(struct writing *w, int64_t t, int side, double time_s) {
     const struct fr_task *task = &w->s->all.tasks[t];
     double share = NO_POWER_SHARE;
     if (w->s->full_W > 0) share = fmax(share, w->work->class_W[task->class_id] / w->s->full_W);
-    fr_text_addf(w->text, "x %d %.17g %.17g", rank, time_s, share);
+    fr_text_addf(w->text, "x %d %.17g %.17g", side ? task->peer : task->rank, time_s, share);
     add_waits(w, task);
-    w->s->last[2 * t] = w->count++;
+    w->s->last[2 * t + side] = w->count++;
 }
 
 static void add_message(struct writing *w, int64_t t, int side, const struct fr_path *path) {
@@ -95,7 +96,9 @@ static void write_program(struct writing *w) {
         w->s->last[2 * t] = w->s->last[2 * t + 1] = -1;
         double alone_s = w->class_s[task->class_id];
         if (q < 0 || !(w->work->class_B[task->class_id] > 0) || !(alone_s > 0)) {
-            add_work(w, t, task->rank, alone_s);
+            add_work(w, t, 0, alone_s);
+            if (w->work->program->classes[task->class_id].kind == FR_TASK_EMBEDDING)
+                add_work(w, t, 1, alone_s);
             continue;
         }
         add_message(w, t, 0, &w->s->paths.paths[q]);
@@ -275,6 +278,7 @@ const struct fr_network fr_network_simgrid = {
     .source =
         "Casanova, Giersch, Legrand, Quinson & Suter, J. Parallel Distrib. Comput. 74(10), "
         "2014; model CM02, latencies and rates as they are",
+    .engine = "simgrid",
     .open = open_simgrid,
     .close = close_simgrid,
     .run = run,

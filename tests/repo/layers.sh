@@ -14,6 +14,7 @@ cblas[.]h|calibrate/harness calibrate/apps
 openblas_config[.]h|calibrate/harness
 gsl/.*|calibrate
 hwloc[.]h|topology calibrate/harness
+simgrid/.*|sim/network/simgrid
 cmocka[.]h|tests'
 
 # One "folder dep dep" line for each fr_module(...), comments and USES left out.
