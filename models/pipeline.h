@@ -64,6 +64,8 @@ struct fr_stage {
     double tp_B;       /**< sent by one rank over tp, a micro-batch */
     double parameters; /**< over its tp ranks; NaN: not known */
     double parameters_rank;
+    double
+        again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
     double working_B;    /**< held while a pass runs */
 };
@@ -122,6 +124,10 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *pipeline, uint32_t *extrapolated,
                            struct fr_error *err);
+/** Fill again_s of every stage: what recomputing activations takes, for pictures. */
+void fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
+                             struct fr_pipeline *pipeline);
+
 /** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
  *  pass works with [B]. */
 double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);

@@ -39,7 +39,8 @@
     X(FR_TASK_OPTIMIZER, optimizer)                                                            \
     X(FR_TASK_ELEMENTWISE, element_wise)                                                       \
     X(FR_TASK_COLLECTIVE, collective)                                                          \
-    X(FR_TASK_COLLECTIVE_MESSAGE, collective_message)
+    X(FR_TASK_COLLECTIVE_MESSAGE, collective_message)                                          \
+    X(FR_TASK_RECOMPUTE, recompute)
 
 typedef enum {
 #define FR_STREAM_ENUM(code, name) code,

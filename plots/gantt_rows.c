@@ -25,15 +25,14 @@ static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     }
     int32_t step = (of + FR_GANTT_ROWS_MAX - 1) / FR_GANTT_ROWS_MAX;
     if (step > 1)
-        fr_text_addf(&rows->said, "Every %" PRId32 "%s of %" PRId32 " stages is shown.  ", step,
-                     step == 2   ? "nd"
-                     : step == 3 ? "rd"
-                                 : "th",
-                     of);
+        fr_text_addf(&rows->said,
+                     "%" PRId32 " stages, %" PRId32 " to a row, their colours mixed.  ", of,
+                     step);
+    rows->ranks_per_row = step;
     for (int32_t r = 0; r < t->n_ranks; r++) rows->row_of[r] = -1;
-    for (int32_t r = first; r < first + of; r += step) {
-        rows->row_of[r] = rows->n;
-        rows->rank[rows->n++] = r;
+    for (int32_t r = first; r < first + of; r++) {
+        if ((r - first) % step == 0) rows->rank[rows->n++] = r;
+        rows->row_of[r] = rows->n - 1;
     }
 }
 
@@ -48,6 +47,12 @@ static void measure(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     for (int32_t r = 0; r < t->n_ranks; r++) {
         rows->bubble[r] = fmax(rows->bubble[r], 0); /* rounding */
         rows->bubble_all += rows->bubble[r] / t->n_ranks;
+    }
+    for (int i = 0; i < rows->n; i++) {
+        int32_t n = 0;
+        for (int32_t r = rows->rank[i]; r < t->n_ranks && rows->row_of[r] == i; r++, n++)
+            rows->row_bubble[i] += rows->bubble[r];
+        rows->row_bubble[i] /= n;
     }
 }
 

@@ -14,17 +14,19 @@
 enum { FR_GANTT_ROWS_MAX = 64 };
 
 struct fr_gantt_rows {
-    int32_t rank[FR_GANTT_ROWS_MAX]; /**< from the top, ascending */
+    int32_t rank[FR_GANTT_ROWS_MAX]; /**< the first of each, from the top, ascending */
     int n;
-    int32_t *row_of;     /**< [n_ranks] its row, or -1 */
-    double *bubble;      /**< [n_ranks] */
+    int32_t ranks_per_row;
+    int32_t *row_of; /**< [n_ranks] its row, or -1 */
+    double *bubble;  /**< [n_ranks]; and of each row */
+    double row_bubble[FR_GANTT_ROWS_MAX];
     double bubble_all;   /**< mean */
     int64_t slices;      /**< that are on the rows */
     struct fr_text said; /**< which ranks were left out, a sentence, or "" */
 };
 
 /** Choose the rows.  Of more ranks than fit, one pipeline is shown: the one that ends last; of
- *  more stages than fit, every k-th.  Free with fr_gantt_rows_free, also on error.
+ *  more stages than fit, k neighbours share a row.  Free with fr_gantt_rows_free, also on error.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt_rows *rows,
                              struct fr_error *err);

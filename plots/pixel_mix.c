@@ -7,7 +7,7 @@
 static const double shades = 24;
 
 fr_status fr_mix_begin(struct fr_mix *mix, int n_lanes, int n_pixels, struct fr_error *err) {
-    *mix = (struct fr_mix){.n_lanes = n_lanes, .n_pixels = n_pixels};
+    *mix = (struct fr_mix){.n_lanes = n_lanes, .n_pixels = n_pixels, .weight = 1};
     mix->share = calloc((size_t)n_lanes * (size_t)n_pixels * FR_MIX_COLOURS, sizeof(float));
     return mix->share ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
@@ -25,7 +25,7 @@ void fr_mix_add(struct fr_mix *mix, int lane, int colour, double low, double hig
     int last = (int)fmin(ceil(high), mix->n_pixels);
     for (int pixel = (int)floor(low); pixel < last; pixel++)
         shares_of(mix, lane, pixel)[colour] +=
-            (float)(fmin(high, pixel + 1) - fmax(low, pixel));
+            (float)(mix->weight * (fmin(high, pixel + 1) - fmax(low, pixel)));
 }
 
 static uint32_t colour_of(const struct fr_mix *mix, int lane, int pixel) {

@@ -8,11 +8,12 @@
 
 #include "base/status.h"
 
-enum { FR_MIX_COLOURS = 15 };
+enum { FR_MIX_COLOURS = 16 };
 
 struct fr_mix {
     int n_lanes, n_pixels;
     uint32_t colour[FR_MIX_COLOURS]; /**< 0xrrggbb */
+    double weight;                   /**< of what is added; 1 at first */
     float *share;                    /**< [n_lanes][n_pixels][FR_MIX_COLOURS] */
 };
 

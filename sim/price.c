@@ -24,6 +24,7 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         break;
     case FR_TASK_BACKWARD:
         price_pass(&stage->backward, share, part_s);
+        price->again_s = stage->again_s / p->args.chunks;
         if (p->splits_backward) price_pass(&stage->weight, -share, part_s);
         break;
     case FR_TASK_WEIGHT:

@@ -20,6 +20,8 @@ enum {
 struct fr_class_price {
     double part_s[FR_PRICE_PARTS];
     double size_B; /**< that a message carries one way, or a collective works on; else 0 */
+    double
+        again_s; /**< of a backward pass, whole: how long it first repeats the forward pass */
 };
 
 /** Price the classes of a pipeline's program: price[n_classes]. */

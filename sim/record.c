@@ -159,6 +159,13 @@ fr_status fr_record_timeline(const struct fr_program *program,
                                .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
                                .kind = (uint8_t)kind,
                                .critical = critical[t]};
+        double again_s = price[task->class_id].again_s;
+        if (again_s > 0) { /* the pass begins with what it repeats */
+            struct fr_span *again = &timeline->spans[timeline->count++];
+            *again = span;
+            again->kind = FR_TASK_RECOMPUTE;
+            again->end_s = span.start_s += again_s; /* of a pass in parts, all at once */
+        }
         timeline->count += add_spans(task, kind, span, timeline->spans + timeline->count);
         if (fr_task_is_message(kind)) message += kind == FR_TASK_EXCHANGE ? 2 : 1;
     }

@@ -140,8 +140,10 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     add_energy(job, t->serial, s);
     take_energy(job, t, &s->outcome);
     if (!options || !options->timeline) return FR_OK;
-    return fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
-                              &s->timeline, err);
+    FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
+                              &s->timeline, err));
+    if (t->serial) s->timeline.n_stages = 1;
+    return FR_OK;
 }
 
 static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_plan *plan,
@@ -155,6 +157,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
+    if (status == FR_OK) fr_pipeline_price_again(job, plan, &p);
     if (status == FR_OK) status = fr_program_make(&p, &program, err);
     if (status == FR_OK) price = malloc((size_t)program.n_classes * sizeof *price);
     if (status == FR_OK && !price)

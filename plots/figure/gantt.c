@@ -35,8 +35,9 @@ static const struct {
     [FR_TASK_ELEMENTWISE] = {"element-wise", 0xbbbbbb, false},
     [FR_TASK_COLLECTIVE] = {"collective", 0x0072b2, true},
     [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x0072b2, true},
+    [FR_TASK_RECOMPUTE] = {"recompute", 0xf2cf80, false}, /* backward's, hatched */
 };
-_Static_assert(FR_TASK_COUNT == 15, "a new task needs its name and colour above");
+_Static_assert(FR_TASK_COUNT == 16, "a new task needs its name and colour above");
 _Static_assert((int)FR_TASK_COUNT <= (int)FR_MIX_COLOURS, "a new task needs room in a mix");
 
 struct chart {
@@ -105,6 +106,22 @@ static void add_boxes(struct fr_picture *p, const struct chart *c, int kind) {
                          tasks[kind].colour, message ? tasks[kind].colour : 0xffffff);
 }
 
+/* Activations computed anew, hatched in the colour of the backward pass they belong to. */
+static void add_hatching(struct fr_picture *p, const struct chart *c) {
+    const struct fr_timeline *t = c->timeline;
+    int block = -1;
+    for (int64_t i = 0; i < t->count; i++) {
+        if (t->spans[i].kind != FR_TASK_RECOMPUTE || !shown(c, &t->spans[i])) continue;
+        if (block < 0) block = fr_picture_block(p);
+        add_box(p, c, &t->spans[i]);
+    }
+    if (block >= 0)
+        fr_picture_curve(p, block, NULL,
+                         "using 1:2:3:4:5:6 with boxxyerror lc rgb '#%06" PRIx32
+                         "' lw 0.6 fs transparent pattern 4 noborder",
+                         tasks[FR_TASK_BACKWARD].colour);
+}
+
 static void add_outlines(struct fr_picture *p, const struct chart *c) {
     const struct fr_timeline *t = c->timeline;
     int block = -1;
@@ -129,6 +146,7 @@ static void add_numbers(struct fr_picture *p, const struct chart *c) {
         snprintf(text, sizeof text, "%" PRId32, span->micro);
         double width_px = (span->end_s - span->start_s) / t->makespan_s * plot_px;
         if (span->stream != FR_STREAM_COMPUTE || span->micro < 0 || !shown(c, span) ||
+            span->kind == FR_TASK_RECOMPUTE || /* its pass says so */
             fr_picture_text_px(text, size) + 4 > width_px)
             continue;
         if (block < 0) block = fr_picture_block(p);
@@ -175,6 +193,7 @@ static fr_status add_mixed(struct fr_picture *p, const struct chart *c, struct f
     double px_per_s = plot_px / t->makespan_s;
     FR_TRY(fr_mix_begin(&mix, c->rows.n * (FR_STREAM_COUNT + 1), (int)plot_px, err));
     for (int k = 0; k < FR_TASK_COUNT; k++) mix.colour[k] = tasks[k].colour;
+    mix.weight = 1.0 / c->rows.ranks_per_row;
     for (int64_t i = 0; i < t->count; i++) {
         const struct fr_span *span = &t->spans[i];
         if (!shown(c, span)) continue;
@@ -189,33 +208,45 @@ static fr_status add_mixed(struct fr_picture *p, const struct chart *c, struct f
     return FR_OK;
 }
 
-/* A swatch and its name.  @return where the next one goes. */
-static double add_legend(struct fr_picture *p, double x_px, const char *name, uint32_t colour,
-                         uint32_t border) {
-    const double y_px = 54, side_px = 12;
+/* Where the next swatch goes. */
+struct legend {
+    double x_px, y_px;
+};
+
+/* A swatch and its name, on a line of its own where the last one is full. */
+static void add_legend(struct fr_picture *p, struct legend *at, const char *name,
+                       uint32_t colour, uint32_t border) {
+    const double side_px = 12, width_px = 24 + fr_picture_text_px(name, 11);
+    if (at->x_px + width_px > WIDTH_PX - 20) *at = (struct legend){20, at->y_px + 18};
     fr_text_addf(&p->script,
                  "set object rect from screen %.5f,%.5f to screen %.5f,%.5f fc rgb '#%06" PRIx32
                  "' fs solid border rgb '#%06" PRIx32 "'\n",
-                 x_px / p->width_px, 1 - (y_px + side_px / 2) / p->height_px,
-                 (x_px + 1.5 * side_px) / p->width_px, 1 - (y_px - side_px / 2) / p->height_px,
-                 colour, border);
-    fr_picture_text(p, name, x_px + 24, y_px, "left", 11, "#000000");
-    return x_px + 24 + fr_picture_text_px(name, 11) + 22;
+                 at->x_px / p->width_px, 1 - (at->y_px + side_px / 2) / p->height_px,
+                 (at->x_px + 1.5 * side_px) / p->width_px,
+                 1 - (at->y_px - side_px / 2) / p->height_px, colour, border);
+    fr_picture_text(p, name, at->x_px + 24, at->y_px, "left", 11, "#000000");
+    at->x_px += width_px + 22;
 }
 
 static void add_legends(struct fr_picture *p, const struct chart *c) {
     bool used[FR_TASK_COUNT] = {false}, critical = false;
-    double x_px = 20;
+    struct legend at = {20, 48};
     for (int64_t i = 0; i < c->timeline->count; i++) {
         const struct fr_span *span = &c->timeline->spans[i];
         used[span->kind] = used[span->kind] || shown(c, span);
         critical = critical || (span->critical && shown(c, span));
     }
     for (int k = 0; k < FR_TASK_COUNT; k++)
-        if (used[k])
-            x_px = add_legend(p, x_px, tasks[k].name, tasks[k].colour, tasks[k].colour);
-    x_px = add_legend(p, x_px, "idle", 0xffffff, 0xbbbbbb);
-    if (critical) add_legend(p, x_px, "critical path", c->mixed ? 0 : 0xffffff, 0);
+        if (used[k]) add_legend(p, &at, tasks[k].name, tasks[k].colour, tasks[k].colour);
+    add_legend(p, &at, "idle", 0xffffff, 0xbbbbbb);
+    if (critical) add_legend(p, &at, "critical path", c->mixed ? 0 : 0xffffff, 0);
+}
+
+/* One past the last rank that is shown. */
+static int32_t rank_end(const struct chart *c) {
+    int32_t end = c->timeline->n_ranks;
+    while (end > 0 && c->rows.row_of[end - 1] < 0) end--;
+    return end;
 }
 
 /* Which rank on the left of its row, its bubble on the right. */
@@ -230,8 +261,15 @@ static void add_row_texts(struct fr_picture *p, const struct chart *c) {
             snprintf(text, sizeof text, "stage %" PRId32, stage);
         else
             snprintf(text, sizeof text, "rank %" PRId32 ", stage %" PRId32, rank, stage);
+        if (t->n_stages == 1 && t->n_ranks > 1)
+            snprintf(text, sizeof text, "rank %" PRId32, rank);
+        if (c->rows.ranks_per_row > 1) {
+            int32_t last = i + 1 < c->rows.n ? c->rows.rank[i + 1] : rank_end(c);
+            snprintf(text, sizeof text, "stages %" PRId32 "-%" PRId32, stage,
+                     (last - 1) % t->n_stages);
+        }
         fr_picture_text(p, text, left_px - 10, y_px, "right", size, "#000000");
-        snprintf(text, sizeof text, "%.1f %%", 100 * c->rows.bubble[rank]);
+        snprintf(text, sizeof text, "%.1f %%", 100 * c->rows.row_bubble[i]);
         fr_picture_text(p, text, left_px + plot_px + 10, y_px, "left", size, "#000000");
     }
     fr_picture_text(p, "bubble", left_px + plot_px + 10, TOP_PX - 8, "left", 10, "#555555");
@@ -265,6 +303,7 @@ static fr_status draw_chart(struct fr_picture *p, const struct chart *c, struct 
         status = add_mixed(p, c, err);
     else {
         for (int k = 0; k < FR_TASK_COUNT; k++) add_boxes(p, c, k);
+        add_hatching(p, c);
         add_outlines(p, c);
         add_numbers(p, c);
     }
@@ -296,7 +335,7 @@ static fr_status draw_trace(struct fr_picture *p, const struct fr_trace *trace,
     fr_status status = fr_gantt_rows_make(c.timeline, &c.rows, err);
     if (status == FR_OK) {
         c.row_px = fmax(16, fmin(54, 640.0 / c.rows.n));
-        c.mixed = c.rows.slices > SLICES_MAX;
+        c.mixed = c.rows.slices > SLICES_MAX || c.rows.ranks_per_row > 1;
         p->height_px = (int)(TOP_PX + c.row_px * c.rows.n) + BELOW_PX;
         divide_rows(&c);
         choose_unit(&c);

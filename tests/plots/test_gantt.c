@@ -130,12 +130,12 @@ static void one_pipeline_of_many(void **state) {
     drawn_says(&json, "Of 100 ranks those of one pipeline, from rank 56 on");
 }
 
-static void every_second_stage(void **state) {
+static void many_stages_share_rows(void **state) {
     struct fr_text json = {0};
     (void)state;
     fr_text_addf(&json, "{\"traceEvents\": [");
     for (int r = 0; r < 100; r++) add_slice(&json, "forward", r, 10, r, r, 1);
-    drawn_says(&json, "Every 2nd of 100 stages is shown");
+    drawn_says(&json, "100 stages, 2 to a row, their colours mixed");
 }
 
 static void many_slices_are_mixed(void **state) {
@@ -177,7 +177,7 @@ int main(void) {
         cmocka_unit_test(the_least_that_draws),
         cmocka_unit_test(overlapping_messages_have_lanes),
         cmocka_unit_test(one_pipeline_of_many),
-        cmocka_unit_test(every_second_stage),
+        cmocka_unit_test(many_stages_share_rows),
         cmocka_unit_test(many_slices_are_mixed),
         cmocka_unit_test(colours_mix_by_share),
     };

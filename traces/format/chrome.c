@@ -32,8 +32,9 @@ static const struct {
     [FR_TASK_ELEMENTWISE] = {"element-wise", false},
     [FR_TASK_COLLECTIVE] = {"collective", false},
     [FR_TASK_COLLECTIVE_MESSAGE] = {"part", true},
+    [FR_TASK_RECOMPUTE] = {"R", false},
 };
-_Static_assert(FR_TASK_COUNT == 15, "a new task needs its name above");
+_Static_assert(FR_TASK_COUNT == 16, "a new task needs its name above");
 
 /* Microseconds, to the nanosecond. */
 #define US "%" PRId64 ".%03d"

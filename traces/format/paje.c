@@ -69,8 +69,9 @@ static const char *const colours[FR_TASK_COUNT] = {
     [FR_TASK_ELEMENTWISE] = "0.73 0.73 0.73",
     [FR_TASK_COLLECTIVE] = "0.00 0.45 0.70",
     [FR_TASK_COLLECTIVE_MESSAGE] = "0.00 0.45 0.70",
+    [FR_TASK_RECOMPUTE] = "0.95 0.81 0.50",
 };
-_Static_assert(FR_TASK_COUNT == 15, "a new task needs its colour above");
+_Static_assert(FR_TASK_COUNT == 16, "a new task needs its colour above");
 
 /* Seconds, to the nanosecond. */
 #define S "%" PRId64 ".%09" PRId64
