@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "search/search.h"
 #include "sim/run.h"
+#include "sim/unfold.h"
 
 static const struct fr_search_options options = {.objective = FR_OBJECTIVE_TIME,
                                                  .per_iteration = true,
@@ -176,35 +177,84 @@ static fr_status measure_pipeline(struct fr_error *err) {
     return status;
 }
 
-/* A million ranks, dp x pp x tp = 2048 x 64 x 8, from the files to the outcome: the replicas of a
- * plan do the same at the same time, so one of each stage stands for all. */
-static fr_status measure_million(struct fr_error *err) {
-    static const char *const sets[] = {
-        "dp=2048", "pp=64", "tp=8", "global_batch=1048576",
-        "cluster.levels=[{\"name\": \"node\", \"ranks\": 8, \"latency\": \"2 us\", "
-        "\"bandwidth\": \"300 GB/s\"},"
-        " {\"name\": \"system\", \"ranks\": 1048576, \"latency\": \"5 us\", \"bandwidth\": "
-        "\"200 Gb/s\", \"shared_by\": 8}]"};
+#define ROOM                                                                                   \
+    "cluster.levels=[{\"name\": \"node\", \"ranks\": 8, \"latency\": \"2 us\", "               \
+    "\"bandwidth\": \"300 GB/s\"},"                                                            \
+    " {\"name\": \"system\", \"ranks\": 1048576, \"latency\": \"5 us\", \"bandwidth\": "       \
+    "\"200 Gb/s\", \"shared_by\": 8}]"
+
+/* gpt-9.2b over dp x pp x tp, from the files to the outcome of the event engine: the replicas of
+ * a plan do the same at the same time, so one of each stage stands for all. */
+static fr_status simulate_plan(const char *const *sets, int n_sets, double *time_s,
+                               struct fr_error *err) {
     const struct fr_job_names names = {
-        .cluster = "a100-hdr", .model = "gpt-9.2b", .sets = sets, .n_sets = 5};
+        .cluster = "a100-hdr", .model = "gpt-9.2b", .sets = sets, .n_sets = n_sets};
     struct fr_job job;
     struct fr_simulation simulation = {0};
-    struct rusage use;
     double start_s = fr_now_s();
     fr_status status = fr_job_load(&names, &job, err);
     if (status == FR_OK) status = fr_simulate(&job, &job.plan, NULL, &simulation, err);
-    double time_s = fr_now_s() - start_s;
-    getrusage(RUSAGE_SELF, &use);
-    if (status == FR_OK && simulation.outcome.reasons)
+    *time_s = fr_now_s() - start_s;
+    if (status == FR_OK && simulation.outcome.reasons & ~FR_BECAUSE(FR_REASON_MEMORY))
         status = fr_fail(err, FR_ERR_INFEASIBLE, NULL, "the plan is infeasible");
-    if (status == FR_OK) {
-        print("million_ranks_s", "gpt-9.2b, 2048 x 64 x 8, 512 micro-batches", time_s,
-              "s, files to outcome, event engine");
-        print("million_ranks_MB", "peak of this program so far", (double)use.ru_maxrss / 1024,
-              "MiB");
-    }
     fr_simulation_free(&simulation);
     fr_job_free(&job);
+    return status;
+}
+
+static fr_status measure_million(struct fr_error *err) {
+    static const char *const sets[] = {"dp=2048", "pp=64", "tp=8", "global_batch=1048576",
+                                       ROOM};
+    struct rusage use;
+    double time_s = 0;
+    fr_status status = simulate_plan(sets, 5, &time_s, err);
+    getrusage(RUSAGE_SELF, &use);
+    if (status != FR_OK) return status;
+    print("million_ranks_s", "gpt-9.2b, 2048 x 64 x 8, 512 micro-batches", time_s,
+          "s, files to outcome, event engine");
+    print("million_ranks_MB", "peak of this program so far", (double)use.ru_maxrss / 1024,
+          "MiB");
+    return FR_OK;
+}
+
+/* 32 replicas of 64 stages and 512 micro-batches: folded, as any plan is run, and every replica
+ * on its own. */
+static fr_status measure_replicas(struct fr_error *err) {
+    static const char *const sets[] = {"dp=32", "pp=64", "global_batch=16384", ROOM};
+    enum { STAGES = 64, MICRO = 512, REPLICAS = 32 };
+    static struct fr_stage stage[STAGES];
+    static struct fr_slot slots[STAGES * 2 * MICRO];
+    const struct fr_network_seats seats = {.tp = 1, .dp = REPLICAS};
+    struct fr_pipeline p = {.schedule = &fr_schedule_one_f_one_b,
+                            .args = {.stages = STAGES, .micro_batches = MICRO, .chunks = 1},
+                            .stage = stage};
+    struct fr_program folded = {0}, all = {0};
+    double time_s = 0, *class_s = NULL, *end_s = NULL;
+    for (int i = 0; i < STAGES; i++)
+        stage[i] = (struct fr_stage){
+            .forward = {.compute_s = 1e-3}, .backward = {.compute_s = 2e-3}, .message_s = 1e-5};
+    FR_TRY(simulate_plan(sets, 4, &time_s, err));
+    print("replicas_64x512x32_s", "gpt-9.2b, one replica stands for all", time_s,
+          "s, files to outcome, event engine");
+    fr_pipeline_order(&p, slots);
+    fr_status status = fr_program_make(&p, &folded, err);
+    if (status == FR_OK) status = fr_program_unfold(&folded, &seats, &all, err);
+    if (status == FR_OK) {
+        class_s = malloc((size_t)all.n_classes * sizeof *class_s);
+        end_s = calloc((size_t)all.n_tasks, sizeof *end_s);
+        if (!class_s || !end_s) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    }
+    if (status == FR_OK) {
+        fr_price_classes(&p, &all, FR_WITH_ALL, class_s);
+        double start_s = fr_now_s();
+        fr_engine_run(&all, class_s, end_s);
+        print("replicas_64x512x32_unfolded_s", "every replica on its own, one run",
+              fr_now_s() - start_s, "s");
+    }
+    free(class_s);
+    free(end_s);
+    fr_program_free(&folded);
+    fr_program_free(&all);
     return status;
 }
 
@@ -214,6 +264,7 @@ int main(void) {
     if (status == FR_OK) status = measure("grid", &grid, &err);
     if (status == FR_OK) status = measure_pipeline(&err);
     if (status == FR_OK) status = measure_million(&err);
+    if (status == FR_OK) status = measure_replicas(&err);
     if (status != FR_OK) fprintf(stderr, "forerun-bench: %s: %s\n", err.where, err.detail);
     return fr_status_exit_code(status);
 }

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/pipeline.h"
+#include "models/pipeline_alternate.h"
 #include "models/schedule_order.h"
 
 void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
@@ -66,15 +66,18 @@ static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x
     return reads ? w->p->decode_s : 0;
 }
 
-/* The pass that makes the last of a chunk's gradients sends them off in buckets. */
-static void send_buckets(struct sweep *w, int32_t i, const struct fr_slot *x, double end_s) {
+/* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
+static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
-    uint8_t makes = w->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
-    if (x->kind != makes) return;
-    if (++w->made[i * w->p->args.chunks + x->chunk] < w->p->args.micro_batches) return;
-    double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0,
-           d_s = w->pass_s[3 * i + x->kind];
+    double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
     w->stream_s[i] = fmax(fmax(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
+}
+
+/* Does this slot add the last of its chunk's gradients?  Asked once for each. */
+static bool completes(struct sweep *w, int32_t i, const struct fr_slot *x) {
+    uint8_t makes = w->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    if (!w->p->stage[i].buckets || x->kind != makes) return false;
+    return ++w->made[i * w->p->args.chunks + x->chunk] == w->p->args.micro_batches;
 }
 
 /* Run stage @p i as far as its inputs allow. @return slots done */
@@ -88,7 +91,8 @@ static int64_t advance(struct sweep *w, int32_t i) {
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
         double read_s = codecs_s(w, i, x, false), sent_s = codecs_s(w, i, x, true);
         w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
-        if (w->p->stage[i].buckets) send_buckets(w, i, x, w->free_s[i] - sent_s);
+        if (completes(w, i, x))
+            send_buckets(w, i, w->pass_s[3 * i + x->kind], w->free_s[i] - sent_s);
         int64_t at = ((int64_t)x->chunk * stages + i) * m + x->micro;
         if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
         if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
@@ -131,6 +135,37 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
     times->makespan_s = makespan_s;
 }
 
+/* Follow the slots; scratch of P m numbers. */
+static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
+    size_t stages = (size_t)w->p->args.stages, chunks = (size_t)w->p->args.chunks;
+    size_t passes = stages * chunks * (size_t)w->p->args.micro_batches;
+    fr_status status = FR_ERR_NOMEM;
+    w->next = calloc(stages, sizeof *w->next);
+    w->made = calloc(stages * chunks, sizeof *w->made);
+    w->forward_end_s = malloc(passes * sizeof *w->forward_end_s);
+    w->backward_end_s = malloc(passes * sizeof *w->backward_end_s);
+    if (!w->next || !w->made || !w->forward_end_s || !w->backward_end_s) {
+        fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    } else {
+        for (size_t k = 0; k < passes; k++) w->forward_end_s[k] = w->backward_end_s[k] = -1;
+        status = sweep_run(w, err);
+    }
+    free(w->next);
+    free(w->made);
+    free(w->forward_end_s);
+    free(w->backward_end_s);
+    return status;
+}
+
+/* The same for one that alternates; its last passes send the buckets. */
+static fr_status alternate(struct sweep *w, struct fr_error *err) {
+    FR_TRY(fr_pipeline_alternate(w->p, w->pass_s, w->messages, w->free_s, err));
+    for (int32_t i = 0; i < w->p->args.stages; i++)
+        if (w->p->stage[i].buckets)
+            send_buckets(w, i, w->pass_s[3 * i + FR_SLOT_BACKWARD], w->free_s[i]);
+    return FR_OK;
+}
+
 fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
                           struct fr_pipeline_times *times, struct fr_error *err) {
     if (p->duplex)
@@ -138,38 +173,21 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
             err, FR_ERR_UNSUPPORTED, "plan#/p2p",
             "blocking exchanges are priced by the event engine only (forerun simulate)");
     size_t stages = (size_t)p->args.stages;
-    size_t passes = stages * (size_t)p->args.chunks * (size_t)p->args.micro_batches;
     struct sweep w = {.p = p,
                       .messages = with & FR_WITH_MESSAGES,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS};
-    fr_status status = FR_ERR_NOMEM;
-    w.next = calloc(stages, sizeof *w.next);
-    w.free_s = calloc(stages, sizeof *w.free_s);
-    w.pass_s = malloc(3 * stages * sizeof *w.pass_s);
-    w.made = calloc(stages * (size_t)p->args.chunks, sizeof *w.made);
-    w.stream_s = calloc(stages, sizeof *w.stream_s);
-    w.forward_end_s = malloc(passes * sizeof *w.forward_end_s);
-    w.backward_end_s = malloc(passes * sizeof *w.backward_end_s);
-    if (!w.next || !w.free_s || !w.pass_s || !w.made || !w.stream_s || !w.forward_end_s ||
-        !w.backward_end_s) {
-        fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
-        goto done;
-    }
-    for (size_t k = 0; k < passes; k++) w.forward_end_s[k] = w.backward_end_s[k] = -1;
-    for (int32_t i = 0; i < p->args.stages; i++) {
+    double *scratch = calloc(5 * stages, sizeof *scratch);
+    if (!scratch)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    w.free_s = scratch;
+    w.stream_s = scratch + stages;
+    w.pass_s = scratch + 2 * stages;
+    for (int32_t i = 0; i < p->args.stages; i++)
         for (uint8_t kind = 0; kind < 3; kind++)
             w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
-    }
-    status = sweep_run(&w, err);
-    finish(&w, with, times);
-done:
-    free(w.next);
-    free(w.free_s);
-    free(w.pass_s);
-    free(w.made);
-    free(w.stream_s);
-    free(w.forward_end_s);
-    free(w.backward_end_s);
+    fr_status status = fr_pipeline_alternates(p) ? alternate(&w, err) : follow_slots(&w, err);
+    if (status == FR_OK) finish(&w, with, times);
+    free(scratch);
     return status;
 }

@@ -124,9 +124,10 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                            struct fr_pipeline *pipeline, uint32_t *extrapolated,
                            struct fr_error *err);
-/** Fill again_s of every stage: what recomputing activations takes, for pictures. */
-void fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
-                             struct fr_pipeline *pipeline);
+/** Fill again_s of every stage: what recomputing activations takes, for pictures.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
+                                  struct fr_pipeline *pipeline, struct fr_error *err);
 
 /** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
  *  pass works with [B]. */

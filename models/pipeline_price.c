@@ -263,20 +263,19 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* The difference between the passes of a stage that repeats work and of one that does not. */
-void fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
-                             struct fr_pipeline *p) {
+fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
+                                  struct fr_pipeline *p, struct fr_error *err) {
     struct fr_plan kept = *plan;
+    struct fr_pipeline plain;
     uint32_t extrapolated = 0;
     kept.recompute = FR_RECOMPUTE_NONE;
-    if (plan->recompute == FR_RECOMPUTE_NONE) return;
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        struct fr_stage_work work;
-        struct fr_stage stage = {0};
-        fr_transformer_stage(&job->workload, &kept, i, &work);
-        fr_pass_price(job, &kept, &work, &stage, &extrapolated);
+    if (plan->recompute == FR_RECOMPUTE_NONE) return FR_OK;
+    fr_status status = fr_pipeline_make(job, &kept, &plain, &extrapolated, err);
+    for (int32_t i = 0; i < p->args.stages && status == FR_OK; i++)
         p->stage[i].again_s = fmax(0, fr_pass_s(&p->stage[i].backward, FR_WITH_ALL) -
-                                          fr_pass_s(&stage.backward, FR_WITH_ALL));
-    }
+                                          fr_pass_s(&plain.stage[i].backward, FR_WITH_ALL));
+    fr_pipeline_free(&plain);
+    return status;
 }
 
 void fr_pipeline_free(struct fr_pipeline *p) {

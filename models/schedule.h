@@ -39,6 +39,10 @@ struct fr_schedule {
      *  says so: see fr_schedule_splits. */
     bool splits_backward;
     bool interleaves; /**< takes v > 1 */
+    /** d > 0: one forward and one backward pass in turn after d (P - 1 - i) forward passes
+     *  (models/pipeline_alternate.h); 0: another order. */
+    int32_t warm_up;
+    bool phases; /**< all forward passes, then all backward passes, in order */
     /** NULL, or a sentence why these numbers do not work. */
     const char *(*refuses)(const struct fr_schedule_args *a);
     /** Write stage @p i's slots, m v of each kind that it has.  Total when not refused.

@@ -157,7 +157,8 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
-    if (status == FR_OK) fr_pipeline_price_again(job, plan, &p);
+    if (status == FR_OK && options && options->timeline)
+        status = fr_pipeline_price_again(job, plan, &p, err);
     if (status == FR_OK) status = fr_program_make(&p, &program, err);
     if (status == FR_OK) price = malloc((size_t)program.n_classes * sizeof *price);
     if (status == FR_OK && !price)

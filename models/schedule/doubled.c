@@ -22,6 +22,7 @@ const struct fr_schedule fr_schedule_doubled = {
     .name = "1f1b-double",
     .summary = "1f1b with a warm-up of 2 (P - 1 - i); hides messages, holds twice as much",
     .source = "our derivation, after 1F1B",
+    .warm_up = 2,
     .refuses = refuses,
     .order = order,
     .bubble_s = bubble_s,

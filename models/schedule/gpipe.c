@@ -25,6 +25,7 @@ const struct fr_schedule fr_schedule_gpipe = {
     .name = "gpipe",
     .summary = "all forward passes, then all backward passes; holds every micro-batch",
     .source = "Huang et al., GPipe, NeurIPS 2019",
+    .phases = true,
     .refuses = refuses,
     .order = order,
     .bubble_s = bubble_s,

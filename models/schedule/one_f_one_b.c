@@ -24,6 +24,7 @@ const struct fr_schedule fr_schedule_one_f_one_b = {
     .summary =
         "one forward, one backward after a warm-up of P - 1 - i; holds P - i micro-batches",
     .source = "Narayanan et al., PipeDream-Flush, ICML 2021; seed 001, Fig. 4a",
+    .warm_up = 1,
     .refuses = refuses,
     .order = order,
     .bubble_s = bubble_s,
