@@ -13,8 +13,10 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
                              struct fr_error *err) {
     const char *busy = fr_args_get(args, "power-busy"), *idle = fr_args_get(args, "power-idle");
     int form = FR_FIT_BEST;
-    *options =
-        (struct fr_fit_options){.busy_W = -1, .idle_W = -1, .name = fr_args_get(args, "name")};
+    *options = (struct fr_fit_options){.busy_W = -1,
+                                       .idle_W = -1,
+                                       .name = fr_args_get(args, "name"),
+                                       .series = fr_args_get(args, "series")};
     FR_TRY(fr_args_choice(args, "form", fr_fit_form_names, &form, err));
     options->form = (fr_fit_form)form;
     if (!busy != !idle)
@@ -28,19 +30,65 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
     return FR_OK;
 }
 
-/* The value of each fitted form at a point, through the very code that will price with it. */
-static double log_s(const struct fr_fit_log *log, const struct fr_fit_point *p) {
-    return log->present
-               ? log->c1_s * log2((double)p->n_ranks) + log->c2_s_per_B * p->size_B + log->c3_s
-               : NAN;
+static void json_quality(struct fr_json_writer *w, const char *key,
+                         const struct fr_fit_quality *q) {
+    fr_json_key(w, key);
+    if (q->n == 0) {
+        fr_json_put_null(w);
+        return;
+    }
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "median", q->median);
+    fr_json_add_number(w, "p90", q->p90);
+    fr_json_add_number(w, "rmse_log2", q->rmse_log2);
+    fr_json_add_integer(w, "points", q->n);
+    fr_json_end_object(w);
 }
 
-static double segments_s(const struct fr_fit_curve *curve, const struct fr_fit_point *p) {
-    struct fr_segment_fit fit = curve->fit;
-    struct fr_price price = {.form = &fr_form_segments, .op = p->op, .fits = &fit, .n_fits = 1};
-    struct fr_group group = {.n_ranks = p->n_ranks, .level = fit.level};
-    bool extrapolated = false;
-    return fit.count ? fr_comm_time_s(&price, &group, p->size_B, &extrapolated) : NAN;
+/* The parameters of every form, as a cluster file would hold them, and how it did. */
+static void json_forms(struct fr_json_writer *w, const struct fr_fit_op *op) {
+    static const struct fr_levels levels = {.count = 2,
+                                            .level = {{.name = "node"}, {.name = "system"}}};
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "op", fr_op_names[op->points->op]);
+    fr_json_add_string(w, "series", op->series);
+    fr_json_add_string(w, "chosen", fr_fit_form_names[op->chosen]);
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_fit_candidate *c = &op->candidate[f];
+        fr_json_key(w, fr_fit_form_names[f]);
+        if (!c->price.form) {
+            fr_json_put_null(w);
+            continue;
+        }
+        fr_json_begin_object(w);
+        json_quality(w, "residuals", &c->quality);
+        json_quality(w, "held_sizes", &c->held_sizes);
+        json_quality(w, "held_ranks", &c->held_ranks);
+        fr_json_key(w, "parameters");
+        fr_price_write(&c->price, &levels, w);
+        fr_json_end_object(w);
+    }
+    fr_json_end_object(w);
+}
+
+static void json_point(struct fr_json_writer *w, const struct fr_fit_op *op,
+                       const struct fr_fit_point *p) {
+    char key[32];
+    double spread = p->uncertainty < 1e6 ? p->uncertainty : NAN;
+    fr_json_begin_object(w);
+    fr_json_add_number(w, "size_B", p->size_B);
+    fr_json_add_integer(w, "n", p->n);
+    fr_json_add_integer(w, "launches", p->n_launches);
+    fr_json_add_integer(w, "slow", p->n_slow);
+    fr_json_add_number(w, "median_s", p->median_s);
+    fr_json_add_number(w, "low_s", p->median_s * fmax(0, 1 - spread));
+    fr_json_add_number(w, "high_s", p->median_s * (1 + spread));
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_price *price = &op->candidate[f].price;
+        snprintf(key, sizeof key, "%s_s", fr_fit_form_names[f]);
+        fr_json_add_number(w, key, price->form ? fr_fit_price_s(price, p) : NAN);
+    }
+    fr_json_end_object(w);
 }
 
 static void json_series(struct fr_json_writer *w, const struct fr_fit_op *op,
@@ -48,24 +96,12 @@ static void json_series(struct fr_json_writer *w, const struct fr_fit_op *op,
     fr_json_begin_object(w);
     fr_json_add_string(w, "op", fr_op_names[curve->points[0].op]);
     fr_json_add_integer(w, "ranks", curve->points[0].n_ranks);
+    fr_json_add_integer(w, "nodes", curve->points[0].n_nodes);
     fr_json_add_string(w, "level", fr_sample_level_names[curve->points[0].level]);
-    fr_json_add_string(w, "chosen", op->use_log ? "log" : "segments");
+    fr_json_add_string(w, "chosen", fr_fit_form_names[op->chosen]);
     fr_json_key(w, "points");
     fr_json_begin_array(w);
-    for (int i = 0; i < curve->n_points; i++) {
-        const struct fr_fit_point *p = &curve->points[i];
-        double spread = p->uncertainty < 1e6 ? p->uncertainty : NAN;
-        fr_json_begin_object(w);
-        fr_json_add_number(w, "size_B", p->size_B);
-        fr_json_add_integer(w, "n", p->n);
-        fr_json_add_integer(w, "slow", p->n_slow);
-        fr_json_add_number(w, "median_s", p->time_s);
-        fr_json_add_number(w, "low_s", p->time_s * fmax(0, 1 - spread));
-        fr_json_add_number(w, "high_s", p->time_s * (1 + spread));
-        fr_json_add_number(w, "log_s", log_s(&op->log, p));
-        fr_json_add_number(w, "segments_s", segments_s(curve, p));
-        fr_json_end_object(w);
-    }
+    for (int i = 0; i < curve->n_points; i++) json_point(w, op, &curve->points[i]);
     fr_json_end_array(w);
     fr_json_end_object(w);
 }
@@ -108,6 +144,11 @@ static void write_json(struct fr_text *text, const struct fr_fit_result *result)
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int c = 0; c < result->ops[op].n_curves; c++)
             json_series(&w, &result->ops[op], &result->ops[op].curves[c]);
+    fr_json_end_array(&w);
+    fr_json_key(&w, "operations");
+    fr_json_begin_array(&w);
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        if (result->ops[op].n_points > 0) json_forms(&w, &result->ops[op]);
     fr_json_end_array(&w);
     fr_json_key(&w, "gemm");
     fr_json_begin_array(&w);

@@ -134,6 +134,8 @@ void fr_json_put_number(struct fr_json_writer *w, double value);
 void fr_json_put_integer(struct fr_json_writer *w, int64_t value);
 void fr_json_put_bool(struct fr_json_writer *w, bool value);
 void fr_json_put_null(struct fr_json_writer *w);
+/** A value of a document, as it is. */
+void fr_json_put_copy(struct fr_json_writer *w, const struct fr_json *node);
 /* key and value in one */
 void fr_json_add_string(struct fr_json_writer *w, const char *key, const char *value);
 void fr_json_add_number(struct fr_json_writer *w, const char *key, double value);

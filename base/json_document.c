@@ -226,3 +226,49 @@ fr_status fr_json_fail(const struct fr_json *node, struct fr_error *err, const c
     va_end(ap);
     return fr_fail(err, FR_ERR_INPUT, fr_json_where(node, where, sizeof where), "%s", detail);
 }
+
+static void put_value(struct fr_json_writer *w, const json_t *value) {
+    const char *key;
+    json_t *member;
+    size_t i;
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+        fr_json_begin_object(w);
+        json_object_foreach((json_t *)value, key, member) {
+            fr_json_key(w, key);
+            put_value(w, member);
+        }
+        fr_json_end_object(w);
+        break;
+    case JSON_ARRAY:
+        fr_json_begin_array(w);
+        json_array_foreach(value, i, member) put_value(w, member);
+        fr_json_end_array(w);
+        break;
+    case JSON_STRING:
+        fr_json_put_string(w, json_string_value(value));
+        break;
+    case JSON_INTEGER:
+        fr_json_put_integer(w, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        fr_json_put_number(w, json_real_value(value));
+        break;
+    case JSON_TRUE:
+        fr_json_put_bool(w, true);
+        break;
+    case JSON_FALSE:
+        fr_json_put_bool(w, false);
+        break;
+    case JSON_NULL:
+        fr_json_put_null(w);
+        break;
+    }
+}
+
+void fr_json_put_copy(struct fr_json_writer *w, const struct fr_json *node) {
+    if (node->value)
+        put_value(w, node->value);
+    else
+        fr_json_put_null(w);
+}

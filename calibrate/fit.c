@@ -2,35 +2,107 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "calibrate/fit_parts.h"
 
-const char *const fr_fit_form_names[] = {"best", "log", "segments", NULL};
+const char *const fr_fit_form_names[] = {"best",      "log",        "segments",
+                                         "algorithm", "similarity", NULL};
+
+/* Add the points of a series; an operation that an earlier series brought is refused, since two
+ * setups must not be pooled and only one can be the cluster's. */
+static fr_status take_series(const struct fr_samples *samples,
+                             const struct fr_series_list *list, int series,
+                             struct fr_fit_result *result, struct fr_error *err) {
+    struct fr_fit_point *points = NULL;
+    int n = 0;
+    fr_status status = fr_fit_medians(samples, list, series, &points, &n);
+    struct fr_fit_point *grown =
+        realloc(result->points, ((size_t)(result->n_points + n) + 1) * sizeof *grown);
+    if (grown) result->points = grown;
+    if (!grown && status == FR_OK) status = FR_ERR_NOMEM;
+    for (int i = 0; i < n && status == FR_OK; i++) {
+        struct fr_fit_op *op = &result->ops[points[i].op];
+        const char *name = list->items[series].name;
+        if (op->n_points == 0) {
+            snprintf(op->series, sizeof op->series, "%.255s", name);
+            op->gpu = list->items[series].gpu;
+        } else if (strncmp(op->series, name, sizeof op->series - 1) != 0) {
+            status =
+                fr_fail(err, FR_ERR_INPUT, NULL,
+                        "%s was measured in two series, which must not be pooled: \"%.200s\" "
+                        "and \"%.200s\"; choose one with --series TEXT",
+                        fr_op_names[points[i].op], op->series, name);
+            break;
+        }
+        op->n_points++;
+        result->points[result->n_points++] = points[i];
+    }
+    free(points);
+    return status;
+}
+
+static bool has_text(const char *name, const char *wanted) {
+    return !wanted || strstr(name, wanted) != NULL;
+}
+
+static fr_status take_all(const struct fr_samples *samples,
+                          const struct fr_fit_options *options, struct fr_fit_result *result,
+                          struct fr_error *err) {
+    struct fr_series_list list = {0};
+    int taken = 0;
+    fr_status status = fr_series_find(samples, &list);
+    for (int i = 0; i < list.count && status == FR_OK; i++) {
+        if (!has_text(list.items[i].name, options->series)) continue;
+        status = take_series(samples, &list, i, result, err);
+        taken++;
+    }
+    if (status == FR_OK && options->series && taken == 0)
+        status = fr_fail(err, FR_ERR_USAGE, "--series",
+                         "no series has \"%.80s\" in its name; the first is \"%.300s\"",
+                         options->series, list.count ? list.items[0].name : "");
+    fr_series_free(&list);
+    return status;
+}
+
+static int by_op(const void *x, const void *y) {
+    const struct fr_fit_point *a = x, *b = y;
+    if (a->op != b->op) return a->op < b->op ? -1 : 1;
+    if (a->level != b->level) return a->level < b->level ? -1 : 1;
+    if (a->n_ranks != b->n_ranks) return a->n_ranks < b->n_ranks ? -1 : 1;
+    if (a->n_nodes != b->n_nodes) return a->n_nodes < b->n_nodes ? -1 : 1;
+    return (a->size_B > b->size_B) - (a->size_B < b->size_B);
+}
 
 /* Points are sorted by op, so each op's are a stretch of the array. */
 static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) {
-    for (int i = 0; i < result->n_points; i++) {
-        struct fr_fit_op *op = &result->ops[result->points[i].op];
-        if (op->n_points++ == 0) op->points = &result->points[i];
+    const struct fr_fit_point *at = result->points;
+    if (result->n_points > 0)
+        qsort(result->points, (size_t)result->n_points, sizeof *result->points, by_op);
+    for (int i = 0; i < FR_OP_COUNT; i++) {
+        struct fr_fit_op *op = &result->ops[i];
+        op->points = at;
+        at += op->n_points;
+        if (op->n_points > 0) FR_TRY(fr_fit_operation(op, form));
     }
-    for (int i = 0; i < FR_OP_COUNT; i++)
-        if (result->ops[i].n_points > 0) FR_TRY(fr_fit_operation(&result->ops[i], form));
     return FR_OK;
 }
 
 static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_options *options,
                          struct fr_fit_result *result, struct fr_error *err) {
-    FR_TRY(fr_fit_medians(samples, &result->points, &result->n_points));
+    FR_TRY(take_all(samples, options, result, err));
     FR_TRY(fit_operations(result, options->form));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, (fr_dtype)i, &result->gemm[i]));
-    FR_TRY(fr_fit_device(samples, options, result, err));
-    return fr_fit_levels(result, err);
+    /* Other people's benchmarks measure no processor: it is the base's, or not known. */
+    result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base);
+    if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
+    return fr_fit_levels(samples, result, err);
 }
 
 fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
                  struct fr_fit_result *result, struct fr_error *err) {
-    *result = (struct fr_fit_result){.provenance = samples->provenance};
+    *result = (struct fr_fit_result){.provenance = samples->provenance, .base = options->base};
     const char *host = *samples->provenance.host ? samples->provenance.host : "calibrated";
     snprintf(result->name, sizeof result->name, "%.63s", options->name ? options->name : host);
     fr_status status = fit_all(samples, options, result, err);

@@ -1,12 +1,15 @@
 /** @file
  *  From samples to a cluster file, with the error of every fit.
  *
- *  Medians of repeated measurements are fitted, in relative error, because a model is used over
- *  six decades of message size and an absolute fit sees only the largest.  Every operation is
- *  fitted in two forms, both of models/form/:
- *      log       t = c1 log2 p + c2 m + c3        one line for all p and m (the papers' form)
- *      segments  t = latency + per_byte m         per level, p and range of m
- *  and the one that predicts left-out points better is written, unless the user chose.
+ *  Medians of repeated measurements are fitted in relative error, robustly.  Every operation is
+ *  fitted in all forms of models/form/ (calibrate/fitter/):
+ *      log         t = c1 log2 p + c2 m + c3        one line for all p and m (the papers' form)
+ *      segments    t = latency + per_byte m         per level, p and range of m
+ *      algorithm   alpha and beta of the algorithm of the table that comes nearest
+ *      similarity  the measured table, carried to other p (models/similarity.h)
+ *  Each is then fitted without every second size, and without the largest rank count, and the
+ *  one that predicts what was held out best is written, unless the user chose.  Samples of
+ *  different series (calibrate/series.h) are never pooled.
  *
  *  Symbols:  p  ranks [1]   m  message as nccl-tests counts it ("total") [B]   t  median [s]
  */
@@ -16,15 +19,26 @@
 #include "calibrate/samples.h"
 #include "models/comm.h"
 
-typedef enum { FR_FIT_BEST, FR_FIT_LOG, FR_FIT_SEGMENTS } fr_fit_form;
-/** Spellings for --form in that order ("best", "log", "segments"), then NULL. */
+/** Candidates in the order of calibrate/fitter_list.h after FR_FIT_BEST. */
+typedef enum {
+    FR_FIT_BEST,
+    FR_FIT_LOG,
+    FR_FIT_SEGMENTS,
+    FR_FIT_ALGORITHM,
+    FR_FIT_SIMILARITY,
+    FR_FIT_FORMS
+} fr_fit_form;
+/** Spellings for --form in that order ("best", "log", ...), then NULL. */
 extern const char *const fr_fit_form_names[];
 
 struct fr_fit_options {
     fr_fit_form form;
-    const char *name; /**< of the cluster; NULL: the host's */
-    double busy_W;    /**< per rank; negative: not stated */
-    double idle_W;    /**< the same */
+    const char *name;   /**< of the cluster; NULL: the host's */
+    const char *series; /**< only series whose name has this in it; NULL: all */
+    const struct fr_json_document
+        *base;     /**< a cluster file for what was not measured, or NULL */
+    double busy_W; /**< per rank; negative: not stated */
+    double idle_W; /**< the same */
 };
 
 /** How far a fit is from what it was fitted to. */
@@ -39,9 +53,14 @@ struct fr_fit_point {
     fr_op op;
     int level;
     int64_t n_ranks;
-    double size_B, time_s; /**< time_s: the median */
-    double uncertainty;    /**< half width of its 95 % interval, relative; 1e9 when unknown */
-    int n, n_slow;         /**< samples, and those beyond fr_sorted_slow_limit */
+    int64_t n_nodes; /**< 0: not stated */
+    double size_B;
+    double median_s;    /**< of all samples */
+    double time_s;      /**< of those not disturbed: what is fitted */
+    double uncertainty; /**< half width of the median's 95 % interval, relative, of order
+                           statistics or over launches, the wider; 1e9 when unknown */
+    int n, n_slow;      /**< samples, and those beyond fr_sorted_slow_limit */
+    int n_launches;
 };
 
 struct fr_fit_log {
@@ -50,25 +69,32 @@ struct fr_fit_log {
     struct fr_fit_quality quality;
 };
 
-/** Points of one op, level and p, by ascending size, and what was fitted to them. */
+/** Points of one op, level, p and nodes, by ascending size. */
 struct fr_fit_curve {
     const struct fr_fit_point *points;
     int n_points;
-    struct fr_segment_fit fit;
-    struct fr_fit_quality segments, log, log_ordinary; /**< of each form, on these points */
+    struct fr_fit_quality quality[FR_FIT_FORMS]; /**< of each form, on these points */
+    struct fr_fit_quality log_ordinary;
+};
+
+/** One form, fitted; [FR_FIT_BEST] is not used. */
+struct fr_fit_candidate {
+    struct fr_price price;            /**< form NULL: too few points for it; levels 0 and 1 */
+    struct fr_fit_quality quality;    /**< on what it was fitted to */
+    struct fr_fit_quality held_sizes; /**< every second size, fitted without; n 0: not tried */
+    struct fr_fit_quality held_ranks; /**< the largest p of each level, fitted without */
 };
 
 struct fr_fit_op {
-    const struct fr_fit_point *points; /**< by level, p, size */
+    const struct fr_fit_point *points; /**< by level, p, nodes, size */
     int n_points;                      /**< 0: not measured */
+    bool gpu;                          /**< of a GPU library, not MPI */
+    char series[256];                  /**< "": our own harness */
     struct fr_fit_curve *curves;
     int n_curves;
-    struct fr_fit_log log;          /**< least squares of relative errors */
+    struct fr_fit_candidate candidate[FR_FIT_FORMS];
     struct fr_fit_log log_ordinary; /**< least squares of absolute errors, as usually done */
-    struct fr_fit_quality segments;
-    double left_out_log,
-        left_out_segments; /**< median |error| of left-out sizes; <0: unknown */
-    bool use_log;
+    fr_fit_form chosen;
 };
 
 /** Medians over a full grid of shapes. */
@@ -87,17 +113,19 @@ struct fr_fit_result {
     int n_points;
     struct fr_fit_op ops[FR_OP_COUNT];
     struct fr_fit_gemm gemm[FR_DTYPE_COUNT];
+    bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream */
     double launch_s;
     struct fr_levels levels;
-    int level_index[FR_SAMPLE_LEVELS]; /**< sample level -> levels.level, or -1 */
+    int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
+    const struct fr_json_document *base;
     double busy_W, idle_W;
     bool power_given;
 };
 
 /** @return FR_OK; FR_ERR_INPUT when there is nothing to describe the device or a level with (no
- *          gemm, memory or message samples); FR_ERR_NOMEM.  Free @p result with fr_fit_free,
+ *          gemm, memory or message samples), or an operation comes in several series; FR_ERR_NOMEM.  Free @p result with fr_fit_free,
  *          also on error. */
 fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
                  struct fr_fit_result *result, struct fr_error *err);
@@ -105,6 +133,9 @@ void fr_fit_free(struct fr_fit_result *result);
 
 /** Append the cluster file.  Check text->failed at the end. */
 void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *text);
+
+/** What a price says of the ranks and size of a point [s]. */
+double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *point);
 
 /** Append a table for a person: how well each form fits each operation and p. */
 void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text);

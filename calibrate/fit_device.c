@@ -79,41 +79,86 @@ static const struct fr_fit_curve *link_curve(const struct fr_fit_result *result,
 /* alpha from the smallest message, beta from the largest: the straight line through both ends
  * is what an algorithm that sends small and large messages needs right.  A collective over p
  * ranks takes log2 p steps and moves what its bus factor says. */
-static fr_status fit_link(const struct fr_fit_result *result, int sample_level,
-                          struct fr_level *level, struct fr_error *err) {
-    const struct fr_fit_curve *curve = link_curve(result, sample_level);
-    if (!curve && level->ranks > 1)
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "the samples hold no messages within level \"%s\", so its links are unknown",
-            level->name);
-    if (!curve) { /* one rank: nothing is ever sent, any rate will do */
-        level->rate_B_per_s = result->memory_rate_B_per_s;
-        return FR_OK;
-    }
+static void fit_link(const struct fr_fit_curve *curve, struct fr_level *level) {
     const struct fr_fit_point *first = curve->points, *last = first + curve->n_points - 1;
     double steps = log2((double)first->n_ranks);
     double moved_B = fr_op_bus_factor(first->op, first->n_ranks) * last->size_B;
     level->latency_s = first->time_s / steps;
     double move_s = last->time_s - first->time_s;
     level->rate_B_per_s = move_s > 0 ? moved_B / move_s : moved_B / last->time_s;
+}
+
+/* @param imported  other people's files, which rarely measure every level */
+static fr_status fit_level(const struct fr_fit_result *result, int sample_level, bool imported,
+                           struct fr_level *level, struct fr_error *err) {
+    const struct fr_fit_curve *curve = link_curve(result, sample_level);
+    if (!curve && level->ranks > 1 && imported)
+        curve = link_curve(result, !sample_level); /* the links of the other level, at least */
+    if (curve) {
+        fit_link(curve, level);
+        return FR_OK;
+    }
+    if (level->ranks > 1)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "the samples hold no messages within level \"%s\", so its links are unknown",
+            level->name);
+    /* One rank: nothing is ever sent, any rate will do. */
+    level->rate_B_per_s = result->memory_rate_B_per_s > 0 ? result->memory_rate_B_per_s : 1e9;
     return FR_OK;
 }
 
-fr_status fr_fit_levels(struct fr_fit_result *result, struct fr_error *err) {
+/* The levels of the base; what was measured over several nodes is its outermost. */
+static fr_status base_levels(struct fr_fit_result *result, bool several, struct fr_error *err) {
+    struct fr_json root = fr_json_root(result->base), array = fr_json_member(&root, "levels");
+    FR_TRY(fr_levels_read(&array, &result->levels, err));
+    result->outermost = result->levels.count - 1;
+    if (several && result->levels.count < 2)
+        return fr_json_fail(&array, err,
+                            "has one level, but samples were taken over several nodes");
+    return FR_OK;
+}
+
+struct extent {
+    int64_t per_node; /* most ranks of a node */
+    bool several;     /* nodes */
+};
+
+static struct extent measured_extent(const struct fr_fit_result *result) {
+    struct extent e = {1, false};
+    for (int i = 0; i < result->n_points; i++) {
+        const struct fr_fit_point *p = &result->points[i];
+        struct fr_group group = {.ranks_per_node = p->n_ranks};
+        if (p->level > 0)
+            group.ranks_per_node =
+                p->n_nodes > 1 ? (p->n_ranks + p->n_nodes - 1) / p->n_nodes : 1;
+        if (group.ranks_per_node > e.per_node) e.per_node = group.ranks_per_node;
+        e.several = e.several || p->level > 0;
+    }
+    return e;
+}
+
+/* A benchmark's output says nothing of the machine's size beyond its own: with several nodes
+ * measured any number of them may be asked about, and is marked as extrapolated. */
+static const int64_t IMPORTED_NODES = (int64_t)1 << 20;
+
+fr_status fr_fit_levels(const struct fr_samples *samples, struct fr_fit_result *result,
+                        struct fr_error *err) {
     const struct fr_provenance *p = &result->provenance;
     struct fr_levels *levels = &result->levels;
-    for (int i = 0; i < FR_SAMPLE_LEVELS; i++) {
-        bool wanted =
-            i == FR_SAMPLE_NODE ? p->nodes == 1 || p->ranks_per_node > 1 : p->nodes > 1;
-        result->level_index[i] = wanted ? levels->count : -1;
-        if (!wanted) continue;
+    struct extent extent = measured_extent(result);
+    bool imported = samples->n_source > 0;
+    int64_t per_node = imported ? extent.per_node : p->ranks_per_node;
+    bool several = imported ? extent.several : p->nodes > 1;
+    if (result->base) return base_levels(result, extent.several, err);
+    for (int i = 0; i <= (int)several; i++) {
         struct fr_level *level = &levels->level[levels->count++];
         snprintf(level->name, sizeof level->name, "%s", fr_sample_level_names[i]);
-        level->ranks = i == FR_SAMPLE_NODE ? p->ranks_per_node : p->nodes * p->ranks_per_node;
+        level->ranks = i == 0 ? per_node : per_node * (imported ? IMPORTED_NODES : p->nodes);
         /* One network adapter a node is assumed; a pair was measured alone, all share it. */
-        level->shared_by = i == FR_SAMPLE_NODE ? 1 : p->ranks_per_node;
-        FR_TRY(fit_link(result, i, level, err));
+        level->shared_by = i == 0 || imported ? 1 : per_node;
+        FR_TRY(fit_level(result, i, imported, level, err));
     }
+    result->outermost = levels->count - 1;
     return FR_OK;
 }

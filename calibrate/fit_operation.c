@@ -1,12 +1,13 @@
-/* One operation: its curves, both forms, how well each does, and which is kept. */
+/* One operation: its curves, all forms, how well each does on what it was fitted to and on what
+ * was held out, and which is kept. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "calibrate/fit_parts.h"
-#include "calibrate/statistics.h"
+#include "calibrate/fitter.h"
 
 static bool same_curve(const struct fr_fit_point *a, const struct fr_fit_point *b) {
-    return a->level == b->level && a->n_ranks == b->n_ranks;
+    return a->level == b->level && a->n_ranks == b->n_ranks && a->n_nodes == b->n_nodes;
 }
 
 static fr_status make_curves(struct fr_fit_op *op) {
@@ -17,115 +18,158 @@ static fr_status make_curves(struct fr_fit_op *op) {
             op->curves[op->n_curves++].points = &op->points[i];
         op->curves[op->n_curves - 1].n_points++;
     }
-    for (int i = 0; i < op->n_curves; i++) {
-        struct fr_fit_curve *curve = &op->curves[i];
-        FR_TRY(fr_fit_segments(curve->points, curve->n_points, -1, &curve->fit));
-    }
     return FR_OK;
 }
 
-/* Predictions of one form for @p points: of @p log if it is given, otherwise of @p curve. */
-static void predict(const struct fr_fit_point *points, int n, const struct fr_fit_log *log,
-                    const struct fr_segment_fit *fit, double *predicted_s) {
-    for (int i = 0; i < n; i++)
-        predicted_s[i] = log ? fr_fit_log_time_s(log, points[i].n_ranks, points[i].size_B)
-                             : fr_fit_segments_time_s(fit, points[i].size_B);
+double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *point) {
+    struct fr_group group = fr_fit_group(point);
+    bool extrapolated = false;
+    return fr_comm_time_s(price, &group, point->size_B, &extrapolated);
 }
 
-static fr_status judge_log(const struct fr_fit_op *op, struct fr_fit_log *log,
-                           const double *measured_s, double *scratch_s) {
-    if (!log->present) return FR_OK;
-    predict(op->points, op->n_points, log, NULL, scratch_s);
-    return fr_fit_measure(scratch_s, measured_s, op->n_points, &log->quality);
-}
-
-static fr_status judge_curve(const struct fr_fit_op *op, struct fr_fit_curve *curve,
-                             const double *measured_s, double *scratch_s) {
-    const struct fr_fit_log *logs[] = {&op->log, &op->log_ordinary};
-    struct fr_fit_quality *qualities[] = {&curve->log, &curve->log_ordinary};
-    int n = curve->n_points;
-    predict(curve->points, n, NULL, &curve->fit, scratch_s);
-    FR_TRY(fr_fit_measure(scratch_s, measured_s, n, &curve->segments));
-    for (int i = 0; i < 2; i++) {
-        if (!logs[i]->present) continue;
-        predict(curve->points, n, logs[i], NULL, scratch_s);
-        FR_TRY(fr_fit_measure(scratch_s, measured_s, n, qualities[i]));
+/* @param scratch  room for 2 n */
+static fr_status judge(const struct fr_price *price, const struct fr_fit_point *points, int n,
+                       double *scratch, struct fr_fit_quality *quality) {
+    for (int i = 0; i < n; i++) {
+        scratch[i] = fr_fit_price_s(price, &points[i]);
+        scratch[n + i] = points[i].time_s;
     }
-    return FR_OK;
+    return fr_fit_measure(scratch, scratch + n, n, quality);
 }
 
-/* Measured and predicted times in one allocation of 2 n. */
-static fr_status judge_all(struct fr_fit_op *op, double *measured_s, double *scratch_s) {
-    for (int i = 0; i < op->n_points; i++) measured_s[i] = op->points[i].time_s;
-    FR_TRY(judge_log(op, &op->log, measured_s, scratch_s));
-    FR_TRY(judge_log(op, &op->log_ordinary, measured_s, scratch_s));
-    for (int i = 0; i < op->n_curves; i++) {
-        struct fr_fit_curve *curve = &op->curves[i];
-        FR_TRY(judge_curve(op, curve, measured_s + (curve->points - op->points), scratch_s));
+/* What a fold leaves out. */
+enum fold { EVEN_SIZES, ODD_SIZES, LARGEST_RANKS, FOLDS };
+
+/* The largest p of its level, where the level has a smaller one in the same layout. */
+static bool largest_ranks(const struct fr_fit_op *op, const struct fr_fit_point *point) {
+    bool smaller = false;
+    struct fr_group group = fr_fit_group(point);
+    for (int c = 0; c < op->n_curves; c++) {
+        const struct fr_fit_point *other = op->curves[c].points;
+        struct fr_group beside = fr_fit_group(other);
+        if (other->level != point->level ||
+            (point->level > 0 && beside.ranks_per_node != group.ranks_per_node))
+            continue;
+        if (other->n_ranks > point->n_ranks) return false;
+        smaller = smaller || other->n_ranks < point->n_ranks;
     }
-    for (int i = 0, at = 0; i < op->n_curves; at += op->curves[i++].n_points)
-        predict(op->curves[i].points, op->curves[i].n_points, NULL, &op->curves[i].fit,
-                scratch_s + at);
-    return fr_fit_measure(scratch_s, measured_s, op->n_points, &op->segments);
+    return smaller;
 }
 
-static fr_status left_out_segments(const struct fr_fit_curve *curve, int i, double *error) {
-    struct fr_segment_fit fit;
-    fr_status status = fr_fit_segments(curve->points, curve->n_points, i, &fit);
-    if (status == FR_OK)
-        *error = fabs(fr_fit_segments_time_s(&fit, curve->points[i].size_B) /
-                          curve->points[i].time_s -
-                      1);
-    free(fit.segments);
+static bool left_out(const struct fr_fit_op *op, const struct fr_fit_curve *curve, int i,
+                     enum fold fold) {
+    if (fold == LARGEST_RANKS) return largest_ranks(op, &curve->points[i]);
+    return i > 0 && i + 1 < curve->n_points && i % 2 == (fold == ODD_SIZES);
+}
+
+static int split(const struct fr_fit_op *op, enum fold fold, struct fr_fit_point *kept,
+                 struct fr_fit_point *out) {
+    int n_kept = 0, n_out = 0;
+    for (int c = 0; c < op->n_curves; c++)
+        for (int i = 0; i < op->curves[c].n_points; i++)
+            if (left_out(op, &op->curves[c], i, fold))
+                out[n_out++] = op->curves[c].points[i];
+            else
+                kept[n_kept++] = op->curves[c].points[i];
+    return n_out;
+}
+
+struct held {
+    double *predicted_s, *measured_s;
+    int n;
+};
+
+/* Fit without a fold and predict it. */
+static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
+                          struct fr_fit_point *room, struct held *held) {
+    struct fr_fit_point *kept = room, *out = room + op->n_points;
+    struct fr_price price = {.op = op->points->op};
+    int n_out = split(op, fold, kept, out), n_kept = op->n_points - n_out;
+    if (n_out == 0 || n_kept == 0) return FR_OK;
+    fr_status status = fr_fitters[form - 1]->fit(kept, n_kept, op->gpu, &price);
+    for (int i = 0; status == FR_OK && price.form && i < n_out; i++) {
+        held->predicted_s[held->n] = fr_fit_price_s(&price, &out[i]);
+        held->measured_s[held->n++] = out[i].time_s;
+    }
+    fr_price_free(&price);
     return status;
 }
 
-static fr_status left_out_log(const struct fr_fit_op *op, int i, double *error) {
-    struct fr_fit_log log;
-    const struct fr_fit_point *point = &op->points[i];
-    FR_TRY(fr_fit_log_form(op->points, op->n_points, true, i, &log));
-    double time_s = fr_fit_log_time_s(&log, point->n_ranks, point->size_B);
-    *error = log.present ? fabs(time_s / point->time_s - 1) : HUGE_VAL;
+static fr_status fit_form(struct fr_fit_op *op, int form, struct fr_fit_point *room,
+                          double *scratch) {
+    struct fr_fit_candidate *candidate = &op->candidate[form];
+    struct held held = {scratch, scratch + op->n_points, 0};
+    candidate->price.op = op->points->op;
+    candidate->price.residual_median = candidate->price.residual_p90 = -1;
+    FR_TRY(fr_fitters[form - 1]->fit(op->points, op->n_points, op->gpu, &candidate->price));
+    if (!candidate->price.form) return FR_OK;
+    FR_TRY(judge(&candidate->price, op->points, op->n_points, scratch, &candidate->quality));
+    for (int c = 0; c < op->n_curves; c++)
+        FR_TRY(judge(&candidate->price, op->curves[c].points, op->curves[c].n_points, scratch,
+                     &op->curves[c].quality[form]));
+    FR_TRY(hold_out(op, form, EVEN_SIZES, room, &held));
+    FR_TRY(hold_out(op, form, ODD_SIZES, room, &held));
+    FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_sizes));
+    held.n = 0;
+    FR_TRY(hold_out(op, form, LARGEST_RANKS, room, &held));
+    FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_ranks));
+    /* What a price says of itself is how it did on what it had not seen. */
+    const struct fr_fit_quality *said =
+        candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;
+    candidate->price.residual_median = said->median;
+    candidate->price.residual_p90 = said->p90;
+    candidate->price.residual_points = said->n;
     return FR_OK;
 }
 
-/* Each size inside a curve is left out in turn and predicted from the others; the ends are
- * not, since that would be extrapolation. */
-static fr_status leave_out(struct fr_fit_op *op, double *log_errors, double *segment_errors) {
-    size_t n = 0;
-    for (int c = 0; c < op->n_curves; c++) {
-        const struct fr_fit_curve *curve = &op->curves[c];
-        for (int i = 1; i + 1 < curve->n_points; i++, n++) {
-            FR_TRY(left_out_segments(curve, i, &segment_errors[n]));
-            FR_TRY(left_out_log(op, (int)(curve->points - op->points) + i, &log_errors[n]));
-        }
-    }
-    op->left_out_log = op->left_out_segments = -1;
-    if (n == 0) return FR_OK;
-    fr_sort(log_errors, n);
-    fr_sort(segment_errors, n);
-    op->left_out_segments = fr_sorted_median(segment_errors, n);
-    if (op->log.present) op->left_out_log = fr_sorted_median(log_errors, n);
+static fr_status ordinary(struct fr_fit_op *op, double *scratch) {
+    FR_TRY(fr_fit_log_form(op->points, op->n_points, false, -1, &op->log_ordinary));
+    if (!op->log_ordinary.present) return FR_OK;
+    struct fr_price price = {.form = &fr_form_log,
+                             .op = op->points->op,
+                             .c1_s = op->log_ordinary.c1_s,
+                             .c2_s_per_B = op->log_ordinary.c2_s_per_B,
+                             .c3_s = op->log_ordinary.c3_s};
+    FR_TRY(judge(&price, op->points, op->n_points, scratch, &op->log_ordinary.quality));
+    for (int c = 0; c < op->n_curves; c++)
+        FR_TRY(judge(&price, op->curves[c].points, op->curves[c].n_points, scratch,
+                     &op->curves[c].log_ordinary));
     return FR_OK;
+}
+
+/* Held-out error: unseen sizes, and unseen ranks where they were tried; a form that could not be
+ * tried at all is judged by its residuals, and doubled for that. */
+static double score(const struct fr_fit_candidate *candidate) {
+    if (!candidate->price.form) return HUGE_VAL;
+    if (candidate->held_sizes.n == 0 && candidate->held_ranks.n == 0)
+        return 2 * candidate->quality.median;
+    return candidate->held_sizes.median + candidate->held_ranks.median;
+}
+
+static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
+    fr_fit_form best = FR_FIT_SIMILARITY;
+    if (wanted != FR_FIT_BEST && op->candidate[wanted].price.form) return wanted;
+    for (int form = FR_FIT_LOG; form < FR_FIT_FORMS; form++)
+        if (score(&op->candidate[form]) < score(&op->candidate[best])) best = (fr_fit_form)form;
+    return best;
 }
 
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form) {
-    double *scratch = calloc(2 * (size_t)op->n_points, sizeof *scratch);
-    fr_status status = scratch ? make_curves(op) : FR_ERR_NOMEM;
-    if (status == FR_OK) status = fr_fit_log_form(op->points, op->n_points, true, -1, &op->log);
-    if (status == FR_OK)
-        status = fr_fit_log_form(op->points, op->n_points, false, -1, &op->log_ordinary);
-    if (status == FR_OK) status = judge_all(op, scratch, scratch + op->n_points);
-    if (status == FR_OK) status = leave_out(op, scratch, scratch + op->n_points);
+    size_t n = (size_t)op->n_points;
+    double *scratch = calloc(2 * n, sizeof *scratch);
+    struct fr_fit_point *room = calloc(2 * n, sizeof *room);
+    fr_status status = scratch && room ? make_curves(op) : FR_ERR_NOMEM;
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS && status == FR_OK; f++)
+        status = fit_form(op, f, room, scratch);
+    if (status == FR_OK) status = ordinary(op, scratch);
+    if (status == FR_OK) op->chosen = choose(op, form);
     free(scratch);
-    bool log_better = op->left_out_log >= 0 && op->left_out_log < op->left_out_segments;
-    op->use_log =
-        op->log.present && (form == FR_FIT_LOG || (form == FR_FIT_BEST && log_better));
+    free(room);
     return status;
 }
 
 void fr_fit_operation_free(struct fr_fit_op *op) {
-    for (int i = 0; i < op->n_curves; i++) free(op->curves[i].fit.segments);
+    for (int f = 0; f < FR_FIT_FORMS; f++) fr_price_free(&op->candidate[f].price);
     free(op->curves);
     *op = (struct fr_fit_op){0};
 }

@@ -4,15 +4,18 @@
 #define FR_CALIBRATE_FIT_PARTS_H
 
 #include "calibrate/fit.h"
+#include "calibrate/series.h"
 
 /** Quality of @p predicted against @p measured, both > 0.  n = 0 gives zeros.
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, int n,
                          struct fr_fit_quality *quality);
 
-/** Medians of all collective samples, sorted by op, level, p, size. */
-fr_status fr_fit_medians(const struct fr_samples *samples, struct fr_fit_point **points,
-                         int *n_points);
+/** Medians of the collective samples of one series that can be fitted (not failed, not in place,
+ *  of sizes above 0), sorted by op, level, p, nodes, size.
+ *  @param series  index into @p list; negative: all samples */
+fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_series_list *list,
+                         int series, struct fr_fit_point **points, int *n_points);
 
 /** t = c1 log2 p + c2 m + c3 over @p points with coefficients >= 0: of all subsets of terms
  *  whose least-squares solution is non-negative, the best.  Terms that the points cannot tell
@@ -34,7 +37,8 @@ fr_status fr_fit_segments(const struct fr_fit_point *points, int n, int skip,
 /** The same as fr_form_segments prices it. */
 double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
 
-/** Curves, both forms, their qualities and the choice between them. */
+/** Curves, all forms, their qualities and the choice between them; op->points, n_points and gpu
+ *  are set. */
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
 void fr_fit_operation_free(struct fr_fit_op *op);
 
@@ -46,7 +50,9 @@ void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 /** Memory, bandwidth, launch, power. */
 fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
                         struct fr_fit_result *result, struct fr_error *err);
-/** Levels from provenance and two-rank messages; FR_ERR_INPUT when a level has none. */
-fr_status fr_fit_levels(struct fr_fit_result *result, struct fr_error *err);
+/** Levels from the base, or from provenance and two-rank messages; FR_ERR_INPUT when a level has
+ *  none. */
+fr_status fr_fit_levels(const struct fr_samples *samples, struct fr_fit_result *result,
+                        struct fr_error *err);
 
 #endif

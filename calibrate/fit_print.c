@@ -3,25 +3,38 @@
 
 #include "calibrate/fit_parts.h"
 
-static void add_cells(const struct fr_fit_quality *quality, bool present,
-                      struct fr_text *text) {
-    if (!present) {
-        fr_text_addf(text, "  %20s", "-");
-        return;
-    }
-    fr_text_addf(text, "  %6.1f %6.1f %6.2f", 100 * quality->median, 100 * quality->p90,
-                 quality->rmse_log2);
+static void add_cell(const struct fr_fit_quality *quality, bool present, struct fr_text *text) {
+    if (present && quality->n > 0)
+        fr_text_addf(text, "  %6.1f %6.1f", 100 * quality->median, 100 * quality->p90);
+    else
+        fr_text_addf(text, "  %13s", "-");
 }
 
 static void add_curve(const struct fr_fit_op *op, const struct fr_fit_curve *curve,
                       struct fr_text *text) {
     const struct fr_fit_point *first = curve->points;
-    fr_text_addf(text, "%-14s %-6s %5" PRId64 " %5d", fr_op_names[first->op],
+    fr_text_addf(text, "%-14s %-6s %6" PRId64 " %5d", fr_op_names[first->op],
                  fr_sample_level_names[first->level], first->n_ranks, curve->n_points);
-    add_cells(&curve->log_ordinary, op->log_ordinary.present, text);
-    add_cells(&curve->log, op->log.present, text);
-    add_cells(&curve->segments, true, text);
-    fr_text_addf(text, "  %2d  %s\n", curve->fit.count, op->use_log ? "log" : "segments");
+    add_cell(&curve->log_ordinary, op->log_ordinary.present, text);
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
+        add_cell(&curve->quality[f], op->candidate[f].price.form != NULL, text);
+    fr_text_addf(text, "\n");
+}
+
+static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
+                     struct fr_text *text) {
+    bool any = false;
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_fit_candidate *c = &op->candidate[f];
+        any = any || (ranks ? c->held_ranks.n : c->held_sizes.n) > 0;
+    }
+    if (!any) return;
+    fr_text_addf(text, "%-14s %-19s  %13s", fr_op_names[op->points->op], what, "");
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_fit_candidate *c = &op->candidate[f];
+        add_cell(ranks ? &c->held_ranks : &c->held_sizes, c->price.form != NULL, text);
+    }
+    fr_text_addf(text, "  %s\n", ranks ? "" : fr_fit_form_names[op->chosen]);
 }
 
 static void add_spread(const struct fr_fit_result *result, struct fr_text *text) {
@@ -51,10 +64,12 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_text_addf(text, "  %d shapes dropped: the grid was not complete\n",
                          gemm->n_dropped);
     }
-    fr_text_addf(
-        text, "memory %s, call %s\n",
-        fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate),
-        fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
+    if (result->has_device)
+        fr_text_addf(
+            text, "memory %s, call %s\n",
+            fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate,
+                               sizeof rate),
+            fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
     for (int i = 0; i < result->levels.count; i++) {
         const struct fr_level *level = &result->levels.level[i];
         fr_text_addf(
@@ -65,13 +80,23 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
 }
 
 void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
-    fr_text_addf(text, "Error of each fit: median %%, 90th percentile %%, RMSE in log2(us)\n");
-    fr_text_addf(text, "%-14s %-6s %5s %5s  %20s  %20s  %20s  %2s  %s\n", "operation", "level",
-                 "ranks", "sizes", "log, ordinary", "log, relative", "segments", "n",
-                 "written");
+    fr_text_addf(text,
+                 "relative errors in percent, median and 90th percentile\n%-14s %-6s %6s "
+                 "%5s  %13s",
+                 "operation", "level", "ranks", "sizes", "log, ordinary");
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
+        fr_text_addf(text, "  %13s", fr_fit_form_names[f]);
+    fr_text_addf(text, "\n");
     for (int i = 0; i < FR_OP_COUNT; i++)
         for (int c = 0; c < result->ops[i].n_curves; c++)
             add_curve(&result->ops[i], &result->ops[i].curves[c], text);
+    fr_text_addf(text, "held out: every second size, the largest rank count; written is the "
+                       "form that predicts them best\n");
+    for (int i = 0; i < FR_OP_COUNT; i++) {
+        if (result->ops[i].n_points == 0) continue;
+        add_held("sizes", &result->ops[i], false, text);
+        add_held("ranks", &result->ops[i], true, text);
+    }
     add_spread(result, text);
     add_device(result, text);
 }

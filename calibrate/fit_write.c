@@ -1,6 +1,7 @@
 /* The cluster file of a fit (docs/files.md). */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json.h"
 #include "calibrate/fit_parts.h"
@@ -108,73 +109,71 @@ static void add_levels(struct fr_json_writer *w, const struct fr_levels *levels)
     fr_json_end_array(w);
 }
 
-static void add_log(struct fr_json_writer *w, const struct fr_fit_log *log) {
-    fr_json_add_string(w, "form", "log");
-    fr_json_add_string(w, "message", "total");
-    add_rounded(w, "c1", log->c1_s, FR_QUANTITY_TIME);
-    add_rounded(w, "c2", log->c2_s_per_B, FR_QUANTITY_INVERSE_RATE);
-    add_rounded(w, "c3", log->c3_s, FR_QUANTITY_TIME);
-    add_quality(w, &log->quality);
+/* Forms were fitted with level 1 for whatever is over several nodes. */
+static void relevel(struct fr_price *price, int outermost) {
+    if (outermost < 1) return;
+    for (int i = 0; i < price->n_fits; i++)
+        if (price->fits[i].level == 1) price->fits[i].level = outermost;
+    for (int i = 0; i < price->similarity.n_tables; i++)
+        if (price->similarity.tables[i].level == 1)
+            price->similarity.tables[i].level = outermost;
+    price->similarity.law[outermost] = price->similarity.law[1];
 }
 
-static void add_curve(struct fr_json_writer *w, const struct fr_fit_curve *curve) {
-    const struct fr_segment_fit *fit = &curve->fit;
-    fr_json_begin_object(w);
-    fr_json_add_integer(w, "ranks", fit->n_ranks);
-    fr_json_add_string(w, "level", fr_sample_level_names[fit->level]);
-    add_quantity(w, "min", fit->min_B, FR_QUANTITY_SIZE);
-    add_quantity(w, "max", fit->max_B, FR_QUANTITY_SIZE);
-    fr_json_key(w, "segments");
-    fr_json_begin_array(w);
-    for (int i = 0; i < fit->count; i++) {
-        fr_json_begin_object(w);
-        add_quantity(w, "up_to", fit->segments[i].up_to_B, FR_QUANTITY_SIZE);
-        add_rounded(w, "latency", fit->segments[i].latency_s, FR_QUANTITY_TIME);
-        add_rounded(w, "per_byte", fit->segments[i].s_per_B, FR_QUANTITY_INVERSE_RATE);
-        fr_json_end_object(w);
-    }
-    fr_json_end_array(w);
-    fr_json_end_object(w);
+static void add_price(struct fr_json_writer *w, const struct fr_fit_result *result,
+                      const struct fr_fit_op *op) {
+    struct fr_price price = op->candidate[op->chosen].price; /* its arrays are put back below */
+    relevel(&price, result->outermost);
+    fr_price_write(&price, &result->levels, w);
+    for (int i = 0; i < price.n_fits; i++) price.fits[i].level = price.fits[i].level > 0;
+    for (int i = 0; i < price.similarity.n_tables; i++)
+        price.similarity.tables[i].level = price.similarity.tables[i].level > 0;
 }
 
-/* Curves of a level that the file does not have (samples merged from differently laid out
- * runs) are left out. */
-static void add_segments(struct fr_json_writer *w, const struct fr_fit_result *result,
-                         const struct fr_fit_op *op) {
-    fr_json_add_string(w, "form", "segments");
-    fr_json_add_string(w, "message", "total");
-    fr_json_key(w, "fits");
-    fr_json_begin_array(w);
-    for (int i = 0; i < op->n_curves; i++)
-        if (result->level_index[op->curves[i].fit.level] >= 0) add_curve(w, &op->curves[i]);
-    fr_json_end_array(w);
-    add_quality(w, &op->segments);
-}
-
-static bool has_curve(const struct fr_fit_result *result, const struct fr_fit_op *op) {
-    for (int i = 0; i < op->n_curves; i++)
-        if (result->level_index[op->curves[i].fit.level] >= 0) return true;
-    return false;
-}
-
+/* What was measured; of the base, what was not. */
 static void add_collectives(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    struct fr_json root = {0}, base = {0};
+    if (result->base) {
+        root = fr_json_root(result->base);
+        base = fr_json_member(&root, "collectives");
+    }
     fr_json_key(w, "collectives");
     fr_json_begin_object(w);
     for (int i = 0; i < FR_OP_COUNT; i++) {
         const struct fr_fit_op *op = &result->ops[i];
-        if (op->n_points == 0 || !(op->use_log || has_curve(result, op))) continue;
+        struct fr_json kept = fr_json_member(&base, fr_op_names[i]);
+        if (op->n_points == 0 && !fr_json_present(&kept)) continue;
         fr_json_key(w, fr_op_names[i]);
-        fr_json_begin_object(w);
-        if (op->use_log)
-            add_log(w, &op->log);
+        if (op->n_points > 0)
+            add_price(w, result, op);
         else
-            add_segments(w, result, op);
-        fr_json_end_object(w);
+            fr_json_put_copy(w, &kept);
     }
     fr_json_end_object(w);
 }
 
-static void add_calibration(struct fr_json_writer *w, const struct fr_provenance *p) {
+static void add_base(struct fr_json_writer *w, const struct fr_fit_result *result,
+                     const char *key) {
+    struct fr_json root = {0}, member = {0};
+    if (!result->base) return;
+    root = fr_json_root(result->base);
+    member = fr_json_member(&root, key);
+    if (!fr_json_present(&member)) return;
+    fr_json_key(w, key);
+    fr_json_put_copy(w, &member);
+}
+
+static void add_series(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    fr_json_key(w, "series");
+    fr_json_begin_object(w);
+    for (int i = 0; i < FR_OP_COUNT; i++)
+        if (result->ops[i].n_points > 0 && *result->ops[i].series)
+            fr_json_add_string(w, fr_op_names[i], result->ops[i].series);
+    fr_json_end_object(w);
+}
+
+static void add_calibration(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_provenance *p = &result->provenance;
     fr_json_key(w, "calibration");
     fr_json_begin_object(w);
     fr_json_add_string(w, "date", p->date);
@@ -191,6 +190,7 @@ static void add_calibration(struct fr_json_writer *w, const struct fr_provenance
     fr_json_add_bool(w, "oversubscribed", p->oversubscribed);
     fr_json_add_integer(w, "seed", p->seed);
     fr_json_add_string(w, "version", p->version);
+    add_series(w, result);
     fr_json_end_object(w);
 }
 
@@ -198,15 +198,26 @@ void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *te
     const struct fr_provenance *p = &result->provenance;
     struct fr_json_writer w = {.text = text, .indent = 1};
     char source[256];
-    snprintf(source, sizeof source, "measured on %.90s, %.30s, with %lld ranks%s", p->host,
-             *p->date ? p->date : "no date", (long long)p->ranks,
-             p->oversubscribed ? ", more than there are cores" : "");
+    if (p->host[0] && strcmp(p->host, "imported") == 0)
+        snprintf(source, sizeof source, "fitted to imported measurements, up to %lld ranks",
+                 (long long)p->ranks);
+    else
+        snprintf(source, sizeof source, "measured on %.90s, %.30s, with %lld ranks%s", p->host,
+                 *p->date ? p->date : "no date", (long long)p->ranks,
+                 p->oversubscribed ? ", more than there are cores" : "");
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "name", result->name);
     fr_json_add_string(&w, "source", source);
-    add_device(&w, result);
-    add_levels(&w, &result->levels);
+    if (result->has_device)
+        add_device(&w, result);
+    else
+        add_base(&w, result, "device");
+    if (result->base)
+        add_base(&w, result, "levels");
+    else
+        add_levels(&w, &result->levels);
+    add_base(&w, result, "topology");
     add_collectives(&w, result);
-    add_calibration(&w, p);
+    add_calibration(&w, result);
     fr_json_end_object(&w);
 }

@@ -21,7 +21,8 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
                                 err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
-    FR_TRY(fr_device_read(&device, &cluster->device, err));
+    /* Fitted to other people's collectives, a file may say nothing of the processor. */
+    if (fr_json_present(&device)) FR_TRY(fr_device_read(&device, &cluster->device, err));
     return fr_comm_read(&collectives, &cluster->levels, cluster->price, err);
 }
 

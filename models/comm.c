@@ -1,5 +1,6 @@
 #include "models/comm.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,9 @@ static fr_status price_read(const struct fr_json *object, const struct fr_levels
         FR_TRY(fr_json_get_number(&residuals, "median", false, 0, 1e9, &price->residual_median,
                                   err));
         FR_TRY(fr_json_get_number(&residuals, "p90", false, 0, 1e9, &price->residual_p90, err));
+        int64_t points = 0;
+        FR_TRY(fr_json_get_integer(&residuals, "points", false, 0, 1 << 30, &points, err));
+        price->residual_points = (int)points;
     }
     price->form = fr_forms[which];
     return price->form->read(object, levels, price, err);
@@ -61,10 +65,39 @@ fr_status fr_comm_read(const struct fr_json *object, const struct fr_levels *lev
     return FR_OK;
 }
 
+void fr_price_free(struct fr_price *price) {
+    for (int i = 0; i < price->n_fits; i++) free(price->fits[i].segments);
+    free(price->fits);
+    fr_similarity_free(&price->similarity);
+    *price = (struct fr_price){0};
+}
+
 void fr_comm_free(struct fr_price price[FR_OP_COUNT]) {
-    for (int op = 0; op < FR_OP_COUNT; op++) {
-        for (int i = 0; i < price[op].n_fits; i++) free(price[op].fits[i].segments);
-        free(price[op].fits);
-        price[op] = (struct fr_price){0};
+    for (int op = 0; op < FR_OP_COUNT; op++) fr_price_free(&price[op]);
+}
+
+void fr_price_write(const struct fr_price *price, const struct fr_levels *levels,
+                    struct fr_json_writer *w) {
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "form", price->form->name);
+    price->form->write(price, levels, w);
+    if (price->residual_median >= 0) {
+        fr_json_key(w, "residuals");
+        fr_json_begin_object(w);
+        fr_json_add_number(w, "median", price->residual_median);
+        fr_json_add_number(w, "p90", price->residual_p90);
+        fr_json_add_integer(w, "points", price->residual_points);
+        fr_json_end_object(w);
     }
+    fr_json_end_object(w);
+}
+
+void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
+                       double size_B, double time_s, double *low_s, double *high_s) {
+    double fast = 0, slow = 0;
+    bool known = group->n_ranks > 1 && price->form->interval &&
+                 price->form->interval(price, group, size_B, &fast, &slow);
+    if (!known && price->residual_p90 > 0) fast = slow = log2(1 + price->residual_p90);
+    *low_s = time_s * exp2(-fast);
+    *high_s = time_s * exp2(slow);
 }

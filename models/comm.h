@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "models/collective.h"
+#include "models/similarity.h"
 #include "topology/communicator.h"
 
 struct fr_segment {
@@ -37,7 +38,11 @@ struct fr_price {
     const struct fr_collective *algorithm; /**< NULL with form algorithm: auto */
     struct fr_segment_fit *fits;           /**< by level, then p ascending */
     int n_fits;
+    bool own_link; /**< form algorithm: priced with this link instead of the levels' */
+    struct fr_link_cost link;
+    struct fr_similarity similarity;
     double residual_median, residual_p90; /**< relative; negative: not stated */
+    int residual_points;
 };
 
 struct fr_form {
@@ -50,6 +55,12 @@ struct fr_form {
      *  the answer lies outside what was measured, never clears it. */
     double (*time_s)(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated);
+    /** Members of the form's object but "form" and "residuals". */
+    void (*write)(const struct fr_price *price, const struct fr_levels *levels,
+                  struct fr_json_writer *w);
+    /** Half-widths of the 90 % interval in log2 of time; NULL, or false: not known. */
+    bool (*interval)(const struct fr_price *price, const struct fr_group *group, double size_B,
+                     double *fast_log2, double *slow_log2);
 };
 
 #define FR_FORM(name) extern const struct fr_form fr_form_##name;
@@ -63,6 +74,16 @@ extern const struct fr_form *const fr_forms[];
 fr_status fr_comm_read(const struct fr_json *object, const struct fr_levels *levels,
                        struct fr_price price[FR_OP_COUNT], struct fr_error *err);
 void fr_comm_free(struct fr_price price[FR_OP_COUNT]);
+void fr_price_free(struct fr_price *price);
+
+/** Write one operation's object, as fr_comm_read takes it. */
+void fr_price_write(const struct fr_price *price, const struct fr_levels *levels,
+                    struct fr_json_writer *w);
+
+/** The 90 % interval around @p time_s [s]: the form's own, wider on the slow side since
+ *  congestion only slows; else what nine in ten residuals of the fit say; else no width. */
+void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
+                       double size_B, double time_s, double *low_s, double *high_s);
 
 /** m in the convention of the price's file [B]. */
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);

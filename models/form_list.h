@@ -2,3 +2,4 @@
 FR_FORM(log)
 FR_FORM(algorithm)
 FR_FORM(segments)
+FR_FORM(similarity)

@@ -91,6 +91,10 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     FR_TRY(load_documents(names, job, err));
     for (int i = 0; i < names->n_sets; i++) FR_TRY(apply_set(job, names->sets[i], err));
     FR_TRY(fr_cluster_read(job->documents[CLUSTER], &job->cluster, err));
+    if (job->documents[MODEL] && job->cluster.device.memory_rate_B_per_s <= 0)
+        return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
+                       "says nothing of the device, so no model can be priced on it; give "
+                       "\"device\", or fit it with forerun fit --base");
     if (job->documents[MODEL])
         FR_TRY(fr_workload_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));

@@ -84,17 +84,16 @@ static struct row price(const struct fr_cluster *cluster, const struct query *q,
     if (by->algorithm) {
         row.time_s = q->group.n_ranks > 1 ? by->algorithm->time_s(&a) : 0;
         row.algorithm = by->algorithm->name;
-    } else if (by->automatic || (own->form == &fr_form_algorithm && !own->algorithm)) {
+    } else if (by->automatic ||
+               (own->form == &fr_form_algorithm && !own->algorithm && !own->own_link)) {
         row.algorithm = fr_collective_fastest(q->op, &a, &row.time_s)->name;
     } else {
         row.time_s = fr_comm_time_s(own, &q->group, size_B, &row.extrapolated);
         if (own->algorithm) row.algorithm = own->algorithm->name;
     }
-    /* The interval is what the fit's own residuals say: nine in ten points lay within it. */
-    double spread =
-        by->algorithm || by->automatic || own->residual_p90 < 0 ? 0 : own->residual_p90;
-    row.low_s = row.time_s / (1 + spread);
-    row.high_s = row.time_s * (1 + spread);
+    row.low_s = row.high_s = row.time_s;
+    if (!by->algorithm && !by->automatic)
+        fr_price_interval(own, &q->group, size_B, row.time_s, &row.low_s, &row.high_s);
     row.algbw = row.time_s > 0 ? size_B / row.time_s : 0;
     row.busbw = row.algbw * fr_op_bus_factor(q->op, q->group.n_ranks);
     return row;
@@ -177,8 +176,13 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
     if ((double)ranks * (double)stride - (double)stride >=
         (double)fr_levels_capacity(&job->cluster.levels))
         return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
-                       "%lld ranks are asked for, the cluster holds %lld", ranks,
-                       (long long)fr_levels_capacity(&job->cluster.levels));
+                       "%lld ranks are asked for, the cluster holds %lld%s", ranks,
+                       (long long)fr_levels_capacity(&job->cluster.levels),
+                       job->cluster.levels.count > 1
+                           ? ""
+                           : " in one node, and what was measured there says nothing of a "
+                             "network; measure over several nodes, or give its levels to "
+                             "forerun fit --base");
     q->op = (fr_op)op;
     q->group = fr_group_make(&job->cluster.levels, ranks, stride);
     FR_TRY(choose_pricing(fr_args_get(args, "algorithm"), q, err));

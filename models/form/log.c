@@ -30,10 +30,25 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     return start_s + move_s + price->c3_s;
 }
 
+static void write(const struct fr_price *price, const struct fr_levels *levels,
+                  struct fr_json_writer *w) {
+    char text[64];
+    (void)levels;
+    fr_json_add_string(w, "message", messages[price->per_rank]);
+    fr_json_add_string(w, "c1",
+                       fr_quantity_format(price->c1_s, FR_QUANTITY_TIME, text, sizeof text));
+    fr_json_add_string(
+        w, "c2",
+        fr_quantity_format(price->c2_s_per_B, FR_QUANTITY_INVERSE_RATE, text, sizeof text));
+    fr_json_add_string(w, "c3",
+                       fr_quantity_format(price->c3_s, FR_QUANTITY_TIME, text, sizeof text));
+}
+
 const struct fr_form fr_form_log = {
     .name = "log",
     .equation = "t = c1 log2 p + c2 m + c3",
     .source = "seed 000 (phantom parallelism), Eq. 26",
     .read = read,
+    .write = write,
     .time_s = time_s,
 };

@@ -127,10 +127,47 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
                      fmax(fit_time_s(b, message_B, extrapolated), 1e-12), outside);
 }
 
+static void write_quantity(struct fr_json_writer *w, const char *key, double si,
+                           fr_quantity quantity, bool exact) {
+    char text[64];
+    fr_json_add_string(w, key,
+                       exact ? fr_quantity_write(si, quantity, text, sizeof text)
+                             : fr_quantity_format(si, quantity, text, sizeof text));
+}
+
+static void write(const struct fr_price *price, const struct fr_levels *levels,
+                  struct fr_json_writer *w) {
+    fr_json_add_string(w, "message", messages[price->per_rank]);
+    fr_json_key(w, "fits");
+    fr_json_begin_array(w);
+    for (int i = 0; i < price->n_fits; i++) {
+        const struct fr_segment_fit *fit = &price->fits[i];
+        fr_json_begin_object(w);
+        fr_json_add_integer(w, "ranks", fit->n_ranks);
+        fr_json_add_string(w, "level", levels->level[fit->level].name);
+        write_quantity(w, "min", fit->min_B, FR_QUANTITY_SIZE, true);
+        write_quantity(w, "max", fit->max_B, FR_QUANTITY_SIZE, true);
+        fr_json_key(w, "segments");
+        fr_json_begin_array(w);
+        for (int k = 0; k < fit->count; k++) {
+            const struct fr_segment *segment = &fit->segments[k];
+            fr_json_begin_object(w);
+            write_quantity(w, "up_to", segment->up_to_B, FR_QUANTITY_SIZE, true);
+            write_quantity(w, "latency", segment->latency_s, FR_QUANTITY_TIME, false);
+            write_quantity(w, "per_byte", segment->s_per_B, FR_QUANTITY_INVERSE_RATE, false);
+            fr_json_end_object(w);
+        }
+        fr_json_end_array(w);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 const struct fr_form fr_form_segments = {
     .name = "segments",
     .equation = "t = latency + per_byte m in each segment of m, per level and p",
     .source = "measured by forerun calibrate, fitted by forerun fit",
     .read = read,
+    .write = write,
     .time_s = time_s,
 };

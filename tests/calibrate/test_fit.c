@@ -91,11 +91,11 @@ static void log_coefficients_are_recovered(void **state) {
     const struct fr_fit_op *op = &r.ops[FR_OP_ALL_REDUCE];
     assert_int_equal(op->n_curves, 4);
     assert_int_equal(op->n_points, 88);
-    within("c1", op->log.c1_s, 12e-6, 0.01);
-    within("c2", op->log.c2_s_per_B, 0.4e-9, 0.01);
-    within("c3", op->log.c3_s, 6e-6, 0.02);
-    assert_true(op->log.quality.median < 0.01);
-    assert_true(op->use_log); /* the form that is true predicts left-out sizes best */
+    within("c1", op->candidate[FR_FIT_LOG].price.c1_s, 12e-6, 0.01);
+    within("c2", op->candidate[FR_FIT_LOG].price.c2_s_per_B, 0.4e-9, 0.01);
+    within("c3", op->candidate[FR_FIT_LOG].price.c3_s, 6e-6, 0.02);
+    assert_true(op->candidate[FR_FIT_LOG].quality.median < 0.01);
+    assert_int_equal(op->chosen, FR_FIT_LOG); /* the form that is true predicts left-out sizes best */
     for (int i = 0; i < op->n_points; i++) {
         assert_int_equal(op->points[i].n, 61);
         assert_true(op->points[i].n_slow >= 0 && op->points[i].n_slow < 20);
@@ -114,8 +114,8 @@ static void eager_threshold_is_found(void **state) {
     add_device(&s, 0);
     if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
     const struct fr_fit_op *op = &r.ops[FR_OP_SEND_RECV];
-    const struct fr_segment_fit *fit = &op->curves[0].fit;
-    assert_false(op->use_log);
+    const struct fr_segment_fit *fit = op->candidate[FR_FIT_SEGMENTS].price.fits;
+    assert_true(op->chosen != FR_FIT_LOG);
     assert_int_equal(fit->count, 2);
     within("breakpoint", fit->segments[0].up_to_B, 4096, 1);
     assert_true(fit->segments[0].up_to_B >= 2048);
