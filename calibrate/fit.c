@@ -91,6 +91,11 @@ static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) 
 static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_options *options,
                          struct fr_fit_result *result, struct fr_error *err) {
     FR_TRY(take_all(samples, options, result, err));
+    if (samples->n_source > 0 && result->n_points == 0)
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "the samples hold nothing to fit an operation to: only streams of messages, "
+            "wrong results, in-place halves or sizes of 0");
     FR_TRY(fit_operations(result, options->form));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, (fr_dtype)i, &result->gemm[i]));

@@ -80,6 +80,8 @@ bool fr_import_op(const char *name, fr_op *op) {
         {"bcast", FR_OP_BROADCAST},
         {"reduce", FR_OP_REDUCE},
         {"sendrecv", FR_OP_SEND_RECV},
+        {"scatter", FR_OP_SCATTER},
+        {"gather", FR_OP_GATHER},
     };
     char plain[64];
     size_t n = 0;
@@ -221,7 +223,8 @@ static void widen(struct fr_import *in, const struct fr_block *block, int64_t pe
 fr_status fr_import_add(struct fr_import *in, long line, const struct fr_block *block,
                         const struct fr_row *row, struct fr_error *err) {
     bool of_one =
-        row->per_rank && (block->op == FR_OP_ALL_GATHER || block->op == FR_OP_ALL_TO_ALL);
+        row->per_rank && (block->op == FR_OP_ALL_GATHER || block->op == FR_OP_ALL_TO_ALL ||
+                          block->op == FR_OP_SCATTER || block->op == FR_OP_GATHER);
     int64_t nodes = block->nodes ? block->nodes : 1;
     int64_t per_node = (block->n_ranks + nodes - 1) / nodes;
     struct fr_sample_collective sample = {

@@ -170,6 +170,15 @@ static double local_log2(const struct fr_similarity_table *t, double size_B) {
 static const double SHARE_90 = 0.8, SHARE_LOCAL = 0.5, FLOOR_SIZE = 0.03, FLOOR_RANKS = 0.07;
 static const double OTHER_LAYOUT = 0.6, PER_OCTAVE_OF_SIZE = 0.12;
 
+/* The same point measured again: a table whose sizes contradict each other is a noisy one. */
+static const double AGAIN = 0.05, SHARE_AGAIN = 0.3;
+
+static bool is_measured(const struct fr_similarity_table *t, double size_B) {
+    for (int i = 0; i < t->count; i++)
+        if (fabs(t->size_B[i] - size_B) <= 1e-9 * size_B) return true;
+    return false;
+}
+
 static void widen(const struct fr_similarity_table *t, const struct fr_similarity_law *law,
                   double octaves, double apart_octaves, double size_B,
                   struct fr_similarity_answer *a) {
@@ -178,7 +187,8 @@ static void widen(const struct fr_similarity_table *t, const struct fr_similarit
     double fit = hypot(hypot(SHARE_90 * t->left_out_90, SHARE_LOCAL * local_log2(t, size_B)),
                        FLOOR_SIZE + PER_OCTAVE_OF_SIZE * beyond);
     if (octaves == 0 && apart_octaves < 0.05) {
-        a->slow_log2 = a->fast_log2 = fit;
+        double again = hypot(AGAIN, SHARE_AGAIN * t->left_out_90);
+        a->slow_log2 = a->fast_log2 = is_measured(t, size_B) ? fmin(again, fit) : fit;
         return;
     }
     double layout = apart_octaves < 0.05 ? 0 : OTHER_LAYOUT;

@@ -69,18 +69,21 @@ static fr_status one(const struct fr_paper *paper, bool json, struct fr_json_wri
 }
 
 static fr_status find(const char *name, const struct fr_paper **paper, struct fr_error *err) {
-    const char *known[16] = {NULL};
+    const char *known[32] = {NULL};
+    char all[256] = "";
+    size_t used = 0;
     int n = 0;
     for (const struct fr_paper *const *p = fr_papers; *p; p++) {
         known[n++] = (*p)->name;
+        fr_line_addf(all, sizeof all, &used, "%s%s", used ? ", " : "", (*p)->name);
         if (strcmp((*p)->name, name) != 0) continue;
         *paper = *p;
         return FR_OK;
     }
     const char *near = fr_suggest(name, known);
     return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no paper \"%.40s\" here%s%s%s; known: phantom, grid, optimus, training",
-                   name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                   "nothing called \"%.40s\" to reproduce%s%s%s; known: %s", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", all);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -113,7 +116,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[phantom|grid|optimus] [--json]",
+    .usage = "[NAME] [--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .run = run,

@@ -100,8 +100,9 @@ static bool is_row(const struct fr_words *words) {
 /* The collective: of the text, else of --op, the sidecar, the file's name. */
 static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
     static const char *const names[] = {
-        "all_reduce", "allreduce",      "all_gather", "allgather", "alltoall", "all_to_all",
-        "broadcast",  "reduce_scatter", "sendrecv",   "bcast",     "reduce",   NULL};
+        "all_reduce", "allreduce", "all_gather",     "allgather", "alltoall",
+        "all_to_all", "broadcast", "reduce_scatter", "sendrecv",  "bcast",
+        "scatter",    "gather",    "reduce",         NULL};
     struct fr_import *in = r->in;
     const char *base = strrchr(in->name, '/');
     fr_op given;
@@ -236,6 +237,6 @@ static fr_status read(struct fr_import *in, struct fr_error *err) {
 const struct fr_importer fr_importer_nccl_tests = {
     .name = "nccl_tests",
     .spelling = "nccl-tests",
-    .reads = "nccl-tests and rccl-tests, 2019 to 2025, all collectives but gather and scatter",
+    .reads = "nccl-tests and rccl-tests, 2019 to 2025, all operations but hypercube",
     .read = read,
 };
