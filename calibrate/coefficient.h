@@ -16,7 +16,7 @@
 typedef enum { FR_GROUP_DEVICE, FR_GROUP_HOST, FR_GROUP_NETWORK, FR_GROUP_COUNT } fr_tune_group;
 extern const char *const fr_tune_group_names[];
 
-enum { FR_COEFFICIENT_MAX = 24 };
+enum { FR_COEFFICIENT_MAX = FR_TUNING_MAX };
 
 struct fr_coefficient {
     const char *name; /**< for people and --hold */

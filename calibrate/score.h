@@ -27,7 +27,7 @@ struct fr_scored {
 struct fr_score {
     int n, missing, groups; /**< groups of two and more */
     double mape, median_error, p90_error, worst_error, bias;
-    double kendall_tau, kendall_tau_within; /**< NaN: no pairs */
+    double kendall_tau, kendall_tau_within;          /**< NaN: no pairs */
     double regret_mean, regret_median, regret_worst; /**< NaN: no group of two */
     double coverage;                                 /**< NaN: no intervals */
 };

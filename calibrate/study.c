@@ -41,13 +41,12 @@ void fr_study_key(const struct fr_run *run, const char *const *columns, char *ke
     size_t used = 0;
     key[0] = '\0';
     for (int i = 0; columns[i]; i++) {
-        if (strcmp(columns[i], "model") == 0) {
-            fr_line_addf(key, capacity, &used, "%" PRId64 "x%" PRId64 "|", t->hidden,
+        const char *value = fr_run_row_get(run->row, columns[i]), *comma = i ? ", " : "";
+        if (strcmp(columns[i], "model") == 0)
+            fr_line_addf(key, capacity, &used, "%s%" PRId64 " x %" PRId64, comma, t->hidden,
                          t->layers);
-            continue;
-        }
-        const char *value = fr_run_row_get(run->row, columns[i]);
-        fr_line_addf(key, capacity, &used, "%s|", value ? value : "");
+        else
+            fr_line_addf(key, capacity, &used, "%s%s", comma, value ? value : "");
     }
 }
 

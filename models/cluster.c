@@ -1,7 +1,7 @@
 #include "models/cluster.h"
 
 static const char *const keys[] = {"name",        "source",      "device",   "levels",
-                                   "collectives", "calibration", "topology", NULL};
+                                   "collectives", "calibration", "topology", "tuning", NULL};
 
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err) {
@@ -11,6 +11,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     struct fr_json collectives = fr_json_member(&root, "collectives");
     struct fr_json calibration = fr_json_member(&root, "calibration");
     struct fr_json topology = fr_json_member(&root, "topology");
+    struct fr_json tuning = fr_json_member(&root, "tuning");
     *cluster = (struct fr_cluster){0};
     FR_TRY(fr_json_object(&root, keys, err));
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
@@ -19,6 +20,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     if (fr_json_is_object(&calibration)) /* the rest of it is for people */
         FR_TRY(fr_json_get_bool(&calibration, "oversubscribed", false, &cluster->oversubscribed,
                                 err));
+    FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));
     /* Fitted to other people's collectives, a file may say nothing of the processor. */

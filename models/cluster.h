@@ -5,6 +5,7 @@
 
 #include "models/comm.h"
 #include "models/device.h"
+#include "models/tuning.h"
 
 struct fr_cluster {
     char name[64];
@@ -12,6 +13,7 @@ struct fr_cluster {
     struct fr_levels levels;
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];
+    struct fr_tuning tuning;
     bool oversubscribed; /**< measured with more ranks than cores: see the scheduler in it */
 };
 

@@ -36,6 +36,11 @@ static const struct {
      {"Compressed stages; fastest: 2 of 4, 4.18 s, tensor, tp 8 x dp 4 x pp 4 on 128",
       "stages with compressed gradients", "share of gradient bytes compressed", "uncompressed",
       NULL}},
+    {"score",
+     "score.json",
+     {"3 runs: mean error 6.7 %, 67 % in their interval", "measured",
+      "predicted, with 90 % interval", "predicted / measured - 1",
+      "1 runs could not be predicted", NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -111,8 +116,8 @@ static void refuses(const char *name, const char *json, const char *place, const
 static void another_schema_is_refused(void **state) {
     (void)state;
     for (int i = 0; i < N_CASES; i++) {
-        refuses(cases[i].name, "{\"schema\": \"forerun/score/1\"}", "results.json#/schema",
-                "forerun/score/1");
+        refuses(cases[i].name, "{\"schema\": \"forerun/other/1\"}", "results.json#/schema",
+                "forerun/other/1");
         refuses(cases[i].name, "{}", "results.json#/schema", "");
         refuses(cases[i].name, "[1]", "results.json#/schema", "");
     }
@@ -175,9 +180,18 @@ static void the_least_that_draws(void **state) {
         "\"points\": [{\"size_B\": 0, \"median_s\": 1e-6}, {\"size_B\": 8, \"median_s\": 1e-6, "
         "\"log_s\": null}]}], \"gemm\": [{\"dtype\": \"fp32\", \"m\": 8, \"n\": 8, \"k\": 8, "
         "\"median_s\": 1e-6}]}";
+    static const char score[] =
+        "{\"schema\": \"forerun/score/1\", \"rows\": [{\"measured_s\": 1, "
+        "\"predicted_s\": 1}]}";
     (void)state;
-    for (int i = 0; i < N_CASES; i++)
-        draws(cases[i].name, strcmp(cases[i].fixture, "fit.json") ? search : fit, "least.svg");
+    for (int i = 0; i < N_CASES; i++) {
+        const char *fixture_of = cases[i].fixture;
+        draws(cases[i].name,
+              !strcmp(fixture_of, "fit.json")     ? fit
+              : !strcmp(fixture_of, "score.json") ? score
+                                                  : search,
+              "least.svg");
+    }
     unlink("least.svg");
 }
 

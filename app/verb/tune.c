@@ -1,0 +1,135 @@
+/* Coefficients of a cluster from measured training runs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/runs.h"
+#include "app/verb.h"
+#include "base/file.h"
+#include "base/parallel.h"
+#include "calibrate/tune_report.h"
+
+static const struct fr_option options[] = {
+    FR_OPTION_CLUSTER,
+    {"runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r'},
+    {"out", "FILE", "cluster file to write; - for standard output (default: none)", 'o'},
+    {"hold", "NAMES", "coefficients to leave as they are: fixed,node_latency", 0},
+    FR_OPTION_SET,
+    FR_OPTION_JSON,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+struct tuning {
+    struct fr_job job;
+    struct fr_runs runs;
+    const struct fr_run **use;
+    int n;
+    struct fr_tune_result result;
+};
+
+static fr_status read_holds(const struct fr_args *args, uint32_t *held, struct fr_error *err) {
+    const char *text = fr_args_get(args, "hold"), *known[FR_COEFFICIENT_MAX + 1] = {NULL};
+    char name[48];
+    for (int j = 0; j < fr_coefficient_count(); j++) known[j] = fr_coefficients[j].name;
+    while (text && *text) {
+        size_t length = strcspn(text, ",");
+        if (length >= sizeof name) length = sizeof name - 1;
+        memcpy(name, text, length);
+        name[length] = '\0';
+        int j = fr_coefficient_find(name);
+        if (j < 0) {
+            const char *near = fr_suggest(name, known);
+            return fr_fail(err, FR_ERR_USAGE, "--hold", "no coefficient \"%s\"%s%s%s", name,
+                           near ? "; did you mean \"" : "", near ? near : "",
+                           near ? "\"?" : "");
+        }
+        *held |= (uint32_t)1 << j;
+        text += strcspn(text, ",");
+        text += *text == ',';
+    }
+    return FR_OK;
+}
+
+/* Products of one dtype have one set of coefficients: that of most rows. */
+static void choose_dtype(struct tuning *t) {
+    int count[FR_DTYPE_COUNT] = {0}, most = 0;
+    for (int i = 0; i < t->runs.count; i++) count[t->runs.items[i].workload.dtype]++;
+    for (int d = 1; d < FR_DTYPE_COUNT; d++)
+        if (count[d] > count[most]) most = d;
+    for (int i = 0; i < t->runs.count; i++)
+        if (t->runs.items[i].workload.dtype == (fr_dtype)most)
+            t->use[t->n++] = &t->runs.items[i];
+}
+
+static void print(const struct tuning *t, struct fr_text *text) {
+    fr_runs_print_skipped(&t->runs, text);
+    if (t->n < t->runs.count)
+        fr_text_addf(text, "%d rows of another dtype than %s left out\n", t->runs.count - t->n,
+                     fr_dtype_names[t->result.dtype]);
+    if (t->result.rows < t->n)
+        fr_text_addf(text, "%d rows left out: their plans cannot be on this cluster\n",
+                     t->n - t->result.rows);
+    fr_tune_print(&t->result, text);
+}
+
+static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_error *err) {
+    struct fr_tune_options o = {.rows_max = 100, .threads = fr_processors()};
+    const char *out = fr_args_get(args, "out");
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text, .indent = 2};
+    FR_TRY(read_holds(args, &o.held, err));
+    if (out) FR_TRY(fr_file_check_writable(out, err));
+    FR_TRY(fr_app_load(args, false, &t->job, err));
+    FR_TRY(fr_app_runs(args, &t->runs, err));
+    t->use = calloc((size_t)t->runs.count + 1, sizeof *t->use);
+    if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    choose_dtype(t);
+    FR_TRY(fr_tune(&t->job.cluster, t->use, t->n, &o, &t->result, err));
+    if (out) {
+        FR_TRY(fr_tune_apply(t->job.documents[0], &t->result, t->use, t->n, err));
+        struct fr_json root = fr_json_root(t->job.documents[0]);
+        fr_json_put_copy(&w, &root);
+        fr_text_addf(&text, "\n");
+        fr_status status = text.failed
+                               ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                               : fr_file_write(out, fr_text_get(&text), text.length, err);
+        fr_text_free(&text);
+        w = (struct fr_json_writer){.text = &text, .indent = 2};
+        if (status != FR_OK || strcmp(out, "-") == 0) return status;
+    }
+    if (fr_args_has(args, "json")) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "schema", "forerun/tune/1");
+        fr_json_add_integer(&w, "rows", t->result.rows);
+        fr_json_key(&w, "tuning");
+        fr_tune_json(&w, &t->result, t->use, t->n);
+        fr_json_end_object(&w);
+    } else
+        print(t, &text);
+    return fr_app_print(&text, err);
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct tuning *t = calloc(1, sizeof *t);
+    if (!t) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = tune(args, t, err);
+    free(t->use);
+    fr_runs_free(&t->runs);
+    fr_job_free(&t->job);
+    free(t);
+    return status;
+}
+
+const struct fr_verb fr_verb_tune = {
+    .name = "tune",
+    .summary = "device, host and network coefficients from measured training runs",
+    .usage = "--cluster C --runs RUNS.csv [--out cluster.json] [--hold NAMES] [--json]",
+    .details = "Maximum a posteriori in logarithms: priors centred on the cluster file's "
+               "values, robust\n"
+               "relative errors. A coefficient that too few rows feel stays as it is; with "
+               "fewer than\n"
+               "ten rows only the efficiency of the products moves. Example:\n"
+               "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
+    .options = options,
+    .run = run,
+};
