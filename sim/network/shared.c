@@ -3,7 +3,8 @@
  * A message first waits its route's latency, then its bytes flow at the rate that all messages
  * present leave it.  Alone it takes its class's time, whatever priced that: what bytes and latency
  * of the route do not account for (a gather among the receivers) comes after.  So a message is
- * never faster here than on an isolated network, and with it no task.
+ * never faster here than on an isolated network, and with it no task.  What a spelt-out collective's
+ * closed form adds for its own messages' sharing a link is no such rest: they do share it here.
  *
  * Other tasks end when what they wait for has and their time has passed; that is known as soon as
  * those ends are, be they in the future, so only messages are events.  The loop:
@@ -136,7 +137,9 @@ static void end_flow(struct shared *s, double now_s) {
     double alone_s = s->class_s[t->class_id], end_s = s->start_s[task] + alone_s;
     const struct fr_path *path = &s->paths.paths[s->paths.task_path[task]];
     struct parts parts = parts_of(s, task);
+    bool spelt_out = s->work->program->classes[t->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
     double after_s = alone_s - parts.before_s - parts.size_B / path->alone_B_per_s;
+    if (spelt_out) after_s = 0;
     if (slowed) end_s = fmax(end_s, now_s + fmax(0, after_s));
     if (end_s > s->end_s[task]) s->end_s[task] = end_s;
     if (--s->flows_left[task] == 0) finish(s, task, s->end_s[task]);

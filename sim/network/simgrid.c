@@ -82,7 +82,10 @@ static void add_message(struct writing *w, int64_t t, int side, const struct fr_
     fr_text_addf(w->text, "m %d %d %.17g", from, to, size_B);
     add_waits(w, task);
     w->s->last[2 * t + side] = w->count++;
-    if (after_s <= 1e-9 * alone_s) return;
+    /* What a spelt-out collective's closed form adds for sharing links happens by itself. */
+    bool spelt_out =
+        w->work->program->classes[task->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
+    if (spelt_out || after_s <= 1e-9 * alone_s) return;
     fr_text_addf(w->text, "x %d %.17g %.17g 1 %d\n", to, after_s, NO_POWER_SHARE,
                  w->s->last[2 * t + side]);
     w->s->last[2 * t + side] = w->count++;
