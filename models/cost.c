@@ -49,7 +49,7 @@ static bool mesh_seat(const struct fr_job *job, const struct fr_plan *plan, stru
     if (made) {
         mesh->tp = seats.axis[FR_MESH_TP];
         mesh->dp = seats.axis[FR_MESH_DP];
-        mesh->all = seats.stage;
+        mesh->all = seats.common;
     }
     fr_seats_free(&seats);
     return made;
@@ -122,7 +122,7 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
     price.compute_s +=
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype, work->elementwise_B);
     price.compute_s *= mesh->micro_batches;
-    price.launch_s = mesh->micro_batches * work->kernels * device->launch_s;
+    price.launch_s = mesh->micro_batches * work->kernels * fr_device_layer_launch_s(device);
     for (int i = 0; i < work->n_comms; i++) {
         const struct fr_comm_work *comm = &work->comm[i];
         const struct fr_group *group = comm->axis == FR_AXIS_TP   ? &mesh->tp

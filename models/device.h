@@ -120,6 +120,12 @@ struct fr_device {
     struct fr_power power;
 };
 
+/** What one kernel costs a layer that is priced by itself (models/cost.h): the device's or the
+ *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */
+static inline double fr_device_layer_launch_s(const struct fr_device *device) {
+    return device->launch_s > device->host_launch_s ? device->launch_s : device->host_launch_s;
+}
+
 /** Read the object "device" of a cluster file.  Free with fr_device_free, also on error. */
 fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err);

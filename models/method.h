@@ -34,9 +34,9 @@ struct fr_shard {
 
 /** Whom a collective joins, and how often it runs. */
 typedef enum {
-    FR_AXIS_TP,  /**< the tp ranks, once a micro-batch */
-    FR_AXIS_DP,  /**< the dp ranks of equal tp index, once an iteration */
-    FR_AXIS_ALL, /**< the tp x dp ranks together, once an iteration */
+    FR_AXIS_TP,     /**< the tp ranks, once a micro-batch */
+    FR_AXIS_DP,     /**< the dp ranks of equal tp index, once an iteration */
+    FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid, once an iteration */
 } fr_axis;
 
 struct fr_gemm_work {

@@ -76,7 +76,7 @@ static void add_elementwise(const struct adding *a, const struct fr_layer_work *
            launched = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
     double moved_s =
         n * fr_cluster_traffic_s(cluster, a->job->workload.dtype, work->elementwise_B);
-    double launch_s = n * work->kernels * cluster->device.launch_s;
+    double launch_s = n * work->kernels * fr_device_layer_launch_s(&cluster->device);
     a->stage->forward.compute_s += forward * moved_s;
     a->stage->backward.compute_s += (1 - forward) * moved_s;
     a->stage->forward.launch_s += launched * launch_s;
@@ -88,9 +88,9 @@ static void add_collectives(const struct adding *a, const struct fr_layer_work *
                             double n) {
     for (int k = 0; k < work->n_comms; k++) {
         const struct fr_comm_work *comm = &work->comm[k];
-        bool tp = comm->axis == FR_AXIS_TP, all = comm->axis == FR_AXIS_ALL;
+        bool tp = comm->axis == FR_AXIS_TP, all = comm->axis == FR_AXIS_COMMON;
         const struct fr_group *group =
-            all ? &a->seats->stage : &a->seats->axis[tp ? FR_MESH_TP : FR_MESH_DP];
+            all ? &a->seats->common : &a->seats->axis[tp ? FR_MESH_TP : FR_MESH_DP];
         double time_s = n * fr_cluster_comm_s(&a->job->cluster, comm->op, group, comm->size_B,
                                               a->extrapolated);
         if (!tp) {

@@ -107,13 +107,13 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
 }
 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
+    int64_t common = out->plan.common_subgrid ? out->plan.dp : out->plan.dp * out->plan.tp;
     double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++)
         gradient_B =
             fmax(gradient_B,
                  fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp) * p->stage[i].gradient_B +
-                     fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp * out->plan.tp) *
-                         p->stage[i].common_B);
+                     fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B);
     /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
     double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
     if (p->args.stages > 1)

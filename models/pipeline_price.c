@@ -191,7 +191,7 @@ static double reduce_s(const struct fr_job *job, const struct fr_seats *seats,
                                     stage->gradient_B / parts, extrapolated);
     }
     if (stage->common_B > 0) {
-        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->stage,
+        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->common,
                                     stage->common_B / parts, extrapolated);
     }
     return time_s;

@@ -82,13 +82,11 @@ static bool is_even(const struct fr_seats *s, const struct fr_communicator *c, i
     return even;
 }
 
-/* All communicators of `p` ranks `stride` apart in the numbering. */
-static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride,
+/* `groups` communicators of `p` ranks `stride` apart in the numbering, at once. */
+static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int64_t groups,
                        struct fr_group *group, struct fr_error *err) {
-    struct fr_communicator c = {.n_ranks = p,
-                                .stride = stride,
-                                .n_groups = fr_mesh_ranks(&s->mesh) / p,
-                                .slot = s->slot};
+    struct fr_communicator c = {
+        .n_ranks = p, .stride = stride, .n_groups = groups, .slot = s->slot};
     FR_TRY(fr_group_of(s->levels, &c, group, err));
     if (!s->slot || group->ranks_per_node <= 1) return FR_OK;
     int64_t nodes = fr_mesh_ranks(&s->mesh) / s->levels->level[0].ranks + 1;
@@ -109,9 +107,11 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
         if (linear && !is_data_first(s))
             s->axis[axis] = fr_group_make(s->levels, p, stride);
         else
-            FR_TRY(count(s, p, stride, &s->axis[axis], err));
+            FR_TRY(count(s, p, stride, fr_mesh_ranks(&s->mesh) / p, &s->axis[axis], err));
     }
-    return is_data_first(s) ? count(s, plan->tp * plan->dp, 1, &s->stage, err) : FR_OK;
+    if (!is_data_first(s)) return FR_OK;
+    return plan->common_subgrid ? count(s, plan->dp, 1, 1, &s->common, err)
+                                : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err);
 }
 
 void fr_seats_free(struct fr_seats *seats) {

@@ -18,8 +18,9 @@ struct fr_seats {
     const struct fr_levels *levels;
     struct fr_mesh mesh;
     int64_t *slot; /**< of each rank, or NULL: its number; owned */
-    struct fr_group
-        stage; /**< tp x dp ranks of one pipeline stage, of a data-first numbering */
+    /** Where gradients of common layers are reduced, of a data-first numbering: the tp x dp ranks
+     *  of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
+    struct fr_group common;
     struct fr_group axis[FR_MESH_AXES]; /**< the ranks along tp, pp and dp */
 };
 

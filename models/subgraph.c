@@ -204,7 +204,7 @@ static void add_parameters(const struct view *v, bool first, bool last,
     if (last && !first && v->t->tied) common += embedding; /* a copy */
     work->parameters_rank = common + branch / v->g;
     /* One way: all ranks are one sub-grid, and one all-reduce serves both. */
-    work->common_rank = v->plan->common_subgrid || v->g < 2 ? 0 : common;
+    work->common_rank = v->g < 2 ? 0 : common;
     if (v->t->tied && (first || last)) work->embedding_rank = embedding;
 }
 

@@ -112,9 +112,9 @@ static void add_product(struct fr_stage_work *work, double m, double n, double k
 }
 
 /* Inside the heads: two products with a softmax between, batched over heads and samples; or as
- * LBANN launches them for each head, with the scaling a kernel of its own. */
+ * many as each head launches. */
 double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
-    return t->kernels_per_head ? 4 * (double)t->heads / (double)tp : 3;
+    return t->head_kernels > 0 ? t->head_kernels * (double)t->heads / (double)tp : 3;
 }
 
 /* Counted from the list of what a layer does: two norms, four to five products, the heads, an

@@ -72,12 +72,12 @@ struct fr_transformer {
     bool gated;                  /**< three MLP matrices (SwiGLU) instead of two */
     bool tied;                   /**< logits use the embedding's matrix */
     bool biases;                 /**< of the matrix products */
-    bool qkv_biases;       /**< without biases: of the query, key and value products alone */
-    bool qk_norms;         /**< RMSNorm over each head's query and key */
-    bool norm_biases;      /**< LayerNorm; false: RMSNorm */
-    bool positions;        /**< a learned vector a position */
-    int64_t cross_layers;  /**< the last ones, with cross-attention besides: a decoder's */
-    bool kernels_per_head; /**< each head launches its own, as in LBANN; false: batched */
+    bool qkv_biases;      /**< without biases: of the query, key and value products alone */
+    bool qk_norms;        /**< RMSNorm over each head's query and key */
+    bool norm_biases;     /**< LayerNorm; false: RMSNorm */
+    bool positions;       /**< a learned vector a position */
+    int64_t cross_layers; /**< the last ones, with cross-attention besides: a decoder's */
+    double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
 };
 
 struct fr_workload {

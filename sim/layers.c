@@ -120,9 +120,10 @@ static const struct fr_collective *algorithm_of(const struct fr_price *price,
     return fr_collective_fastest(price->op, args, NULL);
 }
 
-/* Member j of a group along an axis, as the method numbers its ranks; all are one group. */
+/* Member j of a group along an axis, as the method numbers its ranks. */
 static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int32_t j) {
-    if (axis == FR_AXIS_ALL) return j;
+    int64_t common = b->plan->common_subgrid ? b->plan->dp : b->plan->tp * b->plan->dp;
+    if (axis == FR_AXIS_COMMON) return (int32_t)(group * common) + j;
     struct fr_mesh mesh = fr_seats_mesh(b->plan);
     int along = axis == FR_AXIS_TP ? FR_MESH_TP : FR_MESH_DP;
     struct fr_communicator c = {.n_ranks = mesh.size[along],
@@ -250,7 +251,7 @@ static void add_elementwise(struct builder *b, const struct placed *layer, bool 
         bytes * fr_cluster_traffic_s(&b->job->cluster, b->job->workload.dtype,
                                      layer->work.elementwise_B);
     price.part_s[FR_PRICE_LAUNCH] =
-        kernels * layer->work.kernels * b->job->cluster.device.launch_s;
+        kernels * layer->work.kernels * fr_device_layer_launch_s(&b->job->cluster.device);
     add_everywhere(b, FR_TASK_ELEMENTWISE, &price, micro);
 }
 
@@ -274,7 +275,7 @@ static void add_update(struct builder *b, struct placed *layer) {
     struct fr_class_price price = {0};
     begin(b, layer, UPDATE);
     add_collectives(b, layer, FR_AXIS_DP, true, -1);
-    add_collectives(b, layer, FR_AXIS_ALL, true, -1);
+    add_collectives(b, layer, FR_AXIS_COMMON, true, -1);
     price.part_s[FR_PRICE_ALWAYS] =
         fr_cluster_traffic_s(&b->job->cluster, workload->dtype,
                              layer->work.parameters_rank_max * fr_workload_update_B(workload));
@@ -295,7 +296,7 @@ static void place(struct builder *b, const struct fr_seats *seats, int i,
                              .gather_all = plan->gather_all};
     *layer = (struct placed){.tp = seats->axis[FR_MESH_TP],
                              .dp = seats->axis[FR_MESH_DP],
-                             .all = seats->stage,
+                             .all = seats->common,
                              .repeat = job->workload.layers[i].repeat,
                              .first_class = {-1, -1, -1}};
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);

@@ -22,7 +22,7 @@ static const char *const keys[] = {"layers",
                                    "cross_layers",
                                    "head_kernels",
                                    NULL};
-static const char *const head_kernels[] = {"batched", "per_head", NULL};
+static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
 
@@ -33,7 +33,8 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     struct fr_transformer *t = &workload->transformer;
     struct fr_json heads = fr_json_member(object, "heads");
     struct fr_json kv_heads = fr_json_member(object, "kv_heads");
-    int norm = 0, positions = 0, kernels = 0;
+    struct fr_json kernels = fr_json_member(object, "head_kernels");
+    int norm = 0, positions = 0, batched = 0;
     *t = (struct fr_transformer){.tied = true, .biases = true};
     FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
     FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
@@ -54,8 +55,10 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
     FR_TRY(fr_json_get_integer(object, "cross_layers", false, 0, t->layers, &t->cross_layers,
                                err));
-    FR_TRY(fr_json_get_choice(object, "head_kernels", false, head_kernels, &kernels, err));
-    t->kernels_per_head = kernels == 1;
+    FR_TRY(fr_json_is_string(&kernels)
+               ? fr_json_get_choice(object, "head_kernels", false, head_kernels, &batched, err)
+               : fr_json_get_number(object, "head_kernels", false, 1, 1000, &t->head_kernels,
+                                    err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     if (t->head_dim == 0 && t->hidden % t->heads != 0)

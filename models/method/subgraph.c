@@ -52,7 +52,7 @@ static void gradient(const struct fr_workload *workload, const struct fr_shard *
     double ranks = over_all ? shard->tp * shard->dp : shard->dp;
     if (ranks <= 1 || size_B <= 0) return;
     work->comm[work->n_comms++] = (struct fr_comm_work){
-        FR_OP_ALL_REDUCE, over_all ? FR_AXIS_ALL : FR_AXIS_DP, true, size_B};
+        FR_OP_ALL_REDUCE, common ? FR_AXIS_COMMON : FR_AXIS_DP, true, size_B};
 }
 
 static void layer(const struct fr_workload *workload, const struct fr_layer *layer,

@@ -84,7 +84,7 @@ static void traffic_by_hand(void **state) {
     /* Branches launch a quarter of their kernels, and two more for each joint and way. */
     double one = 12 * (1 + 8 + 8 + 1 + 4 + 4) / 2.,
            four = 12 * (1 + 2 + 2 + 1 + 1 + 1) / 2. + 16;
-    FR_NEAR(out.part_s[FR_PART_LAUNCH], 6 * four * job.cluster.device.launch_s, 1e-12);
+    FR_NEAR(out.part_s[FR_PART_LAUNCH], 6 * four * job.cluster.device.host_launch_s, 1e-12);
     assert_true(four < one);
     fr_job_free(&job);
 }
