@@ -56,6 +56,12 @@ static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
     FR_TRY(fr_json_get_integer(&plan, "ghost", false, 0, ranks_max, &r->ghost, err));
     FR_TRY(
         fr_json_get_integer(&plan, "micro_batch", false, 0, ranks_max, &r->micro_batch, err));
+    char common[16] = "";
+    FR_TRY(
+        fr_json_get_integer(&plan, "global_batch", false, 0, ranks_max, &r->global_batch, err));
+    get_word(&plan, "placement", r->placement, sizeof r->placement);
+    get_word(&plan, "common", common, sizeof common);
+    r->subgrid = strcmp(common, "subgrid") == 0;
     get_word(&plan, "schedule", r->schedule, sizeof r->schedule);
     get_word(&plan, "recompute", r->recompute, sizeof r->recompute);
     return read_compression(outcome, &plan, &r->compression, err);
@@ -87,6 +93,7 @@ static bool same(const struct fr_result *a, const struct fr_result *b) {
     return strcmp(a->method, b->method) == 0 && a->ranks == b->ranks && a->dp == b->dp &&
            a->pp == b->pp && a->tp == b->tp && a->ghost == b->ghost && a->time_s == b->time_s &&
            a->micro_batch == b->micro_batch && strcmp(a->schedule, b->schedule) == 0 &&
+           strcmp(a->placement, b->placement) == 0 && a->subgrid == b->subgrid &&
            a->compression.gradient_stages == b->compression.gradient_stages &&
            a->compression.fused == b->compression.fused &&
            strcmp(a->compression.scope, b->compression.scope) == 0;

@@ -19,6 +19,9 @@ struct fr_result_compression {
 struct fr_result {
     char method[32], schedule[32], recompute[16];
     int64_t ranks, dp, pp, tp, ghost, micro_batch;
+    int64_t global_batch; /**< 0: not said */
+    char placement[64];
+    bool subgrid; /**< method subgraph with its common layers on one sub-grid */
     struct fr_result_compression compression;
     double time_s, energy_J; /**< energy NaN where it is unknown */
     double iteration_time_s;

@@ -1,0 +1,215 @@
+/* Sub-graph parallelism as Figures 12 to 16 of seed 002 show it: time of an iteration against ranks,
+ * a curve for data parallelism and each number of ways, common layers on all ranks or on one
+ * sub-grid (cSub), naive order apart from the others; and beside it the speed-up
+ *     T(data parallelism) / T     on the same ranks and batch.
+ * Each point is the fastest plan of its curve.  Weak scaling joins one search a rank count. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/results.h"
+#include "plots/scale.h"
+
+enum { WIDTH_PX = 1250, HEIGHT_PX = 520, CURVES_MAX = 10, COUNTS_MAX = 64 };
+static const struct fr_box time_box = {90, 80, 400, 330}, gain_box = {590, 80, 400, 330};
+
+/* One way to lay the model out. */
+struct kind {
+    char method[32];
+    int64_t tp;
+    bool subgrid, naive;
+};
+
+struct curve {
+    struct kind kind;
+    double time_s[COUNTS_MAX]; /* at each rank count; 0: none */
+};
+
+struct curves {
+    struct curve items[CURVES_MAX];
+    int count, left_out;
+    int64_t ranks[COUNTS_MAX];
+    int n_ranks;
+};
+
+static struct kind kind_of(const struct fr_result *r) {
+    struct kind k = {.tp = r->tp, .subgrid = r->subgrid && r->tp > 1};
+    bool subgraph = strcmp(r->method, "subgraph") == 0;
+    snprintf(k.method, sizeof k.method, "%s", r->tp == 1 ? "data" : r->method);
+    k.naive = subgraph && r->tp > 1 && strcmp(r->placement, "linear") == 0;
+    return k;
+}
+
+/* Data parallelism, then sub-graphs by ways, then other methods. */
+static int compare_kinds(const struct kind *a, const struct kind *b) {
+    int order_a = a->tp == 1 ? 0 : strcmp(a->method, "subgraph") == 0 ? 1 : 2;
+    int order_b = b->tp == 1 ? 0 : strcmp(b->method, "subgraph") == 0 ? 1 : 2;
+    if (order_a != order_b) return order_a - order_b;
+    int methods = strcmp(a->method, b->method);
+    if (methods) return methods;
+    if (a->tp != b->tp) return a->tp < b->tp ? -1 : 1;
+    if (a->subgrid != b->subgrid) return a->subgrid ? 1 : -1;
+    return a->naive - b->naive;
+}
+
+static const char *label_of(const struct kind *k, char *out, size_t capacity) {
+    if (k->tp == 1)
+        snprintf(out, capacity, "data parallel");
+    else if (strcmp(k->method, "subgraph") == 0)
+        snprintf(out, capacity, "%lld-way %s%s", (long long)k->tp, k->subgrid ? "cSub" : "D&SP",
+                 k->naive ? ", naive order" : "");
+    else
+        snprintf(out, capacity, "%s, tp %lld", k->method, (long long)k->tp);
+    return out;
+}
+
+static int by_size(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int count_at(struct curves *c, int64_t ranks) {
+    for (int i = 0; i < c->n_ranks; i++)
+        if (c->ranks[i] == ranks) return i;
+    return -1;
+}
+
+static fr_status find_counts(const struct fr_results *results, struct curves *c,
+                             struct fr_error *err) {
+    for (size_t i = 0; i < results->count; i++) {
+        if (count_at(c, results->items[i].ranks) >= 0) continue;
+        if (c->n_ranks == COUNTS_MAX)
+            return fr_fail(err, FR_ERR_INPUT, NULL, "more than %d rank counts in one figure",
+                           COUNTS_MAX);
+        c->ranks[c->n_ranks++] = results->items[i].ranks;
+    }
+    qsort(c->ranks, (size_t)c->n_ranks, sizeof *c->ranks, by_size);
+    return FR_OK;
+}
+
+/* The curve of a kind, put in its place; NULL where there is no room for another. */
+static struct curve *curve_for(struct curves *c, const struct kind *kind) {
+    int at = 0;
+    while (at < c->count && compare_kinds(&c->items[at].kind, kind) < 0) at++;
+    if (at < c->count && compare_kinds(&c->items[at].kind, kind) == 0) return &c->items[at];
+    if (c->count == CURVES_MAX) return NULL;
+    memmove(&c->items[at + 1], &c->items[at], (size_t)(c->count - at) * sizeof *c->items);
+    c->items[at] = (struct curve){.kind = *kind};
+    c->count++;
+    return &c->items[at];
+}
+
+static fr_status make(const struct fr_results *results, struct curves *c,
+                      struct fr_error *err) {
+    FR_TRY(find_counts(results, c, err));
+    for (size_t i = 0; i < results->count; i++) {
+        const struct fr_result *r = &results->items[i];
+        struct kind kind = kind_of(r);
+        struct curve *curve = curve_for(c, &kind);
+        if (!curve) {
+            c->left_out++;
+            continue;
+        }
+        double *time_s = &curve->time_s[count_at(c, r->ranks)];
+        if (*time_s <= 0 || r->time_s < *time_s) *time_s = r->time_s;
+    }
+    return FR_OK;
+}
+
+/* Speed-up over data parallelism at rank count @p j; NaN without one of them. */
+static double gain(const struct curves *c, const struct curve *curve, int j) {
+    double data_s = c->items[0].kind.tp == 1 ? c->items[0].time_s[j] : 0;
+    return data_s > 0 && curve->time_s[j] > 0 ? data_s / curve->time_s[j] : NAN;
+}
+
+static void add_curves(struct fr_picture *p, const struct curves *c, bool of_time) {
+    for (int i = 0; i < c->count; i++) {
+        const struct curve *curve = &c->items[i];
+        char label[64];
+        int block = fr_picture_block(p);
+        for (int j = 0; j < c->n_ranks; j++) {
+            double time_s = curve->time_s[j] > 0 ? curve->time_s[j] : NAN;
+            FR_ROW(p, (double)c->ranks[j], of_time ? time_s : 100 * gain(c, curve, j));
+        }
+        fr_picture_curve(p, block, label_of(&curve->kind, label, sizeof label),
+                         "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6%s",
+                         fr_picture_colour(i), fr_picture_point(i),
+                         curve->kind.naive ? " dt 2" : "");
+    }
+}
+
+static void draw_time(struct fr_picture *p, const struct fr_results *results,
+                      const struct curves *c) {
+    struct fr_scale seen = FR_SCALE_EMPTY;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->n_ranks; j++) fr_scale_include(&seen, c->items[i].time_s[j]);
+    fr_picture_panel(p, &time_box, fr_results_time_name(results));
+    fr_scale_counts(p, c->ranks, c->n_ranks, 9);
+    fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
+    fr_picture_axis_label(p, "x", "ranks");
+    add_curves(p, c, true);
+    fr_picture_plotted(p);
+}
+
+static void draw_gain(struct fr_picture *p, const struct curves *c) {
+    double high = 1;
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->n_ranks; j++) high = fmax(high, gain(c, &c->items[i], j));
+    fr_picture_panel(p, &gain_box, "speed-up over data parallelism on the same ranks");
+    fr_scale_counts(p, c->ranks, c->n_ranks, 9);
+    fr_scale_percent(p, "y", 0, 108 * high);
+    fr_picture_axis_label(p, "x", "ranks");
+    fr_picture_key(p, gain_box.left + gain_box.width + 25, gain_box.top);
+    add_curves(p, c, false);
+    fr_picture_plotted(p);
+}
+
+/* Weak where every rank count has the same samples a rank, strong where the same in all. */
+static void add_title(struct fr_picture *p, const struct fr_results *results,
+                      const struct curves *c) {
+    const struct fr_result *first = &results->items[0];
+    bool strong = true, weak = true;
+    for (size_t i = 0; i < results->count; i++) {
+        const struct fr_result *r = &results->items[i];
+        strong = strong && r->global_batch == first->global_batch;
+        weak = weak && r->global_batch * first->ranks == first->global_batch * r->ranks;
+    }
+    if (weak && c->n_ranks > 1)
+        fr_text_addf(&p->title, "Weak scaling, samples a rank: %.4g",
+                     (double)first->global_batch / (double)first->ranks);
+    else if (strong)
+        fr_text_addf(&p->title, "Strong scaling, batch %lld", (long long)first->global_batch);
+    else
+        fr_text_addf(&p->title, "Sub-graph and data parallelism");
+    fr_text_addf(&p->note, "Each point is the fastest plan of its curve%s.  ",
+                 c->left_out ? "; some plans have no room here" : "");
+    fr_results_footer(results, p, false);
+}
+
+static fr_status draw(const struct fr_json *roots, int n_inputs,
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_results results;
+    struct curves curves = {0};
+    struct fr_picture p;
+    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
+    fr_status status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK) status = make(&results, &curves, err);
+    if (status == FR_OK) {
+        add_title(&p, &results, &curves);
+        draw_time(&p, &results, &curves);
+        draw_gain(&p, &curves);
+    }
+    status = fr_picture_end(&p, status, o, err);
+    fr_results_free(&results);
+    return status;
+}
+
+const struct fr_figure fr_figure_ways = {
+    .name = "ways",
+    .summary =
+        "time against ranks for data parallelism and each number of sub-graph ways, and the "
+        "speed-up, weak or strong",
+    .inputs = "results of forerun search --json --top 0 that vary tp; several are joined",
+    .draw = draw,
+};
