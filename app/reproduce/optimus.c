@@ -1,4 +1,4 @@
-/* Seed 001, Optimus-CC: volumes, the fused embedding, Table 2 and Figure 14.
+/* Seed 001, Optimus-CC: volumes, the fused embedding, Table 2, Figures 10, 14 and 16.
  *
  * What the authors' public artifact does is simulated: fp32, sequence 1024, full recompute, 1F1B
  * without interleaving, blocking exchanges, one adapter a node of eight GPUs.  One number, the
@@ -8,6 +8,7 @@
  * not_explained. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "app/reproduce.h"
 #include "calibrate/nlfit.h"
@@ -41,16 +42,33 @@ static fr_status load(const char *model, struct setting *s, struct fr_error *err
     return FR_OK;
 }
 
-static double time_s(const struct setting *s, enum step step, int64_t compressed_stages) {
+static struct fr_plan plan_of(const struct setting *s, enum step step,
+                              int64_t compressed_stages) {
     struct fr_plan plan = s->job.plan;
-    struct fr_simulation simulation;
     if (step >= CB) plan.compression.scope = FR_SCOPE_EPILOGUE;
     if (step >= FE) plan.compression.fused_embedding = true;
     if (step >= SC) plan.compression.gradient_stages = compressed_stages;
+    return plan;
+}
+
+/* The outcome; and, where asked, the stage whose gradients end last. */
+static struct fr_outcome outcome_of(const struct setting *s, enum step step,
+                                    int64_t compressed_stages, int *last) {
+    struct fr_plan plan = plan_of(s, step, compressed_stages);
+    struct fr_simulation simulation;
     fr_status status = fr_simulate(&s->job, &plan, NULL, &simulation, NULL);
-    double iteration_s = status == FR_OK ? simulation.outcome.time_s : NAN;
+    struct fr_outcome out = simulation.outcome;
+    if (status != FR_OK) out.time_s = NAN;
+    if (last) *last = 0;
+    for (int32_t i = 1; last && i < simulation.n_stages; i++)
+        if (simulation.stages[i].gradient_end_s > simulation.stages[*last].gradient_end_s)
+            *last = i;
     fr_simulation_free(&simulation);
-    return iteration_s;
+    return out;
+}
+
+static double time_s(const struct setting *s, enum step step, int64_t compressed_stages) {
+    return outcome_of(s, step, compressed_stages, NULL).time_s;
 }
 
 static void apply(struct setting *s, double efficiency, double adapter) {
@@ -150,6 +168,140 @@ static void add_orderings(struct fr_reproduction *r, const struct setting *both,
                               "ordering/cb_larger_on_slow_network");
 }
 
+/* Of all stages compressed: more for the larger model.  As stages are compressed one by one from
+ * the first, the next one is the last to end. */
+static void add_stage_orderings(struct fr_reproduction *r, const struct setting *both) {
+    double all[2];
+    bool moves = true;
+    for (int k = 0; k < 2; k++)
+        all[k] = time_s(&both[k], FE, 0) / time_s(&both[k], SC, both[k].job.plan.pp);
+    fr_reproduce_add_ordering(r, all[0] > all[1],
+                              "compressing all gradients gains more on 8.3B than on 2.5B",
+                              "ordering/sc_larger_for_8.3b");
+    for (int stages = 0; stages < both[0].job.plan.pp; stages++) {
+        int last = -1;
+        outcome_of(&both[0], SC, stages, &last);
+        moves = moves && last == stages;
+    }
+    fr_reproduce_add_ordering(r, moves,
+                              "the stage that ends last moves 0, 1, ... to the last as stages "
+                              "are compressed",
+                              "ordering/last_stage_moves");
+}
+
+/* What backward messages are worth: the iteration without them, that is, with them compressed to
+ * nothing by a codec that takes no time. */
+static double without_backward_s(const struct setting *s, enum step step) {
+    struct fr_plan plan = plan_of(s, step, 0);
+    struct fr_pipeline p;
+    struct fr_program program = {0};
+    uint32_t extrapolated = 0;
+    double end_s = NAN;
+    plan.compression.scope = FR_SCOPE_ALL;
+    fr_status status = fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL);
+    p.encode_s = p.decode_s = 0;
+    for (int32_t i = 0; status == FR_OK && i < p.args.stages; i++)
+        p.stage[i].small_message_s = 0;
+    if (status == FR_OK) status = fr_program_make(&p, &program, NULL);
+    double *class_s = malloc((size_t)(program.n_classes + 1) * sizeof *class_s);
+    double *ends_s = malloc((size_t)(program.n_tasks + 1) * sizeof *ends_s);
+    if (status == FR_OK && class_s && ends_s) {
+        fr_price_classes(&p, &program, FR_WITH_ALL, class_s);
+        end_s = fr_engine_run(&program, class_s, ends_s) + s->job.cluster.device.fixed_s;
+    }
+    free(class_s);
+    free(ends_s);
+    fr_program_free(&program);
+    fr_pipeline_free(&p);
+    return end_s;
+}
+
+/* The embedding's share of the data-parallel all-reduce and its own, or both in one. */
+static double embedding_s(const struct setting *s, enum step step) {
+    struct fr_plan plan = plan_of(s, step, 0);
+    struct fr_pipeline p;
+    struct fr_stage_work first;
+    uint32_t extrapolated = 0;
+    double time_s = NAN;
+    if (fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL) == FR_OK) {
+        fr_transformer_stage(&s->job.workload, &plan, 0, &first);
+        time_s = p.embedding_s;
+        if (step < FE)
+            time_s += p.stage[0].gradient_s * 4 * first.embedding_rank / p.stage[0].gradient_B;
+    }
+    fr_pipeline_free(&p);
+    return time_s;
+}
+
+static double communicating_s(const struct fr_outcome *out) {
+    return out->part_s[FR_PART_PP_COMM] + out->part_s[FR_PART_DP_COMM] +
+           out->part_s[FR_PART_EMBEDDING_COMM] + out->part_s[FR_PART_COMPRESSION];
+}
+
+/* Figure 10: the iteration in parts, each step of the ladder.  The text gives three numbers; the
+ * bars themselves carry none. */
+static void add_figure10(struct fr_reproduction *r, const struct setting *s, const char *model,
+                         bool published) {
+    static const char *const steps[] = {"baseline", "cb", "cb_fe", "cb_fe_sc"};
+    struct fr_outcome out[4];
+    for (int k = BASELINE; k <= SC; k++) {
+        out[k] = outcome_of(s, (enum step)k, 3, NULL);
+        for (int part = 0; part < FR_PART_COUNT; part++) {
+            if (out[k].part_s[part] <= 0) continue;
+            fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, out[k].part_s[part] / out[0].time_s,
+                             "1", 0, "share of the baseline's iteration", "fig10/%s/%s/%s",
+                             model, steps[k], fr_part_names[part]);
+            r->rows[r->count - 1].detail = true;
+        }
+    }
+    double whole_s = out[BASELINE].time_s - without_backward_s(s, BASELINE),
+           left_s = out[CB].time_s - without_backward_s(s, CB);
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, published ? 0.7857 : NAN, 1 - left_s / whole_s,
+                     "1", 0.1, "of the exposed backward messages, by CB; its codec counts",
+                     "fig10/%s/backward_reduction", model);
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, published ? 0.40 : NAN,
+                     1 - embedding_s(s, FE) / embedding_s(s, BASELINE), "1", 0.1,
+                     "of the embedding's all-reduces, by FE; volumes give 30.0 % (Eqs. 15, 16)",
+                     "fig10/%s/embedding_reduction", model);
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, published ? 0.6329 : NAN,
+                     1 - communicating_s(&out[SC]) / communicating_s(&out[BASELINE]), "1", 0.1,
+                     "of all exposed communication, by CB+FE+SC; codecs count",
+                     "fig10/%s/communication_reduction", model);
+}
+
+/* Figure 16: tp = 8, more GPUs for larger models; the bars carry no numbers.  The paper does not
+ * say its stages: four to 16 here, so that a stage of 175B has as many layers as can be. */
+static fr_status add_figure16(struct fr_reproduction *r, double efficiency, double adapter,
+                              struct fr_error *err) {
+    static const struct {
+        const char *model;
+        int64_t pp;
+    } models[] = {{"gpt-2.5b", 4}, {"gpt-8.3b", 4}, {"gpt3-175b", 16}};
+    double gain[3] = {NAN, NAN, NAN};
+    for (int k = 0; k < 3; k++) {
+        struct setting s = {0};
+        fr_status status = load(models[k].model, &s, err);
+        if (status == FR_OK) {
+            apply(&s, efficiency, adapter);
+            s.job.cluster.levels.level[1].ranks = 512; /* more nodes than the paper lists */
+            s.job.plan.pp = models[k].pp;
+            s.job.plan.global_batch = 512;
+            s.job.workload.dtype = s.job.workload.gradient_dtype = FR_FP32;
+            int64_t stages = models[k].pp * 3 / 4;
+            gain[k] = time_s(&s, BASELINE, 0) / time_s(&s, SC, stages) - 1;
+            fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, gain[k], "1", 0,
+                             "CB+FE+SC over the baseline, tp 8, dp 4", "fig16/%s/pp=%d/gain",
+                             models[k].model, (int)models[k].pp);
+        }
+        fr_job_free(&s.job);
+        FR_TRY(status);
+    }
+    fr_reproduce_add_ordering(r, gain[2] > gain[1] && gain[2] > 0,
+                              "the gain does not shrink from 8.3B to 175B",
+                              "ordering/gain_scales_with_model");
+    return FR_OK;
+}
+
 /* Figure 14: 9.2B on tp x pp = 8 x 4, 4 x 8, 2 x 16 at dp = 4. */
 static fr_status add_figure14(struct fr_reproduction *r, double efficiency, double adapter,
                               struct fr_error *err) {
@@ -224,7 +376,10 @@ static fr_status reproduce(struct setting both[2], struct fr_reproduction *r,
                      "table2/gpt-2.5b/baseline");
     for (int k = 0; k < 2; k++) add_ladder(r, &both[k], &table2[k], gains[k]);
     add_orderings(r, both, gains);
-    return add_figure14(r, assumed, adapter, err);
+    add_stage_orderings(r, both);
+    for (int k = 0; k < 2; k++) add_figure10(r, &both[k], table2[k].model, k == 0);
+    FR_TRY(add_figure14(r, assumed, adapter, err));
+    return add_figure16(r, assumed, adapter, err);
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
@@ -238,6 +393,6 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_optimus = {
     .name = "optimus",
-    .title = "seed 001: volumes, Eqs. 15 and 16, Table 2; pipelines by the event engine",
+    .title = "seed 001: volumes, Eqs. 15 and 16, Table 2, Figures 10, 14, 16; pipelines by the event engine",
     .run = run,
 };
