@@ -6,9 +6,17 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/measured.h"
 #include "app/verb.h"
 
-static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+static const struct fr_option options[] = {
+    {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
+    {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
+     'c'},
+    FR_TRAINING_OPTIONS,
+    FR_OPTION_JSON,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
 
 static double error_of(const struct fr_reproduce_row *row) {
     return row->published != 0 ? row->ours / row->published - 1 : NAN;
@@ -55,10 +63,11 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
     }
 }
 
-static fr_status one(const struct fr_paper *paper, bool json, struct fr_json_writer *w,
-                     struct fr_error *err) {
+static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
+                     struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
-    fr_status status = paper->run(&r, err);
+    bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
+    fr_status status = measured ? fr_measured_phantom(args, &r, err) : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK && json)
         json_rows(w, &r);
@@ -95,6 +104,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     if (args->n_words > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "one paper at a time, or none for all");
     if (args->n_words == 1) FR_TRY(find(args->word[0], &wanted, err));
+    if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
+        return fr_fail(err, FR_ERR_USAGE, "--measured",
+                       "is of the paper phantom: forerun reproduce phantom --measured");
     if (json) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
@@ -103,7 +115,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_begin_array(&w);
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
-        if (!wanted || wanted == *p) status = one(*p, json, &w, err);
+        if (!wanted || wanted == *p) status = one(*p, args, &w, err);
     if (json) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
@@ -116,7 +128,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--json]",
+    .usage = "[NAME] [--measured] [--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .run = run,

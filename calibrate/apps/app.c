@@ -204,3 +204,29 @@ fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *se
         MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
     return met(real, start_s);
 }
+
+fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                          void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                         void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
+                         int64_t count, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
+    return met(real, start_s);
+}

@@ -115,6 +115,14 @@ fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, 
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv, struct fr_error *err);
 
+/* With the root at rank 0 of @p comm; @p count is one rank's part, of a reduce the whole. */
+fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                          void *recv, struct fr_error *err);
+fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                         void *recv, struct fr_error *err);
+fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
+                         int64_t count, struct fr_error *err);
+
 /** Return FR_ERR_INPUT unless @p size divides by @p parts. */
 fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,
                           struct fr_error *err);

@@ -6,10 +6,6 @@
 
 #include "calibrate/apps/random.h"
 
-static void relu(const struct fr_kernels *k, int64_t n, const void *x, void *y) {
-    for (int64_t i = 0; i < n; i++) k->set(y, (size_t)i, fmax(0, k->get(x, (size_t)i)));
-}
-
 fr_status fr_ffn_data(const struct fr_kernels *k, uint64_t seed, int64_t n_in, int64_t n_out,
                       const struct fr_ffn_part *part, void **x, void **t,
                       struct fr_error *err) {
@@ -29,10 +25,10 @@ fr_status fr_ffn_data(const struct fr_kernels *k, uint64_t seed, int64_t n_in, i
                    1 / sqrt((double)n_in), w);
     k->copy((int)part->x_rows, (int)samples, fr_at(k, all, (size_t)(part->x_row * samples)),
             (int)samples, *x, (int)samples);
-    relu(k, n, all, all);
+    k->relu((size_t)n, all, all);
     k->gemm(false, false, (int)part->t_rows, (int)samples, (int)n_in, 1, w, (int)n_in, all,
             (int)samples, 0, *t, (int)samples);
-    relu(k, part->t_rows * samples, *t, *t);
+    k->relu((size_t)(part->t_rows * samples), *t, *t);
     (void)n_out;
 done:
     free(all);

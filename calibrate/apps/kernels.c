@@ -68,11 +68,12 @@ static double sum_fp64(int n, const double *x) {
         .difference = difference_##suffix, .adam = adam_##suffix,                              \
         .momentum = momentum_##suffix, .sgd = sgd_##suffix, .add = add_##suffix,               \
         .bias = bias_##suffix, .axpy = axpy_##suffix, .scale = scale_##suffix,                 \
-        .subtract = subtract_##suffix, .dot = dot_##suffix, .row_sums = row_sums_##suffix,     \
-        .get = get_##suffix, .set = set_##suffix, .copy = copy_##suffix,                       \
-        .embed = embed_##suffix, .embed_backward = embed_backward_##suffix,                    \
-        .norm = norm_##suffix, .norm_backward = norm_backward_##suffix,                        \
-        .softmax = softmax_##suffix, .softmax_backward = softmax_backward_##suffix,            \
+        .relu = relu_##suffix, .subtract = subtract_##suffix, .dot = dot_##suffix,             \
+        .row_sums = row_sums_##suffix, .get = get_##suffix, .set = set_##suffix,               \
+        .copy = copy_##suffix, .embed = embed_##suffix,                                        \
+        .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
+        .norm_backward = norm_backward_##suffix, .softmax = softmax_##suffix,                  \
+        .softmax_backward = softmax_backward_##suffix,                                         \
         .cross_entropy = cross_entropy_##suffix,                                               \
     }
 

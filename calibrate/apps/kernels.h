@@ -49,6 +49,8 @@ struct fr_kernels {
     void (*axpy)(size_t n, double alpha, const void *x, void *y);
     /** y := alpha x. */
     void (*scale)(size_t n, double alpha, const void *x, void *y);
+    /** y := max(0, x); y may be x. */
+    void (*relu)(size_t n, const void *x, void *y);
     /** y := x - y. */
     void (*subtract)(size_t n, const void *x, void *y);
     double (*dot)(size_t n, const void *x, const void *y);

@@ -114,6 +114,12 @@ static void NAME(scale)(size_t n, double alpha, const void *x, void *y) {
     for (size_t i = 0; i < n; i++) b[i] = factor * a[i];
 }
 
+static void NAME(relu)(size_t n, const void *x, void *y) {
+    const REAL *a = x;
+    REAL *b = y;
+    for (size_t i = 0; i < n; i++) b[i] = a[i] > 0 ? a[i] : 0;
+}
+
 static double NAME(dot)(size_t n, const void *x, const void *y) {
     const REAL *a = x, *b = y;
     double lanes[LANES] = {0}, sum = 0;

@@ -8,10 +8,12 @@
 
 #include "base/file.h"
 #include "calibrate/apps/run.h"
+#include "calibrate/apps/train.h"
 #include "calibrate/harness/program.h"
 
 static const char usage[] =
-    "usage: mpirun -np N forerun-mpi run --cases FILE --out FILE [options]\n"
+    "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
+    "       mpirun -np N forerun-mpi run --cases FILE --out FILE [options]\n"
     "  --cases FILE      what to run, one JSON line a case\n"
     "  --out FILE        where samples go, a line each, appended\n"
     "  --passes N        every case so often, each time in a new order (default 3)\n"
@@ -112,6 +114,13 @@ static int report(const struct fr_error *err, bool once) {
 
 /* What is refused is refused by all ranks alike; what fails later ends the job, since the others
  * wait in a call that will not end, and what was measured until then is in the file. */
+static int give_up(const struct fr_error *err) {
+    int code = fr_status_exit_code(FR_ERR_PARTIAL);
+    report(err, false);
+    MPI_Abort(MPI_COMM_WORLD, code);
+    return code;
+}
+
 static int run(const struct arguments *a) {
     struct fr_error err = {.status = FR_OK};
     struct fr_real_cases cases = {0};
@@ -119,14 +128,23 @@ static int run(const struct arguments *a) {
     int n_ranks = 1, code = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     if (read_text(a->cases, &text, &err) != FR_OK ||
-        fr_real_cases_read(text, a->cases, n_ranks, a->job.seed, &cases, &err) != FR_OK) {
+        fr_real_cases_read(text, a->cases, n_ranks, a->job.seed, &cases, &err) != FR_OK)
         code = report(&err, true);
-    } else if (fr_real_job_run(&cases, &a->job, &err) != FR_OK) {
-        code = fr_status_exit_code(FR_ERR_PARTIAL);
-        report(&err, false);
-        MPI_Abort(MPI_COMM_WORLD, code);
-    }
+    else if (fr_real_job_run(&cases, &a->job, &err) != FR_OK)
+        code = give_up(&err);
     fr_real_cases_free(&cases);
+    free(text);
+    return code;
+}
+
+static int train(const struct arguments *a) {
+    struct fr_error err = {.status = FR_OK};
+    char *text = NULL;
+    int code = 0;
+    if (read_text(a->cases, &text, &err) != FR_OK)
+        code = report(&err, true);
+    else if (fr_train_run(text, a->cases, a->job.out, a->job.progress, &err) != FR_OK)
+        code = give_up(&err);
     free(text);
     return code;
 }
@@ -134,7 +152,9 @@ static int run(const struct arguments *a) {
 int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};
-    if (argc < 2 || strcmp(argv[1], "run") != 0) return fr_harness_main(argc, argv);
+    bool trains = argc >= 2 && strcmp(argv[1], "train") == 0;
+    if (argc < 2 || (!trains && strcmp(argv[1], "run") != 0))
+        return fr_harness_main(argc, argv);
     if (argc == 3 && strcmp(argv[2], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
@@ -145,8 +165,9 @@ int fr_apps_main(int argc, char **argv) {
         fputs("forerun-mpi: MPI could not be started\n", stderr);
         return fr_status_exit_code(FR_ERR_EXTERNAL);
     }
-    int code =
-        parse(argc, argv, &arguments, &err) == FR_OK ? run(&arguments) : report(&err, true);
+    int code = parse(argc, argv, &arguments, &err) != FR_OK ? report(&err, true)
+               : trains                                     ? train(&arguments)
+                                                            : run(&arguments);
     MPI_Finalize();
     return code;
 }

@@ -153,13 +153,57 @@ static void pipeline(struct design *d) {
     }
 }
 
+/* ---- attention heads and MLP parts over sub-grids --------------------------------------------- */
+
+struct heads {
+    int width, heads, positions, batch;
+};
+
+static void add_heads(struct design *d, const struct heads *h, int64_t g, const char *what,
+                      const char *extra) {
+    struct fr_validate_case run = {.app = "subgraph"};
+    int64_t dp = d->ranks / g;
+    if (d->ranks % g != 0 || h->heads % g != 0 || h->batch % d->ranks != 0) return;
+    snprintf(run.group, sizeof run.group, "heads h=%d a=%d s=%d b=%d p=%" PRId64, h->width,
+             h->heads, h->positions, h->batch, d->ranks);
+    snprintf(run.label, sizeof run.label, "ways %" PRId64 "%s", g, what);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"branches\", \"width\": %d, \"positions\": %d, \"global_batch\": %d, "
+             "\"layers\": [{\"out\": %d}, {\"branches\": %d, \"split\": \"slice\", "
+             "\"join\": \"concatenation\", \"layers\": [{\"attention\": %d}]}, {\"out\": %d}, "
+             "{\"branches\": %d, \"split\": \"copy\", \"join\": \"sum\", "
+             "\"layers\": [{\"out\": %d}, {\"out\": %d}]}, {\"out\": %d}]}",
+             h->width, h->positions, h->batch, 3 * h->width, h->heads, h->width / h->heads,
+             h->width, h->heads, 4 * h->width / h->heads, h->width, h->width);
+    snprintf(run.plan, sizeof run.plan,
+             "{\"method\": \"subgraph\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "%s}", g, dp,
+             extra);
+    add(d, &run);
+}
+
+static void subgraph(struct design *d) {
+    static const struct heads sets[] = {{256, 8, 32, 8}, {256, 16, 32, 8}, {512, 8, 64, 8}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (int64_t g = 1; g <= d->ranks; g++) {
+            add_heads(d, &sets[i], g, "", "");
+            if (g == 1) continue;
+            add_heads(d, &sets[i], g, ", all-gather", ", \"exchange\": \"all_gather\"");
+            add_heads(d, &sets[i], g, ", cSub", ", \"common\": \"subgrid\"");
+            if (g < d->ranks)
+                add_heads(d, &sets[i], g, ", round-robin", ", \"placement\": \"round-robin\"");
+        }
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     void (*design)(struct design *d);
-} designs[] = {
-    {"tensor", tensor}, {"phantom", phantom}, {"grid", grid}, {"pipeline", pipeline}};
+} designs[] = {{"tensor", tensor},
+               {"phantom", phantom},
+               {"grid", grid},
+               {"pipeline", pipeline},
+               {"subgraph", subgraph}};
 
 enum { N_DESIGNS = sizeof designs / sizeof *designs };
 

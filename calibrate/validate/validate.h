@@ -20,7 +20,7 @@
 struct fr_validate_case {
     int64_t id, ranks;
     char app[16], group[96], label[96];
-    char model[512], plan[512];
+    char model[768], plan[512];
 };
 
 /** What one step is made of, in order; the same for clocks and for predictions. */

@@ -49,11 +49,42 @@ static void bad_words_are_refused(void **state) {
                    "no configuration");
 }
 
+/* Trained to a loss, written as a table, and searched by energy to that loss. */
+static void iterations_are_what_search_reads(void **state) {
+    (void)state;
+    char line[512], model[] = "/tmp/forerun-model-XXXXXX", log[] = "/tmp/forerun-log-XXXXXX";
+    close(mkstemp(model));
+    close(mkstemp(log));
+    snprintf(
+        line, sizeof line,
+        "forerun iterations --width 64 --batch 64 --tp 2,4 --ghost 2,8 --seeds 2 --loss 0.165 "
+        "--samples %s --out %s",
+        log, model);
+    fr_test_expect(line, 0, "phantom p 4, k 8", NULL);
+    snprintf(line, sizeof line,
+             "forerun search --cluster frontier --model %s --ranks 2,4 --vary "
+             "method=tensor,phantom --vary ghost=2,8 --objective energy",
+             model);
+    fr_test_expect(line, 0, "best  ", NULL);
+    snprintf(
+        line, sizeof line,
+        "forerun reproduce phantom --measured --width 64 --batch 64 --tp 2 --ghost 4 --seeds 1 "
+        "--loss 0.165 --samples %s",
+        log);
+    fr_test_expect(line, 0, "ordering/measured/p=2/total_energy", NULL);
+    fr_test_expect("forerun iterations --width 64 --tp 4 --ghost 12 --samples /tmp/forerun-x",
+                   3, NULL, "none of them fits");
+    fr_test_expect("forerun reproduce grid --measured", 2, NULL, "is of the paper phantom");
+    unlink(model);
+    unlink(log);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_and_prints),
         cmocka_unit_test(a_rank_that_ends_early_leaves_what_was_measured),
         cmocka_unit_test(bad_words_are_refused),
+        cmocka_unit_test(iterations_are_what_search_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
