@@ -1,7 +1,7 @@
 #include "models/cluster.h"
 
-static const char *const keys[] = {"name",        "source",      "device",   "levels",
-                                   "collectives", "calibration", "topology", "tuning", NULL};
+static const char *const keys[] = {"name",        "source",   "device", "levels", "collectives",
+                                   "calibration", "topology", "tuning", NULL};
 
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err) {

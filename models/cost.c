@@ -250,7 +250,7 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
     struct fr_plan full = fr_job_fill(job, given), *plan = &full;
-    if (job->workload.n_layers == 0 || plan->pp > 1) {
+    if (fr_job_is_pipeline(job, plan)) {
         fr_pipeline_cost(job, plan, out);
         return;
     }

@@ -34,6 +34,11 @@ static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
     bool layers = job->workload.n_layers > 0 && plan->pp == 1;
     return layers ? fr_job_micro_batch(job, plan) : fr_plan_micro_batch(plan);
 }
+/** Is the plan priced as a pipeline?  Layers on one stage are not, unless gradients overlap. */
+static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->workload.n_layers == 0 || plan->pp > 1 || plan->bucket_B > 0;
+}
+
 /** @p plan with the micro-batch that it leaves open filled in, for transformers: the model's
  *  customary one; else, for method subgraph, all samples of a replica where there is one stage and
  *  a sample a rank where there are more; else one sample. */

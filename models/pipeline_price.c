@@ -151,18 +151,19 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
- * activation, and the receivers gather it (Megatron's scatter-gather), unless the sequence is
- * divided anyway, or the samples are (method subgraph; cSub has them all on one rank). */
+ * activation, and the receivers gather it (Megatron's scatter-gather), unless the method divides it
+ * between layers anyway; cSub has all of it on one rank. */
 static void size_message(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_stage *stage) {
     const struct fr_transformer *t = &job->workload.transformer;
-    bool subgraph = plan->method == &fr_method_subgraph;
+    bool one_rank = plan->method == &fr_method_subgraph && plan->common_subgrid;
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
     double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence * t->hidden) *
                      fr_dtype_size_B(job->workload.dtype);
-    stage->message_B = subgraph && plan->common_subgrid ? whole_B : whole_B / (double)plan->tp;
-    if (plan->tp > 1 && !plan->sequence_parallel && !subgraph) stage->gathered_B = whole_B;
+    stage->message_B = one_rank ? whole_B : whole_B / (double)plan->tp;
+    if (plan->tp > 1 && !plan->sequence_parallel && !plan->method->divided)
+        stage->gathered_B = whole_B;
 }
 
 /* The ranks of a stage send at once, and so do its replicas; other stages have their own times,

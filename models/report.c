@@ -10,7 +10,9 @@
 
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                        struct fr_text *text) {
-    double narrowest = INFINITY, p = (double)out->plan.tp;
+    const struct fr_transformer *t = &job->workload.transformer;
+    double p = (double)out->plan.tp;
+    double narrowest = t->layers ? fmin((double)t->hidden, (double)t->ffn) : INFINITY;
     for (int i = 0; i < job->workload.n_layers; i++)
         narrowest = fmin(narrowest,
                          fmin(job->workload.layers[i].inputs, job->workload.layers[i].outputs));
@@ -95,8 +97,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     case FR_REASON_METHOD:
         if (plan->method->stage)
             fr_text_addf(text,
-                         "sequence_parallel belongs to method tensor; %s divides the "
-                         "samples of its common layers already",
+                         "sequence_parallel belongs to method tensor; what it would divide, "
+                         "%s divides already",
                          plan->method->name);
         else
             fr_text_addf(text,
@@ -127,10 +129,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
             out->lossy_gradient, out->lossy_backward);
         break;
     case FR_REASON_COMPRESSION:
-        fr_text_addf(text,
-                     "compression is priced for transformers, with one chunk a stage for the "
-                     "epilogue, and for at most pp = %" PRId64 " stages' gradients",
-                     plan->pp);
+        fr_text_addf(
+            text,
+            "compression is priced for transformers with method tensor, with one chunk a "
+            "stage for the "
+            "epilogue, and for at most pp = %" PRId64 " stages' gradients",
+            plan->pp);
         break;
     case FR_REASON_SIZE:
         fr_text_addf(text, "the pipeline has too many passes to go through one by one");

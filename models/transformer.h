@@ -87,7 +87,7 @@ struct fr_stage_work {
     double idle_ranks; /**< share of the ranks that wait while common layers compute */
     double
         common_rank; /**< of parameters_rank, equal on all tp ranks and reduced over them too */
-    struct fr_exchange_work exchange[12];
+    struct fr_exchange_work exchange[16];
     int n_exchanges;
     double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
     double parameters_rank; /**< on one rank */

@@ -1,6 +1,7 @@
 /* The tables of this program: what can be written where. */
 #include <string.h>
 
+#include "app/compositions.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "models/family.h"
@@ -14,7 +15,7 @@ static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OP
 struct row {
     const char *name, *what, *detail, *source;
 };
-enum { ROWS_MAX = 128 };
+enum { ROWS_MAX = 256 };
 
 static int list_collectives(struct row *rows) {
     int n = 0;
@@ -119,6 +120,24 @@ static int list_shapes(struct row *rows) {
     return n;
 }
 
+/* A row for each pair; what cannot be loaded says so. */
+static int list_compositions(struct row *rows) {
+    int n = 0;
+    for (const struct fr_composition *c = fr_compositions; c->axis; c++)
+        for (const struct fr_method *const *m = fr_methods; *m && n < ROWS_MAX; m++) {
+            struct fr_job job;
+            struct fr_outcome out;
+            const char *verdict = "cannot be loaded";
+            if (fr_composition_load(c, *m, &job, NULL) == FR_OK) {
+                fr_cost(&job, &job.plan, &out);
+                verdict = fr_composition_verdict(&out);
+            }
+            fr_job_free(&job);
+            rows[n++] = (struct row){(*m)->name, verdict, c->axis, ""};
+        }
+    return n;
+}
+
 static const struct table {
     const char *name, *summary;
     int (*fill)(struct row *rows);
@@ -138,6 +157,7 @@ static const struct table {
     {"networks", "what forerun simulate can run messages on", list_networks},
     {"shapes", "shapes of a cluster's topology", list_shapes},
     {"reasons", "why a plan can be infeasible", list_reasons},
+    {"compositions", "methods with axes: priced, or why not", list_compositions},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
@@ -197,7 +217,7 @@ const struct fr_verb fr_verb_list = {
     .usage = "[collectives|methods|schedules|compressions|forms|kinds|families|presets|"
              "clusters|models|"
              "figures|"
-             "reasons] [--json]",
+             "reasons|compositions] [--json]",
     .options = options,
     .run = run,
 };

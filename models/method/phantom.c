@@ -9,10 +9,12 @@
  *      backward    reduce-scatter of p k b values, k b to each rank
  *      operators   local matrix, compressor and p - 1 decompressors: p + 1
  *
+ * In a transformer the MLP is divided so and attention as by method tensor: models/phantom_stage.h.
+ *
  * Smaller than tensor parallelism iff k < (n/p)(1 - 1/p) (Eq. 8); other k are refused. */
 #include <math.h>
 
-#include "models/method.h"
+#include "models/phantom_stage.h"
 
 static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
     double p = shard->tp, k = shard->ghost;
@@ -53,4 +55,6 @@ const struct fr_method fr_method_phantom = {
     .divided = true,
     .check = check,
     .layer = layer,
+    .check_stage = fr_phantom_check_stage,
+    .stage = fr_phantom_stage,
 };

@@ -1,0 +1,60 @@
+#include "app/compositions.h"
+
+#include <stdio.h>
+
+const struct fr_composition fr_compositions[] = {
+    {"kind ffn", "ffn-16384", {NULL}},
+    {"kind cnn", "alexnet", {NULL}},
+    {"kind branches", "attention-branches", {NULL}},
+    {"kind transformer", "gpt-2", {NULL}},
+    {"kind transformer, cross-attention", "transformer-base", {NULL}},
+    {"dp, layers", "ffn-16384", {"dp=8", NULL}},
+    {"dp, transformer", "gpt-2", {"dp=8", NULL}},
+    {"pp, layers", "ffn-16384", {"pp=2", "micro_batch=4", NULL}},
+    {"pp, branches", "attention-branches", {"pp=3", "micro_batch=4", NULL}},
+    {"pp, transformer", "gpt-2", {"pp=2", "micro_batch=4", NULL}},
+    {"chunks, transformer",
+     "gpt-2",
+     {"pp=2", "chunks=2", "schedule=interleaved", "micro_batch=4"}},
+    {"zero-bubble, transformer",
+     "gpt-2",
+     {"pp=2", "schedule=zero-bubble", "micro_batch=4", NULL}},
+    {"micro-batches, layers", "ffn-16384", {"micro_batch=2", NULL}},
+    {"micro-batches, transformer", "gpt-2", {"micro_batch=2", NULL}},
+    {"overlap, layers", "ffn-16384", {"overlap=gradient", NULL}},
+    {"overlap, branches", "attention-branches", {"overlap=gradient", NULL}},
+    {"overlap, transformer", "gpt-2", {"overlap=gradient", NULL}},
+    {"placement, layers", "ffn-16384", {"placement=optimised", NULL}},
+    {"placement, transformer", "gpt-2", {"placement=round-robin", NULL}},
+    {"placement and pp", "gpt-2", {"placement=by-axis:pp-tp", "pp=2", "micro_batch=4", NULL}},
+    {"sequence_parallel", "gpt-2", {"sequence_parallel=true", NULL}},
+    {"flash attention", "gpt-2", {"attention=flash", NULL}},
+    {"recompute, layers", "ffn-16384", {"recompute=full", NULL}},
+    {"recompute, transformer", "gpt-2", {"recompute=full", NULL}},
+    {"compressed messages",
+     "gpt-2",
+     {"compression.backward.scope=all", "pp=2", "micro_batch=4", NULL}},
+    {"compressed gradients", "gpt-2", {"compression.gradient.stages=1", NULL}},
+    {"compression, layers", "ffn-16384", {"compression.gradient.stages=1", NULL}},
+    {"grid per layer", "ffn-16384", {"layer_tp=[4]", NULL}},
+    {NULL, NULL, {NULL}}};
+
+fr_status fr_composition_load(const struct fr_composition *composition,
+                              const struct fr_method *method, struct fr_job *job,
+                              struct fr_error *err) {
+    char name[32];
+    const char *sets[5 + FR_COMPOSITION_SETS_MAX] = {name, "tp=2", "dp=2", "ghost=4",
+                                                     "global_batch=16"};
+    struct fr_job_names names = {
+        .cluster = "lassen", .model = composition->model, .sets = sets, .n_sets = 5};
+    snprintf(name, sizeof name, "method=%s", method->name);
+    for (int k = 0; k < FR_COMPOSITION_SETS_MAX && composition->sets[k]; k++)
+        sets[names.n_sets++] = composition->sets[k];
+    return fr_job_load(&names, job, err);
+}
+
+const char *fr_composition_verdict(const struct fr_outcome *out) {
+    for (int i = 0; i < FR_REASON_COUNT; i++)
+        if (out->reasons & FR_BECAUSE(i)) return fr_reason_names[i];
+    return "priced";
+}

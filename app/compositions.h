@@ -1,0 +1,32 @@
+/** @file
+ *  Which methods go with which axes: every pair priced, or refused with a reason.
+ *
+ *  The table names, for each axis, a model and what is set; the answer is worked out, not written
+ *  down: `forerun list compositions` prints it, docs/compositions.md shows it, and a test holds
+ *  the two together and every priced pair against the event engine.
+ */
+#ifndef FR_APP_COMPOSITIONS_H
+#define FR_APP_COMPOSITIONS_H
+
+#include "models/cost.h"
+
+enum { FR_COMPOSITION_SETS_MAX = 4 };
+
+struct fr_composition {
+    const char *axis;                          /**< or kind of model */
+    const char *model;                         /**< preset */
+    const char *sets[FR_COMPOSITION_SETS_MAX]; /**< besides tp = dp = 2, batch 16, 4 ghosts */
+};
+
+/** Ended by a row without axis. */
+extern const struct fr_composition fr_compositions[];
+
+/** Load the job of a pair, on preset lassen.  Free with fr_job_free, also on error. */
+fr_status fr_composition_load(const struct fr_composition *composition,
+                              const struct fr_method *method, struct fr_job *job,
+                              struct fr_error *err);
+
+/** "priced", or the name of the first reason against it (fr_reason_names). */
+const char *fr_composition_verdict(const struct fr_outcome *out);
+
+#endif
