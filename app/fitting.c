@@ -81,12 +81,17 @@ static void json_point(struct fr_json_writer *w, const struct fr_fit_op *op,
     fr_json_add_integer(w, "launches", p->n_launches);
     fr_json_add_integer(w, "slow", p->n_slow);
     fr_json_add_number(w, "median_s", p->median_s);
-    fr_json_add_number(w, "low_s", p->median_s * fmax(0, 1 - spread));
+    fr_json_add_number(w, "low_s", isnan(spread) ? NAN : p->median_s * fmax(0, 1 - spread));
     fr_json_add_number(w, "high_s", p->median_s * (1 + spread));
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         const struct fr_price *price = &op->candidate[f].price;
         snprintf(key, sizeof key, "%s_s", fr_fit_form_names[f]);
         fr_json_add_number(w, key, price->form ? fr_fit_price_s(price, p) : NAN);
+    }
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const double *held_s = op->candidate[f].held_s;
+        snprintf(key, sizeof key, "%s_held_s", fr_fit_form_names[f]);
+        fr_json_add_number(w, key, held_s ? held_s[p - op->points] : NAN);
     }
     fr_json_end_object(w);
 }
@@ -121,7 +126,7 @@ static void json_gemm(struct fr_json_writer *w, const struct fr_fit_gemm *g,
             }
 }
 
-static void write_json(struct fr_text *text, const struct fr_fit_result *result) {
+void fr_fitting_json(struct fr_text *text, const struct fr_fit_result *result) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     const struct fr_provenance *p = &result->provenance;
     fr_json_begin_object(&w);
@@ -136,6 +141,14 @@ static void write_json(struct fr_text *text, const struct fr_fit_result *result)
     fr_json_add_string(&w, "mpi", p->mpi);
     fr_json_add_string(&w, "blas", p->blas);
     fr_json_add_integer(&w, "ranks", p->ranks);
+    fr_json_add_integer(&w, "nodes", p->nodes);
+    fr_json_add_integer(&w, "ranks_per_node", p->ranks_per_node);
+    fr_json_add_string(&w, "kernel", p->kernel);
+    fr_json_add_string(&w, "pinning", p->pinning);
+    fr_json_add_string(&w, "hosts", p->hosts);
+    fr_json_add_number(&w, "clock_resolution_s",
+                       p->clock_resolution_s > 0 ? p->clock_resolution_s : NAN);
+    fr_json_add_bool(&w, "simulated", p->simulated);
     fr_json_add_bool(&w, "oversubscribed", p->oversubscribed);
     fr_json_add_integer(&w, "seed", p->seed);
     fr_json_end_object(&w);
@@ -154,6 +167,12 @@ static void write_json(struct fr_text *text, const struct fr_fit_result *result)
     fr_json_begin_array(&w);
     for (int d = 0; d < FR_DTYPE_COUNT; d++) json_gemm(&w, &result->gemm[d], fr_dtype_names[d]);
     fr_json_end_array(&w);
+    fr_json_key(&w, "gemm_left_out");
+    fr_json_begin_object(&w);
+    for (int d = 0; d < FR_DTYPE_COUNT; d++)
+        if (result->gemm[d].n_m > 0)
+            json_quality(&w, fr_dtype_names[d], &result->gemm[d].quality);
+    fr_json_end_object(&w);
     fr_json_end_object(&w);
 }
 
@@ -183,7 +202,7 @@ static fr_status fit_and_print(const struct fr_samples *samples, const char *out
     if (out) FR_TRY(write_cluster(result, out, err));
     if (out && strcmp(out, "-") == 0) return FR_OK;
     if (json)
-        write_json(&text, result);
+        fr_fitting_json(&text, result);
     else {
         fr_fit_print(result, &text);
         if (out) fr_text_addf(&text, "\ncluster file: %s\n", out);

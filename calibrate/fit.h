@@ -82,6 +82,8 @@ struct fr_fit_candidate {
     struct fr_price price;            /**< form NULL: too few points for it; levels 0 and 1 */
     struct fr_fit_quality quality;    /**< on what it was fitted to */
     struct fr_fit_quality held_sizes; /**< every second size, fitted without; n 0: not tried */
+    double *held_s; /**< [n_points] of the op: each inner size as predicted without it; NaN: the
+                       ends of a curve, which are never left out */
     struct fr_fit_quality held_ranks; /**< the largest p of each level, fitted without */
 };
 

@@ -62,17 +62,24 @@ static bool left_out(const struct fr_fit_op *op, const struct fr_fit_curve *curv
     return i > 0 && i + 1 < curve->n_points && i % 2 == (fold == ODD_SIZES);
 }
 
+/* @param at  gets the place of each point left out, in op->points */
 static int split(const struct fr_fit_op *op, enum fold fold, struct fr_fit_point *kept,
-                 struct fr_fit_point *out) {
+                 struct fr_fit_point *out, int *at) {
     int n_kept = 0, n_out = 0;
     for (int c = 0; c < op->n_curves; c++)
         for (int i = 0; i < op->curves[c].n_points; i++)
-            if (left_out(op, &op->curves[c], i, fold))
+            if (left_out(op, &op->curves[c], i, fold)) {
+                at[n_out] = (int)(op->curves[c].points + i - op->points);
                 out[n_out++] = op->curves[c].points[i];
-            else
+            } else
                 kept[n_kept++] = op->curves[c].points[i];
     return n_out;
 }
+
+struct room {
+    struct fr_fit_point *points; /* [2 n_points] */
+    int *at;                     /* [n_points] */
+};
 
 struct held {
     double *predicted_s, *measured_s;
@@ -81,28 +88,32 @@ struct held {
 
 /* Fit without a fold and predict it. */
 static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
-                          struct fr_fit_point *room, struct held *held) {
-    struct fr_fit_point *kept = room, *out = room + op->n_points;
+                          struct room *room, struct held *held) {
+    struct fr_fit_point *kept = room->points, *out = room->points + op->n_points;
     struct fr_price price = {.op = op->points->op};
-    int n_out = split(op, fold, kept, out), n_kept = op->n_points - n_out;
+    int n_out = split(op, fold, kept, out, room->at), n_kept = op->n_points - n_out;
     if (n_out == 0 || n_kept == 0) return FR_OK;
     fr_status status = fr_fitters[form - 1]->fit(kept, n_kept, op->gpu, &price);
     for (int i = 0; status == FR_OK && price.form && i < n_out; i++) {
         held->predicted_s[held->n] = fr_fit_price_s(&price, &out[i]);
+        if (fold != LARGEST_RANKS)
+            op->candidate[form].held_s[room->at[i]] = held->predicted_s[held->n];
         held->measured_s[held->n++] = out[i].time_s;
     }
     fr_price_free(&price);
     return status;
 }
 
-static fr_status fit_form(struct fr_fit_op *op, int form, struct fr_fit_point *room,
-                          double *scratch) {
+static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, double *scratch) {
     struct fr_fit_candidate *candidate = &op->candidate[form];
     struct held held = {scratch, scratch + op->n_points, 0};
     candidate->price.op = op->points->op;
     candidate->price.residual_median = candidate->price.residual_p90 = -1;
     FR_TRY(fr_fitters[form - 1]->fit(op->points, op->n_points, op->gpu, &candidate->price));
     if (!candidate->price.form) return FR_OK;
+    candidate->held_s = malloc((size_t)op->n_points * sizeof *candidate->held_s);
+    if (!candidate->held_s) return FR_ERR_NOMEM;
+    for (int i = 0; i < op->n_points; i++) candidate->held_s[i] = NAN;
     FR_TRY(judge(&candidate->price, op->points, op->n_points, scratch, &candidate->quality));
     for (int c = 0; c < op->n_curves; c++)
         FR_TRY(judge(&candidate->price, op->curves[c].points, op->curves[c].n_points, scratch,
@@ -157,19 +168,23 @@ static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form) {
     size_t n = (size_t)op->n_points;
     double *scratch = calloc(2 * n, sizeof *scratch);
-    struct fr_fit_point *room = calloc(2 * n, sizeof *room);
-    fr_status status = scratch && room ? make_curves(op) : FR_ERR_NOMEM;
+    struct room room = {calloc(2 * n, sizeof *room.points), calloc(n, sizeof *room.at)};
+    fr_status status = scratch && room.points && room.at ? make_curves(op) : FR_ERR_NOMEM;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS && status == FR_OK; f++)
-        status = fit_form(op, f, room, scratch);
+        status = fit_form(op, f, &room, scratch);
     if (status == FR_OK) status = ordinary(op, scratch);
     if (status == FR_OK) op->chosen = choose(op, form);
     free(scratch);
-    free(room);
+    free(room.points);
+    free(room.at);
     return status;
 }
 
 void fr_fit_operation_free(struct fr_fit_op *op) {
-    for (int f = 0; f < FR_FIT_FORMS; f++) fr_price_free(&op->candidate[f].price);
+    for (int f = 0; f < FR_FIT_FORMS; f++) {
+        fr_price_free(&op->candidate[f].price);
+        free(op->candidate[f].held_s);
+    }
     free(op->curves);
     *op = (struct fr_fit_op){0};
 }
