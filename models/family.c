@@ -1,6 +1,7 @@
 #include "models/family.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -147,6 +148,66 @@ static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
                             "is not read beside a Hugging Face config; use its own key");
     }
     return FR_OK;
+}
+
+/* Keys that some family reads, or that are ours; others of kind transformer have an answer of
+ * their own. */
+static const char *const settable[] = {"num_hidden_layers",
+                                       "hidden_size",
+                                       "intermediate_size",
+                                       "num_attention_heads",
+                                       "num_key_value_heads",
+                                       "head_dim",
+                                       "vocab_size",
+                                       "max_position_embeddings",
+                                       "tie_word_embeddings",
+                                       "attention_bias",
+                                       "mlp_bias",
+                                       "model_type",
+                                       "architectures",
+                                       "text_config",
+                                       "n_layer",
+                                       "n_embd",
+                                       "n_head",
+                                       "n_inner",
+                                       "n_positions",
+                                       "n_ctx",
+                                       "add_cross_attention",
+                                       "num_experts",
+                                       "num_local_experts",
+                                       "n_routed_experts",
+                                       "torch_dtype",
+                                       "name",
+                                       "source",
+                                       "sequence",
+                                       "dtype",
+                                       "gradient_dtype",
+                                       "optimizer",
+                                       "optimizer_state",
+                                       "global_batch",
+                                       "iterations",
+                                       NULL};
+
+static bool among(const char *const *keys, const char *key) {
+    while (*keys && strcmp(*keys, key) != 0) keys++;
+    return *keys != NULL;
+}
+
+fr_status fr_family_check_set(const struct fr_json *root, const char *path,
+                              struct fr_error *err) {
+    const char *dot = strchr(path, '.');
+    char key[96];
+    snprintf(key, sizeof key, "%.*s", (int)(dot ? dot - path : (ptrdiff_t)strlen(path)), path);
+    struct fr_json member = fr_json_member(root, key);
+    if (dot && strcmp(key, "text_config") == 0)
+        return fr_family_check_set(&member, dot + 1, err);
+    if (fr_json_present(&member) || among(settable, key) ||
+        among(fr_kind_transformer.keys, key))
+        return FR_OK;
+    const char *near = fr_suggest(key, settable);
+    return fr_fail(err, FR_ERR_USAGE, "--set",
+                   "\"model.%s\": the config has no such key, and none is read%s%s%s", path,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 /* torch's spellings, then ours. */

@@ -41,6 +41,12 @@ bool fr_family_is_config(const struct fr_json *root);
 fr_status fr_family_read(const struct fr_json *root, struct fr_workload *workload,
                          struct fr_error *err);
 
+/** May --set give @p path of the config @p root a value?  Its keys are many and most are ignored,
+ *  so that one the file does not have and no family reads is a misspelling.
+ *  @return FR_OK or FR_ERR_USAGE with the nearest key. */
+fr_status fr_family_check_set(const struct fr_json *root, const char *path,
+                              struct fr_error *err);
+
 /* For families. */
 
 /** Whole number from 1 to @p max.  Absent or null: `*out` keeps its value, unless required. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "models/family.h"
 #include "models/preset.h"
 
 enum { CLUSTER, MODEL, PLAN, N_DOCUMENTS };
@@ -54,6 +55,10 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
     if (!job->documents[which])
         return fr_fail(err, FR_ERR_USAGE, "--set", "\"%s\": no %s is read by this command", key,
                        prefixes[which]);
+    if (which == MODEL) {
+        struct fr_json root = fr_json_root(job->documents[MODEL]);
+        if (fr_family_is_config(&root)) FR_TRY(fr_family_check_set(&root, rest, err));
+    }
     if (which == MODEL && names_a_file(rest, equals + 1))
         return set_from_file(job->documents[which], rest, equals + 1, err);
     return fr_json_set(job->documents[which], rest, equals + 1, "--set", err);

@@ -179,12 +179,11 @@ static fr_status read_stage_layers(const struct fr_json *root, struct fr_plan *p
     return FR_OK;
 }
 
-/* PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
 static fr_status read_overlap(const struct fr_json *root, struct fr_plan *plan,
                               struct fr_error *err) {
     static const char *const overlaps[] = {"none", "gradient", NULL};
     struct fr_json bucket = fr_json_member(root, "bucket");
-    double bucket_B = 25 * 0x1p20;
+    double bucket_B = FR_BUCKET_B;
     int overlap = 0;
     FR_TRY(fr_json_get_choice(root, "overlap", false, overlaps, &overlap, err));
     FR_TRY(

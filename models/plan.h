@@ -96,6 +96,9 @@ struct fr_plan {
     bool layer_tp_best; /**< asked for, to be filled by fr_layer_grids_best */
 };
 
+/** PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
+#define FR_BUCKET_B (25 * 0x1p20)
+
 /** The defaults above. */
 struct fr_plan fr_plan_default(void);
 

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "base/progress.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
 
@@ -76,6 +77,7 @@ struct context {
     bool by_iteration;
     int64_t piece_size;
     struct piece *pieces;
+    struct fr_progress *progress;
 };
 
 static double value_of(const struct context *c, const struct fr_found *found) {
@@ -171,6 +173,7 @@ static void work(void *argument, int64_t number) {
         if (!keep_top(c, &piece->top, &found) || !keep_pareto(c, &piece->pareto, &found))
             piece->failed = true;
     }
+    fr_progress_add(c->progress, 1);
 }
 
 static bool join(const struct context *c, const struct piece *piece,
@@ -223,19 +226,25 @@ static bool sort_found(const struct context *c, struct fr_found_list *list, bool
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err) {
-    enum { PIECE = 4096, PIECES_MAX = 1024 };
+    /* A pipeline is priced pass by pass: pieces small enough to go round. */
+    enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
+    struct fr_progress progress;
     double start_s = fr_now_s();
     bool silent = job->workload.n_iterations == 0 && space->base.iterations <= 0;
     struct context c = {.job = job, .space = space, .options = options};
     c.by_iteration = options->per_iteration || (silent && !fr_space_has_ghost(space));
     c.piece_size = (space->size + PIECES_MAX - 1) / PIECES_MAX;
-    if (c.piece_size < PIECE) c.piece_size = PIECE;
+    int64_t least = job->workload.n_layers > 0 ? PIECE : PIPELINES;
+    if (c.piece_size < least) c.piece_size = least;
     int64_t n_pieces = (space->size + c.piece_size - 1) / c.piece_size;
     *result = (struct fr_search_result){.by_iteration = c.by_iteration};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     c.pieces = calloc((size_t)n_pieces + 1, sizeof *c.pieces);
     if (!c.pieces) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
+    fr_progress_begin(&progress, "searching", n_pieces);
+    c.progress = &progress;
     fr_parallel_for(options->threads ? options->threads : fr_processors(), n_pieces, work, &c);
+    fr_progress_end(&progress);
     bool ok = true;
     for (int64_t i = 0; i < n_pieces; i++) {
         ok = join(&c, &c.pieces[i], result) && ok;

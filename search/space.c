@@ -90,6 +90,8 @@ static fr_status parse_placements(const char *text, struct fr_dimension *d,
 }
 
 static const char *const embeddings[] = {"separate", "fused", NULL};
+static const char *const switches[] = {"false", "true", NULL};
+static const char *const overlaps[] = {"none", "gradient", NULL};
 
 static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_error *err) {
     const char *start = strncmp(text, "plan.", 5) == 0 ? text + 5 : text,
@@ -129,6 +131,9 @@ static fr_status parse_vary(const char *text, struct fr_space *space, struct fr_
     if (which == FR_VARY_SCOPE) return parse_names(equals + 1, "scope", fr_scope_names, d, err);
     if (which == FR_VARY_RECOMPUTE)
         return parse_names(equals + 1, "recompute", fr_recompute_names, d, err);
+    if (which == FR_VARY_SEQUENCE)
+        return parse_names(equals + 1, "sequence_parallel", switches, d, err);
+    if (which == FR_VARY_OVERLAP) return parse_names(equals + 1, "overlap", overlaps, d, err);
     if (which == FR_VARY_EMBEDDING)
         return parse_names(equals + 1, "embedding", embeddings, d, err);
     int64_t least = which == FR_VARY_GRADIENT_STAGES ? 0 : 1;
@@ -178,6 +183,15 @@ static void set_key(struct fr_plan *plan, int key, int64_t value) {
         break;
     case FR_VARY_RECOMPUTE:
         plan->recompute = (fr_recompute)value;
+        break;
+    case FR_VARY_SEQUENCE:
+        plan->sequence_parallel = value == 1;
+        break;
+    case FR_VARY_OVERLAP: /* buckets of the plan's size, or the default */
+        if (value == 0)
+            plan->bucket_B = 0;
+        else if (plan->bucket_B <= 0)
+            plan->bucket_B = FR_BUCKET_B;
         break;
     case FR_VARY_SCOPE:
         plan->compression.scope = (fr_scope)value;

@@ -20,6 +20,8 @@
     X(FR_VARY_SCHEDULE, "schedule")                                                            \
     X(FR_VARY_CHUNKS, "chunks")                                                                \
     X(FR_VARY_RECOMPUTE, "recompute")                                                          \
+    X(FR_VARY_SEQUENCE, "sequence_parallel")                                                   \
+    X(FR_VARY_OVERLAP, "overlap")                                                              \
     X(FR_VARY_GHOST, "ghost")                                                                  \
     X(FR_VARY_GLOBAL_BATCH, "global_batch")                                                    \
     X(FR_VARY_MICRO_BATCH, "micro_batch")                                                      \

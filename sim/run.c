@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "models/cost.h"
 #include "sim/layers.h"
 
@@ -10,6 +11,7 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_program *program;
     const struct fr_class_price *price;
     const struct fr_network *network;
+    struct fr_progress *progress;
     struct fr_network_work work;
     void *state; /* the network's */
     bool blocking;
@@ -18,12 +20,16 @@ struct timed { /* what a run with some things switched off needs */
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
 
+/* Runs of one simulation at most: everything, each part switched off in turn, everything again. */
+enum { RUNS = 8 };
+
 static fr_status run_with(const void *context, int with, struct fr_pipeline_times *times,
                           struct fr_error *err) {
     const struct timed *t = context;
     fr_price_with(t->price, t->program->n_classes, with, t->class_s);
     FR_TRY(t->network->run(&t->work, t->state, t->class_s, t->start_s, t->end_s,
                            &times->makespan_s, err));
+    fr_progress_add(t->progress, 1);
     if (!times->gradient_exposed_s) return FR_OK;
     fr_record_use(t->program, t->price, t->start_s, t->end_s, t->blocking, t->use);
     for (int32_t i = 0; i < t->program->n_ranks; i++)
@@ -72,10 +78,12 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job, int64_t t
                                        .class_W = power->known ? t->class_W : NULL,
                                        .waiting_W = waiting_W(t, power),
                                        .seats = {.tp = tp, .dp = dp}};
+    fr_progress_begin(t->progress, "simulating", RUNS);
     return t->network->open ? t->network->open(&t->work, &t->state, err) : FR_OK;
 }
 
 static void timed_close(struct timed *t) {
+    fr_progress_end(t->progress);
     if (t->network->close && t->state) t->network->close(t->state);
     free(t->start_s);
     free(t->class_s);
@@ -153,7 +161,11 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     struct fr_pipeline p = {0};
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
-    struct timed t = {.program = &program, .network = s->network, .blocking = plan->duplex};
+    struct fr_progress progress = {0};
+    struct timed t = {.program = &program,
+                      .progress = &progress,
+                      .network = s->network,
+                      .blocking = plan->duplex};
     out->reasons = fr_pipeline_check(job, plan);
     if (out->reasons) return FR_OK;
     fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, err);
@@ -207,7 +219,9 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     struct fr_outcome *out = &s->outcome;
     struct fr_program program = {0};
     struct fr_class_price *price = NULL;
-    struct timed t = {.program = &program, .network = s->network, .serial = true};
+    struct fr_progress progress = {0};
+    struct timed t = {
+        .program = &program, .progress = &progress, .network = s->network, .serial = true};
     bool spelt_out = options && options->spelt_out;
     fr_cost(job, plan, out);
     out->engine = s->network->engine;

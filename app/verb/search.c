@@ -225,6 +225,30 @@ static void text_per_layer(struct fr_text *text, const struct run *r) {
     fr_text_addf(text, "  (P_r x P_c; --set layer_tp=best predicts it)\n");
 }
 
+/* Of the best plan that compresses: below which rate of a rank's own share of the network its
+ * codecs pay, beside what the outermost level gives a rank when all send. */
+static void text_break_even(struct fr_text *text, const struct run *r) {
+    const struct fr_levels *levels = &r->job.cluster.levels;
+    const struct fr_level *outer = &levels->level[levels->count - 1];
+    char rate[40];
+    for (size_t i = 0; i < r->result.top.count; i++) {
+        const struct fr_outcome *out = &r->result.top.items[i].outcome;
+        const double rates[] = {out->break_even_gradient_B_per_s,
+                                out->break_even_backward_B_per_s};
+        if (!(rates[0] > 0 || rates[1] > 0)) continue;
+        fr_text_addf(text, "\nbreak-even of %s plan:", i == 0 ? "the best" : "a compressed");
+        for (int k = 0; k < 2; k++)
+            if (rates[k] > 0)
+                fr_text_addf(text, " compressing %s pays below %s a rank;",
+                             k == 0 ? "gradients" : "backward messages",
+                             fr_quantity_format(rates[k], FR_QUANTITY_RATE, rate, sizeof rate));
+        fr_text_addf(text, "\nlevel %s gives a rank %s when all send\n", outer->name,
+                     fr_quantity_format(outer->rate_B_per_s / (double)outer->shared_by,
+                                        FR_QUANTITY_RATE, rate, sizeof rate));
+        return;
+    }
+}
+
 static void print_text(struct fr_text *text, const struct run *r) {
     const struct fr_search_result *result = &r->result;
     char plan[128];
@@ -246,6 +270,7 @@ static void print_text(struct fr_text *text, const struct run *r) {
         text_list(text, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
         text_list(text, "Pareto: time, energy, memory, lossy", &result->pareto, 20);
         text_per_layer(text, r);
+        text_break_even(text, r);
     } else
         fr_text_addf(text, "\nnothing feasible\n");
     text_infeasible(text, r);

@@ -178,6 +178,23 @@ static void text_config(void **state) {
     assert_non_null(strstr(w.source, "text_config only"));
 }
 
+/* --set of a key that the file does not have and no family reads is a misspelling. */
+static void misspelt_sets(void **state) {
+    (void)state;
+    char path[512];
+    snprintf(path, sizeof path, FR_SOURCE_DIR "/tests/models/hf/gpt2.json");
+    struct fr_error err = fr_test_refused("a100-hdr", path, "model.n_layr=3");
+    assert_int_equal(err.status, FR_ERR_USAGE);
+    assert_non_null(strstr(err.detail, "did you mean \"n_layer\""));
+    err = fr_test_refused("a100-hdr", path, "model.layers=3");
+    assert_non_null(strstr(err.detail, "use its own key"));
+    const char *fine[] = {"model.n_layer=3", "model.sequence=512", NULL};
+    struct fr_job job;
+    fr_test_job("a100-hdr", path, fine, &job);
+    assert_int_equal(job.workload.transformer.layers, 3);
+    fr_job_free(&job);
+}
+
 static void refuses(void **state) {
     (void)state;
     static const char known[] = "known: gpt2, llama, mistral, qwen2, qwen3";
@@ -251,6 +268,7 @@ int main(void) {
                                        cmocka_unit_test(absent_and_null),
                                        cmocka_unit_test(biases),
                                        cmocka_unit_test(text_config),
+                                       cmocka_unit_test(misspelt_sets),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,7 @@
 /* Transformers: published parameter counts, Megatron's padding, volumes of the Optimus-CC
  * configurations (derived independently from the authors' artifact), laws of division. */
+#include <stdio.h>
+
 #include "models/cost.h"
 #include "models/pipeline.h"
 #include "models/transformer.h"
@@ -222,6 +224,54 @@ static struct fr_outcome price(const char *const *sets) {
     return out;
 }
 
+/* A GEMM form that was measured over whole training steps contains the element-wise traffic and
+ * the optimiser: then a transformer's passes are its products alone. */
+static void whole_step_forms_have_no_traffic(void **state) {
+    (void)state;
+    const char *sets[] = {"pp=4",
+                          "cluster.device.gemm.fp32={\"peak\": \"100 TFLOP/s\", "
+                          "\"half_batch\": 0, \"full_batch\": 256}",
+                          "cluster.device.launch=0 s", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    struct fr_stage_work work;
+    uint32_t extrapolated = 0;
+    double flop = 0;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+    for (int k = 0; k < work.n_gemms; k++)
+        flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
+                work.gemm[k].shape.k;
+    FR_NEAR(p.stage[1].forward.compute_s, flop / 100e12, 1e-12);
+    FR_NEAR(p.stage[1].backward.compute_s, 2 * flop / 100e12, 1e-12);
+    assert_true(p.stage[1].optimizer_s <= 0);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* Where only the embedding is all-reduced (dp = tp = 1), its size alone decides whether the
+ * outcome says that the all-reduce was extrapolated. */
+static void embedding_marks_extrapolation(void **state) {
+    (void)state;
+    static const char *const most[] = {"8 B", "1 GB"};
+    for (int k = 0; k < 2; k++)
+        for (int pp = 1; pp <= 2; pp++) {
+            char fits[256], stages[16];
+            snprintf(
+                fits, sizeof fits,
+                "cluster.collectives.all_reduce={\"form\": \"segments\", \"message\": "
+                "\"total\", \"fits\": [{\"ranks\": 2, \"level\": \"node\", \"min\": \"8 B\", "
+                "\"max\": \"%s\", \"segments\": [{\"up_to\": \"%s\", \"latency\": \"9 us\", "
+                "\"per_byte\": \"0.1 ns/B\"}]}]}",
+                most[k], most[k]);
+            snprintf(stages, sizeof stages, "pp=%d", pp);
+            const char *sets[] = {fits, stages, NULL};
+            bool marked = price(sets).extrapolated >> FR_OP_ALL_REDUCE & 1;
+            FR_TRUE(marked == (k == 0 && pp == 2), "max %s, pp %d", most[k], pp);
+        }
+}
+
 static void parts_add_up(void **state) {
     (void)state;
     const char *sets[] = {"tp=8", "pp=4", "dp=4", "micro_batch=8", NULL};
@@ -248,12 +298,18 @@ static void refuses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_counts), cmocka_unit_test(stages_add_up),
-        cmocka_unit_test(padding),          cmocka_unit_test(volumes),
-        cmocka_unit_test(forward_flop),     cmocka_unit_test(activations),
-        cmocka_unit_test(recompute),        cmocka_unit_test(sequence_parallel),
-        cmocka_unit_test(uneven_stages),    cmocka_unit_test(parts_add_up),
-        cmocka_unit_test(refuses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(published_counts),
+                                       cmocka_unit_test(stages_add_up),
+                                       cmocka_unit_test(padding),
+                                       cmocka_unit_test(volumes),
+                                       cmocka_unit_test(forward_flop),
+                                       cmocka_unit_test(activations),
+                                       cmocka_unit_test(recompute),
+                                       cmocka_unit_test(sequence_parallel),
+                                       cmocka_unit_test(uneven_stages),
+                                       cmocka_unit_test(whole_step_forms_have_no_traffic),
+                                       cmocka_unit_test(embedding_marks_extrapolation),
+                                       cmocka_unit_test(parts_add_up),
+                                       cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,31 @@
+/** @file
+ *  A line on stderr that says how far a long run is: on a terminal only, after a second, with the
+ *  time left at the rate so far.  Calls may come from several threads. */
+#ifndef FR_BASE_PROGRESS_H
+#define FR_BASE_PROGRESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct fr_progress {
+    const char *what; /**< "searching" */
+    int64_t total;    /**< steps */
+    bool on;          /**< stderr is a terminal */
+    double start_s, shown_s;
+    atomic_int_least64_t done;
+    atomic_flag busy; /**< one thread writes at a time */
+};
+
+/** Start; nothing is written before a second has passed. */
+void fr_progress_begin(struct fr_progress *progress, const char *what, int64_t total);
+/** @p steps more are done. */
+void fr_progress_add(struct fr_progress *progress, int64_t steps);
+/** Take the line away. */
+void fr_progress_end(struct fr_progress *progress);
+
+/** What the line says after @p elapsed_s; for fr_progress_add, and tests.  @return @p out. */
+const char *fr_progress_text(const char *what, int64_t done, int64_t total, double elapsed_s,
+                             char *out, int capacity);
+
+#endif
