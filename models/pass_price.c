@@ -95,6 +95,7 @@ static void add_products(struct pricing *x, int from, int to, struct fr_stage *p
 
 /* The fused attention kernel: two products forward, five backward (the scores once more). */
 static void add_flash(const struct pricing *x, struct fr_stage *part) {
+    if (x->work->flash_flop + x->work->again_flash <= 0) return;
     const struct fr_device *device = &x->job->cluster.device;
     const struct fr_attention_rates *a = &device->attention;
     double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;

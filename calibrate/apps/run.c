@@ -135,6 +135,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
     const struct fr_real_job *job = s->job;
     uint64_t random = job->seed;
     double end_s = fr_now_s() + job->budget_s;
+    for (int i = 0; i < cases->n; i++) order[i] = i;
     for (int pass = 0; pass < job->passes; pass++) {
         int late = pass > 0 && job->budget_s > 0 && fr_now_s() > end_s;
         FR_MPI_TRY(MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD));

@@ -53,6 +53,10 @@ static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
         double value = 0;
         FR_TRY(fr_json_number(&node, 1e-12, 1e15, &value, err));
         t->log_time[i] = log(value * unit_s[unit]);
+        double log_flop = log(2) + t->log_m[i / (t->n_n * t->n_k)] +
+                          t->log_n[i / t->n_k % t->n_n] + t->log_k[i % t->n_k];
+        /* The peak of a table is the best rate in it; attention kernels reach a share of it. */
+        model->peak_flop_per_s = fmax(model->peak_flop_per_s, exp(log_flop - t->log_time[i]));
     }
     return FR_OK;
 }

@@ -85,6 +85,8 @@ static void table(void **state) {
                 FR_NEAR(time_of(&device, m, n, k, 1, &outside),
                         1e-9 * pow(m, 0.9) * pow(n, 0.8) * pow(k, 0.7), 1e-12);
     assert_false(outside);
+    FR_NEAR(device.gemm[FR_FP32].peak_flop_per_s,
+            2e9 * pow(1024, 0.1) * pow(64, 0.2) * pow(512, 0.3), 1e-12);
     /* Beyond the largest shape the rate is kept: twice the work, twice the time. */
     double edge_s = time_of(&device, 1024, 64, 512, 1, &outside);
     assert_false(outside);
