@@ -122,8 +122,9 @@ struct fr_fit_result {
     struct fr_levels levels;
     int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
     const struct fr_json_document *base;
-    double busy_W, idle_W;
-    bool power_given;
+    double busy_W, idle_W, communicating_W; /**< per rank; communicating_W < 0: not known */
+    int power_quality;                      /**< FR_QUALITY_* */
+    char power_source[160];
 };
 
 /** @return FR_OK; FR_ERR_INPUT when there is nothing to describe the device or a level with (no

@@ -6,10 +6,6 @@
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
-/* Where no meter exists: an assumption, the thermal design power of a server processor (350 W,
- * 56 cores) shared out over its cores, and a quarter of that at rest. */
-static const double ASSUMED_BUSY_W = 6.3, ASSUMED_IDLE_W = 1.6;
-
 static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_result *result) {
     size_t n = samples->n_memory;
     double *rates = malloc((n + 1) * sizeof *rates);
@@ -50,12 +46,7 @@ fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_op
     FR_TRY(fit_launch(samples, result));
     result->memory_B =
         samples->provenance.memory_B / (double)samples->provenance.ranks_per_node;
-    result->power_given = options->busy_W >= 0;
-    result->busy_W = result->power_given ? options->busy_W : ASSUMED_BUSY_W;
-    result->idle_W = options->idle_W >= 0  ? options->idle_W
-                     : result->power_given ? 0.25 * options->busy_W
-                                           : ASSUMED_IDLE_W;
-    return FR_OK;
+    return fr_fit_power(samples, options, result);
 }
 
 /* The curve that shows a level's links best: two ranks exchanging messages, else the

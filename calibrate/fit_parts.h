@@ -47,6 +47,10 @@ fr_status fr_fit_gemm_table(const struct fr_samples *samples, fr_dtype dtype,
                             struct fr_fit_gemm *gemm);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 
+/** Power of a rank: metered, stated or assumed.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
+                       struct fr_fit_result *result);
+
 /** Memory, bandwidth, launch, power. */
 fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
                         struct fr_fit_result *result, struct fr_error *err);

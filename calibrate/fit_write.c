@@ -63,13 +63,10 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_begin_object(w);
     add_quantity(w, "busy", result->busy_W, FR_QUANTITY_POWER);
     add_quantity(w, "idle", result->idle_W, FR_QUANTITY_POWER);
-    fr_json_add_string(w, "quality", "estimated");
-    fr_json_add_string(
-        w, "source",
-        result->power_given
-            ? "stated on the command line, not measured"
-            : "assumed, not measured: one core's share of a 350 W, 56-core server "
-              "processor, a quarter of it idle");
+    if (result->communicating_W >= 0)
+        add_quantity(w, "communicating", result->communicating_W, FR_QUANTITY_POWER);
+    fr_json_add_string(w, "quality", fr_quality_names[result->power_quality]);
+    fr_json_add_string(w, "source", result->power_source);
     fr_json_end_object(w);
 }
 

@@ -252,8 +252,43 @@ static void device_and_levels_need_their_samples(void **state) {
     fr_samples_free(&s);
 }
 
+/* Two ranks a node: half of what the meter saw is a rank's, with the worst of the tags. */
+static void metered_power_is_written_with_its_tag(void **state) {
+    (void)state;
+    static const double watts[FR_POWER_STATES] = {40, 120, 60};
+    struct fr_samples samples = {0};
+    struct fr_fit_result fit = {.busy_W = 0};
+    const struct fr_fit_options unstated = {.busy_W = -1, .idle_W = -1},
+                                stated = {.busy_W = 9, .idle_W = 3};
+    assert_int_equal(fr_fit_power(&samples, &unstated, &fit), FR_OK);
+    assert_int_equal(fit.power_quality, FR_QUALITY_ESTIMATED);
+    assert_non_null(strstr(fit.power_source, "assumed"));
+    for (int s = 0; s < FR_POWER_STATES; s++)
+        for (int rep = 0; rep < 3; rep++) {
+            const struct fr_sample_power sample = {.state = s,
+                                                   .quality = rep == 1 ? FR_QUALITY_SAMPLED
+                                                                       : FR_QUALITY_MEASURED,
+                                                   .meter = "nvml",
+                                                   .n_ranks = 2,
+                                                   .power_W = watts[s] + rep - 1,
+                                                   .time_s = 1};
+            assert_int_equal(fr_samples_add_power(&samples, &sample), FR_OK);
+        }
+    assert_int_equal(fr_fit_power(&samples, &unstated, &fit), FR_OK);
+    ASSERT_NEAR(fit.idle_W, 20, 1e-12);
+    ASSERT_NEAR(fit.busy_W, 60, 1e-12);
+    ASSERT_NEAR(fit.communicating_W, 30, 1e-12);
+    assert_int_equal(fit.power_quality, FR_QUALITY_SAMPLED);
+    assert_non_null(strstr(fit.power_source, "nvml"));
+    assert_int_equal(fr_fit_power(&samples, &stated, &fit), FR_OK);
+    ASSERT_NEAR(fit.busy_W, 9, 0);
+    assert_int_equal(fit.power_quality, FR_QUALITY_ESTIMATED);
+    fr_samples_free(&samples);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metered_power_is_written_with_its_tag),
         cmocka_unit_test(log_coefficients_are_recovered),
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),
