@@ -14,7 +14,8 @@ static struct fr_sampling pace_of(const struct fr_bench *bench) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
     how.max_n = bench->options.reps;
     how.max_windows = bench->options.quick ? 4 : 10;
-    how.warm_s = bench->options.quick ? 0.01 : 0.04;
+    how.warm_s = bench->options.quick ? 0.003 : 0.04;
+    if (bench->options.quick) how.visit_n = 4;
     if (how.min_n > how.max_n) how.min_n = how.max_n;
     return how;
 }
