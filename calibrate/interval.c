@@ -4,33 +4,30 @@
 
 static const double unknown_spread = 0.1, normal_90 = 1.645;
 
-static void take_posterior(const struct fr_tuning *t, struct fr_tune_result *r) {
-    for (int i = 0; i < t->n; i++) {
-        int j = fr_coefficient_find(t->name[i]);
-        if (j < 0 || !fr_coefficients[j].at(&r->cluster, r->dtype)) continue;
-        r->tuned[j].fitted = true;
-        r->index[r->n_fitted++] = j;
-    }
-    if (r->n_fitted == t->n) {
-        memcpy(r->covariance, t->covariance,
-               (size_t)t->n * (size_t)t->n * sizeof *t->covariance);
-        return;
-    }
-    /* A coefficient that this cluster or dtype lacks: keep the variances of the others. */
-    memset(r->covariance, 0, sizeof r->covariance);
-    for (int k = 0; k < r->n_fitted; k++)
-        for (int i = 0; i < t->n; i++)
-            if (strcmp(t->name[i], fr_coefficients[r->index[k]].name) == 0)
-                r->covariance[k * r->n_fitted + k] = t->covariance[i * t->n + i];
+/* Which row of the posterior coefficient @p j has, or -1. */
+static int row_of(const struct fr_tuning *t, int j) {
+    for (int i = 0; i < t->n; i++)
+        if (strcmp(t->name[i], fr_coefficients[j].name) == 0) return i;
+    return -1;
 }
 
-static void take_priors(struct fr_tune_result *r) {
-    for (int j = 0; j < fr_coefficient_count(); j++)
-        if (fr_coefficients[j].at(&r->cluster, r->dtype)) r->index[r->n_fitted++] = j;
-    for (int k = 0; k < r->n_fitted; k++) {
-        double sigma = fr_coefficients[r->index[k]].sigma;
-        r->covariance[k * r->n_fitted + k] = sigma * sigma;
+/* The posterior where there is one, the prior elsewhere. */
+static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
+    int row[FR_COEFFICIENT_MAX];
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        if (!fr_coefficients[j].at(&r->cluster, r->dtype)) continue;
+        row[r->n_known] = row_of(t, j);
+        r->index[r->n_known++] = j;
     }
+    for (int a = 0; a < r->n_known; a++)
+        for (int b = 0; b < r->n_known; b++) {
+            double sigma = fr_coefficients[r->index[a]].sigma;
+            double *value = &r->covariance[a * r->n_known + b];
+            if (row[a] >= 0 && row[b] >= 0)
+                *value = t->covariance[row[a] * t->n + row[b]];
+            else if (a == b)
+                *value = sigma * sigma;
+        }
 }
 
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
@@ -40,10 +37,7 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                                      .dtype = dtype,
                                      .spread = t->present ? t->spread : unknown_spread,
                                      .stretch = t->present ? t->stretch : normal_90};
-    if (t->present)
-        take_posterior(t, known);
-    else
-        take_priors(known);
+    fill(t, known);
 }
 
 void fr_interval_plan(const struct fr_tune_result *known, const struct fr_workload *workload,

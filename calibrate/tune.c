@@ -17,7 +17,7 @@ enum { ROWS_FOR_MORE = 10 };
 /* The model has kinks (the larger of host and device), at which a trust region can circle. */
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
-static const double scale = 0.05, knee = 2, step = 0.02;
+static const double usual_scale = 0.05, knee = 2, step = 0.02;
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
@@ -42,7 +42,7 @@ struct problem {
     struct fr_cluster prior;
     const struct fr_run *const *runs;
     int n, threads;
-    double weight_scale;
+    double weight_scale, scale;
     const int *index; /* fitted coefficients */
     int n_fitted;
     fr_dtype dtype;
@@ -79,7 +79,7 @@ static void residuals(void *context, const double *factors, double *out) {
     struct problem *p = context;
     predict_all(p, factors);
     for (int i = 0; i < p->n; i++)
-        out[i] = sqrt(p->runs[i]->weight * p->weight_scale) * huber(p->log_error[i] / scale);
+        out[i] = sqrt(p->runs[i]->weight * p->weight_scale) * huber(p->log_error[i] / p->scale);
     for (int k = 0; k < p->n_fitted; k++) out[p->n + k] = log(factors[k]) / p->sigma[k];
 }
 
@@ -107,7 +107,7 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
 
 static double robust_spread(const struct problem *p) {
     double *sorted = malloc((size_t)p->n * sizeof *sorted), spread = 0;
-    if (!sorted) return scale;
+    if (!sorted) return p->scale;
     for (int i = 0; i < p->n; i++) sorted[i] = fabs(p->log_error[i]);
     fr_sort(sorted, (size_t)p->n);
     /* Of few rows even the fitted ones say little about the spread. */
@@ -115,7 +115,7 @@ static double robust_spread(const struct problem *p) {
     double degrees = fmax(1, p->n - p->n_fitted);
     spread *= sqrt(p->n / degrees);
     free(sorted);
-    return fmax(spread, 0.005);
+    return fmax(spread, 0.01); /* iterations of one run differ by about as much */
 }
 
 /* Inverse of J' W J / s^2 + 1 / sigma^2. */
@@ -136,7 +136,8 @@ static fr_status invert(const struct problem *p, const double *jacobian, double 
     int code = gsl_linalg_cholesky_decomp1(m);
     if (!code) code = gsl_linalg_cholesky_invert(m);
     for (size_t a = 0; a < n && !code; a++)
-        for (size_t b = 0; b < n; b++) r->covariance[a * n + b] = gsl_matrix_get(m, a, b);
+        for (size_t b = 0; b < n; b++)
+            r->covariance[a * (size_t)r->n_known + b] = gsl_matrix_get(m, a, b);
     gsl_matrix_free(m);
     return code ? fr_fail(err, FR_ERR_NUMERIC, NULL, "the posterior has no covariance") : FR_OK;
 }
@@ -144,7 +145,7 @@ static fr_status invert(const struct problem *p, const double *jacobian, double 
 /* The errors in @p base are sorted away. */
 static double stretch_of(const struct problem *p, const struct fr_tune_result *r,
                          const double *jacobian, double *base) {
-    double gradient[FR_COEFFICIENT_MAX];
+    double gradient[FR_COEFFICIENT_MAX] = {0};
     for (int i = 0; i < p->n; i++) {
         for (int k = 0; k < p->n_fitted; k++) gradient[k] = jacobian[k * p->n + i];
         base[i] = fabs(base[i]) / hypot(fr_tune_deviation(r, gradient), r->spread);
@@ -179,11 +180,24 @@ static fr_status posterior(struct problem *p, const double *factors, struct fr_t
 static void describe(const struct problem *p, struct fr_tune_result *r) {
     for (int k = 0; k < p->n_fitted; k++) {
         struct fr_tuned *t = &r->tuned[p->index[k]];
-        double variance = r->covariance[k * p->n_fitted + k];
+        double variance = r->covariance[k * r->n_known + k];
         t->fitted = true;
         t->value = *fr_coefficients[p->index[k]].at(&r->cluster, p->dtype);
         t->sigma = sqrt(variance);
         t->learned = 1 - variance / (t->sigma_prior * t->sigma_prior);
+    }
+}
+
+/* What the rows do not feel is known as well as before; what was held is taken as certain. */
+static void add_unmoved(struct fr_tune_result *r, uint32_t held) {
+    bool moved[FR_COEFFICIENT_MAX] = {false};
+    for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
+    r->n_known = r->n_fitted;
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if (r->tuned[j].present && !moved[j] && !(held >> j & 1)) r->index[r->n_known++] = j;
+    for (int k = r->n_fitted; k < r->n_known; k++) {
+        double sigma = r->tuned[r->index[k]].sigma_prior;
+        r->covariance[k * r->n_known + k] = sigma * sigma;
     }
 }
 
@@ -210,6 +224,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
                                    : 1;
         r->index[r->n_fitted++] = j;
     }
+    add_unmoved(r, options->held);
     p->index = r->index;
     p->n_fitted = r->n_fitted;
     for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
@@ -233,7 +248,9 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
 fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *runs, int n,
                   const struct fr_tune_options *options, struct fr_tune_result *r,
                   struct fr_error *err) {
-    struct problem p = {.prior = *prior, .threads = options->threads ? options->threads : 1};
+    struct problem p = {.prior = *prior,
+                        .threads = options->threads ? options->threads : 1,
+                        .scale = options->scale > 0 ? options->scale : usual_scale};
     const struct fr_run **usable = calloc((size_t)n + 1, sizeof *usable);
     *r = (struct fr_tune_result){.cluster = *prior};
     p.log_error = calloc((size_t)n + 1, sizeof *p.log_error);
@@ -263,7 +280,7 @@ done:
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
                         double gradient[FR_COEFFICIENT_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
-    for (int k = 0; k < r->n_fitted; k++) {
+    for (int k = 0; k < r->n_known; k++) {
         struct fr_cluster moved = r->cluster;
         *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
         gradient[k] = log(fr_run_predict_s(&moved, run) / base_s) / step;
@@ -274,9 +291,9 @@ double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run
 double fr_tune_deviation(const struct fr_tune_result *r,
                          const double gradient[FR_COEFFICIENT_MAX]) {
     double variance = 0;
-    for (int a = 0; a < r->n_fitted; a++)
-        for (int b = 0; b < r->n_fitted; b++)
-            variance += gradient[a] * gradient[b] * r->covariance[a * r->n_fitted + b];
+    for (int a = 0; a < r->n_known; a++)
+        for (int b = 0; b < r->n_known; b++)
+            variance += gradient[a] * gradient[b] * r->covariance[a * r->n_known + b];
     return sqrt(fmax(0, variance));
 }
 

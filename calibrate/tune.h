@@ -26,6 +26,7 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
 
 struct fr_tune_options {
     uint32_t held;   /**< bit j: coefficient j stays as it is */
+    double scale;    /**< error that counts as one; 0: 0.05 */
     double rows_max; /**< 0: no limit */
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL */
@@ -47,8 +48,10 @@ struct fr_tune_result {
     struct fr_cluster cluster; /**< tuned; borrows what the prior's owns */
     fr_dtype dtype;
     struct fr_tuned tuned[FR_COEFFICIENT_MAX];
-    int n_fitted, index[FR_COEFFICIENT_MAX]; /**< which coefficients the covariance is of */
-    double covariance[FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX]; /**< [n_fitted][n_fitted] */
+    int n_fitted;                  /**< the first entries of index */
+    int n_known;                   /**< and those that stayed, at the widths of their priors */
+    int index[FR_COEFFICIENT_MAX]; /**< which coefficients the covariance is of */
+    double covariance[FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX]; /**< [n_known][n_known] */
     int rows;                                                   /**< that took part */
     double spread;     /**< s: of ln(predicted / measured), robust */
     double stretch;    /**< half a 90 % interval over its standard deviation: see below */
@@ -63,7 +66,7 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   const struct fr_tune_options *options, struct fr_tune_result *result,
                   struct fr_error *err);
 
-/** Derivatives of ln(predicted time) by the fitted coefficients, in order of `index`, and the
+/** Derivatives of ln(predicted time) by the known coefficients, in order of `index`, and the
  *  prediction itself [s]. */
 double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
                         double gradient[FR_COEFFICIENT_MAX]);

@@ -85,7 +85,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     for (int a = 0; a < r->n_fitted; a++) {
         fr_json_begin_array(w);
         for (int b = 0; b < r->n_fitted; b++)
-            fr_json_put_number(w, r->covariance[a * r->n_fitted + b]);
+            fr_json_put_number(w, r->covariance[a * r->n_known + b]);
         fr_json_end_array(w);
     }
     fr_json_end_array(w);

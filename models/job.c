@@ -39,7 +39,7 @@ static fr_status set_from_file(struct fr_json_document *document, const char *pa
 }
 
 static bool names_a_file(const char *path, const char *value) {
-    return strcmp(path, "iterations") == 0 &&
+    return (strcmp(path, "iterations") == 0 || strcmp(path, "layer_profile") == 0) &&
            strspn(value, "+-.0123456789eE") != strlen(value) &&
            value[strspn(value, " ")] != '{' && value[strspn(value, " ")] != '[';
 }

@@ -104,6 +104,8 @@ static void add_flash(const struct pricing *x, struct fr_stage *part) {
     part->backward.compute_s += (2.5 * x->work->flash_flop + x->work->again_flash) / rate;
 }
 
+enum { LAYERS = 1, ENDS = 2 };
+
 /* ---- parts ------------------------------------------------------------------------------- */
 
 static double device_s(const struct fr_pass *pass) {
@@ -150,6 +152,24 @@ static struct fr_tp_work tp_difference(const struct fr_tp_work *a, const struct 
                                .reduce_scatters = a->reduce_scatters - b->reduce_scatters};
 }
 
+/* Measured layers, and logits where measured, as they are. @return what is left to price */
+static int take_profile(const struct pricing *x, struct fr_stage *stage) {
+    const struct fr_stage_work *work = x->work;
+    const struct fr_layer_profile *row =
+        fr_layer_profile_find(&x->job->workload, x->plan->tp, fr_plan_micro_batch(x->plan));
+    if (!row) return LAYERS | ENDS;
+    stage->forward.compute_s += work->layers.n * row->forward_s;
+    stage->backward.compute_s += work->layers.n * row->backward_s;
+    stage->weight.compute_s += work->layers.n * row->backward_s / 2;
+    bool logits = work->n_gemms > work->layers.n_gemms;
+    if (row->logits_forward_s < 0) return ENDS;
+    if (!logits) return 0; /* the embedding was measured with the logits */
+    stage->forward.compute_s += row->logits_forward_s;
+    stage->backward.compute_s += row->logits_backward_s;
+    stage->weight.compute_s += row->logits_backward_s / 2;
+    return 0;
+}
+
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_group *tp, const struct fr_stage_work *work,
                    struct fr_stage *stage, uint32_t *extrapolated) {
@@ -170,15 +190,20 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
         .forward_tp = tp_difference(&work->forward_tp, &layers->forward_tp),
         .backward_tp = tp_difference(&work->backward_tp, &layers->backward_tp)};
     struct fr_stage part = {0};
-    add_products(&x, 0, layers->n_gemms, &part);
-    add_flash(&x, &part);
-    add_part(&x, layers, true, &part, stage);
-    part = (struct fr_stage){0};
-    add_products(&x, layers->n_gemms, work->n_gemms, &part);
-    add_part(&x, &ends, false, &part, stage);
-    /* Where branches split and join the host waits too: nothing hides these (seed 002, IV). */
-    stage->forward.tp_s += x.exchange_s[0];
-    stage->backward.tp_s += x.exchange_s[1];
+    int left = take_profile(&x, stage);
+    if (left & LAYERS) {
+        add_products(&x, 0, layers->n_gemms, &part);
+        add_flash(&x, &part);
+        add_part(&x, layers, true, &part, stage);
+        /* Where branches split and join the host waits too: nothing hides these (seed 002, IV). */
+        stage->forward.tp_s += x.exchange_s[0];
+        stage->backward.tp_s += x.exchange_s[1];
+    }
+    if (left & ENDS) {
+        part = (struct fr_stage){0};
+        add_products(&x, layers->n_gemms, work->n_gemms, &part);
+        add_part(&x, &ends, false, &part, stage);
+    }
     stage->forward.launch_s += job->cluster.device.host_pass_s;
     stage->backward.launch_s += job->cluster.device.host_pass_s;
     double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +

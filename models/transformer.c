@@ -247,7 +247,8 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp) +
                             cross * (parts.attention / ranks + parts.cross_replicated);
     add_layers(workload, plan, layers, cross, work);
-    work->layers = (struct fr_stage_share){.n_gemms = work->n_gemms,
+    work->layers = (struct fr_stage_share){.n = layers,
+                                           .n_gemms = work->n_gemms,
                                            .forward_B = work->forward_B,
                                            .kernels = work->kernels,
                                            .forward_tp = work->forward_tp,

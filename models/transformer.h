@@ -67,6 +67,7 @@ struct fr_tp_work {
 
 /** What of a stage's work its layers are; the rest is the embedding and the logits. */
 struct fr_stage_share {
+    double n;    /**< layers */
     int n_gemms; /**< the first ones */
     double forward_B, kernels;
     double common_B, common_kernels; /**< of them, common layers' (method subgraph) */

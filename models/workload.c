@@ -20,6 +20,7 @@ static const char *const common_keys[] = {"kind",
                                           "optimizer_state",
                                           "global_batch",
                                           "iterations",
+                                          "layer_profile",
                                           "micro_batch",
                                           NULL};
 
@@ -85,6 +86,8 @@ fr_status fr_workload_read(const struct fr_json_document *document,
     if (!fr_json_is_object(&root)) return fr_json_fail(&root, err, "expected an object");
     FR_TRY(fr_family_is_config(&root) ? fr_family_read(&root, workload, err)
                                       : own_read(&root, workload, err));
+    struct fr_json profile = fr_json_member(&root, "layer_profile");
+    if (fr_json_present(&profile)) FR_TRY(fr_layer_profile_read(&profile, workload, err));
     return fr_json_present(&iterations) ? fr_iterations_read(&iterations, workload, err)
                                         : FR_OK;
 }
@@ -95,6 +98,7 @@ void fr_workload_free(struct fr_workload *workload) {
     free(workload->stages.backward_s);
     free(workload->stages.weight_s);
     free(workload->stages.gradient_B);
+    free(workload->profile);
     free(workload->iterations);
     *workload = (struct fr_workload){0};
 }

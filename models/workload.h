@@ -15,6 +15,7 @@
 
 #include "base/json.h"
 #include "models/device.h"
+#include "models/layer_profile.h"
 
 struct fr_method;
 
@@ -92,6 +93,8 @@ struct fr_workload {
     int n_layers;                      /**< entries of layers[], not counting repeat */
     struct fr_stages stages;           /**< of kind stages, which has no layers */
     struct fr_transformer transformer; /**< of kind transformer, likewise */
+    struct fr_layer_profile *profile;  /**< measured layers of a transformer, or NULL */
+    int n_profile;
     struct fr_iterations_row *iterations;
     int n_iterations;
 };

@@ -9,6 +9,7 @@
 
 #include "app/training/table.h"
 #include "base/parallel.h"
+#include "calibrate/profile_fit.h"
 
 static const double rows_max = 100;
 
@@ -24,6 +25,11 @@ static const struct fr_table_limits single_limits = {.mean = 0.065,
                                                      .aim_regret_mean = 0.03,
                                                      .covered_from = 0.8,
                                                      .covered_to = 0.97};
+static const struct fr_table_limits profile_limits = {.mean = 0.015,
+                                                      .regret_worst = 0.01,
+                                                      .aim_mean = 0.01,
+                                                      .covered_from = 0.8,
+                                                      .covered_to = 0.97};
 static const struct fr_table_limits multi_limits = {
     .mean = 0.09, .median = 0.065, .aim_mean = 0.07, .covered_from = 0.8, .covered_to = 0.97};
 static const struct fr_table_limits sc21_limits = {
@@ -80,6 +86,66 @@ static void keep_from_date(struct fr_table_set *set, const char *date) {
     set->n = kept;
 }
 
+/* Layer times from the runs without a pipeline, and what is left (optimiser, gradients, messages)
+ * tuned to the same runs; each twice, since either needs the other. */
+static fr_status fit_profile(const struct fr_cluster *prior, const struct fr_run *const *runs,
+                             int n, struct fr_fitted_profile *profiles, int *count,
+                             struct fr_tune_result *tuned, struct fr_error *err) {
+    struct fr_tune_options options = tuning();
+    FR_TRY(fr_tune(prior, runs, n, &options, tuned, err));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < n; i++)
+            fr_profile_use((struct fr_run *)(uintptr_t)runs[i], NULL, 0);
+        FR_TRY(fr_profile_fit(&tuned->cluster, runs, n, profiles, count, err));
+        for (int i = 0; i < n; i++)
+            fr_profile_use((struct fr_run *)(uintptr_t)runs[i], profiles, *count);
+        options.scale = 0.01; /* little is left to be wrong */
+        FR_TRY(fr_tune(prior, runs, n, &options, tuned, err));
+    }
+    return FR_OK;
+}
+
+static fr_status profiled(struct fr_reproduction *r, const struct fr_table_set *set,
+                          struct fr_error *err) {
+    size_t room = (size_t)set->n + 1;
+    const struct fr_run **train = calloc(2 * room, sizeof *train), **test = train + room;
+    struct fr_fitted_profile *profiles = calloc(room, sizeof *profiles);
+    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    struct fr_scored *scored = calloc(room, sizeof *scored);
+    struct fr_cluster prior = {0};
+    int n_train = 0, n_test = 0, count = 0;
+    fr_status status = FR_ERR_NOMEM;
+    if (!train || !profiles || !tuned || !scored) {
+        fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+        goto done;
+    }
+    for (int i = 0; i < set->n; i++)
+        if (set->use[i]->plan.pp == 1) train[n_train++] = set->use[i];
+    status = fr_table_cluster("dgx-a100", &prior, err);
+    if (status == FR_OK)
+        status = fit_profile(&prior, train, n_train, profiles, &count, tuned, err);
+    for (int i = 0; i < set->n && status == FR_OK; i++)
+        if (set->use[i]->plan.pp > 1 &&
+            fr_profile_use((struct fr_run *)(uintptr_t)set->use[i], profiles, count))
+            test[n_test++] = set->use[i];
+    if (status == FR_OK) {
+        fr_study_predict(tuned, test, n_test, fr_processors(), scored);
+        status =
+            fr_table_add(r, "vtrain_profile",
+                         "layer times from the rows at pp = 1; the rows at pp > 1 predicted",
+                         scored, n_test, &profile_limits, true, err);
+    }
+done:
+    for (int i = 0; i < set->n; i++)
+        fr_profile_use((struct fr_run *)(uintptr_t)set->use[i], NULL, 0);
+    fr_cluster_free(&prior);
+    free(train);
+    free(profiles);
+    free(tuned);
+    free(scored);
+    return status;
+}
+
 static fr_status vtrain(struct fr_reproduction *r, struct fr_error *err) {
     static const char *const shape[] = {"model.hidden", "plan.tp", "plan.micro_batch", NULL};
     struct fr_table_set set;
@@ -88,6 +154,7 @@ static fr_status vtrain(struct fr_reproduction *r, struct fr_error *err) {
         status = cross(r, "vtrain_single", "dgx-a100", &set, shape,
                        "each (hidden, tp, micro-batch) predicted from all the others",
                        &single_limits, true, err);
+    if (status == FR_OK) status = profiled(r, &set, err);
     fr_table_free(&set);
     return status;
 }

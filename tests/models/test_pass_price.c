@@ -1,5 +1,6 @@
 /* What a pass costs: host against device, attention kernels, tiled products, rank order. */
 #include <math.h>
+#include <string.h>
 
 #include "models/cost.h"
 #include "models/pipeline.h"
@@ -78,8 +79,9 @@ static void a_tiled_product(void **state) {
 
 /* Stages that are neighbours in a node exchange faster than those whose replicas lie between. */
 static void rank_order_moves_the_stages(void **state) {
-    const char *near_stages[] = {COMMON, "pp=2", "dp=2", NULL};
-    const char *far_stages[] = {COMMON, "pp=2", "dp=2", "rank_order=tp-dp-pp", NULL};
+    const char *near_stages[] = {COMMON, "pp=2", "dp=2", "cluster.collectives={}", NULL};
+    const char *far_stages[] = {
+        COMMON, "pp=2", "dp=2", "rank_order=tp-dp-pp", "cluster.collectives={}", NULL};
     struct fr_job job;
     struct fr_pipeline p;
     uint32_t extrapolated = 0;
@@ -95,11 +97,40 @@ static void rank_order_moves_the_stages(void **state) {
     assert_true(message_s[1] > message_s[0]);
 }
 
+/* With layers and logits measured, no messages and nothing to update, 1F1B takes m (F + B) of the
+ * slowest stage and the other's F + B once: layers of 3 s, logits of 1 s. */
+static void measured_layers_replace_the_analytic_ones(void **state) {
+    const char *sets[] = {
+        "model.layers=8",
+        "pp=2",
+        "tp=4",
+        "global_batch=6",
+        "model.dtype=fp16",
+        "cluster.device.fixed=0 s",
+        "cluster.device.host_pass=0 s",
+        "model.layer_profile=[{\"tp\":4,\"micro_batch\":1,\"forward\":\"1 s\","
+        "\"backward\":\"2 s\",\"logits_forward\":\"0.4 s\","
+        "\"logits_backward\":\"0.6 s\"}]",
+        NULL};
+    (void)state;
+    near(predict_s(sets), 6 * (4 * 3 + 1) + 4 * 3, 5e-3); /* messages and optimiser: 0.5 % */
+    struct fr_error err =
+        fr_test_refused("dgx-a100", "ffn-4096", "model.layer_profile=[{\"tp\":1}]");
+    assert_non_null(strstr(err.detail, "transformer"));
+    err = fr_test_refused("dgx-a100", "gpt-2.5b",
+                          "model.layer_profile=[{\"tp\":1,\"micro_batch\":1,\"forward\":\"1\","
+                          "\"backward\":\"1 s\"}]");
+    assert_non_null(strstr(err.where, "layer_profile/0/forward"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slow_host_sets_the_pace),   cmocka_unit_test(a_fast_host_is_hidden),
-        cmocka_unit_test(flash_attention_is_faster),   cmocka_unit_test(a_tiled_product),
+        cmocka_unit_test(a_slow_host_sets_the_pace),
+        cmocka_unit_test(a_fast_host_is_hidden),
+        cmocka_unit_test(flash_attention_is_faster),
+        cmocka_unit_test(a_tiled_product),
         cmocka_unit_test(rank_order_moves_the_stages),
+        cmocka_unit_test(measured_layers_replace_the_analytic_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
