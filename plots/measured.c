@@ -1,6 +1,7 @@
 #include "plots/measured.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +22,18 @@ static fr_status get_known(const struct fr_json *object, const char *key, double
     return something ? fr_json_get_number(object, key, true, least_s, most_s, out, err) : FR_OK;
 }
 
-static fr_status read_point(const struct fr_json *node, struct fr_measured_point *point,
-                            struct fr_error *err) {
+static fr_status read_point(const struct fr_json *node, const char *chosen,
+                            struct fr_measured_point *point, struct fr_error *err) {
+    char key[48];
     FR_TRY(fr_json_get_number(node, "size_B", true, 0, 1e18, &point->size_B, err));
     FR_TRY(fr_json_get_number(node, "median_s", true, least_s, most_s, &point->median_s, err));
     FR_TRY(get_known(node, "low_s", &point->low_s, err));
     FR_TRY(get_known(node, "high_s", &point->high_s, err));
     FR_TRY(get_known(node, "log_s", &point->log_s, err));
-    return get_known(node, "segments_s", &point->segments_s, err);
+    snprintf(key, sizeof key, "%.20s_s", chosen);
+    FR_TRY(get_known(node, key, &point->chosen_s, err));
+    snprintf(key, sizeof key, "%.20s_held_s", chosen);
+    return get_known(node, key, &point->held_s, err);
 }
 
 static int compare_points(const void *left, const void *right) {
@@ -42,6 +47,9 @@ static fr_status read_series(const struct fr_json *node, struct fr_measured_seri
     FR_TRY(fr_json_get_string(node, "op", true, series->op, sizeof series->op, err));
     FR_TRY(fr_json_get_string(node, "level", false, series->level, sizeof series->level, err));
     FR_TRY(fr_json_get_integer(node, "ranks", true, 1, count_max, &series->ranks, err));
+    snprintf(series->chosen, sizeof series->chosen, "segments");
+    FR_TRY(
+        fr_json_get_string(node, "chosen", false, series->chosen, sizeof series->chosen, err));
     struct fr_json points = fr_json_member(node, "points");
     if (!fr_json_is_array(&points)) return fr_json_fail(node, err, "has no list \"points\"");
     int64_t n = fr_json_array_length(&points);
@@ -50,7 +58,7 @@ static fr_status read_series(const struct fr_json *node, struct fr_measured_seri
     for (int64_t i = 0; i < n; i++) {
         struct fr_json point = fr_json_element(&points, i);
         struct fr_measured_point *into = &series->points[series->n];
-        FR_TRY(read_point(&point, into, err));
+        FR_TRY(read_point(&point, series->chosen, into, err));
         series->n += into->size_B > 0; /* a logarithmic axis has no place for 0 bytes */
     }
     qsort(series->points, series->n, sizeof *series->points, compare_points);

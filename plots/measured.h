@@ -10,13 +10,15 @@
 
 struct fr_measured_point {
     double size_B, median_s;
-    double low_s, high_s;     /**< confidence interval of the median; NaN where not given */
-    double log_s, segments_s; /**< fitted forms; NaN likewise */
+    double low_s, high_s;   /**< confidence interval of the median; NaN where not given */
+    double log_s, chosen_s; /**< the papers' form, the form that was chosen; NaN likewise */
+    double held_s;          /**< of the chosen form fitted without this point; NaN likewise */
 };
 
 /** One collective on one set of ranks. */
 struct fr_measured_series {
     char op[32], level[32];
+    char chosen[24]; /**< form; "segments" where the document does not say */
     int64_t ranks;
     struct fr_measured_point *points; /**< by size; none of size 0 */
     int n;

@@ -13,7 +13,7 @@
 #include "calibrate/fitter.h"
 #include "calibrate/statistics.h"
 
-static const double CAP = 2, PRICE = 0.05;
+static const double CAP = 2, PRICE = 0.05, STALL = 8;
 enum { CROWD = 8 }; /* more MPI ranks a node than this: jitter and contention outgrow log p */
 
 static int named(const char *const *names, const char *name) {
@@ -84,6 +84,25 @@ static fr_status leave_out(struct fr_similarity_table *t, const struct fr_fit_po
     return held ? FR_OK : FR_ERR_NOMEM;
 }
 
+static double chord_s(const struct fr_fit_point *points, int low, int high, int at) {
+    double way =
+        (points[at].size_B - points[low].size_B) / (points[high].size_B - points[low].size_B);
+    return points[low].time_s + way * (points[high].time_s - points[low].time_s);
+}
+
+/* A size that takes many times what the sizes around it say, and these agree without it: one
+ * stall of the machine, which a table would repeat for ever.  Steps up are none: beyond them the
+ * times stay up. */
+static bool is_stall(const struct fr_fit_point *points, int n, int i) {
+    static const int beside[][2] = {{-1, 1}, {-2, 1}, {-1, 2}, {-2, 2}};
+    double least_s = HUGE_VAL;
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
+        int low = i + beside[k][0], high = i + beside[k][1];
+        if (low >= 0 && high < n) least_s = fmin(least_s, chord_s(points, low, high, i));
+    }
+    return least_s < HUGE_VAL && points[i].time_s > STALL * least_s;
+}
+
 static fr_status make_table(const struct fr_fit_point *points, int n,
                             struct fr_similarity_table *t) {
     t->level = points->level;
@@ -95,11 +114,17 @@ static fr_status make_table(const struct fr_fit_point *points, int n,
     t->time_s = malloc((size_t)n * sizeof *t->time_s);
     t->left_out = calloc((size_t)n, sizeof *t->left_out);
     if (!t->size_B || !t->time_s || !t->left_out) return FR_ERR_NOMEM;
-    for (t->count = 0; t->count < n; t->count++) {
-        t->size_B[t->count] = points[t->count].size_B;
-        t->time_s[t->count] = points[t->count].time_s;
+    struct fr_fit_point *kept = malloc((size_t)n * sizeof *kept);
+    if (!kept) return FR_ERR_NOMEM;
+    for (int i = 0; i < n; i++) {
+        if (is_stall(points, n, i)) continue;
+        kept[t->count] = points[i];
+        t->size_B[t->count] = points[i].size_B;
+        t->time_s[t->count++] = points[i].time_s;
     }
-    return leave_out(t, points);
+    fr_status status = leave_out(t, kept);
+    free(kept);
+    return status;
 }
 
 /* How far table @p from misses table @p to under a law: mean |log2 error|, capped. */

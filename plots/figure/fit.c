@@ -90,7 +90,7 @@ static struct fr_scale times_of(const struct sheet *s, const char *op) {
             fr_scale_include(&seen, point->median_s);
             fr_scale_include(&seen, point->low_s);
             fr_scale_include(&seen, point->high_s);
-            fr_scale_include(&seen, point->segments_s);
+            fr_scale_include(&seen, point->chosen_s);
         }
     return seen;
 }
@@ -113,11 +113,18 @@ static void draw_key(struct fr_picture *p, const struct sheet *s) {
         fr_text_addf(&p->script, ", \\\n    ");
     }
     fr_text_addf(&p->script,
-                 "keyentry with lines lc rgb '#444444' lw 1.6 title 'segments', \\\n"
-                 "    keyentry with lines lc rgb '#444444' lw 1.6 dt 2 title 'log form'\n");
+                 "keyentry with lines lc rgb '#444444' lw 1.6 title 'form chosen', \\\n"
+                 "    keyentry with lines lc rgb '#444444' lw 1.6 dt 2 title \"the papers' log "
+                 "form\", \\\n"
+                 "    keyentry with points lc rgb '#444444' pt 6 ps 0.7 title 'chosen form "
+                 "fitted without the point'\n");
 }
 
-enum { COLUMN_LOG = 5, COLUMN_SEGMENTS = 6 }; /* of the block that add_points writes */
+enum {
+    COLUMN_LOG = 5,
+    COLUMN_CHOSEN = 6,
+    COLUMN_HELD = 7
+}; /* of the block that add_points writes */
 
 static bool has_log(const struct fr_measured_series *series) {
     bool any = false;
@@ -125,9 +132,15 @@ static bool has_log(const struct fr_measured_series *series) {
     return any;
 }
 
-static bool has_segments(const struct fr_measured_series *series) {
+static bool has_chosen(const struct fr_measured_series *series) {
     bool any = false;
-    for (int j = 0; j < series->n; j++) any = any || isfinite(series->points[j].segments_s);
+    for (int j = 0; j < series->n; j++) any = any || isfinite(series->points[j].chosen_s);
+    return any;
+}
+
+static bool has_held(const struct fr_measured_series *series) {
+    bool any = false;
+    for (int j = 0; j < series->n; j++) any = any || isfinite(series->points[j].held_s);
     return any;
 }
 
@@ -137,7 +150,7 @@ static int add_points(struct fr_picture *p, const struct fr_measured_series *ser
         const struct fr_measured_point *at = &series->points[j];
         bool bar = isfinite(at->low_s) && isfinite(at->high_s);
         FR_ROW(p, at->size_B, at->median_s, bar ? at->low_s : at->median_s,
-               bar ? at->high_s : at->median_s, at->log_s, at->segments_s);
+               bar ? at->high_s : at->median_s, at->log_s, at->chosen_s, at->held_s);
     }
     return block;
 }
@@ -149,9 +162,9 @@ static void add_series(struct fr_picture *p, const struct fr_measured_series *se
     if (has_log(series))
         fr_picture_curve(p, block, NULL, "using 1:%d with lines lc rgb '%s' lw 1.2 dt 2",
                          COLUMN_LOG, rgb);
-    if (has_segments(series))
+    if (has_chosen(series))
         fr_picture_curve(p, block, NULL, "using 1:%d with lines lc rgb '%s' lw 1.4",
-                         COLUMN_SEGMENTS, rgb);
+                         COLUMN_CHOSEN, rgb);
     fr_picture_curve(p, block, NULL, "using 1:2:3:4 with yerrorbars lc rgb '%s' pt %d ps 0.6",
                      rgb, fr_picture_point(colour));
 }
@@ -165,11 +178,13 @@ static void add_residuals(struct fr_picture *p, const struct fr_measured_series 
         fr_picture_curve(p, block, NULL,
                          "using 1:(100*($%d/$2-1)) with lines lc rgb '%s' lw 1 dt 2",
                          COLUMN_LOG, rgb);
-    if (has_segments(series))
-        fr_picture_curve(
-            p, block, NULL,
-            "using 1:(100*($%d/$2-1)) with linespoints lc rgb '%s' lw 1 pt %d ps 0.4",
-            COLUMN_SEGMENTS, rgb, fr_picture_point(colour));
+    if (has_chosen(series))
+        fr_picture_curve(p, block, NULL, "using 1:(100*($%d/$2-1)) with lines lc rgb '%s' lw 1",
+                         COLUMN_CHOSEN, rgb);
+    if (has_held(series))
+        fr_picture_curve(p, block, NULL,
+                         "using 1:(100*($%d/$2-1)) with points lc rgb '%s' pt 6 ps 0.6",
+                         COLUMN_HELD, rgb);
 }
 
 static void draw_times(struct fr_picture *p, const struct sheet *s, int op,
@@ -193,7 +208,9 @@ static double residual_range(const struct sheet *s, const char *op) {
         for (int j = 0; drawn_in(s, i, op) >= 0 && j < s->measured->series[i].n; j++) {
             const struct fr_measured_point *at = &s->measured->series[i].points[j];
             widest = fmax(widest, fabs(residual(at->log_s, at->median_s)));
-            widest = fmax(widest, fabs(residual(at->segments_s, at->median_s)));
+            widest = fmax(widest, fabs(residual(at->chosen_s, at->median_s)));
+            if (isfinite(at->held_s))
+                widest = fmax(widest, fabs(residual(at->held_s, at->median_s)));
         }
     return fmin(1.1 * widest, residual_limit);
 }

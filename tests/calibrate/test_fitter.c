@@ -146,6 +146,25 @@ static void one_node_says_nothing_of_several(void **state) {
     fr_price_free(&price);
 }
 
+/* One size that took a hundred times what those beside it say is the machine's stall: a table does
+ * not repeat it.  A step that stays up is kept. */
+static void a_stall_is_left_out_of_the_table(void **state) {
+    struct points points = {.n = 0};
+    struct fr_price price = {.op = FR_OP_ALL_REDUCE};
+    bool extrapolated = false;
+    (void)state;
+    add(&points, 8, 2, 2);
+    for (int i = 18; i < points.n; i++) points.item[i].time_s *= 20; /* a step */
+    double before_s = points.item[6].time_s;
+    points.item[6].time_s *= 100;
+    assert_int_equal(fr_fitter_similarity.fit(points.item, points.n, true, &price), FR_OK);
+    assert_int_equal(price.similarity.tables[0].count, points.n - 1);
+    double got = ask(&price, 8, 2, points.item[6].size_B, &extrapolated);
+    ASSERT_NEAR(got / before_s, 1, 0.02);
+    assert_false(extrapolated);
+    fr_price_free(&price);
+}
+
 /* Every form is written and read back to the same prices. */
 static void forms_are_written_and_read(void **state) {
     static const char head[] =
@@ -279,6 +298,7 @@ int main(void) {
         cmocka_unit_test(similarity_returns_what_was_measured),
         cmocka_unit_test(intervals_are_wider_far_off_and_on_the_slow_side),
         cmocka_unit_test(one_node_says_nothing_of_several),
+        cmocka_unit_test(a_stall_is_left_out_of_the_table),
         cmocka_unit_test(forms_are_written_and_read),
         cmocka_unit_test(the_algorithm_is_recognised),
         cmocka_unit_test(coefficients_survive_noise_and_outliers),

@@ -16,7 +16,7 @@ static const struct {
       "best 61.62", "redistribution", "P_r x P_c", NULL}},
     {"fit",
      "fit.json",
-     {"all_reduce", "send_recv", "4 KiB", "10 us", "1 ms", "50 %", "segments", "8 ranks",
+     {"all_reduce", "send_recv", "4 KiB", "10 us", "1 ms", "50 %", "form chosen", "8 ranks",
       "cpu AMD EPYC 7763", NULL}},
     {"pareto",
      "front.json",
