@@ -8,11 +8,12 @@
 #include "app/render.h"
 #include "models/report.h"
 
-/* Is this span a step of the critical path, told from the rank that sends or leads? */
+/* Is this span a step of the critical path, told from the rank that sends or, where two do the
+ * same, from the lower one? */
 static bool on_path(const struct fr_span *span) {
-    bool other_side =
-        span->stream == FR_STREAM_RECV ||
-        (span->stream == FR_STREAM_COLLECTIVE && span->peer >= 0 && span->peer < span->rank);
+    bool together = span->stream == FR_STREAM_COLLECTIVE || span->kind == FR_TASK_EXCHANGE;
+    bool other_side = span->stream == FR_STREAM_RECV ||
+                      (together && span->peer >= 0 && span->peer < span->rank);
     return span->critical && !other_side && span->end_s > span->start_s;
 }
 

@@ -116,6 +116,27 @@ static void selective_stages(void **state) {
         }
 }
 
+/* The same with blocking exchanges: at most (P-1) B + (P-2) c. */
+static void selective_stages_blocking(void **state) {
+    (void)state;
+    for (int stages = 2; stages <= 8; stages++)
+        for (double gradient_s = 0; gradient_s <= 40; gradient_s += 4) {
+            struct pipeline_case c;
+            double before_s = INFINITY, none_s = 0, c_s = 0.2;
+            for (int k = 0; k < stages; k++) {
+                case_uniform(&c, &fr_schedule_one_f_one_b, stages, 4 * stages, 1, true, 1, 2,
+                             c_s);
+                for (int i = 0; i < stages; i++) c.stage[i].gradient_s = i < k ? 0 : gradient_s;
+                double time_s = case_event_s(&c, true);
+                if (k == 0) none_s = time_s;
+                FR_TRUE(time_s <= before_s * (1 + 1e-12), "P %d k %d", stages, k);
+                FR_TRUE(none_s - time_s <= (stages - 1) * 2 + (stages - 2) * c_s + 1e-9,
+                        "P %d k %d saves %g", stages, k, none_s - time_s);
+                before_s = time_s;
+            }
+        }
+}
+
 /* Eqs. 15 and 16 on a ring without latency: fused is 3/7 faster at D = 4, 30.0 % less. */
 static void fused_embedding(void **state) {
     (void)state;
@@ -188,6 +209,7 @@ static void ladder(void **state) {
         fr_cost(&job, &job.plan, &closed);
         assert_int_equal(fr_simulate(&job, &job.plan, &timeline, &event, &err), FR_OK);
         FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
+        FR_NEAR(event.outcome.energy_J, closed.energy_J, 1e-12);
         FR_NEAR(closed.lossy_backward, k == 0 ? 0 : 6.0 / 48, 1e-12);
         assert_true(k < 3 ? closed.lossy_gradient <= 0
                           : closed.lossy_gradient > 0.6 && closed.lossy_gradient < 0.75);
@@ -200,10 +222,13 @@ static void ladder(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ratios),          cmocka_unit_test(epilogue_counts),
-        cmocka_unit_test(engines_agree),   cmocka_unit_test(selective_stages),
-        cmocka_unit_test(fused_embedding), cmocka_unit_test(break_even),
-        cmocka_unit_test(ladder)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ratios),
+                                       cmocka_unit_test(epilogue_counts),
+                                       cmocka_unit_test(engines_agree),
+                                       cmocka_unit_test(selective_stages),
+                                       cmocka_unit_test(selective_stages_blocking),
+                                       cmocka_unit_test(fused_embedding),
+                                       cmocka_unit_test(break_even),
+                                       cmocka_unit_test(ladder)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
