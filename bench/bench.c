@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "bench/network.h"
 #include "search/search.h"
 #include "sim/run.h"
 #include "sim/unfold.h"
@@ -264,6 +265,7 @@ int main(void) {
     if (status == FR_OK) status = measure("grid", &grid, &err);
     if (status == FR_OK) status = measure_pipeline(&err);
     if (status == FR_OK) status = measure_million(&err);
+    if (status == FR_OK) status = fr_bench_network(&err);
     if (status == FR_OK) status = measure_replicas(&err);
     if (status != FR_OK) fprintf(stderr, "forerun-bench: %s: %s\n", err.where, err.detail);
     return fr_status_exit_code(status);

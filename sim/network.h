@@ -46,6 +46,9 @@ struct fr_network {
                      double *start_s, double *end_s, double *makespan_s, struct fr_error *err);
     /** Energy of all replicas in the last run by the network's own account [J]; NULL: it keeps none. */
     double (*energy_J)(void *state);
+    /** Wall-clock time another engine took for the last run, reading and writing left out [s]; NULL:
+     *  it runs here. */
+    double (*wall_s)(void *state);
 };
 
 #define FR_NETWORK(name) extern const struct fr_network fr_network_##name;

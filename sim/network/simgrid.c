@@ -27,7 +27,7 @@ enum { RANKS_MAX = 4096, ACTIVITIES_MAX = 4000000 };
  * not to be made twice. */
 struct outcome {
     double *class_s, *start_s, *end_s;
-    double makespan_s, energy_J;
+    double makespan_s, energy_J, wall_s;
 };
 
 struct simgrid {
@@ -67,7 +67,8 @@ static void add_waits(struct writing *w, const struct fr_task *task) {
 static void add_work(struct writing *w, int64_t t, int side, double time_s) {
     const struct fr_task *task = &w->s->all.tasks[t];
     double share = NO_POWER_SHARE;
-    if (w->s->full_W > 0) share = fmax(share, w->work->class_W[task->class_id] / w->s->full_W);
+    if (w->work->class_W && w->s->full_W > 0)
+        share = fmax(share, w->work->class_W[task->class_id] / w->s->full_W);
     fr_text_addf(w->text, "x %d %.17g %.17g", side ? task->peer : task->rank, time_s, share);
     add_waits(w, task);
     w->s->last[2 * t + side] = w->count++;
@@ -134,6 +135,7 @@ static fr_status read_result(const struct fr_network_work *work, struct simgrid 
         complete = next_number(&at, &energy_J);
         out->energy_J += energy_J;
     }
+    complete = complete && next_number(&at, &out->wall_s);
     for (int64_t t = 0; complete && t < s->all.n_tasks; t++) {
         int64_t folded = t / s->replicas;
         const struct fr_task *task = &work->program->tasks[folded];
@@ -229,6 +231,8 @@ static fr_status write_platform(const struct fr_network_work *work, struct simgr
     return status;
 }
 
+static double wall_s(void *state) { return ((struct simgrid *)state)->current->wall_s; }
+
 /* No time is negative: class times below 0 are those of no run. */
 static bool outcome_make(const struct fr_program *program, struct outcome *out) {
     size_t classes = (size_t)program->n_classes, tasks = (size_t)program->n_tasks;
@@ -286,4 +290,5 @@ const struct fr_network fr_network_simgrid = {
     .close = close_simgrid,
     .run = run,
     .energy_J = energy_J,
+    .wall_s = wall_s,
 };
