@@ -75,33 +75,44 @@ static bool regular(const struct fr_levels *levels, const struct fr_communicator
 struct counter {
     const struct fr_levels *levels;
     const struct fr_communicator *c;
-    int32_t *load; /* [links], zero between uses */
+    int64_t n_links;
+    int32_t *load; /* [n_links], zero between uses */
 };
+
+/* Time per byte on the busiest link; loads are zero again. */
+static double busiest_s_per_B(struct counter *k) {
+    int64_t from = 0;
+    double busiest = 0;
+    for (int l = 0; l <= k->levels->count && from < k->n_links; l++) {
+        double rate_B_per_s = fr_link_at(k->levels, from).rate_B_per_s;
+        int64_t to = fr_links_before(k->levels, l + 1);
+        int32_t most = 0;
+        for (int64_t id = from; id < to; id++) {
+            if (k->load[id] > most) most = k->load[id];
+            k->load[id] = 0;
+        }
+        if (most / rate_B_per_s > busiest) busiest = most / rate_B_per_s;
+        from = to;
+    }
+    return busiest;
+}
 
 /* Every member sends @p shift places on.  @return the longest latency and busiest link */
 static struct fr_link_cost count_shift(struct counter *k, int64_t shift) {
+    const struct fr_levels *levels = k->levels;
     int64_t links[FR_ROUTE_MAX], p = k->c->n_ranks;
     struct fr_link_cost cost = {0, 0};
-    for (int erase = 0; erase < 2; erase++)
-        for (int64_t g = 0; g < k->c->n_groups; g++)
-            for (int64_t i = 0; i < p; i++) {
-                int64_t a = fr_communicator_slot(k->c, g, i);
-                int64_t b =
-                    fr_communicator_slot(k->c, g, i + shift < p ? i + shift : i + shift - p);
-                int n = fr_route(k->levels, a, b, links);
-                double latency_s = 0;
-                for (int h = 0; h < n; h++) {
-                    if (erase) {
-                        k->load[links[h]] = 0;
-                        continue;
-                    }
-                    struct fr_link link = fr_link_at(k->levels, links[h]);
-                    double s_per_B = ++k->load[links[h]] / link.rate_B_per_s;
-                    latency_s += link.latency_s;
-                    if (s_per_B > cost.s_per_B) cost.s_per_B = s_per_B;
-                }
-                if (latency_s > cost.latency_s) cost.latency_s = latency_s;
-            }
+    for (int64_t g = 0; g < k->c->n_groups; g++)
+        for (int64_t i = 0; i < p; i++) {
+            int64_t a = fr_communicator_slot(k->c, g, i);
+            int64_t b =
+                fr_communicator_slot(k->c, g, i + shift < p ? i + shift : i + shift - p);
+            int n = fr_route(levels, a, b, links);
+            for (int h = 0; h < n; h++) k->load[links[h]]++;
+            double latency_s = n ? fr_route_latency_s(levels, links, n) : 0;
+            if (latency_s > cost.latency_s) cost.latency_s = latency_s;
+        }
+    cost.s_per_B = busiest_s_per_B(k);
     return cost;
 }
 
@@ -139,10 +150,9 @@ static void count_places(struct counter *k, struct fr_group *group) {
 
 fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communicator *c,
                          struct fr_group *group, struct fr_error *err) {
-    struct counter k = {levels, c, NULL};
+    struct counter k = {levels, c, fr_links_count(levels), NULL};
     *group = (struct fr_group){.n_ranks = c->n_ranks};
-    k.load = calloc((size_t)fr_links_count(levels) + (size_t)fr_levels_capacity(levels),
-                    sizeof *k.load);
+    k.load = calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
     if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");
     count_places(&k, group);
     group->ring = count_shift(&k, 1 % c->n_ranks);

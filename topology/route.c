@@ -19,6 +19,20 @@ int64_t fr_links_count(const struct fr_levels *levels) {
     return first_of(levels, levels->count) + levels->fabric.n_links;
 }
 
+int64_t fr_links_before(const struct fr_levels *levels, int l) {
+    return l > levels->count ? fr_links_count(levels) : first_of(levels, l);
+}
+
+/* Links of the fabric are alike, and lie between two of the outermost level. */
+double fr_route_latency_s(const struct fr_levels *levels, const int64_t *links, int n) {
+    int64_t fabric = first_of(levels, levels->count);
+    double latency_s = 0;
+    for (int h = 0; h < n; h++)
+        latency_s += links[h] >= fabric ? levels->fabric.latency_s
+                                        : fr_link_at(levels, links[h]).latency_s;
+    return latency_s;
+}
+
 struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id) {
     for (int l = 0; l < levels->count; l++) {
         int64_t links = 2 * groups_of(levels, l);

@@ -20,6 +20,13 @@ struct fr_link {
 /** Links of the whole machine, numbered from 0. */
 int64_t fr_links_count(const struct fr_levels *levels);
 
+/** Links of the levels inside level @p l: numbers from there on are level l's, or the fabric's with
+ *  l = the number of levels; all links with one more. */
+int64_t fr_links_before(const struct fr_levels *levels, int l);
+
+/** Latencies of a route's links together. */
+double fr_route_latency_s(const struct fr_levels *levels, const int64_t *links, int n);
+
 /** What link @p id can do.  A level's latency lies half on the way up, half on the way down. */
 struct fr_link fr_link_at(const struct fr_levels *levels, int64_t id);
 

@@ -31,16 +31,23 @@ static int64_t neighbour(int64_t at, int64_t stride, int64_t size, bool down) {
 }
 
 static int route(const struct fr_fabric *f, int64_t a, int64_t b, int64_t *links) {
-    int64_t stride = 1;
+    int64_t stride = 1, a_left = a, b_left = b;
     int n = 0;
     for (int d = 0; d < f->count[SIZE]; d++) {
-        int64_t size = f->value[SIZE][d];
-        int64_t ahead = (b / stride % size - a / stride % size + size) % size;
+        int64_t size = f->value[SIZE][d], place = a_left % size, goal = b_left % size;
+        int64_t ahead = goal - place + (goal < place ? size : 0);
         bool down = ahead > size - ahead;
-        for (int64_t hops = down ? size - ahead : ahead; hops > 0; hops--) {
+        while (place != goal) { /* no division a hop */
             links[n++] = link_of(f, a, d, down);
-            a = neighbour(a, stride, size, down);
+            int64_t before = place;
+            if (down)
+                place = place ? place - 1 : size - 1;
+            else
+                place = place + 1 < size ? place + 1 : 0;
+            a += (place - before) * stride;
         }
+        a_left /= size;
+        b_left /= size;
         stride *= size;
     }
     return n;
