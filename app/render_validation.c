@@ -136,6 +136,8 @@ static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row
     fr_json_add_number(w, "predicted_low_s", predicted ? row->predicted_low_s : NAN);
     fr_json_add_number(w, "predicted_high_s", predicted ? row->predicted_high_s : NAN);
     fr_json_add_number(w, "error", measured && predicted ? row->error : NAN);
+    fr_json_add_number(w, "measured_J", row->measured_J);
+    fr_json_add_number(w, "predicted_J", predicted ? row->predicted_J : NAN);
     fr_json_add_bool(w, "extrapolated", row->extrapolated);
     json_terms(w, "measured_terms", row->profiled, row->measured_term_s);
     json_terms(w, "predicted_terms", predicted, row->predicted_term_s);

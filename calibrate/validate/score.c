@@ -26,25 +26,40 @@ static int term_of(int part) {
 
 /* ---- prediction ---------------------------------------------------------------------------- */
 
-/* Relative half widths: what the calibration says of its own fits, at least a twentieth, since
- * a step is not the loop that was measured. */
-static double spread(double p90) { return fmax(0.05, p90 > 0 ? p90 : 0.1); }
+/* Relative half width of 90 %, were errors normal with the median that the calibration states of
+ * its own fits; at least a twentieth, since a step is not the loop that was measured. */
+static double spread(double median) {
+    const double NORMAL = 1.645 / 0.6745;
+    return fmax(0.05, median > 0 ? NORMAL * median : 0.1);
+}
 
 static double worst_collective(const struct fr_cluster *cluster) {
     double worst = 0;
     for (int op = 0; op < FR_OP_COUNT; op++)
-        worst = fmax(worst, cluster->price[op].residual_p90);
+        worst = fmax(worst, cluster->price[op].residual_median);
     return worst;
 }
 
 static void add_interval(const struct fr_job *job, struct fr_validate_row *row) {
     const double *term_s = row->predicted_term_s;
-    double gemm = spread(job->cluster.device.gemm[job->workload.dtype].residual_p90);
+    double gemm = spread(job->cluster.device.gemm[job->workload.dtype].residual_median);
     double comm = spread(worst_collective(&job->cluster));
     double half_s = hypot(gemm * (term_s[FR_TERM_COMPUTE] + term_s[FR_TERM_WAIT]),
                           comm * term_s[FR_TERM_COLLECTIVE]);
     row->predicted_low_s = fmax(0, row->predicted_s - half_s);
     row->predicted_high_s = row->predicted_s + half_s;
+}
+
+static double measured_energy_J(const struct fr_power *power,
+                                const struct fr_validate_row *row) {
+    const double *t = row->measured_term_s;
+    double sum_s = 0;
+    for (int i = 0; i < FR_TERM_COUNT; i++) sum_s += t[i];
+    if (!power->known || !row->profiled || row->n_samples == 0 || sum_s <= 0) return NAN;
+    double joule = power->busy_W * (t[FR_TERM_COMPUTE] + t[FR_TERM_LAUNCH]) +
+                   power->communicating_W * t[FR_TERM_COLLECTIVE] +
+                   power->idle_W * t[FR_TERM_WAIT];
+    return (double)row->run.ranks * joule * row->measured_s / sum_s;
 }
 
 static fr_status parse(const char *text, const char *name, struct fr_json_document **document,
@@ -67,6 +82,8 @@ static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
     row->reasons = out.reasons;
     row->extrapolated = out.extrapolated != 0;
     row->predicted_s = out.time_s;
+    row->predicted_J = out.energy_J;
+    row->measured_J = measured_energy_J(&job->cluster.device.power, row);
     memset(row->predicted_term_s, 0, sizeof row->predicted_term_s);
     for (int part = 0; part < FR_PART_COUNT; part++)
         row->predicted_term_s[term_of(part)] += out.part_s[part];

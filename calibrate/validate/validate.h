@@ -38,6 +38,10 @@ struct fr_validate_row {
     fr_reasons reasons; /**< why there is no prediction; 0: there is */
     double predicted_s, predicted_low_s, predicted_high_s;
     double predicted_term_s[FR_TERM_COUNT];
+    double predicted_J; /**< of one iteration, all ranks; NaN where the power is not known */
+    /** The same from the clocks: power of the cluster file times the measured terms, stretched to
+     *  the measured step; an estimate, since no meter was read. */
+    double measured_J;
     bool extrapolated;
     double error; /**< predicted / measured - 1 */
     int off;      /**< the term furthest from its prediction where the intervals do not meet;

@@ -47,6 +47,15 @@ static const struct {
      {"3 runs: mean error 6.7 %, 67 % in their interval", "measured",
       "predicted, with 90 % interval", "predicted / measured - 1",
       "1 runs could not be predicted", NULL}},
+    {"validate",
+     "validate.json",
+     {"8 real configurations: median error 5.7 %, median regret 0.0 %", "measured", "predicted",
+      "predicted / measured - 1", "phantom", "tensor", NULL}},
+    {"ghost",
+     "validate.json",
+     {"Phantom width: least measured energy at k = 16", "energy of one iteration",
+      "time of one iteration", "ghost neurons k", "ffn n=1024 b=128 p=2, predicted",
+      "tensor, measured", NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -186,6 +195,10 @@ static void the_least_that_draws(void **state) {
         "\"points\": [{\"size_B\": 0, \"median_s\": 1e-6}, {\"size_B\": 8, \"median_s\": 1e-6, "
         "\"log_s\": null}]}], \"gemm\": [{\"dtype\": \"fp32\", \"m\": 8, \"n\": 8, \"k\": 8, "
         "\"median_s\": 1e-6}]}";
+    static const char validate[] =
+        "{\"schema\": \"forerun/validate/1\", \"rows\": [{\"configuration\": {\"app\": "
+        "\"phantom\", \"group\": \"g\", \"model\": \"{}\", \"plan\": \"{\\\"ghost\\\": 4}\"}, "
+        "\"scored\": true, \"measured_s\": 1, \"predicted_s\": 1, \"predicted_J\": 1}]}";
     static const char score[] =
         "{\"schema\": \"forerun/score/1\", \"rows\": [{\"measured_s\": 1, "
         "\"predicted_s\": 1}]}";
@@ -193,9 +206,10 @@ static void the_least_that_draws(void **state) {
     for (int i = 0; i < N_CASES; i++) {
         const char *fixture_of = cases[i].fixture;
         draws(cases[i].name,
-              !strcmp(fixture_of, "fit.json")     ? fit
-              : !strcmp(fixture_of, "score.json") ? score
-                                                  : search,
+              !strcmp(fixture_of, "fit.json")        ? fit
+              : !strcmp(fixture_of, "score.json")    ? score
+              : !strcmp(fixture_of, "validate.json") ? validate
+                                                     : search,
               "least.svg");
     }
     unlink("least.svg");
