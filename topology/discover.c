@@ -1,6 +1,7 @@
 #include "topology/discover.h"
 
 #include <hwloc.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,11 +171,12 @@ static void add_devices(struct fr_json_writer *w, const char *key, const struct 
         fr_json_add_string(w, "name", list[k].os->name ? list[k].os->name : "");
         if (model) fr_json_add_string(w, "model", model);
         if (list[k].pci && list[k].pci->attr->pcidev.linkspeed > 0) {
+            /* A float in the file: more digits than these say nothing. */
+            double rate_B_per_s = 1e6 * round(1e3 * list[k].pci->attr->pcidev.linkspeed);
             char rate[32];
             fr_json_add_string(
                 w, "pci_bandwidth",
-                fr_quantity_write((double)list[k].pci->attr->pcidev.linkspeed * 1e9,
-                                  FR_QUANTITY_RATE, rate, sizeof rate));
+                fr_quantity_write(rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate));
         }
         fr_json_end_object(w);
     }

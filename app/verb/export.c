@@ -35,10 +35,13 @@ static fr_status export(const struct fr_args *args, struct fr_job *job, struct f
     const char *out = fr_args_get(args, "out");
     struct fr_text text = {0};
     long long ranks = 0;
-    if (args->n_words != 1 || strcmp(args->word[0], "simgrid") != 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "%s%.40s; known: simgrid",
-                       args->n_words ? "no format " : "which format? ",
-                       args->n_words ? args->word[0] : "");
+    if (args->n_words == 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given; known: simgrid");
+    if (strcmp(args->word[0], "simgrid") != 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"; known: simgrid",
+                       args->word[0]);
+    if (args->n_words > 1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[1]);
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
     struct fr_args rest = *args;
