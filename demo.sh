@@ -114,6 +114,8 @@ forerun search --cluster cori-knl --model alexnet --ranks '8..512*2' --set globa
   --vary method=grid --vary 'tp=1..512*2' --top 0 --json >"$out/paper-grid-all.json" ||
   fr_stop "step $number failed: paper-grid-all.json"
 forerun fit $out/samples.jsonl --json >"$out/fit.json" || fr_stop "step $number failed: fit.json"
+forerun report $out/fit.json -o "$out/calibration.html" >"$out/calibration.txt" ||
+  fr_stop "step $number failed: calibration.html"
 picture energy-time $out/paper-ghost-all.json
 picture pareto $out/paper-ghost-all.json
 picture grid $out/paper-grid-all.json

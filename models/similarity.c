@@ -113,6 +113,8 @@ double fr_table_time_s(const double *sizes_B, const double *times_s, int count, 
 double fr_similarity_from_s(const struct fr_similarity_table *table,
                             const struct fr_similarity_law *law, int64_t n_ranks,
                             int64_t n_nodes, double size_B) {
+    if (n_ranks == table->n_ranks && n_nodes == table->n_nodes)
+        return fr_table_time_s(table->size_B, table->time_s, table->count, size_B);
     double f = fr_steps(law->steps, n_ranks, n_nodes) /
                fr_steps(law->steps, table->n_ranks, table->n_nodes);
     double b = fr_bytes(law->bytes, n_ranks, n_nodes) /
@@ -203,14 +205,14 @@ static bool inside(const struct fr_similarity_table *t, double size_B) {
 }
 
 static void answer_from(const struct fr_similarity *s, const struct pair *pair, int level,
-                        int64_t n_ranks, int64_t n_nodes, double size_B,
+                        int64_t n_ranks, int64_t n_nodes, double size_B, bool interval,
                         struct fr_similarity_answer *a) {
     const struct fr_similarity_law *law = &s->law[level];
     const struct fr_similarity_table *t = pair->below ? pair->below : pair->above;
     double octaves = fabs(log2((double)n_ranks / (double)t->n_ranks));
     a->time_s = fr_similarity_from_s(t, law, n_ranks, n_nodes, size_B);
     a->measured = octaves == 0 && pair->apart < 0.05 && inside(t, size_B);
-    widen(t, law, octaves, pair->apart, size_B, a);
+    if (interval) widen(t, law, octaves, pair->apart, size_B, a);
     if (!pair->below || !pair->above || pair->below == pair->above) return;
     /* Between two: both speak, the nearer louder. */
     double far_s = fr_similarity_from_s(pair->above, law, n_ranks, n_nodes, size_B);
@@ -218,11 +220,12 @@ static void answer_from(const struct fr_similarity *s, const struct pair *pair, 
     double way = octaves / span;
     a->time_s = a->time_s * pow(far_s / a->time_s, way);
     a->measured = pair->apart < 0.05 && inside(t, size_B) && inside(pair->above, size_B);
-    widen(t, law, fmin(octaves, span - octaves), pair->apart, size_B, a);
+    if (interval) widen(t, law, fmin(octaves, span - octaves), pair->apart, size_B, a);
 }
 
 bool fr_similarity_ask(const struct fr_similarity *s, int level, int64_t n_ranks,
-                       int64_t n_nodes, double size_B, struct fr_similarity_answer *answer) {
+                       int64_t n_nodes, double size_B, bool interval,
+                       struct fr_similarity_answer *answer) {
     int found = -1;
     for (int i = 0; i < s->n_tables; i++) { /* the level itself, else the nearest one above 0 */
         int l = s->tables[i].level;
@@ -231,7 +234,7 @@ bool fr_similarity_ask(const struct fr_similarity *s, int level, int64_t n_ranks
     }
     if (found < 0) return false;
     struct pair pair = enclose(s, found, n_ranks, n_nodes);
-    answer_from(s, &pair, found, n_ranks, n_nodes, size_B, answer);
+    answer_from(s, &pair, found, n_ranks, n_nodes, size_B, interval, answer);
     if (found != level) answer->measured = false;
     return true;
 }

@@ -72,9 +72,11 @@ struct fr_similarity_answer {
     bool measured;               /**< p and layout have tables, or lie between two, n inside */
 };
 
-/** @return false when no table of @p level is there (level > 0: of any level but 0). */
+/** @param interval  also find the interval; a search that prices a million plans does not ask
+ *  @return false when no table of @p level is there (level > 0: of any level but 0). */
 bool fr_similarity_ask(const struct fr_similarity *s, int level, int64_t n_ranks,
-                       int64_t n_nodes, double size_B, struct fr_similarity_answer *answer);
+                       int64_t n_nodes, double size_B, bool interval,
+                       struct fr_similarity_answer *answer);
 
 void fr_similarity_free(struct fr_similarity *s);
 

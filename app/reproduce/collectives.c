@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/reproduce.h"
+#include "app/held_out.h"
 #include "base/data.h"
 #include "calibrate/collection.h"
 #include "calibrate/fit_parts.h"
@@ -20,25 +20,7 @@
 #include "calibrate/import.h"
 #include "calibrate/statistics.h"
 
-enum { SIZES_MIN = 8, SIZES_MIN_RANKS = 5, CASES_MAX = 1024 };
-
-/* Who the numbers of a case count for. */
-enum place { GPU_NODES, GPU_NODE, CPU_NODES, CPU_NODE, PLACES };
-static const char *const place_names[] = {"gpu, several nodes", "gpu, one node",
-                                          "mpi on cpus, several nodes",
-                                          "mpi on cpus, one node"};
-
-/* One series and operation with a part held out, all forms. */
-struct held_case {
-    enum place place;
-    int n;
-    double median[FR_FIT_FORMS], p90[FR_FIT_FORMS]; /* NaN: could not be fitted */
-    double coverage; /* of the similarity table's 90 % intervals */
-};
-struct cases {
-    struct held_case *items;
-    int count, capacity;
-};
+enum { SIZES_MIN = 8, SIZES_MIN_RANKS = 5 };
 
 static fr_status read_folder(const char *name, const struct fr_importer *importer,
                              struct fr_samples *samples, int *refused, struct fr_error *err) {
@@ -84,13 +66,13 @@ static void slug(const char *name, int index, char *out, size_t capacity) {
     out[used] = '\0';
 }
 
-static enum place place_of(const struct fr_fit_point *point, const struct fr_series *series,
-                           const struct fr_samples *samples) {
+static fr_held_place place_of(const struct fr_fit_point *point, const struct fr_series *series,
+                              const struct fr_samples *samples) {
     bool gpu = series->gpu;
     if (series->source > 0) gpu = gpu || *samples->source[series->source - 1].device;
-    return gpu                ? point->level > 0 ? GPU_NODES : GPU_NODE
-           : point->level > 0 ? CPU_NODES
-                              : CPU_NODE;
+    return gpu                ? point->level > 0 ? FR_HELD_GPU_NODES : FR_HELD_GPU_NODE
+           : point->level > 0 ? FR_HELD_CPU_NODES
+                              : FR_HELD_CPU_NODE;
 }
 
 static bool inside(const struct fr_price *price, const struct fr_fit_point *point) {
@@ -102,7 +84,7 @@ static bool inside(const struct fr_price *price, const struct fr_fit_point *poin
 }
 
 static fr_status judge(const struct fr_fit_op *op, const struct fr_fit_point *out, int n_out,
-                       double *room, struct held_case *held) {
+                       double *room, struct fr_held_case *held) {
     int covered = 0;
     held->n = n_out;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
@@ -131,12 +113,12 @@ struct run {
     const char *slug;
     struct fr_fit_point *kept, *out;
     double *room;
-    struct cases *cases;
+    struct fr_held_cases *cases;
 };
 
 /* Rows of a case: a form each. */
 static void report(const struct run *run, const char *kind, const struct fr_fit_point *point,
-                   const struct held_case *held, const struct fr_fit_op *op) {
+                   const struct fr_held_case *held, const struct fr_fit_op *op) {
     char where[48] = "";
     if (strcmp(kind, "ranks") == 0)
         snprintf(where, sizeof where, "/p=%lld", (long long)point->n_ranks);
@@ -145,7 +127,7 @@ static void report(const struct run *run, const char *kind, const struct fr_fit_
         if (isnan(held->median[f])) continue;
         snprintf(note, sizeof note, "median error; p90 %.1f %%, %d held out%s; %s%s",
                  100 * held->p90[f], held->n, f == (int)op->chosen ? ", the form chosen" : "",
-                 place_names[held->place],
+                 fr_held_place_names[held->place],
                  f == FR_FIT_SIMILARITY ? held->coverage < 1 ? ", some outside 90 % interval"
                                                              : ", all inside 90 % interval"
                                         : "");
@@ -157,8 +139,8 @@ static void report(const struct run *run, const char *kind, const struct fr_fit_
 
 static fr_status one_case(const struct run *run, const char *kind, int n_kept, int n_out) {
     struct fr_fit_op op = {.points = run->kept, .n_points = n_kept, .gpu = run->series->gpu};
-    struct cases *cases = run->cases;
-    struct held_case *held = &cases->items[cases->count];
+    struct fr_held_cases *cases = run->cases;
+    struct fr_held_case *held = &cases->items[cases->count];
     if (n_kept == 0 || n_out == 0 || cases->count == cases->capacity) return FR_OK;
     fr_status status = fr_fit_operation(&op, FR_FIT_BEST);
     if (status == FR_OK) status = judge(&op, run->out, n_out, run->room, held);
@@ -226,7 +208,7 @@ static fr_status ranks(const struct run *run, const struct fr_fit_point *points,
 }
 
 static fr_status operation(struct run *run, const struct fr_fit_point *points, int n,
-                           struct cases *by_sizes, struct cases *by_ranks) {
+                           struct fr_held_cases *by_sizes, struct fr_held_cases *by_ranks) {
     run->cases = by_sizes;
     FR_TRY(sizes(run, points, n));
     run->cases = by_ranks;
@@ -236,7 +218,7 @@ static fr_status operation(struct run *run, const struct fr_fit_point *points, i
 }
 
 static fr_status one_series(struct run *run, const struct fr_series_list *list, int index,
-                            struct cases *by_sizes, struct cases *by_ranks) {
+                            struct fr_held_cases *by_sizes, struct fr_held_cases *by_ranks) {
     struct fr_fit_point *points = NULL;
     int n = 0;
     char name[56];
@@ -259,113 +241,23 @@ static fr_status one_series(struct run *run, const struct fr_series_list *list, 
     return status;
 }
 
-/* Median over cases of one number of each; NaN without cases. */
-static double median_of(const struct cases *cases, int place, int form, bool p90, int *n) {
-    double values[CASES_MAX];
-    size_t count = 0;
-    for (int i = 0; i < cases->count; i++) {
-        const struct held_case *c = &cases->items[i];
-        if ((place >= 0 && (int)c->place != place) || isnan(c->median[form])) continue;
-        values[count++] = p90 ? c->p90[form] : c->median[form];
-    }
-    *n = (int)count;
-    if (count == 0) return NAN;
-    fr_sort(values, count);
-    return fr_sorted_median(values, count);
-}
-
-static double coverage_of(const struct cases *cases) {
-    double covered = 0, points = 0;
-    for (int i = 0; i < cases->count; i++) {
-        covered += cases->items[i].coverage * cases->items[i].n;
-        points += cases->items[i].n;
-    }
-    return points > 0 ? covered / points : NAN;
-}
-
-static void beats(const struct cases *cases, int *better, int *tried) {
-    for (int i = 0; i < cases->count; i++) {
-        const struct held_case *c = &cases->items[i];
-        if (isnan(c->median[FR_FIT_LOG])) continue; /* the papers' form could not be fitted */
-        (*tried)++;
-        *better += c->median[FR_FIT_SIMILARITY] < c->median[FR_FIT_LOG];
-    }
-}
-
-static void limit(struct fr_reproduction *r, const char *id, double ours, double most,
-                  const char *what, int n) {
-    char note[200];
-    if (isnan(ours)) return;
-    snprintf(note, sizeof note, "target: at most %g; %s over %d series", most, what, n);
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, ours, "1", 0, note, "%s", id);
-    if (!r->failed) r->rows[r->count - 1].holds = ours <= most;
-}
-
-static void summarise_forms(struct fr_reproduction *r, const char *kind,
-                            const struct cases *cases) {
-    for (int place = 0; place < PLACES; place++)
-        for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
-            char note[160];
-            int n = 0;
-            double ours = median_of(cases, place, f, false, &n);
-            if (isnan(ours)) continue;
-            snprintf(note, sizeof note, "median over %d series, %s", n, place_names[place]);
-            fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, ours, "1", 0, note, "summary/%s/%s/%s",
-                             kind, place_names[place], fr_fit_form_names[f]);
-        }
-}
-
-static void summarise(struct fr_reproduction *r, const struct cases *by_sizes,
-                      const struct cases *by_ranks) {
-    int n = 0, better = 0, tried = 0;
-    const int form = FR_FIT_SIMILARITY;
-    char note[120];
-    summarise_forms(r, "sizes", by_sizes);
-    summarise_forms(r, "ranks", by_ranks);
-    double ours = median_of(by_sizes, -1, form, false, &n);
-    limit(r, "summary/sizes/median", ours, 0.06, "median of medians", n);
-    ours = median_of(by_sizes, -1, form, true, &n);
-    limit(r, "summary/sizes/p90", ours, 0.35, "median of 90th percentiles", n);
-    ours = median_of(by_ranks, GPU_NODES, form, false, &n);
-    limit(r, "summary/ranks/gpu-fabrics", ours, 0.15, "median of medians", n);
-    ours = median_of(by_ranks, CPU_NODES, form, false, &n);
-    limit(r, "summary/ranks/mpi-on-cpu-clouds", ours, 0.28, "median of medians", n);
-    beats(by_sizes, &better, &tried);
-    beats(by_ranks, &better, &tried);
-    if (tried > 0) {
-        snprintf(note, sizeof note, "in %d of %d series; target: at least 80 %%", better,
-                 tried);
-        fr_reproduce_add_ordering(r, better >= 0.8 * tried, note,
-                                  "summary/similarity-beats-the-papers-form");
-        if (!r->failed) r->rows[r->count - 1].ours = (double)better / tried;
-    }
-    const struct cases *both[] = {by_sizes, by_ranks};
-    const char *names[] = {"sizes", "ranks"};
-    for (int i = 0; i < 2; i++) {
-        double covered = coverage_of(both[i]);
-        if (isnan(covered)) continue;
-        fr_reproduce_add(r, FR_ROLE_PREDICTED, 0.9, covered, "1", 1,
-                         "share of held-out points inside 90 % intervals; target 0.80 to 0.97",
-                         "summary/coverage/%s", names[i]);
-        if (!r->failed) r->rows[r->count - 1].holds = covered >= 0.80 && covered <= 0.97;
-    }
-}
-
 static fr_status compare(struct fr_reproduction *r, const struct fr_samples *samples,
-                         struct fr_series_list *list, struct cases *by_sizes,
-                         struct cases *by_ranks) {
+                         struct fr_series_list *list, struct fr_held_cases *by_sizes,
+                         struct fr_held_cases *by_ranks) {
     struct run run = {.r = r, .samples = samples};
     FR_TRY(fr_series_find(samples, list));
     for (int i = 0; i < list->count; i++) FR_TRY(one_series(&run, list, i, by_sizes, by_ranks));
-    summarise(r, by_sizes, by_ranks);
+    fr_held_summarise(r, by_sizes, by_ranks);
     return FR_OK;
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_samples samples = {0};
     struct fr_series_list list = {0};
-    struct cases by_sizes = {calloc(CASES_MAX, sizeof(struct held_case)), 0, CASES_MAX};
-    struct cases by_ranks = {calloc(CASES_MAX, sizeof(struct held_case)), 0, CASES_MAX};
+    struct fr_held_cases by_sizes = {calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)), 0,
+                                     FR_HELD_CASES_MAX};
+    struct fr_held_cases by_ranks = {calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)), 0,
+                                     FR_HELD_CASES_MAX};
     int refused = 0;
     fr_status status = by_sizes.items && by_ranks.items ? FR_OK : FR_ERR_NOMEM;
     if (status == FR_OK) status = read_all(&samples, &refused, err);

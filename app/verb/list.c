@@ -4,6 +4,7 @@
 #include "app/compositions.h"
 #include "app/load.h"
 #include "app/verb.h"
+#include "calibrate/import.h"
 #include "models/family.h"
 #include "models/preset.h"
 #include "plots/figure.h"
@@ -53,6 +54,13 @@ static int list_forms(struct row *rows) {
         rows[n++] = (struct row){(*f)->name, "collectives", (*f)->equation, (*f)->source};
     for (const struct fr_gemm_form *const *g = fr_gemm_forms; *g; g++)
         rows[n++] = (struct row){(*g)->name, "gemm", (*g)->equation, (*g)->source};
+    return n;
+}
+
+static int list_importers(struct row *rows) {
+    int n = 0;
+    for (const struct fr_importer *const *i = fr_importers; *i; i++)
+        rows[n++] = (struct row){(*i)->spelling, "import", (*i)->reads, ""};
     return n;
 }
 
@@ -147,6 +155,7 @@ static const struct table {
     {"schedules", "orders of a pipeline stage's passes", list_schedules},
     {"compressions", "codecs of messages and gradients", list_compressions},
     {"forms", "forms of collectives and matrix products in a cluster file", list_forms},
+    {"importers", "benchmark output that forerun import reads", list_importers},
     {"kinds", "kinds of models", list_kinds},
     {"families", "Hugging Face config.json files that --model reads", list_families},
     {"presets", "clusters and models that come with the program", list_all_presets},

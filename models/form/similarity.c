@@ -205,9 +205,9 @@ static int64_t nodes_of(const struct fr_group *group) {
 }
 
 static bool ask(const struct fr_price *price, const struct fr_group *group, double size_B,
-                struct fr_similarity_answer *answer) {
+                bool interval, struct fr_similarity_answer *answer) {
     return fr_similarity_ask(&price->similarity, group->level, group->n_ranks, nodes_of(group),
-                             size_B, answer);
+                             size_B, interval, answer);
 }
 
 /* Where no table of that kind of place was measured, nothing can be carried over: then the
@@ -215,7 +215,7 @@ static bool ask(const struct fr_price *price, const struct fr_group *group, doub
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
                      bool *extrapolated) {
     struct fr_similarity_answer answer = {0};
-    if (ask(price, group, size_B, &answer)) {
+    if (ask(price, group, size_B, false, &answer)) {
         if (!answer.measured) *extrapolated = true;
         return answer.time_s;
     }
@@ -229,7 +229,7 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
 static bool interval(const struct fr_price *price, const struct fr_group *group, double size_B,
                      double *fast_log2, double *slow_log2) {
     struct fr_similarity_answer answer = {0};
-    if (!ask(price, group, size_B, &answer)) return false;
+    if (!ask(price, group, size_B, true, &answer)) return false;
     *fast_log2 = answer.fast_log2;
     *slow_log2 = answer.slow_log2;
     return true;

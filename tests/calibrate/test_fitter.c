@@ -129,8 +129,8 @@ static void one_node_says_nothing_of_several(void **state) {
     add(&points, 4, 1, 2);
     add(&points, 8, 1, 2);
     assert_int_equal(fr_fitter_similarity.fit(points.item, points.n, true, &price), FR_OK);
-    assert_false(fr_similarity_ask(&price.similarity, 1, 16, 2, 1e6, &answer));
-    assert_true(fr_similarity_ask(&price.similarity, 0, 16, 1, 1e6, &answer));
+    assert_false(fr_similarity_ask(&price.similarity, 1, 16, 2, 1e6, true, &answer));
+    assert_true(fr_similarity_ask(&price.similarity, 0, 16, 1, 1e6, true, &answer));
     struct fr_group group = {.n_ranks = 16,
                              .ranks_per_node = 8,
                              .level = 1,
