@@ -69,34 +69,16 @@ static int32_t add_class(struct builder *b, fr_task_kind kind,
 
 static int32_t add_task(struct builder *b, int32_t class_id, int32_t rank, int32_t peer,
                         int32_t micro) {
-    struct fr_program *program = b->program;
+    const struct fr_task task = {
+        .class_id = class_id, .rank = rank, .peer = peer, .micro = micro};
     if (b->failed || class_id < 0) return -1;
-    if (program->n_tasks == program->capacity) {
-        int64_t capacity = program->capacity ? 2 * program->capacity : 1024;
-        struct fr_task *tasks = capacity > 2 * (int64_t)TASKS_MAX
-                                    ? NULL
-                                    : realloc(program->tasks, (size_t)capacity * sizeof *tasks);
-        if (!tasks) {
-            b->failed = true;
-            return -1;
-        }
-        program->tasks = tasks;
-        program->capacity = capacity;
-    }
-    program->tasks[program->n_tasks] = (struct fr_task){.class_id = class_id,
-                                                        .rank = rank,
-                                                        .peer = peer,
-                                                        .micro = micro,
-                                                        .after = {-1, -1, -1}};
-    return (int32_t)program->n_tasks++;
+    int32_t number = b->program->n_tasks < TASKS_MAX ? fr_program_add(b->program, &task) : -1;
+    b->failed = number < 0;
+    return number;
 }
 
 static void wait_for(struct builder *b, int32_t task, int32_t before) {
-    if (task < 0 || before < 0) return;
-    int32_t *after = b->program->tasks[task].after;
-    int k = 0;
-    while (k < FR_TASK_WAITS_MAX - 1 && after[k] >= 0 && after[k] != before) k++;
-    after[k] = before;
+    fr_program_wait(b->program, task, before);
 }
 
 /* The same work on every rank, each after what it did before. */

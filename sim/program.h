@@ -51,6 +51,15 @@ fr_status fr_program_make(const struct fr_pipeline *pipeline, struct fr_program 
                           struct fr_error *err);
 void fr_program_free(struct fr_program *program);
 
+/* For those who lay out programs (sim/lay_out.c, sim/layers.c). */
+
+/** Append @p task, which waits for nothing yet.
+ *  @return its number, or -1 when memory is exhausted. */
+int32_t fr_program_add(struct fr_program *program, const struct fr_task *task);
+/** @p task waits for @p before; nothing happens when either is -1, or when it does already.  A
+ *  task waits for FR_TASK_WAITS_MAX others at most: more are the caller's mistake. */
+void fr_program_wait(struct fr_program *program, int32_t task, int32_t before);
+
 /** Class of a kind of work at a stage, whole or in parts. */
 int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage,
                          bool part);

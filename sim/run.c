@@ -249,8 +249,7 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
     out->engine = s->network->engine;
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
         NAN;
-    if (!fr_job_is_pipeline(job, plan))
-        return simulate_layers(job, plan, options, s, err);
+    if (!fr_job_is_pipeline(job, plan)) return simulate_layers(job, plan, options, s, err);
     if (options && options->spelt_out)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives",
                        "the collectives of a pipeline are part of its passes; messages are "
