@@ -1,0 +1,209 @@
+/* Why a plan cannot be, as sentences with its numbers (models/report.h). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "models/pipeline.h"
+#include "models/report.h"
+#include "models/seats.h"
+
+static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
+                       struct fr_text *text) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    double p = (double)out->plan.tp;
+    double narrowest = t->layers ? fmin((double)t->hidden, (double)t->ffn) : INFINITY;
+    for (int i = 0; i < job->workload.n_layers; i++)
+        narrowest = fmin(narrowest,
+                         fmin(job->workload.layers[i].inputs, job->workload.layers[i].outputs));
+    fr_text_addf(text,
+                 "ghost = %" PRId64
+                 " is not below (n/p)(1 - 1/p) = %g for n = %g, p = %g (Eq. 8): "
+                 "the phantom model would not be smaller than the tensor-parallel one",
+                 out->plan.ghost, narrowest / p * (1 - 1 / p), narrowest, p);
+}
+
+static int64_t listed_layers(const struct fr_plan *plan) {
+    int64_t sum = 0;
+    for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
+    return sum;
+}
+
+static void reason_schedule(const struct fr_job *job, const struct fr_outcome *out,
+                            struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    int64_t micro_batches = fr_pipeline_micro_batches(job, plan);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)micro_batches,
+                                    (int32_t)plan->chunks, plan->order};
+    const char *why = plan->schedule->refuses(&args);
+    fr_text_addf(text, "%s (pp = %" PRId64 ", %" PRId64 " micro-batches, chunks = %" PRId64 ")",
+                 why ? why : "blocking exchanges are priced for one chunk a stage only",
+                 plan->pp, micro_batches, plan->chunks);
+    if (plan->order)
+        fr_text_addf(text, "; it has %d stages, %d micro-batches and %d chunks",
+                     plan->order->stages, plan->order->micro_batches, plan->order->chunks);
+}
+
+static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
+                          struct fr_text *text) {
+    char need[32], have[32];
+    fr_text_addf(
+        text, "the fullest rank needs %s, the device has %s",
+        fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need),
+        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+}
+
+void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
+                      struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    int64_t batch = fr_job_batch(job, plan);
+    switch (reason) {
+    case FR_REASON_RANKS:
+        fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
+                     out->ranks, fr_levels_capacity(&job->cluster.levels));
+        break;
+    case FR_REASON_MESH:
+        fr_text_addf(text, "dp x pp x tp does not make the %" PRId64 " ranks asked for",
+                     out->ranks);
+        break;
+    case FR_REASON_PIPELINE:
+        fr_text_addf(text,
+                     job->workload.transformer.cross_layers
+                         ? "pp = %" PRId64 ": with cross-attention the encoder's output "
+                           "would travel with every message, which is not priced"
+                         : "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
+                     plan->pp);
+        break;
+    case FR_REASON_STAGES:
+        if (job->workload.n_layers)
+            fr_text_addf(text, "the model's layers do not make %" PRId64 " stages of %s",
+                         plan->pp * plan->chunks,
+                         plan->stage_layers ? "the numbers in stage_layers" : "one at least");
+        else if (job->workload.stages.listed)
+            fr_text_addf(text, "the model lists %d stages, the plan has pp = %" PRId64,
+                         job->workload.stages.listed, plan->pp);
+        else if (plan->stage_layers)
+            fr_text_addf(text,
+                         "stage_layers lists %d stages of %" PRId64
+                         " layers in all; the plan has pp = %" PRId64 ", the model %" PRId64
+                         " layers",
+                         plan->n_stage_layers, listed_layers(plan), plan->pp,
+                         job->workload.transformer.layers);
+        else
+            fr_text_addf(text,
+                         "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64,
+                         job->workload.transformer.layers, plan->pp * plan->chunks);
+        break;
+    case FR_REASON_METHOD:
+        if (plan->method->stage)
+            fr_text_addf(text,
+                         "sequence_parallel belongs to method tensor; what it would divide, "
+                         "%s divides already",
+                         plan->method->name);
+        else
+            fr_text_addf(text,
+                         "method %s does not say how it divides a transformer; see forerun "
+                         "list methods",
+                         plan->method->name);
+        break;
+    case FR_REASON_SCHEDULE:
+        reason_schedule(job, out, text);
+        break;
+    case FR_REASON_NO_CLOSED_FORM:
+        fr_text_addf(text,
+                     "blocking exchanges (p2p duplex) have no closed form; use --engine event");
+        break;
+    case FR_REASON_NO_PIPELINE:
+        fr_text_addf(
+            text,
+            "%s says how a pipeline runs (kinds transformer and stages); for layers it "
+            "would have no effect",
+            fr_plan_pipeline_key(plan));
+        break;
+    case FR_REASON_RECOMPUTE:
+        fr_text_addf(text, "recompute is priced for transformers only");
+        break;
+    case FR_REASON_LOSSY:
+        fr_text_addf(
+            text, "%.3g of the gradient bytes and %.3g of the backward messages go compressed",
+            out->lossy_gradient, out->lossy_backward);
+        break;
+    case FR_REASON_COMPRESSION:
+        fr_text_addf(
+            text,
+            "compression is priced for transformers with method tensor, with one chunk a "
+            "stage for the "
+            "epilogue, and for at most pp = %" PRId64 " stages' gradients",
+            plan->pp);
+        break;
+    case FR_REASON_SIZE:
+        fr_text_addf(text, "the pipeline has too many passes to go through one by one");
+        break;
+    case FR_REASON_DTYPE:
+        fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
+                     fr_dtype_names[job->workload.dtype]);
+        break;
+    case FR_REASON_BATCH:
+        fr_text_addf(text, "global_batch = %" PRId64 " is not divisible by dp = %" PRId64,
+                     batch, plan->dp);
+        break;
+    case FR_REASON_MICRO_BATCH:
+        fr_text_addf(text,
+                     "the %" PRId64
+                     " samples of a rank are not divisible by micro_batch = %" PRId64,
+                     batch / plan->dp, plan->micro_batch);
+        break;
+    case FR_REASON_WIDTH:
+        fr_text_addf(text, "tp = %" PRId64 " does not divide every layer's width%s", plan->tp,
+                     plan->sequence_parallel ? " and the sequence" : "");
+        break;
+    case FR_REASON_TOO_WIDE:
+        fr_text_addf(
+            text, "a layer has fewer output channels than the ranks that should divide them");
+        break;
+    case FR_REASON_BRANCHES:
+        fr_text_addf(text, "%" PRId64 " ways must divide the branches (heads)%s", plan->tp,
+                     plan->common_subgrid
+                         ? ""
+                         : ", and the micro-batch, whose samples the common layers share");
+        break;
+    case FR_REASON_PLACEMENT:
+        fr_text_addf(text, "%s",
+                     fr_seats_refused(plan)
+                         ? fr_seats_refused(plan)
+                         : "a grid per layer is priced with linear placement");
+        break;
+    case FR_REASON_LAYER:
+        fr_text_addf(text,
+                     "method %s divides fully connected layers only; use grid for convolutions",
+                     plan->method->name);
+        break;
+    case FR_REASON_LAYER_TP:
+        fr_text_addf(text,
+                     "layer_tp needs method grid, and values that divide the ranks and leave a "
+                     "data axis that divides the batch");
+        break;
+    case FR_REASON_GHOST:
+        fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",
+                     plan->method->name);
+        break;
+    case FR_REASON_GHOST_EQ8:
+        reason_eq8(job, out, text);
+        break;
+    case FR_REASON_MEMORY:
+        reason_memory(job, out, text);
+        break;
+    case FR_REASON_ITERATIONS:
+        fr_text_addf(text,
+                     "iterations to the loss are unknown for %s at tp = %" PRId64
+                     ", ghost = %" PRId64
+                     "; give them with --set model.iterations=FILE or rank --per-iteration",
+                     plan->method->name, plan->tp, plan->ghost);
+        break;
+    case FR_REASON_POWER:
+        fr_text_addf(text, "the cluster's device states no power, so energy is unknown");
+        break;
+    default:
+        break;
+    }
+}
