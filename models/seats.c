@@ -82,19 +82,43 @@ static bool is_even(const struct fr_seats *s, const struct fr_communicator *c, i
     return even;
 }
 
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The slots of every communicator of @p c in ascending order: libraries order the members of a
+ * communicator by where they sit, so the numbers that they happen to have cost nothing. */
+static void in_order(const struct fr_communicator *c, int64_t *slot) {
+    for (int64_t g = 0; g < c->n_groups; g++) {
+        int64_t *members = slot + g * c->n_ranks;
+        for (int64_t i = 0; i < c->n_ranks; i++) members[i] = fr_communicator_slot(c, g, i);
+        qsort(members, (size_t)c->n_ranks, sizeof *members, by_number);
+    }
+}
+
 /* `groups` communicators of `p` ranks `stride` apart in the numbering, at once. */
 static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int64_t groups,
                        struct fr_group *group, struct fr_error *err) {
     struct fr_communicator c = {
         .n_ranks = p, .stride = stride, .n_groups = groups, .slot = s->slot};
-    FR_TRY(fr_group_of(s->levels, &c, group, err));
-    if (!s->slot || group->ranks_per_node <= 1) return FR_OK;
     int64_t nodes = fr_mesh_ranks(&s->mesh) / s->levels->level[0].ranks + 1;
+    if (!s->slot) return fr_group_of(s->levels, &c, group, err);
+    int64_t *slot = malloc((size_t)(p * groups) * sizeof *slot);
     int64_t *here = calloc((size_t)nodes, sizeof *here);
-    if (!here) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
-    if (!is_even(s, &c, group->ranks_per_node, here)) group->ranks_per_node = 1;
+    fr_status status =
+        slot && here ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+    if (status == FR_OK) {
+        in_order(&c, slot);
+        c = (struct fr_communicator){
+            .n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
+        status = fr_group_of(s->levels, &c, group, err);
+    }
+    if (status == FR_OK && !is_even(s, &c, group->ranks_per_node, here))
+        group->ranks_per_node = 1;
+    free(slot);
     free(here);
-    return FR_OK;
+    return status;
 }
 
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,

@@ -69,6 +69,11 @@ double fr_level_s_per_B(const struct fr_levels *levels, int l) {
     return (double)levels->level[l].shared_by / levels->level[l].rate_B_per_s;
 }
 
+int fr_levels_node(const struct fr_levels *levels) {
+    int node = fr_levels_find(levels, "node");
+    return node < 0 ? 0 : node;
+}
+
 int fr_levels_find(const struct fr_levels *levels, const char *name) {
     for (int l = 0; l < levels->count; l++)
         if (strcmp(levels->level[l].name, name) == 0) return l;

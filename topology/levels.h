@@ -61,6 +61,9 @@ int64_t fr_levels_members(const struct fr_levels *levels, int l, int64_t n_ranks
 /** Time per byte of one rank's share of a link of level @p l, all ranks sending [s/B]. */
 double fr_level_s_per_B(const struct fr_levels *levels, int l);
 
+/** The level whose units are nodes: the one called "node", else the innermost. */
+int fr_levels_node(const struct fr_levels *levels);
+
 /** Index of the level called @p name, or -1. */
 int fr_levels_find(const struct fr_levels *levels, const char *name);
 

@@ -15,6 +15,18 @@ static void prints_counts(void **state) {
                    0, "\"applies\": false", NULL);
 }
 
+static void prices_a_model(void **state) {
+    (void)state;
+    fr_test_expect(
+        "forerun place --cluster lassen --ranks 16 --ways 4 --model transformer-base "
+        "--json",
+        0, "\"iteration_time_s\": 0.", NULL);
+    fr_test_expect(
+        "forerun place --cluster lassen --ranks 16 --ways 4 --model transformer-base "
+        "--emit slurm",
+        0, "--distribution=cyclic", NULL);
+}
+
 static void emits(void **state) {
     (void)state;
     fr_test_expect("forerun place --cluster lassen --ranks 16 --ways 4 --placement round-robin "
@@ -52,6 +64,7 @@ static void refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prints_counts),
+        cmocka_unit_test(prices_a_model),
         cmocka_unit_test(emits),
         cmocka_unit_test(refuses),
     };

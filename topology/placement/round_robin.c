@@ -3,7 +3,8 @@
 #include "topology/placement.h"
 
 static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error *err) {
-    int64_t n = fr_mesh_ranks(s->mesh), room = s->levels->level[0].ranks;
+    int64_t n = fr_mesh_ranks(s->mesh),
+            room = s->levels->level[fr_levels_node(s->levels)].ranks;
     int64_t nodes = (n + room - 1) / room, r = 0;
     (void)err;
     for (int64_t row = 0; row < room; row++) /* the row-th seat of every node that has one */

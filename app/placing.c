@@ -1,0 +1,130 @@
+#include "app/placing.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "models/cost.h"
+
+/* Use R ranks of each node: every level shrinks alike. */
+static fr_status shrink_nodes(struct fr_placing *q, int64_t per_node, struct fr_error *err) {
+    int64_t have = q->levels.level[q->node].ranks;
+    if (per_node > have)
+        return fr_fail(err, FR_ERR_INPUT, "--ranks-per-node",
+                       "a node of this cluster holds %" PRId64 " ranks", have);
+    for (int l = 0; l < q->levels.count; l++) {
+        int64_t *ranks = &q->levels.level[l].ranks;
+        *ranks =
+            l < q->node ? (*ranks < per_node ? *ranks : per_node) : *ranks / have * per_node;
+    }
+    return FR_OK;
+}
+
+fr_status fr_placing_open(struct fr_job *job, bool with_model, int64_t ranks, int64_t ways,
+                          int64_t per_node, struct fr_placing *q, struct fr_error *err) {
+    *q = (struct fr_placing){.job = job,
+                             .with_model = with_model,
+                             .levels = job->cluster.levels,
+                             .ranks = ranks,
+                             .ways = ways};
+    q->node = fr_levels_node(&q->levels);
+    if (per_node) FR_TRY(shrink_nodes(q, per_node, err));
+    job->cluster.levels = q->levels;
+    q->ranks_per_node = q->levels.level[q->node].ranks;
+    /* D&SP numbers the ranks of a sub-grid one after the other. */
+    q->mesh =
+        (struct fr_mesh){{[FR_MESH_TP] = ways, [FR_MESH_PP] = 1, [FR_MESH_DP] = ranks / ways},
+                         {FR_MESH_DP, FR_MESH_TP, FR_MESH_PP}};
+    if (ranks <= fr_levels_capacity(&q->levels)) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
+                   "%" PRId64 " ranks are asked for, the cluster holds %" PRId64, ranks,
+                   fr_levels_capacity(&q->levels));
+}
+
+static double weight_of(const struct fr_placing *q, const int64_t by_level[FR_LEVEL_MAX]) {
+    static const double message_B = 1e6;
+    double weight_s = 0;
+    for (int l = 0; l < q->levels.count; l++)
+        weight_s += (double)by_level[l] * (q->levels.level[l].latency_s +
+                                           message_B * fr_level_s_per_B(&q->levels, l));
+    return weight_s;
+}
+
+/* Time of an iteration of the model in sub-graphs on these seats; NaN where it cannot be. */
+static double iteration_s(const struct fr_placing *q, const int64_t *slot) {
+    struct fr_plan plan = q->job->plan;
+    struct fr_outcome out;
+    int64_t *mapping = malloc((size_t)q->ranks * sizeof *mapping);
+    if (!mapping) return NAN;
+    for (int64_t r = 0; r < q->ranks; r++) mapping[slot[r]] = r;
+    plan.method = &fr_method_subgraph;
+    plan.tp = q->ways;
+    plan.dp = q->ranks / q->ways;
+    plan.pp = 1;
+    plan.placement = fr_placement_default();
+    plan.placement.row = &fr_placement_file;
+    plan.placement.list = mapping;
+    plan.placement.n_list = q->ranks;
+    fr_cost(q->job, &plan, &out);
+    free(mapping);
+    return out.time_s;
+}
+
+static double cost_of(const void *context, const int64_t *slot) {
+    const struct fr_placing *q = context;
+    int64_t by_level[FR_LEVEL_MAX];
+    if (q->with_model) return iteration_s(q, slot);
+    if (fr_messages_count(&q->levels, &q->mesh, FR_MESH_TP, slot, by_level, NULL) != FR_OK)
+        return INFINITY;
+    return weight_of(q, by_level);
+}
+
+fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice *choice,
+                         struct fr_error *err) {
+    struct fr_placed *s = &q->placed[q->count++];
+    struct fr_seating seating = {&q->levels, &q->mesh, choice, cost_of, q};
+    const char *refused = choice->row->refuses ? choice->row->refuses(choice, &q->mesh) : NULL;
+    s->choice = *choice;
+    if (refused) return fr_fail(err, FR_ERR_INPUT, "--placement", "%s", refused);
+    s->slot = malloc((size_t)q->ranks * sizeof *s->slot);
+    s->mapping = malloc((size_t)q->ranks * sizeof *s->mapping);
+    if (!s->slot || !s->mapping) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    FR_TRY(choice->row->seat(&seating, s->slot, err));
+    for (int64_t r = 0; r < q->ranks; r++) s->mapping[s->slot[r]] = r;
+    FR_TRY(fr_messages_count(&q->levels, &q->mesh, FR_MESH_TP, s->slot, s->by_level, err));
+    for (int l = 0; l < q->levels.count; l++)
+        *(l <= q->node ? &s->intra : &s->inter) += s->by_level[l];
+    s->weight_s = weight_of(q, s->by_level);
+    s->time_s = q->with_model ? iteration_s(q, s->slot) : NAN;
+    s->formula = fr_messages_formula(choice->row, q->ranks, q->ways, q->ranks_per_node);
+    return FR_OK;
+}
+
+fr_status fr_placing_add_all(struct fr_placing *q, struct fr_error *err) {
+    for (const struct fr_placement *const *row = fr_placements; *row; row++) {
+        struct fr_placement_choice choice = fr_placement_default();
+        choice.row = *row;
+        if (*row == &fr_placement_file) continue; /* only where one is named */
+        FR_TRY(fr_placing_add(q, &choice, err));
+    }
+    return FR_OK;
+}
+
+static double value_of(const struct fr_placed *s) {
+    return isfinite(s->time_s) ? s->time_s : s->weight_s;
+}
+
+const struct fr_placed *fr_placing_best(const struct fr_placing *q) {
+    const struct fr_placed *best = &q->placed[0];
+    for (int i = 1; i < q->count; i++)
+        if (value_of(&q->placed[i]) < value_of(best)) best = &q->placed[i];
+    return best;
+}
+
+void fr_placing_free(struct fr_placing *q) {
+    for (int i = 0; i < q->count; i++) {
+        free(q->placed[i].slot);
+        free(q->placed[i].mapping);
+    }
+    *q = (struct fr_placing){0};
+}

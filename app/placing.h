@@ -1,0 +1,53 @@
+/** @file
+ *  Placements of D&SP's ranks side by side: seats, messages by level, what the equations give, and
+ *  with a model the time of an iteration. */
+#ifndef FR_APP_PLACING_H
+#define FR_APP_PLACING_H
+
+#include "models/job.h"
+#include "topology/messages.h"
+
+enum { FR_PLACED_MAX = 8 };
+
+/** One placement and what came of it. */
+struct fr_placed {
+    struct fr_placement_choice choice;
+    int64_t *slot;    /**< of each rank */
+    int64_t *mapping; /**< rank of each slot */
+    int64_t by_level[FR_LEVEL_MAX];
+    int64_t intra, inter;
+    double
+        weight_s;  /**< time of all messages one after the other, a megabyte each, every rank at
+                          its share of the link: what is minimised without a model */
+    double time_s; /**< of an iteration; NaN without a model */
+    struct fr_message_formula formula;
+};
+
+struct fr_placing {
+    const struct fr_job *job;
+    bool with_model;
+    struct fr_levels levels;
+    struct fr_mesh mesh;
+    int node; /**< level of nodes */
+    int64_t ranks, ways, ranks_per_node;
+    struct fr_placed placed[FR_PLACED_MAX];
+    int count;
+};
+
+/** What is asked: g ways of n ranks, @p per_node of them on each node (0: all it holds).  Shrinks
+ *  the levels of @p job alike, so that what is priced is what is seated. */
+fr_status fr_placing_open(struct fr_job *job, bool with_model, int64_t ranks, int64_t ways,
+                          int64_t per_node, struct fr_placing *placing, struct fr_error *err);
+
+/** Seat the ranks by @p choice. @return FR_OK, FR_ERR_INPUT where it refuses, FR_ERR_NOMEM. */
+fr_status fr_placing_add(struct fr_placing *placing, const struct fr_placement_choice *choice,
+                         struct fr_error *err);
+/** By every placement that needs no file. */
+fr_status fr_placing_add_all(struct fr_placing *placing, struct fr_error *err);
+
+/** The first of the cheapest. */
+const struct fr_placed *fr_placing_best(const struct fr_placing *placing);
+
+void fr_placing_free(struct fr_placing *placing);
+
+#endif
