@@ -97,6 +97,26 @@ bool fr_run_mentions(const char *text, const char *word) {
     return plain[1][0] && strstr(plain[0], plain[1]) != NULL;
 }
 
+bool fr_run_find_model(const char *title, struct fr_run_row *out) {
+    size_t longest = 0;
+    for (const struct fr_preset *p = fr_presets; p->name; p++) {
+        struct fr_json_document *document = NULL;
+        if (strcmp(p->kind, "model") != 0) continue;
+        if (fr_json_parse(p->text, p->length, p->name, &document, NULL) != FR_OK) continue;
+        struct fr_json root = fr_json_root(document), list = fr_json_member(&root, "aliases");
+        for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
+            struct fr_json one = fr_json_element(&list, i);
+            const char *alias = NULL;
+            if (fr_json_text(&one, &alias, NULL) != FR_OK || strlen(alias) <= longest) continue;
+            if (!fr_run_mentions(title, alias)) continue;
+            longest = strlen(alias);
+            fr_run_row_set(out, "model", "%s", p->name);
+        }
+        fr_json_free(document);
+    }
+    return longest > 0;
+}
+
 /* ---- from keys to a run ------------------------------------------------------------------ */
 
 static fr_status number_key(const struct fr_run_row *row, const char *key, const char *where,

@@ -36,6 +36,10 @@ typedef enum {
 /** Spellings in order, then NULL. */
 extern const char *const fr_dtype_names[];
 double fr_dtype_size_B(fr_dtype dtype);
+/** Bytes of a value between products: fp8 is a format of their inputs, made from 16 bits. */
+static inline double fr_dtype_kept_B(fr_dtype dtype) {
+    return dtype == FR_FP8 ? 2 : fr_dtype_size_B(dtype);
+}
 
 /** A matrix product; all >= 0.  A product with a zero dimension takes no time. */
 struct fr_gemm_shape {

@@ -93,15 +93,40 @@ static void add_products(struct pricing *x, int from, int to, struct fr_stage *p
     }
 }
 
+/* Peak that attention's shares are of: of 16 bits where the products are of 8. */
+static double attention_peak(const struct fr_device *device, fr_dtype dtype) {
+    bool wider = dtype == FR_FP8 && device->gemm[FR_BF16].form;
+    return device->gemm[wider ? FR_BF16 : dtype].peak_flop_per_s;
+}
+
 /* The fused attention kernel: two products forward, five backward (the scores once more). */
 static void add_flash(const struct pricing *x, struct fr_stage *part) {
     if (x->work->flash_flop + x->work->again_flash <= 0) return;
     const struct fr_device *device = &x->job->cluster.device;
     const struct fr_attention_rates *a = &device->attention;
     double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
-    double rate = share * device->gemm[x->job->workload.dtype].peak_flop_per_s;
+    double rate = share * attention_peak(device, x->job->workload.dtype);
     part->forward.compute_s += x->work->flash_flop / rate;
     part->backward.compute_s += (2.5 * x->work->flash_flop + x->work->again_flash) / rate;
+}
+
+/* Context parallel: the keys and values of the other ranks come in beside the attention that uses
+ * them (a ring), and their gradients go back; what outlasts the fused kernel shows. */
+static void add_context(const struct pricing *x, struct fr_stage *part,
+                        uint32_t *extrapolated) {
+    const struct fr_cluster *cluster = &x->job->cluster;
+    const struct fr_attention_rates *a = &cluster->device.attention;
+    if (x->plan->cp <= 1 || x->work->cp_B <= 0) return;
+    struct fr_group ring = fr_group_make(&cluster->levels, x->plan->cp, x->plan->tp);
+    double n = x->work->attentions, B = x->work->cp_B;
+    double gather_s = n * fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &ring, B, extrapolated);
+    double scatter_s =
+        n * fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &ring, B, extrapolated);
+    double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
+    double core_s = x->work->flash_flop /
+                    (share * attention_peak(&cluster->device, x->job->workload.dtype));
+    part->forward.tp_s += fmax(0, gather_s - core_s);
+    part->backward.tp_s += fmax(0, gather_s + scatter_s - 2.5 * core_s);
 }
 
 enum { LAYERS = 1, ENDS = 2 };
@@ -194,6 +219,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     if (left & LAYERS) {
         add_products(&x, 0, layers->n_gemms, &part);
         add_flash(&x, &part);
+        add_context(&x, &part, extrapolated);
         add_part(&x, layers, true, &part, stage);
         /* Where branches split and join the host waits too: nothing hides these (seed 002, IV). */
         stage->forward.tp_s += x.exchange_s[0];

@@ -41,6 +41,8 @@ struct fr_pass {
     double compute_s;
     double launch_s; /**< gaps between kernels, and what of the host's launching shows */
     double tp_s;
+    double
+        dp_s; /**< of what replicas gather and scatter beside the pass, the part that shows */
 };
 
 struct fr_stage {
@@ -102,7 +104,7 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
 /** Time of a whole pass with only what @p with has [s]. */
 static inline double fr_pass_s(const struct fr_pass *pass, int with) {
     return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
-           (with & FR_WITH_TP ? pass->tp_s : 0);
+           (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0);
 }
 
 /** Time of a pass of one chunk with only what @p with has [s]. */

@@ -43,7 +43,7 @@ static void use_of(const struct fr_pipeline *p, const struct fr_pipeline_times *
 static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
                        const struct fr_pipeline_times *times, struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
-    double replicas = (double)(out->plan.dp * out->plan.tp), busy_s, comm_s;
+    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s;
     out->energy_J = power->known ? 0 : NAN;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, times, i, &busy_s, &comm_s);
@@ -74,10 +74,16 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
                                                p->n_slots) /
                       p->args.chunks;
-        part_B[FR_MEMORY_PARAMETERS] = stage->parameters_rank * fr_dtype_size_B(w->dtype);
+        double
+            share[4]; /* of the state that a replica holds, by the least zero that divides it */
+        for (int z = 0; z < 4; z++)
+            share[z] =
+                out->plan.zero >= z && z > 0 ? 1.0 / (double)fr_plan_replicas(&out->plan) : 1;
+        part_B[FR_MEMORY_PARAMETERS] =
+            share[3] * stage->parameters_rank * fr_dtype_size_B(w->dtype);
         part_B[FR_MEMORY_GRADIENTS] =
-            stage->parameters_rank * fr_dtype_size_B(w->gradient_dtype);
-        part_B[FR_MEMORY_OPTIMIZER] = stage->parameters_rank * w->optimizer_state_B;
+            share[2] * stage->parameters_rank * fr_dtype_size_B(w->gradient_dtype);
+        part_B[FR_MEMORY_OPTIMIZER] = share[1] * stage->parameters_rank * w->optimizer_state_B;
         part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
@@ -99,7 +105,7 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
         gradient_codec_s += p->stage[i].gradient_codec_s;
         sent_B += p->stage[i].gradient_B;
     }
-    double bus = fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp);
+    double bus = fr_op_bus_factor(FR_OP_ALL_REDUCE, fr_plan_replicas(&out->plan));
     if (codec_s > 0)
         out->break_even_backward_B_per_s = (p->message_B - p->small_message_B) / codec_s;
     if (gradient_codec_s > 0)
@@ -110,10 +116,10 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     int64_t common = out->plan.common_subgrid ? out->plan.dp : out->plan.dp * out->plan.tp;
     double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++)
-        gradient_B =
-            fmax(gradient_B,
-                 fr_op_bus_factor(FR_OP_ALL_REDUCE, out->plan.dp) * p->stage[i].gradient_B +
-                     fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B);
+        gradient_B = fmax(
+            gradient_B, fr_op_bus_factor(FR_OP_ALL_REDUCE, fr_plan_replicas(&out->plan)) *
+                                p->stage[i].gradient_B +
+                            fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B);
     /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
     double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
     if (p->args.stages > 1)

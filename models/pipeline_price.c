@@ -5,6 +5,7 @@
 #include "models/pass_price.h"
 #include "models/pipeline_layers.h"
 #include "models/transformer.h"
+#include "models/zero.h"
 
 enum { SLOTS_MAX = 1 << 25 };
 
@@ -131,7 +132,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
     double own = work.parameters_rank - (fused ? work.embedding_rank : 0) - work.common_rank;
-    stage->gradient_B = plan->dp > 1 ? own * gradient_B : 0;
+    stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
     stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
     p->gradient_B += stage->gradient_B + stage->common_B;
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
@@ -159,8 +160,8 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
     bool one_rank = plan->method == &fr_method_subgraph && plan->common_subgrid;
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
-    double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence * t->hidden) *
-                     fr_dtype_size_B(job->workload.dtype);
+    double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence / plan->cp * t->hidden) *
+                     fr_dtype_kept_B(job->workload.dtype);
     stage->message_B = one_rank ? whole_B : whole_B / (double)plan->tp;
     if (plan->tp > 1 && !plan->sequence_parallel && !plan->method->divided)
         stage->gathered_B = whole_B;
@@ -204,7 +205,7 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            uint32_t *extrapolated) {
     double chunks = (double)plan->chunks;
     double chunk_B = (stage->gradient_B + stage->common_B) / chunks, parts = 1;
-    if (chunk_B <= 0 || plan->dp * plan->tp == 1) return;
+    if (chunk_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
     if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
         parts = chunks * stage->buckets;
@@ -213,6 +214,16 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     double part_s = reduce_s(job, seats, stage, parts, extrapolated);
     if (stage->buckets) stage->bucket_s = part_s;
     stage->gradient_s = parts * part_s;
+}
+
+static void divide(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_seats *seats, int32_t i, struct fr_stage *stage,
+                   uint32_t *extrapolated) {
+    const struct fr_zero_stage zero = {
+        .gradient_B = stage->gradient_B,
+        .parameter_B = stage->parameters_rank * fr_dtype_kept_B(job->workload.dtype),
+        .layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i)};
+    fr_zero_price(job, plan, &seats->axis[FR_MESH_DP], &zero, stage, extrapolated);
 }
 
 /* Durations of all stages on their seats. */
@@ -230,6 +241,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
             price_measured(&job->workload.stages, i, p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
+        if (transformer) divide(job, plan, seats, i, &p->stage[i], extrapolated);
     }
     if (transformer) price_backward_codec(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {

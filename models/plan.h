@@ -25,6 +25,8 @@
  *                            of `bucket` 25 MiB each, as they come out of that pass
  *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
  *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
+ *      cp 1                  context parallel: ranks that share a sequence, neighbours after tp
+ *      zero 0                what replicas divide: 1 optimiser, 2 gradients, 3 parameters (FSDP)
  *      X
  */
 #ifndef FR_MODELS_PLAN_H
@@ -81,6 +83,8 @@ struct fr_plan {
     fr_recompute recompute; /**< of transformers */
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
+    int64_t cp;             /**< context parallel: ranks that share a sequence */
+    int64_t zero;           /**< what replicas divide: see models/zero.h */
     bool sequence_parallel; /**< of transformers */
     double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
     struct fr_plan_compression compression;
@@ -129,17 +133,22 @@ static inline bool fr_plan_compresses(const struct fr_plan *plan) {
 /** A key of the plan that only a pipeline's pricing reads and that is not at its default, or NULL. */
 const char *fr_plan_pipeline_key(const struct fr_plan *plan);
 
+/** Ranks that hold the same parameters: dp * cp. */
+static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {
+    return plan->dp * (plan->cp > 1 ? plan->cp : 1);
+}
+
 /** How far apart two neighbours along an axis are, in ranks. */
 static inline int64_t fr_plan_dp_stride(const struct fr_plan *plan) {
     return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
 }
 static inline int64_t fr_plan_pp_stride(const struct fr_plan *plan) {
-    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp * plan->dp : plan->tp;
+    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp * fr_plan_replicas(plan) : plan->tp;
 }
 
-/** dp * pp * tp. */
+/** dp * cp * pp * tp. */
 static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {
-    return plan->dp * plan->pp * plan->tp;
+    return fr_plan_replicas(plan) * plan->pp * plan->tp;
 }
 
 /** Keys of a plan file, NULL-terminated: for messages and --set. */

@@ -83,7 +83,7 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     int64_t tp = plan->tp;
     fr_reasons reasons = 0;
     if (t->heads % tp != 0 || t->kv_heads % tp != 0 || t->ffn % tp != 0 ||
-        (plan->sequence_parallel && t->sequence % tp != 0))
+        (plan->sequence_parallel && t->sequence % tp != 0) || t->sequence % plan->cp != 0)
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (!layers_fit(t, plan)) reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* The encoder's output would have to travel with every message. */
@@ -146,19 +146,22 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     double between = plan->sequence_parallel ? tp : 1; /* divides what is not a product */
     struct sizes z = sizes_of(t);
     bool flash = plan->attention == FR_ATTENTION_FLASH;
-    double s = (double)t->sequence, tokens = batch * s,
-           value_B = fr_dtype_size_B(workload->dtype);
+    /* Each of cp ranks has a share of the queries, and attends to all keys. */
+    double s = (double)t->sequence, own = s / (double)plan->cp, tokens = batch * own,
+           value_B = fr_dtype_kept_B(workload->dtype);
     double heads = (double)t->heads / tp, d = (double)t->head_dim,
-           scores = batch * heads * s * s;
+           scores = batch * heads * s * own;
     double attentions = layers + cross;    /* cross-attention attends to as many tokens */
     enum { QKV, SCORES, VALUES, OUT, UP }; /* the first products, in order */
     add_product(work, (z.q + 2 * z.kv) / tp, tokens, z.h, batch, attentions);
-    add_product(work, s, s, d, batch, flash ? 0 : attentions * batch * heads);
-    add_product(work, s, d, s, batch, flash ? 0 : attentions * batch * heads);
+    add_product(work, own, s, d, batch, flash ? 0 : attentions * batch * heads);
+    add_product(work, own, d, s, batch, flash ? 0 : attentions * batch * heads);
     work->core[SCORES] = work->core[VALUES] = true;
     /* A fused kernel keeps no scores and skips those that the causal mask hides: half. */
     if (flash) work->flash_flop += attentions * 2 * 2 * scores * d / 2;
     if (flash) scores = 0;
+    if (plan->cp > 1) work->cp_B = 2 * z.kv / tp * batch * s * value_B;
+    work->attentions = attentions;
     add_product(work, z.h, tokens, z.q / tp, batch, attentions);
     add_product(work, z.f / tp, tokens, z.h, batch, layers * (z.mlp - 1));
     add_product(work, z.h, tokens, z.f / tp, batch, layers);
@@ -234,9 +237,10 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     const struct fr_transformer *t = &workload->transformer;
     int64_t tp = plan->tp, pp = plan->pp, micro_batch = fr_plan_micro_batch(plan);
     double ranks = (double)tp, layers = (double)fr_transformer_stage_layers(t, plan, i);
-    double h = (double)t->hidden, tokens = (double)(micro_batch * t->sequence);
+    double h = (double)t->hidden,
+           tokens = (double)(micro_batch * t->sequence) / (double)plan->cp;
     double between = plan->sequence_parallel ? ranks : 1;
-    double value_B = fr_dtype_size_B(workload->dtype);
+    double value_B = fr_dtype_kept_B(workload->dtype);
     double embedding = (double)fr_transformer_padded_vocabulary(t, tp) * h;
     bool first = i == 0, last = i == pp - 1;
     *work = (struct fr_stage_work){0};

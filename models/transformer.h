@@ -107,6 +107,8 @@ struct fr_stage_work {
     bool again[16];
     struct fr_tp_work again_tp;
     double again_B, again_kernels, again_flash, working_B;
+    double cp_B;       /**< keys and values that cp ranks gather for an attention */
+    double attentions; /**< of the stage */
     struct fr_stage_share layers;
     double activation_B; /**< kept for the backward pass, a micro-batch */
 };

@@ -11,18 +11,20 @@ const struct fr_kind *const fr_kinds[] = {
 #undef FR_KIND
     NULL};
 
-static const char *const common_keys[] = {"kind",
-                                          "name",
-                                          "source",
-                                          "dtype",
-                                          "gradient_dtype",
-                                          "optimizer",
-                                          "optimizer_state",
-                                          "global_batch",
-                                          "iterations",
-                                          "layer_profile",
-                                          "micro_batch",
-                                          NULL};
+static const char *const common_keys[] = {
+    "kind",
+    "name",
+    "source",
+    "dtype",
+    "gradient_dtype",
+    "optimizer",
+    "optimizer_state",
+    "global_batch",
+    "iterations",
+    "layer_profile",
+    "aliases", /* for people, and readers of their files */
+    "micro_batch",
+    NULL};
 
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};

@@ -4,6 +4,7 @@
  * from itself.  Selections go by what a row says of its run (date, precision, kind of parallelism),
  * never by its name. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,9 +207,147 @@ static fr_status bloom(struct fr_reproduction *r, struct fr_error *err) {
     return status;
 }
 
+/* ---- fitted on one model, predicted on the others --------------------------------------------- */
+
+/* What to take of a file: by note.dtype, note.sharded and what note.device names. */
+struct selection {
+    const char *dtype, *sharded, *device;
+};
+
+static void keep(struct fr_table_set *set, const struct selection *want) {
+    int kept = 0;
+    for (int i = 0; i < set->n; i++) {
+        const struct fr_run_row *row = set->use[i]->row;
+        const char *dtype = fr_run_row_get(row, "note.dtype");
+        const char *sharded = fr_run_row_get(row, "note.sharded");
+        const char *device = fr_run_row_get(row, "note.device");
+        if (!dtype || !sharded || !device || strcmp(dtype, want->dtype) != 0 ||
+            strcmp(sharded, want->sharded) != 0 || !fr_run_mentions(device, want->device))
+            continue;
+        set->use[kept++] = set->use[i];
+    }
+    set->n = kept;
+}
+
+static int same_model(const struct fr_run *a, const struct fr_run *b) {
+    return a->workload.transformer.hidden == b->workload.transformer.hidden &&
+           a->workload.transformer.layers == b->workload.transformer.layers;
+}
+
+/* Each model in turn gives the coefficients for all others; a row is predicted as often as there are
+ * other models. */
+static fr_status across(struct fr_reproduction *r, const char *name, const char *preset,
+                        const struct fr_table_set *set, const struct fr_table_limits *limits,
+                        struct fr_error *err) {
+    size_t room = (size_t)set->n * (size_t)set->n + 1;
+    struct fr_tune_options options = tuning();
+    struct fr_cluster prior = {0};
+    struct fr_scored *scored = calloc(room, sizeof *scored);
+    char(*ids)[96] = calloc(room, sizeof *ids); /* the row, and the first one fitted to */
+    const struct fr_run **train = calloc(2 * (size_t)set->n + 2, sizeof *train);
+    const struct fr_run **test = train ? train + set->n + 1 : NULL;
+    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    fr_status status = FR_ERR_NOMEM;
+    int n = 0;
+    if (scored && train && tuned && ids) status = fr_table_cluster(preset, &prior, err);
+    for (int i = 0; i < set->n && status == FR_OK; i++) {
+        int first = 0, n_train = 0, n_test = 0;
+        while (!same_model(set->use[first], set->use[i])) first++;
+        if (first < i) continue;
+        for (int k = 0; k < set->n; k++) {
+            if (same_model(set->use[k], set->use[i]))
+                train[n_train++] = set->use[k];
+            else
+                test[n_test++] = set->use[k];
+        }
+        if (n_test == 0) continue;
+        status = fr_tune(&prior, train, n_train, &options, tuned, err);
+        if (status == FR_OK) fr_study_predict(tuned, test, n_test, options.threads, scored + n);
+        for (int k = n; k < n + n_test && status == FR_OK; k++) {
+            snprintf(ids[k], sizeof ids[k], "%.40s/from_%.40s", scored[k].id, train[0]->id);
+            scored[k].id = ids[k];
+        }
+        n += n_test;
+    }
+    if (status == FR_OK && n > 0)
+        status =
+            fr_table_add(r, name, "fitted on one model, all others predicted, each in turn",
+                         scored, n, limits, true, err);
+    fr_cluster_free(&prior);
+    free(scored);
+    free(train);
+    free(tuned);
+    free(ids);
+    return status;
+}
+
+static const struct fr_table_limits dense_limits = {
+    .mean = 0.06, .aim_mean = 0.04, .covered_from = 0.8, .covered_to = 0.97};
+static const struct fr_table_limits reported = {.aim_mean = 0.1};
+
+static fr_status recipes(struct fr_reproduction *r, struct fr_error *err) {
+    static const struct {
+        const char *name, *file, *preset;
+        struct selection take;
+        const struct fr_table_limits *limits;
+    } tables[] = {
+        {"dgxc", "dgxc_benchmarking", "dgx-h100", {"bf16", "no", "H100"}, &dense_limits},
+        {"dgxc_fp8", "dgxc_benchmarking", "dgx-h100", {"fp8", "no", "H100"}, &reported},
+        {"dgxc_fsdp", "dgxc_benchmarking", "dgx-h100", {"bf16", "yes", "H100"}, &reported},
+        {"mpt/a100_40gb",
+         "llmfoundry_mpt_fsdp",
+         "dgx-a100",
+         {"bf16", "yes", "a100_40gb"},
+         &reported},
+        {"mpt/a100_80gb",
+         "llmfoundry_mpt_fsdp",
+         "dgx-a100",
+         {"bf16", "yes", "a100_80gb"},
+         &reported},
+        {"mpt/h100", "llmfoundry_mpt_fsdp", "dgx-h100", {"bf16", "yes", "h100"}, &reported},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        struct fr_table_set set;
+        char file[96];
+        snprintf(file, sizeof file, "training/%s.csv", tables[i].file);
+        fr_status status = fr_table_read(file, &set, err);
+        if (status == FR_OK) {
+            keep(&set, &tables[i].take);
+            status = across(r, tables[i].name, tables[i].preset, &set, tables[i].limits, err);
+        }
+        fr_table_free(&set);
+        FR_TRY(status);
+    }
+    return FR_OK;
+}
+
+/* Bridge's H100 rows are of one model; DGXC's rows of the same precision give the coefficients. */
+static fr_status bridge(struct fr_reproduction *r, struct fr_error *err) {
+    static const struct selection fp8 = {"fp8", "no", "H100"};
+    struct fr_table_set known = {0}, set = {0};
+    struct fr_cluster prior = {0};
+    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK) status = fr_table_cluster("dgx-h100", &prior, err);
+    if (status == FR_OK) status = fr_table_read("training/dgxc_benchmarking.csv", &known, err);
+    if (status == FR_OK) status = fr_table_read("training/megatron_bridge.csv", &set, err);
+    if (status == FR_OK) {
+        keep(&known, &fp8);
+        keep(&set, &fp8);
+        status = transfer(r, "bridge", &prior, &known, &set,
+                          "coefficients of DGXC's fp8 rows, none fitted here", &reported, tuned,
+                          err);
+    }
+    fr_table_free(&known);
+    fr_table_free(&set);
+    fr_cluster_free(&prior);
+    free(tuned);
+    return status;
+}
+
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    static fr_status (*const parts[])(struct fr_reproduction *,
-                                      struct fr_error *) = {vtrain, selene, bloom};
+    static fr_status (*const parts[])(struct fr_reproduction *, struct fr_error *) = {
+        vtrain, selene, bloom, recipes, bridge};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fr_status status = parts[i](r, err);
         if (status == FR_ERR_IO) {

@@ -123,6 +123,63 @@ static void measured_layers_replace_the_analytic_ones(void **state) {
     assert_non_null(strstr(err.where, "layer_profile/0/forward"));
 }
 
+static void outcome_of(const char *const *sets, struct fr_outcome *out) {
+    struct fr_job job;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    fr_cost(&job, &job.plan, out);
+    fr_job_free(&job);
+}
+
+#define SHARDED                                                                                \
+    "global_batch=16", "model.dtype=fp16", "dp=8", "cluster.device.fixed=0 s",                 \
+        "cluster.device.memory=800 GB"
+/* What zero divides leaves the rank: 1/8 of the state, then of the gradients, then of the weights. */
+static void zero_divides_memory(void **state) {
+    const char *sets[][8] = {{SHARDED, NULL},
+                             {SHARDED, "zero=1", NULL},
+                             {SHARDED, "zero=2", NULL},
+                             {SHARDED, "zero=3", NULL}};
+    static const int divided_by[] = {FR_MEMORY_OPTIMIZER, FR_MEMORY_GRADIENTS,
+                                     FR_MEMORY_PARAMETERS};
+    struct fr_outcome whole, out;
+    (void)state;
+    outcome_of(sets[0], &whole);
+    for (int zero = 1; zero <= 3; zero++) {
+        outcome_of(sets[zero], &out);
+        for (int k = 0; k < 3; k++)
+            near(out.memory_B[divided_by[k]],
+                 whole.memory_B[divided_by[k]] / (k < zero ? 8 : 1), 1e-9);
+        assert_int_equal(out.ranks, 8);
+    }
+}
+
+/* With a free network zero 3 is as fast as zero 1; on a real one it is never faster. */
+static void sharding_costs_only_communication(void **state) {
+    const char *one[] = {SHARDED, "zero=1", "overlap=gradient", NULL};
+    const char *three[] = {SHARDED, "zero=3", "overlap=gradient", NULL};
+#define FREE "cluster.levels.0.latency=0 s", "cluster.levels.0.bandwidth=1e9 GB/s"
+    const char *free_one[] = {SHARDED, "zero=1", "overlap=gradient", FREE, NULL};
+    const char *free_three[] = {SHARDED, "zero=3", "overlap=gradient", FREE, NULL};
+    (void)state;
+    near(predict_s(free_three), predict_s(free_one), 1e-6);
+    assert_true(predict_s(three) >= predict_s(one) * (1 - 1e-12));
+}
+
+/* Two ranks of a sequence do at least half of the work each, and together are cp dp ranks. */
+static void context_parallel_shares_a_sequence(void **state) {
+    const char *whole[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", NULL};
+    const char *shared[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", "cp=2",
+                            NULL};
+    struct fr_outcome one, two;
+    (void)state;
+    outcome_of(whole, &one);
+    outcome_of(shared, &two);
+    assert_int_equal(two.ranks, 2);
+    assert_true(two.time_s < one.time_s && two.time_s > one.time_s / 2);
+    assert_true(two.memory_B[FR_MEMORY_ACTIVATIONS] <
+                0.6 * one.memory_B[FR_MEMORY_ACTIVATIONS]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
@@ -131,6 +188,9 @@ int main(void) {
         cmocka_unit_test(a_tiled_product),
         cmocka_unit_test(rank_order_moves_the_stages),
         cmocka_unit_test(measured_layers_replace_the_analytic_ones),
+        cmocka_unit_test(zero_divides_memory),
+        cmocka_unit_test(sharding_costs_only_communication),
+        cmocka_unit_test(context_parallel_shares_a_sequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
