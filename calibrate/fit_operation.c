@@ -104,6 +104,24 @@ static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
     return status;
 }
 
+static struct fr_price_domain domain_of(const struct fr_fit_op *op) {
+    struct fr_price_domain d = {.stated = true,
+                                .min_ranks = op->points->n_ranks,
+                                .max_ranks = op->points->n_ranks,
+                                .min_B = op->points->size_B,
+                                .max_B = op->points->size_B};
+    for (int i = 0; i < op->n_points; i++) {
+        const struct fr_fit_point *p = &op->points[i];
+        d.min_ranks = p->n_ranks < d.min_ranks ? p->n_ranks : d.min_ranks;
+        d.max_ranks = p->n_ranks > d.max_ranks ? p->n_ranks : d.max_ranks;
+        d.min_B = fmin(d.min_B, p->size_B);
+        d.max_B = fmax(d.max_B, p->size_B);
+        d.one_node = d.one_node || p->level == 0;
+        d.several_nodes = d.several_nodes || p->level > 0;
+    }
+    return d;
+}
+
 static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, double *scratch) {
     struct fr_fit_candidate *candidate = &op->candidate[form];
     struct held held = {scratch, scratch + op->n_points, 0};
@@ -130,6 +148,7 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, dou
     candidate->price.residual_median = said->median;
     candidate->price.residual_p90 = said->p90;
     candidate->price.residual_points = said->n;
+    candidate->price.domain = domain_of(op);
     return FR_OK;
 }
 

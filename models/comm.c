@@ -26,6 +26,62 @@ double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double 
     return price->per_rank && divided ? size_B / (double)n_ranks : size_B;
 }
 
+static fr_status domain_read(const struct fr_json *node, struct fr_price_domain *d,
+                             struct fr_error *err) {
+    static const char *const keys[] = {"min_ranks", "max_ranks",     "min", "max",
+                                       "one_node",  "several_nodes", NULL};
+    FR_TRY(fr_json_object(node, keys, err));
+    FR_TRY(fr_json_get_integer(node, "min_ranks", true, 2, FR_RANKS_MAX, &d->min_ranks, err));
+    FR_TRY(fr_json_get_integer(node, "max_ranks", true, d->min_ranks, FR_RANKS_MAX,
+                               &d->max_ranks, err));
+    FR_TRY(fr_json_get_quantity(node, "min", true, FR_QUANTITY_SIZE, 0, 1e18, &d->min_B, err));
+    FR_TRY(fr_json_get_quantity(node, "max", true, FR_QUANTITY_SIZE, d->min_B, 1e18, &d->max_B,
+                                err));
+    FR_TRY(fr_json_get_bool(node, "one_node", true, &d->one_node, err));
+    FR_TRY(fr_json_get_bool(node, "several_nodes", true, &d->several_nodes, err));
+    d->stated = true;
+    return FR_OK;
+}
+
+static void domain_write(const struct fr_price_domain *d, struct fr_json_writer *w) {
+    char text[64];
+    fr_json_key(w, "domain");
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "min_ranks", d->min_ranks);
+    fr_json_add_integer(w, "max_ranks", d->max_ranks);
+    fr_json_add_string(w, "min",
+                       fr_quantity_write(d->min_B, FR_QUANTITY_SIZE, text, sizeof text));
+    fr_json_add_string(w, "max",
+                       fr_quantity_write(d->max_B, FR_QUANTITY_SIZE, text, sizeof text));
+    fr_json_add_bool(w, "one_node", d->one_node);
+    fr_json_add_bool(w, "several_nodes", d->several_nodes);
+    fr_json_end_object(w);
+}
+
+double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group *group,
+                             double size_B, bool *extrapolated) {
+    const struct fr_price_domain *d = &price->domain;
+    const double slack = 1e-9;
+    bool several = group->level > 0;
+    if (group->n_ranks < d->min_ranks || group->n_ranks > d->max_ranks ||
+        size_B < d->min_B * (1 - slack) || size_B > d->max_B * (1 + slack) ||
+        !(several ? d->several_nodes : d->one_node))
+        *extrapolated = true;
+    if (!several || d->several_nodes)
+        return price->form->time_s(price, group, size_B, extrapolated);
+    struct fr_collective_args args = fr_group_args(group, size_B);
+    double fastest_s = 0;
+    fr_collective_fastest(price->op, &args, &fastest_s);
+    return fastest_s;
+}
+
+/* Octaves by which the ranks lie outside. */
+static double outside(const struct fr_price_domain *d, int64_t n_ranks) {
+    if (!d->stated) return 0;
+    if (n_ranks > d->max_ranks) return log2((double)n_ranks / (double)d->max_ranks);
+    return n_ranks < d->min_ranks ? log2((double)d->min_ranks / (double)n_ranks) : 0;
+}
+
 static fr_status price_read(const struct fr_json *object, const struct fr_levels *levels,
                             struct fr_price *price, struct fr_error *err) {
     const char *names[8] = {NULL};
@@ -46,6 +102,8 @@ static fr_status price_read(const struct fr_json *object, const struct fr_levels
         FR_TRY(fr_json_get_integer(&residuals, "points", false, 0, 1 << 30, &points, err));
         price->residual_points = (int)points;
     }
+    struct fr_json domain = fr_json_member(object, "domain");
+    if (fr_json_present(&domain)) FR_TRY(domain_read(&domain, &price->domain, err));
     price->form = fr_forms[which];
     return price->form->read(object, levels, price, err);
 }
@@ -81,6 +139,7 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
     fr_json_begin_object(w);
     fr_json_add_string(w, "form", price->form->name);
     price->form->write(price, levels, w);
+    if (price->domain.stated) domain_write(&price->domain, w);
     if (price->residual_median >= 0) {
         fr_json_key(w, "residuals");
         fr_json_begin_object(w);
@@ -97,7 +156,13 @@ void fr_price_interval(const struct fr_price *price, const struct fr_group *grou
     double fast = 0, slow = 0;
     bool known = group->n_ranks > 1 && price->form->interval &&
                  price->form->interval(price, group, size_B, &fast, &slow);
-    if (!known && price->residual_p90 > 0) fast = slow = log2(1 + price->residual_p90);
+    if (!known) {
+        /* Per octave of ranks outside, what forms of one line were seen to miss by. */
+        double fit = price->residual_p90 > 0 ? log2(1 + price->residual_p90) : 0;
+        double octaves = outside(&price->domain, group->n_ranks);
+        fast = hypot(fit, 0.4 * octaves);
+        slow = hypot(fit, 0.6 * octaves);
+    }
     *low_s = time_s * exp2(-fast);
     *high_s = time_s * exp2(slow);
 }

@@ -30,8 +30,17 @@ struct fr_segment_fit {
     struct fr_segment *segments;
 };
 
+/** What a fit was made from.  Outside it an answer is extrapolated. */
+struct fr_price_domain {
+    bool stated;
+    int64_t min_ranks, max_ranks;
+    double min_B, max_B;
+    bool one_node, several_nodes; /**< were measured: level 0, a level above */
+};
+
 struct fr_price {
     const struct fr_form *form;
+    struct fr_price_domain domain;
     fr_op op;
     bool per_rank; /**< m of the file is n / p */
     double c1_s, c2_s_per_B, c3_s;
@@ -88,10 +97,16 @@ void fr_price_interval(const struct fr_price *price, const struct fr_group *grou
 /** m in the convention of the price's file [B]. */
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);
 
+/** The same with a stated domain: outside it the answer is marked; and what was measured inside
+ *  one node says nothing of several, which the levels price then. */
+double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group *group,
+                             double size_B, bool *extrapolated);
+
 /** Time of the operation [s]; 0 for one rank. */
 static inline double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group,
                                     double size_B, bool *extrapolated) {
     if (group->n_ranks <= 1) return 0;
+    if (price->domain.stated) return fr_comm_domain_time_s(price, group, size_B, extrapolated);
     return price->form->time_s(price, group, size_B, extrapolated);
 }
 

@@ -3,7 +3,8 @@
 
 #include "models/comm.h"
 
-static const char *const keys[] = {"form", "name", "latency", "per_byte", "residuals", NULL};
+static const char *const keys[] = {"form",      "name",   "latency", "per_byte",
+                                   "residuals", "domain", NULL};
 
 static fr_status read(const struct fr_json *object, const struct fr_levels *levels,
                       struct fr_price *price, struct fr_error *err) {

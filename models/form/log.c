@@ -3,7 +3,8 @@
 
 #include "models/comm.h"
 
-static const char *const keys[] = {"form", "c1", "c2", "c3", "message", "residuals", NULL};
+static const char *const keys[] = {"form",    "c1",        "c2",     "c3",
+                                   "message", "residuals", "domain", NULL};
 static const char *const messages[] = {"total", "per_rank", NULL};
 
 static fr_status read(const struct fr_json *object, const struct fr_levels *levels,

@@ -6,7 +6,7 @@
 
 #include "models/comm.h"
 
-static const char *const keys[] = {"form", "message", "fits", "residuals", NULL};
+static const char *const keys[] = {"form", "message", "fits", "residuals", "domain", NULL};
 static const char *const fit_keys[] = {"ranks", "level", "min", "max", "segments", NULL};
 static const char *const segment_keys[] = {"up_to", "latency", "per_byte", NULL};
 static const char *const messages[] = {"total", "per_rank", NULL};

@@ -10,7 +10,8 @@
 enum { SIZES_MAX = 4096, TABLES_MAX = 1024 };
 static const double LOG2_MAX = 64;
 
-static const char *const keys[] = {"form", "message", "laws", "tables", "residuals", NULL};
+static const char *const keys[] = {"form",      "message", "laws", "tables",
+                                   "residuals", "domain",  NULL};
 static const char *const law_keys[] = {"level", "steps", "bytes", "slow", "fast", NULL};
 static const char *const table_keys[] = {"level", "ranks", "nodes",    "size",
                                          "unit",  "time",  "left_out", NULL};
