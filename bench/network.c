@@ -33,11 +33,11 @@ static fr_status wall_s(const struct fr_network *network, struct runs *r, double
     return status;
 }
 
-static void print_ratio(const char *plan, double value, const char *unit, const char *against,
-                        double ratio) {
-    printf("{\"name\": \"engine_over_simgrid\", \"space\": \"%s\", \"value\": %.6g, \"unit\": "
-           "\"%s\", \"against\": \"%s\", \"ratio\": %.4g}\n",
-           plan, value, unit, against, ratio);
+static void print_ratio(const char *name, const char *plan, double value, const char *unit,
+                        const char *against, double ratio) {
+    printf("{\"name\": \"%s\", \"space\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", "
+           "\"against\": \"%s\", \"ratio\": %.4g}\n",
+           name, plan, value, unit, against, ratio);
     fflush(stdout);
 }
 
@@ -62,10 +62,10 @@ static fr_status run_all(struct runs *r, struct fr_error *err) {
     char against[128];
     snprintf(against, sizeof against, "SimGrid 3.32, %.6g activities/s, while it simulates",
              tasks / simgrid_s);
-    print_ratio(plan, tasks / isolated_s, "tasks and messages/s, isolated network", against,
-                simgrid_s / isolated_s);
-    print_ratio(plan, tasks / shared_s, "tasks and messages/s, shared network", against,
-                simgrid_s / shared_s);
+    print_ratio("engine_over_simgrid", plan, tasks / isolated_s,
+                "tasks and messages/s, isolated network", against, simgrid_s / isolated_s);
+    print_ratio("shared_over_simgrid", plan, tasks / shared_s,
+                "tasks and messages/s, shared network", against, simgrid_s / shared_s);
     printf("{\"name\": \"engine_over_simgrid_time\", \"space\": \"%s\", \"value\": %.9g, "
            "\"unit\": \"1, both predict the same\"}\n",
            plan, ours_s / r->makespan_s);

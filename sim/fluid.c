@@ -220,7 +220,8 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
     else
         flow->slowed = true;
     if (!(rate_B_per_s < flow->rate_B_per_s) && !(flow->rate_B_per_s < rate_B_per_s)) return;
-    flow->left_B = fmax(0, flow->left_B - flow->rate_B_per_s * (f->now_s - flow->since_s));
+    double left_B = flow->left_B - flow->rate_B_per_s * (f->now_s - flow->since_s);
+    flow->left_B = left_B > 0 ? left_B : 0;
     flow->since_s = f->now_s;
     flow->rate_B_per_s = rate_B_per_s;
     flow->end_s = f->now_s + flow->left_B / rate_B_per_s;
@@ -235,7 +236,8 @@ static int32_t fullest(struct fr_fluid *f, double *share_B_per_s) {
         const struct link *link = &f->links[f->reached[k]];
         if (link->weight == 0) continue;
         /* Rounding must not leave a flow without any. */
-        double share = fmax(link->left_B_per_s, 1e-12 * link->rate_B_per_s) / link->weight;
+        double least = 1e-12 * link->rate_B_per_s;
+        double share = (link->left_B_per_s > least ? link->left_B_per_s : least) / link->weight;
         f->reached[kept++] = f->reached[k];
         if (best >= 0 && !(share < *share_B_per_s)) continue;
         best = f->reached[k];

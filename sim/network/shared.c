@@ -17,16 +17,28 @@
 
 #include "sim/paths.h"
 
+/* fmin and fmax are calls; this is called for every task. */
+static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double most(double a, double b) { return a > b ? a : b; }
+
 struct event {
     double time_s;
     int32_t task;
+};
+
+/* What the loop asks of a task, side by side: programs are larger than caches. */
+struct node {
+    double ready_s; /* latest end of what it waits for, so far */
+    int32_t waits;  /* still */
+    int32_t class_id, path;
+    bool exchange, spelt_out;
 };
 
 struct shared {
     struct fr_paths paths;
     struct fr_fluid *fluid;
     int32_t *first_behind, *behind; /* tasks that wait for a task */
-    int32_t *waits, *waits_left;    /* how many tasks it waits for, and still does */
+    struct node *blank, *nodes;     /* before a run, and during it */
     int8_t *flows_left;
     int32_t *known; /* tasks whose waits are all over, to be worked on */
     int32_t n_known;
@@ -73,12 +85,11 @@ struct parts {
 };
 
 /* What of the class's time is latency and what is flow, at the rate it has alone. */
-static struct parts parts_of(const struct shared *s, int32_t task) {
-    const struct fr_task *t = &s->work->program->tasks[task];
-    const struct fr_path *path = &s->paths.paths[s->paths.task_path[task]];
-    double alone_s = s->class_s[t->class_id];
-    double size_B = fmin(s->work->class_B[t->class_id], alone_s * path->alone_B_per_s);
-    return (struct parts){fmin(path->latency_s, alone_s - size_B / path->alone_B_per_s),
+static struct parts parts_of(const struct shared *s, const struct node *node) {
+    const struct fr_path *path = &s->paths.paths[node->path];
+    double alone_s = s->class_s[node->class_id];
+    double size_B = least(s->work->class_B[node->class_id], alone_s * path->alone_B_per_s);
+    return (struct parts){least(path->latency_s, alone_s - size_B / path->alone_B_per_s),
                           size_B};
 }
 
@@ -87,39 +98,34 @@ static struct parts parts_of(const struct shared *s, int32_t task) {
 static void finish(struct shared *s, int32_t task, double end_s) {
     s->end_s[task] = end_s;
     if (end_s > s->last_s) s->last_s = end_s;
-    for (int32_t k = s->first_behind[task]; k < s->first_behind[task + 1]; k++)
-        if (--s->waits_left[s->behind[k]] == 0) s->known[s->n_known++] = s->behind[k];
-}
-
-static double ready_s(const struct shared *s, const struct fr_task *task) {
-    double ready = 0;
-    for (int k = 0; k < FR_TASK_WAITS_MAX && task->after[k] >= 0; k++)
-        ready = fmax(ready, s->end_s[task->after[k]]);
-    return ready;
+    for (int32_t k = s->first_behind[task]; k < s->first_behind[task + 1]; k++) {
+        struct node *node = &s->nodes[s->behind[k]];
+        if (end_s > node->ready_s) node->ready_s = end_s;
+        if (--node->waits == 0) s->known[s->n_known++] = s->behind[k];
+    }
 }
 
 static void work_off(struct shared *s) {
     while (s->n_known > 0) {
         int32_t id = s->known[--s->n_known];
-        const struct fr_task *task = &s->work->program->tasks[id];
-        double start_s = ready_s(s, task), alone_s = s->class_s[task->class_id];
-        s->start_s[id] = start_s;
+        const struct node *node = &s->nodes[id];
         struct parts parts = {0, 0};
-        if (s->paths.task_path[id] >= 0) parts = parts_of(s, id);
+        s->start_s[id] = node->ready_s;
+        if (node->path >= 0) parts = parts_of(s, node);
         if (parts.size_B > 0)
-            push(s, (struct event){start_s + fmax(0, parts.before_s), id});
+            push(s, (struct event){node->ready_s + most(0, parts.before_s), id});
         else
-            finish(s, id, start_s + alone_s);
+            finish(s, id, node->ready_s + s->class_s[node->class_id]);
     }
 }
 
 static bool start_flows(struct shared *s, int32_t task) {
-    bool exchange = s->work->program->classes[s->work->program->tasks[task].class_id].kind ==
-                    FR_TASK_EXCHANGE;
-    int32_t q = s->paths.task_path[task];
-    double size_B = parts_of(s, task).size_B;
+    const struct node *node = &s->nodes[task];
+    int32_t q = node->path;
+    double size_B = parts_of(s, node).size_B;
     s->flows_left[task] = 0;
-    for (int k = 0; k < 1 + exchange; k++, q = s->paths.back[q]) {
+    s->end_s[task] = 0;
+    for (int k = 0; k < 1 + node->exchange; k++, q = s->paths.back[q]) {
         const struct fr_path *path = &s->paths.paths[q];
         s->flows_left[task]++;
         if (!fr_fluid_start(s->fluid, task, size_B, s->paths.uses + path->first, path->n_uses))
@@ -133,14 +139,13 @@ static bool start_flows(struct shared *s, int32_t task) {
 static void end_flow(struct shared *s, double now_s) {
     bool slowed;
     int32_t task = (int32_t)fr_fluid_finish(s->fluid, &slowed);
-    const struct fr_task *t = &s->work->program->tasks[task];
-    double alone_s = s->class_s[t->class_id], end_s = s->start_s[task] + alone_s;
-    const struct fr_path *path = &s->paths.paths[s->paths.task_path[task]];
-    struct parts parts = parts_of(s, task);
-    bool spelt_out = s->work->program->classes[t->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
-    double after_s = alone_s - parts.before_s - parts.size_B / path->alone_B_per_s;
-    if (spelt_out) after_s = 0;
-    if (slowed) end_s = fmax(end_s, now_s + fmax(0, after_s));
+    const struct node *node = &s->nodes[task];
+    double alone_s = s->class_s[node->class_id], end_s = node->ready_s + alone_s;
+    struct parts parts = parts_of(s, node);
+    double after_s =
+        alone_s - parts.before_s - parts.size_B / s->paths.paths[node->path].alone_B_per_s;
+    if (node->spelt_out) after_s = 0;
+    if (slowed) end_s = most(end_s, now_s + most(0, after_s));
     if (end_s > s->end_s[task]) s->end_s[task] = end_s;
     if (--s->flows_left[task] == 0) finish(s, task, s->end_s[task]);
 }
@@ -157,11 +162,9 @@ static fr_status run(const struct fr_network_work *work, void *state, const doub
     s->n_known = 0;
     s->n_starts = 0;
     fr_fluid_reset(s->fluid);
-    memcpy(s->waits_left, s->waits, (size_t)program->n_tasks * sizeof *s->waits);
-    for (int64_t t = program->n_tasks; t-- > 0;) {
-        s->end_s[t] = 0;
-        if (s->waits[t] == 0) s->known[s->n_known++] = (int32_t)t;
-    }
+    memcpy(s->nodes, s->blank, (size_t)program->n_tasks * sizeof *s->nodes);
+    for (int64_t t = program->n_tasks; t-- > 0;)
+        if (s->nodes[t].waits == 0) s->known[s->n_known++] = (int32_t)t;
     for (;;) {
         work_off(s);
         double flow_s = fr_fluid_next_s(s->fluid);
@@ -184,14 +187,21 @@ static fr_status run(const struct fr_network_work *work, void *state, const doub
 static bool list_waits(const struct fr_program *program, struct shared *s) {
     size_t n = (size_t)program->n_tasks;
     s->first_behind = calloc(n + 2, sizeof *s->first_behind);
-    s->waits = calloc(2 * n + 1, sizeof *s->waits);
-    if (!s->first_behind || !s->waits) return false;
-    s->waits_left = s->waits + n;
-    for (size_t t = 0; t < n; t++)
-        for (int k = 0; k < FR_TASK_WAITS_MAX && program->tasks[t].after[k] >= 0; k++) {
-            s->first_behind[program->tasks[t].after[k] + 2]++;
-            s->waits[t]++;
+    s->blank = calloc(2 * n + 1, sizeof *s->blank);
+    if (!s->first_behind || !s->blank) return false;
+    s->nodes = s->blank + n;
+    for (size_t t = 0; t < n; t++) {
+        const struct fr_task *task = &program->tasks[t];
+        fr_task_kind kind = program->classes[task->class_id].kind;
+        s->blank[t] = (struct node){.class_id = task->class_id,
+                                    .path = s->paths.task_path[t],
+                                    .exchange = kind == FR_TASK_EXCHANGE,
+                                    .spelt_out = kind == FR_TASK_COLLECTIVE_MESSAGE};
+        for (int k = 0; k < FR_TASK_WAITS_MAX && task->after[k] >= 0; k++) {
+            s->first_behind[task->after[k] + 2]++;
+            s->blank[t].waits++;
         }
+    }
     for (size_t t = 2; t < n + 2; t++) s->first_behind[t] += s->first_behind[t - 1];
     s->behind = malloc(((size_t)s->first_behind[n + 1] + 1) * sizeof *s->behind);
     if (!s->behind) return false;
@@ -207,7 +217,7 @@ static void close_shared(void *state) {
     fr_fluid_free(s->fluid);
     free(s->first_behind);
     free(s->behind);
-    free(s->waits);
+    free(s->blank);
     free(s->flows_left);
     free(s->known);
     free(s->starts);
