@@ -145,11 +145,24 @@ void fr_seats_free(struct fr_seats *seats) {
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
+/* Ranks of a stage and of its replicas that send beside its first; so many are looked at. */
+static struct fr_group seated_pairs(const struct fr_seats *s, int64_t from, int64_t to) {
+    enum { LOOKED_AT = 1024 };
+    int64_t a[LOOKED_AT], b[LOOKED_AT], n = 0;
+    int64_t tp = fr_mesh_stride(&s->mesh, FR_MESH_TP),
+            dp = fr_mesh_stride(&s->mesh, FR_MESH_DP);
+    for (int64_t d = 0; d < s->mesh.size[FR_MESH_DP]; d++)
+        for (int64_t t = 0; t < s->mesh.size[FR_MESH_TP] && n < LOOKED_AT; t++, n++) {
+            a[n] = slot_of(s, from + d * dp + t * tp);
+            b[n] = slot_of(s, to + d * dp + t * tp);
+        }
+    return fr_group_pairs_at(s->levels, a, b, n);
+}
+
 struct fr_group fr_seats_pair(const struct fr_seats *s, int64_t a, int64_t b) {
     int64_t stride = fr_mesh_stride(&s->mesh, FR_MESH_PP), tp = s->mesh.size[FR_MESH_TP],
             dp = s->mesh.size[FR_MESH_DP];
-    if (s->slot)
-        return fr_group_pair(s->levels, slot_of(s, a * stride), slot_of(s, b * stride));
+    if (s->slot) return seated_pairs(s, a * stride, b * stride);
     if (is_data_first(s))
         return fr_group_pairs(s->levels, a * stride, b * stride, tp * dp, 1, 1);
     return fr_group_pairs(s->levels, a * stride, b * stride, tp, dp,

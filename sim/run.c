@@ -5,6 +5,7 @@
 
 #include "base/progress.h"
 #include "models/cost.h"
+#include "models/seats.h"
 #include "sim/layers.h"
 
 struct timed { /* what a run with some things switched off needs */
@@ -13,7 +14,8 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_network *network;
     struct fr_progress *progress;
     struct fr_network_work work;
-    void *state; /* the network's */
+    void *state;   /* the network's */
+    int64_t *slot; /* of each rank, or NULL */
     bool blocking;
     bool serial; /* a rank that does nothing else communicates */
     double *class_s, *class_B, *class_W, *start_s, *end_s;
@@ -55,9 +57,35 @@ static void power_classes(struct timed *t, const struct fr_power *power) {
     }
 }
 
-/* Each rank of the program stands for @p tp x @p dp that do the same. */
-static fr_status timed_open(struct timed *t, const struct fr_job *job, int64_t tp, int64_t dp,
-                            struct fr_error *err) {
+/* Slots of the plan's ranks as networks number them: of a folded program tp innermost, then its
+ * ranks, then dp; spelt out as the mesh does.  NULL where rank i sits in slot i. */
+static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *plan,
+                               bool spelt_out, int64_t **slot, struct fr_error *err) {
+    struct fr_seats seats;
+    FR_TRY(fr_seats_make(job, plan, &seats, err));
+    int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
+            pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
+            dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
+    bool plain = !seats.slot && (spelt_out || ((tp == 1 || plan->tp == 1) &&
+                                               (pp == plan->tp || plan->pp == 1) &&
+                                               (dp == plan->tp * plan->pp || plan->dp == 1)));
+    size_t n = (size_t)fr_plan_ranks(plan);
+    if (!plain) *slot = malloc(n * sizeof **slot);
+    for (size_t i = 0; *slot && i < n; i++) {
+        int64_t t = (int64_t)i % plan->tp, r = (int64_t)i / plan->tp % plan->pp,
+                d = (int64_t)i / plan->tp / plan->pp, rank = t * tp + r * pp + d * dp;
+        if (spelt_out) rank = (int64_t)i;
+        (*slot)[i] = seats.slot ? seats.slot[rank] : rank;
+    }
+    fr_seats_free(&seats);
+    return plain || *slot
+               ? FR_OK
+               : fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
+}
+
+/* Each rank of the program stands for tp x dp that do the same, unless all are spelt out. */
+static fr_status timed_open(struct timed *t, const struct fr_job *job,
+                            const struct fr_plan *plan, bool spelt_out, struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
     t->start_s = malloc(2 * tasks * sizeof *t->start_s);
@@ -72,12 +100,15 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job, int64_t t
     for (int32_t c = 0; c < t->program->n_classes; c++)
         t->class_B[c] =
             fr_task_is_message(t->program->classes[c].kind) ? t->price[c].size_B : 0;
-    t->work = (struct fr_network_work){.cluster = &job->cluster,
-                                       .program = t->program,
-                                       .class_B = t->class_B,
-                                       .class_W = power->known ? t->class_W : NULL,
-                                       .waiting_W = waiting_W(t, power),
-                                       .seats = {.tp = tp, .dp = dp}};
+    t->work = (struct fr_network_work){
+        .cluster = &job->cluster,
+        .program = t->program,
+        .class_B = t->class_B,
+        .class_W = power->known ? t->class_W : NULL,
+        .waiting_W = waiting_W(t, power),
+        .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : plan->dp, NULL}};
+    if (t->network->open) FR_TRY(seat_replicas(job, plan, spelt_out, &t->slot, err));
+    t->work.seats.slot = t->slot;
     fr_progress_begin(t->progress, "simulating", RUNS);
     return t->network->open ? t->network->open(&t->work, &t->state, err) : FR_OK;
 }
@@ -85,6 +116,7 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job, int64_t t
 static void timed_close(struct timed *t) {
     fr_progress_end(t->progress);
     if (t->network->close && t->state) t->network->close(t->state);
+    free(t->slot);
     free(t->start_s);
     free(t->class_s);
     free(t->use);
@@ -178,7 +210,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     if (status == FR_OK) {
         fr_price_pipeline(&p, &program, price);
         t.price = price;
-        status = timed_open(&t, job, plan->tp, plan->dp, err);
+        status = timed_open(&t, job, plan, false, err);
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
@@ -228,8 +260,7 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
     fr_status status = fr_layers_make(job, plan, spelt_out, &program, &price, err);
     t.price = price;
-    if (status == FR_OK)
-        status = timed_open(&t, job, spelt_out ? 1 : plan->tp, spelt_out ? 1 : plan->dp, err);
+    if (status == FR_OK) status = timed_open(&t, job, plan, spelt_out, err);
     if (status == FR_OK) status = time_layers(job, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
     timed_close(&t);

@@ -223,6 +223,25 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
     return group;
 }
 
+struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t *a,
+                                  const int64_t *b, int64_t n) {
+    struct fr_group group = fr_group_pair(levels, a[0], b[0]);
+    int64_t mine[FR_ROUTE_MAX], links[FR_ROUTE_MAX], load[FR_ROUTE_MAX] = {0};
+    int n_mine = fr_route(levels, a[0], b[0], mine);
+    for (int64_t k = 0; k < n; k++) {
+        int hops = fr_route(levels, a[k], b[k], links);
+        for (int h = 0; h < hops; h++)
+            for (int m = 0; m < n_mine; m++) load[m] += links[h] == mine[m];
+    }
+    group.outer = (struct fr_link_cost){fr_route_latency_s(levels, mine, n_mine), 0};
+    for (int m = 0; m < n_mine; m++) {
+        double s_per_B = (double)load[m] / fr_link_at(levels, mine[m]).rate_B_per_s;
+        if (s_per_B > group.outer.s_per_B) group.outer.s_per_B = s_per_B;
+    }
+    group.ring = group.outer;
+    return group;
+}
+
 struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b) {
     int level = fr_levels_between(levels, a, b);
     struct fr_group group = {

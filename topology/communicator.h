@@ -60,6 +60,11 @@ struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, i
 struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_t b, int64_t n,
                                int64_t n_copies, int64_t stride);
 
+/** Slots a[k] send to b[k], k = 0 .. n-1, all at once: what the first pays.  For pairs that lie
+ *  anyhow. */
+struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t *a,
+                                  const int64_t *b, int64_t n);
+
 /** The pair of ranks @p a and @p b when all ranks of the machine are busy with the like. */
 struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b);
 

@@ -50,14 +50,21 @@ static void never_faster_than_isolated(void **state) {
                                             {"pp=2", "dp=32", "tp=1"}};
     static const char *const how[] = {"schedule=1f1b", "schedule=gpipe", "p2p=duplex",
                                       "schedule=zero-bubble"};
+    static const char *const seats[] = {"placement=linear", "placement=round-robin",
+                                        "placement=by-axis:dp", "placement=by-axis:pp-tp-dp"};
     int slower = 0, equal = 0;
     for (size_t m = 0; m < 4; m++)
         for (size_t c = 0; c < sizeof clusters / sizeof *clusters; c++)
             for (size_t k = 0; k < 5; k++)
                 for (size_t h = 0; h < 4; h++) {
                     struct fr_job job;
-                    const char *const sets[] = {meshes[k][0], meshes[k][1],       meshes[k][2],
-                                                how[h],       "global_batch=160", clusters[c],
+                    const char *const sets[] = {meshes[k][0],
+                                                meshes[k][1],
+                                                meshes[k][2],
+                                                how[h],
+                                                "global_batch=160",
+                                                clusters[c],
+                                                seats[(m + c + k + h) % 4],
                                                 NULL};
                     const char *path = stages_file(messages[m]);
                     fr_test_job("a100-hdr", path, sets, &job);

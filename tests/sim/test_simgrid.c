@@ -105,6 +105,8 @@ static void contention(void **state) {
         {"cluster.topology=rack:4 node:4 gpu:8", "pp=16", "tp=2", NULL},
         {"cluster.topology=fat-tree down=4,4 up=1", "pp=16", "dp=4", NULL},
         {"cluster.topology=rail pod=4 up=1 pods=4", "pp=16", "dp=4", NULL},
+        {"pp=16", "dp=4", "placement=round-robin", NULL},
+        {"pp=4", "tp=2", "dp=4", "placement=by-axis:dp", NULL},
     };
     if (absent()) skip();
     int met = 0;
