@@ -8,6 +8,8 @@ const struct fr_composition fr_compositions[] = {
     {"kind branches", "attention-branches", {NULL}},
     {"kind transformer", "gpt-2", {NULL}},
     {"kind transformer, cross-attention", "transformer-base", {NULL}},
+    {"common \"subgrid\", branches", "attention-branches", {"common=subgrid", NULL}},
+    {"common \"subgrid\", transformer", "gpt-2", {"common=subgrid", NULL}},
     {"dp, layers", "ffn-16384", {"dp=8", NULL}},
     {"dp, transformer", "gpt-2", {"dp=8", NULL}},
     {"pp, layers", "ffn-16384", {"pp=2", "micro_batch=4", NULL}},

@@ -87,13 +87,14 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The slots of every communicator of @p c in ascending order: libraries order the members of a
- * communicator by where they sit, so the numbers that they happen to have cost nothing. */
-static void in_order(const struct fr_communicator *c, int64_t *slot) {
-    for (int64_t g = 0; g < c->n_groups; g++) {
-        int64_t *members = slot + g * c->n_ranks;
-        for (int64_t i = 0; i < c->n_ranks; i++) members[i] = fr_communicator_slot(c, g, i);
-        qsort(members, (size_t)c->n_ranks, sizeof *members, by_number);
+void fr_seats_members(const struct fr_seats *s, int64_t n_ranks, int64_t stride,
+                      int64_t n_groups, int64_t *slot) {
+    struct fr_communicator c = {
+        .n_ranks = n_ranks, .stride = stride, .n_groups = n_groups, .slot = s->slot};
+    for (int64_t g = 0; g < n_groups; g++) {
+        int64_t *members = slot + g * n_ranks;
+        for (int64_t i = 0; i < n_ranks; i++) members[i] = fr_communicator_slot(&c, g, i);
+        qsort(members, (size_t)n_ranks, sizeof *members, by_number);
     }
 }
 
@@ -109,7 +110,7 @@ static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int6
     fr_status status =
         slot && here ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     if (status == FR_OK) {
-        in_order(&c, slot);
+        fr_seats_members(s, p, stride, groups, slot);
         c = (struct fr_communicator){
             .n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
         status = fr_group_of(s->levels, &c, group, err);

@@ -33,6 +33,13 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *seats, struct fr_error *err);
 void fr_seats_free(struct fr_seats *seats);
 
+/** Slots of the members of every communicator of @p n_ranks ranks @p stride apart in the numbering,
+ *  one communicator after another, each in ascending order: libraries order the members by where
+ *  they sit, so the numbers that they happen to have cost nothing.
+ *  @param[out] slot  [ranks of the mesh, or n_ranks * n_groups] */
+void fr_seats_members(const struct fr_seats *seats, int64_t n_ranks, int64_t stride,
+                      int64_t n_groups, int64_t *slot);
+
 /** The reason why the plan cannot be seated so, or NULL. */
 const char *fr_seats_refused(const struct fr_plan *plan);
 

@@ -20,7 +20,8 @@ struct builder {
     struct fr_class_price *price;
     int32_t class_capacity;
     struct rank *ranks;
-    int32_t next_class; /* to be used again, or -1: make new ones */
+    int64_t *members[3]; /* by axis: ranks, one communicator after another */
+    int32_t next_class;  /* to be used again, or -1: make new ones */
     bool spelt_out, failed;
     fr_status status; /* of what cannot be spelt out */
     struct fr_error *err;
@@ -102,15 +103,37 @@ static const struct fr_collective *algorithm_of(const struct fr_price *price,
     return fr_collective_fastest(price->op, args, NULL);
 }
 
-/* Member j of a group along an axis, as the method numbers its ranks. */
+/* Member j of a group along an axis, in the order of their seats. */
 static int32_t member(const struct builder *b, fr_axis axis, int32_t group, int32_t j) {
-    int64_t common = b->plan->common_subgrid ? b->plan->dp : b->plan->tp * b->plan->dp;
-    if (axis == FR_AXIS_COMMON) return (int32_t)(group * common) + j;
-    struct fr_mesh mesh = fr_seats_mesh(b->plan);
-    int along = axis == FR_AXIS_TP ? FR_MESH_TP : FR_MESH_DP;
-    struct fr_communicator c = {.n_ranks = mesh.size[along],
-                                .stride = fr_mesh_stride(&mesh, along)};
-    return (int32_t)fr_communicator_slot(&c, group, j);
+    const struct fr_plan *plan = b->plan;
+    int64_t size = axis == FR_AXIS_TP     ? plan->tp
+                   : axis == FR_AXIS_DP   ? plan->dp
+                   : plan->common_subgrid ? plan->dp
+                                          : plan->tp * plan->dp;
+    return (int32_t)b->members[axis][group * size + j];
+}
+
+/* Who sits where in every communicator; false without memory. */
+static bool seat_members(struct builder *b, const struct fr_seats *seats) {
+    int64_t n = b->program->n_ranks, tp = b->plan->tp, dp = b->plan->dp;
+    int64_t common = b->plan->common_subgrid ? dp : n;
+    for (int axis = 0; axis < 3; axis++) {
+        b->members[axis] = malloc((size_t)n * sizeof **b->members);
+        if (!b->members[axis]) return false;
+    }
+    fr_seats_members(seats, tp, fr_mesh_stride(&seats->mesh, FR_MESH_TP), dp,
+                     b->members[FR_AXIS_TP]);
+    fr_seats_members(seats, dp, fr_mesh_stride(&seats->mesh, FR_MESH_DP), tp,
+                     b->members[FR_AXIS_DP]);
+    fr_seats_members(seats, common, 1, n / common, b->members[FR_AXIS_COMMON]);
+    if (!seats->slot) return true;
+    int64_t *rank_at = malloc((size_t)n * sizeof *rank_at); /* networks seat ranks themselves */
+    for (int64_t r = 0; rank_at && r < n; r++) rank_at[seats->slot[r]] = r;
+    for (int axis = 0; rank_at && axis < 3; axis++)
+        for (int64_t i = 0; i < n; i++) b->members[axis][i] = rank_at[b->members[axis][i]];
+    bool seated = rank_at != NULL;
+    free(rank_at);
+    return seated;
 }
 
 /* A message waits for what its algorithm says; the first that a rank sends, and the first that
@@ -323,10 +346,12 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
     struct fr_seats seats;
     b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
+    if (!b.failed && spelt_out) b.failed = !seat_members(&b, &seats);
     for (int i = 0; i < job->workload.n_layers && !b.failed; i++)
         place(&b, &seats, i, &layers[i]);
     fr_seats_free(&seats);
     if (!b.failed) lay_out(&b, layers);
+    for (int axis = 0; axis < 3; axis++) free(b.members[axis]);
     free(layers);
     free(b.ranks);
     *price = b.price;

@@ -12,6 +12,7 @@ struct timed { /* what a run with some things switched off needs */
     const struct fr_program *program;
     const struct fr_class_price *price;
     const struct fr_network *network;
+    const struct fr_pipeline *pipeline; /* NULL: layers by themselves */
     struct fr_progress *progress;
     struct fr_network_work work;
     void *state;   /* the network's */
@@ -123,14 +124,18 @@ static void timed_close(struct timed *t) {
 }
 
 /* What a rank of each stage costs: energy of one of its replicas. */
-static void add_energy(const struct fr_job *job, bool serial, struct fr_simulation *s) {
+static void add_energy(const struct fr_job *job, const struct timed *t,
+                       struct fr_simulation *s) {
     const struct fr_power *power = &job->cluster.device.power;
     double fixed_s = job->cluster.device.fixed_s, energy_J = 0;
     int64_t replicas = s->outcome.ranks / s->n_stages;
     for (int32_t i = 0; i < s->n_stages; i++) {
         struct fr_stage_use *use = &s->stages[i];
-        if (serial) use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s);
+        if (t->serial) use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s);
         use->busy_s += fixed_s;
+        /* In the mean of its ranks, some of which wait while others compute for them (cSub). */
+        use->busy_s -=
+            t->pipeline ? t->pipeline->stage[i].idle_share * use->busy_s : s->outcome.waiting_s;
         use->idle_s = fmax(0, s->outcome.time_s - use->busy_s - use->comm_s - use->blocked_s);
         use->energy_J = power->known
                             ? power->busy_W * use->busy_s + power->idle_W * use->idle_s +
@@ -177,7 +182,7 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     s->n_tasks = t->program->n_tasks;
     s->stages = t->use;
     t->use = NULL;
-    add_energy(job, t->serial, s);
+    add_energy(job, t, s);
     take_energy(job, t, &s->outcome);
     if (!options || !options->timeline) return FR_OK;
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
@@ -210,6 +215,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     if (status == FR_OK) {
         fr_price_pipeline(&p, &program, price);
         t.price = price;
+        t.pipeline = &p;
         status = timed_open(&t, job, plan, false, err);
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);

@@ -18,6 +18,9 @@ static void agrees(const struct fr_job *job, const struct fr_outcome *closed,
     FR_TRUE(fabs(event.outcome.time_s - closed->time_s) <= 1e-9 * closed->time_s,
             "%s, %s: event %.17g s, closed %.17g s", job->plan.method->name, axis,
             event.outcome.time_s, closed->time_s);
+    FR_TRUE(fabs(event.outcome.energy_J - closed->energy_J) <= 1e-9 * closed->energy_J,
+            "%s, %s: event %.17g J, closed %.17g J", job->plan.method->name, axis,
+            event.outcome.energy_J, closed->energy_J);
     fr_simulation_free(&event);
 }
 
