@@ -53,9 +53,20 @@ static void render_parts(struct fr_text *text, const struct fr_outcome *out) {
     }
 }
 
+static void render_interval(struct fr_text *text, const struct fr_job *job,
+                            const struct fr_outcome *out) {
+    char low[40], high[40];
+    if (!(out->high_s > 0)) return;
+    fr_text_addf(text, "%-24s %14s to %s   %s\n", "  90 % interval",
+                 fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                 fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
+                 job->cluster.tuning.present ? "from the runs it was tuned to"
+                                             : "from priors alone; forerun tune narrows it");
+}
+
 static void render_memory(struct fr_text *text, const struct fr_job *job,
                           const struct fr_outcome *out) {
-    char value[40], have[40], note[80] = "";
+    char value[40], have[40], note[128] = "";
     if (job->cluster.device.memory_B > 0)
         snprintf(note, sizeof note, "of %s",
                  fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have,
@@ -65,6 +76,12 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
         fr_text_addf(
             text, "  %-22s %14s\n", fr_memory_names[i],
             fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
+    if (job->cluster.device.memory_B > 0 &&
+        out->memory_peak_B > 0.9 * job->cluster.device.memory_B &&
+        out->memory_peak_B <= job->cluster.device.memory_B)
+        strncat(note, ": near the edge, allocators fragment", sizeof note - strlen(note) - 1);
+    if (out->plan.pp > 1)
+        fr_text_addf(text, "  %-22s %14" PRId64 "\n", "on stage", out->fullest_stage);
     fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
                  fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
                  note);
@@ -143,6 +160,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                          out->parameters_rank_max / 1e6);
         }
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
+        render_interval(text, job, out);
         row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
         if (isfinite(out->iterations)) {
             snprintf(total, sizeof total, "%.6g iterations%s%s", out->iterations,

@@ -54,11 +54,13 @@ struct fr_outcome {
     uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
     int64_t ranks;
     double parameters, parameters_rank_max;
-    double time_s;   /**< one iteration; NaN where the plan cannot be laid out at all */
-    double energy_J; /**< one iteration, all ranks; NaN where the power is not known */
+    double time_s;        /**< one iteration; NaN where the plan cannot be laid out at all */
+    double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
+    double energy_J;      /**< one iteration, all ranks; NaN where the power is not known */
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    int64_t fullest_stage;                  /**< of a pipeline: whose rank that is */
     double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
     double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */
     /** Rate of a rank's own share of the network above which compressing takes longer than it

@@ -91,6 +91,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         out->parameters_rank_max = fmax(out->parameters_rank_max, stage->parameters_rank);
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
+        out->fullest_stage = i;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
     if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)

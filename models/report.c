@@ -181,6 +181,12 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_number(w, "parameters", priced ? out->parameters : NAN);
     fr_json_add_number(w, "parameters_per_rank_max", priced ? out->parameters_rank_max : NAN);
     fr_json_add_number(w, "iteration_time_s", out->time_s);
+    if (out->high_s > 0) {
+        fr_json_add_number(w, "iteration_time_low_s", out->low_s);
+        fr_json_add_number(w, "iteration_time_high_s", out->high_s);
+        fr_json_add_string(w, "interval_from",
+                           job->cluster.tuning.present ? "tuning" : "priors");
+    }
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
     memory_json(w, out);
     iterations_json(w, out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/explain.h"
 #include "app/load.h"
 #include "app/render.h"
 #include "app/verb.h"
@@ -29,6 +30,7 @@ static const struct fr_option options[] = {
     {"max-lossy", "X",
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
+    {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
@@ -42,6 +44,9 @@ struct run {
     int64_t *layer_tp; /* a grid per layer for the best plan, where it has a grid */
     struct fr_outcome per_layer;
     bool has_per_layer;
+    struct fr_odds odds[FR_ODDS_PLANS_MAX]; /* of the first of top */
+    int n_odds;
+    bool explain;
 };
 
 static const char *ranked_by(const struct run *r) {
@@ -81,6 +86,66 @@ static const char *per_iteration_note(const struct run *r) {
     return "ranked per iteration: all these plans compute the same gradients, so they need the "
            "same "
            "number of iterations, whatever it is";
+}
+
+/* ---- odds -------------------------------------------------------------------------------- */
+
+/* Of the top plans, where time is what was ranked and one dtype what they compute in. */
+static void make_odds(struct run *r) {
+    const struct fr_plan *plans[FR_ODDS_PLANS_MAX];
+    double times[FR_ODDS_PLANS_MAX];
+    struct fr_found_list *top = &r->result.top;
+    struct fr_tune_result *known = calloc(1, sizeof *known);
+    int n = top->count < 10 ? (int)top->count : 10;
+    for (int i = 0; i < n; i++) {
+        plans[i] = &top->items[i].outcome.plan;
+        times[i] = r->result.by_iteration ? 1 : top->items[i].outcome.iterations;
+    }
+    if (known && r->options.objective == FR_OBJECTIVE_TIME) {
+        fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);
+        if (fr_odds_make(known, &r->job.workload, plans, times, n, r->odds, NULL) == FR_OK)
+            r->n_odds = n;
+    }
+    for (int i = 0; i < r->n_odds; i++) {
+        top->items[i].outcome.low_s = r->odds[i].low_s;
+        top->items[i].outcome.high_s = r->odds[i].high_s;
+    }
+    free(known);
+}
+
+static void json_odds(struct fr_json_writer *w, const struct run *r) {
+    char line[128];
+    fr_json_key(w, "odds");
+    fr_json_begin_array(w);
+    for (int i = 0; i < r->n_odds; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(
+            w, "plan",
+            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line));
+        fr_json_add_number(w, "probability_best", r->odds[i].best);
+        fr_json_add_number(w, "expected_regret", r->odds[i].regret);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+static void text_odds(struct fr_text *text, const struct run *r) {
+    char line[128], low[40], high[40];
+    if (r->n_odds < 2) return;
+    fr_text_addf(text, "\nhow sure (%s)\n%-60s %24s %9s %9s\n",
+                 r->job.cluster.tuning.present ? "coefficients from tuned runs"
+                                               : "coefficients known as well as priors are",
+                 "plan", "90 % interval", "best", "regret");
+    for (int i = 0; i < r->n_odds; i++)
+        fr_text_addf(
+            text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
+            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line),
+            fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
+            fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
+            100 * r->odds[i].best, 100 * r->odds[i].regret);
+    fr_text_addf(text,
+                 "  best: probability to be the fastest of these; regret: expected loss of "
+                 "choosing it\n");
 }
 
 /* ---- JSON -------------------------------------------------------------------------------- */
@@ -137,6 +202,11 @@ static void print_json(struct fr_text *text, const struct run *r) {
     if (r->has_per_layer) {
         fr_json_key(&w, "per_layer_grids");
         fr_report_json(&w, &r->job, &r->per_layer);
+    }
+    json_odds(&w, r);
+    if (r->explain && result->top.count) {
+        fr_json_key(&w, "explain");
+        fr_explain_plan_json(&w, &r->job, &result->top.items[0].outcome);
     }
     json_list(&w, "top", r, &result->top);
     json_list(&w, "pareto", r, &result->pareto);
@@ -268,6 +338,7 @@ static void print_text(struct fr_text *text, const struct run *r) {
                 result->top.items[1].outcome.ranks, 100 * margin(r));
         fr_text_addf(text, "\n");
         text_list(text, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
+        text_odds(text, r);
         text_list(text, "Pareto: time, energy, memory, lossy", &result->pareto, 20);
         text_per_layer(text, r);
         text_break_even(text, r);
@@ -336,6 +407,8 @@ static fr_status search(const struct fr_args *args, struct run *r, struct fr_err
     if (shown == 1) r->options.top = 2;
     FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
     FR_TRY(price_per_layer(r, err));
+    make_odds(r);
+    r->explain = fr_args_has(args, "explain");
     err->detail[0] = '\0';
     r->options.top = shown;
     if (fr_args_has(args, "json"))
@@ -344,6 +417,8 @@ static fr_status search(const struct fr_args *args, struct run *r, struct fr_err
         print_csv(&text, r);
     else
         print_text(&text, r);
+    if (r->explain && !fr_args_has(args, "json") && !fr_args_has(args, "csv"))
+        FR_TRY(fr_explain_search(&text, &r->job, &r->space, &r->options, &r->result, err));
     FR_TRY(fr_app_print(&text, err));
     return r->result.top.count ? FR_OK : FR_ERR_INFEASIBLE;
 }

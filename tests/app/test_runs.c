@@ -32,6 +32,22 @@ static void a_log_tunes_and_scores(void **state) {
     remove("/tmp/forerun_tuned.json");
 }
 
+static void answers_say_how_sure_they_are(void **state) {
+    (void)state;
+    fr_test_expect("forerun predict --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
+                   "--set tp=8 --explain",
+                   0, "what would change it", NULL);
+    fr_test_expect("forerun predict --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
+                   "--set tp=8 --json",
+                   0, "\"iteration_time_high_s\"", NULL);
+    fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
+                   "--ranks 8 --vary tp=1,2,4,8 --json",
+                   0, "\"probability_best\"", NULL);
+    fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
+                   "--ranks 8 --vary tp=1,2,4,8 --explain",
+                   0, "why the next ones lose", NULL);
+}
+
 static void faults_are_told(void **state) {
     (void)state;
     fr_test_expect("forerun tune --cluster dgx-a100", 2, NULL, "--runs is required");
@@ -44,6 +60,7 @@ static void faults_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_tunes_and_scores),
+        cmocka_unit_test(answers_say_how_sure_they_are),
         cmocka_unit_test(faults_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
