@@ -108,12 +108,13 @@ static void put_forms(const struct fr_json *root, struct fr_text *html) {
     static const char *const keys[] = {"residuals", "held_sizes", "held_ranks", NULL};
     static const char *const titles[] = {"fitted points", "unseen sizes", "largest ranks"};
     struct fr_json ops = fr_json_member(root, "operations");
-    fr_text_addf(
-        html, "<h2>Forms</h2>\n<p>Median / 90th percentile of |predicted / measured - 1| in "
-              "percent. Unseen sizes: every second one, fitted without; largest ranks: the "
-              "largest rank count, fitted without. The form in bold predicts these best and is "
-              "written to the cluster file.</p>\n<table><tr><th class=l>operation</th><th "
-              "class=l>on</th>");
+    fr_text_addf(html,
+                 "<h2>Forms</h2>\n<p>Median / 90th percentile of |predicted / measured - 1| in "
+                 "percent. Unseen sizes: every second one, fitted without; largest ranks: the "
+                 "largest rank count, fitted without. The form in bold is "
+                 "written to the cluster file: the similarity table, unless another predicts "
+                 "these clearly better.</p>\n<table><tr><th class=l>operation</th><th "
+                 "class=l>on</th>");
     for (int f = 0; fr_calibration_forms[f]; f++)
         fr_text_addf(html, "<th>%s</th>", fr_calibration_forms[f]);
     fr_text_addf(html, "</tr>\n");

@@ -55,7 +55,7 @@ static void limit(struct fr_reproduction *r, const char *id, double ours, double
 static void summarise_forms(struct fr_reproduction *r, const char *kind,
                             const struct fr_held_cases *cases) {
     for (int place = 0; place < FR_HELD_PLACES; place++)
-        for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        for (int f = FR_FIT_BEST; f < FR_FIT_FORMS; f++) {
             char note[160];
             int n = 0;
             double ours = median_of(cases, place, f, false, &n);

@@ -21,8 +21,9 @@ extern const char *const fr_held_place_names[];
 struct fr_held_case {
     fr_held_place place;
     int n;
-    double median[FR_FIT_FORMS], p90[FR_FIT_FORMS]; /**< NaN: could not be fitted */
-    double coverage; /**< of the similarity table's 90 % intervals */
+    double median[FR_FIT_FORMS],
+        p90[FR_FIT_FORMS]; /**< NaN: could not be fitted; [FR_FIT_BEST]: the form chosen */
+    double coverage;       /**< of the similarity table's 90 % intervals */
 };
 enum { FR_HELD_CASES_MAX = 1024 };
 struct fr_held_cases {

@@ -8,7 +8,8 @@
  *      algorithm   alpha and beta of the algorithm of the table that comes nearest
  *      similarity  the measured table, carried to other p (models/similarity.h)
  *  Each is then fitted without every second size, and without the largest rank count, and the
- *  one that predicts what was held out best is written, unless the user chose.  Samples of
+ *  similarity table is written unless another form predicts what was held out clearly better, or
+ *  the user chose.  Samples of
  *  different series (calibrate/series.h) are never pooled.
  *
  *  Symbols:  p  ranks [1]   m  message as nccl-tests counts it ("total") [B]   t  median [s]

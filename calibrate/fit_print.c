@@ -90,8 +90,9 @@ void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
     for (int i = 0; i < FR_OP_COUNT; i++)
         for (int c = 0; c < result->ops[i].n_curves; c++)
             add_curve(&result->ops[i], &result->ops[i].curves[c], text);
-    fr_text_addf(text, "held out: every second size, the largest rank count; written is the "
-                       "form that predicts them best\n");
+    fr_text_addf(text,
+                 "held out: every second size, the largest rank count; named at the end is "
+                 "the form written: the similarity table, unless another is clearly better\n");
     for (int i = 0; i < FR_OP_COUNT; i++) {
         if (result->ops[i].n_points == 0) continue;
         add_held("sizes", &result->ops[i], false, text);

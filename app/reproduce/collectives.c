@@ -100,6 +100,8 @@ static fr_status judge(const struct fr_fit_op *op, const struct fr_fit_point *ou
         held->median[f] = quality.median;
         held->p90[f] = quality.p90;
     }
+    held->median[FR_FIT_BEST] = held->median[op->chosen];
+    held->p90[FR_FIT_BEST] = held->p90[op->chosen];
     for (int i = 0; i < n_out; i++)
         covered += inside(&op->candidate[FR_FIT_SIMILARITY].price, &out[i]);
     held->coverage = (double)covered / n_out;
