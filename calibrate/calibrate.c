@@ -48,6 +48,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     if (o->patience_s > 0) add_number(&w, "--patience", o->patience_s, "");
     add_number(&w, "--budget", budget_s, "");
     add_text(&w, "--size", o->sizes);
+    add_text(&w, "--groups", o->groups);
     add_text(&w, "--only", o->only);
     add_text(&w, "--meter", o->meter);
     add_flag(&w, "--quick", o->quick);

@@ -12,6 +12,7 @@ struct fr_calibrate_options {
     const char *samples; /**< file to write; required */
     double max_size_B;   /**< largest message; 0: 16 MiB */
     const char *sizes;   /**< range of message sizes instead, or NULL */
+    const char *groups;  /**< range of rank counts of collectives, or NULL: all */
     const char *only;    /**< rows of the harness, separated by commas; NULL: all */
     bool quick;
     int64_t seed;      /**< negative: 1 */

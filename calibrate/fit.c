@@ -100,7 +100,8 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, (fr_dtype)i, &result->gemm[i]));
     /* Other people's benchmarks measure no processor: it is the base's, or not known. */
-    result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base);
+    result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base &&
+                                                 !samples->provenance.simulated);
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
 }

@@ -24,6 +24,8 @@ static const struct fr_option options[] = {
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
     {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
+    {"groups", "RANGE", "collectives over these numbers of ranks only (default: 2, 4, ... all)",
+     0},
     {"size", "RANGE", "message sizes, e.g. 8..1MiB*4 (default: powers of two, some between)",
      0},
     {"max-size", "Q", "largest message (default \"16 MiB\")", 0},
@@ -54,6 +56,7 @@ static fr_status measure(const struct fr_args *args, const char *samples,
                                      .resume = fr_args_has(args, "resume"),
                                      .sizes = fr_args_get(args, "size"),
                                      .only = fr_args_get(args, "only"),
+                                     .groups = fr_args_get(args, "groups"),
                                      .meter = fr_args_get(args, "meter")};
     long long ranks = fr_launch_cores() > 2 ? fr_launch_cores() : 2, seed = 1, reps = 0,
               launches = 0, node_size = 0;

@@ -22,6 +22,8 @@ struct fr_bench_options {
     double max_size_B;   /**< largest message */
     int64_t *sizes;      /**< message sizes, instead of the usual ones; or NULL */
     size_t n_sizes;
+    int64_t *groups; /**< collectives over these rank counts only; or NULL */
+    size_t n_groups;
     const char *only; /**< rows to run, separated by commas; NULL: all */
     bool quick;       /**< fewer shapes and shorter warm-ups */
     uint64_t seed;

@@ -85,12 +85,20 @@ fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
     return FR_OK;
 }
 
+static bool group_wanted(const struct fr_bench *bench, int n_ranks) {
+    const struct fr_bench_options *o = &bench->options;
+    for (size_t i = 0; o->groups && i < o->n_groups; i++)
+        if (o->groups[i] == n_ranks) return true;
+    return !o->groups;
+}
+
 fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench_row *row,
                                    struct fr_error *err) {
     for (int t = 0; t < bench->teams.count; t++) {
         const struct fr_team *team = &bench->teams.team[t];
         int last = 0;
         if (team->kind != FR_TEAM_GROUP || (row->pair_only && team->n_ranks != 2)) continue;
+        if (!group_wanted(bench, team->n_ranks)) continue;
         for (int i = 0; i < bench->n_sizes; i++) {
             int count = fr_bench_count(bench->size_B[i], row->divided, team->n_ranks);
             if (count == last) continue;

@@ -21,6 +21,7 @@ static const char usage[] =
     "  --only ROW,...    what to measure: see below\n"
     "  --size RANGE      message sizes, e.g. 8..1MiB*4 (default: powers of two and some "
     "between)\n"
+    "  --groups RANGE    collectives over these numbers of ranks only, e.g. 2,64\n"
     "  --max-size SIZE   largest message (default \"16 MiB\")\n"
     "  --quick           fewer shapes, shorter warm-ups, a quarter of the time\n"
     "  --seed N          order in which points are visited (default 1)\n"
@@ -47,6 +48,7 @@ static const struct {
     {"--launches", COUNT, offsetof(struct fr_bench_options, n_launches), 1, 1000},
     {"--only", TEXT, offsetof(struct fr_bench_options, only), 0, 0},
     {"--size", RANGE, 0, 0, 0},
+    {"--groups", RANGE, 0, 0, 0},
     {"--max-size", SIZE, offsetof(struct fr_bench_options, max_size_B), 64, 4e9},
     {"--quick", FLAG, offsetof(struct fr_bench_options, quick), 0, 0},
     {"--reps", COUNT, offsetof(struct fr_bench_options, reps), 1, 10000},
@@ -113,6 +115,8 @@ static fr_status set_option(int index, const char *value, struct fr_bench_option
     case TIME:
         return fr_duration_parse(value, name, known[index].min, known[index].max, at, err);
     case RANGE:
+        if (strcmp(name, "--groups") == 0)
+            return fr_range_parse(value, false, 2, name, &o->groups, &o->n_groups, err);
         return fr_range_parse(value, true, 4, name, &o->sizes, &o->n_sizes, err);
     case SIZE:
         FR_TRY(fr_quantity_parse(value, FR_QUANTITY_SIZE, name, &number, err));
@@ -220,5 +224,6 @@ int fr_harness_main(int argc, char **argv) {
         parse(argc, argv, &options, &err) == FR_OK ? calibrate(&options) : report_once(&err);
     MPI_Finalize();
     free(options.sizes);
+    free(options.groups);
     return code;
 }

@@ -31,7 +31,8 @@ static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void 
             mine[2 * i] = 0;
         }
     }
-    FR_MPI_TRY(MPI_Allreduce(mine, all, 2 * n, MPI_DOUBLE, MPI_MAX, who->comm));
+    FR_MPI_TRY(MPI_Reduce(mine, all, 2 * n, MPI_DOUBLE, MPI_MAX, 0, who->comm));
+    FR_MPI_TRY(MPI_Bcast(all, 2 * n, MPI_DOUBLE, 0, who->comm));
     for (int i = 0; i < n; i++) time_s[i] = fmax(all[2 * i + 1] / calls, SHORTEST_S);
     return FR_OK;
 }
