@@ -173,7 +173,7 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
     return status;
 }
 
-static fr_status open(struct fr_real *real, struct fr_error *err) {
+static fr_status begin(struct fr_real *real, struct fr_error *err) {
     struct fr_real_layer *layers = NULL;
     int64_t *tp = NULL;
     struct state *s = calloc(1, sizeof *s);
@@ -269,7 +269,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
     return FR_OK;
 }
 
-static void close(struct fr_real *real) {
+static void end(struct fr_real *real) {
     struct state *s = real->state;
     for (int i = 0; s->layers && i < s->n_layers; i++) {
         struct layer *l = &s->layers[i];
@@ -294,7 +294,7 @@ const struct fr_real_app fr_real_grid = {
     .source = "seed 004, Eq. 4",
     .check = check,
     .n_parameters = n_parameters,
-    .open = open,
+    .open = begin,
     .gradients = gradients,
-    .close = close,
+    .close = end,
 };

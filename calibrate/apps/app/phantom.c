@@ -108,7 +108,7 @@ static void place_layer(struct fr_real *real, const struct state *s,
     }
 }
 
-static fr_status open(struct fr_real *real, struct fr_error *err) {
+static fr_status begin(struct fr_real *real, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     struct fr_real_layer *layers = NULL;
     struct state *s = calloc(1, sizeof *s);
@@ -237,7 +237,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
     return backward(real, s, err);
 }
 
-static void close(struct fr_real *real) {
+static void end(struct fr_real *real) {
     struct state *s = real->state;
     for (int i = 0; s->layers && i < s->n_layers; i++) {
         free(s->layers[i].x);
@@ -259,7 +259,7 @@ const struct fr_real_app fr_real_phantom = {
     .source = "seed 000, Eqs. 11 and 14 to 21, Table II",
     .check = check,
     .n_parameters = n_parameters,
-    .open = open,
+    .open = begin,
     .gradients = gradients,
-    .close = close,
+    .close = end,
 };

@@ -301,7 +301,7 @@ static fr_status open_codecs(struct fr_real *real, struct state *s, struct fr_er
     return whole ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "codecs");
 }
 
-static fr_status open(struct fr_real *real, struct fr_error *err) {
+static fr_status begin(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     const struct fr_transformer *t = &real->run->workload->transformer;
     struct state *s = calloc(1, sizeof *s);
@@ -328,8 +328,8 @@ static fr_status open(struct fr_real *real, struct fr_error *err) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static fr_status send(struct fr_real *real, const void *values, int64_t n, int to, int tag,
-                      MPI_Request *request, struct fr_error *err) {
+static fr_status send_values(struct fr_real *real, const void *values, int64_t n, int to,
+                             int tag, MPI_Request *request, struct fr_error *err) {
     double start_s = fr_now_s();
     FR_MPI_TRY(MPI_Wait(request, MPI_STATUS_IGNORE));
     FR_MPI_TRY(MPI_Isend(values, (int)n, real->k->mpi, to, tag, real->pp, request));
@@ -393,7 +393,7 @@ static fr_status forward(struct fr_real *real, struct state *s, int m, struct fr
         fr_block_forward(real, &s->sizes, &s->w[i], &micro->layer[i],
                          i + 1 < s->n_layers ? micro->layer[i + 1].x : micro->top);
     if (s->last) return FR_OK;
-    return send(real, micro->top, values, s->stage + 1, FORWARD_TAG, &micro->sent, err);
+    return send_values(real, micro->top, values, s->stage + 1, FORWARD_TAG, &micro->sent, err);
 }
 
 /* Norm, logits, cross-entropy, and back to the gradient of the last layer's output. */
@@ -431,12 +431,12 @@ static fr_status send_gradient(struct fr_real *real, struct state *s, int m, voi
                                struct fr_error *err) {
     int64_t values = (int64_t)s->sizes.hidden * fr_block_tokens(&s->sizes), n;
     if (!compressed(real, s, s->stage - 1, m))
-        return send(real, dx, values, s->stage - 1, BACKWARD_TAG, &s->sent_back, err);
+        return send_values(real, dx, values, s->stage - 1, BACKWARD_TAG, &s->sent_back, err);
     fr_lowrank_encode(real, &s->codec, dx);
     FR_MPI_TRY(MPI_Wait(&s->sent_back, MPI_STATUS_IGNORE));
     n = fr_lowrank_size(&s->codec);
     FR_COMPUTE(real, real->k->copy(1, (int)n, s->codec.factors, (int)n, s->packet[0], (int)n));
-    return send(real, s->packet[0], n, s->stage - 1, BACKWARD_TAG, &s->sent_back, err);
+    return send_values(real, s->packet[0], n, s->stage - 1, BACKWARD_TAG, &s->sent_back, err);
 }
 
 static fr_status backward(struct fr_real *real, struct state *s, int m, struct fr_error *err) {
@@ -574,7 +574,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
     return reduce(real, s, err);
 }
 
-static void close(struct fr_real *real) {
+static void end(struct fr_real *real) {
     struct state *s = real->state;
     for (int m = 0; s->micro && m < s->n_micro; m++) {
         struct micro *micro = &s->micro[m];
@@ -603,7 +603,7 @@ const struct fr_real_app fr_real_pipeline = {
     .source = "seed 001, sections 5 to 8",
     .check = check,
     .n_parameters = n_parameters,
-    .open = open,
+    .open = begin,
     .gradients = gradients,
-    .close = close,
+    .close = end,
 };

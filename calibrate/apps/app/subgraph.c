@@ -228,7 +228,7 @@ static fr_status open_data(struct fr_real *real, struct state *s, struct fr_erro
     return status;
 }
 
-static fr_status open(struct fr_real *real, struct fr_error *err) {
+static fr_status begin(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     struct state *s = calloc(1, sizeof *s);
     size_t offset = 0;
@@ -485,7 +485,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
     return FR_OK;
 }
 
-static void close(struct fr_real *real) {
+static void end(struct fr_real *real) {
     struct state *s = real->state;
     for (int i = 0; s->layers && i < s->n_layers; i++) {
         free(s->layers[i].x);
@@ -505,7 +505,7 @@ const struct fr_real_app fr_real_subgraph = {
     .source = "seed 002, sections III to V",
     .check = check,
     .n_parameters = n_parameters,
-    .open = open,
+    .open = begin,
     .gradients = gradients,
-    .close = close,
+    .close = end,
 };
