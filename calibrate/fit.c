@@ -99,9 +99,10 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     FR_TRY(fit_operations(result, options->form));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, (fr_dtype)i, &result->gemm[i]));
-    /* Other people's benchmarks measure no processor: it is the base's, or not known. */
+    /* Other people's benchmarks measure no processor, ours where it was not asked to or is
+     * simulated: it is the base's, or not known. */
     result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base &&
-                                                 !samples->provenance.simulated);
+                                                 samples->n_memory + samples->n_kernel > 0);
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
 }

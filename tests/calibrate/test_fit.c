@@ -95,7 +95,8 @@ static void log_coefficients_are_recovered(void **state) {
     within("c2", op->candidate[FR_FIT_LOG].price.c2_s_per_B, 0.4e-9, 0.01);
     within("c3", op->candidate[FR_FIT_LOG].price.c3_s, 6e-6, 0.02);
     assert_true(op->candidate[FR_FIT_LOG].quality.median < 0.01);
-    assert_int_equal(op->chosen, FR_FIT_LOG); /* the form that is true predicts left-out sizes best */
+    assert_int_equal(op->chosen,
+                     FR_FIT_LOG); /* the form that is true predicts left-out sizes best */
     for (int i = 0; i < op->n_points; i++) {
         assert_int_equal(op->points[i].n, 61);
         assert_true(op->points[i].n_slow >= 0 && op->points[i].n_slow < 20);
@@ -236,7 +237,13 @@ static void device_and_levels_need_their_samples(void **state) {
     struct fr_error err = {.status = FR_OK};
     uint64_t random = 1;
     add_op(&s, FR_OP_BROADCAST, 2, log_time_s, &random);
-    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_ERR_INPUT);
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err),
+                     FR_OK); /* nothing but collectives asked */
+    assert_false(r.has_device);
+    fr_fit_free(&r);
+    fr_samples_add_memory(&s, &(struct fr_sample_memory){.size_B = 1e9, .time_s = 0.1});
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err),
+                     FR_ERR_INPUT); /* killed before products */
     assert_non_null(strstr(err.detail, "matrix products"));
     fr_fit_free(&r);
     fr_samples_free(&s);
