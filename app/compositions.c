@@ -30,6 +30,8 @@ const struct fr_composition fr_compositions[] = {
     {"placement, transformer", "gpt-2", {"placement=round-robin", NULL}},
     {"placement and pp", "gpt-2", {"placement=by-axis:pp-tp", "pp=2", "micro_batch=4", NULL}},
     {"sequence_parallel", "gpt-2", {"sequence_parallel=true", NULL}},
+    {"context parallel", "gpt-2", {"cp=2", NULL}},
+    {"zero 3", "gpt-2", {"zero=3", NULL}},
     {"flash attention", "gpt-2", {"attention=flash", NULL}},
     {"recompute, layers", "ffn-16384", {"recompute=full", NULL}},
     {"recompute, transformer", "gpt-2", {"recompute=full", NULL}},

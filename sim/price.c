@@ -10,6 +10,7 @@ static void price_pass(const struct fr_pass *pass, double share, double *part_s)
     part_s[FR_PRICE_ALWAYS] += share * pass->compute_s;
     part_s[FR_PRICE_LAUNCH] += share * pass->launch_s;
     part_s[FR_PRICE_TP] += share * pass->tp_s;
+    part_s[FR_PRICE_GRADIENTS] += share * pass->dp_s;
 }
 
 static void price_class(const struct fr_pipeline *p, const struct fr_task_class *class,
