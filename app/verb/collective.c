@@ -17,6 +17,8 @@ static const struct fr_option options[] = {
      0},
     {"ranks", "N", "ranks taking part", 0},
     {"stride", "S", "distance between neighbours (default 1)", 0},
+    {"groups", "G", "so many such groups at once, sharing links (default: all ranks are busy)",
+     0},
     {"size", "RANGE", "message sizes, e.g. 8..16MiB*2 (default); counted as nccl-tests does",
      0},
     {"algorithm", "NAME|all",
@@ -159,17 +161,33 @@ static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
         }
 }
 
+/* Only so many groups, in the order of a mesh's axis (topology/communicator.h). */
+static fr_status at_once(const struct fr_job *job, int64_t ranks, int64_t stride,
+                         int64_t groups, struct fr_group *group, struct fr_error *err) {
+    const struct fr_communicator c = {.n_ranks = ranks, .stride = stride, .n_groups = groups};
+    int64_t all = fr_levels_capacity(&job->cluster.levels);
+    double spans = (double)((groups + stride - 1) / stride);
+    if (spans * (double)stride * (double)ranks > (double)all)
+        return fr_fail(
+            err, FR_ERR_INPUT, job->cluster_from,
+            "%lld groups of %lld ranks, %lld apart, are asked for, the cluster holds "
+            "%lld ranks",
+            (long long)groups, (long long)ranks, (long long)stride, (long long)all);
+    return fr_group_of(&job->cluster.levels, &c, group, err);
+}
+
 static fr_status collective(const struct fr_args *args, struct fr_job *job, struct query *q,
                             struct fr_error *err) {
     const char *given = NULL, *size = fr_args_get(args, "size");
     struct fr_text text = {0};
-    long long ranks = 1, stride = 1;
+    long long ranks = 1, stride = 1, groups = 0;
     int op = 0;
     FR_TRY(fr_args_required(args, "op", &given, err));
     FR_TRY(fr_args_choice(args, "op", fr_op_names, &op, err));
     FR_TRY(fr_args_required(args, "ranks", &given, err));
     FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
     FR_TRY(fr_args_integer(args, "stride", 1, FR_RANKS_MAX, &stride, err));
+    FR_TRY(fr_args_integer(args, "groups", 1, FR_RANKS_MAX, &groups, err));
     FR_TRY(fr_range_parse(size ? size : "8..16MiB*2", true, 0, "--size", &q->sizes, &q->n_sizes,
                           err));
     FR_TRY(fr_app_load(args, false, job, err));
@@ -185,6 +203,7 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
                              "forerun fit --base");
     q->op = (fr_op)op;
     q->group = fr_group_make(&job->cluster.levels, ranks, stride);
+    if (groups) FR_TRY(at_once(job, ranks, stride, groups, &q->group, err));
     FR_TRY(choose_pricing(fr_args_get(args, "algorithm"), q, err));
     if (fr_args_has(args, "json"))
         print_json(&text, &job->cluster, q);

@@ -98,8 +98,22 @@ static void refusals(void **state) {
          2, "isolated");
 }
 
+/* 64 MB by a ring: 2 x 3 rounds of 16 MB; over 300 GB/s inside a node, 25 GB/s between nodes, an eighth
+ * of it with seven other groups. */
+static void where_ranks_sit_and_what_else_runs(void **state) {
+    (void)state;
+#define RING                                                                                   \
+    "forerun collective --cluster a100-hdr --op all_reduce --algorithm ring --size 64MB "
+    says(RING "--ranks 4 --groups 1", 0, " 332.00 ");
+    says(RING "--ranks 4 --groups 8", 0, " 332.00 ");
+    says(RING "--ranks 4 --stride 8 --groups 1", 0, " 3870.00 ");
+    says(RING "--ranks 4 --stride 8 --groups 8", 0, " 30750.00 ");
+    says(RING "--ranks 16 --groups 100", 3, "holds 128 ranks");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(simgrid_loads_it),
+                                       cmocka_unit_test(where_ranks_sit_and_what_else_runs),
                                        cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
