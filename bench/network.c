@@ -119,8 +119,7 @@ static fr_status measure_topologies(struct fr_error *err) {
         "cluster.topology=rack:704 node:18 gpu:8",
         "cluster.topology=fat-tree down=32,32,13 up=16,32",
         "cluster.topology=torus size=24,24,24",
-        ("cluster.topology=dragonfly groups=49 routers=16 ports=16 "
-         "global=8"),
+        "cluster.topology=dragonfly groups=49 routers=16 ports=16 global=8",
         "cluster.topology=rail pod=128 up=64 pods=98"};
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         const char *sets[] = {"tp=8",          "pp=16",  "dp=768", "global_batch=24576",
