@@ -226,7 +226,7 @@ void fr_report_csv_header(struct fr_text *text) {
                  "iteration_time_s,iteration_energy_J,iterations,total_time_s,total_energy_J,"
                  "memory_peak_B");
     for (int i = 0; i < FR_PART_COUNT; i++) fr_text_addf(text, ",%s_s", fr_part_names[i]);
-    fr_text_addf(text, "\r\n");
+    fr_text_addf(text, ",placement,common,exchange,branches\r\n");
 }
 
 static void csv_number(struct fr_text *text, double value) {
@@ -250,5 +250,11 @@ void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out) {
     csv_number(text, out->total_energy_J);
     csv_number(text, priced && isfinite(out->parameters) ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_PART_COUNT; i++) csv_number(text, priced ? out->part_s[i] : NAN);
-    fr_text_addf(text, "\r\n");
+    bool subgraph = plan->method == &fr_method_subgraph;
+    char placement[64];
+    fr_text_addf(text, ",%s,%s,%s,%s\r\n",
+                 fr_placement_write(&plan->placement, placement, sizeof placement),
+                 subgraph ? fr_common_names[plan->common_subgrid] : "",
+                 subgraph ? fr_exchange_names[plan->gather_all] : "",
+                 subgraph ? fr_branches_names[plan->branches] : "");
 }
