@@ -16,7 +16,8 @@ static const char head[] =
     "h1{margin-bottom:.2em}h2{margin-top:1.8em;border-bottom:1px solid #ccc}\n"
     "table{border-collapse:collapse;font-size:13px}td,th{padding:2px 9px;text-align:right;"
     "border-bottom:1px solid #eee}th{background:#f4f4f4}td.l,th.l{text-align:left}\n"
-    ".PASS{color:#00664a;font-weight:600}.WARN{color:#a65300;font-weight:600}.FAIL{color:#"
+    "td{overflow-wrap:anywhere}.PASS{color:#00664a;font-weight:600}.WARN{color:#a65300;font-"
+    "weight:600}.FAIL{color:#"
     "b00020;"
     "font-weight:600}\n"
     "svg{font:11px system-ui,sans-serif;margin:4px}svg .g{stroke:#ddd;fill:none}svg "
@@ -101,6 +102,30 @@ static void put_percent(struct fr_text *html, double median, double p90, bool ch
     else
         fr_text_addf(html, "<td>%s%.1f / %.1f%s</td>", chosen ? "<b>" : "", 100 * median,
                      100 * p90, chosen ? "</b>" : "");
+}
+
+static void put_sources(const struct fr_json *root, struct fr_text *html) {
+    static const char *const texts[] = {"file", "tool", "tool_version", "setup", "dtype", NULL};
+    static const char *const numbers[] = {"ranks", "nodes", NULL};
+    struct fr_json list = fr_json_member(root, "sources");
+    if (fr_json_array_length(&list) == 0) return;
+    fr_text_addf(html, "<h2>Imported files</h2>\n<table><tr>");
+    for (int i = 0; texts[i]; i++) fr_text_addf(html, "<th class=l>%s</th>", texts[i]);
+    for (int i = 0; numbers[i]; i++) fr_text_addf(html, "<th>%s</th>", numbers[i]);
+    fr_text_addf(html, "</tr>\n");
+    for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
+        struct fr_json source = fr_json_element(&list, i);
+        fr_text_addf(html, "<tr>");
+        for (int k = 0; texts[k]; k++) {
+            fr_text_addf(html, "<td class=l>");
+            put(html, fr_calibration_text(&source, texts[k]));
+            fr_text_addf(html, "</td>");
+        }
+        for (int k = 0; numbers[k]; k++)
+            fr_text_addf(html, "<td>%.0f</td>", fr_calibration_number(&source, numbers[k]));
+        fr_text_addf(html, "</tr>\n");
+    }
+    fr_text_addf(html, "</table>\n");
 }
 
 /* Residuals, and errors on what was held out, of every form. */
@@ -247,6 +272,7 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
     fr_text_addf(html, "</h1>\n");
     put_checks(checks, html);
     put_provenance(root, html);
+    put_sources(root, html);
     put_forms(root, html);
     fr_text_addf(
         html, "<h2>Figures</h2>\n<p class=key><span>&#9675; measured, bar: 95 %% interval of "

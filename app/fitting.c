@@ -126,7 +126,28 @@ static void json_gemm(struct fr_json_writer *w, const struct fr_fit_gemm *g,
             }
 }
 
-void fr_fitting_json(struct fr_text *text, const struct fr_fit_result *result) {
+/* Imported files. */
+static void json_sources(struct fr_json_writer *w, const struct fr_samples *samples) {
+    fr_json_key(w, "sources");
+    fr_json_begin_array(w);
+    for (size_t i = 0; i < samples->n_source; i++) {
+        const struct fr_sample_source *s = &samples->source[i];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "file", s->file);
+        fr_json_add_string(w, "tool", s->tool);
+        fr_json_add_string(w, "tool_version", s->tool_version);
+        fr_json_add_string(w, "setup", s->setup);
+        fr_json_add_string(w, "dtype", s->dtype);
+        fr_json_add_integer(w, "ranks", s->n_ranks);
+        fr_json_add_integer(w, "nodes", s->nodes);
+        fr_json_add_integer(w, "ranks_per_node", s->ranks_per_node);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
+                     const struct fr_fit_result *result) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     const struct fr_provenance *p = &result->provenance;
     fr_json_begin_object(&w);
@@ -158,6 +179,7 @@ void fr_fitting_json(struct fr_text *text, const struct fr_fit_result *result) {
         for (int c = 0; c < result->ops[op].n_curves; c++)
             json_series(&w, &result->ops[op], &result->ops[op].curves[c]);
     fr_json_end_array(&w);
+    json_sources(&w, samples);
     fr_json_key(&w, "operations");
     fr_json_begin_array(&w);
     for (int op = 0; op < FR_OP_COUNT; op++)
@@ -202,7 +224,7 @@ static fr_status fit_and_print(const struct fr_samples *samples, const char *out
     if (out) FR_TRY(write_cluster(result, out, err));
     if (out && strcmp(out, "-") == 0) return FR_OK;
     if (json)
-        fr_fitting_json(&text, result);
+        fr_fitting_json(&text, samples, result);
     else {
         fr_fit_print(result, &text);
         if (out) fr_text_addf(&text, "\ncluster file: %s\n", out);

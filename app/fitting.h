@@ -17,8 +17,9 @@
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
                              struct fr_error *err);
 
-/** The document "forerun/fit/1". */
-void fr_fitting_json(struct fr_text *text, const struct fr_fit_result *result);
+/** The document "forerun/fit/1" of what was fitted to @p samples. */
+void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
+                     const struct fr_fit_result *result);
 
 /** Read samples, fit, write the cluster file to @p out (NULL: nowhere) and print residuals, or
  *  with @p json the document "forerun/fit/1".  With out "-" only the cluster file is printed. */

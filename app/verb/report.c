@@ -32,7 +32,7 @@ static fr_status load(const struct fr_args *args, struct fr_json_document **docu
         status = fr_samples_read(args->word[i], &samples, err);
     if (status == FR_OK) status = fr_fit(&samples, &fitting, &result, err);
     if (status == FR_OK) {
-        fr_fitting_json(&text, &result);
+        fr_fitting_json(&text, &samples, &result);
         status = text.failed
                      ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                      : fr_json_parse(fr_text_get(&text), text.length, "fit", document, err);
@@ -45,8 +45,8 @@ static fr_status load(const struct fr_args *args, struct fr_json_document **docu
 
 static void write_json(struct fr_text *text, const struct fr_json *root,
                        const struct fr_checks *checks) {
-    static const char *const copied[] = {"provenance", "operations", "series", "gemm_left_out",
-                                         NULL};
+    static const char *const copied[] = {"provenance", "sources",       "operations",
+                                         "series",     "gemm_left_out", NULL};
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/report/1");
