@@ -67,7 +67,7 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
     if (fr_seats_refused(plan) ||
         (plan->layer_tp && plan->placement.row != &fr_placement_linear))
         reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
-    if (fr_plan_pipeline_key(plan)) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
+    if (fr_job_idle_key(job, plan)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);

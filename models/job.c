@@ -118,6 +118,14 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     return FR_OK;
 }
 
+const char *fr_job_idle_key(const struct fr_job *job, const struct fr_plan *plan) {
+    if (job->workload.transformer.layers > 0) return NULL;
+    if (plan->sequence_parallel) return "sequence_parallel";
+    if (plan->cp > 1) return "cp";
+    if (job->workload.n_layers == 0) return plan->stage_layers ? "stage_layers" : NULL;
+    return fr_job_is_pipeline(job, plan) ? NULL : fr_plan_pipeline_key(plan);
+}
+
 void fr_job_free(struct fr_job *job) {
     fr_cluster_free(&job->cluster);
     fr_workload_free(&job->workload);

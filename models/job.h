@@ -44,6 +44,10 @@ static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_
  *  a sample a rank where there are more; else one sample. */
 struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan);
 
+/** A key of @p plan, not at its default, that pricing this model does not read, or NULL: of layers
+ *  what says how a pipeline runs, of measured stages what divides a transformer. */
+const char *fr_job_idle_key(const struct fr_job *job, const struct fr_plan *plan);
+
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {
     const char *cluster, *model, *plan;

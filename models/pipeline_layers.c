@@ -39,7 +39,6 @@ fr_reasons fr_pipeline_layers_check(const struct fr_job *job, const struct fr_pl
     if (!fits) reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (plan->layer_tp) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     if (plan->chunks > 1 && w->n_layers > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
-    if (plan->sequence_parallel) reasons |= FR_BECAUSE(FR_REASON_NO_PIPELINE);
     if (plan->recompute) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[w->dtype].form) reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     for (int k = 0; k < w->n_layers; k++) reasons |= plan->method->check(&w->layers[k], &shard);

@@ -16,6 +16,7 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (fr_job_idle_key(job, plan)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     int64_t micro = fr_job_pipeline_micro_batch(job, plan);

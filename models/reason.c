@@ -114,12 +114,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(text,
                      "blocking exchanges (p2p duplex) have no closed form; use --engine event");
         break;
-    case FR_REASON_NO_PIPELINE:
-        fr_text_addf(
-            text,
-            "%s says how a pipeline runs (kinds transformer and stages); for layers it "
-            "would have no effect",
-            fr_plan_pipeline_key(plan));
+    case FR_REASON_IDLE_KEY:
+        fr_text_addf(text, "%s would have no effect on a model of kind %s%s",
+                     fr_job_idle_key(job, plan), job->workload.kind->name,
+                     job->workload.n_layers > 0 && plan->pp == 1 ? " without pipeline (pp = 1)"
+                                                                 : "");
         break;
     case FR_REASON_RECOMPUTE:
         fr_text_addf(text, "recompute is priced for transformers only");

@@ -17,7 +17,7 @@
     X(FR_REASON_NO_CLOSED_FORM, "no_closed_form")                                              \
     X(FR_REASON_COMPRESSION, "compression_not_priced_here")                                    \
     X(FR_REASON_RECOMPUTE, "recompute_not_priced_here")                                        \
-    X(FR_REASON_NO_PIPELINE, "for_pipelines_only")                                             \
+    X(FR_REASON_IDLE_KEY, "key_without_effect")                                                \
     X(FR_REASON_LOSSY, "above_max_lossy")                                                      \
     X(FR_REASON_SIZE, "too_large_to_price")                                                    \
     X(FR_REASON_DTYPE, "dtype_not_described")                                                  \

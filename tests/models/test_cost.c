@@ -139,8 +139,12 @@ static void reasons(void **state) {
     out = PRICE("frontier", "ffn-16384", "pp=3"), has_reason(&out, FR_REASON_STAGES);
     out = PRICE("cori-knl", "alexnet", "method=grid", "pp=2", "layer_tp=[1,1,1,1,1,1,1,1]"),
     has_reason(&out, FR_REASON_PIPELINE);
+    out = PRICE("frontier", "ffn-16384", "pp=2", "sequence_parallel=true"),
+    has_reason(&out, FR_REASON_IDLE_KEY);
+    out = PRICE("frontier", "ffn-16384", "pp=2", "schedule=gpipe"),
+    assert_int_equal(out.reasons, 0);
     out = PRICE("frontier", "ffn-16384", "schedule=gpipe"),
-    has_reason(&out, FR_REASON_NO_PIPELINE);
+    has_reason(&out, FR_REASON_IDLE_KEY);
     out = PRICE("frontier", "ffn-16384", "model.dtype=fp8"), has_reason(&out, FR_REASON_DTYPE);
     out = PRICE("frontier", "ffn-16384", "tp=131072"), has_reason(&out, FR_REASON_RANKS);
     out = PRICE("cori-knl", "alexnet", "method=tensor"), has_reason(&out, FR_REASON_LAYER);
