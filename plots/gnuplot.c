@@ -244,3 +244,14 @@ fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figu
     fr_text_free(&folder);
     return status;
 }
+
+bool fr_gnuplot_installed(void) {
+    char path[512];
+    for (const char *at = getenv("PATH"); at && *at;) {
+        size_t length = strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/gnuplot", (int)length, at);
+        if (access(path, X_OK) == 0) return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}

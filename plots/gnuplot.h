@@ -9,6 +9,8 @@
 #ifndef FR_PLOTS_GNUPLOT_H
 #define FR_PLOTS_GNUPLOT_H
 
+#include <stdbool.h>
+
 #include "plots/figure.h"
 
 /** Append @p string as a gnuplot string expression in which nothing is expanded: single quotes
@@ -30,5 +32,8 @@ struct fr_gnuplot_job {
  *  @return FR_OK, FR_ERR_USAGE (extension), FR_ERR_EXTERNAL, FR_ERR_IO or FR_ERR_NOMEM. */
 fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
                           struct fr_error *err);
+
+/** Is there a gnuplot in PATH? */
+bool fr_gnuplot_installed(void);
 
 #endif

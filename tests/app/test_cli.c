@@ -18,6 +18,14 @@ static void help_and_version(void **state) {
     }
 }
 
+/* Whatever the machine lacks, doctor says so and ends well. */
+static void doctor_tries_and_tells(void **state) {
+    (void)state;
+    fr_test_expect("forerun doctor --json", 0, "forerun/doctor/1", NULL);
+    fr_test_expect("forerun doctor", 0, "powercap", NULL);
+    fr_test_expect("forerun doctor --jsn", 2, NULL, "did you mean \"--json\"");
+}
+
 static void usage_errors_suggest(void **state) {
     (void)state;
     fr_test_expect("forerun predct", 2, NULL, "did you mean \"predict\"");
@@ -297,6 +305,7 @@ static void collective_counts_as_nccl_tests(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(help_and_version),
                                        cmocka_unit_test(usage_errors_suggest),
+                                       cmocka_unit_test(doctor_tries_and_tells),
                                        cmocka_unit_test(nonsense_in_sets),
                                        cmocka_unit_test(nonsense_in_files),
                                        cmocka_unit_test(infeasible_is_4_with_the_outcome),

@@ -1,0 +1,217 @@
+/* A second calibration beside the first. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+#include "calibrate/compare.h"
+#include "calibrate/statistics.h"
+
+static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+
+enum { KINDS_MAX = 12, WORST = 5 };
+
+struct match {
+    const struct fr_known_point *first;
+    double log_ratio; /* of the second median over the first */
+};
+
+struct kind {
+    char name[24];
+    size_t n, reproduced, in_median, unstated;
+    double difference, interval; /* medians */
+};
+
+struct comparison {
+    struct match *match; /* points of both that state an interval */
+    size_t n;
+    struct kind all, kind[KINDS_MAX];
+    int n_kinds;
+};
+
+static struct kind *kind_of(struct comparison *c, const char *key) {
+    char name[24];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(key, " "), key);
+    for (int i = 0; i < c->n_kinds; i++)
+        if (strcmp(c->kind[i].name, name) == 0) return &c->kind[i];
+    if (c->n_kinds == KINDS_MAX) return &c->kind[KINDS_MAX - 1];
+    struct kind *kind = &c->kind[c->n_kinds++];
+    snprintf(kind->name, sizeof kind->name, "%s", name);
+    return kind;
+}
+
+static void count(struct kind *kind, const struct match *m) {
+    kind->n++;
+    kind->reproduced += fabs(m->log_ratio) <= m->first->interval;
+    kind->in_median += fabs(m->log_ratio) <= m->first->half_width;
+}
+
+static void compare(const struct fr_known_points *a, const struct fr_known_points *b,
+                    struct comparison *c) {
+    for (size_t i = 0; i < a->n; i++) {
+        const struct fr_known_point *first = &a->item[i],
+                                    *second = fr_known_points_get(b, first->key);
+        if (!second) continue;
+        struct kind *kind = kind_of(c, first->key);
+        if (first->interval >= 1e9) {
+            kind->unstated++;
+            c->all.unstated++;
+            continue;
+        }
+        struct match *m = &c->match[c->n++];
+        *m = (struct match){first, log(second->median_s / first->median_s)};
+        count(kind, m);
+        count(&c->all, m);
+    }
+}
+
+/* Medians of difference and interval over the matches of a kind (NULL: of all). */
+static void find_medians(const struct comparison *c, const char *name, double *scratch,
+                         struct kind *kind) {
+    for (int which = 0; which < 2; which++) {
+        size_t n = 0, length = name ? strlen(name) : 0;
+        for (size_t i = 0; i < c->n; i++) {
+            const struct match *m = &c->match[i];
+            if (name && (strncmp(m->first->key, name, length) != 0 ||
+                         (m->first->key[length] && m->first->key[length] != ' ')))
+                continue;
+            scratch[n++] = which ? expm1(m->first->interval) : fabs(expm1(m->log_ratio));
+        }
+        fr_sort(scratch, n);
+        double median = n ? fr_sorted_median(scratch, n) : 0;
+        *(which ? &kind->interval : &kind->difference) = median;
+    }
+}
+
+static double outside(const struct match *m) { return fabs(m->log_ratio) - m->first->interval; }
+
+static int furthest_first(const void *a, const void *b) {
+    double x = outside(a), y = outside(b);
+    return (x < y) - (x > y);
+}
+
+static double share(size_t part, size_t all) { return all ? (double)part / (double)all : 0; }
+
+static void json_kind(struct fr_json_writer *w, const struct kind *k) {
+    fr_json_add_integer(w, "points", (int64_t)k->n);
+    fr_json_add_number(w, "reproduced", share(k->reproduced, k->n));
+    fr_json_add_number(w, "in_median_interval", share(k->in_median, k->n));
+    fr_json_add_integer(w, "unstated", (int64_t)k->unstated);
+    fr_json_add_number(w, "difference", k->difference);
+    fr_json_add_number(w, "interval", k->interval);
+}
+
+static void write_json(const struct comparison *c, const struct fr_args *args,
+                       struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/compare/1");
+    fr_json_add_string(&w, "first", args->word[0]);
+    fr_json_add_string(&w, "second", args->word[1]);
+    json_kind(&w, &c->all);
+    fr_json_key(&w, "kinds");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < c->n_kinds; i++) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "kind", c->kind[i].name);
+        json_kind(&w, &c->kind[i]);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_key(&w, "worst");
+    fr_json_begin_array(&w);
+    for (size_t i = 0; i < c->n && i < WORST && outside(&c->match[i]) > 0; i++) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "point", c->match[i].first->key);
+        fr_json_add_number(&w, "difference", expm1(c->match[i].log_ratio));
+        fr_json_add_number(&w, "interval", expm1(c->match[i].first->interval));
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+static void text_kind(struct fr_text *text, const char *name, const struct kind *k) {
+    fr_text_addf(text, "%-12s %7zu %11.1f %% %11.2f %% %11.2f %% %14.1f %% %9zu\n", name, k->n,
+                 100 * share(k->reproduced, k->n), 100 * k->difference, 100 * k->interval,
+                 100 * share(k->in_median, k->n), k->unstated);
+}
+
+static void write_text(const struct comparison *c, struct fr_text *text) {
+    fr_text_addf(text, "%-12s %7s %13s %13s %13s %16s %9s\n", "kind", "points", "reproduced",
+                 "difference", "interval", "in median's own", "unstated");
+    for (int i = 0; i < c->n_kinds; i++) text_kind(text, c->kind[i].name, &c->kind[i]);
+    text_kind(text, "all", &c->all);
+    fr_text_addf(text,
+                 "\nreproduced: second median within the interval that the first calibration "
+                 "states for a repetition;\ndifference, interval: medians over points\n");
+    for (size_t i = 0; i < c->n && i < WORST && outside(&c->match[i]) > 0; i++)
+        fr_text_addf(text, "%s  %s: %+.1f %%, stated %.1f %%\n",
+                     i ? "                 " : "furthest outside:", c->match[i].first->key,
+                     100 * expm1(c->match[i].log_ratio),
+                     100 * expm1(c->match[i].first->interval));
+}
+
+static fr_status read_points(const char *path, struct fr_known_points *points,
+                             struct fr_error *err) {
+    struct fr_samples samples = {0};
+    fr_status status = fr_samples_read(path, &samples, err);
+    if (status == FR_OK && fr_known_points_find(&samples, points) != FR_OK)
+        status = fr_fail(err, FR_ERR_NOMEM, path, "does not fit in memory");
+    fr_samples_free(&samples);
+    return status;
+}
+
+static fr_status report(struct comparison *c, const struct fr_args *args, double *scratch,
+                        struct fr_error *err) {
+    struct fr_text text = {0};
+    for (int i = 0; i < c->n_kinds; i++) find_medians(c, c->kind[i].name, scratch, &c->kind[i]);
+    find_medians(c, NULL, scratch, &c->all);
+    if (c->n > 0) qsort(c->match, c->n, sizeof *c->match, furthest_first);
+    if (fr_args_has(args, "json"))
+        write_json(c, args, &text);
+    else
+        write_text(c, &text);
+    return fr_app_print(&text, err);
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_known_points a = {0}, b = {0};
+    struct comparison c = {.n = 0};
+    double *scratch = NULL;
+    if (args->n_words != 2)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "two files of samples are compared, got %d",
+                       args->n_words);
+    fr_status status = read_points(args->word[0], &a, err);
+    if (status == FR_OK) status = read_points(args->word[1], &b, err);
+    if (status != FR_OK) goto done;
+    c.match = calloc(a.n + 1, sizeof *c.match);
+    scratch = calloc(a.n + 1, sizeof *scratch);
+    if (!c.match || !scratch) {
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+        goto done;
+    }
+    compare(&a, &b, &c);
+    status = c.n + c.all.unstated > 0 ? report(&c, args, scratch, err)
+                                      : fr_fail(err, FR_ERR_INPUT, args->word[1],
+                                                "has no point of %.200s", args->word[0]);
+done:
+    free(c.match);
+    free(scratch);
+    fr_known_points_free(&a);
+    fr_known_points_free(&b);
+    return status;
+}
+
+const struct fr_verb fr_verb_compare = {
+    .name = "compare",
+    .summary = "does a second calibration reproduce the first within its stated intervals",
+    .usage = "FIRST.jsonl SECOND.jsonl [--json]",
+    .details =
+        "Every point that both measured: the second median against the interval that the "
+        "first states for a\nrepetition, from its scatter within and between launches.\n",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,301 @@
+/* What works on this machine, found out by trying it, and what to install or ask for. */
+#define _GNU_SOURCE /* unshare */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "app/load.h"
+#include "app/verb.h"
+#include "base/data.h"
+#include "base/file.h"
+#include "calibrate/calibrate.h"
+#include "calibrate/power.h"
+#include "calibrate/samples.h"
+#include "plots/gnuplot.h"
+
+static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+
+enum state { WORKS, LIMITED, MISSING };
+static const char *const states[] = {"works", "limited", "missing"};
+enum { FINDINGS_MAX = 32 };
+
+struct finding {
+    const char *name;
+    enum state state;
+    char found[400], ask[300]; /* ask: "" when it works */
+};
+
+struct doctor {
+    struct finding finding[FINDINGS_MAX];
+    int n;
+    bool needed_missing; /* what every calibration needs */
+};
+
+static struct finding *add(struct doctor *d, const char *name, enum state state,
+                           const char *ask) {
+    struct finding *f = &d->finding[d->n++];
+    *f = (struct finding){.name = name, .state = state};
+    snprintf(f->ask, sizeof f->ask, "%s", state == WORKS ? "" : ask);
+    return f;
+}
+
+static bool in_path(const char *program) {
+    char path[512];
+    const char *at = getenv("PATH");
+    while (at && *at) {
+        size_t length = strcspn(at, ":");
+        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, program);
+        if (access(path, X_OK) == 0) return true;
+        at += length + (at[length] == ':');
+    }
+    return false;
+}
+
+/* Is there a program of ours beside this one? */
+static bool beside_us(const char *name) {
+    char path[4200];
+    ssize_t length = readlink("/proc/self/exe", path, 4096);
+    if (length <= 0) return false;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (!slash) return false;
+    snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "%s", name);
+    return access(path, R_OK) == 0;
+}
+
+static bool processor_has(const char *flag) {
+    char line[8192], word[32];
+    bool found = false;
+    FILE *file = fopen("/proc/cpuinfo", "r");
+    snprintf(word, sizeof word, " %s ", flag);
+    while (file && !found && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = ' ';
+        found = strncmp(line, "flags", 5) == 0 && strstr(line, word);
+    }
+    if (file) fclose(file);
+    return found;
+}
+
+/* The smallest calibration there is: its provenance says what is here. */
+static fr_status try_calibration(const char *launcher, const char *only, const char *sizes,
+                                 struct fr_samples *samples, struct fr_error *err) {
+    char path[] = "/tmp/forerun-doctor-XXXXXX";
+    int fd = mkstemp(path), quiet = dup(STDERR_FILENO), null_fd;
+    if (fd < 0) return fr_fail(err, FR_ERR_IO, path, "cannot be made: %s", strerror(errno));
+    close(fd);
+    const struct fr_calibrate_options o = {.launch = {.n_ranks = 2, .launcher = launcher},
+                                           .samples = path,
+                                           .only = only,
+                                           .sizes = sizes,
+                                           .quick = true,
+                                           .seed = -1,
+                                           .reps = 1,
+                                           .launches = 1,
+                                           .budget_s = 1};
+    /* Launchers explain a failure at length; doctor says it in a line. */
+    if ((null_fd = open("/dev/null", O_WRONLY)) >= 0) dup2(null_fd, STDERR_FILENO);
+    fr_status status = fr_calibrate_run(&o, err);
+    if (quiet >= 0) dup2(quiet, STDERR_FILENO);
+    if (quiet >= 0) close(quiet);
+    if (null_fd >= 0) close(null_fd);
+    if (status == FR_OK) status = fr_samples_read(path, samples, err);
+    unlink(path);
+    return status;
+}
+
+static void check_blas(struct doctor *d, const struct fr_provenance *p) {
+    bool avx512 = processor_has("avx512f"), avx2 = processor_has("avx2");
+    bool old = strcmp(p->blas_core, "Prescott") == 0 && avx2;
+    char ask[200];
+    snprintf(
+        ask, sizeof ask,
+        "OPENBLAS_CORETYPE=%s in the environment, or a newer OpenBLAS: products are several "
+        "times faster",
+        avx512 ? "SkylakeX" : "Haswell");
+    struct finding *f = add(d, "blas", old ? LIMITED : WORKS, ask);
+    snprintf(f->found, sizeof f->found, "%.150s; kernels %s%s", p->blas, p->blas_core,
+             old ? ", which are not this processor's" : ", which fit this processor");
+}
+
+static void check_ranks(struct doctor *d, const struct fr_provenance *p) {
+    int cores = fr_launch_cores();
+    struct finding *f =
+        add(d, "ranks", cores >= 2 && !p->oversubscribed ? WORKS : LIMITED,
+            "more cores (or a larger quota) for this process: ranks that share one measure the "
+            "scheduler");
+    snprintf(f->found, sizeof f->found,
+             "%d core(s), so up to %d rank(s) without oversubscription", cores, cores);
+    bool pinned = strstr(p->pinning, "verified through hwloc") != NULL;
+    f = add(
+        d, "pinning", pinned ? WORKS : LIMITED,
+        "a launcher that binds ranks to cores (mpirun --bind-to core, srun --cpu-bind=cores)");
+    snprintf(f->found, sizeof f->found, "%s", p->pinning);
+    f = add(d, "clock", p->clock_resolution_s < 1e-6 ? WORKS : LIMITED,
+            "a finer clock source (tsc in /sys/devices/system/clocksource)");
+    snprintf(f->found, sizeof f->found, "resolution %.0f ns", p->clock_resolution_s * 1e9);
+}
+
+static void check_mpi(struct doctor *d) {
+    struct fr_samples samples = {0};
+    struct fr_error err = {.status = FR_OK};
+    fr_status status = try_calibration(NULL, "kernel,send_recv", "8", &samples, &err);
+    struct finding *f =
+        add(d, "mpi", status == FR_OK ? WORKS : MISSING,
+            "Open MPI (apt-get install openmpi-bin), or name your launcher with "
+            "--launcher");
+    d->needed_missing = status != FR_OK;
+    if (status == FR_OK) {
+        snprintf(f->found, sizeof f->found, "%.80s: 2 ranks ran, on %.60s",
+                 samples.provenance.mpi, samples.provenance.hosts);
+        check_ranks(d, &samples.provenance);
+        check_blas(d, &samples.provenance);
+    } else
+        snprintf(f->found, sizeof f->found, "%.100s%s%.250s", err.where, *err.where ? ": " : "",
+                 err.detail);
+    fr_samples_free(&samples);
+}
+
+static void check_meters(struct doctor *d) {
+    for (int i = 0; fr_meters[i] && d->n < FINDINGS_MAX - 8; i++) {
+        const struct fr_meter *m = fr_meters[i];
+        struct fr_error err = {.status = FR_OK};
+        void *state = NULL;
+        bool works = m->by_request || m->open(NULL, &state, &err) == FR_OK;
+        struct finding *f = add(d, m->name, works ? WORKS : MISSING, m->ask);
+        if (works)
+            snprintf(f->found, sizeof f->found, "power meter: %s (%s)%s", m->summary,
+                     fr_quality_names[m->quality], m->by_request ? ", by --meter" : "");
+        else
+            snprintf(f->found, sizeof f->found, "power meter: %.80s%s%.200s", err.where,
+                     *err.where ? ": " : "", err.detail);
+        if (state) m->close(state);
+    }
+}
+
+static const char two_hosts[] =
+    "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+    "<platform version=\"4.1\"><zone id=\"w\" routing=\"Full\">"
+    "<host id=\"a\" speed=\"1Gf\"/>\n<host id=\"b\" speed=\"1Gf\"/>\n"
+    "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>"
+    "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone></platform>\n";
+
+static void check_simulation(struct doctor *d) {
+    char path[64], launcher[96];
+    struct fr_samples samples = {0};
+    struct fr_error err = {.status = FR_OK};
+    bool program = beside_us("forerun-simgrid");
+    struct finding *f = add(d, "simgrid", program ? WORKS : MISSING,
+                            "SimGrid (apt-get install libsimgrid-dev g++), then build again");
+    snprintf(f->found, sizeof f->found, "--engine and --network simgrid: forerun-simgrid is %s",
+             program ? "here" : "not built");
+    snprintf(path, sizeof path, "/tmp/forerun-doctor-%d.xml", (int)getpid());
+    snprintf(launcher, sizeof launcher, "smpi:%s", path);
+    fr_status status = fr_file_write(path, two_hosts, sizeof two_hosts - 1, &err);
+    if (status == FR_OK) status = try_calibration(launcher, "send_recv", "8", &samples, &err);
+    unlink(path);
+    f = add(d, "smpi", status == FR_OK ? WORKS : MISSING,
+            "SimGrid (apt-get install libsimgrid-dev), then build again");
+    snprintf(f->found, sizeof f->found, "calibrate --launcher smpi:PLATFORM: %.250s",
+             status == FR_OK ? "2 simulated ranks ran" : err.detail);
+    fr_samples_free(&samples);
+}
+
+/* Tried in a child, which leaves nothing behind. */
+static bool can_unshare(void) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) _exit(unshare(CLONE_NEWNET | CLONE_NEWUTS) == 0 ? 0 : 1);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void check_namespaces(struct doctor *d) {
+    bool may = can_unshare(), tools = in_path("ip") && in_path("tc") && in_path("unshare");
+    struct finding *f = add(d, "namespaces", may && tools ? WORKS : MISSING,
+                            may ? "iproute2 and util-linux" : "root, for network namespaces");
+    snprintf(f->found, sizeof f->found, "several hosts on one machine (tests only): %s",
+             !may    ? "this user may not make them"
+             : tools ? "can be made"
+                     : "ip, tc or unshare is not installed");
+}
+
+static void check_rest(struct doctor *d) {
+    char data[512] = "";
+    bool gnuplot = fr_gnuplot_installed(), srun = in_path("srun");
+    bool has_data = fr_data_find("osu", data, sizeof data);
+    struct finding *f = add(d, "pictures", gnuplot ? WORKS : MISSING,
+                            "gnuplot (apt-get install gnuplot-nox), for forerun plot");
+    snprintf(f->found, sizeof f->found, "pictures: %s",
+             gnuplot ? "installed" : "not installed");
+    f = add(d, "slurm-launcher", srun ? WORKS : MISSING,
+            "nothing, unless this is a Slurm cluster: then load its module");
+    snprintf(f->found, sizeof f->found, "srun is %s", srun ? "here" : "not here");
+    f = add(
+        d, "data", has_data ? WORKS : MISSING,
+        "the folder of published measurements, named by FORERUN_DATA, for forerun reproduce");
+    snprintf(f->found, sizeof f->found, "published measurements: %.200s",
+             has_data ? data : "no shared/data above this folder and none in FORERUN_DATA");
+}
+
+static void write_json(const struct doctor *d, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/doctor/1");
+    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_bool(&w, "can_calibrate", !d->needed_missing);
+    fr_json_key(&w, "checks");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < d->n; i++) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "name", d->finding[i].name);
+        fr_json_add_string(&w, "state", states[d->finding[i].state]);
+        fr_json_add_string(&w, "found", d->finding[i].found);
+        if (*d->finding[i].ask) fr_json_add_string(&w, "ask", d->finding[i].ask);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+static void write_text(const struct doctor *d, struct fr_text *text) {
+    for (int i = 0; i < d->n; i++) {
+        const struct finding *f = &d->finding[i];
+        fr_text_addf(text, "%-15s %-8s %s\n", f->name, states[f->state], f->found);
+        if (*f->ask) fr_text_addf(text, "%-24s -> %s\n", "", f->ask);
+    }
+    fr_text_addf(text, "\n%s\n",
+                 d->needed_missing ? "This machine cannot be calibrated yet."
+                                   : "This machine can be calibrated: forerun calibrate");
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct doctor doctor = {.n = 0};
+    struct fr_text text = {0};
+    if (args->n_words)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    check_mpi(&doctor);
+    check_meters(&doctor);
+    check_simulation(&doctor);
+    check_namespaces(&doctor);
+    check_rest(&doctor);
+    if (fr_args_has(args, "json"))
+        write_json(&doctor, &text);
+    else
+        write_text(&doctor, &text);
+    return fr_app_print(&text, err);
+}
+
+const struct fr_verb fr_verb_doctor = {
+    .name = "doctor",
+    .summary = "what works on this machine, and what to install or ask for",
+    .usage = "[--json]",
+    .details = "Tries what calibration needs: two MPI ranks, BLAS, pinning, power meters, "
+               "simulated hosts,\nnamespaces, pictures. Nothing is left behind.\n",
+    .options = options,
+    .run = run,
+};
