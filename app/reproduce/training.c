@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/training/ablation.h"
 #include "app/training/table.h"
 #include "base/parallel.h"
 #include "calibrate/profile_fit.h"
@@ -33,6 +34,7 @@ static const struct fr_table_limits profile_limits = {.mean = 0.015,
                                                       .covered_to = 0.97};
 static const struct fr_table_limits multi_limits = {
     .mean = 0.09, .median = 0.065, .aim_mean = 0.07, .covered_from = 0.8, .covered_to = 0.97};
+static const struct fr_table_limits from_single_limits = {.mean = 0.09, .median = 0.065};
 static const struct fr_table_limits sc21_limits = {
     .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, .covered_from = 0.8, .covered_to = 0.97};
 static const struct fr_table_limits seqsel_limits = {
@@ -156,13 +158,58 @@ static fr_status vtrain(struct fr_reproduction *r, struct fr_error *err) {
                        "each (hidden, tp, micro-batch) predicted from all the others",
                        &single_limits, true, err);
     if (status == FR_OK) status = profiled(r, &set, err);
+    if (status == FR_OK) {
+        static const char *const wide[] = {"plan.tp", NULL};
+        const struct fr_tune_options options = tuning();
+        int kept = 0;
+        for (int i = 0; i < set.n; i += 4)
+            set.use[kept++] = set.use[i]; /* a quarter is enough */
+        set.n = kept;
+        status = fr_ablation_add(r, "vtrain_single", "dgx-a100", &set, wide, &options, err);
+    }
     fr_table_free(&set);
+    return status;
+}
+
+/* The same rows from the coefficients of one node, with tp's link and the network refitted to all
+ * plans but the one predicted. */
+static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster *prior,
+                             const struct fr_table_set *multi, struct fr_error *err) {
+    static const char *const plan[] = {"model",   "plan.tp",          "plan.pp",
+                                       "plan.dp", "plan.micro_batch", NULL};
+    static const char *const refitted[] = {"node_latency", "node_bandwidth", "network_latency",
+                                           "network_bandwidth"};
+    struct fr_table_set single = {0};
+    struct fr_tune_options options = tuning();
+    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    struct fr_scored *scored = calloc((size_t)multi->n + 1, sizeof *scored);
+    fr_status status =
+        tuned && scored ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK)
+        status = fr_table_read("training/vtrain_single_node.csv", &single, err);
+    if (status == FR_OK) status = fr_tune(prior, single.use, single.n, &options, tuned, err);
+    options.held = ~(uint32_t)0;
+    for (size_t k = 0; k < sizeof refitted / sizeof *refitted; k++)
+        options.held &= ~((uint32_t)1 << fr_coefficient_find(refitted[k]));
+    if (status == FR_OK)
+        status = fr_study_cross(&tuned->cluster, multi->use, multi->n, NULL, 0, plan, &options,
+                                scored, NULL, err);
+    if (status == FR_OK)
+        status =
+            fr_table_add(r, "vtrain_multi_from_single",
+                         "device and host of one node; tp's link and the network refitted, "
+                         "each plan from all the others",
+                         scored, multi->n, &from_single_limits, true, err);
+    fr_table_free(&single);
+    free(tuned);
+    free(scored);
     return status;
 }
 
 static fr_status selene(struct fr_reproduction *r, struct fr_error *err) {
     static const char *const plan[] = {"model",   "plan.tp",          "plan.pp",
                                        "plan.dp", "plan.micro_batch", NULL};
+    static const char *const mesh[] = {"model", "plan.tp", "plan.pp", "plan.dp", NULL};
     struct fr_table_set multi = {0}, sc21 = {0}, seqsel = {0};
     struct fr_cluster prior = {0};
     struct fr_tune_result *tuned = calloc(2, sizeof *tuned);
@@ -177,6 +224,11 @@ static fr_status selene(struct fr_reproduction *r, struct fr_error *err) {
         status = cross(r, "vtrain_multi", "dgx-a100", &multi, plan,
                        "each plan of each model predicted from all the others", &multi_limits,
                        true, err);
+    if (status == FR_OK) {
+        const struct fr_tune_options options = tuning();
+        status = fr_ablation_add(r, "vtrain_multi", "dgx-a100", &multi, mesh, &options, err);
+    }
+    if (status == FR_OK) status = from_single(r, &prior, &multi, err);
     if (status == FR_OK)
         status = transfer(r, "sc21", &prior, &multi, &sc21,
                           "coefficients of vTrain's rows over several nodes, none fitted here",

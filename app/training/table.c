@@ -62,7 +62,9 @@ static void add_score(struct fr_reproduction *r, const char *name, const struct 
     if (a->must != 0)
         used = snprintf(note, sizeof note, "must be at %s %.4g", a->least ? "least" : "most",
                         a->must);
-    if (a->aim != 0) snprintf(note + used, sizeof note - (size_t)used, ", aim %.4g", a->aim);
+    if (a->aim != 0)
+        snprintf(note + used, sizeof note - (size_t)used, "%saim %.4g", used ? ", " : "",
+                 a->aim);
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, a->value, "1", 0, note, "%s/%s", name, a->what);
     if (r->failed || a->must == 0) return;
     r->rows[r->count - 1].holds = a->least ? a->value >= a->must : a->value <= a->must;

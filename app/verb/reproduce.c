@@ -7,9 +7,11 @@
 
 #include "app/load.h"
 #include "app/measured.h"
+#include "app/training/markdown.h"
 #include "app/verb.h"
 
 static const struct fr_option options[] = {
+    {"markdown", NULL, "the scores of `training` as the tables of docs/accuracy.md", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
@@ -71,6 +73,8 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK && json)
         json_rows(w, &r);
+    else if (status == FR_OK && fr_args_has(args, "markdown"))
+        fr_training_markdown(&r, w->text);
     else if (status == FR_OK)
         print_text(w->text, paper, &r);
     free(r.rows);

@@ -1,0 +1,67 @@
+#include "app/training/markdown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Length of the table's name in an id: all before the last slash. */
+static size_t table_length(const char *id) {
+    const char *slash = strrchr(id, '/');
+    return slash ? (size_t)(slash - id) : 0;
+}
+
+static const struct fr_reproduce_row *find(const struct fr_reproduction *r, const char *id,
+                                           size_t length, const char *what) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strncmp(r->rows[i].id, id, length) == 0 && table_length(r->rows[i].id) == length &&
+            strcmp(r->rows[i].id + length + 1, what) == 0)
+            return &r->rows[i];
+    return NULL;
+}
+
+static void add_percent(struct fr_text *text, const struct fr_reproduce_row *row) {
+    if (row)
+        fr_text_addf(text, " %.2f %% |", 100 * row->ours);
+    else
+        fr_text_addf(text, " – |");
+}
+
+static void add_table(struct fr_text *text, const struct fr_reproduction *r,
+                      const struct fr_reproduce_row *first) {
+    static const char *const errors[] = {"mean_error", "median_error", "p90_error", "bias",
+                                         NULL};
+    size_t length = table_length(first->id);
+    const struct fr_reproduce_row *tau = find(r, first->id, length, "kendall_tau");
+    const struct fr_reproduce_row *mean = find(r, first->id, length, "mean_error");
+    fr_text_addf(text, "| `%.*s` | %s | %.0f |", (int)length, first->id, first->note,
+                 first->ours);
+    for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
+    if (tau)
+        fr_text_addf(text, " %.3f |", tau->ours);
+    else
+        fr_text_addf(text, " – |");
+    add_percent(text, find(r, first->id, length, "regret_mean"));
+    add_percent(text, find(r, first->id, length, "regret_worst"));
+    add_percent(text, find(r, first->id, length, "coverage"));
+    fr_text_addf(text, " %s |\n", mean && *mean->note ? mean->note : "–");
+}
+
+void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
+    fr_text_addf(text,
+                 "| table | procedure | n | mean error | median | 90 %% below | bias | tau | "
+                 "regret, mean | worst | in 90 %% interval | mean error asked |\n"
+                 "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++) {
+        size_t length = table_length(r->rows[i].id);
+        if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
+            add_table(text, r, &r->rows[i]);
+    }
+    fr_text_addf(text,
+                 "\nWhat each ingredient is worth: mean error without it minus with it, all "
+                 "coefficients refitted, cross-validated.\n\n"
+                 "| ingredient | worth | |\n|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++)
+        if (strncmp(r->rows[i].id, "ablation/", 9) == 0)
+            fr_text_addf(text, "| `%s` | %+.2f %% | %s |\n", r->rows[i].id + 9,
+                         100 * r->rows[i].ours, r->rows[i].note);
+}
