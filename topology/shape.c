@@ -46,7 +46,8 @@ static fr_status apply_fabric(const struct fr_json *node, struct fr_fabric *fabr
         for (int i = 0; i < fabric->count[k]; i++) product *= (double)fabric->value[k][i];
         if (product > ports) ports = product;
     }
-    if (ports > 1e9) return fr_json_fail(node, err, "has more than 1e9 ports");
+    if (ports > FR_FABRIC_MAX)
+        return fr_json_fail(node, err, "has more than %d ports", FR_FABRIC_MAX);
     if (node_ranks % outer->shared_by != 0)
         return fr_json_fail(node, err,
                             "needs links of level \"%s\" that belong to one node: %" PRId64
@@ -57,7 +58,7 @@ static fr_status apply_fabric(const struct fr_json *node, struct fr_fabric *fabr
     const char *why = fabric->shape->make(fabric);
     if (why) return fr_json_fail(node, err, "shape \"%s\" %s", fabric->shape->name, why);
     if ((double)fabric->n_ports * (double)outer->shared_by > (double)FR_RANKS_MAX ||
-        fabric->n_links > FR_RANKS_MAX)
+        fabric->n_links > 64 * (int64_t)FR_FABRIC_MAX)
         return fr_json_fail(node, err, "is too large");
     if (fabric->n_ports % fabric->per_node != 0)
         return fr_json_fail(

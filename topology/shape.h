@@ -27,6 +27,8 @@ enum {
     FR_SHAPE_KEYS = 4,  /**< parameters of a shape, at most */
     FR_SHAPE_SIZES = 8, /**< numbers of one, at most */
     FR_ROUTE_MAX = 128, /**< links of a route, at most */
+    /** Ports or links, roughly: they are counted one by one where collectives contend. */
+    FR_FABRIC_MAX = 1 << 25,
 };
 
 /** Numbers that a shape is asked for: `name` is their key. */

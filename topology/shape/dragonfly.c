@@ -21,6 +21,9 @@ static struct size size_of(const struct fr_fabric *f) {
 static const char *make(struct fr_fabric *f) {
     if (!f->count[GLOBAL]) f->value[GLOBAL][0] = 1;
     struct size s = size_of(f);
+    double links = (double)s.groups * (double)s.switches * (double)(s.switches + s.global);
+    if (links > FR_FABRIC_MAX || links * (double)s.ports > 1e3 * FR_FABRIC_MAX)
+        return "has too many links";
     if (s.groups > 1 && s.copies == 0)
         return "has fewer links out of a group (routers x global) than other groups";
     f->n_ports = s.groups * s.switches * s.ports;

@@ -29,7 +29,7 @@ static const char *make(struct fr_fabric *f) {
     for (int i = tiers; i-- > 0;) f->n_ports *= f->value[DOWN][i];
     for (int i = 1; i < tiers; i++) {
         int64_t groups = f->n_ports / ports_of(f, i);
-        if (links_up(f, i) > ((int64_t)1 << 40) / groups) return "has too many links";
+        if (links_up(f, i) > FR_FABRIC_MAX / groups) return "has too many links";
         f->n_links += 2 * groups * links_up(f, i);
         f->n_switches += groups;
     }

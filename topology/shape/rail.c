@@ -11,6 +11,10 @@ static int64_t pods_of(const struct fr_fabric *f) { return f->value[PODS][0]; }
 static const char *make(struct fr_fabric *f) {
     if (!f->count[PODS]) f->value[PODS][0] = 1;
     if (!f->count[UP]) f->value[UP][0] = f->value[POD][0];
+    double switches = (double)pods_of(f) * (double)f->per_node;
+    if (switches * (double)f->value[POD][0] > FR_FABRIC_MAX ||
+        switches * (double)f->value[UP][0] > FR_FABRIC_MAX)
+        return "has too many links";
     f->n_ports = pods_of(f) * f->value[POD][0] * f->per_node;
     bool spine = pods_of(f) > 1;
     f->n_switches = f->per_node * (pods_of(f) + spine);
