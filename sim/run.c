@@ -62,8 +62,10 @@ static void power_classes(struct timed *t, const struct fr_power *power) {
  * ranks, then dp; spelt out as the mesh does.  NULL where rank i sits in slot i. */
 static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *plan,
                                bool spelt_out, int64_t **slot, struct fr_error *err) {
-    struct fr_seats seats;
-    FR_TRY(fr_seats_make(job, plan, &seats, err));
+    struct fr_seats seats = {.mesh = fr_seats_mesh(plan)};
+    /* Linear needs no list, and its groups' costs are not asked for here. */
+    if (plan->placement.row != &fr_placement_linear)
+        FR_TRY(fr_seats_make(job, plan, &seats, err));
     int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
             pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
             dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
