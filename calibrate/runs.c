@@ -104,6 +104,7 @@ bool fr_run_find_model(const char *title, struct fr_run_row *out) {
         if (strcmp(p->kind, "model") != 0) continue;
         if (fr_json_parse(p->text, p->length, p->name, &document, NULL) != FR_OK) continue;
         struct fr_json root = fr_json_root(document), list = fr_json_member(&root, "aliases");
+        int64_t layers = 0;
         for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
             struct fr_json one = fr_json_element(&list, i);
             const char *alias = NULL;
@@ -111,6 +112,8 @@ bool fr_run_find_model(const char *title, struct fr_run_row *out) {
             if (!fr_run_mentions(title, alias)) continue;
             longest = strlen(alias);
             fr_run_row_set(out, "model", "%s", p->name);
+            fr_json_get_integer(&root, "layers", false, 1, INT64_MAX, &layers, NULL);
+            fr_run_row_set(out, "note.model_layers", "%" PRId64, layers);
         }
         fr_json_free(document);
     }

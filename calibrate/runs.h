@@ -140,7 +140,7 @@ bool fr_run_integer(const struct fr_run_source *in, const char *column, int64_t 
 /** Set @p key to the whole number of @p column. @return false where there is none. */
 bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_run_row *out,
                  const char *key);
-/** Set "model" to the preset one of whose `aliases` the @p title holds, the longest that does.
+/** Set "model", and "note.model_layers", to the preset one of whose `aliases` the @p title holds, the longest that does.
  *  @return false where none does. */
 bool fr_run_find_model(const char *title, struct fr_run_row *out);
 /** Does @p text hold @p word, letter case, blanks and punctuation aside? */

@@ -8,7 +8,7 @@
 #include "calibrate/runs.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdlib.h>
 
 static const char *const columns[] = {"release",
                                       "title",
@@ -65,11 +65,12 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_copy(in, "seq", out, "model.sequence")) return FR_RUN_NO_SIZES;
     if (!dtype) return FR_RUN_DTYPE;
     if (!fr_run_find_model(title, out)) return FR_RUN_UNKNOWN_MODEL;
+    const char *all = fr_run_row_get(out, "note.model_layers");
+    if (fr_run_integer(in, "layers", &layers) && all && layers < strtoll(all, NULL, 10))
+        return FR_RUN_PROXY;
     fr_run_skip skip = degrees(in, sharded, out);
     if (skip != FR_RUN_USABLE) return skip;
     fr_run_copy(in, "gpus", out, "ranks");
-    if (fr_run_integer(in, "layers", &layers))
-        fr_run_row_set(out, "note.layers", "%" PRId64, layers);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.dtype", "%s", dtype);
     fr_run_row_set(out, "model.gradient_dtype", "bf16");
