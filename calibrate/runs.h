@@ -38,7 +38,7 @@
     X(FR_RUN_PROXY, "proxy layers: fewer layers than the model has")                           \
     X(FR_RUN_DEGREES, "impossible degrees")                                                    \
     X(FR_RUN_DTYPE, "a number format that no model covers")                                    \
-    X(FR_RUN_EXPERTS, "a mixture of experts, which no model covers yet")                       \
+    X(FR_RUN_EXPERTS, "a mixture of experts whose sizes the file does not give")               \
     X(FR_RUN_METHOD, "a kind of training that no model covers")                                \
     X(FR_RUN_WARM_UP, "warm-up or disturbed")                                                  \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \

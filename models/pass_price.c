@@ -129,6 +129,20 @@ static void add_context(const struct pricing *x, struct fr_stage *part,
     part->backward.tp_s += fmax(0, gather_s + scatter_s - 2.5 * core_s);
 }
 
+/* To the experts and back, forward and backward; again where all is recomputed. */
+static void add_experts(const struct pricing *x, struct fr_stage *part,
+                        uint32_t *extrapolated) {
+    const struct fr_plan *plan = x->plan;
+    if (plan->ep <= 1 || x->work->expert_B <= 0) return;
+    const struct fr_cluster *cluster = &x->job->cluster;
+    struct fr_group ep = fr_group_make(&cluster->levels, plan->ep, plan->tp);
+    double both_s =
+        2 * x->work->layers.n *
+        fr_cluster_comm_s(cluster, FR_OP_ALL_TO_ALL, &ep, x->work->expert_B, extrapolated);
+    part->forward.tp_s += both_s;
+    part->backward.tp_s += plan->recompute == FR_RECOMPUTE_FULL ? 2 * both_s : both_s;
+}
+
 enum { LAYERS = 1, ENDS = 2 };
 
 /* ---- parts ------------------------------------------------------------------------------- */
@@ -220,6 +234,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
         add_products(&x, 0, layers->n_gemms, &part);
         add_flash(&x, &part);
         add_context(&x, &part, extrapolated);
+        add_experts(&x, &part, extrapolated);
         add_part(&x, layers, true, &part, stage);
         /* Where branches split and join the host waits too: nothing hides these (seed 002, IV). */
         stage->forward.tp_s += x.exchange_s[0];

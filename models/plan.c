@@ -11,13 +11,15 @@ const char *const fr_plan_keys[] = {"dp",          "pp",           "tp",
                                     "exchange",    "branches",     "iterations",
                                     "layer_tp",    "stage_layers", "sequence_parallel",
                                     "bucket",      "attention",    "rank_order",
-                                    "cp",          "zero",         NULL};
+                                    "cp",          "zero",         "ep",
+                                    NULL};
 
 struct fr_plan fr_plan_default(void) {
     return (struct fr_plan){.dp = 1,
                             .pp = 1,
                             .tp = 1,
                             .cp = 1,
+                            .ep = 1,
                             .method = &fr_method_tensor,
                             .schedule = &fr_schedule_one_f_one_b,
                             .chunks = 1,
@@ -217,6 +219,7 @@ const char *fr_plan_pipeline_key(const struct fr_plan *plan) {
            : plan->duplex                               ? "p2p"
            : plan->bucket_B > 0                         ? "overlap"
            : plan->cp > 1                               ? "cp"
+           : plan->ep > 1                               ? "ep"
            : plan->zero > 0                             ? "zero"
            : plan->sequence_parallel                    ? "sequence_parallel"
            : plan->stage_layers                         ? "stage_layers"
@@ -259,6 +262,7 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(read_compression(&root, &plan->compression, err));
     FR_TRY(read_overlap(&root, plan, err));
     FR_TRY(fr_json_get_integer(&root, "cp", false, 1, 1 << 20, &plan->cp, err));
+    FR_TRY(fr_json_get_integer(&root, "ep", false, 1, 1 << 20, &plan->ep, err));
     FR_TRY(fr_json_get_integer(&root, "zero", false, 0, 3, &plan->zero, err));
     FR_TRY(fr_json_get_bool(&root, "sequence_parallel", false, &plan->sequence_parallel, err));
     FR_TRY(read_stage_layers(&root, plan, &lists->stage_layers, err));

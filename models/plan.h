@@ -26,6 +26,7 @@
  *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
  *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
  *      cp 1                  context parallel: ranks that share a sequence, neighbours after tp
+ *      ep 1                  expert parallel: neighbouring replicas that share the experts
  *      zero 0                what replicas divide: 1 optimiser, 2 gradients, 3 parameters (FSDP)
  *      X
  */
@@ -84,6 +85,7 @@ struct fr_plan {
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;             /**< context parallel: ranks that share a sequence */
+    int64_t ep;             /**< expert parallel: replicas that share the experts */
     int64_t zero;           /**< what replicas divide: see models/zero.h */
     bool sequence_parallel; /**< of transformers */
     double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */

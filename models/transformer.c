@@ -1,5 +1,7 @@
 #include "models/transformer.h"
 
+#include "models/experts.h"
+
 #include <math.h>
 #include <stddef.h>
 
@@ -30,7 +32,8 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
     double out_bias = t->biases ? z.h : 0; /* after a row-divided product */
     return (struct fr_transformer_parts){
         .attention = z.h * (z.q + 2 * z.kv) + z.q * z.h + qkv_biases,
-        .mlp = z.mlp * z.h * z.f + (t->biases ? (z.mlp - 1) * z.f : 0),
+        .mlp = t->experts ? fr_experts_parameters(t) + z.h * (double)t->experts
+                          : z.mlp * z.h * z.f + (t->biases ? (z.mlp - 1) * z.f : 0),
         .replicated = 2 * norm + qk_norms + 2 * out_bias,
         .cross_replicated = norm + qk_norms + out_bias};
 }
@@ -84,6 +87,10 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     fr_reasons reasons = 0;
     if (t->heads % tp != 0 || t->kv_heads % tp != 0 || t->ffn % tp != 0 ||
         (plan->sequence_parallel && t->sequence % tp != 0) || t->sequence % plan->cp != 0)
+        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
+    if (t->experts > 0 && (t->experts % plan->ep != 0 || t->expert_ffn % tp != 0))
+        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
+    if (plan->ep > 1 && (t->experts == 0 || fr_plan_replicas(plan) % plan->ep != 0))
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (!layers_fit(t, plan)) reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* The encoder's output would have to travel with every message. */
@@ -163,14 +170,22 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     if (plan->cp > 1) work->cp_B = 2 * z.kv / tp * batch * s * value_B;
     work->attentions = attentions;
     add_product(work, z.h, tokens, z.q / tp, batch, attentions);
-    add_product(work, z.f / tp, tokens, z.h, batch, layers * (z.mlp - 1));
-    add_product(work, z.h, tokens, z.f / tp, batch, layers);
+    /* Rows of the MLP and its width; with experts each token makes several rows. */
+    double rows = t->experts ? tokens * (double)t->experts_per_token : tokens;
+    double wide = t->experts ? (double)t->expert_ffn : z.f;
+    double own_experts = t->experts ? (double)t->experts / (double)plan->ep : 1;
+    double each =
+        t->experts ? fr_experts_rows(rows / own_experts * fr_experts_load(t)) : tokens;
+    add_product(work, wide / tp, each, z.h, batch, layers * (z.mlp - 1) * own_experts);
+    add_product(work, z.h, each, wide / tp, batch, layers * own_experts);
+    if (t->experts) work->expert_B = fr_experts_sent_B(workload, plan, tokens);
     /* Read and written: two norms, two residual additions with dropout, the activation and the
      * softmax with its mask and dropout; of these one norm, one addition and the softmax belong
      * to the attention. */
     double attention = (2 + 3) * tokens * z.h / between + 4 * scores;
     double moved = layers * (attention + (2 + 3) * tokens * z.h / between +
-                             2 * (z.mlp - 1) * tokens * z.f / tp) +
+                             2 * (z.mlp - 1) * rows * wide / tp +
+                             (t->experts ? 4 * rows * z.h / between : 0)) +
                    cross * attention;
     double kernels = layers * fr_transformer_layer_kernels(t, plan->tp) +
                      cross * fr_transformer_cross_kernels(t, plan->tp);
@@ -189,7 +204,7 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     double heads_kept =
         2 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens + 2 * scores;
     double attention_B = heads_kept * value_B + tokens * z.h / between + scores;
-    double mlp_kept = 2 * tokens * z.h / between + z.mlp * tokens * z.f / tp;
+    double mlp_kept = 2 * tokens * z.h / between + z.mlp * rows * wide / tp;
     double all_B = attention_B + mlp_kept * value_B + tokens * z.h / between;
     double core_B = 2 * scores * value_B + scores;
     work->working_B = work->regathers[QKV] > 0 ? work->tp_B : 0; /* an input, gathered */
@@ -250,6 +265,9 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
                        cross * (parts.attention + parts.cross_replicated);
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp) +
                             cross * (parts.attention / ranks + parts.cross_replicated);
+    if (t->experts) /* a rank holds its share of the experts */
+        work->parameters_rank -=
+            layers * fr_experts_parameters(t) / ranks * (1 - 1 / (double)plan->ep);
     add_layers(workload, plan, layers, cross, work);
     work->layers = (struct fr_stage_share){.n = layers,
                                            .n_gemms = work->n_gemms,

@@ -109,6 +109,7 @@ struct fr_stage_work {
     double again_B, again_kernels, again_flash, working_B;
     double cp_B;       /**< keys and values that cp ranks gather for an attention */
     double attentions; /**< of the stage */
+    double expert_B;   /**< of one all-to-all of a layer, sent by a rank */
     struct fr_stage_share layers;
     double activation_B; /**< kept for the backward pass, a micro-batch */
 };

@@ -70,9 +70,12 @@ struct fr_transformer {
     int64_t hidden, heads, kv_heads, head_dim, ffn, sequence;
     int64_t vocabulary;          /**< before padding */
     int64_t vocabulary_multiple; /**< padded to this times tp; 0: 128, as Megatron does */
-    bool gated;                  /**< three MLP matrices (SwiGLU) instead of two */
-    bool tied;                   /**< logits use the embedding's matrix */
-    bool biases;                 /**< of the matrix products */
+    int64_t experts;             /**< in every layer's place of the MLP; 0: none */
+    int64_t experts_per_token, expert_ffn;
+    double capacity, imbalance; /**< see models/experts.h; 0: none dropped, balanced */
+    bool gated;                 /**< three MLP matrices (SwiGLU) instead of two */
+    bool tied;                  /**< logits use the embedding's matrix */
+    bool biases;                /**< of the matrix products */
     bool qkv_biases;      /**< without biases: of the query, key and value products alone */
     bool qk_norms;        /**< RMSNorm over each head's query and key */
     bool norm_biases;     /**< LayerNorm; false: RMSNorm */

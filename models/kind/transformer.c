@@ -5,23 +5,17 @@
 
 #include "models/workload.h"
 
-static const char *const keys[] = {"layers",
-                                   "hidden",
-                                   "heads",
-                                   "kv_heads",
-                                   "head_dim",
-                                   "ffn",
-                                   "sequence",
-                                   "vocabulary",
-                                   "gated",
-                                   "tied_embedding",
-                                   "biases",
-                                   "norm",
-                                   "positions",
-                                   "vocabulary_multiple",
-                                   "cross_layers",
-                                   "head_kernels",
-                                   NULL};
+static const char *const keys[] = {"layers",       "hidden",
+                                   "heads",        "kv_heads",
+                                   "head_dim",     "ffn",
+                                   "sequence",     "vocabulary",
+                                   "gated",        "tied_embedding",
+                                   "biases",       "norm",
+                                   "positions",    "vocabulary_multiple",
+                                   "experts",      "experts_per_token",
+                                   "expert_ffn",   "capacity",
+                                   "imbalance",    "cross_layers",
+                                   "head_kernels", NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
@@ -48,6 +42,19 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "ffn", false, 1, MOST, &t->ffn, err));
     FR_TRY(fr_json_get_integer(object, "vocabulary_multiple", false, 1, MOST,
                                &t->vocabulary_multiple, err));
+    FR_TRY(fr_json_get_integer(object, "experts", false, 1, 1 << 20, &t->experts, err));
+    t->experts_per_token = t->experts ? 2 : 0;
+    t->expert_ffn = t->ffn;
+    FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
+                               &t->experts_per_token, err));
+    FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
+    FR_TRY(fr_json_get_number(object, "capacity", false, 1, 1e6, &t->capacity, err));
+    FR_TRY(fr_json_get_number(object, "imbalance", false, 1, 1e6, &t->imbalance, err));
+    if (t->experts_per_token > t->experts) {
+        struct fr_json node = fr_json_member(object, "experts_per_token");
+        return fr_json_fail(&node, err, "a token cannot go to more than %" PRId64 " experts",
+                            t->experts);
+    }
     FR_TRY(fr_json_get_bool(object, "gated", false, &t->gated, err));
     FR_TRY(fr_json_get_bool(object, "tied_embedding", false, &t->tied, err));
     FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));

@@ -180,6 +180,41 @@ static void context_parallel_shares_a_sequence(void **state) {
                 0.6 * one.memory_B[FR_MEMORY_ACTIVATIONS]);
 }
 
+/* One expert that every token goes to is the MLP it stands for, but for its router and the way there. */
+static void one_expert_is_an_mlp(void **state) {
+    const char *dense[] = {COMMON, "micro_batch=4", "model.biases=false", NULL};
+    const char *one[] = {COMMON,
+                         "micro_batch=4",
+                         "model.biases=false",
+                         "model.experts=1",
+                         "model.experts_per_token=1",
+                         NULL};
+    (void)state;
+    near(predict_s(one), predict_s(dense), 0.05);
+}
+
+/* Ranks that share experts hold fewer; an uneven router makes the fullest slower, up to capacity. */
+static void experts_are_shared(void **state) {
+#define EXPERTS SHARDED, "model.experts=8", "micro_batch=2"
+    const char *alone[] = {EXPERTS, NULL}, *shared[] = {EXPERTS, "ep=8", NULL};
+    const char *uneven[] = {EXPERTS, "ep=8", "model.imbalance=2", NULL};
+    const char *dropping[] = {EXPERTS, "ep=8", "model.imbalance=2", "model.capacity=1.25",
+                              NULL};
+    const char *as_much[] = {EXPERTS, "ep=8", "model.imbalance=1.25", NULL};
+    struct fr_outcome whole, eighth, refused;
+    (void)state;
+    outcome_of(alone, &whole);
+    outcome_of(shared, &eighth);
+    assert_true(whole.parameters == eighth.parameters);
+    double experts = 2 * 8.0 * 1920 * 7680 * 52; /* two matrices of eight experts, 52 layers */
+    near(whole.parameters_rank_max - eighth.parameters_rank_max, experts * 7 / 8, 1e-9);
+    assert_true(predict_s(uneven) > predict_s(shared));
+    near(predict_s(dropping), predict_s(as_much), 1e-12);
+    const char *cannot[] = {EXPERTS, "ep=3", NULL};
+    outcome_of(cannot, &refused);
+    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
@@ -191,6 +226,8 @@ int main(void) {
         cmocka_unit_test(zero_divides_memory),
         cmocka_unit_test(sharding_costs_only_communication),
         cmocka_unit_test(context_parallel_shares_a_sequence),
+        cmocka_unit_test(one_expert_is_an_mlp),
+        cmocka_unit_test(experts_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
