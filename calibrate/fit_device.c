@@ -146,8 +146,9 @@ fr_status fr_fit_levels(const struct fr_samples *samples, struct fr_fit_result *
         struct fr_level *level = &levels->level[levels->count++];
         snprintf(level->name, sizeof level->name, "%s", fr_sample_level_names[i]);
         level->ranks = i == 0 ? per_node : per_node * (imported ? IMPORTED_NODES : p->nodes);
-        /* One network adapter a node is assumed; a pair was measured alone, all share it. */
+        /* One network adapter a node is assumed, unless pairs were measured at once. */
         level->shared_by = i == 0 || imported ? 1 : per_node;
+        if (i > 0) FR_TRY(fr_fit_shared_by(samples, i, per_node, &level->shared_by));
         FR_TRY(fit_level(result, i, imported, level, err));
     }
     result->outermost = levels->count - 1;

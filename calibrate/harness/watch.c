@@ -102,7 +102,8 @@ static void *follow(void *context) {
         int ready = poll(&up, 1, BEAT_MS);
         bool gone = sent < 0 || (ready > 0 && recv(w->up, &word, sizeof word, 0) <= 0);
         if (gone && !atomic_load(&w->quitting)) {
-            if (w->rank == 1) end_job(w, 0, "ended without a word");
+            /* After a signal the launcher is ending us all, and has said why. */
+            if (w->rank == 1 && !fr_stop_requested()) end_job(w, 0, "ended without a word");
             poll(NULL, 0, 4 * BEAT_MS); /* rank 1 speaks, if it lives */
             _exit(fr_status_exit_code(FR_ERR_PARTIAL));
         }
@@ -133,6 +134,7 @@ static void hear(struct fr_watch *w, int rank) {
 /* Nobody has moved for too long: who is silent is frozen; else who is inside a point is stuck. */
 static void check_progress(struct fr_watch *w) {
     double now_s = fr_now_s(), silent_s = FROZEN_BEATS * BEAT_MS * 1e-3;
+    if (silent_s > w->patience_s / 2) silent_s = w->patience_s / 2;
     struct word mine = own_word(w);
     if (mine.moves != w->peer[0].last.moves) w->peer[0].moved_s = now_s;
     w->peer[0].last = mine;

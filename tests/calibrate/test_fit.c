@@ -293,8 +293,37 @@ static void metered_power_is_written_with_its_tag(void **state) {
     fr_samples_free(&samples);
 }
 
+/* Eight ranks a node, pairs of four at once: alone 1 ms; with one, two and four links a node. */
+static void links_are_shared_by_as_many_as_pairs_show(void **state) {
+    (void)state;
+    static const struct {
+        double together_s;
+        int64_t wanted;
+    } cases[] = {{4e-3, 8}, {2.05e-3, 4}, {1.02e-3, 2}, {0.9e-3, 2}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct fr_samples samples = {0};
+        int64_t shared_by = 8;
+        assert_int_equal(fr_fit_shared_by(&samples, FR_SAMPLE_SYSTEM, 8, &shared_by), FR_OK);
+        assert_int_equal(shared_by, 8); /* nothing measured: as it was */
+        for (int n = 1; n <= 4; n *= 2)
+            for (int large = 0; large < 2; large++) {
+                struct fr_sample_pairs s = {.level = FR_SAMPLE_SYSTEM,
+                                            .n_pairs = n,
+                                            .size_B = large ? 1 << 20 : 8,
+                                            .time_s = !large   ? 1e-6
+                                                      : n == 4 ? cases[c].together_s
+                                                               : 1e-3};
+                assert_int_equal(fr_samples_add_pairs(&samples, &s), FR_OK);
+            }
+        assert_int_equal(fr_fit_shared_by(&samples, FR_SAMPLE_SYSTEM, 8, &shared_by), FR_OK);
+        assert_int_equal(shared_by, cases[c].wanted);
+        fr_samples_free(&samples);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(links_are_shared_by_as_many_as_pairs_show),
         cmocka_unit_test(metered_power_is_written_with_its_tag),
         cmocka_unit_test(log_coefficients_are_recovered),
         cmocka_unit_test(eager_threshold_is_found),

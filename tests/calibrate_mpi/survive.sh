@@ -1,0 +1,71 @@
+#!/bin/sh
+# survive.sh BIN -- what a calibration does when told to stop, when a rank hangs, and when it is
+# resumed on another machine.
+set -eu
+bin=$1
+work=$(mktemp -d)
+job=
+trap '[ -z "$job" ] || kill "$job" 2>/dev/null || true; rm -rf "$work"' EXIT
+cd "$work"
+
+fail() {
+  echo "$*"
+  echo '--- the job said:'
+  cat log
+  exit 1
+}
+
+lines() { if [ -e s.jsonl ]; then wc -l <s.jsonl; else echo 0; fi; }
+children() { cat "/proc/$1/task/$1/children"; }
+
+start() { # start OPTION... : in the background, and wait until it has measured something
+  rm -f log
+  "$bin/forerun" calibrate --ranks 2 --quick --budget 1h --launches 1 --only all_reduce,send_recv,kernel,memory,gemm \
+    --samples s.jsonl --out c.json "$@" >log 2>&1 &
+  job=$!
+  before=$(lines)
+  n=0
+  while [ "$(lines)" -le $((before + 20)) ]; do
+    n=$((n + 1))
+    [ $n -lt 400 ] || fail 'nothing is measured'
+    sleep 0.1
+  done
+}
+
+ended() { # ended WANTED SECONDS WHAT : the job's exit code, and in time
+  from=$(date +%s)
+  code=0
+  wait "$job" || code=$?
+  job=
+  [ "$code" = "$1" ] || fail "$3: exit $code, wanted $1"
+  [ $(($(date +%s) - from)) -le "$2" ] || fail "$3: took more than $2 s"
+}
+
+for signal in TERM USR1; do
+  rm -f s.jsonl
+  start
+  kill -"$signal" "$job"
+  ended 5 5 "SIG$signal"
+  grep -q '"reason": "signal"' s.jsonl || fail "SIG$signal: the file does not say why it ends"
+  grep -q -- --resume log || fail "SIG$signal: --resume is not mentioned"
+done
+
+# A rank that is stopped is named, with its host.
+start --resume --patience 2
+rank=
+for mpirun in $(children "$job"); do
+  for child in $(children "$mpirun"); do
+    [ "$(cat "/proc/$child/comm")" != forerun-mpi ] || rank=$child
+  done
+done
+[ -n "$rank" ] || fail 'no rank found'
+kill -STOP "$rank"
+ended 5 30 'a stopped rank'
+grep -q "rank 1 on host $(uname -n) does not answer" log || fail 'the stopped rank is not named'
+
+# Another number of ranks is another environment, and the message says so.
+code=0
+"$bin/forerun" calibrate --ranks 1 --only kernel --samples s.jsonl --out c.json --resume >log 2>&1 || code=$?
+[ $code = 3 ] || fail "a changed environment: exit $code, wanted 3"
+grep -q 'ranks was 2, is 1' log || fail 'what has changed is not named'
+echo 'signals save and stop, a stopped rank is named, a changed environment is refused'
