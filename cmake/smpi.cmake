@@ -1,4 +1,4 @@
-# forerun-smpi: the harness's own sources, unchanged, against SimGrid's MPI, so that they run on as
+# forerun-smpi: the harness's and the real programs' own sources, unchanged, against SimGrid's MPI, so that they run on as
 # many simulated hosts as wanted (forerun calibrate --launcher smpi:PLATFORM.xml).  smpirun loads a
 # program once a rank, so it is a shared object; this is what smpicc does, file by file.
 find_program(SMPIRUN smpirun)
@@ -7,19 +7,21 @@ if(NOT SIMGRID_FOUND OR NOT SMPIRUN OR NOT SMPI_INCLUDE)
   message(STATUS "no SMPI (smpirun, of libsimgrid-dev): forerun-smpi is left out")
   return()
 endif()
-file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/calibrate/harness/*.c)
-# What of the other modules it needs is compiled again, position-independent.
-file(GLOB smpi_needs CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/calibrate/samples*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/power*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/power/*.c ${CMAKE_SOURCE_DIR}/models/collective.c
-  ${CMAKE_SOURCE_DIR}/models/collective/*.c ${CMAKE_SOURCE_DIR}/models/expansion.c
-  ${CMAKE_SOURCE_DIR}/models/pattern.c ${CMAKE_SOURCE_DIR}/models/message.c
-  ${CMAKE_SOURCE_DIR}/models/device.c ${CMAKE_SOURCE_DIR}/models/gemm/*.c)
+file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/calibrate/harness/*.c ${CMAKE_SOURCE_DIR}/calibrate/apps/*.c)
+# What of the other modules they need is compiled again, position-independent.
+file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
+  ${CMAKE_SOURCE_DIR}/calibrate/power/*.c)
+file(GLOB smpi_files CONFIGURE_DEPENDS
+  ${CMAKE_SOURCE_DIR}/calibrate/samples*.c ${CMAKE_SOURCE_DIR}/calibrate/statistics.c
+  ${CMAKE_SOURCE_DIR}/calibrate/power*.c)
+list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})
 set_target_properties(fr_smpi_needs PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(fr_smpi_needs PRIVATE ${CMAKE_SOURCE_DIR})
-target_link_libraries(fr_smpi_needs PRIVATE fr_flags PkgConfig::JANSSON PkgConfig::GSL)
+target_link_libraries(fr_smpi_needs PRIVATE fr_flags PkgConfig::JANSSON PkgConfig::GSL
+                      PkgConfig::HWLOC)
 
 add_library(forerun-smpi MODULE ${smpi_sources} $<TARGET_OBJECTS:fr_smpi_needs>)
 set_target_properties(forerun-smpi PROPERTIES PREFIX "" SUFFIX ""

@@ -134,9 +134,12 @@ static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const cha
 /* Every mesh, then each traffic of seed 001 compressed where the mesh has it. */
 static void pipeline(struct design *d) {
     static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
-    for (size_t i = 0; i < sizeof gpts / sizeof *gpts; i++) {
-        const struct gpt *g = &gpts[i];
-        for (int64_t pp = 1; pp <= d->ranks; pp++) {
+    /* Many ranks, as simulated ones are, want more layers and samples, and products of less. */
+    static const struct gpt many = {16, 64, 4, 16, 256, 256};
+    bool few = d->ranks <= 8;
+    for (size_t i = 0; i < (few ? sizeof gpts / sizeof *gpts : 1); i++) {
+        const struct gpt *g = few ? &gpts[i] : &many;
+        for (int64_t pp = 1; pp <= d->ranks && pp <= g->layers; pp++) {
             bool stages = pp > 1, replicas = d->ranks / pp > 1;
             add_gpt(d, g, pp, "", "");
             if (stages)
@@ -184,13 +187,15 @@ static void add_heads(struct design *d, const struct heads *h, int64_t g, const 
 static void subgraph(struct design *d) {
     static const struct heads sets[] = {{256, 8, 32, 8}, {256, 16, 32, 8}, {512, 8, 64, 8}};
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
-        for (int64_t g = 1; g <= d->ranks; g++) {
-            add_heads(d, &sets[i], g, "", "");
+        for (int64_t g = 1; g <= d->ranks && g <= sets[i].heads; g++) {
+            struct heads h = sets[i]; /* a sample a rank at least */
+            if (d->ranks > h.batch) h.batch = (int)d->ranks;
+            add_heads(d, &h, g, "", "");
             if (g == 1) continue;
-            add_heads(d, &sets[i], g, ", all-gather", ", \"exchange\": \"all_gather\"");
-            add_heads(d, &sets[i], g, ", cSub", ", \"common\": \"subgrid\"");
+            add_heads(d, &h, g, ", all-gather", ", \"exchange\": \"all_gather\"");
+            add_heads(d, &h, g, ", cSub", ", \"common\": \"subgrid\"");
             if (g < d->ranks)
-                add_heads(d, &sets[i], g, ", round-robin", ", \"placement\": \"round-robin\"");
+                add_heads(d, &h, g, ", round-robin", ", \"placement\": \"round-robin\"");
         }
 }
 
