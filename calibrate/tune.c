@@ -105,6 +105,15 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
     return FR_OK;
 }
 
+static bool one_shape(const struct problem *p) {
+    const struct fr_transformer *first = &p->runs[0]->workload.transformer;
+    for (int i = 1; i < p->n; i++) {
+        const struct fr_transformer *t = &p->runs[i]->workload.transformer;
+        if (t->hidden != first->hidden || t->layers != first->layers) return false;
+    }
+    return true;
+}
+
 static double robust_spread(const struct problem *p) {
     double *sorted = malloc((size_t)p->n * sizeof *sorted), spread = 0;
     if (!sorted) return p->scale;
@@ -115,7 +124,9 @@ static double robust_spread(const struct problem *p) {
     double degrees = fmax(1, p->n - p->n_fitted);
     spread *= sqrt(p->n / degrees);
     free(sorted);
-    return fmax(spread, 0.01); /* iterations of one run differ by about as much */
+    /* Iterations of one run differ by about a percent; runs of one model do not show what the model
+     * of them misses of another. */
+    return fmax(spread, one_shape(p) ? usual_scale : 0.01);
 }
 
 /* Inverse of J' W J / s^2 + 1 / sigma^2. */

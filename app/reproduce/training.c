@@ -34,7 +34,8 @@ static const struct fr_table_limits profile_limits = {.mean = 0.015,
                                                       .covered_to = 0.97};
 static const struct fr_table_limits multi_limits = {
     .mean = 0.09, .median = 0.065, .aim_mean = 0.07, .covered_from = 0.8, .covered_to = 0.97};
-static const struct fr_table_limits from_single_limits = {.mean = 0.09, .median = 0.065};
+static const struct fr_table_limits from_single_limits = {
+    .mean = 0.09, .median = 0.065, .covered_from = 0.8, .covered_to = 0.97};
 static const struct fr_table_limits sc21_limits = {
     .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, .covered_from = 0.8, .covered_to = 0.97};
 static const struct fr_table_limits seqsel_limits = {
@@ -335,7 +336,8 @@ static fr_status across(struct fr_reproduction *r, const char *name, const char 
 
 static const struct fr_table_limits dense_limits = {
     .mean = 0.06, .aim_mean = 0.04, .covered_from = 0.8, .covered_to = 0.97};
-static const struct fr_table_limits reported = {.aim_mean = 0.1};
+static const struct fr_table_limits reported = {
+    .aim_mean = 0.1, .covered_from = 0.8, .covered_to = 0.97};
 
 static fr_status recipes(struct fr_reproduction *r, struct fr_error *err) {
     static const struct {

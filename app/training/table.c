@@ -76,7 +76,6 @@ static void add_coverage(struct fr_reproduction *r, const char *name, const stru
     double all = pow(0.9, s->n);
     if (isnan(s->coverage)) return;
     snprintf(note, sizeof note, "should lie in %.2f to %.2f", l->covered_from, l->covered_to);
-    if (l->covered_to <= 0) note[0] = '\0';
     if (all > 0.1) /* few rows: all of them inside is what honest intervals often give */
         snprintf(note, sizeof note,
                  "of %d rows; honest 90 %% intervals hold all of so few %.0f times in 100",
@@ -84,9 +83,11 @@ static void add_coverage(struct fr_reproduction *r, const char *name, const stru
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->coverage, "1", 0, note, "%s/coverage", name);
     if (r->failed) return;
     r->rows[r->count - 1].holds =
-        l->covered_to <= 0 ||
         (s->coverage >= l->covered_from && s->coverage <= l->covered_to) ||
         (all > 0.1 && s->coverage >= l->covered_from);
+    /* Of a table that only reports, a miss is shown and not claimed. */
+    if (l->mean == 0 && !r->rows[r->count - 1].holds)
+        r->rows[r->count - 1].role = FR_ROLE_NOT_EXPLAINED;
 }
 
 fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
