@@ -273,6 +273,7 @@ static fr_status choose(const struct fr_csv *csv, int *which, struct fr_error *e
     for (int i = 0; fr_run_readers[i]; i++) {
         if (has_columns(csv, fr_run_readers[i]->columns)) {
             *which = i;
+            fr_text_free(&names);
             return FR_OK;
         }
         fr_text_addf(&names, "%s%s", i ? ", " : "", fr_run_readers[i]->name);

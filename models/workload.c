@@ -61,7 +61,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
 /* The keys of the kind and the common ones together, for the check of unknown keys. */
 static fr_status check_keys(const struct fr_json *root, const struct fr_kind *kind,
                             struct fr_error *err) {
-    const char *all[32] = {NULL};
+    const char *all[64] = {NULL};
     int n = 0;
     for (int i = 0; common_keys[i]; i++) all[n++] = common_keys[i];
     for (int i = 0; kind->keys[i]; i++) all[n++] = kind->keys[i];
