@@ -91,6 +91,6 @@ function(fr_test module)
     target_compile_definitions(test_${module}_${unit} PRIVATE
       FR_SOURCE_DIR="${CMAKE_SOURCE_DIR}" FR_BIN_DIR="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
     add_test(NAME ${module}.${unit} COMMAND test_${module}_${unit})
-    set_tests_properties(${module}.${unit} PROPERTIES TIMEOUT 60 LABELS "${T_LABELS}")
+    set_tests_properties(${module}.${unit} PROPERTIES TIMEOUT 240 LABELS "${T_LABELS}")
   endforeach()
 endfunction()
