@@ -105,6 +105,13 @@ search paper-ghost --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,2
 search paper-grid --cluster cori-knl --model alexnet --ranks 512 \
   --vary method=grid --vary 'tp=1..512*2' --set global_batch=2048
 
+step "Do the predictions hold? Real training steps on this machine, each beside its prediction;" \
+  "predicted best and measured best of every choice."
+keep validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 2 --visit 0.05 \
+  --budget 60 --samples $out/validate.jsonl
+forerun validate --cluster $cluster --from $out/validate.jsonl --json >"$out/validate.json" ||
+  fr_stop "step $number failed: validate.json"
+
 step "Pictures of it."
 # --- pictures: figure and inputs -------------------------------------------------------------
 forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \
@@ -121,6 +128,7 @@ picture pareto $out/paper-ghost-all.json
 picture grid $out/paper-grid-all.json
 picture fit $out/fit.json
 picture gemm $out/fit.json
+picture validate $out/validate.json
 # ----------------------------------------------------------------------------------------------
 
 step "The phantom paper's tables, published beside ours."
@@ -136,4 +144,7 @@ This machine, in short
   least energy    $winner, for ffn-4096 on 2 ranks
   fastest grid    $tp x $dp (model x data parallel), for alexnet on $ranks ranks
   pictures       $pictures
+
+Confirmed by real runs ($out/validate.txt)
+$(sed -n '/^error /,$p' "$out/validate.txt" | sed 's/^/  /')
 END
