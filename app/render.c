@@ -76,12 +76,11 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
         fr_text_addf(
             text, "  %-22s %14s\n", fr_memory_names[i],
             fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
-    if (job->cluster.device.memory_B > 0 &&
-        out->memory_peak_B > 0.9 * job->cluster.device.memory_B &&
-        out->memory_peak_B <= job->cluster.device.memory_B)
+    if (fr_memory_near_edge(&job->cluster.device, out))
         strncat(note, ": near the edge, allocators fragment", sizeof note - strlen(note) - 1);
     if (out->plan.pp > 1)
-        fr_text_addf(text, "  %-22s %14" PRId64 "\n", "on stage", out->fullest_stage);
+        fr_text_addf(text, "  %-22s %14" PRId64 "   rank %" PRId64 "\n", "on stage",
+                     out->fullest_stage, out->fullest_rank);
     fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
                  fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
                  note);

@@ -269,6 +269,8 @@ void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_ou
     }
     out->part_s[FR_PART_FIXED] = device->fixed_s;
     for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
+    out->fullest_rank = plan->method == &fr_method_subgraph ? -1 : 0; /* else all are alike */
+    out->memory_B[FR_MEMORY_FRAGMENTATION] = fr_memory_fragmentation_B(device, out->memory_B);
     for (int i = 0; i < FR_MEMORY_COUNT; i++) out->memory_peak_B += out->memory_B[i];
     if (device->memory_B > 0 && out->memory_peak_B > device->memory_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);

@@ -25,8 +25,9 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
     NULL};
 
 static const char *const device_keys[] = {
-    "name",      "memory",    "memory_bandwidth", "launch", "fixed", "host_launch",
-    "host_skew", "host_pass", "attention",        "gemm",   "power", NULL};
+    "name",        "memory",    "memory_margin", "memory_bandwidth", "launch", "fixed",
+    "host_launch", "host_skew", "host_pass",     "attention",        "gemm",   "power",
+    NULL};
 static const char *const attention_keys[] = {"plain", "flash", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
                                          "quality", "source", NULL};
@@ -84,6 +85,8 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_string(object, "name", false, device->name, sizeof device->name, err));
     FR_TRY(fr_json_get_quantity(object, "memory", false, FR_QUANTITY_SIZE, 0, 1e18,
                                 &device->memory_B, err));
+    FR_TRY(
+        fr_json_get_number(object, "memory_margin", false, 0, 10, &device->memory_margin, err));
     FR_TRY(fr_json_get_quantity(object, "memory_bandwidth", true, FR_QUANTITY_RATE, 1, 1e18,
                                 &device->memory_rate_B_per_s, err));
     FR_TRY(fr_json_get_quantity(object, "launch", false, FR_QUANTITY_TIME, 0, 3600,

@@ -112,7 +112,8 @@ struct fr_attention_rates {
 
 struct fr_device {
     char name[64];
-    double memory_B; /**< 0: not stated */
+    double memory_B;      /**< 0: not stated */
+    double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
     double memory_rate_B_per_s;
     double launch_s;      /**< per kernel */
     double fixed_s;       /**< per iteration */

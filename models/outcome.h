@@ -37,7 +37,8 @@ extern const char *const fr_part_names[];
     X(FR_MEMORY_GRADIENTS, gradients)                                                          \
     X(FR_MEMORY_OPTIMIZER, optimizer)                                                          \
     X(FR_MEMORY_ACTIVATIONS, activations)                                                      \
-    X(FR_MEMORY_BUFFERS, buffers)
+    X(FR_MEMORY_BUFFERS, buffers)                                                              \
+    X(FR_MEMORY_FRAGMENTATION, fragmentation)
 
 enum {
 #define FR_MEMORY_ENUM(code, name) code,
@@ -46,6 +47,9 @@ enum {
         FR_MEMORY_COUNT
 };
 extern const char *const fr_memory_names[];
+
+/** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
+#define FR_MEMORY_EDGE 0.9
 
 struct fr_outcome {
     struct fr_plan plan;
@@ -60,7 +64,8 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
-    int64_t fullest_stage;                  /**< of a pipeline: whose rank that is */
+    int64_t fullest_stage;                  /**< of a pipeline: whose memory that is */
+    int64_t fullest_rank;                   /**< the first that holds as much; -1: not told */
     double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
     double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */
     /** Rate of a rank's own share of the network above which compressing takes longer than it
@@ -70,5 +75,21 @@ struct fr_outcome {
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
+
+/** What the allocator loses between the blocks of what comes and goes, activations and buffers:
+ *  their sum times the device's margin [B].  State is allocated once and stays whole. */
+static inline double fr_memory_fragmentation_B(const struct fr_device *device,
+                                               const double memory_B[FR_MEMORY_COUNT]) {
+    return device->memory_margin *
+           (memory_B[FR_MEMORY_ACTIVATIONS] + memory_B[FR_MEMORY_BUFFERS]);
+}
+
+/** Does the plan fit, but so tightly that a busy allocator may fail?  False where the device
+ *  states no memory. */
+static inline bool fr_memory_near_edge(const struct fr_device *device,
+                                       const struct fr_outcome *out) {
+    return device->memory_B > 0 && out->memory_peak_B > FR_MEMORY_EDGE * device->memory_B &&
+           out->memory_peak_B <= device->memory_B;
+}
 
 #endif

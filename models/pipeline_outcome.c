@@ -86,12 +86,15 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         part_B[FR_MEMORY_OPTIMIZER] = share[1] * stage->parameters_rank * w->optimizer_state_B;
         part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
+        part_B[FR_MEMORY_FRAGMENTATION] =
+            fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += stage->parameters;
         out->parameters_rank_max = fmax(out->parameters_rank_max, stage->parameters_rank);
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;
+        out->fullest_rank = i * fr_plan_pp_stride(&out->plan);
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
     if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)

@@ -130,7 +130,8 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
     fr_json_end_object(w);
 }
 
-static void memory_json(struct fr_json_writer *w, const struct fr_outcome *out) {
+static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
+                        const struct fr_outcome *out) {
     fr_json_key(w, "memory_B");
     fr_json_begin_object(w);
     bool known = isfinite(out->parameters);
@@ -138,6 +139,11 @@ static void memory_json(struct fr_json_writer *w, const struct fr_outcome *out) 
     for (int i = 0; i < FR_MEMORY_COUNT; i++)
         fr_json_add_number(w, fr_memory_names[i], known ? out->memory_B[i] : NAN);
     fr_json_end_object(w);
+    bool placed = known && out->fullest_rank >= 0;
+    fr_json_add_number(w, "fullest_rank", placed ? (double)out->fullest_rank : NAN);
+    fr_json_add_number(w, "fullest_stage", known ? (double)out->fullest_stage : NAN);
+    fr_json_add_bool(w, "near_memory_edge",
+                     known && fr_memory_near_edge(&job->cluster.device, out));
 }
 
 static void iterations_json(struct fr_json_writer *w, const struct fr_outcome *out) {
@@ -188,7 +194,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                            job->cluster.tuning.present ? "tuning" : "priors");
     }
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
-    memory_json(w, out);
+    memory_json(w, job, out);
     iterations_json(w, out);
     fr_json_key(w, "breakdown_s");
     fr_json_begin_object(w);

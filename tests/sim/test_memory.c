@@ -1,6 +1,7 @@
 /* Memory of a pipeline's fullest rank: against a count by hand of one configuration, against
  * the activations that a simulated iteration holds, and what codecs and uneven stages change. */
 #include <math.h>
+#include <stdio.h>
 
 #include "models/cost.h"
 #include "sim/run.h"
@@ -59,6 +60,45 @@ static void uneven(void **state) {
     struct fr_outcome out = price(sets);
     FR_NEAR(out.memory_B[FR_MEMORY_ACTIVATIONS], 3 * 20 * layer_activations_B(), 1e-12);
     FR_NEAR(out.memory_B[FR_MEMORY_PARAMETERS], 4 * 20 * layer_parameters(), 1e-12);
+}
+
+/* The margin is a share of what comes and goes, decides what fits, and what it leaves is flagged;
+ * nothing else of the outcome moves. */
+static void margin(void **state) {
+    (void)state;
+    const char *plain[] = {BASE, "rank_order=tp-dp-pp", "stage_layers=[4,20,20,8]", NULL};
+    struct fr_outcome none = price(plain);
+    assert_true(none.memory_B[FR_MEMORY_FRAGMENTATION] == 0);
+    assert_int_equal(none.fullest_stage, 1);
+    assert_int_equal(none.fullest_rank, 8 * 4); /* tp x dp ranks before its first */
+    double lost_B =
+        0.25 * (none.memory_B[FR_MEMORY_ACTIVATIONS] + none.memory_B[FR_MEMORY_BUFFERS]);
+    double need_B = none.memory_peak_B + lost_B;
+    static const struct {
+        double has; /* of what is needed with the margin */
+        bool fits, edge;
+    } devices[] = {{0.99, false, false}, {1.01, true, true}, {1.2, true, false}};
+    for (int i = 0; i < 3; i++) {
+        char memory[64];
+        snprintf(memory, sizeof memory, "cluster.device.memory=%.0f B",
+                 devices[i].has * need_B);
+        const char *sets[] = {BASE,
+                              "rank_order=tp-dp-pp",
+                              "stage_layers=[4,20,20,8]",
+                              "cluster.device.memory_margin=0.25",
+                              memory,
+                              NULL};
+        struct fr_job job;
+        struct fr_outcome out;
+        fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        FR_NEAR(out.memory_B[FR_MEMORY_FRAGMENTATION], lost_B, 1e-12);
+        FR_NEAR(out.memory_peak_B, need_B, 1e-12);
+        assert_true(out.time_s == none.time_s);
+        assert_int_equal(out.reasons == 0, devices[i].fits);
+        assert_int_equal(fr_memory_near_edge(&job.cluster.device, &out), devices[i].edge);
+        fr_job_free(&job);
+    }
 }
 
 /* PowerSGD keeps both factors, and with error feedback what it lost: for a message once, for
@@ -133,7 +173,7 @@ static void held_in_a_simulation(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(uneven),
-                                       cmocka_unit_test(codecs),
+                                       cmocka_unit_test(margin), cmocka_unit_test(codecs),
                                        cmocka_unit_test(held_in_a_simulation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
