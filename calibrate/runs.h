@@ -143,6 +143,23 @@ bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_r
 /** Set "model", and "note.model_layers", to the preset one of whose `aliases` the @p title holds, the longest that does.
  *  @return false where none does. */
 bool fr_run_find_model(const char *title, struct fr_run_row *out);
+/** Read the plan from the columns that tables of Megatron-LM's runs share: row_id, quality, gpu,
+ *  gpus, tp, pp, micro_batch_seqs, global_batch_seqs and, where present, dp and cp.  Assumes what
+ *  holds for all of Megatron-LM: ranks ordered tp, dp, pp, and mixed precision's 12 B of optimiser
+ *  state a parameter.  @return FR_RUN_USABLE, or why not: the first that is missing. */
+fr_run_skip fr_run_plan_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** The same for the model's shape: layers, hidden, heads, seq and, where present, model (its name),
+ *  ffn, kv_heads.  @return false where one is missing. */
+bool fr_run_shape_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** Both, and vocab. */
+fr_run_skip fr_run_columns(const struct fr_run_source *in, struct fr_run_row *out);
+/** Set measured_s from a time in units of @p unit_s. @return false where there is none. */
+bool fr_run_time(const struct fr_run_source *in, const char *column, double unit_s,
+                 struct fr_run_row *out);
+/** Set measured_s from a rate in units of @p per_unit tokens a second, of all ranks, with
+ *  columns global_batch_seqs and seq. @return false where one is missing. */
+bool fr_run_tokens_rate(const struct fr_run_source *in, const char *column, double per_unit,
+                        struct fr_run_row *out);
 /** Does @p text hold @p word, letter case, blanks and punctuation aside? */
 bool fr_run_mentions(const char *text, const char *word);
 

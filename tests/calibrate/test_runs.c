@@ -78,7 +78,8 @@ static void published_files_are_read(void **state) {
         {"training/vtrain_single_node.csv", 870},   {"training/vtrain_multi_node.csv", 57},
         {"training/megatron_sc21_table1.csv", 5},   {"training/megatron_seqsel_table5.csv", 4},
         {"training/bigscience_bloom_a100.csv", 45}, {"training/dgxc_benchmarking.csv", 100},
-        {"training/megatron_bridge.csv", 10},       {"training/llmfoundry_mpt_fsdp.csv", 100}};
+        {"training/megatron_bridge.csv", 10},       {"training/llmfoundry_mpt_fsdp.csv", 100},
+        {"training/bloom_production_logs.csv", 20}, {"training/torchtitan.csv", 4}};
     (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct fr_runs runs = {0}, again = {0};
@@ -105,11 +106,100 @@ static void published_files_are_read(void **state) {
     }
 }
 
+/* Every file of the folder is read, each row used or left out for a reason, or is refused as one
+ * that holds no runs; nothing is lost between. */
+static void every_row_is_accounted_for(void **state) {
+    char folder[512], **files = NULL;
+    size_t count = 0, read = 0;
+    struct fr_error err = {0};
+    (void)state;
+    if (!fr_data_find("training", folder, sizeof folder)) skip();
+    assert_int_equal(fr_folder_list(folder, ".csv", &files, &count, &err), FR_OK);
+    for (size_t i = 0; i < count; i++) {
+        struct fr_runs runs = {0};
+        struct fr_csv csv;
+        assert_int_equal(fr_csv_read(files[i], &csv, &err), FR_OK);
+        if (fr_runs_read(files[i], NULL, &runs, &err) == FR_OK) {
+            int seen = runs.count;
+            for (int k = 1; k < FR_RUN_SKIP_COUNT; k++) seen += runs.skipped[k];
+            if (seen != csv.n_rows)
+                fail_msg("%s: got %d of %d rows", files[i], seen, csv.n_rows);
+            if (runs.skipped[FR_RUN_INVALID])
+                fail_msg("%s: %d rows of sizes that fit no model", files[i],
+                         runs.skipped[FR_RUN_INVALID]);
+            read++;
+        } else if (!strstr(err.detail, "no reader knows these columns"))
+            fail_msg("%s: %s", err.where, err.detail);
+        fr_csv_free(&csv);
+        fr_runs_free(&runs);
+    }
+    /* All but a table of memory and a series of one run's iterations. */
+    assert_int_equal(read + 2, count);
+    fr_folder_free(files, count);
+}
+
+/* What the published columns leave out is what keeps their rows from use: with it they are read,
+ * and mean what they say. */
+static void completed_rows_are_read(void **state) {
+    struct fr_runs runs = {0};
+    struct fr_error err = {0};
+    (void)state;
+    if (read_text("row_id,model,params_billion,hidden,heads,layers,gpus,tp,pp,dp,seq,vocab,"
+                  "micro_batch_seqs,global_batch_seqs,measured_iter_time_ms,"
+                  "measured_scaling_pct,quality\n"
+                  "a,m,1,1024,16,4,8,2,2,2,1024,50257,1,8,1250,100,A\n"
+                  "b,m,1,1024,16,4,8,2,2,2,,50257,1,8,1250,100,A\n"
+                  "c,m,1,1024,16,4,8,2,2,2,1024,50257,,8,1250,100,A\n"
+                  "d,m,1,1024,16,4,8,2,2,3,1024,50257,1,8,1250,100,A\n"
+                  "e,m,1,1024,16,4,8,2,2,2,1024,50257,1,8,1250,100,C: no\n",
+                  &runs, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(runs.count, 1);
+    assert_true(fabs(runs.items[0].measured_s - 1.25) < 1e-12);
+    assert_int_equal(runs.items[0].plan.tp, 2);
+    assert_int_equal(runs.skipped[FR_RUN_NO_SIZES], 1);
+    assert_int_equal(runs.skipped[FR_RUN_NO_MICRO_BATCH], 1);
+    assert_int_equal(runs.skipped[FR_RUN_DEGREES], 1);
+    assert_int_equal(runs.skipped[FR_RUN_QUALITY], 1);
+    fr_runs_free(&runs);
+    /* 8 sequences of 4096 tokens at 1024 tokens/s on each of 8: 4 s. */
+    if (read_text("row_id,quality,model,gpus,fsdp,tp,pp,cp,seq,local_batch,global_batch_seqs,"
+                  "recompute,technique,measured_tokens_per_s_per_gpu\n"
+                  "a,A,Llama3-8B,8,4,1,1,2,4096,1,8,full AC,bf16,1024\n"
+                  "b,A,Llama3-8B,8,4,1,1,2,4096,1,8,selective AC,bf16,1024\n",
+                  &runs, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(runs.count, 1);
+    assert_true(fabs(runs.items[0].measured_s - 4) < 1e-12);
+    assert_int_equal(runs.items[0].plan.cp, 2);
+    assert_int_equal(runs.items[0].plan.zero, 3);
+    assert_int_equal(runs.skipped[FR_RUN_METHOD], 1);
+    fr_runs_free(&runs);
+    /* 14 layers on 4 stages: with embedding and logits 16, four a stage. */
+    if (read_text("row_id,model,hidden,layers,heads,seq,vocab,gpus,tp,pp,dp,micro_batch_seqs,"
+                  "global_batch_seqs,zero,dtype,recompute,iteration,measured_iter_time_s,"
+                  "reported_hw_tflops_per_gpu,note,quality\n"
+                  "a,m,1024,14,16,1024,50257,8,1,4,2,1,8,ZeRO-1,bf16,full,7,2.5,,,A\n"
+                  "b,m,1024,14,16,1024,50257,8,1,4,2,1,8,ZeRO-1,bf16,full,1,9,,,B: warm-up\n",
+                  &runs, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(runs.count, 1);
+    assert_int_equal(runs.skipped[FR_RUN_WARM_UP], 1);
+    const struct fr_plan *plan = &runs.items[0].plan;
+    assert_int_equal(plan->n_stage_layers, 4);
+    assert_int_equal(plan->stage_layers[0], 3);
+    assert_int_equal(plan->stage_layers[1], 4);
+    assert_int_equal(plan->stage_layers[3], 3);
+    fr_runs_free(&runs);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_make_a_run),
         cmocka_unit_test(faults_are_named),
         cmocka_unit_test(published_files_are_read),
+        cmocka_unit_test(every_row_is_accounted_for),
+        cmocka_unit_test(completed_rows_are_read),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }
