@@ -10,8 +10,9 @@ struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
     static const uint8_t tp_pp_dp[] = {FR_MESH_TP, FR_MESH_PP, FR_MESH_DP};
     static const uint8_t tp_dp_pp[] = {FR_MESH_TP, FR_MESH_DP, FR_MESH_PP};
     static const uint8_t data_first[] = {FR_MESH_DP, FR_MESH_TP, FR_MESH_PP};
-    struct fr_mesh mesh = {
-        .size = {[FR_MESH_TP] = plan->tp, [FR_MESH_PP] = plan->pp, [FR_MESH_DP] = fr_plan_replicas(plan)}};
+    struct fr_mesh mesh = {.size = {[FR_MESH_TP] = plan->tp,
+                                    [FR_MESH_PP] = plan->pp,
+                                    [FR_MESH_DP] = fr_plan_replicas(plan)}};
     const uint8_t *tp_first = plan->rank_order == FR_ORDER_TP_DP_PP ? tp_dp_pp : tp_pp_dp;
     memcpy(mesh.order, plan->method->data_first ? data_first : tp_first, sizeof mesh.order);
     return mesh;

@@ -222,9 +222,10 @@ static void add_t5(struct fr_reproduction *r, const struct setting *s) {
     run.batch = 32;
     double eight = gain(s, run);
     run.ways = 4;
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, 1, eight / gain(s, run), "1", 0.1,
-                     "8-way over 4-way at four samples a GPU, on 8 GPUs: \"about the same\"; tolerance 10 %",
-                     "fig15/t5/8_way_over_4_way");
+    fr_reproduce_add(
+        r, FR_ROLE_PREDICTED, 1, eight / gain(s, run), "1", 0.1,
+        "8-way over 4-way at four samples a GPU, on 8 GPUs: \"about the same\"; tolerance 10 %",
+        "fig15/t5/8_way_over_4_way");
     run = (struct run){.model = T5, .ways = 4, .ranks = 16, .batch = 64, .subgrid = true};
     fr_reproduce_add_ordering(
         r, outcome_of(s, run).reasons == FR_BECAUSE(FR_REASON_MEMORY),

@@ -393,6 +393,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_optimus = {
     .name = "optimus",
-    .title = "seed 001: volumes, Eqs. 15 and 16, Table 2, Figures 10, 14, 16; pipelines by the event engine",
+    .title = "seed 001: volumes, Eqs. 15 and 16, Table 2, Figures 10, 14, 16; pipelines by the "
+             "event engine",
     .run = run,
 };

@@ -28,7 +28,8 @@ static void by_hand(void **state) {
     near("bias", s.bias, (0.2 - 0.12 - 0.25) / 5);
     near("median", s.median_error, 0.12);
     near("worst", s.worst_error, 0.25);
-    near("tau", s.kendall_tau_within, (2.0 - 1 + 1) / 4); /* of 4 pairs within groups one is wrong */
+    near("tau", s.kendall_tau_within,
+         (2.0 - 1 + 1) / 4); /* of 4 pairs within groups one is wrong */
     near("tau of all", s.kendall_tau, 8.0 / 10);
     near("regret", s.regret_mean, 0.125);
     near("worst regret", s.regret_worst, 0.25);
