@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/statistics.h"
+#include "calibrate/score.h"
 #include "calibrate/validate/validate.h"
 
 const char *const fr_term_names[] = {"compute", "launch", "collective", "wait", NULL};
@@ -129,76 +129,45 @@ static void compare(struct fr_validate_row *row) {
     if (!meets(row) && row->profiled) row->off = furthest_term(row);
 }
 
-/* Kendall's tau-b between predicted and measured (Kendall, Biometrika 33, 1945). */
-static double correlation(const struct fr_validation *v) {
-    double agree = 0, pairs_x = 0, pairs_y = 0;
-    for (int i = 0; i < v->n_rows; i++)
-        for (int j = 0; j < i; j++) {
-            const struct fr_validate_row *a = &v->rows[i], *b = &v->rows[j];
-            if (!counts(a) || !counts(b)) continue;
-            double x = (a->predicted_s > b->predicted_s) - (a->predicted_s < b->predicted_s);
-            double y = (a->measured_s > b->measured_s) - (a->measured_s < b->measured_s);
-            agree += x * y;
-            pairs_x += x != 0;
-            pairs_y += y != 0;
-        }
-    return pairs_x > 0 && pairs_y > 0 ? agree / sqrt(pairs_x * pairs_y) : NAN;
-}
-
-/* Regret of the group that row @p first begins; NaN where there is nothing to choose. */
-static double group_regret(const struct fr_validation *v, int first) {
-    const struct fr_validate_row *predicted = NULL;
-    double best_s = INFINITY;
-    int n = 0;
-    for (int i = 0; i < v->n_rows; i++) {
-        const struct fr_validate_row *row = &v->rows[i];
-        if (!counts(row) || strcmp(row->run.group, v->rows[first].run.group) != 0) continue;
-        if (i < first) return NAN; /* told already */
-        n++;
-        best_s = fmin(best_s, row->measured_s);
-        if (!predicted || row->predicted_s < predicted->predicted_s) predicted = row;
-    }
-    return n > 1 ? predicted->measured_s / best_s - 1 : NAN;
-}
-
-static void summarise(struct fr_validation *v, double *errors, double *regrets) {
-    size_t n = 0, groups = 0;
+/* What fr_score_make says of the rows that count; coverage is ours, since measurements have an
+ * interval too. */
+static fr_status summarise(struct fr_validation *v, struct fr_scored *rows,
+                           struct fr_error *err) {
+    struct fr_score score;
     double met = 0;
     for (int i = 0; i < v->n_rows; i++) {
-        if (!counts(&v->rows[i])) continue;
-        errors[n++] = fabs(v->rows[i].error);
-        met += meets(&v->rows[i]);
-        double regret = group_regret(v, i);
-        if (isfinite(regret)) regrets[groups++] = regret;
+        const struct fr_validate_row *row = &v->rows[i];
+        bool counted = counts(row);
+        met += counted && meets(row);
+        rows[i] = (struct fr_scored){.group = row->run.group,
+                                     .measured_s = counted ? row->measured_s : NAN,
+                                     .predicted_s = counted ? row->predicted_s : NAN,
+                                     .low_s = NAN,
+                                     .high_s = NAN};
     }
-    v->n_scored = (int)n;
-    v->n_groups = (int)groups;
-    v->median_error = v->p90_error = v->regret = v->regret_worst = v->coverage = NAN;
-    fr_sort(errors, n);
-    fr_sort(regrets, groups);
-    if (n > 0) {
-        v->median_error = fr_sorted_median(errors, n);
-        v->p90_error = fr_sorted_quantile(errors, n, 0.9);
-        v->coverage = met / (double)n;
-    }
-    if (groups > 0) {
-        v->regret = fr_sorted_median(regrets, groups);
-        v->regret_worst = regrets[groups - 1];
-    }
-    v->rank_correlation = correlation(v);
+    FR_TRY(fr_score_make(rows, v->n_rows, &score, err));
+    v->n_scored = score.n;
+    v->n_groups = score.groups;
+    v->median_error = score.median_error;
+    v->p90_error = score.p90_error;
+    v->rank_correlation = score.kendall_tau;
+    v->regret = score.regret_median;
+    v->regret_worst = score.regret_worst;
+    v->coverage = score.n > 0 ? met / score.n : NAN;
+    return FR_OK;
 }
 
 fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
                             struct fr_validation *v, struct fr_error *err) {
-    double *room = calloc(2 * (size_t)v->n_rows + 1, sizeof *room);
-    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
+    struct fr_scored *rows = calloc((size_t)v->n_rows + 1, sizeof *rows);
+    if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
     fr_status status = FR_OK;
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) {
         v->rows[i].scored = v->rows[i].run.ranks <= cores;
         status = predict(cluster, &v->rows[i], err);
         if (status == FR_OK) compare(&v->rows[i]);
     }
-    if (status == FR_OK) summarise(v, room, room + v->n_rows);
-    free(room);
+    if (status == FR_OK) status = summarise(v, rows, err);
+    free(rows);
     return status;
 }
