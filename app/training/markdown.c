@@ -26,36 +26,31 @@ static void add_percent(struct fr_text *text, const struct fr_reproduce_row *row
         fr_text_addf(text, " – |");
 }
 
+static void add_tau(struct fr_text *text, const struct fr_reproduce_row *row) {
+    if (row)
+        fr_text_addf(text, " %.3f |", row->ours);
+    else
+        fr_text_addf(text, " – |");
+}
+
 static void add_table(struct fr_text *text, const struct fr_reproduction *r,
                       const struct fr_reproduce_row *first) {
     static const char *const errors[] = {"mean_error", "median_error", "p90_error", "bias",
                                          NULL};
     size_t length = table_length(first->id);
-    const struct fr_reproduce_row *tau = find(r, first->id, length, "kendall_tau");
     const struct fr_reproduce_row *mean = find(r, first->id, length, "mean_error");
     fr_text_addf(text, "| `%.*s` | %s | %.0f |", (int)length, first->id, first->note,
                  first->ours);
     for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
-    if (tau)
-        fr_text_addf(text, " %.3f |", tau->ours);
-    else
-        fr_text_addf(text, " – |");
+    add_tau(text, find(r, first->id, length, "kendall_tau"));
+    add_tau(text, find(r, first->id, length, "kendall_tau_within_groups"));
     add_percent(text, find(r, first->id, length, "regret_mean"));
     add_percent(text, find(r, first->id, length, "regret_worst"));
     add_percent(text, find(r, first->id, length, "coverage"));
     fr_text_addf(text, " %s |\n", mean && *mean->note ? mean->note : "–");
 }
 
-void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
-    fr_text_addf(text,
-                 "| table | procedure | n | mean error | median | 90 %% below | bias | tau | "
-                 "regret, mean | worst | in 90 %% interval | mean error asked |\n"
-                 "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
-    for (size_t i = 0; i < r->count; i++) {
-        size_t length = table_length(r->rows[i].id);
-        if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
-            add_table(text, r, &r->rows[i]);
-    }
+static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
     fr_text_addf(text,
                  "\nWhat each ingredient is worth: mean error without it minus with it, all "
                  "coefficients refitted, cross-validated.\n\n"
@@ -64,4 +59,28 @@ void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text)
         if (strncmp(r->rows[i].id, "ablation/", 9) == 0)
             fr_text_addf(text, "| `%s` | %+.2f %% | %s |\n", r->rows[i].id + 9,
                          100 * r->rows[i].ours, r->rows[i].note);
+}
+
+static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) {
+    fr_text_addf(text, "\nRows left out, by file and reason:\n\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const struct fr_reproduce_row *row = &r->rows[i];
+        if (strncmp(row->id, "left_out/", 9) != 0) continue;
+        fr_text_addf(text, "- `%.*s`: %.0f row%s: %s\n", (int)table_length(row->id) - 9,
+                     row->id + 9, row->ours, row->ours == 1 ? "" : "s", row->note);
+    }
+}
+
+void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
+    fr_text_addf(text,
+                 "| table | procedure | n | mean error | median | 90 %% below | bias | tau | "
+                 "in groups | regret, mean | worst | in 90 %% interval | mean error asked |\n"
+                 "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++) {
+        size_t length = table_length(r->rows[i].id);
+        if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
+            add_table(text, r, &r->rows[i]);
+    }
+    add_ablations(text, r);
+    add_left_out(text, r);
 }

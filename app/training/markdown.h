@@ -6,7 +6,10 @@
 #include "app/reproduce.h"
 #include "base/text.h"
 
-/** One table: a line for each table of runs, then one for each ablation. */
+/** Name of the marks around it in docs/accuracy.md (app/marked.h). */
+#define FR_TRAINING_MARK "forerun reproduce training"
+
+/** A line for each table of runs, one for each ablation, one for each reason why rows are left out. */
 void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/data.h"
 #include "models/preset.h"
@@ -23,6 +24,34 @@ void fr_table_free(struct fr_table_set *set) {
     free(set->use);
     fr_runs_free(&set->runs);
     *set = (struct fr_table_set){0};
+}
+
+static bool says(const struct fr_run_row *row, const char *key, const char *wanted) {
+    const char *value = fr_run_row_get(row, key);
+    return !wanted || (value && strcmp(value, wanted) == 0);
+}
+
+static bool wanted(const struct fr_run_row *row, const struct fr_table_selection *want) {
+    const char *device = fr_run_row_get(row, "note.device"),
+               *date = fr_run_row_get(row, "note.date");
+    if (want->device && (!device || !fr_run_mentions(device, want->device))) return false;
+    if (want->from_date && (!date || strcmp(date, want->from_date) < 0)) return false;
+    return says(row, "note.dtype", want->dtype) && says(row, "note.sharded", want->sharded);
+}
+
+void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want) {
+    int kept = 0;
+    for (int i = 0; i < set->n; i++)
+        if (wanted(set->use[i]->row, want)) set->use[kept++] = set->use[i];
+    set->n = kept;
+}
+
+void fr_table_left_out(struct fr_reproduction *r, const char *file,
+                       const struct fr_runs *runs) {
+    for (int i = 1; i < FR_RUN_SKIP_COUNT; i++)
+        if (runs->skipped[i])
+            fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, runs->skipped[i], "rows", 0,
+                             fr_run_skip_names[i], "left_out/%s/%d", file, i);
 }
 
 fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,

@@ -24,9 +24,20 @@ struct fr_table_set {
 fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err);
 void fr_table_free(struct fr_table_set *set);
 
+/** What a row must say of its run to be kept; NULL: anything.  Never its name. */
+struct fr_table_selection {
+    const char *dtype, *sharded; /**< note.dtype, note.sharded: exactly */
+    const char *device;          /**< note.device holds it */
+    const char *from_date;       /**< note.date is that or later */
+};
+void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want);
+
 /** A cluster preset, read.  Free with fr_cluster_free. */
 fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
                            struct fr_error *err);
+
+/** Add a row for each reason why rows of @p file were left out: how many. */
+void fr_table_left_out(struct fr_reproduction *r, const char *file, const struct fr_runs *runs);
 
 /** Add the rows of table @p name: each run (measured, predicted), then the scores.
  *  @param procedure  a sentence: what was fitted to what

@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/marked.h"
 #include "app/measured.h"
 #include "app/training/markdown.h"
 #include "app/verb.h"
+#include "base/file.h"
 
 static const struct fr_option options[] = {
     {"markdown", NULL, "the scores of `training` as the tables of docs/accuracy.md", 0},
+    {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
@@ -69,11 +72,12 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
                      struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
+    bool tables = fr_args_has(args, "markdown") || fr_args_has(args, "update");
     fr_status status = measured ? fr_measured_phantom(args, &r, err) : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK && json)
         json_rows(w, &r);
-    else if (status == FR_OK && fr_args_has(args, "markdown"))
+    else if (status == FR_OK && tables)
         fr_training_markdown(&r, w->text);
     else if (status == FR_OK)
         print_text(w->text, paper, &r);
@@ -99,6 +103,36 @@ static fr_status find(const char *name, const struct fr_paper **paper, struct fr
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "", all);
 }
 
+/* What the command printed, or what it wrote into a document. */
+static fr_status finish(const struct fr_args *args, struct fr_text *text,
+                        struct fr_error *err) {
+    const char *update = fr_args_get(args, "update");
+    if (!update) return fr_app_print(text, err);
+    fr_status status = text->failed
+                           ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                           : fr_marked_write(update, FR_TRAINING_MARK, fr_text_get(text), err);
+    fr_text_free(text);
+    return status;
+}
+
+static fr_status check(const struct fr_args *args, const struct fr_paper *wanted,
+                       struct fr_error *err) {
+    struct fr_text part = {0};
+    const char *update = fr_args_get(args, "update");
+    if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
+        return fr_fail(err, FR_ERR_USAGE, "--measured",
+                       "is of the paper phantom: forerun reproduce phantom --measured");
+    if (!update) return FR_OK;
+    if (wanted != &fr_paper_training || fr_args_has(args, "json"))
+        return fr_fail(err, FR_ERR_USAGE, "--update",
+                       "writes the tables of training: forerun reproduce training --update "
+                       "FILE");
+    /* Before a minute's work, not after. */
+    fr_status status = fr_marked_read(update, FR_TRAINING_MARK, &part, err);
+    fr_text_free(&part);
+    return status == FR_OK ? fr_file_check_writable(update, err) : status;
+}
+
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const struct fr_paper *wanted = NULL;
     struct fr_text text = {0};
@@ -108,9 +142,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     if (args->n_words > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "one paper at a time, or none for all");
     if (args->n_words == 1) FR_TRY(find(args->word[0], &wanted, err));
-    if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
-        return fr_fail(err, FR_ERR_USAGE, "--measured",
-                       "is of the paper phantom: forerun reproduce phantom --measured");
+    FR_TRY(check(args, wanted, err));
     if (json) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
@@ -124,7 +156,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
     }
-    if (status == FR_OK) return fr_app_print(&text, err);
+    if (status == FR_OK) return finish(args, &text, err);
     fr_text_free(&text);
     return status;
 }
@@ -132,7 +164,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--measured] [--json]",
+    .usage = "[NAME] [--measured] [--update FILE] [--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .run = run,
