@@ -31,7 +31,7 @@ static void fill(struct fr_network *w, int layer) {
     uint64_t seed = w->o.seed, stream = (uint64_t)(FR_STREAM_LAYER + 64 * layer);
     struct matrices m = at(w, w->real.parameters, layer);
     for (int j = 0; j < p; j++)
-        fr_fill_normal(k, seed, stream, j * in, in, j * in, in, n, sqrt(2.0 / n),
+        fr_fill_normal(k, seed, stream, j * in, in, j * in, in, n, fr_ffn_deviation(n),
                        fr_at(k, m.l, (size_t)j * (size_t)in * (size_t)in));
     if (p == 1) return;
     void *one = fr_real_alloc(k, (int64_t)in * g);
@@ -40,7 +40,7 @@ static void fill(struct fr_network *w, int layer) {
         for (int j = 0; j < p; j++) {
             if (from == j) continue;
             fr_fill_normal(k, seed, stream + 2, (int64_t)(from * p + j) * in, in, 0, g, g,
-                           sqrt(2.0 / (p * g)), one);
+                           fr_ffn_deviation(p * g), one);
             k->copy(
                 in, g, one, g,
                 fr_at(k, m.d, (size_t)j * (size_t)in * (size_t)(p * g) + (size_t)(from * g)),
@@ -163,12 +163,13 @@ static void backward(struct fr_network *w, int i) {
         const void *y = fr_at(k, w->y[i], rows), *dy = fr_at(k, w->dy, rows);
         void *dx = fr_at(k, w->dx, rows);
         k->gemm(false, true, in, in, b, 1, dy, b, y, b, 0, fr_at(k, d.l, block), in);
-        k->gemm(true, false, in, b, in, 1, fr_at(k, m.l, block), in, dy, b, 0, dx, b);
+        if (i > 0) /* nobody asks for the gradient of the inputs */
+            k->gemm(true, false, in, b, in, 1, fr_at(k, m.l, block), in, dy, b, 0, dx, b);
         if (p == 1) continue;
         size_t c = (size_t)(j * g) * (size_t)in;
         const void *dg = fr_at(k, w->dg, (size_t)(j * g) * (size_t)b);
         k->gemm(false, true, g, in, b, 1, dg, b, y, b, 0, fr_at(k, d.c, c), in);
-        k->gemm(true, false, in, b, g, 1, fr_at(k, m.c, c), in, dg, b, 1, dx, b);
+        if (i > 0) k->gemm(true, false, in, b, g, 1, fr_at(k, m.c, c), in, dg, b, 1, dx, b);
     }
     void *kept = w->dy;
     w->dy = w->dx;
@@ -179,8 +180,11 @@ static void backward(struct fr_network *w, int i) {
 static void renew(struct fr_network *w) {
     const struct fr_kernels *k = w->real.k;
     int n = w->o.width, b = w->o.batch;
-    fr_fill_normal(k, w->o.seed, FR_STREAM_X + 1000 + (uint64_t)w->steps, 0, n, 0, b, b, 1,
-                   w->y[0]);
+    uint64_t stream = FR_STREAM_X + 1000 + (uint64_t)w->steps;
+    if (w->o.dtype == FR_FP32 && b % 2 == 0)
+        fr_stream_normal(w->o.seed, stream, (int64_t)n * b, w->y[0]);
+    else
+        fr_fill_normal(k, w->o.seed, stream, 0, n, 0, b, b, 1, w->y[0]);
     k->relu((size_t)n * (size_t)b, w->y[0], w->dx);
     k->gemm(false, false, n, b, n, 1, w->wide, n, w->dx, b, 0, w->target, b);
     k->relu((size_t)n * (size_t)b, w->target, w->target);

@@ -23,4 +23,9 @@ void fr_fill_normal(const struct fr_kernels *k, uint64_t seed, uint64_t stream, 
                     int64_t rows, int64_t column0, int64_t columns, int64_t ld, double sd,
                     void *out);
 
+/** Fill @p out with @p n standard normal numbers of a stream of its own, in single precision: for
+ *  data that no division has to find again by place.  A compiler keeps the loop in vector
+ *  registers; about ten times faster than fr_fill_normal.  @p n is even. */
+void fr_stream_normal(uint64_t seed, uint64_t stream, int64_t n, float *out);
+
 #endif

@@ -61,7 +61,7 @@ static inline void serial_open(struct serial *s, uint64_t seed, const int *width
     for (int l = 0; l < n_layers; l++) {
         int64_t n = (int64_t)width[l] * width[l + 1];
         s->w[l] = serial_normal(seed, (uint64_t)(FR_STREAM_LAYER + 64 * l), n,
-                                sqrt(2.0 / width[l]), fp32);
+                                sqrt(1.0 / 3 / width[l]), fp32);
         s->dw[l] = calloc((size_t)n, sizeof *s->dw[l]);
         s->db[l] = calloc((size_t)width[l + 1], sizeof *s->db[l]);
         s->y[l + 1] = malloc((size_t)(width[l + 1] * batch) * sizeof *s->y[l + 1]);

@@ -93,7 +93,7 @@ static struct blocks make_dense(struct serial *s, int l, bool fp32) {
         .l = s->w[l],
         .c = serial_normal(SEED, stream + 1, (int64_t)p * ghost * in, 1 / sqrt(in), fp32),
         .d = serial_normal(SEED, stream + 2, (int64_t)p * p * out * ghost,
-                           sqrt(2.0 / (p * ghost)), fp32)};
+                           sqrt(1.0 / 3 / (p * ghost)), fp32)};
     for (int j = 0; j < p; j++)
         for (int i = 0; i < p; i++)
             for (int o = 0; o < out && i != j; o++)

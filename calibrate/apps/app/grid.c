@@ -128,7 +128,7 @@ static fr_status place_layer(struct fr_real *real, const struct fr_real_layer *f
     l->db = fr_at(k, l->dw, weights);
     *offset += weights + (size_t)l->rows;
     fr_fill_normal(k, real->run->seed, (uint64_t)(FR_STREAM_LAYER + 64 * i), l->row0, l->rows,
-                   0, l->in, l->in, sqrt(2.0 / l->in), l->w);
+                   0, l->in, l->in, fr_ffn_deviation(l->in), l->w);
     if (i > 0) l->x = fr_real_alloc(k, (int64_t)l->in * l->columns);
     l->y = fr_real_alloc(k, (int64_t)l->rows * l->columns);
     if (!l->y || (i > 0 && !l->x)) return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");

@@ -97,13 +97,13 @@ static void place_layer(struct fr_real *real, const struct state *s,
     l->db = fr_at(k, l->dd, (size_t)(p - 1) * decompressor);
     *offset += (size_t)layer_size(from, p, g);
     fr_fill_normal(k, seed, stream, j * l->out, l->out, j * l->in, l->in, from->inputs,
-                   sqrt(2.0 / (double)from->inputs), l->l);
+                   fr_ffn_deviation((double)from->inputs), l->l);
     fr_fill_normal(k, seed, stream + 1, j * g, g, 0, l->in, l->in, 1 / sqrt((double)l->in),
                    l->c);
     for (int64_t from_rank = 0, slot = 0; from_rank < p; from_rank++) {
         if (from_rank == j) continue;
         fr_fill_normal(k, seed, stream + 2, (from_rank * p + j) * l->out, l->out, 0, g, g,
-                       sqrt(2.0 / ((double)p * g)),
+                       fr_ffn_deviation((double)p * g),
                        fr_at(k, l->d, (size_t)slot++ * decompressor));
     }
 }

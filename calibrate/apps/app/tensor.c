@@ -70,7 +70,7 @@ static void place_layer(struct fr_real *real, const struct fr_real_layer *from, 
     *offset += weights + (size_t)l->rows;
     fr_fill_normal(k, real->run->seed, (uint64_t)(FR_STREAM_LAYER + 64 * i),
                    (int64_t)real->tp_rank * l->rows, l->rows, 0, l->in, l->in,
-                   sqrt(2.0 / l->in), l->w);
+                   fr_ffn_deviation(l->in), l->w);
 }
 
 static fr_status begin(struct fr_real *real, struct fr_error *err) {
