@@ -36,6 +36,10 @@ static double *odd(struct fr_cluster *c, fr_dtype dtype) {
 FIELD(memory_rate, device.memory_rate_B_per_s)
 FIELD(plain_attention, device.attention.plain)
 FIELD(flash_attention, device.attention.flash)
+FIELD(flash_2, device.attention.flash_2)
+FIELD(flash_1, device.attention.flash_1)
+FIELD(flash_backward, device.attention.backward)
+FIELD(interference, device.interference)
 FIELD(launch, device.launch_s)
 FIELD(host_launch, device.host_launch_s)
 FIELD(host_pass, device.host_pass_s)
@@ -66,6 +70,13 @@ const struct fr_coefficient fr_coefficients[] = {
      plain_attention},
     {"flash_attention", "device.attention.flash", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
      flash_attention},
+    {"flash_2_attention", "device.attention.flash_2", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
+     flash_2},
+    {"flash_1_attention", "device.attention.flash_1", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
+     flash_1},
+    {"flash_backward", "device.attention.backward", FR_GROUP_DEVICE, 0, true, 0.2, 4, 0,
+     flash_backward},
+    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, interference},
     {"memory_bandwidth", "device.memory_bandwidth", FR_GROUP_DEVICE, FR_QUANTITY_RATE, false,
      0.2, 4, 0, memory_rate},
     {"launch", "device.launch", FR_GROUP_DEVICE, FR_QUANTITY_TIME, false, 0.7, 4, 0, launch},

@@ -25,10 +25,11 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
     NULL};
 
 static const char *const device_keys[] = {
-    "name",        "memory",    "memory_margin", "memory_bandwidth", "launch", "fixed",
-    "host_launch", "host_skew", "host_pass",     "attention",        "gemm",   "power",
-    NULL};
-static const char *const attention_keys[] = {"plain", "flash", NULL};
+    "name",         "memory",    "memory_margin", "memory_bandwidth", "launch", "fixed",
+    "host_launch",  "host_skew", "host_pass",     "attention",        "gemm",   "power",
+    "interference", NULL};
+static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
+                                             "flash_1", "backward", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
                                          "quality", "source", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -79,6 +80,31 @@ static fr_status gemm_read(const struct fr_json *object, struct fr_gemm_model *m
     return model->form->read(object, model, err);
 }
 
+static fr_status attention_read(const struct fr_json *object, struct fr_attention_rates *a,
+                                struct fr_error *err) {
+    const struct {
+        const char *key;
+        double most, *out;
+    } shares[] = {{"plain", 1, &a->plain},
+                  {"flash", 1, &a->flash},
+                  {"flash_2", 1, &a->flash_2},
+                  {"flash_1", 1, &a->flash_1},
+                  {"backward", 10, &a->backward}};
+    FR_TRY(fr_json_object(object, attention_keys, err));
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        FR_TRY(fr_json_get_number(object, shares[i].key, false, 1e-6, shares[i].most,
+                                  shares[i].out, err));
+    return FR_OK;
+}
+
+double fr_device_flash(const struct fr_device *device, fr_flash generation) {
+    const struct fr_attention_rates *a = &device->attention;
+    double now = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
+    double second = a->flash_2 > 0 ? a->flash_2 : now;
+    if (generation == FR_FLASH_1) return a->flash_1 > 0 ? a->flash_1 : second / 2;
+    return generation == FR_FLASH_2 ? second : now;
+}
+
 fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err) {
     FR_TRY(fr_json_object(object, device_keys, err));
@@ -98,14 +124,11 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_quantity(object, "host_pass", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->host_pass_s, err));
     FR_TRY(fr_json_get_number(object, "host_skew", false, 0, 100, &device->host_skew, err));
+    FR_TRY(
+        fr_json_get_number(object, "interference", false, 0, 10, &device->interference, err));
     struct fr_json attention = fr_json_member(object, "attention");
-    if (fr_json_present(&attention)) {
-        FR_TRY(fr_json_object(&attention, attention_keys, err));
-        FR_TRY(fr_json_get_number(&attention, "plain", false, 1e-6, 1, &device->attention.plain,
-                                  err));
-        FR_TRY(fr_json_get_number(&attention, "flash", false, 1e-6, 1, &device->attention.flash,
-                                  err));
-    }
+    if (fr_json_present(&attention))
+        FR_TRY(attention_read(&attention, &device->attention, err));
     struct fr_json gemm = fr_json_member(object, "gemm"),
                    power = fr_json_member(object, "power");
     FR_TRY(fr_json_object(&gemm, fr_dtype_names, err));

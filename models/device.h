@@ -106,9 +106,16 @@ struct fr_power {
 
 /** What the products of attention reach, as shares of the dtype's peak. */
 struct fr_attention_rates {
-    double plain; /**< batched products over the scores; 0: priced as any product */
-    double flash; /**< the fused kernel; 0: plain's */
+    double plain;            /**< batched products over the scores; 0: priced as any product */
+    double flash;            /**< the fused kernel of today; 0: plain's */
+    double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
+    double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
 };
+
+/** Generations of fused attention kernels, as flop that they reach: Dao, FlashAttention-2, 2023 (the
+ *  first 25 to 40 % of an A100's peak, the second 50 to 73 % forward and up to 63 % backward), Shah et
+ *  al., FlashAttention-3, 2024 (of an H100's peak the second 35 %, the third up to 75 %). */
+typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
 
 struct fr_device {
     char name[64];
@@ -120,6 +127,8 @@ struct fr_device {
     double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
     double host_skew;     /**< by which the slowest of tp hosts lags, per doubling of tp */
     double host_pass_s;   /**< of the host around a pass of a pipeline stage */
+    double
+        interference; /**< share of the time of collectives that what runs beside them loses */
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];
     struct fr_power power;
@@ -129,6 +138,17 @@ struct fr_device {
  *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */
 static inline double fr_device_layer_launch_s(const struct fr_device *device) {
     return device->launch_s > device->host_launch_s ? device->launch_s : device->host_launch_s;
+}
+
+/** Share of the peak that the fused attention kernel reaches forward. */
+double fr_device_flash(const struct fr_device *device, fr_flash generation);
+
+/** What a collective of @p comm_s adds to @p pass_s that it runs beside: what outlasts it, and of the
+ *  rest what it takes from it (multiprocessors and memory bandwidth) [s]. */
+static inline double fr_device_beside_s(const struct fr_device *device, double comm_s,
+                                        double pass_s) {
+    return comm_s > pass_s ? comm_s - pass_s + device->interference * pass_s
+                           : device->interference * comm_s;
 }
 
 /** Read the object "device" of a cluster file.  Free with fr_device_free, also on error. */

@@ -87,7 +87,8 @@ static void add_products(struct pricing *x, int from, int to, struct fr_stage *p
         double weight_s = product_s(x, k, (struct fr_gemm_shape){f.m, f.k, f.n, f.batch});
         part->forward.compute_s += forward_s;
         part->backward.compute_s += input_s + weight_s + (x->work->again[k] ? forward_s : 0);
-        part->backward.tp_s += fmax(0, x->work->regathers[k] * x->tp.all_gather_s - input_s);
+        part->backward.tp_s += fr_device_beside_s(
+            &x->job->cluster.device, x->work->regathers[k] * x->tp.all_gather_s, input_s);
         part->weight.compute_s += weight_s;
         if (x->work->common[k]) part->common_s += forward_s + input_s + weight_s;
     }
@@ -99,15 +100,27 @@ static double attention_peak(const struct fr_device *device, fr_dtype dtype) {
     return device->gemm[wider ? FR_BF16 : dtype].peak_flop_per_s;
 }
 
-/* The fused attention kernel: two products forward, five backward (the scores once more). */
+/* Flop a second of the plan's fused attention kernel forward. */
+static double flash_rate(const struct pricing *x) {
+    const struct fr_device *device = &x->job->cluster.device;
+    fr_attention kernel = x->plan->attention;
+    fr_flash generation = kernel == FR_ATTENTION_FLASH_1   ? FR_FLASH_1
+                          : kernel == FR_ATTENTION_FLASH_2 ? FR_FLASH_2
+                                                           : FR_FLASH_NOW;
+    return fr_device_flash(device, generation) * attention_peak(device, x->job->workload.dtype);
+}
+
+/* Its time backward over forward: five products to two (the scores once more), each slower. */
+static double flash_backward(const struct pricing *x) {
+    double slower = x->job->cluster.device.attention.backward;
+    return 2.5 / (slower > 0 ? slower : 1);
+}
+
 static void add_flash(const struct pricing *x, struct fr_stage *part) {
     if (x->work->flash_flop + x->work->again_flash <= 0) return;
-    const struct fr_device *device = &x->job->cluster.device;
-    const struct fr_attention_rates *a = &device->attention;
-    double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
-    double rate = share * attention_peak(device, x->job->workload.dtype);
-    part->forward.compute_s += x->work->flash_flop / rate;
-    part->backward.compute_s += (2.5 * x->work->flash_flop + x->work->again_flash) / rate;
+    double rate = flash_rate(x), forward_s = x->work->flash_flop / rate;
+    part->forward.compute_s += forward_s;
+    part->backward.compute_s += flash_backward(x) * forward_s + x->work->again_flash / rate;
 }
 
 /* Context parallel: the keys and values of the other ranks come in beside the attention that uses
@@ -115,18 +128,16 @@ static void add_flash(const struct pricing *x, struct fr_stage *part) {
 static void add_context(const struct pricing *x, struct fr_stage *part,
                         uint32_t *extrapolated) {
     const struct fr_cluster *cluster = &x->job->cluster;
-    const struct fr_attention_rates *a = &cluster->device.attention;
     if (x->plan->cp <= 1 || x->work->cp_B <= 0) return;
     struct fr_group ring = fr_group_make(&cluster->levels, x->plan->cp, x->plan->tp);
     double n = x->work->attentions, B = x->work->cp_B;
     double gather_s = n * fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &ring, B, extrapolated);
     double scatter_s =
         n * fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &ring, B, extrapolated);
-    double share = a->flash > 0 ? a->flash : a->plain > 0 ? a->plain : 1;
-    double core_s = x->work->flash_flop /
-                    (share * attention_peak(&cluster->device, x->job->workload.dtype));
-    part->forward.tp_s += fmax(0, gather_s - core_s);
-    part->backward.tp_s += fmax(0, gather_s + scatter_s - 2.5 * core_s);
+    double core_s = x->work->flash_flop / flash_rate(x);
+    part->forward.tp_s += fr_device_beside_s(&cluster->device, gather_s, core_s);
+    part->backward.tp_s +=
+        fr_device_beside_s(&cluster->device, gather_s + scatter_s, flash_backward(x) * core_s);
 }
 
 /* To the experts and back, forward and backward; again where all is recomputed. */

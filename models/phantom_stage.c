@@ -63,7 +63,7 @@ static void add_phantom(const struct view *v, double out, double in, double coun
 }
 
 static void add_products(const struct view *v, struct fr_stage_work *work) {
-    bool flash = v->plan->attention == FR_ATTENTION_FLASH;
+    bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
     double s = (double)v->t->sequence, d = (double)v->t->head_dim;
     double attended = v->attentions * v->batch * (double)v->t->heads / v->p;
     add_product(work, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->batch, v->attentions, v->full);
@@ -104,7 +104,7 @@ static void add_exchanges(const struct view *v, struct fr_stage_work *work) {
 static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double s = (double)v->t->sequence, stream = v->T * v->h / v->p,
            cross = v->attentions - v->layers;
-    double scores = v->plan->attention == FR_ATTENTION_FLASH
+    double scores = v->plan->attention != FR_ATTENTION_PLAIN
                         ? 0
                         : v->attentions * v->batch * (double)v->t->heads / v->p * s * s;
     double hidden = v->T * v->f / v->p, ghosts = v->p * v->k * v->T;

@@ -113,7 +113,7 @@ static fr_status read_schedule(const struct fr_json *root, struct fr_plan *plan,
 }
 
 const char *const fr_rank_order_names[] = {"tp-pp-dp", "tp-dp-pp", NULL};
-const char *const fr_attention_names[] = {"plain", "flash", NULL};
+const char *const fr_attention_names[] = {"plain", "flash", "flash-2", "flash-1", NULL};
 const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
 
 static fr_status read_backward(const struct fr_json *node, struct fr_plan_compression *c,

@@ -24,6 +24,7 @@
  *      overlap "none"        gradients after a stage's last backward pass; "gradient": in buckets
  *                            of `bucket` 25 MiB each, as they come out of that pass
  *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
+ *                            (fused; "flash-2", "flash-1": of that generation)
  *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
  *      cp 1                  context parallel: ranks that share a sequence, neighbours after tp
  *      ep 1                  expert parallel: neighbouring replicas that share the experts
@@ -44,8 +45,14 @@
 typedef enum { FR_SCOPE_NONE, FR_SCOPE_EPILOGUE, FR_SCOPE_ALL } fr_scope;
 extern const char *const fr_scope_names[];
 
-/** Which kernels attention runs: products with the scores in memory, or one fused kernel. */
-typedef enum { FR_ATTENTION_PLAIN, FR_ATTENTION_FLASH } fr_attention;
+/** Which kernels attention runs: products with the scores in memory, or one fused kernel, of today or
+ *  of an earlier generation. */
+typedef enum {
+    FR_ATTENTION_PLAIN,
+    FR_ATTENTION_FLASH,
+    FR_ATTENTION_FLASH_2,
+    FR_ATTENTION_FLASH_1
+} fr_attention;
 extern const char *const fr_attention_names[];
 
 /** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */

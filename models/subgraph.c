@@ -76,7 +76,7 @@ static void add_common_products(const struct view *v, struct fr_stage_work *work
 
 static void add_branch_products(const struct view *v, struct fr_stage_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL, any = v->plan->recompute != 0;
-    bool flash = v->plan->attention == FR_ATTENTION_FLASH;
+    bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
     double s = (double)v->t->sequence, d = (double)v->t->head_dim, b = v->batch;
     double attended = v->attentions * b * (double)v->t->heads / v->g;
     if (!v->heads_only) {
@@ -164,7 +164,7 @@ static void add_kernels(const struct view *v, struct fr_stage_work *work) {
 static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double s = (double)v->t->sequence,
            joints = v->attentions + v->layers;             /* norm and residual */
-    bool flash = v->plan->attention == FR_ATTENTION_FLASH; /* keeps no scores */
+    bool flash = v->plan->attention != FR_ATTENTION_PLAIN; /* keeps no scores */
     double scores = flash ? 0 : v->attentions * v->batch * (double)v->t->heads / v->g * s * s;
     double up = v->f * (v->mlp_too ? v->T / v->g : v->C);
     double common =

@@ -152,7 +152,7 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     double tp = (double)plan->tp, batch = (double)fr_plan_micro_batch(plan);
     double between = plan->sequence_parallel ? tp : 1; /* divides what is not a product */
     struct sizes z = sizes_of(t);
-    bool flash = plan->attention == FR_ATTENTION_FLASH;
+    bool flash = plan->attention != FR_ATTENTION_PLAIN;
     /* Each of cp ranks has a share of the queries, and attends to all keys. */
     double s = (double)t->sequence, own = s / (double)plan->cp, tokens = batch * own,
            value_B = fr_dtype_kept_B(workload->dtype);

@@ -2,17 +2,14 @@
 
 #include <math.h>
 
-/* What of @p comm_s outlasts @p pass_s, and the part of one layer that nothing hides. */
-static double exposed_s(double comm_s, double pass_s, double edge_s) {
-    return fmax(comm_s - pass_s, 0) + edge_s;
-}
-
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_group *replicas, const struct fr_zero_stage *zero,
                    struct fr_stage *stage, uint32_t *extrapolated) {
     if (plan->zero == 0 || replicas->n_ranks <= 1) return;
     const struct fr_cluster *c = &job->cluster;
-    double layers = fmax(1, zero->layers), beside = plan->bucket_B > 0 ? 1 : 0;
+    const struct fr_device *device = &c->device;
+    bool beside = plan->bucket_B > 0;
+    double layers = fmax(1, zero->layers);
     /* Layer by layer, as they are sent. */
     double scatter_s = layers * fr_cluster_comm_s(c, FR_OP_REDUCE_SCATTER, replicas,
                                                   zero->gradient_B / layers, extrapolated);
@@ -29,11 +26,15 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
         stage->gradient_s = stage->bucket_s = 0;
         stage->buckets = 0;
     }
-    if (plan->zero <= 2) stage->optimizer_s += fmax(0, gather_s - beside * forward_s);
+    if (plan->zero <= 2)
+        stage->optimizer_s +=
+            beside ? fr_device_beside_s(device, gather_s, forward_s) : gather_s;
     if (plan->zero == 2)
-        stage->backward.dp_s = exposed_s(scatter_s, backward_s, scatter_s / layers);
+        stage->backward.dp_s =
+            fr_device_beside_s(device, scatter_s, backward_s) + scatter_s / layers;
     if (plan->zero < 3) return;
-    stage->forward.dp_s = exposed_s(gather_s, forward_s, gather_s / layers);
-    stage->backward.dp_s =
-        exposed_s(gather_s + scatter_s, backward_s, (gather_s + scatter_s) / layers);
+    /* The first layer's gather and the last one's scatter have nothing to hide behind. */
+    stage->forward.dp_s = fr_device_beside_s(device, gather_s, forward_s) + gather_s / layers;
+    stage->backward.dp_s = fr_device_beside_s(device, gather_s + scatter_s, backward_s) +
+                           (gather_s + scatter_s) / layers;
 }

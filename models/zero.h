@@ -11,7 +11,8 @@
  *      zero 3   besides, an all-gather of W in every forward and    parameters 1/N  (FSDP)
  *               backward pass
  *
- *  What runs beside a pass shows as far as it outlasts it; the first layer's gather and the last
+ *  What runs beside a pass shows as far as it outlasts it, and takes from the pass the device's
+ *  `interference` of the rest; the first layer's gather and the last
  *  layer's scatter have nothing to hide behind.  Under `overlap` the all-gather of zero 1 and 2
  *  runs beside the next iteration's first forward pass.  Which of it overlaps is our reading of
  *  Megatron-LM and PyTorch's FSDP. */

@@ -9,9 +9,7 @@
 
 #include "app/training/ablation.h"
 #include "app/training/procedure.h"
-
-/* 90 % intervals should hold so many of the rows. */
-#define COVERED .covered_from = 0.8, .covered_to = 0.97
+#include "app/training/recipes.h"
 
 static const char *const whole_plan[] = {"model",   "plan.tp",          "plan.pp",
                                          "plan.dp", "plan.micro_batch", NULL};
@@ -28,9 +26,9 @@ static fr_status single(struct fr_reproduction *r, const struct fr_cluster *prio
                                                   .aim_mean = 0.05,
                                                   .aim_tau = 0.90,
                                                   .aim_regret_mean = 0.03,
-                                                  COVERED};
+                                                  FR_TABLE_COVERED};
     static const struct fr_table_limits profile_limits = {
-        .mean = 0.015, .regret_worst = 0.01, .aim_mean = 0.01, COVERED};
+        .mean = 0.015, .regret_worst = 0.01, .aim_mean = 0.01, FR_TABLE_COVERED};
     static const struct fr_table_plan analytic = {
         "vtrain_single", "each (hidden, tp, micro-batch) predicted from all the others",
         &limits};
@@ -68,7 +66,8 @@ static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster 
                              struct fr_error *err) {
     static const char *const refitted[] = {"node_latency", "node_bandwidth", "network_latency",
                                            "network_bandwidth"};
-    static const struct fr_table_limits limits = {.mean = 0.09, .median = 0.065, COVERED};
+    static const struct fr_table_limits limits = {
+        .mean = 0.09, .median = 0.065, FR_TABLE_COVERED};
     static const struct fr_table_plan table = {
         "vtrain_multi_from_single",
         "device and host of one node; tp's link and the network refitted, "
@@ -98,8 +97,8 @@ static fr_status multi(struct fr_reproduction *r, const struct nodes *n, struct 
     static const char *const mesh[] = {"plan.tp", "plan.pp", "plan.dp", NULL};
     static const char *const model_mesh[] = {"model", "plan.tp", "plan.pp", "plan.dp", NULL};
     static const struct fr_table_limits limits = {
-        .mean = 0.09, .median = 0.065, .aim_mean = 0.07, COVERED};
-    static const struct fr_table_limits told = {COVERED};
+        .mean = 0.09, .median = 0.065, .aim_mean = 0.07, FR_TABLE_COVERED};
+    static const struct fr_table_limits told = {FR_TABLE_COVERED};
     static const struct fr_table_plan tables[] = {
         {"vtrain_multi",
          "each plan (tp, pp, dp, micro-batch) of each model from all the others", &limits},
@@ -116,8 +115,9 @@ static fr_status multi(struct fr_reproduction *r, const struct nodes *n, struct 
 static fr_status selene(struct fr_reproduction *r, const struct nodes *n,
                         struct fr_error *err) {
     static const struct fr_table_limits sc21 = {
-        .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, COVERED};
-    static const struct fr_table_limits seqsel = {.mean = 0.06, .aim_mean = 0.04, COVERED};
+        .mean = 0.04, .worst = 0.08, .aim_mean = 0.025, FR_TABLE_COVERED};
+    static const struct fr_table_limits seqsel = {
+        .mean = 0.06, .aim_mean = 0.04, FR_TABLE_COVERED};
     static const struct fr_table_plan tables[] = {
         {"sc21", "coefficients of vTrain's rows over several nodes, none fitted here", &sc21},
         {"seqsel", "the same, with the efficiency refitted on the rows of SC'21", &seqsel}};
@@ -148,83 +148,9 @@ static fr_status several_nodes(struct fr_reproduction *r, struct fr_error *err) 
     return status;
 }
 
-/* ---- one file, one procedure -------------------------------------------------------------- */
+/* ---- from one file to another --------------------------------------------------------------- */
 
-static const struct fr_table_limits bloom_limits = {
-    .mean = 0.07, .median = 0.04, .aim_mean = 0.05, COVERED};
-static const struct fr_table_limits dense_limits = {.mean = 0.06, .aim_mean = 0.04, COVERED};
-static const struct fr_table_limits reported = {.aim_mean = 0.1, COVERED};
-
-static const char *const degrees[] = {"plan.tp", "plan.pp", NULL};
-static const char in_turn[] = "fitted on one model, all others predicted, each in turn";
-
-static const struct recipe {
-    struct fr_table_plan table;
-    const char *file, *prior;
-    struct fr_table_selection take;
-    const char *const *columns; /* NULL: each model in turn */
-} recipes[] = {
-    /* 25 February: when the nodes were put in order, says the source. */
-    {{"bloom", "rows from 25 February on; each (tp, pp) predicted from all the others",
-      &bloom_limits},
-     "training/bigscience_bloom_a100.csv",
-     "a100-opa",
-     {.from_date = "02-25"},
-     degrees},
-    {{"dgxc", in_turn, &dense_limits},
-     "training/dgxc_benchmarking.csv",
-     "dgx-h100",
-     {"bf16", "no", "H100", NULL},
-     NULL},
-    {{"dgxc_fp8", in_turn, &reported},
-     "training/dgxc_benchmarking.csv",
-     "dgx-h100",
-     {"fp8", "no", "H100", NULL},
-     NULL},
-    {{"dgxc_fsdp", in_turn, &reported},
-     "training/dgxc_benchmarking.csv",
-     "dgx-h100",
-     {"bf16", "yes", "H100", NULL},
-     NULL},
-    {{"mpt/a100_40gb", in_turn, &reported},
-     "training/llmfoundry_mpt_fsdp.csv",
-     "dgx-a100",
-     {"bf16", "yes", "a100_40gb", NULL},
-     NULL},
-    {{"mpt/a100_80gb", in_turn, &reported},
-     "training/llmfoundry_mpt_fsdp.csv",
-     "dgx-a100",
-     {"bf16", "yes", "a100_80gb", NULL},
-     NULL},
-    {{"mpt/h100", in_turn, &reported},
-     "training/llmfoundry_mpt_fsdp.csv",
-     "dgx-h100",
-     {"bf16", "yes", "h100", NULL},
-     NULL},
-};
-
-static fr_status one_recipe(struct fr_reproduction *r, const struct recipe *x,
-                            struct fr_error *err) {
-    struct fr_table_set set;
-    struct fr_cluster prior = {0};
-    fr_status status = fr_table_cluster(x->prior, &prior, err);
-    if (status == FR_OK) status = fr_table_read(x->file, &set, err);
-    if (status == FR_OK) {
-        fr_table_keep(&set, &x->take);
-        status = x->columns
-                     ? fr_procedure_cross(r, &x->table, &prior, &set, x->columns, NULL, err)
-                     : fr_procedure_across(r, &x->table, &prior, &set, err);
-        fr_table_free(&set);
-    }
-    fr_cluster_free(&prior);
-    return status;
-}
-
-static fr_status all_recipes(struct fr_reproduction *r, struct fr_error *err) {
-    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
-        FR_TRY(one_recipe(r, &recipes[i], err));
-    return FR_OK;
-}
+static const struct fr_table_limits reported = {.aim_mean = 0.1, FR_TABLE_COVERED};
 
 /* Bridge's H100 rows are of one model; DGXC's rows of the same precision give the coefficients. */
 static fr_status bridge(struct fr_reproduction *r, struct fr_error *err) {
@@ -270,7 +196,7 @@ static fr_status left_out(struct fr_reproduction *r, struct fr_error *err) {
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     static fr_status (*const parts[])(struct fr_reproduction *, struct fr_error *) = {
-        one_node, several_nodes, all_recipes, bridge, left_out};
+        one_node, several_nodes, fr_recipes_add, bridge, left_out};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fr_status status = parts[i](r, err);
         if (status == FR_ERR_IO) {

@@ -24,6 +24,11 @@ static void no_waves(struct fr_cluster *c) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         c->device.gemm[d].tiles.tail = c->device.gemm[d].half = 0;
 }
+static void no_interference(struct fr_cluster *c) { c->device.interference = 0; }
+static void no_backward(struct fr_cluster *c) { c->device.attention.backward = 0; }
+static void no_generations(struct fr_cluster *c) {
+    c->device.attention.flash_1 = c->device.attention.flash_2 = c->device.attention.flash;
+}
 static void no_traffic(struct fr_cluster *c) { c->device.memory_rate_B_per_s = 1e18; }
 
 static const struct ingredient {
@@ -39,7 +44,27 @@ static const struct ingredient {
     {"waves", "tiles, waves and depth of products", no_waves},
     {"latency", "latency of messages", no_latency},
     {"fixed", "a fixed time per iteration", no_fixed},
+    {"interference", "what collectives take from the passes that hide them", no_interference},
+    {"flash_backward", "a slower backward pass of fused attention", no_backward},
+    {"flash_generation", "earlier generations of fused attention", no_generations},
 };
+
+/* Does any row's prediction change by more than a millionth? */
+static fr_status felt(const struct ingredient *it, const char *preset,
+                      const struct fr_table_set *set, bool *feels, struct fr_error *err) {
+    struct fr_cluster with = {0};
+    FR_TRY(fr_table_cluster(preset, &with, err));
+    struct fr_cluster without = with; /* borrows the tables of the first */
+    it->remove(&without);
+    *feels = false;
+    for (int i = 0; i < set->n && !*feels; i++) {
+        double a = fr_run_predict_s(&with, set->use[i]),
+               b = fr_run_predict_s(&without, set->use[i]);
+        *feels = fabs(b / a - 1) > 1e-6;
+    }
+    fr_cluster_free(&with);
+    return FR_OK;
+}
 
 /* Mean error of the folds with @p remove applied to the prior; NULL: all ingredients. */
 static fr_status mean_error(const char *preset, void (*removing)(struct fr_cluster *c),
@@ -70,6 +95,9 @@ fr_status fr_ablation_add(struct fr_reproduction *r, const char *table, const ch
     for (size_t i = 0; i < sizeof ingredients / sizeof *ingredients; i++) {
         const struct ingredient *it = &ingredients[i];
         char note[240];
+        bool feels = false;
+        FR_TRY(felt(it, preset, set, &feels, err));
+        if (!feels) continue;
         FR_TRY(mean_error(preset, it->remove, set, columns, options, &without, err));
         snprintf(note, sizeof note, "%s: mean error %.2f %% without, %.2f %% with%s", it->what,
                  100 * without, 100 * with,

@@ -13,6 +13,9 @@ struct fr_table_limits {
     double covered_from, covered_to; /**< share of rows in their 90 % interval */
 };
 
+/** What is asked of every table's intervals. */
+#define FR_TABLE_COVERED .covered_from = 0.8, .covered_to = 0.97
+
 /** Runs selected from a file of the data folder. */
 struct fr_table_set {
     struct fr_runs runs;

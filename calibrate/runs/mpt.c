@@ -52,7 +52,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.gradient_dtype", "bf16");
     fr_run_row_set(out, "model.optimizer_state", "12 B");
     fr_run_row_set(out, "plan.recompute", again ? "full" : "none");
-    fr_run_row_set(out, "plan.attention", "flash");
+    fr_run_row_set(out, "plan.attention", "flash-1");
     fr_run_row_set(out, "plan.zero", "%s", zero);
     fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));

@@ -54,6 +54,28 @@ static void flash_attention_is_faster(void **state) {
     assert_true(predict_s(flash) < predict_s(plain));
 }
 
+/* An attention of F seconds at the whole peak takes F / r (1 + 2.5 / b) on top of the rest: halving
+ * the backward ratio b adds 2.5 F / r, halving the rate r then 3.5 F / r more than b = 1 took. */
+static void generations_of_fused_attention(void **state) {
+#define LONG COMMON, "model.sequence=16384", "cluster.device.host_launch=0 s"
+    const char *now[] = {LONG, "attention=flash", "cluster.device.attention={\"flash\":0.4}",
+                         NULL};
+    const char *second[] = {LONG, "attention=flash-2",
+                            "cluster.device.attention={\"flash\":0.9,\"flash_2\":0.4}", NULL};
+    const char *first[] = {LONG, "attention=flash-1",
+                           "cluster.device.attention={\"flash\":0.9,\"flash_2\":0.8}", NULL};
+    const char *backward[] = {LONG, "attention=flash",
+                              "cluster.device.attention={\"flash\":0.4,\"backward\":0.5}",
+                              NULL};
+    const char *half[] = {LONG, "attention=flash", "cluster.device.attention={\"flash\":0.2}",
+                          NULL};
+    (void)state;
+    near(predict_s(second), predict_s(now), 1e-12);
+    near(predict_s(first), predict_s(now), 1e-12); /* half of the second's */
+    near((predict_s(backward) - predict_s(now)) / (predict_s(half) - predict_s(now)), 2.5 / 3.5,
+         1e-6);
+}
+
 /* 256 x 256 x 512 on tiles of 128: 4 tiles, 4/2 waves; by hand. */
 static void a_tiled_product(void **state) {
     const char *sets[] = {"cluster.device.gemm.fp16={\"peak\":\"1 GFLOP/s\",\"units\":2,"
@@ -153,6 +175,25 @@ static void zero_divides_memory(void **state) {
     }
 }
 
+/* Collectives that a pass hides take their share from it: in proportion, and as long as they last
+ * where it is all of it, so that nothing is won by overlapping. */
+static void interference_takes_its_share(void **state) {
+    const char *sets[][10] = {
+        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0", NULL},
+        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0.1", NULL},
+        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0.2", NULL}};
+    const struct fr_device all = {.interference = 1}, none = {0};
+    double time_s[3];
+    (void)state;
+    for (int k = 0; k < 3; k++) time_s[k] = predict_s(sets[k]);
+    assert_true(time_s[1] > time_s[0]);
+    near(time_s[2] - time_s[0], 2 * (time_s[1] - time_s[0]), 1e-9);
+    near(fr_device_beside_s(&all, 3, 5), 3, 1e-12);
+    near(fr_device_beside_s(&all, 5, 3), 5, 1e-12);
+    near(fr_device_beside_s(&none, 5, 3), 2, 1e-12);
+    assert_true(fr_device_beside_s(&none, 3, 5) == 0);
+}
+
 /* With a free network zero 3 is as fast as zero 1; on a real one it is never faster. */
 static void sharding_costs_only_communication(void **state) {
     const char *one[] = {SHARDED, "zero=1", "overlap=gradient", NULL};
@@ -220,6 +261,8 @@ int main(void) {
         cmocka_unit_test(a_slow_host_sets_the_pace),
         cmocka_unit_test(a_fast_host_is_hidden),
         cmocka_unit_test(flash_attention_is_faster),
+        cmocka_unit_test(generations_of_fused_attention),
+        cmocka_unit_test(interference_takes_its_share),
         cmocka_unit_test(a_tiled_product),
         cmocka_unit_test(rank_order_moves_the_stages),
         cmocka_unit_test(measured_layers_replace_the_analytic_ones),
