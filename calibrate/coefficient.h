@@ -18,6 +18,9 @@ extern const char *const fr_tune_group_names[];
 
 enum { FR_COEFFICIENT_MAX = FR_TUNING_MAX };
 
+/** What a prediction's uncertainty is made of: coefficients, then an operation each. */
+enum { FR_KNOWN_MAX = FR_COEFFICIENT_MAX + FR_OP_COUNT };
+
 struct fr_coefficient {
     const char *name; /**< for people and --hold */
     const char *path; /**< in the cluster file; %s stands for the dtype, %d for the level */

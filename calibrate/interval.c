@@ -19,8 +19,11 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
         row[r->n_known] = row_of(t, j);
         r->index[r->n_known++] = j;
     }
-    for (int a = 0; a < r->n_known; a++)
-        for (int b = 0; b < r->n_known; b++) {
+    int coefficients = r->n_known;
+    fr_tune_add_operations(r);
+    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int a = 0; a < coefficients; a++)
+        for (int b = 0; b < coefficients; b++) {
             double sigma = fr_coefficients[r->index[a]].sigma;
             double *value = &r->covariance[a * r->n_known + b];
             if (row[a] >= 0 && row[b] >= 0)

@@ -41,7 +41,7 @@ static fr_status factor(const struct fr_tune_result *known, double *lower,
 
 struct drawing {
     const struct fr_tune_result *known;
-    double (*gradient)[FR_COEFFICIENT_MAX];
+    double (*gradient)[FR_KNOWN_MAX];
     double *lower;
     const double *times;
     int n;
@@ -49,7 +49,7 @@ struct drawing {
 
 static void draw(const struct drawing *d, uint64_t *state, const struct fr_odds *odds,
                  double *log_time) {
-    double z[FR_COEFFICIENT_MAX], x[FR_COEFFICIENT_MAX] = {0};
+    double z[FR_KNOWN_MAX], x[FR_KNOWN_MAX] = {0};
     int m = d->known->n_known;
     for (int a = 0; a < m; a++) z[a] = normal(state);
     for (int a = 0; a < m; a++)
@@ -78,7 +78,7 @@ static void count(const struct drawing *d, struct fr_odds *odds) {
 fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workload *workload,
                        const struct fr_plan *const *plans, const double *times, int n,
                        struct fr_odds *odds, struct fr_error *err) {
-    size_t room = FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX;
+    size_t room = FR_KNOWN_MAX * FR_KNOWN_MAX;
     struct drawing d = {.known = known,
                         .gradient = calloc((size_t)n + 1, sizeof *d.gradient),
                         .lower = calloc(room, sizeof *d.lower),

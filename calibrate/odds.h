@@ -3,7 +3,7 @@
  *
  *  The logarithm of each plan's time is taken as normal about its prediction.  Plans share the
  *  coefficients: if the network is slower than thought, all plans that use it are.  With x from the
- *  coefficients' posterior, g_i the gradient of plan i, s the model's spread,
+ *  coefficients' posterior and the collectives' intervals (calibrate/tune.h), g_i the gradient of plan i, s the model's spread,
  *
  *      ln t_i = ln predicted_i + g_i' x + s / sqrt(2) (u + u_i),      u, u_i standard normal
  *

@@ -156,7 +156,7 @@ static fr_status invert(const struct problem *p, const double *jacobian, double 
 /* The errors in @p base are sorted away. */
 static double stretch_of(const struct problem *p, const struct fr_tune_result *r,
                          const double *jacobian, double *base) {
-    double gradient[FR_COEFFICIENT_MAX] = {0};
+    double gradient[FR_KNOWN_MAX] = {0};
     for (int i = 0; i < p->n; i++) {
         for (int k = 0; k < p->n_fitted; k++) gradient[k] = jacobian[k * p->n + i];
         base[i] = fabs(base[i]) / hypot(fr_tune_deviation(r, gradient), r->spread);
@@ -206,7 +206,10 @@ static void add_unmoved(struct fr_tune_result *r, uint32_t held) {
     r->n_known = r->n_fitted;
     for (int j = 0; j < fr_coefficient_count(); j++)
         if (r->tuned[j].present && !moved[j] && !(held >> j & 1)) r->index[r->n_known++] = j;
-    for (int k = r->n_fitted; k < r->n_known; k++) {
+    int coefficients = r->n_known;
+    fr_tune_add_operations(r);
+    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int k = r->n_fitted; k < coefficients; k++) {
         double sigma = r->tuned[r->index[k]].sigma_prior;
         r->covariance[k * r->n_known + k] = sigma * sigma;
     }
@@ -288,19 +291,27 @@ done:
     return status;
 }
 
+void fr_tune_add_operations(struct fr_tune_result *r) {
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        if (fr_price_uncertain(&r->cluster.price[op]))
+            r->index[r->n_known++] = FR_COEFFICIENT_MAX + op;
+}
+
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
-                        double gradient[FR_COEFFICIENT_MAX]) {
+                        double gradient[FR_KNOWN_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
     for (int k = 0; k < r->n_known; k++) {
         struct fr_cluster moved = r->cluster;
-        *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
+        if (r->index[k] >= FR_COEFFICIENT_MAX)
+            moved.price[r->index[k] - FR_COEFFICIENT_MAX].shift = step;
+        else
+            *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
         gradient[k] = log(fr_run_predict_s(&moved, run) / base_s) / step;
     }
     return base_s;
 }
 
-double fr_tune_deviation(const struct fr_tune_result *r,
-                         const double gradient[FR_COEFFICIENT_MAX]) {
+double fr_tune_deviation(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
     double variance = 0;
     for (int a = 0; a < r->n_known; a++)
         for (int b = 0; b < r->n_known; b++)
@@ -310,7 +321,7 @@ double fr_tune_deviation(const struct fr_tune_result *r,
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
                       double *predicted_s, double *low_s, double *high_s) {
-    double gradient[FR_COEFFICIENT_MAX];
+    double gradient[FR_KNOWN_MAX];
     *predicted_s = fr_tune_gradient(r, run, gradient);
     double half = r->stretch * hypot(fr_tune_deviation(r, gradient), r->spread);
     *low_s = *predicted_s * exp(-half);

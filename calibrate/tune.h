@@ -14,6 +14,12 @@
  *  The posterior is taken as normal in x about that maximum:
  *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
  *  with s the robust spread of the residuals.
+ *
+ *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
+ *  operation are taken as wrong together, those of different operations apart: each operation is
+ *  one more unknown z, standard normal, and its times are multiplied by exp(z times the standard
+ *  deviation that its interval says for that group and size).  So variances add,
+ *      deviation^2 = g' covariance g + sum over operations (d ln T / dz)^2.
  */
 #ifndef FR_CALIBRATE_TUNE_H
 #define FR_CALIBRATE_TUNE_H
@@ -48,11 +54,12 @@ struct fr_tune_result {
     struct fr_cluster cluster; /**< tuned; borrows what the prior's owns */
     fr_dtype dtype;
     struct fr_tuned tuned[FR_COEFFICIENT_MAX];
-    int n_fitted;                  /**< the first entries of index */
-    int n_known;                   /**< and those that stayed, at the widths of their priors */
-    int index[FR_COEFFICIENT_MAX]; /**< which coefficients the covariance is of */
-    double covariance[FR_COEFFICIENT_MAX * FR_COEFFICIENT_MAX]; /**< [n_known][n_known] */
-    int rows;                                                   /**< that took part */
+    int n_fitted; /**< the first entries of index */
+    int n_known;  /**< and those that stayed, at the widths of their priors; then operations */
+    /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op. */
+    int index[FR_KNOWN_MAX];
+    double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
+    int rows;                                       /**< that took part */
     double spread;     /**< s: of ln(predicted / measured), robust */
     double stretch;    /**< half a 90 % interval over its standard deviation: see below */
     double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
@@ -66,14 +73,18 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   const struct fr_tune_options *options, struct fr_tune_result *result,
                   struct fr_error *err);
 
-/** Derivatives of ln(predicted time) by the known coefficients, in order of `index`, and the
- *  prediction itself [s]. */
-double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
-                        double gradient[FR_COEFFICIENT_MAX]);
+/** Append the operations whose times the cluster file says may be off, to the index. */
+void fr_tune_add_operations(struct fr_tune_result *result);
 
-/** Standard deviation of ln(predicted) that the coefficients' posterior leaves. */
+/** Derivatives of ln(predicted time) by what is known, in order of `index`, and the prediction
+ *  itself [s]. */
+double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
+                        double gradient[FR_KNOWN_MAX]);
+
+/** Standard deviation of ln(predicted) that the coefficients' posterior and the collectives'
+ *  intervals leave. */
 double fr_tune_deviation(const struct fr_tune_result *result,
-                         const double gradient[FR_COEFFICIENT_MAX]);
+                         const double gradient[FR_KNOWN_MAX]);
 
 /** Prediction of a run [s] and its 90 % interval,
  *      predicted exp(+- stretch sqrt(deviation^2 + spread^2)).

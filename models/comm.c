@@ -166,3 +166,16 @@ void fr_price_interval(const struct fr_price *price, const struct fr_group *grou
     *low_s = time_s * exp2(-fast);
     *high_s = time_s * exp2(slow);
 }
+
+bool fr_price_uncertain(const struct fr_price *price) {
+    return price->form->interval || price->residual_p90 > 0 || price->domain.stated;
+}
+
+double fr_price_shifted_s(const struct fr_price *price, const struct fr_group *group,
+                          double size_B, double time_s) {
+    const double normal_90 = 1.645;
+    double low_s, high_s;
+    fr_price_interval(price, group, size_B, time_s, &low_s, &high_s);
+    if (!(low_s > 0)) return time_s;
+    return time_s * exp(price->shift * log(high_s / low_s) / (2 * normal_90));
+}

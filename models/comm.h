@@ -52,6 +52,8 @@ struct fr_price {
     struct fr_similarity similarity;
     double residual_median, residual_p90; /**< relative; negative: not stated */
     int residual_points;
+    double
+        shift; /**< standard deviations of its own interval by which times are moved; 0: none */
 };
 
 struct fr_form {
@@ -94,6 +96,13 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
 void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
                        double size_B, double time_s, double *low_s, double *high_s);
 
+/** Does the file say how far its times may be off? */
+bool fr_price_uncertain(const struct fr_price *price);
+
+/** @p time_s moved by price->shift standard deviations of that interval, in logarithms [s]. */
+double fr_price_shifted_s(const struct fr_price *price, const struct fr_group *group,
+                          double size_B, double time_s);
+
 /** m in the convention of the price's file [B]. */
 double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);
 
@@ -106,8 +115,10 @@ double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group
 static inline double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group,
                                     double size_B, bool *extrapolated) {
     if (group->n_ranks <= 1) return 0;
-    if (price->domain.stated) return fr_comm_domain_time_s(price, group, size_B, extrapolated);
-    return price->form->time_s(price, group, size_B, extrapolated);
+    double time_s = price->domain.stated
+                        ? fr_comm_domain_time_s(price, group, size_B, extrapolated)
+                        : price->form->time_s(price, group, size_B, extrapolated);
+    return price->shift == 0 ? time_s : fr_price_shifted_s(price, group, size_B, time_s);
 }
 
 /** What an algorithm of the table is asked about for this group. */

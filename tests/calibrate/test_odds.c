@@ -2,6 +2,7 @@
 #include "calibrate/odds.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "tests/job.h"
 
@@ -63,10 +64,59 @@ static void what_plans_share_cancels(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- collectives' own intervals ------------------------------------------------------------- */
+
+/* Half-width in logarithms of a tp = 8 plan's interval where all-reduces are off by @p p90. */
+static double half_width(const char *p90, bool alone, double *comm_share) {
+    char residuals[160];
+    const char *sets[] = {"model.dtype=fp16", "global_batch=32", "tp=8", "pp=2",
+                          "overlap=gradient", residuals,         NULL};
+    struct fr_job job;
+    static struct fr_tune_result known;
+    double predicted_s, low_s, high_s, moved_s;
+    snprintf(residuals, sizeof residuals,
+             "cluster.collectives.all_reduce={\"form\":\"log\",\"c1\":\"20 "
+             "us\",\"message\":\"total\",\"c2\":\"0.01 "
+             "ns/B\",\"residuals\":{\"median\":0,\"p90\":%s,\"points\":9}}",
+             p90);
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    fr_interval_known(&job.cluster, FR_FP16, &known);
+    if (alone) known.spread = 0;
+    if (alone)
+        for (int a = 0; a < known.n_known; a++)
+            if (known.index[a] < FR_COEFFICIENT_MAX)
+                known.covariance[a * known.n_known + a] = 0;
+    fr_interval_plan(&known, &job.workload, &job.plan, &predicted_s, &low_s, &high_s);
+    const struct fr_run run = {.workload = job.workload, .plan = job.plan};
+    struct fr_cluster slower = job.cluster;
+    slower.price[FR_OP_ALL_REDUCE].c1_s *= 1.01;
+    slower.price[FR_OP_ALL_REDUCE].c2_s_per_B *= 1.01;
+    moved_s = fr_run_predict_s(&slower, &run);
+    *comm_share = log(moved_s / predicted_s) / log(1.01);
+    fr_job_free(&job);
+    return log(high_s / low_s) / 2;
+}
+
+/* No width of its own, none from it; alone, its share of the time times ln(1 + p90); with the rest,
+ * variances add; wider it only grows. */
+static void collectives_widen_the_interval(void **state) {
+    double share, none = half_width("0", true, &share), rest = half_width("0", false, &share);
+    double alone = half_width("0.3", true, &share), both = half_width("0.3", false, &share);
+    double wide = half_width("0.6", false, &share);
+    (void)state;
+    if (none != 0) fail_msg("no spread: got %g, wanted 0", none);
+    if (fabs(alone / (share * log(1.3)) - 1) > 0.02)
+        fail_msg("alone: got %g, wanted %g", alone, share * log(1.3));
+    if (fabs(both / hypot(rest, alone) - 1) > 1e-6)
+        fail_msg("got %.9g, wanted %.9g", both, hypot(rest, alone));
+    if (!(wide > both && both > rest)) fail_msg("%g, %g, %g do not grow", rest, both, wide);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odds_add_up),
         cmocka_unit_test(what_plans_share_cancels),
+        cmocka_unit_test(collectives_widen_the_interval),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
