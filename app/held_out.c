@@ -49,7 +49,7 @@ static void limit(struct fr_reproduction *r, const char *id, double ours, double
     if (isnan(ours)) return;
     snprintf(note, sizeof note, "target: at most %g; %s over %d series", most, what, n);
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, ours, "1", 0, note, "%s", id);
-    if (!r->failed) r->rows[r->count - 1].holds = ours <= most;
+    fr_reproduce_judge(r, ours <= most);
 }
 
 static void summarise_forms(struct fr_reproduction *r, const char *kind,
@@ -99,6 +99,6 @@ void fr_held_summarise(struct fr_reproduction *r, const struct fr_held_cases *by
         fr_reproduce_add(r, FR_ROLE_PREDICTED, 0.9, covered, "1", 1,
                          "share of held-out points inside 90 % intervals; target 0.80 to 0.97",
                          "summary/coverage/%s", names[i]);
-        if (!r->failed) r->rows[r->count - 1].holds = covered >= 0.80 && covered <= 0.97;
+        fr_reproduce_judge(r, covered >= 0.80 && covered <= 0.97);
     }
 }

@@ -4,164 +4,142 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "app/load.h"
-#include "base/file.h"
-#include "base/range.h"
-#include "calibrate/iterations.h"
-#include "models/cost.h"
-
-static fr_status read_range(const struct fr_args *args, const char *option,
-                            const char *standard, int64_t **values, size_t *count,
-                            struct fr_error *err) {
-    const char *text = fr_args_get(args, option);
-    char where[32];
-    snprintf(where, sizeof where, "--%s", option);
-    return fr_range_parse(text ? text : standard, false, 1, where, values, count, err);
-}
-
-fr_status fr_training_options_read(const struct fr_args *args, struct fr_training_options *o,
-                                   int64_t *owned[2], struct fr_error *err) {
-    *o = fr_training_defaults();
-    long long width = o->width, layers = o->layers, batch = o->batch, seeds = o->seeds,
-              most = o->most;
-    owned[0] = owned[1] = NULL;
-    FR_TRY(fr_args_integer(args, "width", 2, 1 << 16, &width, err));
-    FR_TRY(fr_args_integer(args, "layers", 1, 1000, &layers, err));
-    FR_TRY(fr_args_integer(args, "batch", 1, 1 << 20, &batch, err));
-    FR_TRY(fr_args_integer(args, "seeds", 1, 1000, &seeds, err));
-    FR_TRY(fr_args_integer(args, "most", 1, 1 << 30, &most, err));
-    FR_TRY(fr_args_number(args, "loss", 0, 1e6, &o->loss, err));
-    FR_TRY(fr_args_number(args, "rate", 0, 1e6, &o->rate, err));
-    FR_TRY(read_range(args, "tp", "2,4,8", &owned[0], &o->n_tp, err));
-    FR_TRY(read_range(args, "ghost", "4..64*4", &owned[1], &o->n_ghost, err));
-    o->tp = owned[0];
-    o->ghost = owned[1];
-    o->width = width;
-    o->layers = layers;
-    o->batch = batch;
-    o->seeds = seeds;
-    o->most = most;
-    o->samples = fr_args_get(args, "samples");
-    if (!o->samples) o->samples = "iterations.jsonl";
-    o->launch.n_ranks = fr_launch_cores();
-    o->progress = isatty(STDERR_FILENO);
-    return fr_file_check_writable(o->samples, err);
-}
-
-/* ---- reproduce phantom --measured ------------------------------------------------------------ */
+/* Table I at 8 ranks, the one p that both have: epochs, parameters [M], total energy [J]. */
+static const struct {
+    double p, epochs, parameters, total_J;
+} published_tensor = {8, 453, 537, 82084}, published_phantom = {8, 157, 71, 11712};
 
 struct measured {
     struct fr_reproduction *r;
-    struct fr_job job;
     const struct fr_training_options *o;
-    const struct fr_trained *rows;
+    const struct fr_trained *rows, *dense; /* dense may be NULL, of a job that ended early */
     int n;
 };
 
-/* The model that was trained, priced on the job's cluster. */
-static struct fr_outcome price(struct measured *m, const struct fr_method *method, int64_t p,
-                               int64_t k) {
-    struct fr_plan plan = fr_plan_default();
-    struct fr_outcome out;
-    plan.method = method;
-    plan.tp = p;
-    plan.ghost = k;
-    fr_cost(&m->job, &plan, &out);
-    return out;
+static bool reached(const struct fr_trained *row) {
+    return row && row->n_seeds > 0 && row->n_reached == row->n_seeds;
 }
 
-static void add_row(struct measured *m, const struct fr_trained *row, const char *id,
-                    const struct fr_outcome *out) {
+static const char *note_of(const struct fr_trained *row, char *note, size_t room) {
+    size_t used = 0;
+    fr_line_addf(note, room, &used, "%d of %d seeds reached the loss", row->n_reached,
+                 row->n_seeds);
+    if (row->n_reached > 0)
+        fr_line_addf(note, room, &used, ", %.0f to %.0f", row->low, row->high);
+    if (!reached(row))
+        fr_line_addf(note, room, &used, "; given up at %.4g after %.0f at most", row->loss,
+                     row->gave_up);
+    return note;
+}
+
+static void add_row(struct measured *m, const struct fr_trained *row, int64_t p,
+                    const char *id) {
     char note[200];
-    double none = NAN;
-    snprintf(note, sizeof note, "%d of %d seeds reached the loss, %.0f to %.0f", row->n_reached,
-             row->n_seeds, row->low, row->high);
-    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, none, row->iterations, "1", 0, note,
-                     "measured/%s/iterations", id);
-    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, none, out->energy_J, "J", 0,
+    double joule = fr_training_cost(m->o, row, p);
+    double iterations = reached(row) ? row->iterations : NAN;
+    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, iterations, "1", 0,
+                     note_of(row, note, sizeof note), "measured/%s/iterations", id);
+    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, joule, "J", 0,
                      "estimated from the cluster's times and power",
                      "measured/%s/energy_per_iteration", id);
-    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, none, row->iterations * out->energy_J, "J", 0,
-                     NULL, "measured/%s/total_energy", id);
+    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, iterations * joule, "J", 0,
+                     reached(row) ? "to the loss" : "the loss was not reached",
+                     "measured/%s/total_energy", id);
 }
 
-/* Ratio phantom / tensor of total energy in Table I, for the p that it has. */
-static double published_ratio(int64_t p) { return p == 8 ? 11712.0 / 82084.0 : NAN; }
+/* The best k by one measure beside tensor parallelism: by energy, Table I; by iterations times
+ * parameters, Figure 7a's estimate without communication, which needs no machine. */
+struct measure {
+    const char *name, *what;
+    double published; /* phantom / tensor at published_tensor.p */
+};
+
+/* Where the best k lies, and what an iteration costs at both ends: where that is nearly the same,
+ * the k with the fewest iterations wins, which is the largest. */
+static const char *where_of(const struct measured *m, int64_t p,
+                            const struct fr_training_options *by,
+                            const struct fr_best_ghost *best, char *note, size_t room) {
+    const struct fr_trained *low = NULL, *high = NULL;
+    char where[100];
+    for (int i = 0; i < m->n; i++) {
+        if (m->rows[i].tp != p) continue;
+        if (!low) low = &m->rows[i];
+        high = &m->rows[i];
+    }
+    snprintf(note, room, "%s", fr_best_ghost_text(best, where, sizeof where));
+    if (by->cluster && low && low != high)
+        snprintf(note, room,
+                 "%s; an iteration takes %.4g J at k = %" PRId64 ", %.4g J at %" PRId64, where,
+                 fr_training_cost(by, low, p), low->ghost, fr_training_cost(by, high, p),
+                 high->ghost);
+    return note;
+}
+
+static void add_measure(struct measured *m, int64_t p, const struct fr_training_options *by,
+                        const struct measure *measure) {
+    const struct fr_trained *dense = m->dense;
+    struct fr_best_ghost best = fr_training_best(by, m->rows, m->n, p);
+    double tensor = reached(dense) ? dense->iterations * fr_training_cost(by, dense, p) : NAN;
+    double published = (double)p == published_tensor.p ? measure->published : NAN;
+    char note[200];
+    fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, best.row ? (double)best.row->ghost : NAN,
+                     "1", 0, where_of(m, p, by, &best, note, sizeof note),
+                     "measured/p=%" PRId64 "/best_k_by_%s", p, measure->name);
+    if (!best.row || !isfinite(tensor)) return;
+    snprintf(
+        note, sizeof note,
+        "best k over tensor, %s; Table I's network is 16384 wide, its batch, rate and loss "
+        "are not stated",
+        measure->what);
+    fr_reproduce_add(m->r, FR_ROLE_NOT_EXPLAINED, published, best.total / tensor, "1", 0, note,
+                     "measured/p=%" PRId64 "/phantom_over_tensor/%s", p, measure->name);
+    snprintf(note, sizeof note, "phantom at its best k needs less %s", measure->what);
+    fr_reproduce_add_ordering(m->r, best.total < tensor, note,
+                              "ordering/measured/p=%" PRId64 "/%s", p, measure->name);
+}
 
 static void add_rank_count(struct measured *m, int64_t p) {
-    const struct fr_trained *dense = &m->rows[0], *best = NULL;
-    struct fr_outcome tensor = price(m, &fr_method_tensor, p, 0);
-    double tensor_J = dense->iterations * tensor.energy_J, best_J = INFINITY;
-    char id[64], note[200];
+    const struct measure energy = {"total_energy", "energy to the loss",
+                                   published_phantom.total_J / published_tensor.total_J};
+    const struct measure work = {"iterations_x_parameters",
+                                 "work to the loss (iterations times parameters, Figure 7a)",
+                                 published_phantom.epochs * published_phantom.parameters /
+                                     (published_tensor.epochs * published_tensor.parameters)};
+    struct fr_training_options unpriced = *m->o;
+    const struct fr_trained *fewest = NULL;
+    char id[64];
+    unpriced.cluster = NULL;
     snprintf(id, sizeof id, "p=%" PRId64 "/tensor", p);
-    if (!tensor.reasons) add_row(m, dense, id, &tensor);
-    for (int i = 1; i < m->n; i++) {
+    if (m->dense) add_row(m, m->dense, p, id);
+    for (int i = 0; i < m->n; i++) {
         const struct fr_trained *row = &m->rows[i];
-        if (row->tp != p || row->n_reached == 0) continue;
-        struct fr_outcome out = price(m, &fr_method_phantom, p, row->ghost);
-        if (out.reasons) continue;
+        if (row->tp != p) continue;
         snprintf(id, sizeof id, "p=%" PRId64 "/phantom/k=%" PRId64, p, row->ghost);
-        add_row(m, row, id, &out);
-        double total_J = row->iterations * out.energy_J;
-        if (total_J < best_J) best_J = total_J, best = row;
+        add_row(m, row, p, id);
+        if (reached(row) && (!fewest || row->iterations < fewest->iterations)) fewest = row;
     }
-    if (!best || !isfinite(tensor_J)) return;
-    snprintf(note, sizeof note,
-             "best k = %" PRId64 "; Table I's network is 16384 wide and its loss another",
-             best->ghost);
-    fr_reproduce_add(m->r, FR_ROLE_NOT_EXPLAINED, published_ratio(p), best_J / tensor_J, "1", 0,
-                     note, "measured/p=%" PRId64 "/phantom_over_tensor/total_energy", p);
-    fr_reproduce_add_ordering(m->r, best->iterations < dense->iterations,
-                              "the best k by energy needs fewer iterations than tensor",
-                              "ordering/measured/p=%" PRId64 "/iterations", p);
-    fr_reproduce_add_ordering(m->r, best_J < tensor_J, "phantom needs less energy to the loss",
-                              "ordering/measured/p=%" PRId64 "/total_energy", p);
-}
-
-static fr_status load(const struct fr_args *args, struct measured *m, const char *path,
-                      struct fr_error *err) {
-    const char *cluster = fr_args_get(args, "cluster");
-    struct fr_text text = {0};
-    fr_training_write_model(m->o, m->rows, m->n, &text);
-    fr_status status = fr_file_write(path, fr_text_get(&text), text.length, err);
-    fr_text_free(&text);
-    const struct fr_job_names names = {.cluster = cluster ? cluster : "frontier",
-                                       .model = path};
-    return status == FR_OK ? fr_job_load(&names, &m->job, err) : status;
-}
-
-static fr_status add_all(const struct fr_args *args, struct measured *m, struct fr_error *err) {
-    char path[] = "/tmp/forerun-model-XXXXXX";
-    int fd = mkstemp(path);
-    if (fd < 0) return fr_fail(err, FR_ERR_IO, path, "cannot be created");
-    close(fd);
-    fr_status status = load(args, m, path, err);
-    unlink(path);
-    if (status == FR_OK && !m->job.cluster.device.power.known)
-        status =
-            fr_fail(err, FR_ERR_INPUT, m->job.cluster_from,
-                    "does not say what power a rank draws; calibrate with --power-busy and "
-                    "--power-idle");
-    for (size_t i = 0; status == FR_OK && i < m->o->n_tp; i++) add_rank_count(m, m->o->tp[i]);
-    fr_job_free(&m->job);
-    return status;
+    add_measure(m, p, m->o, &energy);
+    add_measure(m, p, &unpriced, &work);
+    if (fewest && reached(m->dense))
+        fr_reproduce_add_ordering(m->r, fewest->iterations < m->dense->iterations,
+                                  "some k needs fewer iterations than tensor",
+                                  "ordering/measured/p=%" PRId64 "/iterations", p);
 }
 
 fr_status fr_measured_phantom(const struct fr_args *args, struct fr_reproduction *r,
                               struct fr_error *err) {
-    struct fr_training_options o;
+    struct fr_training_request request;
     struct fr_trained *rows = NULL;
-    int64_t *owned[2];
-    struct measured m = {.r = r, .o = &o};
-    fr_status status = fr_training_options_read(args, &o, owned, err);
-    if (status == FR_OK) status = fr_training_run(&o, &rows, &m.n, err);
+    struct measured m = {.r = r, .o = &request.o};
+    fr_status status = fr_training_request_read(args, "frontier", &request, err);
+    if (status == FR_OK) status = fr_training_run(&request.o, &rows, &m.n, err);
     m.rows = rows;
-    if (status == FR_OK) status = add_all(args, &m, err);
+    if (m.n > 0 && rows[0].tp == 1) m.dense = &rows[0];
+    /* What an ended job left is worth showing; the status still says that it ended early. */
+    for (size_t i = 0; (status == FR_OK || status == FR_ERR_PARTIAL) && i < request.o.n_tp; i++)
+        if (request.o.tp[i] > 1) add_rank_count(&m, request.o.tp[i]);
     free(rows);
-    free(owned[0]);
-    free(owned[1]);
+    fr_training_request_free(&request);
     return status;
 }

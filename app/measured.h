@@ -1,6 +1,6 @@
 /** @file
- *  `forerun reproduce phantom --measured`: seed 000's Table I at sizes a workstation trains, with
- *  the iterations to the loss found by training. */
+ *  Trainings to a loss from the command line, and `forerun reproduce phantom --measured`: seed 000's
+ *  Table I at sizes a workstation trains, with the iterations to the loss found by training. */
 #ifndef FR_APP_MEASURED_H
 #define FR_APP_MEASURED_H
 
@@ -8,25 +8,39 @@
 
 #include "app/options.h"
 #include "app/reproduce.h"
+#include "calibrate/iterations/iterations.h"
 
 /** Options of verbs that train to a loss. */
 #define FR_TRAINING_OPTIONS                                                                    \
     {"width", "N", "of the network (default 1024)", 0},                                        \
         {"layers", "N", "of the network (default 2)", 0},                                      \
         {"batch", "N", "samples of an iteration (default 128)", 0},                            \
+        {"same-batch", NULL, "every iteration on the same samples, not on new ones", 0},       \
         {"tp", "RANGE", "ranks p of phantom parallelism (default 2,4,8)", 0},                  \
-        {"ghost", "RANGE", "ghost neurons k (default 4..64*4)", 0},                            \
-        {"loss", "X", "mean squared error to reach (default 0.13)", 0},                        \
-        {"rate", "X", "Adam's (default 0.5 / width)", 0},                                      \
+        {"ghost", "RANGE",                                                                     \
+         "ghost neurons k (default: doubled and halved until the best k by energy to the "     \
+         "loss has a larger and a smaller one beside it)",                                     \
+         0},                                                                                   \
+        {"loss", "X", "mean squared error to reach (default 0.12)", 0},                        \
+        {"rate", "X", "Adam's, of all networks alike (default 1 / width)", 0},                 \
         {"seeds", "N", "trainings of each (default 3)", 0},                                    \
-        {"most", "N", "iterations after which a training gives up (default 4000)", 0}, {       \
-        "samples", "FILE", "where results go as they come (default iterations.jsonl)", 0       \
+        {"most", "N", "iterations after which a training gives up (default 4000)", 0},         \
+        {"samples", "FILE", "where results go as they come (default iterations.jsonl)", 0}, {  \
+        "resume", NULL, "go on with the samples file; what is trained is not repeated", 0      \
     }
 
-struct fr_training_options;
-/** Read them; the ranges are allocated into *owned[0] and [1], freed by the caller. */
-fr_status fr_training_options_read(const struct fr_args *args, struct fr_training_options *o,
-                                   int64_t *owned[2], struct fr_error *err);
+/** What was asked for, with what it owns. */
+struct fr_training_request {
+    struct fr_training_options o;
+    struct fr_job job; /**< the cluster that prices iterations, where there is one */
+    int64_t *owned[2];
+};
+
+/** Read options and the cluster file (@p standard where --cluster is absent; NULL: none).  Free
+ *  with fr_training_request_free, also on error. */
+fr_status fr_training_request_read(const struct fr_args *args, const char *standard,
+                                   struct fr_training_request *request, struct fr_error *err);
+void fr_training_request_free(struct fr_training_request *request);
 
 /** Train, and add rows: iterations, energy of an iteration priced from --cluster (default
  *  frontier), total energy, for tensor and phantom, and the orderings that Table I shows. */

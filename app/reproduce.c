@@ -36,11 +36,18 @@ void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published,
     if (!row) return;
     *row = (struct fr_reproduce_row){
         .published = published, .ours = ours, .unit = unit, .role = role};
-    row->holds = isnan(published) || fabs(ours - published) <= tolerance * fabs(published);
+    row->judged = !isnan(published);
+    row->holds = row->judged && fabs(ours - published) <= tolerance * fabs(published);
     snprintf(row->note, sizeof row->note, "%s", note ? note : "");
     va_start(ap, id_format);
     vsnprintf(row->id, sizeof row->id, id_format, ap);
     va_end(ap);
+}
+
+void fr_reproduce_judge(struct fr_reproduction *r, bool holds) {
+    if (r->failed || r->count == 0) return;
+    r->rows[r->count - 1].judged = true;
+    r->rows[r->count - 1].holds = holds;
 }
 
 void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char *note,
@@ -48,8 +55,12 @@ void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char
     struct fr_reproduce_row *row = append(r);
     va_list ap;
     if (!row) return;
-    *row = (struct fr_reproduce_row){
-        .published = 1, .ours = holds, .unit = "1", .role = FR_ROLE_ORDERING, .holds = holds};
+    *row = (struct fr_reproduce_row){.published = 1,
+                                     .ours = holds,
+                                     .unit = "1",
+                                     .role = FR_ROLE_ORDERING,
+                                     .judged = true,
+                                     .holds = holds};
     snprintf(row->note, sizeof row->note, "%s", note ? note : "");
     va_start(ap, id_format);
     vsnprintf(row->id, sizeof row->id, id_format, ap);

@@ -33,7 +33,9 @@ struct fr_reproduce_row {
     double ours;
     const char *unit;
     fr_role role;
-    bool holds;
+    bool
+        judged; /**< is there anything to hold it against: a published value, a stated target? */
+    bool holds;  /**< false where it is not judged */
     bool detail; /**< one of very many: in JSON, not in the text */
     char note[240];
 };
@@ -44,11 +46,13 @@ struct fr_reproduction {
     bool failed; /**< out of memory while adding */
 };
 
-/** Append a row that holds when |ours / published - 1| <= tolerance (always, where nothing is
- *  published).  @p note may be NULL. */
+/** Append a row that holds when |ours / published - 1| <= tolerance; where nothing is published
+ *  (NaN) it is not judged.  @p note may be NULL. */
 void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published, double ours,
                       const char *unit, double tolerance, const char *note,
                       const char *id_format, ...) __attribute__((format(printf, 8, 9)));
+/** Judge the row appended last against the target that its note states. */
+void fr_reproduce_judge(struct fr_reproduction *r, bool holds);
 /** Append an ordering. */
 void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char *note,
                                const char *id_format, ...)

@@ -212,7 +212,7 @@ static fr_status add_row(struct fr_reproduction *r, const struct groups *groups,
         if (few) snprintf(note, sizeof note, "median error over %zu shapes: too few to fit", n);
         fr_reproduce_add(r, few ? FR_ROLE_NOT_EXPLAINED : FR_ROLE_PREDICTED, NAN, median, "1",
                          0, note, "%s/%s/%s", name, kind, which_names[which]);
-        if (judged && !r->failed) r->rows[r->count - 1].holds = median <= TARGET;
+        if (judged) fr_reproduce_judge(r, median <= TARGET);
     }
     free(errors);
     return FR_OK;

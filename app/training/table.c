@@ -95,8 +95,8 @@ static void add_score(struct fr_reproduction *r, const char *name, const struct 
         snprintf(note + used, sizeof note - (size_t)used, "%saim %.4g", used ? ", " : "",
                  a->aim);
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, a->value, "1", 0, note, "%s/%s", name, a->what);
-    if (r->failed || a->must == 0) return;
-    r->rows[r->count - 1].holds = a->least ? a->value >= a->must : a->value <= a->must;
+    if (a->must == 0) return;
+    fr_reproduce_judge(r, a->least ? a->value >= a->must : a->value <= a->must);
 }
 
 static void add_coverage(struct fr_reproduction *r, const char *name, const struct fr_score *s,
@@ -111,9 +111,8 @@ static void add_coverage(struct fr_reproduction *r, const char *name, const stru
                  s->n, 100 * all);
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->coverage, "1", 0, note, "%s/coverage", name);
     if (r->failed) return;
-    r->rows[r->count - 1].holds =
-        (s->coverage >= l->covered_from && s->coverage <= l->covered_to) ||
-        (all > 0.1 && s->coverage >= l->covered_from);
+    fr_reproduce_judge(r, (s->coverage >= l->covered_from && s->coverage <= l->covered_to) ||
+                              (all > 0.1 && s->coverage >= l->covered_from));
     /* Of a table that only reports, a miss is shown and not claimed. */
     if (l->mean == 0 && !r->rows[r->count - 1].holds)
         r->rows[r->count - 1].role = FR_ROLE_NOT_EXPLAINED;

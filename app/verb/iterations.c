@@ -1,8 +1,9 @@
 /* How many iterations to a loss: found by training, written as the table that search reads. */
-#include "calibrate/iterations.h"
+#include "calibrate/iterations/iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "app/load.h"
@@ -12,30 +13,119 @@
 
 static const struct fr_option options[] = {
     FR_TRAINING_OPTIONS,
+    {"cluster", "FILE|PRESET", "price iterations: energy to the loss, and the best k by it",
+     'c'},
     {"out", "FILE", "model file to write, with the table (default: none)", 'o'},
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void add_total(struct fr_text *text, const struct fr_training_options *o,
+                      const struct fr_trained *row, int64_t p) {
+    double cost = fr_training_cost(o, row, p), to_loss = row->iterations * cost;
+    char one[40] = "-", all[40] = "-";
+    if (!o->cluster) {
+        if (isfinite(to_loss)) snprintf(all, sizeof all, "%.4g", to_loss);
+        fr_text_addf(text, "%14s", all);
+        return;
+    }
+    if (isfinite(cost)) fr_quantity_format(cost, FR_QUANTITY_ENERGY, one, sizeof one);
+    if (isfinite(to_loss)) fr_quantity_format(to_loss, FR_QUANTITY_ENERGY, all, sizeof all);
+    fr_text_addf(text, "%14s %14s", one, all);
+}
+
+static void print_row(struct fr_text *text, const struct fr_training_options *o,
+                      const struct fr_trained *row, int64_t p, bool best) {
+    char name[48] = "tensor", range[48] = "-", iterations[24] = "-";
+    if (row->tp > 1) snprintf(name, sizeof name, "phantom, k %" PRId64, row->ghost);
+    if (row->n_reached > 0) {
+        snprintf(iterations, sizeof iterations, "%g", row->iterations);
+        snprintf(range, sizeof range, "%g .. %g", row->low, row->high);
+    }
+    fr_text_addf(text, "  %-16s %12.0f %10s  %-14s", name, row->parameters, iterations, range);
+    add_total(text, o, row, p);
+    fr_text_addf(text, "%s", best ? "  best" : "");
+    if (row->n_reached < row->n_seeds)
+        fr_text_addf(text, "  %d of %d seeds reached it; given up at a loss of %.4g after %.0f",
+                     row->n_reached, row->n_seeds, row->loss, row->gave_up);
+    fr_text_addf(text, "\n");
+}
+
+static void print_ranks(struct fr_text *text, const struct fr_training_options *o,
+                        const struct fr_trained *rows, int n, int64_t p) {
+    struct fr_best_ghost best = fr_training_best(o, rows, n, p);
+    char where[100];
+    fr_text_addf(text, "\n%-18s %12s %10s  %-14s", "", "parameters", "iterations", "range");
+    fr_text_addf(text, o->cluster ? "%14s %14s\n" : "%14s\n",
+                 o->cluster ? "an iteration" : "x parameters", "to the loss");
+    fr_text_addf(text, "p = %" PRId64 "\n", p);
+    for (int i = 0; i < n; i++)
+        if (rows[i].tp == 1 || rows[i].tp == p)
+            print_row(text, o, &rows[i], p, &rows[i] == best.row);
+    fr_text_addf(text, "  best k by %s: ", o->cluster ? "energy" : "iterations x parameters");
+    if (best.row) fr_text_addf(text, "%" PRId64 ", ", best.row->ghost);
+    fr_text_addf(text, "%s\n", fr_best_ghost_text(&best, where, sizeof where));
+}
+
 static void print_text(struct fr_text *text, const struct fr_training_options *o,
                        const struct fr_trained *rows, int n) {
+    double train_s = 0;
+    char time[40];
+    for (int i = 0; i < n; i++) train_s += rows[i].train_s;
     fr_text_addf(text,
                  "ffn %" PRId64 " wide, %" PRId64 " layers, batch %" PRId64
-                 ", to a mean squared error of %g\n\n%-22s %12s %10s  %-15s %s\n",
-                 o->width, o->layers, o->batch, o->loss, "network", "parameters", "iterations",
-                 "range", "seeds that reached it");
-    for (int i = 0; i < n; i++) {
-        char name[48] = "tensor, any p", range[48] = "-", iterations[24] = "-";
-        if (rows[i].tp > 1)
-            snprintf(name, sizeof name, "phantom p %" PRId64 ", k %" PRId64, rows[i].tp,
-                     rows[i].ghost);
-        if (rows[i].n_reached > 0) {
-            snprintf(iterations, sizeof iterations, "%g", rows[i].iterations);
-            snprintf(range, sizeof range, "%g .. %g", rows[i].low, rows[i].high);
-        }
-        fr_text_addf(text, "%-22s %12.0f %10s  %-15s %d of %d\n", name, rows[i].parameters,
-                     iterations, range, rows[i].n_reached, rows[i].n_seeds);
-    }
+                 ", %s, Adam at %.3g, to a mean squared error of %g, medians over seeds\n",
+                 o->width, o->layers, o->batch,
+                 o->same_batch ? "one batch again and again" : "new samples every iteration",
+                 fr_training_rate(o), o->loss);
+    for (size_t i = 0; i < o->n_tp; i++)
+        if (o->tp[i] > 1) print_ranks(text, o, rows, n, o->tp[i]);
+    fr_text_addf(text, "\ntraining took %s of one core in all\n",
+                 fr_quantity_format(train_s, FR_QUANTITY_TIME, time, sizeof time));
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_row(struct fr_json_writer *w, const struct fr_training_options *o,
+                     const struct fr_trained *row, int64_t p) {
+    struct fr_training_options priced = *o;
+    bool dense = row->tp == 1;
+    double joule = priced.cluster ? fr_training_cost(&priced, row, p) : NAN;
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "method", dense ? "tensor" : "phantom");
+    fr_json_add_integer(w, "tp", p);
+    fr_json_add_integer(w, "ghost", row->ghost);
+    fr_json_add_number(w, "parameters", row->parameters);
+    fr_json_add_number(w, "iterations", row->iterations);
+    fr_json_add_number(w, "iterations_low", row->low);
+    fr_json_add_number(w, "iterations_high", row->high);
+    fr_json_add_integer(w, "seeds", row->n_seeds);
+    fr_json_add_integer(w, "reached", row->n_reached);
+    fr_json_add_number(w, "given_up_loss", row->loss);
+    fr_json_add_number(w, "given_up_iterations", row->gave_up);
+    fr_json_add_number(w, "iteration_energy_J", joule);
+    fr_json_add_number(w, "total_energy_J",
+                       row->n_reached == row->n_seeds ? joule * row->iterations : NAN);
+    fr_json_add_number(w, "train_s", row->train_s);
+    fr_json_end_object(w);
+}
+
+static void json_best(struct fr_json_writer *w, const struct fr_training_options *o,
+                      const struct fr_trained *rows, int n, int64_t p) {
+    struct fr_best_ghost best = fr_training_best(o, rows, n, p);
+    char where[100];
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "tp", p);
+    fr_json_key(w, "ghost");
+    if (best.row)
+        fr_json_put_integer(w, best.row->ghost);
+    else
+        fr_json_put_null(w);
+    fr_json_add_bool(w, "minimum", best.row && best.below && best.above);
+    fr_json_add_string(w, "where", fr_best_ghost_text(&best, where, sizeof where));
+    fr_json_end_object(w);
 }
 
 static void print_json(struct fr_text *text, const struct fr_training_options *o,
@@ -47,28 +137,25 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
     fr_json_add_integer(&w, "layers", o->layers);
     fr_json_add_integer(&w, "batch", o->batch);
     fr_json_add_number(&w, "loss", o->loss);
+    fr_json_add_number(&w, "rate", fr_training_rate(o));
+    fr_json_add_bool(&w, "same_batch", o->same_batch);
+    fr_json_add_string(&w, "best_by", o->cluster ? "total_energy" : "iterations x parameters");
     fr_json_key(&w, "rows");
     fr_json_begin_array(&w);
-    for (int i = 0; i < n; i++) {
-        fr_json_begin_object(&w);
-        fr_json_add_string(&w, "method", rows[i].tp > 1 ? "phantom" : "tensor");
-        fr_json_key(&w, "tp");
-        if (rows[i].tp > 1)
-            fr_json_put_integer(&w, rows[i].tp);
-        else
-            fr_json_put_null(&w);
-        fr_json_add_integer(&w, "ghost", rows[i].ghost);
-        fr_json_add_number(&w, "parameters", rows[i].parameters);
-        fr_json_add_number(&w, "iterations", rows[i].iterations);
-        fr_json_add_number(&w, "iterations_low", rows[i].low);
-        fr_json_add_number(&w, "iterations_high", rows[i].high);
-        fr_json_add_integer(&w, "seeds", rows[i].n_seeds);
-        fr_json_add_integer(&w, "reached", rows[i].n_reached);
-        fr_json_end_object(&w);
-    }
+    for (size_t j = 0; j < o->n_tp; j++)
+        for (int i = 0; i < n; i++)
+            if (o->tp[j] > 1 && (rows[i].tp == 1 || rows[i].tp == o->tp[j]))
+                json_row(&w, o, &rows[i], o->tp[j]);
+    fr_json_end_array(&w);
+    fr_json_key(&w, "best");
+    fr_json_begin_array(&w);
+    for (size_t j = 0; j < o->n_tp; j++)
+        if (o->tp[j] > 1) json_best(&w, o, rows, n, o->tp[j]);
     fr_json_end_array(&w);
     fr_json_end_object(&w);
 }
+
+/* ---------------------------------------------------------------------------------------------- */
 
 static fr_status finish(const struct fr_args *args, const struct fr_training_options *o,
                         const struct fr_trained *rows, int n, struct fr_error *err) {
@@ -89,40 +176,45 @@ static fr_status finish(const struct fr_args *args, const struct fr_training_opt
     return fr_app_print(&text, err);
 }
 
-static fr_status run(const struct fr_args *args, struct fr_error *err) {
-    struct fr_training_options o;
+static fr_status train(const struct fr_args *args, const struct fr_training_options *o,
+                       struct fr_error *err) {
     struct fr_trained *rows = NULL;
     struct fr_error early = {.status = FR_OK};
-    int64_t *owned[2] = {NULL, NULL};
-    const char *out = fr_args_get(args, "out");
     int n = 0;
+    fr_status trained = fr_training_run(o, &rows, &n, &early), status = trained;
+    /* What an ended job left is worth showing; the exit code says that it ended early. */
+    bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
+    if (known) status = finish(args, o, rows, n, err);
+    if (!known || (status == FR_OK && trained != FR_OK)) *err = early;
+    free(rows);
+    return status == FR_OK ? trained : status;
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct fr_training_request request = {0};
+    const char *out = fr_args_get(args, "out");
     if (args->n_words)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
-    fr_status status = out ? fr_file_check_writable(out, err) : FR_OK, trained = FR_OK;
-    if (status == FR_OK) status = fr_training_options_read(args, &o, owned, err);
-    if (status == FR_OK) {
-        trained = fr_training_run(&o, &rows, &n, &early);
-        /* What an ended job left is worth showing; the exit code says that it ended early. */
-        bool known = trained == FR_OK || trained == FR_ERR_PARTIAL;
-        status = known ? finish(args, &o, rows, n, err) : trained;
-        if (!known || (status == FR_OK && trained != FR_OK)) *err = early;
-    }
-    free(rows);
-    free(owned[0]);
-    free(owned[1]);
-    return status == FR_OK ? trained : status;
+    fr_status status = out ? fr_file_check_writable(out, err) : FR_OK;
+    if (status == FR_OK) status = fr_training_request_read(args, NULL, &request, err);
+    if (status == FR_OK) status = train(args, &request.o, err);
+    fr_training_request_free(&request);
+    return status;
 }
 
 const struct fr_verb fr_verb_iterations = {
     .name = "iterations",
     .summary = "train to a loss: iterations of tensor and phantom, the table search reads",
-    .usage = "[--width N] [--tp RANGE] [--ghost RANGE] [--seeds N] [--out model.json] [--json]",
+    .usage = "[--width N] [--tp RANGE] [--ghost RANGE] [--seeds N] [--cluster C] "
+             "[--out model.json] [--json]",
     .details =
         "Trains dense and phantom networks, each in one process, so that p is not bounded "
         "by the machine.\n"
-        "  forerun iterations --tp 2,4,8 --ghost 4..64*2 --out model.json\n"
+        "Without --ghost the best k of each p is searched for: by energy to the loss with a "
+        "--cluster,\nelse by iterations times parameters.\n"
+        "  forerun iterations --cluster cluster.json --tp 2,4,8 --out model.json\n"
         "  forerun search --cluster cluster.json --model model.json --ranks 2,4,8 \\\n"
-        "      --vary method=tensor,phantom --vary ghost=4..64*2 --objective energy\n",
+        "      --vary method=tensor,phantom --vary ghost=1..128*2 --objective energy\n",
     .options = options,
     .run = run,
 };

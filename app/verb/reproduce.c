@@ -27,29 +27,40 @@ static double error_of(const struct fr_reproduce_row *row) {
     return row->published != 0 ? row->ours / row->published - 1 : NAN;
 }
 
+/* Rows that the model does not follow show their distance; nothing is claimed of them. */
+static const char *verdict(const struct fr_reproduce_row *row) {
+    return !row->judged ? "-" : row->holds ? "yes" : "NO";
+}
+
 static void print_text(struct fr_text *text, const struct fr_paper *paper,
                        const struct fr_reproduction *r) {
-    size_t held = 0, judged = 0, details = 0;
+    size_t held = 0, judged = 0, details = 0, distances = 0;
     fr_text_addf(text, "%s: %s\n\n%-52s %14s %14s %-5s %8s  %-13s %s\n", paper->name,
                  paper->title, "row", "published", "ours", "unit", "error", "role", "holds");
     for (size_t i = 0; i < r->count; i++) {
         const struct fr_reproduce_row *row = &r->rows[i];
-        char published[32] = "-", error[32] = "-";
+        char published[32] = "-", ours[32] = "-", error[32] = "-";
         details += row->detail;
         if (row->detail) continue;
         if (isfinite(row->published))
             snprintf(published, sizeof published, "%.6g", row->published);
+        if (isfinite(row->ours)) snprintf(ours, sizeof ours, "%.6g", row->ours);
         if (isfinite(error_of(row)))
             snprintf(error, sizeof error, "%+.2f %%", 100 * error_of(row));
-        fr_text_addf(text, "%-52s %14s %14.6g %-5s %8s  %-13s %s%s%s\n", row->id, published,
-                     row->ours, row->unit, error, fr_role_names[row->role],
-                     row->holds ? "yes" : "NO", *row->note ? "  " : "", row->note);
-        judged += row->role != FR_ROLE_NOT_EXPLAINED;
+        fr_text_addf(text, "%-52s %14s %14s %-5s %8s  %-13s %s%s%s\n", row->id, published, ours,
+                     row->unit, error, fr_role_names[row->role], verdict(row),
+                     *row->note ? "  " : "", row->note);
+        distances += row->role == FR_ROLE_NOT_EXPLAINED;
+        judged += row->role != FR_ROLE_NOT_EXPLAINED && row->judged;
         held += row->role != FR_ROLE_NOT_EXPLAINED && row->holds;
     }
     if (details) fr_text_addf(text, "\nand %zu runs one by one, in --json\n", details);
-    fr_text_addf(text, "\n%zu of %zu rows hold; %zu more are not explained by this model\n\n",
-                 held, judged, r->count - details - judged);
+    fr_text_addf(text, "\n%zu of %zu judged rows hold", held, judged);
+    size_t unjudged = r->count - details - judged - distances;
+    if (unjudged)
+        fr_text_addf(text, "; %zu have nothing published to be held against", unjudged);
+    if (distances) fr_text_addf(text, "; %zu are not explained by this model", distances);
+    fr_text_addf(text, "\n\n");
 }
 
 static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r) {
@@ -62,7 +73,11 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
         fr_json_add_string(w, "unit", row->unit);
         fr_json_add_number(w, "error", error_of(row));
         fr_json_add_string(w, "role", fr_role_names[row->role]);
-        fr_json_add_bool(w, "holds", row->holds);
+        fr_json_key(w, "holds");
+        if (row->judged)
+            fr_json_put_bool(w, row->holds);
+        else
+            fr_json_put_null(w);
         fr_json_add_string(w, "note", row->note);
         fr_json_end_object(w);
     }
@@ -75,11 +90,12 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
     bool tables = fr_args_has(args, "markdown") || fr_args_has(args, "update");
     fr_status status = measured ? fr_measured_phantom(args, &r, err) : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK && json)
+    bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
+    if (shown && json)
         json_rows(w, &r);
-    else if (status == FR_OK && tables)
+    else if (shown && tables)
         fr_training_markdown(&r, w->text);
-    else if (status == FR_OK)
+    else if (shown)
         print_text(w->text, paper, &r);
     free(r.rows);
     return status;
@@ -157,6 +173,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_end_object(&w);
     }
     if (status == FR_OK) return finish(args, &text, err);
+    if (status == FR_ERR_PARTIAL) fr_app_print(&text, NULL); /* what an ended job left */
     fr_text_free(&text);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "calibrate/apps/network.h"
 #include "calibrate/apps/random.h"
+#include "calibrate/apps/train.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 7, STEPS = 12, WIDTH = 64, BATCH = 16 };
@@ -79,12 +80,36 @@ static void normal_numbers(void) {
     free(x);
 }
 
+/* Losses a + b / (i + 1) of the target 0.1: given up at the first doubling whose fall, repeated to
+ * the end, would not reach it, and never where it would be reached. */
+static int64_t given_up(double floor, double start, int64_t most) {
+    struct fr_patience patience = fr_patience_begin(0.1, most);
+    for (int64_t i = 0; i <= most; i++) {
+        double loss = floor + start / (double)(i + 1);
+        if (loss <= 0.1) return 0;
+        if (fr_patience_lost(&patience, i, loss)) return i + 1;
+    }
+    return -1;
+}
+
+static void giving_up(void) {
+    int64_t slow = given_up(0.05, 100, 4000), hopeless = given_up(0.11, 1, 4000),
+            flat = given_up(0.2, 0, 4000), late = given_up(0.099, 3.5, 4000);
+    if (slow != 0) FAIL("reached at 2000, given up at %lld", (long long)slow);
+    if (late != 0) FAIL("reached at 3500, given up at %lld", (long long)late);
+    if (flat != 128) FAIL("flat: given up at %lld, not 128", (long long)flat);
+    /* By hand: 0.1189 - 5 * 0.0089 and 0.1145 - 4 * 0.0045 lie below 0.1, 0.1122 - 3 * 0.0022
+     * does not. */
+    if (hopeless != 512) FAIL("never reached: given up at %lld, not 512", (long long)hopeless);
+}
+
 int main(int argc, char **argv) {
     int n_ranks = 1;
     char plan[100];
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     normal_numbers();
+    giving_up();
     snprintf(plan, sizeof plan, "{\"tp\": %d}", n_ranks);
     compare(&fr_real_tensor, 1, 0, plan);
     snprintf(plan, sizeof plan, "{\"method\": \"phantom\", \"tp\": %d, \"ghost\": 3}", n_ranks);

@@ -29,11 +29,32 @@ static void rows_hold(void **state) {
             assert_true(isfinite(x->ours));
             for (size_t j = 0; j < i; j++)
                 FR_TRUE(strcmp(r.rows[j].id, x->id) != 0, "%s twice", x->id);
-            if (x->role == FR_ROLE_NOT_EXPLAINED) continue;
+            assert_true(x->judged || (isnan(x->published) && !x->holds));
+            if (x->role == FR_ROLE_NOT_EXPLAINED || !x->judged) continue;
             FR_TRUE(x->holds, "%s: published %g, ours %g", x->id, x->published, x->ours);
         }
         free(r.rows);
     }
+}
+
+/* What nobody published and no target states neither holds nor fails. */
+static void only_what_can_be_held_against_something_is_judged(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    fr_reproduce_add(&r, FR_ROLE_PREDICTED, 100, 104, "J", 0.05, NULL, "near");
+    fr_reproduce_add(&r, FR_ROLE_PREDICTED, 100, 106, "J", 0.05, NULL, "far");
+    fr_reproduce_add(&r, FR_ROLE_PREDICTED, NAN, 7, "J", 0.05, NULL, "alone");
+    fr_reproduce_add(&r, FR_ROLE_PREDICTED, NAN, 7, "J", 0.05, "at most 5", "target");
+    fr_reproduce_judge(&r, 7 <= 5);
+    fr_reproduce_add(&r, FR_ROLE_PREDICTED, 100, NAN, "J", 0.05, NULL, "unknown");
+    static const bool judged[] = {true, true, false, true, true},
+                      holds[] = {true, false, false, false, false};
+    assert_int_equal(r.count, 5);
+    for (size_t i = 0; i < r.count; i++) {
+        FR_TRUE(r.rows[i].judged == judged[i], "%s", r.rows[i].id);
+        FR_TRUE(r.rows[i].holds == holds[i], "%s", r.rows[i].id);
+    }
+    free(r.rows);
 }
 
 /* The reference's calibrated figures: b = 452, 8.2 us, 14.8 ms; within 5 % at 64 and 128. */
@@ -127,8 +148,12 @@ static void dsp(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_hold), cmocka_unit_test(phantom),
-                                       cmocka_unit_test(grid), cmocka_unit_test(optimus),
-                                       cmocka_unit_test(dsp)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_hold),
+        cmocka_unit_test(only_what_can_be_held_against_something_is_judged),
+        cmocka_unit_test(phantom),
+        cmocka_unit_test(grid),
+        cmocka_unit_test(optimus),
+        cmocka_unit_test(dsp)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

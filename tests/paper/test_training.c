@@ -49,7 +49,7 @@ static void tables_reach_what_they_must(void **state) {
         const struct fr_reproduce_row *x = &r.rows[i];
         runs += x->detail;
         FR_TRUE(isfinite(x->ours), "%s has no value", x->id);
-        if (x->role == FR_ROLE_NOT_EXPLAINED) continue;
+        if (x->role == FR_ROLE_NOT_EXPLAINED || !x->judged) continue;
         FR_TRUE(x->holds, "%s: got %g, %s", x->id, x->ours, x->note);
     }
     FR_TRUE(runs > 900, "got %zu runs", runs);

@@ -1,0 +1,176 @@
+/* Which k are trained, which is best, and the file of trainings: without training anything. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "calibrate/iterations/cells.h"
+#include "tests/cmocka.h"
+
+static const int64_t ranks[] = {8};
+
+static struct fr_training_options options(void) {
+    struct fr_training_options o = fr_training_defaults();
+    o.tp = ranks;
+    o.n_tp = 1;
+    o.seeds = 3;
+    return o;
+}
+
+/* Iterations that a (p, k) "needs": a + b / k, a seed more or less; 0 below the k that can. */
+struct law {
+    double a, b;
+    int64_t least;
+};
+
+static void train(struct fr_training_cells *cells, const struct law *law) {
+    for (int i = 0; i < cells->n; i++) {
+        struct fr_training_cell *c = &cells->items[i];
+        double k = (double)c->ghost, seed = (double)c->seed - 2;
+        bool can = c->tp == 1 || c->ghost >= law->least;
+        c->done = true;
+        c->iterations = !can ? 0 : c->tp == 1 ? law->a : law->a + law->b / k + seed;
+        c->steps = can ? c->iterations + 1 : 128;
+        c->loss = can ? 0.12 : 0.13;
+        c->parameters = c->tp == 1 ? 1 << 21 : 2 * (131072 + 8192 * k);
+    }
+}
+
+/* Rounds until nothing more is wanted. */
+static struct fr_best_ghost search(const struct fr_training_options *o, const struct law *law,
+                                   struct fr_trained **rows, int *n) {
+    struct fr_training_cells cells = {0};
+    struct fr_error err = {0};
+    bool more = true;
+    *rows = NULL;
+    for (int round = 0; more; round++) {
+        assert_true(round < 12);
+        free(*rows);
+        assert_int_equal(fr_cells_rows(&cells, rows, n, &err), FR_OK);
+        assert_int_equal(fr_ladder_next(o, *rows, *n, &cells, &more, &err), FR_OK);
+        train(&cells, law);
+    }
+    free(cells.items);
+    return fr_training_best(o, *rows, *n, ranks[0]);
+}
+
+/* (a + b/k)(c + d k) is least at k = sqrt(b c / (a d)): here 16 c/d = 16, a = b / 16. */
+static void a_minimum_is_found_and_bracketed(void **state) {
+    (void)state;
+    struct fr_training_options o = options();
+    for (double at = 2; at <= 64; at *= 2) {
+        const struct law law = {100, 100 * at * at / 16, 1};
+        struct fr_trained *rows = NULL;
+        int n = 0;
+        struct fr_best_ghost best = search(&o, &law, &rows, &n);
+        assert_non_null(best.row);
+        FR_TRUE((double)best.row->ghost == at, "got k %d, want %g", (int)best.row->ghost, at);
+        assert_true(best.below && best.above && !best.smallest && !best.largest);
+        FR_TRUE(n < 9, "%d rows for a minimum at %g", n, at);
+        FR_NEAR(best.row->iterations, law.a + law.b / at, 1e-12);
+        FR_NEAR(best.row->high - best.row->low, 2, 1e-12);
+        FR_NEAR(best.total, best.row->iterations * 2 * (131072 + 8192 * at), 1e-12);
+        free(rows);
+    }
+}
+
+static void edges_are_called_edges(void **state) {
+    (void)state;
+    struct fr_training_options o = options();
+    struct fr_trained *rows = NULL;
+    char text[100];
+    int n = 0;
+    const struct law large = {1, 1e9, 1}, small = {100, 0, 1}, capable = {100, 0, 60},
+                     never = {100, 0, 1000};
+    struct fr_best_ghost best = search(&o, &large, &rows, &n);
+    /* (1024 / 8)(1 - 1/8) = 112, not itself allowed. */
+    assert_int_equal(best.row->ghost, 111);
+    assert_true(best.largest && !best.above);
+    assert_non_null(strstr(fr_best_ghost_text(&best, text, sizeof text), "largest that Eq. 8"));
+    free(rows);
+    best = search(&o, &small, &rows, &n);
+    assert_int_equal(best.row->ghost, 1);
+    assert_true(best.smallest && !best.below);
+    free(rows);
+    /* Smaller k cannot reach the loss: they bound the minimum from below all the same. */
+    best = search(&o, &capable, &rows, &n);
+    assert_int_equal(best.row->ghost, 64);
+    assert_true(best.below && best.above);
+    free(rows);
+    best = search(&o, &never, &rows, &n);
+    assert_null(best.row);
+    for (int i = 0; i < n; i++)
+        if (rows[i].tp > 1) {
+            assert_int_equal(rows[i].n_reached, 0);
+            assert_true(isnan(rows[i].iterations));
+            FR_NEAR(rows[i].loss, 0.13, 1e-12);
+            FR_NEAR(rows[i].gave_up, 128, 1e-12);
+        }
+    free(rows);
+}
+
+static void largest_k_is_the_last_below_eq8(void **state) {
+    (void)state;
+    for (int64_t n = 8; n <= 64; n += 4)
+        for (int64_t p = 2; p <= 8; p++) {
+            int64_t most = fr_ladder_most(n, p), want = 0;
+            for (int64_t k = 1; n % p == 0 && k < n; k++)
+                if (n * n / p + k * n * p < n * n) want = k; /* fewer weights than dense */
+            FR_TRUE(most == want, "n %d, p %d: got %d, want %d", (int)n, (int)p, (int)most,
+                    (int)want);
+        }
+}
+
+static void a_file_gives_back_what_was_trained(void **state) {
+    (void)state;
+    char path[] = "/tmp/forerun-cells-XXXXXX", *text = NULL;
+    size_t length = 0;
+    struct fr_training_options o = options();
+    const int64_t ghosts[] = {4, 16};
+    const struct law law = {30, 100, 8};
+    struct fr_training_cells cells = {0}, read = {0};
+    struct fr_error err = {0};
+    bool more = false;
+    close(mkstemp(path));
+    o.samples = path;
+    o.ghost = ghosts;
+    o.n_ghost = 2;
+    assert_int_equal(fr_ladder_next(&o, NULL, 0, &cells, &more, &err), FR_OK);
+    assert_int_equal(cells.n, 9);
+    train(&cells, &law);
+    cells.items[8].done = false;
+    assert_int_equal(fr_cells_write(&cells, &o, &err), FR_OK);
+    assert_int_equal(fr_cells_read(&read, &o, &err), FR_OK);
+    assert_int_equal(read.n, cells.n);
+    for (int i = 0; i < read.n; i++) {
+        const struct fr_training_cell *a = &cells.items[i], *b = &read.items[i];
+        assert_int_equal(a->tp, b->tp);
+        assert_int_equal(a->ghost, b->ghost);
+        assert_int_equal(a->seed, b->seed);
+        assert_int_equal(a->done, b->done);
+        if (a->done) assert_true(a->iterations == b->iterations && a->loss == b->loss);
+    }
+    /* Half a line at the end, as a kill leaves it, is of no training. */
+    fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL);
+    fr_file_write(path, text, length - 5, NULL);
+    free(text);
+    assert_int_equal(fr_cells_read(&read, &o, &err), FR_OK);
+    assert_false(read.items[7].done);
+    o.loss = 0.11;
+    assert_int_equal(fr_cells_read(&read, &o, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "cannot be resumed: loss was 0.12, is 0.11"));
+    unlink(path);
+    free(cells.items);
+    free(read.items);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_minimum_is_found_and_bracketed),
+        cmocka_unit_test(edges_are_called_edges),
+        cmocka_unit_test(largest_k_is_the_last_below_eq8),
+        cmocka_unit_test(a_file_gives_back_what_was_trained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
