@@ -1,5 +1,5 @@
 /* Real runs of the papers' methods beside their predictions. */
-#include "calibrate/validate/validate.h"
+#include "calibrate/validate/choose.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -16,8 +16,16 @@
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"app", "NAME", "tensor, phantom, grid, pipeline, subgraph, or all (default)", 'a'},
+    {"app", "NAME,...", "tensor, phantom, grid, pipeline, subgraph, or all (default)", 'a'},
     {"ranks", "RANGE", "rank counts (default: processors, at least 2)", 'n'},
+    FR_OPTION_MODEL,
+    FR_OPTION_PLAN,
+    FR_OPTION_SET,
+    {"vary", "KEY=RANGE",
+     "instead of the designed set every combination of these, e.g. model.width=512,1024 or "
+     "ghost=4..64*2",
+     0},
+    {"resume", NULL, "go on with the samples file; what is measured is not repeated", 0},
     {"samples", "FILE", "where measurements go (default validate.jsonl)", 0},
     {"from", "FILE", "score what FILE holds again instead of measuring", 0},
     {"passes", "N", "every configuration so often, each time in a new order (default 5)", 0},
@@ -51,6 +59,7 @@ static fr_status read_options(const struct fr_args *args, struct fr_validate_opt
     if (!o->samples) o->samples = "validate.jsonl";
     if (strcmp(o->samples, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
+    o->resume = fr_args_has(args, "resume");
     o->launch.launcher = fr_args_get(args, "launcher");
     FR_TRY(fr_args_integer(args, "passes", 1, 10000, &passes, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
@@ -62,17 +71,50 @@ static fr_status read_options(const struct fr_args *args, struct fr_validate_opt
     return FR_OK;
 }
 
-static fr_status design(const struct fr_args *args, struct fr_validation *v,
+/* Sizes of the user's own, of the programs named; else the designed set. */
+static fr_status add_app(const char *app, int64_t ranks,
+                         const struct fr_validate_choice *choice, struct fr_validation *v,
+                         struct fr_error *err) {
+    if (!fr_validate_chosen(choice)) return fr_validate_design(app, ranks, v, err);
+    if (strcmp(app, "all") == 0)
+        return fr_fail(
+            err, FR_ERR_USAGE, "--app",
+            "is needed with --model, --plan, --set or --vary: whose sizes are they?");
+    return fr_validate_choose(app, ranks, choice, v, err);
+}
+
+static fr_status design_at(const char *apps, int64_t ranks,
+                           const struct fr_validate_choice *choice, struct fr_validation *v,
+                           struct fr_error *err) {
+    char app[40];
+    for (const char *at = apps;;) {
+        size_t length = strcspn(at, ",");
+        snprintf(app, sizeof app, "%.*s", (int)(length < 39 ? length : 39), at);
+        FR_TRY(add_app(app, ranks, choice, v, err));
+        if (!at[length]) return FR_OK;
+        at += length + 1;
+    }
+}
+
+static fr_status design(const struct fr_args *args, struct fr_validation *v, bool *chosen,
                         struct fr_error *err) {
     const char *app = fr_args_get(args, "app"), *ranks = fr_args_get(args, "ranks");
+    const char *sets[FR_ARGS_MAX], *vary[FR_ARGS_MAX];
+    const struct fr_validate_choice choice = {.model = fr_args_get(args, "model"),
+                                              .plan = fr_args_get(args, "plan"),
+                                              .sets = sets,
+                                              .vary = vary,
+                                              .n_sets = fr_args_all(args, "set", sets),
+                                              .n_vary = fr_args_all(args, "vary", vary)};
     char here[24];
     int64_t *values = NULL;
     size_t count = 0;
+    *chosen = fr_validate_chosen(&choice);
     snprintf(here, sizeof here, "%d", fr_launch_cores() > 2 ? fr_launch_cores() : 2);
     FR_TRY(fr_range_parse(ranks ? ranks : here, false, 1, "--ranks", &values, &count, err));
     fr_status status = FR_OK;
     for (size_t i = 0; i < count && status == FR_OK; i++)
-        status = fr_validate_design(app ? app : "all", values[i], v, err);
+        status = design_at(app ? app : "all", values[i], &choice, v, err);
     free(values);
     if (status == FR_OK && v->n_rows == 0)
         status = fr_fail(err, FR_ERR_USAGE, "--ranks",
@@ -99,8 +141,9 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
     FR_TRY(read_options(args, &o, err));
     *samples = o.samples;
     FR_TRY(fr_file_check_writable(o.samples, err));
-    fr_status status = design(args, &v, err);
+    fr_status status = design(args, &v, &o.check, err);
     if (status == FR_OK) status = fr_validate_score(cluster, INT64_MAX, &v, err);
+    if (status == FR_OK && o.check) status = fr_validate_refuse(cluster, &v, err);
     if (status == FR_OK) status = check_predicted(&v, err);
     if (status == FR_OK) status = fr_validate_measure(&v, &o, err);
     fr_validation_free(&v);
@@ -119,6 +162,18 @@ static fr_status print(const struct fr_args *args, const struct fr_cluster *clus
     return fr_app_print(&text, err);
 }
 
+/* The cluster alone: what --set says of models and plans is for the runs. */
+static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
+                              struct fr_error *err) {
+    const char *all[FR_ARGS_MAX], *sets[FR_ARGS_MAX];
+    struct fr_job_names names = {.sets = sets};
+    int n = fr_args_all(args, "set", all);
+    FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
+    for (int i = 0; i < n; i++)
+        if (strncmp(all[i], "cluster.", 8) == 0) sets[names.n_sets++] = all[i];
+    return fr_job_load(&names, job, err);
+}
+
 static fr_status validate(const struct fr_args *args, struct fr_job *job,
                           struct fr_error *err) {
     const char *samples = fr_args_get(args, "from");
@@ -128,7 +183,7 @@ static fr_status validate(const struct fr_args *args, struct fr_job *job,
     if (args->n_words)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
     FR_TRY(fr_args_integer(args, "cores", 1, 1 << 24, &cores, err));
-    FR_TRY(fr_app_load(args, false, job, err));
+    FR_TRY(load_cluster(args, job, err));
     fr_status measured = samples ? FR_OK : measure(args, &job->cluster, &samples, &early);
     if (measured != FR_OK && measured != FR_ERR_PARTIAL) {
         *err = early;
@@ -153,15 +208,20 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_validate = {
     .name = "validate",
     .summary = "real runs of the papers' methods beside their predictions",
-    .usage = "--cluster C [--app NAME] [--ranks RANGE] [--json|--csv]",
-    .details = "Trains small networks for real (MPI and BLAS), times a step of each "
-               "configuration, and\n"
-               "shows each beside what the cluster file predicts: error, rank correlation, and "
-               "regret,\n"
-               "how much slower the predicted best of a group is than the measured best.\n"
-               "  forerun calibrate --ranks 2 && forerun validate --cluster cluster.json --app "
-               "phantom\n"
-               "  forerun validate --cluster other.json --from validate.jsonl\n",
+    .usage = "--cluster C [--app NAME,...] [--ranks RANGE] [--model M] [--vary KEY=RANGE]... "
+             "[--resume] [--json|--csv]",
+    .details =
+        "Trains small networks for real (MPI and BLAS), times a step of each "
+        "configuration, and\n"
+        "shows each beside what the cluster file predicts: error, rank correlation, and "
+        "regret,\n"
+        "how much slower the predicted best of a group is than the measured best.\n"
+        "  forerun calibrate --ranks 2 && forerun validate --cluster cluster.json --app "
+        "phantom\n"
+        "  forerun validate --cluster cluster.json --app tensor,phantom --vary "
+        "model.width=512,1024 \\\n      --vary ghost=4..64*2 --vary global_batch=32,128\n"
+        "  forerun validate --cluster cluster.json --passes 9 --resume\n"
+        "  forerun validate --cluster other.json --from validate.jsonl\n",
     .options = options,
     .run = run,
 };

@@ -50,11 +50,12 @@ static fr_status read_item(const struct fr_json *root, const char *name,
     return status;
 }
 
-static fr_status check(struct fr_real_item *item, const char *name, int n_ranks,
+static fr_status check(struct fr_real_item *item, const char *name, int64_t n_ranks,
                        struct fr_error *err) {
     struct fr_error inner = {.status = FR_OK};
     if (fr_plan_ranks(&item->plan) != n_ranks)
-        return fr_fail(err, FR_ERR_INPUT, name, "a plan of %" PRId64 " ranks in a job of %d",
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "a plan of %" PRId64 " ranks in a job of %" PRId64,
                        fr_plan_ranks(&item->plan), n_ranks);
     if (item->app->check(&item->run, &inner) == FR_OK) return FR_OK;
     return fr_fail(err, inner.status, name, "%s cannot run this: %s", item->app->name,
@@ -62,16 +63,15 @@ static fr_status check(struct fr_real_item *item, const char *name, int n_ranks,
 }
 
 /* Is the line a case for this job? */
-static fr_status wanted(const struct fr_json *root, int n_ranks, bool *is_case,
+static fr_status wanted(const struct fr_json *root, int n_ranks, int64_t *ranks, bool *is_case,
                         struct fr_error *err) {
     struct fr_json kind = fr_json_member(root, "kind");
     const char *text = NULL;
-    int64_t ranks = 0;
     FR_TRY(fr_json_text(&kind, &text, err));
     *is_case = strcmp(text, "case") == 0;
     if (!*is_case) return FR_OK;
-    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, &ranks, err));
-    *is_case = ranks == n_ranks;
+    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, ranks, err));
+    *is_case = n_ranks == 0 || *ranks == n_ranks;
     return FR_OK;
 }
 
@@ -79,15 +79,16 @@ static fr_status read_line(const char *line, size_t length, const char *name, in
                            uint64_t seed, struct fr_real_item *item, bool *is_case,
                            struct fr_error *err) {
     struct fr_json_document *document = NULL;
+    int64_t ranks = 0;
     FR_TRY(fr_json_parse(line, length, name, &document, err));
     struct fr_json root = fr_json_root(document);
-    fr_status status = wanted(&root, n_ranks, is_case, err);
+    fr_status status = wanted(&root, n_ranks, &ranks, is_case, err);
     if (status == FR_OK && *is_case) status = read_item(&root, name, item, err);
     fr_json_free(document);
     if (status != FR_OK || !*is_case) return status;
     item->run = (struct fr_real_case){
         .workload = &item->workload, .plan = &item->plan, .options = "", .seed = seed};
-    return check(item, name, n_ranks, err);
+    return check(item, name, ranks, err);
 }
 
 fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, uint64_t seed,

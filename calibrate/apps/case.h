@@ -27,7 +27,7 @@ struct fr_real_cases {
     int n;
 };
 
-/** Read the cases for @p n_ranks of @p text (of file @p name), each checked by its program.
+/** Read the cases for @p n_ranks (0: for any, each checked for its own) of @p text (of file @p name), each checked by its program.
  *  @return FR_OK, FR_ERR_INPUT with file and line, FR_ERR_NOMEM.  Free with fr_real_cases_free,
  *          also on error. */
 fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, uint64_t seed,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "calibrate/apps/resume.h"
 #include "calibrate/apps/run.h"
 #include "calibrate/apps/train.h"
 #include "calibrate/harness/program.h"
@@ -15,20 +16,25 @@ static const char usage[] =
     "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
     "       mpirun -np N forerun-mpi run --cases FILE --out FILE [options]\n"
     "  --cases FILE      what to run, one JSON line a case\n"
-    "  --out FILE        where samples go, a line each, appended\n"
+    "  --out FILE        where samples go, a line each, appended; may be the same file, and "
+    "what\n"
+    "                    it holds already is not repeated\n"
     "  --passes N        every case so often, each time in a new order (default 3)\n"
     "  --visit SECONDS   about how long one visit of a case samples (default 0.15)\n"
     "  --budget SECONDS  begin no pass but the first after so long\n"
     "  --seed N          of numbers and order (default 1)\n"
+    "  --check           only ask every program whether it can run its cases, of any rank "
+    "count\n"
     "  --progress        say on stderr what is running\n"
     "  --fail-rank N --fail-visit N  this rank ends itself then (for tests)\n";
 
-static const char *const known[] = {"--cases",      "--out",  "--passes",   "--visit",
-                                    "--budget",     "--seed", "--progress", "--fail-rank",
-                                    "--fail-visit", NULL};
+static const char *const known[] = {"--cases",      "--out",   "--passes",   "--visit",
+                                    "--budget",     "--seed",  "--progress", "--fail-rank",
+                                    "--fail-visit", "--check", NULL};
 
 struct arguments {
     const char *cases;
+    bool check;
     struct fr_real_job job;
 };
 
@@ -74,6 +80,8 @@ static fr_status parse(int argc, char **argv, struct arguments *a, struct fr_err
         }
         if (strcmp(option, "--progress") == 0)
             a->job.progress = true;
+        else if (strcmp(option, "--check") == 0)
+            a->check = true;
         else if (i + 1 >= argc)
             return fr_fail(err, FR_ERR_USAGE, option, "needs a value");
         else
@@ -121,18 +129,39 @@ static int give_up(const struct fr_error *err) {
     return code;
 }
 
+/* What is there already, on which machine, and what is left to do. */
+static fr_status prepare(const struct arguments *a, const char *text, int n_ranks,
+                         struct fr_real_cases *cases, bool **done, char machine[FR_MACHINE_B],
+                         bool *described, struct fr_error *err) {
+    FR_TRY(fr_real_cases_read(text, a->cases, n_ranks, a->job.seed, cases, err));
+    FR_TRY(fr_real_machine(machine, err));
+    FR_TRY(fr_real_machine_check(text, a->cases, n_ranks, machine, described, err));
+    *done = calloc((size_t)cases->n * (size_t)a->job.passes + 1, sizeof **done);
+    if (!*done) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", cases->n);
+    return fr_real_done_read(text, a->cases, cases, a->job.passes, *done, err);
+}
+
 static int run(const struct arguments *a) {
     struct fr_error err = {.status = FR_OK};
     struct fr_real_cases cases = {0};
-    char *text = NULL;
+    struct fr_real_job job = a->job;
+    char *text = NULL, machine[FR_MACHINE_B] = "";
+    bool *done = NULL, described = false;
     int n_ranks = 1, code = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    if (read_text(a->cases, &text, &err) != FR_OK ||
-        fr_real_cases_read(text, a->cases, n_ranks, a->job.seed, &cases, &err) != FR_OK)
+    fr_status status = read_text(a->cases, &text, &err);
+    if (status == FR_OK && a->check)
+        status = fr_real_cases_read(text, a->cases, 0, a->job.seed, &cases, &err);
+    else if (status == FR_OK)
+        status = prepare(a, text, n_ranks, &cases, &done, machine, &described, &err);
+    job.done = done;
+    job.machine = described ? NULL : machine;
+    if (status != FR_OK)
         code = report(&err, true);
-    else if (fr_real_job_run(&cases, &a->job, &err) != FR_OK)
+    else if (!a->check && fr_real_job_run(&cases, &job, &err) != FR_OK)
         code = give_up(&err);
     fr_real_cases_free(&cases);
+    free(done);
     free(text);
     return code;
 }

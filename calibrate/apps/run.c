@@ -81,6 +81,19 @@ static fr_status put_phases(struct session *s, const struct fr_real_item *item, 
     return put(s, &line, err);
 }
 
+static fr_status put_job(struct session *s, struct fr_error *err) {
+    struct fr_text line = {0};
+    struct fr_json_writer w = {.text = &line};
+    if (!s->job->machine) return FR_OK;
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "job");
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    fr_json_add_string(&w, "machine", s->job->machine);
+    fr_json_end_object(&w);
+    fr_text_add(&line, "\n", 1);
+    return put(s, &line, err);
+}
+
 static int ascending(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (x[0] > y[0]) - (x[0] < y[0]);
@@ -151,6 +164,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
         if (late) break;
         fr_bench_shuffle(&random, order, cases->n);
         for (int i = 0; i < cases->n; i++) {
+            if (job->done && job->done[(int64_t)order[i] * job->passes + pass]) continue;
             if (s->rank == 0 && job->progress)
                 fprintf(stderr, "\rreal runs, pass %d of %d %27d / %d\033[K", pass + 1,
                         job->passes, i + 1, cases->n);
@@ -180,7 +194,8 @@ fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_rea
     }
     MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
     status = why ? fr_fail(err, FR_ERR_IO, job->out, "cannot be written: %s", strerror(why))
-                 : passes(&s, cases, order, err);
+                 : put_job(&s, err);
+    if (status == FR_OK) status = passes(&s, cases, order, err);
 done:
     if (s.fd >= 0) close(s.fd);
     free(order);

@@ -23,6 +23,8 @@ struct fr_real_job {
     double visit_s;  /**< about, of one visit's samples */
     double budget_s; /**< no pass but the first is begun after it; 0: none */
     bool progress;
+    const bool *done;    /**< [case * passes + pass]: measured already; NULL: none */
+    const char *machine; /**< written before the first sample; NULL: the file says it */
     int fail_rank,
         fail_visit; /**< this rank ends itself at this visit; -1: never.  For tests */
 };

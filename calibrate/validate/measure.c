@@ -1,6 +1,8 @@
 /* One MPI job a rank count, all appending to the file that the cases were written to. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -21,23 +23,77 @@ static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
     fr_text_add(text, "\n", 1);
 }
 
-static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
-                             struct fr_error *err) {
-    struct fr_text text = {0};
-    struct fr_json_writer w = {.text = &text};
+/* What a file begins with: the options that its samples depend on, and the cases. */
+static void put_head(struct fr_text *text, const struct fr_validation *v,
+                     const struct fr_validate_options *o) {
+    struct fr_json_writer w = {.text = text};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", "provenance");
     fr_json_add_string(&w, "schema", "forerun/runs/1");
     fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_integer(&w, "seed", o->seed);
+    fr_json_add_number(&w, "visit_s", o->visit_s);
     fr_json_end_object(&w);
-    fr_text_add(&text, "\n", 1);
-    for (int i = 0; i < v->n_rows; i++) put_case(&text, &v->rows[i].run);
+    fr_text_add(text, "\n", 1);
+    for (int i = 0; i < v->n_rows; i++) put_case(text, &v->rows[i].run);
+}
+
+/* Does @p old, an earlier run's file, begin with @p head?  Else say where it differs. */
+static fr_status same_head(const char *old, const char *head, const char *path,
+                           struct fr_error *err) {
+    for (int line = 1; *head; line++) {
+        size_t length = strcspn(head, "\n") + 1, was = strcspn(old, "\n");
+        if (strncmp(old, head, length) != 0)
+            return fr_fail(err, FR_ERR_INPUT, path,
+                           "cannot be resumed: line %d, %s, was %.*s, is %.*s; name another "
+                           "--samples file",
+                           line, line == 1 ? "the options" : "a configuration",
+                           (int)(was < 200 ? was : 200), old,
+                           (int)(length < 200 ? length - 1 : 200), head);
+        head += length;
+        old += length;
+    }
+    return strncmp(old, "{\"kind\": \"case\"", 16) == 0
+               ? fr_fail(err, FR_ERR_INPUT, path,
+                         "cannot be resumed: it holds more configurations; name another "
+                         "--samples file")
+               : FR_OK;
+}
+
+/* Half a line at the end, of a writer that was killed, goes. */
+static fr_status keep_samples(const struct fr_text *head, const char *path,
+                              struct fr_error *err) {
+    char *old = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &old, &length, err));
+    fr_status status = same_head(old, head->data, path, err);
+    while (length > 0 && old[length - 1] != '\n') length--;
+    if (status == FR_OK) status = fr_file_write(path, old, length, err);
+    free(old);
+    return status;
+}
+
+static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
+                             struct fr_error *err) {
+    struct fr_text text = {0};
+    put_head(&text, v, o);
     fr_status status =
         text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "cases do not fit in memory")
-                    : fr_file_write(o->samples, text.data, text.length, err);
+        : o->resume && fr_file_exists(o->samples)
+            ? keep_samples(&text, o->samples, err)
+            : fr_file_write(o->samples, text.data, text.length, err);
     fr_text_free(&text);
     return status;
+}
+
+/* Every program is asked whether it can run what it is to run, before any begins. */
+static fr_status check_cases(const struct fr_validate_options *o, struct fr_error *err) {
+    const char *words[] = {"run", "--check", "--cases", o->samples, "--out", o->samples, NULL};
+    struct fr_launch_options launch = o->launch;
+    launch.n_ranks = 1;
+    if (fr_launch_mpi(&launch, words, NULL) == FR_OK) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, o->samples,
+                   "holds what a program cannot run, as said above; nothing was run");
 }
 
 static fr_status run_job(const struct fr_validate_options *o, int64_t ranks,
@@ -76,6 +132,7 @@ static bool measured_anything(const char *path) {
 fr_status fr_validate_measure(const struct fr_validation *v,
                               const struct fr_validate_options *o, struct fr_error *err) {
     FR_TRY(write_cases(v, o, err));
+    if (o->check) FR_TRY(check_cases(o, err));
     int64_t done = 0;
     for (;;) {
         int64_t ranks = INT64_MAX;

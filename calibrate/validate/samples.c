@@ -87,11 +87,11 @@ static fr_status read_phases(const struct fr_json *root, struct fr_validate_row 
 
 static fr_status read_line(const struct fr_json *root, struct fr_validation *v,
                            struct fr_error *err) {
-    static const char *const kinds[] = {"case", "run", "phases", "provenance", NULL};
+    static const char *const kinds[] = {"case", "run", "phases", "provenance", "job", NULL};
     struct fr_validate_row *row = NULL;
     int kind = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if (kind == 3) return FR_OK;
+    if (kind >= 3) return FR_OK;
     if (kind == 0) return read_case(root, v, err);
     FR_TRY(find_row(root, v, &row, err));
     return kind == 1 ? read_times(root, row, err) : read_phases(root, row, err);

@@ -67,18 +67,24 @@ static fr_status parse(const char *text, const char *name, struct fr_json_docume
     return fr_json_parse(text, strlen(text), name, document, err);
 }
 
-static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
-                              struct fr_plan_lists *lists, struct fr_error *err) {
+fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *row,
+                            struct fr_plan_lists *lists, struct fr_outcome *out,
+                            struct fr_error *err) {
     struct fr_json_document *model = NULL, *plan = NULL;
-    struct fr_outcome out;
     fr_status status = parse(row->run.model, "the case's model", &model, err);
     if (status == FR_OK) status = parse(row->run.plan, "the case's plan", &plan, err);
     if (status == FR_OK) status = fr_workload_read(model, &job->workload, err);
     if (status == FR_OK) status = fr_plan_read(plan, &job->plan, lists, err);
     fr_json_free(model);
     fr_json_free(plan);
-    FR_TRY(status);
-    fr_cost(job, &job->plan, &out);
+    if (status == FR_OK) fr_cost(job, &job->plan, out);
+    return status;
+}
+
+static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
+                              struct fr_plan_lists *lists, struct fr_error *err) {
+    struct fr_outcome out;
+    FR_TRY(fr_validate_price(job, row, lists, &out, err));
     row->reasons = out.reasons;
     row->extrapolated = out.extrapolated != 0;
     row->predicted_s = out.time_s;

@@ -1,7 +1,7 @@
 /** @file
  *  Are predictions right?  Real runs of a designed set of configurations beside their predictions.
  *
- *  design   what to run: cases, each an app with the texts of a model and a plan file
+ *  design   what to run, or what the user chooses (choose.h): cases, each an app with the texts of a model and a plan file
  *  measure  forerun-mpi run, one MPI job a rank count; samples are appended to one file, which
  *           starts with the cases, so that it can be scored again with another cluster file
  *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
@@ -70,6 +70,8 @@ struct fr_validate_options {
     int64_t passes, seed;
     double visit_s, budget_s;
     bool progress;
+    bool resume;                   /**< keep what the file holds, if it is of the same runs */
+    bool check;                    /**< ask the programs first: of sizes that a user chose */
     int64_t fail_rank, fail_visit; /**< -1: never; for tests */
 };
 
@@ -86,6 +88,12 @@ fr_status fr_validate_read(const char *path, struct fr_validation *validation,
 /** Predict every row from @p cluster and score.  @p cores: ranks beyond it are not scored. */
 fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
                             struct fr_validation *validation, struct fr_error *err);
+
+/** Price a row's configuration: reads its texts into @p job, whose cluster is set, and @p lists, which
+ *  the caller frees, also on error. */
+fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *row,
+                            struct fr_plan_lists *lists, struct fr_outcome *out,
+                            struct fr_error *err);
 
 void fr_validation_free(struct fr_validation *validation);
 

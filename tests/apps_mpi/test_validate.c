@@ -1,4 +1,5 @@
 /* forerun validate from outside: real runs on two ranks, a rank that ends early, bad words. */
+#include "base/text.h"
 #include "tests/app/command.h"
 
 #define VALIDATE "forerun validate --cluster frontier --ranks 2 --passes 1 --visit 0.01 "
@@ -40,6 +41,85 @@ static void a_rank_that_ends_early_leaves_what_was_measured(void **state) {
         free(text);
         unlink(path);
     }
+}
+
+static int count(const char *path, const char *what) {
+    char *text = NULL;
+    size_t length = 0;
+    int n = 0;
+    if (fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL) != FR_OK) return -1;
+    for (char *at = text; (at = strstr(at, what)); at++) n++;
+    free(text);
+    return n;
+}
+
+static void replace(const char *path, const char *what, const char *with) {
+    char *text = NULL, *at;
+    size_t length = 0;
+    struct fr_text out = {0};
+    assert_int_equal(fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL), FR_OK);
+    at = strstr(text, what);
+    assert_non_null(at);
+    fr_text_addf(&out, "%.*s%s%s", (int)(at - text), text, with, at + strlen(what));
+    assert_int_equal(fr_file_write(path, out.data, out.length, NULL), FR_OK);
+    fr_text_free(&out);
+    free(text);
+}
+
+#define OWN                                                                                    \
+    "forerun validate --cluster frontier --ranks 2 --visit 0.01 --app phantom --vary "         \
+    "ghost=4,8 --vary model.width=64,128 "
+
+/* A job that ended early is gone on with: each configuration and pass once, whatever was cut. */
+static void what_is_measured_is_not_repeated(void **state) {
+    (void)state;
+    char line[400], path[] = "/tmp/forerun-validate-XXXXXX", *text = NULL;
+    size_t length = 0;
+    close(mkstemp(path));
+    snprintf(line, sizeof line, OWN "--passes 1 --fail 1:3 --samples %s", path);
+    struct output o = fr_test_run(line);
+    if (o.exit_code != 5) fail_msg("exit %d, want 5\n%s", o.exit_code, o.err);
+    fr_test_output_free(&o);
+    assert_int_equal(count(path, "\"kind\": \"run\""), 3);
+    fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL);
+    fr_file_write(path, text, length - 7, NULL); /* in the middle of the last line */
+    free(text);
+    snprintf(line, sizeof line, OWN "--passes 2 --resume --samples %s", path);
+    fr_test_expect(line, 0, "error       median", NULL);
+    for (int id = 0; id < 4; id++)
+        for (int pass = 0; pass < 2; pass++) {
+            snprintf(line, sizeof line, "{\"kind\": \"run\", \"id\": %d, \"pass\": %d,", id,
+                     pass);
+            assert_int_equal(count(path, line), 1);
+        }
+    assert_int_equal(count(path, "\"kind\": \"job\""), 1);
+    snprintf(line, sizeof line, OWN "--passes 2 --resume --seed 2 --samples %s", path);
+    fr_test_expect(line, 3, NULL, "cannot be resumed: line 1, the options, was");
+    snprintf(line, sizeof line, OWN "--vary global_batch=8 --resume --samples %s", path);
+    fr_test_expect(line, 3, NULL, "cannot be resumed: line 2, a configuration, was");
+    replace(path, "\"machine\": \"", "\"machine\": \"another ");
+    snprintf(line, sizeof line, OWN "--passes 3 --resume --samples %s", path);
+    fr_test_expect(line, 3, NULL, "cannot be resumed: the machine was");
+    unlink(path);
+}
+
+/* The models refuse the first two, the programs the last; nothing of any is run. */
+static void bad_sizes_are_refused(void **state) {
+    (void)state;
+    char line[400], path[] = "/tmp/forerun-validate-XXXXXX";
+    close(mkstemp(path));
+    snprintf(line, sizeof line, OWN "--vary ghost=64 --samples %s", path);
+    fr_test_expect(line, 3, NULL, "is not below (n/p)(1 - 1/p)");
+    snprintf(line, sizeof line, OWN "--set model.width=65 --vary model.width=65 --samples %s",
+             path);
+    fr_test_expect(line, 3, NULL, "does not divide every layer's width");
+    snprintf(
+        line, sizeof line,
+        "forerun validate --cluster frontier --ranks 2 --app tensor --set tp=1 --samples %s",
+        path);
+    fr_test_expect(line, 3, NULL, "nothing was run");
+    assert_int_equal(count(path, "\"kind\": \"run\""), 0);
+    unlink(path);
 }
 
 static void bad_words_are_refused(void **state) {
@@ -115,6 +195,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_and_prints),
         cmocka_unit_test(a_rank_that_ends_early_leaves_what_was_measured),
+        cmocka_unit_test(what_is_measured_is_not_repeated),
+        cmocka_unit_test(bad_sizes_are_refused),
         cmocka_unit_test(bad_words_are_refused),
         cmocka_unit_test(iterations_are_what_search_reads),
     };

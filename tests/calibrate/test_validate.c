@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "calibrate/validate/validate.h"
+#include "calibrate/validate/choose.h"
 #include "models/job.h"
 #include "tests/cmocka.h"
 
@@ -150,6 +150,106 @@ static void more_ranks_than_cores_are_not_scored(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- sizes of the user's own ----------------------------------------------------------------- */
+
+static fr_status choose(const char *app, int64_t ranks, const char *const *sets,
+                        const char *const *vary, struct fr_validation *v,
+                        struct fr_error *err) {
+    struct fr_validate_choice choice = {.sets = sets, .vary = vary};
+    *v = (struct fr_validation){0};
+    while (sets && sets[choice.n_sets]) choice.n_sets++;
+    while (vary && vary[choice.n_vary]) choice.n_vary++;
+    assert_true(fr_validate_chosen(&choice));
+    return fr_validate_choose(app, ranks, &choice, v, err);
+}
+
+static void every_combination_is_a_configuration(void **state) {
+    (void)state;
+    const char *const vary[] = {"model.width=512,1024", "ghost=4..16*2", "global_batch=32,64",
+                                NULL};
+    struct fr_validation v;
+    struct fr_error err = {0};
+    assert_int_equal(choose("phantom", 2, NULL, vary, &v, &err), FR_OK);
+    assert_int_equal(v.n_rows, 2 * 3 * 2);
+    const struct fr_validate_case *last = &v.rows[11].run;
+    assert_string_equal(last->group, "ffn n=1024 b=64 p=2");
+    assert_string_equal(last->label, "phantom ghost=16");
+    for (int i = 0; i < v.n_rows; i++) {
+        const struct fr_validate_case *a = &v.rows[i].run;
+        assert_int_equal(a->id, i);
+        assert_non_null(strstr(a->plan, "\"method\": \"phantom\""));
+        assert_non_null(strstr(a->plan, "\"tp\": 2"));
+        for (int j = 0; j < i; j++) /* none twice */
+            assert_true(strcmp(a->model, v.rows[j].run.model) != 0 ||
+                        strcmp(a->plan, v.rows[j].run.plan) != 0);
+    }
+    fr_validation_free(&v);
+    /* The number of ghosts does not concern a method without any. */
+    assert_int_equal(choose("tensor", 2, NULL, vary, &v, &err), FR_OK);
+    assert_int_equal(v.n_rows, 2 * 2);
+    fr_validation_free(&v);
+}
+
+/* dp takes what tp leaves, tp what dp leaves, in a pipeline dp. */
+static void the_axis_left_takes_the_rest(void **state) {
+    (void)state;
+    const char *const by_tp[] = {"tp=1,2", NULL}, *const by_dp[] = {"dp=1,2", NULL},
+                      *const by_pp[] = {"pp=1,2,4", NULL};
+    static const char *const axes[] = {"\"dp\": 4", "\"dp\": 2", "\"tp\": 4", "\"tp\": 2"};
+    struct fr_validation v[3];
+    struct fr_error err = {0};
+    assert_int_equal(choose("grid", 4, NULL, by_tp, &v[0], &err), FR_OK);
+    assert_int_equal(choose("grid", 4, NULL, by_dp, &v[1], &err), FR_OK);
+    for (int i = 0; i < 4; i++)
+        FR_TRUE(strstr(v[i / 2].rows[i % 2].run.plan, axes[i]) != NULL, "%s lacks %s",
+                v[i / 2].rows[i % 2].run.plan, axes[i]);
+    assert_int_equal(choose("pipeline", 4, NULL, by_pp, &v[2], &err), FR_OK);
+    assert_non_null(strstr(v[2].rows[1].run.plan, "\"dp\": 2"));
+    assert_null(strstr(v[2].rows[2].run.plan, "\"dp\""));
+    for (int i = 0; i < 3; i++) fr_validation_free(&v[i]);
+}
+
+static void bad_sizes_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *app, *vary, *says;
+        fr_status status;
+    } bad[] = {{"grid", "tp=3", "is no multiple of dp x pp x tp = 3", FR_ERR_INPUT},
+               {"phantom", "ghost=4,", "is no whole number", FR_ERR_USAGE},
+               {"phantom", "ghost", "is not of the form KEY=RANGE", FR_ERR_USAGE},
+               {"grid", "placement=,x", "is no list of values", FR_ERR_USAGE},
+               {"phantom", "ghost=9..4", "", FR_ERR_USAGE}};
+    static const struct {
+        const char *app, *vary, *says;
+    } refused[] = {{"phantom", "ghost=4,128", "ghost = 128 is not below (n/p)(1 - 1/p) = 128"},
+                   {"phantom", "model.width=513", "does not divide every layer's width"},
+                   {"phantom", "model.width=512", "needs ghost"},
+                   {"grid", "global_batch=31", "31"}};
+    struct fr_validation v;
+    struct fr_error err = {0};
+    struct fr_job job;
+    load(&job);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *const vary[] = {bad[i].vary, NULL};
+        FR_TRUE(choose(bad[i].app, 2, NULL, vary, &v, &err) == bad[i].status, "%s %s: %s",
+                bad[i].app, bad[i].vary, err.detail);
+        if (bad[i].says[0]) FR_TRUE(strstr(err.detail, bad[i].says) != NULL, "%s", err.detail);
+        fr_validation_free(&v);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const char *const vary[] = {refused[i].vary, NULL};
+        const char *const sets[] = {i == 1 ? "ghost=4" : "model.layers=2",
+                                    i == 3 ? "tp=1" : NULL, NULL};
+        assert_int_equal(choose(refused[i].app, 2, sets, vary, &v, &err), FR_OK);
+        assert_int_equal(fr_validate_score(&job.cluster, 2, &v, &err), FR_OK);
+        assert_int_equal(fr_validate_refuse(&job.cluster, &v, &err), FR_ERR_INPUT);
+        FR_TRUE(strstr(err.detail, refused[i].says) != NULL, "%s %s: %s", refused[i].app,
+                refused[i].vary, err.detail);
+        fr_validation_free(&v);
+    }
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_runs_have_no_error),
@@ -157,6 +257,9 @@ int main(void) {
         cmocka_unit_test(regret_is_what_the_choice_costs),
         cmocka_unit_test(a_cut_last_line_loses_itself_alone),
         cmocka_unit_test(more_ranks_than_cores_are_not_scored),
+        cmocka_unit_test(every_combination_is_a_configuration),
+        cmocka_unit_test(the_axis_left_takes_the_rest),
+        cmocka_unit_test(bad_sizes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
