@@ -301,6 +301,74 @@ static void predictions_are_bars(void **state) {
     refuses("speed-up", text, "results.json#/", "vary it in the search");
 }
 
+static char *draw_ghost(const char *const texts[2], int n, fr_status wanted,
+                        struct fr_error *err) {
+    struct fr_json_document *documents[2] = {NULL};
+    struct fr_json roots[2];
+    struct fr_figure_options o = {.output = "ghost.svg"};
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(fr_json_parse(texts[i], strlen(texts[i]), "a", &documents[i], err),
+                         FR_OK);
+        roots[i] = fr_json_root(documents[i]);
+    }
+    fr_status status = fr_figure_ghost.draw(roots, n, &o, err);
+    if (status != wanted) fail_msg("status %d (%s)", status, err->detail);
+    for (int i = 0; i < n; i++) fr_json_free(documents[i]);
+    char *svg = status == FR_OK ? read_text("ghost.svg") : NULL;
+    unlink("ghost.svg");
+    return svg;
+}
+
+/* Runs and trainings on the same axes: 16 ghosts take 505 iterations of the 1024 wide network. */
+static void energy_to_a_loss_is_measured_and_predicted(void **state) {
+    (void)state;
+    struct fr_error err = {0};
+    char *runs = read_text(FIXTURES "validate.json"),
+         *trained = read_text(FIXTURES "iterations.json");
+    const char *const both[2] = {runs, trained}, *const alone[2] = {trained, NULL},
+                      *const twice[2] = {trained, trained};
+    char *svg = draw_ghost(both, 2, FR_OK, &err);
+    static const char *const says[] = {
+        "energy to the loss",
+        "time to the loss",
+        "ffn n=1024 b=128 p=2, predicted",
+        "phantom, measured",
+        "tensor, predicted",
+        "tensor, measured",
+        "least energy",
+        "To a mean squared error of 0.13; bars: range over seeds"};
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) holds("ghost", svg, says[i]);
+    if (strstr(svg, "n=512")) fail_msg("runs of a network that was not trained are drawn");
+    free(svg);
+    /* Trainings without the energy of an iteration have nothing to draw. */
+    draw_ghost(alone, 1, FR_ERR_INPUT, &err);
+    holds("ghost", err.detail, "give forerun iterations a --cluster");
+    draw_ghost(twice, 2, FR_ERR_USAGE, &err);
+    free(runs);
+    free(trained);
+}
+
+static void trainings_alone_show_their_minimum(void **state) {
+    (void)state;
+    static const char trained[] =
+        "{\"schema\": \"forerun/iterations/1\", \"width\": 64, \"loss\": 0.12, \"rows\": ["
+        "{\"tp\": 4, \"ghost\": 0, \"iterations\": 10, \"iteration_energy_J\": 9, "
+        "\"total_energy_J\": 90},"
+        "{\"tp\": 4, \"ghost\": 2, \"iterations\": null, \"iteration_energy_J\": 1, "
+        "\"total_energy_J\": null},"
+        "{\"tp\": 4, \"ghost\": 4, \"iterations\": 40, \"iterations_low\": 30, "
+        "\"iterations_high\": 50, \"iteration_energy_J\": 2, \"total_energy_J\": 80},"
+        "{\"tp\": 4, \"ghost\": 8, \"iterations\": 20, \"iteration_energy_J\": 3, "
+        "\"total_energy_J\": 60}]}";
+    const char *const alone[2] = {trained, NULL};
+    struct fr_error err = {0};
+    char *svg = draw_ghost(alone, 1, FR_OK, &err);
+    static const char *const says[] = {"least energy at k = 8, 60 J", "energy of one iteration",
+                                       "n=64 p=4", "bars: range over seeds"};
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) holds("ghost", svg, says[i]);
+    free(svg);
+}
+
 static void unknown_figures_are_suggested(void **state) {
     const struct fr_figure *figure = NULL;
     struct fr_error err = {0};
@@ -325,6 +393,8 @@ int main(void) {
         cmocka_unit_test(grids_without_room_are_counted),
         cmocka_unit_test(several_results_must_agree),
         cmocka_unit_test(predictions_are_bars),
+        cmocka_unit_test(energy_to_a_loss_is_measured_and_predicted),
+        cmocka_unit_test(trainings_alone_show_their_minimum),
         cmocka_unit_test(unknown_figures_are_suggested),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
