@@ -38,6 +38,8 @@ void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
     const struct fr_tuning *t = &cluster->tuning;
     *known = (struct fr_tune_result){.cluster = *cluster,
                                      .dtype = dtype,
+                                     .experts = t->present ? t->experts : true,
+                                     .sharded = t->present ? t->sharded : true,
                                      .spread = t->present ? t->spread : unknown_spread,
                                      .stretch = t->present ? t->stretch : normal_90};
     fill(t, known);

@@ -113,7 +113,9 @@ bool fr_run_find_model(const char *title, struct fr_run_row *out) {
             longest = strlen(alias);
             fr_run_row_set(out, "model", "%s", p->name);
             fr_json_get_integer(&root, "layers", false, 1, INT64_MAX, &layers, NULL);
+            struct fr_json experts = fr_json_member(&root, "experts");
             fr_run_row_set(out, "note.model_layers", "%" PRId64, layers);
+            fr_run_row_set(out, "note.experts", fr_json_present(&experts) ? "yes" : "no");
         }
         fr_json_free(document);
     }

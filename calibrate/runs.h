@@ -38,7 +38,7 @@
     X(FR_RUN_PROXY, "proxy layers: fewer layers than the model has")                           \
     X(FR_RUN_DEGREES, "impossible degrees")                                                    \
     X(FR_RUN_DTYPE, "a number format that no model covers")                                    \
-    X(FR_RUN_EXPERTS, "a mixture of experts whose sizes the file does not give")               \
+    X(FR_RUN_EXPERTS, "a mixture of experts that no preset describes")                         \
     X(FR_RUN_METHOD, "a kind of training that no model covers")                                \
     X(FR_RUN_WARM_UP, "warm-up or disturbed")                                                  \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
@@ -140,7 +140,8 @@ bool fr_run_integer(const struct fr_run_source *in, const char *column, int64_t 
 /** Set @p key to the whole number of @p column. @return false where there is none. */
 bool fr_run_copy(const struct fr_run_source *in, const char *column, struct fr_run_row *out,
                  const char *key);
-/** Set "model", and "note.model_layers", to the preset one of whose `aliases` the @p title holds, the longest that does.
+/** Set "model" to the preset one of whose `aliases` the @p title holds, the longest that does, and
+ *  "note.model_layers" and "note.experts" ("yes" or "no") to what it says.
  *  @return false where none does. */
 bool fr_run_find_model(const char *title, struct fr_run_row *out);
 /** Read the plan from the columns that tables of Megatron-LM's runs share: row_id, quality, gpu,

@@ -282,6 +282,10 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
         goto done;
     }
     p.runs = usable;
+    for (int i = 0; i < p.n; i++) {
+        r->experts |= usable[i]->workload.transformer.experts > 1;
+        r->sharded |= usable[i]->plan.zero >= 2;
+    }
     p.dtype = r->dtype = usable[0]->workload.dtype;
     r->rows = p.n;
     status = tune(&p, options, r, err);
@@ -319,11 +323,19 @@ double fr_tune_deviation(const struct fr_tune_result *r, const double gradient[F
     return sqrt(fmax(0, variance));
 }
 
+double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
+    bool experts = run->workload.transformer.experts > 1, sharded = run->plan.zero >= 2;
+    double spread = r->spread;
+    if (experts && !r->experts) spread = hypot(spread, FR_TUNE_UNSEEN);
+    if (sharded && !r->sharded) spread = hypot(spread, FR_TUNE_UNSEEN);
+    return spread;
+}
+
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
                       double *predicted_s, double *low_s, double *high_s) {
     double gradient[FR_KNOWN_MAX];
     *predicted_s = fr_tune_gradient(r, run, gradient);
-    double half = r->stretch * hypot(fr_tune_deviation(r, gradient), r->spread);
+    double half = r->stretch * hypot(fr_tune_deviation(r, gradient), fr_tune_spread(r, run));
     *low_s = *predicted_s * exp(-half);
     *high_s = *predicted_s * exp(half);
 }

@@ -60,9 +60,10 @@ struct fr_tune_result {
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
     int rows;                                       /**< that took part */
-    double spread;     /**< s: of ln(predicted / measured), robust */
-    double stretch;    /**< half a 90 % interval over its standard deviation: see below */
-    double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
+    double spread;         /**< s: of ln(predicted / measured), robust */
+    double stretch;        /**< half a 90 % interval over its standard deviation: see below */
+    bool experts, sharded; /**< among the rows were mixtures of experts, sharded gradients */
+    double mean_error;     /**< of |predicted / measured - 1| on the rows fitted */
 };
 
 /** Tune @p prior to the @p n runs, all of one dtype of matrix products.
@@ -86,8 +87,14 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
+/** What the model misses of @p run, in logarithms: the spread of the rows fitted, and besides
+ *  FR_TUNE_UNSEEN for each kind of run (a mixture of experts, sharded gradients) of which they held
+ *  none: their errors say nothing of it. */
+double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
+#define FR_TUNE_UNSEEN 0.1
+
 /** Prediction of a run [s] and its 90 % interval,
- *      predicted exp(+- stretch sqrt(deviation^2 + spread^2)).
+ *      predicted exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
  *  `stretch` is the 90 % quantile of the fitted rows' own |error| over that root, and at least
  *  that of a normal distribution, 1.645: real errors have longer tails. */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,

@@ -79,6 +79,8 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_add_number(w, "spread", r->spread);
     fr_json_add_number(w, "stretch", r->stretch);
     fr_json_add_number(w, "mean_error", r->mean_error);
+    fr_json_add_bool(w, "experts", r->experts);
+    fr_json_add_bool(w, "sharded", r->sharded);
     json_coefficients(w, r);
     fr_json_key(w, "covariance");
     fr_json_begin_array(w);

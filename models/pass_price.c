@@ -146,12 +146,17 @@ static void add_experts(const struct pricing *x, struct fr_stage *part,
     const struct fr_plan *plan = x->plan;
     if (plan->ep <= 1 || x->work->expert_B <= 0) return;
     const struct fr_cluster *cluster = &x->job->cluster;
-    struct fr_group ep = fr_group_make(&cluster->levels, plan->ep, plan->tp);
+    struct fr_group ep = fr_group_make(&cluster->levels, plan->ep, fr_plan_expert_tp(plan));
     double both_s =
         2 * x->work->layers.n *
         fr_cluster_comm_s(cluster, FR_OP_ALL_TO_ALL, &ep, x->work->expert_B, extrapolated);
-    part->forward.tp_s += both_s;
-    part->backward.tp_s += plan->recompute == FR_RECOMPUTE_FULL ? 2 * both_s : both_s;
+    double back_s = plan->recompute == FR_RECOMPUTE_FULL ? 2 * both_s : both_s;
+    const struct fr_device *device = &cluster->device;
+    bool beside = plan->overlap_experts; /* another micro-batch's products: as long as these */
+    part->forward.tp_s +=
+        beside ? fr_device_beside_s(device, both_s, part->forward.compute_s) : both_s;
+    part->backward.tp_s +=
+        beside ? fr_device_beside_s(device, back_s, part->backward.compute_s) : back_s;
 }
 
 enum { LAYERS = 1, ENDS = 2 };

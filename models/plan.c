@@ -3,15 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const fr_plan_keys[] = {"dp",          "pp",           "tp",
-                                    "method",      "ghost",        "global_batch",
-                                    "micro_batch", "schedule",     "chunks",
-                                    "p2p",         "recompute",    "overlap",
-                                    "compression", "placement",    "common",
-                                    "exchange",    "branches",     "iterations",
-                                    "layer_tp",    "stage_layers", "sequence_parallel",
-                                    "bucket",      "attention",    "rank_order",
-                                    "cp",          "zero",         "ep",
+const char *const fr_plan_keys[] = {"dp",
+                                    "pp",
+                                    "tp",
+                                    "method",
+                                    "ghost",
+                                    "global_batch",
+                                    "micro_batch",
+                                    "schedule",
+                                    "chunks",
+                                    "p2p",
+                                    "recompute",
+                                    "overlap",
+                                    "compression",
+                                    "placement",
+                                    "common",
+                                    "exchange",
+                                    "branches",
+                                    "iterations",
+                                    "layer_tp",
+                                    "stage_layers",
+                                    "sequence_parallel",
+                                    "bucket",
+                                    "attention",
+                                    "rank_order",
+                                    "cp",
+                                    "zero",
+                                    "ep",
+                                    "etp",
+                                    "overlap_experts",
                                     NULL};
 
 struct fr_plan fr_plan_default(void) {
@@ -220,6 +240,7 @@ const char *fr_plan_pipeline_key(const struct fr_plan *plan) {
            : plan->bucket_B > 0                         ? "overlap"
            : plan->cp > 1                               ? "cp"
            : plan->ep > 1                               ? "ep"
+           : plan->etp > 0                              ? "etp"
            : plan->zero > 0                             ? "zero"
            : plan->sequence_parallel                    ? "sequence_parallel"
            : plan->stage_layers                         ? "stage_layers"
@@ -263,6 +284,8 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
     FR_TRY(read_overlap(&root, plan, err));
     FR_TRY(fr_json_get_integer(&root, "cp", false, 1, 1 << 20, &plan->cp, err));
     FR_TRY(fr_json_get_integer(&root, "ep", false, 1, 1 << 20, &plan->ep, err));
+    FR_TRY(fr_json_get_integer(&root, "etp", false, 1, 1 << 20, &plan->etp, err));
+    FR_TRY(fr_json_get_bool(&root, "overlap_experts", false, &plan->overlap_experts, err));
     FR_TRY(fr_json_get_integer(&root, "zero", false, 0, 3, &plan->zero, err));
     FR_TRY(fr_json_get_bool(&root, "sequence_parallel", false, &plan->sequence_parallel, err));
     FR_TRY(read_stage_layers(&root, plan, &lists->stage_layers, err));

@@ -28,6 +28,9 @@
  *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
  *      cp 1                  context parallel: ranks that share a sequence, neighbours after tp
  *      ep 1                  expert parallel: neighbouring replicas that share the experts
+ *      etp tp                tensor parallel inside an expert: tp, or 1: then the tp ranks share whole
+ *                            experts too, and ep counts them
+ *      overlap_experts false the all-to-all to and from experts beside another micro-batch's products
  *      zero 0                what replicas divide: 1 optimiser, 2 gradients, 3 parameters (FSDP)
  *      X
  */
@@ -92,7 +95,9 @@ struct fr_plan {
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;             /**< context parallel: ranks that share a sequence */
-    int64_t ep;             /**< expert parallel: replicas that share the experts */
+    int64_t ep;             /**< expert parallel: ranks that share the experts */
+    int64_t etp;            /**< ranks that divide one expert: tp or 1; 0: tp */
+    bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/zero.h */
     bool sequence_parallel; /**< of transformers */
     double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
@@ -145,6 +150,11 @@ const char *fr_plan_pipeline_key(const struct fr_plan *plan);
 /** Ranks that hold the same parameters: dp * cp. */
 static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {
     return plan->dp * (plan->cp > 1 ? plan->cp : 1);
+}
+
+/** Ranks that divide one expert, and how far apart those lie that share the experts. */
+static inline int64_t fr_plan_expert_tp(const struct fr_plan *plan) {
+    return plan->etp > 0 ? plan->etp : plan->tp;
 }
 
 /** How far apart two neighbours along an axis are, in ranks. */

@@ -88,9 +88,13 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     if (t->heads % tp != 0 || t->kv_heads % tp != 0 || t->ffn % tp != 0 ||
         (plan->sequence_parallel && t->sequence % tp != 0) || t->sequence % plan->cp != 0)
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (t->experts > 0 && (t->experts % plan->ep != 0 || t->expert_ffn % tp != 0))
+    int64_t etp = fr_plan_expert_tp(plan); /* of sequences divided over tp, or not at all */
+    if (etp != tp && (etp != 1 || !plan->sequence_parallel))
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (plan->ep > 1 && (t->experts == 0 || fr_plan_replicas(plan) % plan->ep != 0))
+    if (t->experts > 0 && (t->experts % plan->ep != 0 || t->expert_ffn % etp != 0))
+        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
+    if (plan->ep > 1 &&
+        (t->experts == 0 || tp * fr_plan_replicas(plan) % (plan->ep * etp) != 0))
         reasons |= FR_BECAUSE(FR_REASON_WIDTH);
     if (!layers_fit(t, plan)) reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* The encoder's output would have to travel with every message. */
@@ -125,10 +129,12 @@ double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
 }
 
 /* Counted from the list of what a layer does: two norms, four to five products, the heads, an
- * activation, two residual additions; a cross-attention adds a norm, two products, its heads and
+ * activation, two residual additions; a choice of experts adds the router's product and its top
+ * ones, and rows put in order, sent, brought back and added up; a cross-attention adds a norm, two products, its heads and
  * a residual addition. */
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
-    return (t->gated ? 10 : 9) + fr_transformer_head_kernels(t, tp);
+    double choice = t->experts > 1 ? 6 : 0;
+    return (t->gated ? 10 : 9) + choice + fr_transformer_head_kernels(t, tp);
 }
 
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp) {
@@ -171,31 +177,34 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     work->attentions = attentions;
     add_product(work, z.h, tokens, z.q / tp, batch, attentions);
     /* Rows of the MLP and its width; with experts each token makes several rows. */
-    double rows = t->experts ? tokens * (double)t->experts_per_token : tokens;
+    double etp = (double)fr_plan_expert_tp(plan);
+    double rows = t->experts ? tokens * etp / tp * (double)t->experts_per_token : tokens;
     double wide = t->experts ? (double)t->expert_ffn : z.f;
     double own_experts = t->experts ? (double)t->experts / (double)plan->ep : 1;
     double each =
         t->experts ? fr_experts_rows(rows / own_experts * fr_experts_load(t)) : tokens;
-    add_product(work, wide / tp, each, z.h, batch, layers * (z.mlp - 1) * own_experts);
-    add_product(work, z.h, each, wide / tp, batch, layers * own_experts);
+    add_product(work, wide / etp, each, z.h, batch, layers * (z.mlp - 1) * own_experts);
+    add_product(work, z.h, each, wide / etp, batch, layers * own_experts);
     if (t->experts) work->expert_B = fr_experts_sent_B(workload, plan, tokens);
     /* Read and written: two norms, two residual additions with dropout, the activation and the
      * softmax with its mask and dropout; of these one norm, one addition and the softmax belong
      * to the attention. */
     double attention = (2 + 3) * tokens * z.h / between + 4 * scores;
     double moved = layers * (attention + (2 + 3) * tokens * z.h / between +
-                             2 * (z.mlp - 1) * rows * wide / tp +
-                             (t->experts ? 4 * rows * z.h / between : 0)) +
+                             2 * (z.mlp - 1) * rows * wide / etp +
+                             (t->experts ? 4 * rows * z.h * tp / etp / between : 0)) +
                    cross * attention;
     double kernels = layers * fr_transformer_layer_kernels(t, plan->tp) +
                      cross * fr_transformer_cross_kernels(t, plan->tp);
     work->forward_B += moved * value_B;
     work->kernels += kernels;
     work->tp_B = tokens * z.h * value_B;
-    add_layer_tp(plan, attentions + layers, work);
+    /* Whole experts take what a rank has of the sequence: nothing goes over tp there. */
+    double mlps = t->experts && etp < tp ? 0 : layers;
+    add_layer_tp(plan, attentions + mlps, work);
     if (plan->sequence_parallel && tp > 1) {
         work->regathers[QKV] = attentions;
-        work->regathers[UP] = layers;
+        work->regathers[UP] = mlps;
     }
     /* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
      * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
@@ -204,7 +213,7 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     double heads_kept =
         2 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens + 2 * scores;
     double attention_B = heads_kept * value_B + tokens * z.h / between + scores;
-    double mlp_kept = 2 * tokens * z.h / between + z.mlp * rows * wide / tp;
+    double mlp_kept = 2 * tokens * z.h / between + z.mlp * rows * wide / etp;
     double all_B = attention_B + mlp_kept * value_B + tokens * z.h / between;
     double core_B = 2 * scores * value_B + scores;
     work->working_B = work->regathers[QKV] > 0 ? work->tp_B : 0; /* an input, gathered */
@@ -266,8 +275,8 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp) +
                             cross * (parts.attention / ranks + parts.cross_replicated);
     if (t->experts) /* a rank holds its share of the experts */
-        work->parameters_rank -=
-            layers * fr_experts_parameters(t) / ranks * (1 - 1 / (double)plan->ep);
+        work->parameters_rank -= layers * fr_experts_parameters(t) *
+                                 (1 / ranks - 1 / (double)(fr_plan_expert_tp(plan) * plan->ep));
     add_layers(workload, plan, layers, cross, work);
     work->layers = (struct fr_stage_share){.n = layers,
                                            .n_gemms = work->n_gemms,

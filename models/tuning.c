@@ -1,9 +1,9 @@
 #include "models/tuning.h"
 
 /* Keys beside these tell people where the numbers come from. */
-static const char *const keys[] = {"spread",       "stretch",    "covariance",
-                                   "coefficients", "dtype",      "runs",
-                                   "files",        "mean_error", NULL};
+static const char *const keys[] = {"spread",  "stretch", "covariance", "coefficients",
+                                   "dtype",   "runs",    "files",      "mean_error",
+                                   "experts", "sharded", NULL};
 
 static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t,
                           struct fr_error *err) {
@@ -29,6 +29,9 @@ fr_status fr_tuning_read(const struct fr_json *object, struct fr_tuning *t,
     FR_TRY(fr_json_object(object, keys, err));
     FR_TRY(fr_json_get_number(object, "spread", true, 0, 10, &t->spread, err));
     FR_TRY(fr_json_get_number(object, "stretch", true, 0, 100, &t->stretch, err));
+    t->experts = t->sharded = true; /* older files do not say */
+    FR_TRY(fr_json_get_bool(object, "experts", false, &t->experts, err));
+    FR_TRY(fr_json_get_bool(object, "sharded", false, &t->sharded, err));
     FR_TRY(fr_json_array(&rows, 0, FR_TUNING_MAX, err));
     t->n = (int)fr_json_array_length(&rows);
     for (int i = 0, k = 0; i < fr_json_array_length(&coefficients) && k < t->n; i++) {

@@ -17,6 +17,7 @@ struct fr_tuning {
     char name[FR_TUNING_MAX][32];                     /**< as in fr_coefficients */
     double covariance[FR_TUNING_MAX * FR_TUNING_MAX]; /**< [n][n] */
     double spread, stretch;
+    bool experts, sharded; /**< among the runs were mixtures of experts, sharded gradients */
 };
 
 /** Read the object "tuning" of a cluster file; absent leaves it not present. */

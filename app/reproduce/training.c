@@ -152,25 +152,67 @@ static fr_status several_nodes(struct fr_reproduction *r, struct fr_error *err) 
 
 static const struct fr_table_limits reported = {.aim_mean = 0.1, FR_TABLE_COVERED};
 
-/* Bridge's H100 rows are of one model; DGXC's rows of the same precision give the coefficients. */
-static fr_status bridge(struct fr_reproduction *r, struct fr_error *err) {
-    static const struct fr_table_selection fp8 = {"fp8", "no", "H100", NULL};
-    static const struct fr_table_plan table = {
-        "bridge", "coefficients of DGXC's fp8 rows, none fitted here", &reported};
+#define DGXC "training/dgxc_benchmarking.csv"
+#define BRIDGE "training/megatron_bridge.csv"
+
+/* Rows of one file from the coefficients of another's; sharded ones stay apart. */
+static const struct transfer {
+    struct fr_table_plan table;
+    const char *known, *file;
+    struct fr_table_selection fitted, taken;
+} transfers[] = {
+    {{"bridge", "coefficients of DGXC's dense fp8 rows, none fitted here", &reported},
+     DGXC,
+     BRIDGE,
+     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"},
+     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"}},
+    {{"bridge_moe", "mixtures of experts, from DGXC's dense fp8 rows, none fitted here",
+      &reported},
+     DGXC,
+     BRIDGE,
+     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"},
+     {.dtype = "fp8", .sharded = "no", .experts = "yes", .device = "H100"}},
+    {{"dgxc_moe", "mixtures of experts, from the dense bf16 rows, none fitted here", &reported},
+     DGXC,
+     DGXC,
+     {.dtype = "bf16", .sharded = "no", .experts = "no", .device = "H100"},
+     {.dtype = "bf16", .sharded = "no", .experts = "yes", .device = "H100"}},
+    {{"dgxc_moe_fp8", "mixtures of experts, from the dense fp8 rows, none fitted here",
+      &reported},
+     DGXC,
+     DGXC,
+     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"},
+     {.dtype = "fp8", .sharded = "no", .experts = "yes", .device = "H100"}},
+    {{"dgxc_fsdp", "fully sharded, from the rows that are not, none fitted here", &reported},
+     DGXC,
+     DGXC,
+     {.dtype = "bf16", .sharded = "no", .experts = "no", .device = "H100"},
+     {.dtype = "bf16", .sharded = "yes", .device = "H100"}},
+};
+
+static fr_status transfer(struct fr_reproduction *r, const struct transfer *x,
+                          const struct fr_cluster *prior, struct fr_tune_result *tuned,
+                          struct fr_error *err) {
     struct fr_table_set known = {0}, set = {0};
+    fr_status status = fr_table_read(x->known, &known, err);
+    if (status == FR_OK) status = fr_table_read(x->file, &set, err);
+    if (status == FR_OK) {
+        fr_table_keep(&known, &x->fitted);
+        fr_table_keep(&set, &x->taken);
+        status = fr_procedure_transfer(r, &x->table, prior, &known, &set, tuned, err);
+    }
+    fr_table_free(&known);
+    fr_table_free(&set);
+    return status;
+}
+
+static fr_status between_files(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_cluster prior = {0};
     struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
     fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK) status = fr_table_cluster("dgx-h100", &prior, err);
-    if (status == FR_OK) status = fr_table_read("training/dgxc_benchmarking.csv", &known, err);
-    if (status == FR_OK) status = fr_table_read("training/megatron_bridge.csv", &set, err);
-    if (status == FR_OK) {
-        fr_table_keep(&known, &fp8);
-        fr_table_keep(&set, &fp8);
-        status = fr_procedure_transfer(r, &table, &prior, &known, &set, tuned, err);
-    }
-    fr_table_free(&known);
-    fr_table_free(&set);
+    for (size_t i = 0; i < sizeof transfers / sizeof *transfers && status == FR_OK; i++)
+        status = transfer(r, &transfers[i], &prior, tuned, err);
     fr_cluster_free(&prior);
     free(tuned);
     return status;
@@ -196,7 +238,7 @@ static fr_status left_out(struct fr_reproduction *r, struct fr_error *err) {
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     static fr_status (*const parts[])(struct fr_reproduction *, struct fr_error *) = {
-        one_node, several_nodes, fr_recipes_add, bridge, left_out};
+        one_node, several_nodes, fr_recipes_add, between_files, left_out};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fr_status status = parts[i](r, err);
         if (status == FR_ERR_IO) {

@@ -36,7 +36,8 @@ static bool wanted(const struct fr_run_row *row, const struct fr_table_selection
                *date = fr_run_row_get(row, "note.date");
     if (want->device && (!device || !fr_run_mentions(device, want->device))) return false;
     if (want->from_date && (!date || strcmp(date, want->from_date) < 0)) return false;
-    return says(row, "note.dtype", want->dtype) && says(row, "note.sharded", want->sharded);
+    return says(row, "note.dtype", want->dtype) && says(row, "note.sharded", want->sharded) &&
+           says(row, "note.experts", want->experts);
 }
 
 void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want) {

@@ -30,6 +30,7 @@ void fr_table_free(struct fr_table_set *set);
 /** What a row must say of its run to be kept; NULL: anything.  Never its name. */
 struct fr_table_selection {
     const char *dtype, *sharded; /**< note.dtype, note.sharded: exactly */
+    const char *experts;         /**< note.experts, likewise */
     const char *device;          /**< note.device holds it */
     const char *from_date;       /**< note.date is that or later */
 };

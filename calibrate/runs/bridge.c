@@ -2,8 +2,9 @@
  *
  * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence
  * parallelism with tp, a distributed optimiser and gradients at 16 bits beside the backward pass;
- * `fsdp` fully sharded.  Values in parentheses belong to another precision of the same row, and such
- * rows are left out, as are 4-bit formats, mixtures of experts and fine-tuning. */
+ * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1), exchanged
+ * beside another micro-batch's work (their moe_a2a_overlap), and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the same row, and such
+ * rows are left out, as are 4-bit formats, dropped tokens and fine-tuning. */
 #include "calibrate/runs.h"
 
 #include <inttypes.h>
@@ -25,7 +26,6 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
     if (!fr_run_number(in, "derived_step_time_s", &time_s)) return FR_RUN_NO_TIME;
     if (!fr_run_mentions(fr_run_cell(in, "task"), "pretraining")) return FR_RUN_METHOD;
-    if (!fr_run_mentions(fr_run_cell(in, "dense_or_moe"), "dense")) return FR_RUN_EXPERTS;
     if (fr_run_mentions(fr_run_cell(in, "paired_values_in_parentheses"), "true"))
         return FR_RUN_QUALITY;
     if (!dtype) return FR_RUN_DTYPE;
@@ -35,12 +35,20 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_integer(in, "tp", &tp) || !fr_run_copy(in, "pp", out, "plan.pp"))
         return FR_RUN_NO_DEGREES;
     if (!fr_run_copy(in, "seq", out, "model.sequence")) return FR_RUN_NO_SIZES;
-    if (!fr_run_find_model(fr_run_cell(in, "model"), out)) return FR_RUN_UNKNOWN_MODEL;
+    bool dense = fr_run_mentions(fr_run_cell(in, "dense_or_moe"), "dense");
+    if (!fr_run_find_model(fr_run_cell(in, "model"), out))
+        return dense ? FR_RUN_UNKNOWN_MODEL : FR_RUN_EXPERTS;
+    if (fr_run_mentions(fr_run_cell(in, "model"), "tokendrop"))
+        return FR_RUN_METHOD; /* the capacity is not said */
     fr_run_number(in, "fsdp", &sharded);
     fr_run_integer(in, "vp", &chunks);
     fr_run_row_set(out, "plan.tp", "%" PRId64, tp);
     fr_run_copy(in, "cp", out, "plan.cp");
     fr_run_copy(in, "gpus", out, "ranks");
+    if (!dense && fr_run_copy(in, "ep", out, "plan.ep")) {
+        fr_run_row_set(out, "plan.etp", "1");
+        fr_run_row_set(out, "plan.overlap_experts", "true");
+    }
     if (chunks > 1) {
         fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
         fr_run_row_set(out, "plan.schedule", "interleaved");

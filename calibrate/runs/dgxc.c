@@ -2,7 +2,8 @@
  *
  * Titles name the model, which a preset describes.  NeMo's Megatron recipes run fused attention,
  * sequence parallelism with tp, a distributed optimiser and gradients reduced at 16 bits beside the
- * backward pass, without recomputation.  MaxText and Paxml recipes run fully sharded.  Fine-tuning
+ * backward pass, without recomputation; experts are divided over tp as the other products (Megatron-Core before
+ * expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run fully sharded.  Fine-tuning
  * packs sequences and freezes weights, and is left out; so are recipes run with fewer layers than
  * the model. */
 #include "calibrate/runs.h"
@@ -31,7 +32,8 @@ static fr_run_skip degrees(const struct fr_run_source *in, bool sharded,
         return FR_RUN_NO_DEGREES;
     fr_run_row_set(out, "plan.tp", "%" PRId64, tp);
     fr_run_copy(in, "cp", out, "plan.cp");
-    fr_run_copy(in, "dp", out, "plan.dp");
+    /* With experts some rows count replicas of the experts alone: dp follows from the ranks. */
+    if (!fr_run_copy(in, "ep", out, "plan.ep")) fr_run_copy(in, "dp", out, "plan.dp");
     fr_run_integer(in, "vp", &chunks);
     if (chunks > 1) {
         fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);

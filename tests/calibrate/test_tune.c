@@ -104,6 +104,29 @@ static void held_coefficients_stay(void **state) {
 }
 
 /* Folds are predicted the same whatever the number of threads, and close to the truth. */
+/* What the fitted rows held none of is known less well, and only that. */
+static void unseen_kinds_are_less_certain(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_run kinds[4];
+    (void)state;
+    make(&f);
+    const struct fr_tune_options options = {.threads = 1};
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    for (int i = 0; i < 4; i++) {
+        kinds[i] = *f.use[0];
+        if (i & 1) kinds[i].workload.transformer.experts = 8;
+        if (i & 2) kinds[i].plan.zero = 3;
+        double wanted = sqrt(r.spread * r.spread + 0.01 * ((i & 1) + i / 2)),
+               got = fr_tune_spread(&r, &kinds[i]);
+        if (fabs(got / wanted - 1) > 1e-12)
+            fail_msg("kind %d: got %g, wanted %g", i, got, wanted);
+    }
+    r.experts = r.sharded = true;
+    assert_true(fr_tune_spread(&r, &kinds[3]) == r.spread);
+    drop(&f);
+}
+
 static void folds_do_not_depend_on_threads(void **state) {
     static const char *const columns[] = {"plan.tp", NULL};
     struct fixture f;
@@ -135,6 +158,7 @@ int main(void) {
         cmocka_unit_test(coefficients_are_found),
         cmocka_unit_test(few_rows_move_the_efficiency_alone),
         cmocka_unit_test(held_coefficients_stay),
+        cmocka_unit_test(unseen_kinds_are_less_certain),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

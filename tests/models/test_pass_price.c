@@ -256,6 +256,29 @@ static void experts_are_shared(void **state) {
     assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
 }
 
+/* Whole experts on each of tp x dp ranks instead of slices on dp: as many parameters a rank, and the
+ * collectives over tp that fed the slices are gone; of the products only shapes differ. */
+static void whole_experts_over_tp(void **state) {
+#define FOLDED                                                                                 \
+    "global_batch=16", "model.dtype=fp16", "dp=4", "tp=2", "cluster.device.memory=800 GB",     \
+        "sequence_parallel=true", "model.experts=8", "cluster.device.host_launch=0 s"
+    const char *sliced[] = {FOLDED, "ep=4", NULL};
+    const char *whole[] = {FOLDED, "ep=8", "etp=1", NULL};
+    const char *beside[] = {FOLDED, "ep=8", "etp=1", "overlap_experts=true", NULL};
+    const char *unknown[] = {FOLDED, "ep=4", "etp=3", NULL};
+    struct fr_outcome a, b, refused;
+    (void)state;
+    outcome_of(sliced, &a);
+    outcome_of(whole, &b);
+    assert_true(a.reasons == 0 && b.reasons == 0);
+    near(a.parameters_rank_max, b.parameters_rank_max, 1e-12);
+    near(a.part_s[FR_PART_COMPUTE], b.part_s[FR_PART_COMPUTE], 0.05);
+    assert_true(predict_s(beside) < b.time_s);
+    assert_true(b.sent_tp_B < 0.6 * a.sent_tp_B); /* the attention's half, and the ends */
+    outcome_of(unknown, &refused);
+    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
@@ -271,6 +294,7 @@ int main(void) {
         cmocka_unit_test(context_parallel_shares_a_sequence),
         cmocka_unit_test(one_expert_is_an_mlp),
         cmocka_unit_test(experts_are_shared),
+        cmocka_unit_test(whole_experts_over_tp),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
