@@ -109,6 +109,13 @@ struct fr_fit_gemm {
     struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
 };
 
+/** Times per byte by working set (models/working_set.h), ascending. */
+struct fr_fit_working_sets {
+    int n; /**< 0: no memory was measured */
+    double size_B[FR_WORKING_SETS_MAX];
+    double s_per_B[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
+};
+
 struct fr_fit_result {
     struct fr_provenance provenance;
     char name[64];
@@ -118,7 +125,8 @@ struct fr_fit_result {
     struct fr_fit_gemm gemm[FR_DTYPE_COUNT];
     bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
-    double memory_rate_B_per_s; /**< of a rank while all stream */
+    double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
+    struct fr_fit_working_sets working_sets;
     double launch_s;
     struct fr_levels levels;
     int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */

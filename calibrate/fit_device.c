@@ -7,14 +7,10 @@
 #include "calibrate/statistics.h"
 
 static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_result *result) {
-    size_t n = samples->n_memory;
-    double *rates = malloc((n + 1) * sizeof *rates);
-    if (!rates) return FR_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++)
-        rates[i] = samples->memory[i].size_B / samples->memory[i].time_s;
-    fr_sort(rates, n);
-    result->memory_rate_B_per_s = fr_sorted_median(rates, n);
-    free(rates);
+    struct fr_fit_working_sets *sets = &result->working_sets;
+    FR_TRY(fr_fit_working_sets(samples, sets));
+    if (sets->n > 0)
+        result->memory_rate_B_per_s = 1 / sets->s_per_B[FR_TRAFFIC_STREAM][sets->n - 1];
     return FR_OK;
 }
 

@@ -51,6 +51,11 @@ void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
                        struct fr_fit_result *result);
 
+/** Rates by working set: medians; what operands cost beyond products in cache is the median over
+ *  shapes.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_working_sets(const struct fr_samples *samples,
+                              struct fr_fit_working_sets *sets);
+
 /** Ranks on one link of a level between nodes, from pairs that sent at once; *shared_by keeps
  *  its value where there were none.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_shared_by(const struct fr_samples *samples, int level, int64_t per_node,

@@ -37,6 +37,26 @@ static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
     fr_text_addf(text, "  %s\n", ranks ? "" : fr_fit_form_names[op->chosen]);
 }
 
+/* Rates of element-wise passes and of the optimiser, and what operands add to products. */
+static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr_text *text) {
+    char size[32], rate[32];
+    if (sets->n < 2) return;
+    fr_text_addf(text, "working set   %12s %12s   products' operands\n", "stream", "update");
+    for (int i = 0; i < sets->n; i++) {
+        fr_text_addf(text, "%11s  ",
+                     fr_quantity_format(sets->size_B[i], FR_QUANTITY_SIZE, size, sizeof size));
+        for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+            fr_text_addf(text, " %12s",
+                         fr_quantity_format(1 / sets->s_per_B[kind][i], FR_QUANTITY_RATE, rate,
+                                            sizeof rate));
+        double extra = sets->s_per_B[FR_TRAFFIC_OPERANDS][i];
+        fr_text_addf(text, "   %s\n",
+                     extra > 0
+                         ? fr_quantity_format(1 / extra, FR_QUANTITY_RATE, rate, sizeof rate)
+                         : "as in cache");
+    }
+}
+
 static void add_spread(const struct fr_fit_result *result, struct fr_text *text) {
     int unsure = 0, slow = 0, samples = 0;
     for (int i = 0; i < result->n_points; i++) {
@@ -64,12 +84,14 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_text_addf(text, "  %d shapes dropped: the grid was not complete\n",
                          gemm->n_dropped);
     }
-    if (result->has_device)
+    if (result->has_device) {
         fr_text_addf(
             text, "memory %s, call %s\n",
             fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate,
                                sizeof rate),
             fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
+        print_working_sets(&result->working_sets, text);
+    }
     for (int i = 0; i < result->levels.count; i++) {
         const struct fr_level *level = &result->levels.level[i];
         fr_text_addf(

@@ -70,6 +70,35 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_end_object(w);
 }
 
+static void add_rates(struct fr_json_writer *w, const char *key, const double *s_per_B, int n) {
+    const double fastest_B_per_s = 1e15; /* stands for: nothing beyond */
+    char text[64];
+    fr_json_key(w, key);
+    fr_json_begin_array(w);
+    for (int i = 0; i < n; i++)
+        fr_json_put_string(w, fr_quantity_format(s_per_B[i] * fastest_B_per_s > 1
+                                                     ? 1 / s_per_B[i]
+                                                     : fastest_B_per_s,
+                                                 FR_QUANTITY_RATE, text, sizeof text));
+    fr_json_end_array(w);
+}
+
+static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_working_sets *sets) {
+    char text[64];
+    if (sets->n < 2) return;
+    fr_json_key(w, "working_sets");
+    fr_json_begin_object(w);
+    fr_json_key(w, "size");
+    fr_json_begin_array(w);
+    for (int i = 0; i < sets->n; i++)
+        fr_json_put_string(
+            w, fr_quantity_write(sets->size_B[i], FR_QUANTITY_SIZE, text, sizeof text));
+    fr_json_end_array(w);
+    for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++)
+        add_rates(w, fr_traffic_names[kind], sets->s_per_B[kind], sets->n);
+    fr_json_end_object(w);
+}
+
 static void add_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const char *cpu = result->provenance.cpu;
     char name[64];
@@ -79,6 +108,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     fr_json_add_string(w, "name", name);
     add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
     add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
+    add_working_sets(w, &result->working_sets);
     add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_key(w, "gemm");

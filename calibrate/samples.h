@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "models/collective.h"
 #include "models/device.h"
+#include "models/working_set.h"
 
 #define FR_SAMPLES_SCHEMA "forerun/samples/1"
 
@@ -110,10 +111,14 @@ struct fr_sample_gemm {
     int64_t launch, rep;
     double time_s; /**< of one call */
 };
+/** Traffic through a working set of @p size_B (models/working_set.h). */
 struct fr_sample_memory {
-    double size_B; /**< read and written */
+    int kernel;      /**< FR_TRAFFIC_... */
+    double size_B;   /**< in use in turn */
+    double moved_B;  /**< of one call, as models count it; 0 in files without: size_B */
+    int64_t m, n, k; /**< operands: of the product that was timed; else 0 */
     int64_t launch, rep;
-    double time_s;
+    double time_s; /**< of one call */
 };
 struct fr_sample_kernel {
     int64_t launch, rep;

@@ -70,13 +70,18 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     return s.batch > 1 ? fr_samples_add_batched(samples, &s) : fr_samples_add_gemm(samples, &s);
 }
 
-static const char *const memory_keys[] = {"kind", "size_B", "launch", "rep", "time_s", NULL};
+static const char *const memory_keys[] = {"kind", "kernel", "size_B", "moved_B", "m", "n",
+                                          "k",    "launch", "rep",    "time_s",  NULL};
 
 static fr_status read_memory(const struct fr_json *node, struct fr_samples *samples,
                              struct fr_error *err) {
     struct fr_sample_memory s = {0};
     FR_TRY(fr_json_object(node, memory_keys, err));
+    FR_TRY(fr_json_get_choice(node, "kernel", false, fr_traffic_names, &s.kernel, err));
     FR_TRY(fr_json_get_number(node, "size_B", true, 1, SIZE_MAX_B, &s.size_B, err));
+    s.moved_B = s.size_B;
+    FR_TRY(fr_json_get_number(node, "moved_B", false, 1, SIZE_MAX_B, &s.moved_B, err));
+    if (s.kernel == FR_TRAFFIC_OPERANDS) FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     return fr_samples_add_memory(samples, &s);
 }

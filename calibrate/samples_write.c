@@ -92,7 +92,15 @@ void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
 
 void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {
     struct fr_json_writer w = begin(line, "memory");
+    if (s->kernel != FR_TRAFFIC_STREAM)
+        fr_json_add_string(&w, "kernel", fr_traffic_names[s->kernel]);
     fr_json_add_number(&w, "size_B", s->size_B);
+    if (s->moved_B > 0 && s->moved_B != s->size_B)
+        fr_json_add_number(&w, "moved_B", s->moved_B);
+    if (s->kernel != FR_TRAFFIC_OPERANDS) return;
+    fr_json_add_integer(&w, "m", s->m);
+    fr_json_add_integer(&w, "n", s->n);
+    fr_json_add_integer(&w, "k", s->k);
 }
 
 void fr_sample_head_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {

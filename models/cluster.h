@@ -30,12 +30,16 @@ static inline double fr_cluster_comm_s(const struct fr_cluster *cluster, fr_op o
     return time_s;
 }
 
-/** Time to move @p moved_B beside the matrix products [s]: none where the rate of the products
- *  is that of a whole training step (fr_gemm_form.whole_step). */
+/** Time to move @p moved_B beside the matrix products, @p working_set_B being in use in turn [s]:
+ *  none where the rate of the products is that of a whole training step
+ *  (fr_gemm_form.whole_step). */
 static inline double fr_cluster_traffic_s(const struct fr_cluster *cluster, fr_dtype dtype,
-                                          double moved_B) {
+                                          fr_traffic kind, double moved_B,
+                                          double working_set_B) {
     const struct fr_device *device = &cluster->device;
-    return device->gemm[dtype].form->whole_step ? 0 : moved_B / device->memory_rate_B_per_s;
+    return device->gemm[dtype].form->whole_step
+               ? 0
+               : fr_device_traffic_s(device, kind, moved_B, working_set_B);
 }
 
 /** Read the document of a cluster file.  Free with fr_cluster_free, also on error. */

@@ -9,7 +9,8 @@ const struct fr_compression *const fr_compressions[] = {
 double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
                        const struct fr_codec_work *work, bool *extrapolated) {
     double time_s =
-        work->kernels * device->launch_s + work->moved_B / device->memory_rate_B_per_s;
+        work->kernels * device->launch_s +
+        fr_device_traffic_s(device, FR_TRAFFIC_STREAM, work->moved_B, work->moved_B);
     for (int k = 0; k < work->n_gemms; k++)
         time_s += work->gemm[k].count *
                   fr_gemm_time_s(device, dtype, &work->gemm[k].shape, extrapolated);

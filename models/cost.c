@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/footprint.h"
 #include "models/pipeline.h"
 #include "models/seats.h"
 
@@ -22,6 +23,7 @@ struct mesh {
     struct fr_shard shard;
     struct fr_group tp, dp, all;
     double micro_batches;
+    struct fr_footprint footprint; /* zeroes where the device has no rates by working set */
 };
 
 static struct mesh mesh_make(const struct fr_job *job, const struct fr_plan *plan, int64_t tp,
@@ -112,15 +114,17 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
                                       const struct fr_layer_work *work,
                                       uint32_t *extrapolated) {
     const struct fr_device *device = &job->cluster.device;
-    const struct fr_gemm_model *gemm = &device->gemm[job->workload.dtype];
+    fr_dtype dtype = job->workload.dtype;
     struct layer_price price = {0};
     bool outside = false;
+    double set_B = fr_footprint_products_B(&mesh->footprint, mesh->micro_batches);
     for (int i = 0; i < work->n_gemms; i++)
         price.compute_s +=
-            work->gemm[i].count * gemm->form->time_s(gemm, &work->gemm[i].shape, &outside);
+            work->gemm[i].count *
+            fr_device_product_s(device, dtype, &work->gemm[i].shape, set_B, &outside);
     if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-    price.compute_s +=
-        fr_cluster_traffic_s(&job->cluster, job->workload.dtype, work->elementwise_B);
+    price.compute_s += fr_cluster_traffic_s(&job->cluster, dtype, FR_TRAFFIC_STREAM,
+                                            work->elementwise_B, work->elementwise_B);
     price.compute_s *= mesh->micro_batches;
     price.launch_s = mesh->micro_batches * work->kernels * fr_device_layer_launch_s(device);
     for (int i = 0; i < work->n_comms; i++) {
@@ -141,8 +145,9 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
     }
     /* The optimiser, once an iteration. */
     price.compute_s +=
-        fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
-                             work->parameters_rank_max * fr_workload_update_B(&job->workload));
+        fr_cluster_traffic_s(&job->cluster, dtype, FR_TRAFFIC_UPDATE,
+                             work->parameters_rank_max * fr_workload_update_B(&job->workload),
+                             fr_footprint_update_B(&mesh->footprint));
     return price;
 }
 
@@ -195,8 +200,40 @@ double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int
     if (!mesh_seat(job, plan, &mesh)) return INFINITY;
     if (plan->method->check(layer, &mesh.shard)) return INFINITY;
     plan->method->layer(&job->workload, layer, &mesh.shard, &work);
+    /* The other layers' grids are not chosen yet: they are taken to be as large on a rank. */
+    for (int k = 0; k < job->workload.n_layers; k++)
+        fr_footprint_add(&mesh.footprint, &job->workload,
+                         job->workload.layers[k].repeat * work.parameters_rank_max,
+                         job->workload.layers[k].repeat * work.activation_B);
     struct layer_price p = price_layer(job, &mesh, &work, &extrapolated);
     return layer->repeat * (p.compute_s + p.launch_s + p.tp_s + p.dp_s);
+}
+
+static void layer_work(const struct fr_job *job, const struct fr_plan *plan, int i,
+                       const struct fr_shard *shard, struct fr_layer_work *work) {
+    work->n_gemms = work->n_comms = 0;
+    work->buffer_B = work->idle_share = 0;
+    plan->method->layer(&job->workload, &job->workload.layers[i], shard, work);
+}
+
+/* What a rank goes through in a step, over all layers; asked for only where it decides a rate. */
+static struct fr_footprint plan_footprint(const struct fr_job *job, const struct fr_plan *plan,
+                                          const struct mesh *whole) {
+    const struct fr_workload *workload = &job->workload;
+    struct fr_footprint footprint = {0};
+    int64_t ranks = fr_plan_ranks(plan);
+    if (job->cluster.device.working_sets.n == 0) return footprint;
+    for (int i = 0; i < workload->n_layers; i++) {
+        struct fr_shard shard = whole->shard;
+        struct fr_layer_work work;
+        if (plan->layer_tp)
+            shard = mesh_make(job, plan, plan->layer_tp[i], ranks / plan->layer_tp[i]).shard;
+        layer_work(job, plan, i, &shard, &work);
+        double n = workload->layers[i].repeat;
+        fr_footprint_add(&footprint, workload, n * work.parameters_rank_max,
+                         n * work.activation_B);
+    }
+    return footprint;
 }
 
 static bool add_layers(const struct fr_job *job, const struct fr_plan *plan,
@@ -205,14 +242,16 @@ static bool add_layers(const struct fr_job *job, const struct fr_plan *plan,
     int64_t ranks = fr_plan_ranks(plan);
     struct mesh mesh;
     if (!mesh_seat(job, plan, &mesh)) return false;
+    const struct fr_footprint footprint = plan_footprint(job, plan, &mesh);
+    mesh.footprint = footprint;
     for (int i = 0; i < workload->n_layers; i++) {
         const struct fr_layer *layer = &workload->layers[i];
         struct fr_layer_work work;
-        work.n_gemms = work.n_comms = 0;
-        work.buffer_B = work.idle_share = 0;
-        if (plan->layer_tp)
+        if (plan->layer_tp) {
             mesh = mesh_make(job, plan, plan->layer_tp[i], ranks / plan->layer_tp[i]);
-        plan->method->layer(workload, layer, &mesh.shard, &work);
+            mesh.footprint = footprint;
+        }
+        layer_work(job, plan, i, &mesh.shard, &work);
         add_layer(job, &mesh, layer, &work, out);
         if (plan->layer_tp && i > 0)
             out->part_s[FR_PART_REDISTRIBUTION] +=

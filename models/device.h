@@ -5,7 +5,8 @@
  *  A matrix product (GEMM) of an m x k by a k x n matrix is 2 m n k flop.  Its rate is one of
  *  the forms of models/gemm/: a saturating formula in the smallest dimension or in the local
  *  batch, or a measured table.  Whatever is not a matrix product moves bytes at the memory
- *  bandwidth.  Every kernel costs `launch_s` on top.
+ *  bandwidth, or at the rate of its working set where those were measured (working_set.h).  Every
+ *  kernel costs `launch_s` on top.
  *
  *  To add a form: models/gemm/<name>.c exporting fr_gemm_<name>, row FR_GEMM(<name>) in
  *  models/gemm_list.h.
@@ -16,6 +17,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "models/working_set.h"
 
 /* code, spelling, bytes */
 #define FR_DTYPE_LIST(X)                                                                       \
@@ -122,6 +124,7 @@ struct fr_device {
     double memory_B;      /**< 0: not stated */
     double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
     double memory_rate_B_per_s;
+    struct fr_working_sets working_sets;
     double launch_s;      /**< per kernel */
     double fixed_s;       /**< per iteration */
     double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
@@ -161,6 +164,29 @@ static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dty
                                     const struct fr_gemm_shape *shape, bool *extrapolated) {
     const struct fr_gemm_model *model = &device->gemm[dtype];
     return model->form->time_s(model, shape, extrapolated);
+}
+
+/** Time to move @p moved_B where @p working_set_B are in use in turn [s]. */
+static inline double fr_device_traffic_s(const struct fr_device *device, fr_traffic kind,
+                                         double moved_B, double working_set_B) {
+    double share = fr_working_sets_share(&device->working_sets, kind, working_set_B);
+    return share * moved_B / device->memory_rate_B_per_s;
+}
+
+/** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
+ *  measured on operands used just before, so only what the larger set costs beyond is added. */
+static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
+                                         const struct fr_gemm_shape *shape,
+                                         double working_set_B, bool *extrapolated) {
+    double time_s = fr_gemm_time_s(device, dtype, shape, extrapolated);
+    if (device->working_sets.n == 0) return time_s;
+    double operands_B = (shape->m * shape->k + shape->k * shape->n + shape->m * shape->n) *
+                        fr_dtype_size_B(dtype);
+    if (working_set_B <= operands_B) return time_s;
+    double there_s =
+        fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, working_set_B);
+    double own_s = fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, operands_B);
+    return time_s + (there_s > own_s ? there_s - own_s : 0);
 }
 
 #endif

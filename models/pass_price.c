@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/footprint.h"
+
 /* Times of one collective over tp, by kind. */
 struct tp_price {
     double all_reduce_s, all_gather_s, reduce_scatter_s;
@@ -55,6 +57,7 @@ struct pricing {
     const struct fr_stage_work *work;
     struct tp_price tp;
     double exchange_s[2]; /* forward and backward, where branches split and join */
+    double working_set_B; /* of products, but for those over scores just made */
     bool outside;
 };
 
@@ -65,8 +68,9 @@ static double core_s(const struct pricing *x, const struct fr_gemm_shape *s) {
     fr_dtype dtype = x->job->workload.dtype;
     double rate = device->attention.plain * device->gemm[dtype].peak_flop_per_s;
     double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(dtype);
-    return fmax(2 * s->m * s->n * s->k / rate,
-                fr_cluster_traffic_s(&x->job->cluster, dtype, moved_B));
+    return fmax(
+        2 * s->m * s->n * s->k / rate,
+        fr_cluster_traffic_s(&x->job->cluster, dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
 }
 
 static double product_s(struct pricing *x, int k, struct fr_gemm_shape shape) {
@@ -74,7 +78,8 @@ static double product_s(struct pricing *x, int k, struct fr_gemm_shape shape) {
     double count = x->work->gemm[k].count;
     if (count <= 0) return 0;
     if (x->work->core[k] && device->attention.plain > 0) return count * core_s(x, &shape);
-    return count * fr_gemm_time_s(device, x->job->workload.dtype, &shape, &x->outside);
+    return count * fr_device_product_s(device, x->job->workload.dtype, &shape,
+                                       x->work->core[k] ? 0 : x->working_set_B, &x->outside);
 }
 
 /* A product's backward pass is two products of the same flop: input and weight gradient.  What
@@ -181,8 +186,13 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     const struct fr_device *device = &cluster->device;
     const struct fr_stage_work *work = x->work;
     fr_dtype dtype = x->job->workload.dtype;
-    double moved_s = fr_cluster_traffic_s(cluster, dtype, share->forward_B);
-    double again_s = again ? fr_cluster_traffic_s(cluster, dtype, work->again_B) : 0;
+    /* Between layers little but their activations is touched: a layer's traffic is its set. */
+    double set_B = share->n > 0 ? share->forward_B / share->n : share->forward_B;
+    double moved_s =
+        fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, share->forward_B, set_B);
+    double again_s =
+        again ? fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work->again_B, set_B)
+              : 0;
     double kernels = share->kernels, again_kernels = again ? work->again_kernels : 0;
     double skew = 1 + device->host_skew * log2((double)x->plan->tp);
     double host_s = device->host_launch_s * skew;
@@ -194,7 +204,8 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     part->forward.tp_s += tp_time_s(&x->tp, &share->forward_tp);
     part->backward.tp_s += tp_time_s(&x->tp, &share->backward_tp);
     if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
-    part->common_s += 3 * fr_cluster_traffic_s(cluster, dtype, share->common_B);
+    part->common_s +=
+        3 * fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, share->common_B, set_B);
     stage->common_s += part->common_s + 3 * share->common_kernels * device->launch_s;
     add_pass(&part->forward, kernels * host_s, &stage->forward);
     add_pass(&part->backward, (2 * kernels + again_kernels) * host_s, &stage->backward);
@@ -232,6 +243,10 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                         .plan = plan,
                         .work = work,
                         .tp = price_tp(job, plan, tp, work->tp_B, extrapolated)};
+    struct fr_footprint footprint = {0};
+    fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+    x.working_set_B =
+        fr_footprint_products_B(&footprint, (double)fr_pipeline_micro_batches(job, plan));
     for (int k = 0; k < work->n_exchanges; k++)
         x.exchange_s[work->exchange[k].backward] +=
             work->exchange[k].count * fr_cluster_comm_s(&job->cluster, work->exchange[k].op, tp,

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/footprint.h"
+
 static int64_t layer_count(const struct fr_workload *w) {
     double count = 0;
     for (int i = 0; i < w->n_layers; i++) count += w->layers[i].repeat;
@@ -52,15 +54,17 @@ struct adding {
     struct fr_pipeline *p;
     const struct fr_seats *seats;
     uint32_t *extrapolated;
+    struct fr_footprint footprint;
 };
 
 /* Products come in threes: forward, input gradient, weight gradient (fr_work_add_operator). */
 static void add_products(const struct adding *a, const struct fr_layer_work *work, double n) {
-    const struct fr_gemm_model *gemm = &a->job->cluster.device.gemm[a->job->workload.dtype];
+    double set_B = fr_footprint_products_B(&a->footprint, a->p->args.micro_batches);
     bool outside = false;
     for (int k = 0; k < work->n_gemms; k++) {
-        double time_s =
-            n * work->gemm[k].count * gemm->form->time_s(gemm, &work->gemm[k].shape, &outside);
+        double time_s = n * work->gemm[k].count *
+                        fr_device_product_s(&a->job->cluster.device, a->job->workload.dtype,
+                                            &work->gemm[k].shape, set_B, &outside);
         struct fr_pass *pass = k % 3 == 0 ? &a->stage->forward : &a->stage->backward;
         pass->compute_s += time_s;
         if (k % 3 == 2) a->stage->weight.compute_s += time_s;
@@ -74,7 +78,8 @@ static void add_elementwise(const struct adding *a, const struct fr_layer_work *
     double forward = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
            launched = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
     double moved_s =
-        n * fr_cluster_traffic_s(cluster, a->job->workload.dtype, work->elementwise_B);
+        n * fr_cluster_traffic_s(cluster, a->job->workload.dtype, FR_TRAFFIC_STREAM,
+                                 work->elementwise_B, work->elementwise_B);
     double launch_s = n * work->kernels * fr_device_layer_launch_s(&cluster->device);
     a->stage->forward.compute_s += forward * moved_s;
     a->stage->backward.compute_s += (1 - forward) * moved_s;
@@ -109,12 +114,35 @@ static void add_layer(const struct adding *a, const struct fr_layer_work *work, 
     add_elementwise(a, work, n);
     add_collectives(a, work, n);
     stage->optimizer_s +=
-        n * fr_cluster_traffic_s(&a->job->cluster, w->dtype,
-                                 work->parameters_rank_max * fr_workload_update_B(w));
+        n * fr_cluster_traffic_s(&a->job->cluster, w->dtype, FR_TRAFFIC_UPDATE,
+                                 work->parameters_rank_max * fr_workload_update_B(w),
+                                 fr_footprint_update_B(&a->footprint));
     stage->parameters += n * work->parameters;
     stage->parameters_rank += n * work->parameters_rank_max;
     stage->activation_B += n * work->activation_B;
     stage->working_B = fmax(stage->working_B, work->buffer_B);
+}
+
+/* Layers of entry @p k, which begins at layer @p at, that are among those of [from, to). */
+static double layers_within(const struct fr_workload *w, int k, double at, double from,
+                            double to) {
+    return fmin(to, at + w->layers[k].repeat) - fmax(from, at);
+}
+
+static struct fr_footprint stage_footprint(const struct fr_workload *w,
+                                           const struct fr_plan *plan,
+                                           const struct fr_shard *shard, double from,
+                                           double to) {
+    struct fr_footprint footprint = {0};
+    double at = 0;
+    for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
+        double n = layers_within(w, k, at, from, to);
+        struct fr_layer_work work = {0};
+        if (n <= 0) continue;
+        plan->method->layer(w, &w->layers[k], shard, &work);
+        fr_footprint_add(&footprint, w, n * work.parameters_rank_max, n * work.activation_B);
+    }
+    return footprint;
 }
 
 void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
@@ -130,8 +158,10 @@ void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *pl
                        .p = p,
                        .seats = seats,
                        .extrapolated = extrapolated};
+    if (job->cluster.device.working_sets.n > 0)
+        a.footprint = stage_footprint(w, plan, &shard, from, to);
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
-        double n = fmin(to, at + w->layers[k].repeat) - fmax(from, at);
+        double n = layers_within(w, k, at, from, to);
         struct fr_layer_work work = {0};
         if (at <= to && to < at + w->layers[k].repeat) { /* the next stage begins with it */
             double whole_B = micro * w->layers[k].inputs * fr_dtype_size_B(w->dtype);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "models/footprint.h"
 #include "models/pass_price.h"
 #include "models/pipeline_layers.h"
 #include "models/transformer.h"
@@ -137,9 +138,12 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
     p->gradient_B += stage->gradient_B + stage->common_B;
     price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
+    struct fr_footprint footprint = {0};
+    fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
     stage->optimizer_s =
-        fr_cluster_traffic_s(&job->cluster, job->workload.dtype,
-                             work.parameters_rank * fr_workload_update_B(&job->workload));
+        fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
+                             work.parameters_rank * fr_workload_update_B(&job->workload),
+                             fr_footprint_update_B(&footprint));
     stage->tp_B = fr_pass_sent_over_tp_B(&work, plan->tp);
     p->tp_B = fmax(p->tp_B, p->args.micro_batches * stage->tp_B);
     stage->parameters = work.parameters;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "models/cost.h"
+#include "models/footprint.h"
 #include "models/seats.h"
 
 enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
@@ -24,6 +25,8 @@ struct builder {
     int32_t next_class;  /* to be used again, or -1: make new ones */
     bool spelt_out, failed;
     fr_status status; /* of what cannot be spelt out */
+    struct fr_footprint footprint;
+    double micro_batches;
     struct fr_error *err;
 };
 
@@ -232,13 +235,15 @@ static void add_collectives(struct builder *b, const struct placed *layer, fr_ax
 static void add_products(struct builder *b, const struct placed *layer, int which,
                          int32_t micro) {
     static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
-    const struct fr_gemm_model *gemm = &b->job->cluster.device.gemm[b->job->workload.dtype];
+    double set_B = fr_footprint_products_B(&b->footprint, b->micro_batches);
     for (int k = which; k < layer->work.n_gemms; k += 3) {
         const struct fr_gemm_work *product = &layer->work.gemm[k];
         struct fr_class_price price = {0};
         bool outside = false;
         price.part_s[FR_PRICE_ALWAYS] =
-            product->count * gemm->form->time_s(gemm, &product->shape, &outside);
+            product->count * fr_device_product_s(&b->job->cluster.device,
+                                                 b->job->workload.dtype, &product->shape, set_B,
+                                                 &outside);
         add_everywhere(b, kinds[which], &price, micro);
     }
 }
@@ -254,6 +259,7 @@ static void add_elementwise(struct builder *b, const struct placed *layer, bool 
     struct fr_class_price price = {0};
     price.part_s[FR_PRICE_ALWAYS] =
         bytes * fr_cluster_traffic_s(&b->job->cluster, b->job->workload.dtype,
+                                     FR_TRAFFIC_STREAM, layer->work.elementwise_B,
                                      layer->work.elementwise_B);
     price.part_s[FR_PRICE_LAUNCH] =
         kernels * layer->work.kernels * fr_device_layer_launch_s(&b->job->cluster.device);
@@ -282,8 +288,9 @@ static void add_update(struct builder *b, struct placed *layer) {
     add_collectives(b, layer, FR_AXIS_DP, true, -1);
     add_collectives(b, layer, FR_AXIS_COMMON, true, -1);
     price.part_s[FR_PRICE_ALWAYS] =
-        fr_cluster_traffic_s(&b->job->cluster, workload->dtype,
-                             layer->work.parameters_rank_max * fr_workload_update_B(workload));
+        fr_cluster_traffic_s(&b->job->cluster, workload->dtype, FR_TRAFFIC_UPDATE,
+                             layer->work.parameters_rank_max * fr_workload_update_B(workload),
+                             fr_footprint_update_B(&b->footprint));
     add_everywhere(b, FR_TASK_OPTIMIZER, &price, -1);
 }
 
@@ -305,12 +312,16 @@ static void place(struct builder *b, const struct fr_seats *seats, int i,
                              .repeat = job->workload.layers[i].repeat,
                              .first_class = {-1, -1, -1}};
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
+    fr_footprint_add(&b->footprint, &job->workload,
+                     layer->repeat * layer->work.parameters_rank_max,
+                     layer->repeat * layer->work.activation_B);
 }
 
 static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
     int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
     int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
+    b->micro_batches = (double)micro_batches;
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate/harness/pages.h"
+
 const struct fr_real_app *const fr_real_apps[] = {
 #define FR_REAL_APP(name) &fr_real_##name,
 #include "calibrate/apps/app_list.h"
@@ -11,9 +13,8 @@ const struct fr_real_app *const fr_real_apps[] = {
     NULL};
 
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
-    enum { LINE_B = 64 };
-    size_t size_B = ((size_t)(n > 0 ? n : 1) * k->size_B + LINE_B - 1) / LINE_B * LINE_B;
-    void *block = aligned_alloc(LINE_B, size_B);
+    size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
+    void *block = fr_pages_alloc(size_B);
     if (block) memset(block, 0, size_B);
     return block;
 }

@@ -143,11 +143,13 @@ fr_sampled fr_bench_collective_run;
 /** The row whose call carries out @p op. */
 const struct fr_bench_row *fr_bench_row_of(fr_op op);
 
-/** C = A B, row-major, m x k by k x n; operand set @p i of those that fit in @p pool. */
+/** C = A B, row-major, m x k by k x n; operand set @p i of @p pool. */
 void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i);
-enum { FR_BENCH_POOL_B = 64 << 20 };
-/** An operand pool of zeroes; NULL where memory is short. */
-void *fr_bench_pool(void);
+/** Bytes of one operand set: A, B and C, to whole cache lines. */
+size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k);
+enum { FR_BENCH_POOL_B = 64 << 20 }; /**< what the largest product of a table needs */
+/** Operands of zeroes, @p size_B; NULL where memory is short. */
+void *fr_bench_pool(size_t size_B);
 
 /** Next number of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 uint64_t fr_bench_random(uint64_t *state);

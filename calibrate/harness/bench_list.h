@@ -1,6 +1,7 @@
 /* Read more than once, so without guard.  One row per file in calibrate/harness/bench/. */
 FR_BENCH(kernel)
 FR_BENCH(memory)
+FR_BENCH(operands)
 FR_BENCH(gemm)
 FR_BENCH(gemm_fp64)
 FR_BENCH(gemm_batched)

@@ -1,20 +1,29 @@
 /* Matrix products on all ranks at once, as training runs them: row-major C = A B with A m x k,
- * B k x n, no transposition, one thread a rank.  The calls of a sample go through a rotating set
- * of operands, so that a small product is long against the clock's resolution and its operands
- * come from where a training step's come from, not all from the first-level cache. */
+ * B k x n, no transposition, one thread a rank.  The calls of a sample use one set of operands, so
+ * that small ones are in cache: what a training step pays above that, since its operands come from
+ * a larger working set, is measured apart (bench/operands.c).  The sets of a batch are different. */
 #include "calibrate/harness/gemm_points.h"
 
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The pool must hold one operand set of the largest shape: 3 * 2048^2 fp32 values are 48 MiB. */
-void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i) {
+#include "calibrate/harness/pages.h"
+
+static size_t item_B(fr_dtype dtype) {
+    return dtype == FR_FP64 ? sizeof(double) : sizeof(float);
+}
+
+size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k) {
     size_t a = (size_t)m * (size_t)k, b = (size_t)k * (size_t)n, c = (size_t)m * (size_t)n;
-    size_t item_B = dtype == FR_FP64 ? sizeof(double) : sizeof(float);
-    size_t set_B = ((a + b + c) * item_B + 63) / 64 * 64, n_sets = FR_BENCH_POOL_B / set_B;
-    char *base = (char *)pool + (n_sets ? (size_t)i % n_sets : 0) * set_B;
-    void *pa = base, *pb = base + a * item_B, *pc = base + (a + b) * item_B;
+    return ((a + b + c) * item_B(dtype) + 63) / 64 * 64;
+}
+
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i) {
+    size_t a_B = (size_t)m * (size_t)k * item_B(dtype),
+           b_B = (size_t)k * (size_t)n * item_B(dtype);
+    char *base = (char *)pool + (size_t)i * fr_bench_operands_B(dtype, m, n, k);
+    void *pa = base, *pb = base + a_B, *pc = base + a_B + b_B;
     if (dtype == FR_FP64)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, pa, k, pb, n, 0.0,
                     pc, n);
@@ -23,16 +32,16 @@ void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i) {
                     0.0f, pc, n);
 }
 
-void *fr_bench_pool(void) {
-    void *pool = aligned_alloc(64, FR_BENCH_POOL_B);
-    if (pool) memset(pool, 0, FR_BENCH_POOL_B);
+void *fr_bench_pool(size_t size_B) {
+    void *pool = fr_pages_alloc(size_B);
+    if (pool) memset(pool, 0, size_B);
     openblas_set_num_threads(1);
     return pool;
 }
 
 fr_status fr_gemm_open(struct fr_bench *bench, void **state, struct fr_error *err) {
     (void)bench;
-    *state = fr_bench_pool();
+    *state = fr_bench_pool(FR_BENCH_POOL_B);
     return *state ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands do not fit");
 }
 
@@ -41,7 +50,7 @@ fr_status fr_gemm_run(void *context, int calls, struct fr_error *err) {
     const struct fr_point *p = work->point;
     (void)err;
     for (int i = 0; i < calls * p->batch; i++)
-        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i);
+        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i % p->batch);
     return FR_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "calibrate/harness/pages.h"
 #include "calibrate/harness/schedule.h"
 #include "calibrate/harness/watch.h"
 
@@ -79,8 +80,8 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     if (bench->options.max_size_B > largest_B) largest_B = bench->options.max_size_B;
     /* A buffer rounded up to whole parts is at most p floats larger. */
     size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
-    bench->send = malloc(count * sizeof *bench->send);
-    bench->recv = malloc(count * sizeof *bench->recv);
+    bench->send = fr_pages_alloc(count * sizeof *bench->send);
+    bench->recv = fr_pages_alloc(count * sizeof *bench->recv);
     bench->state = calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
     if (!bench->send || !bench->recv || !bench->state)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);

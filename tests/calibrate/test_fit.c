@@ -176,6 +176,53 @@ static void written_cluster_prices_like_the_fit(void **state) {
     fr_samples_free(&s);
 }
 
+static void add_traffic(struct fr_samples *s, fr_traffic kernel, double size_B, double moved_B,
+                        int64_t m, double time_s) {
+    for (int rep = -2; rep <= 2; rep++)
+        fr_samples_add_memory(s,
+                              &(struct fr_sample_memory){.kernel = kernel,
+                                                         .size_B = size_B,
+                                                         .moved_B = moved_B,
+                                                         .m = m,
+                                                         .n = m,
+                                                         .k = m,
+                                                         .time_s = time_s * (1 + 0.01 * rep)});
+}
+
+/* Planted rates come back: streams, the optimiser's, and what operands add in the median of three
+ * shapes; below the smallest set that was rotated through they add nothing. */
+static void rates_by_working_set_come_back(void **state) {
+    (void)state;
+    static const double sizes_B[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
+    static const double stream[] = {80e9, 30e9, 20e9, 10e9}, update[] = {60e9, 25e9, 18e9, 9e9};
+    static const double operands[] = {0, 40e9, 20e9, 8e9};
+    struct fr_samples s = machine();
+    struct fr_fit_working_sets sets;
+    for (int i = 3; i >= 0; i--) { /* in any order */
+        add_traffic(&s, FR_TRAFFIC_STREAM, sizes_B[i], sizes_B[i], 0, sizes_B[i] / stream[i]);
+        add_traffic(&s, FR_TRAFFIC_UPDATE, sizes_B[i], 1.75 * sizes_B[i], 0,
+                    1.75 * sizes_B[i] / update[i]);
+    }
+    for (int64_t m = 128; m <= 512; m *= 2) {
+        double moved_B = 12.0 * (double)(m * m), alone_s = 2e-11 * (double)(m * m * m);
+        add_traffic(&s, FR_TRAFFIC_OPERANDS, moved_B, moved_B, m, alone_s);
+        for (int i = 1; i < 4; i++)
+            add_traffic(&s, FR_TRAFFIC_OPERANDS, sizes_B[i], moved_B, m,
+                        alone_s + moved_B / operands[i] * (m == 128 ? 3 : 1));
+    }
+    assert_int_equal(fr_fit_working_sets(&s, &sets), FR_OK);
+    assert_int_equal(sets.n, 4);
+    for (int i = 0; i < 4; i++) {
+        within("set", sets.size_B[i], sizes_B[i], 1e-12);
+        within("stream", sets.s_per_B[FR_TRAFFIC_STREAM][i], 1 / stream[i], 1e-9);
+        within("update", sets.s_per_B[FR_TRAFFIC_UPDATE][i], 1 / update[i], 1e-9);
+        if (i > 0)
+            within("operands", sets.s_per_B[FR_TRAFFIC_OPERANDS][i], 1 / operands[i], 1e-9);
+    }
+    assert_true(sets.s_per_B[FR_TRAFFIC_OPERANDS][0] == 0);
+    fr_samples_free(&s);
+}
+
 static void an_incomplete_grid_is_cut_to_a_full_one(void **state) {
     (void)state;
     struct fr_samples s = machine();
@@ -328,6 +375,7 @@ int main(void) {
         cmocka_unit_test(log_coefficients_are_recovered),
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),
+        cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(an_incomplete_grid_is_cut_to_a_full_one),
         cmocka_unit_test(coefficients_are_never_negative),
         cmocka_unit_test(few_points_give_what_they_can),

@@ -14,6 +14,11 @@ static const char links[] =
     "\"bandwidth\": \"25 GB/s\", \"shared_by\": 2}]";
 static const char collectives[] = "cluster.collectives={}"; /* algorithms from the levels */
 
+/* So that every way of pricing takes its rates from the same working set. */
+static const char rates[] =
+    "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", \"1 "
+    "TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 TB/s\"]}";
+
 static const char *const plans[][8] = {
     {"method=tensor", "tp=8", "dp=2", "global_batch=32", "model.layers=3"},
     {"method=phantom", "ghost=6", "tp=4", "dp=4", "global_batch=32", "model.layers=2"},
@@ -26,8 +31,8 @@ static const char *const plans[][8] = {
 enum { PLANS = sizeof plans / sizeof *plans };
 
 static void load(int k, const char *model, struct fr_job *job) {
-    const char *sets[16] = {links, collectives};
-    int n = 2;
+    const char *sets[16] = {links, collectives, rates};
+    int n = 3;
     for (int i = 0; plans[k][i]; i++) {
         if (strncmp(plans[k][i], "model.", 6) == 0 && strcmp(model, "alexnet") == 0) continue;
         sets[n++] = plans[k][i];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "calibrate/harness/bench.h"
+#include "calibrate/harness/pages.h"
 
 enum { ENCODE, DECODE, LARGEST = 2048, RANK_MAX = 64 };
 
@@ -29,10 +30,10 @@ static fr_status open_matrices(struct fr_bench *bench, void **state, struct fr_e
     struct matrices *x = *state = calloc(1, sizeof *x);
     (void)bench;
     if (x) {
-        x->m = malloc(large * sizeof *x->m);
-        x->p = malloc(thin * sizeof *x->p);
-        x->q = malloc(thin * sizeof *x->q);
-        x->out = malloc(large * sizeof *x->out);
+        x->m = fr_pages_alloc(large * sizeof *x->m);
+        x->p = fr_pages_alloc(thin * sizeof *x->p);
+        x->q = fr_pages_alloc(thin * sizeof *x->q);
+        x->out = fr_pages_alloc(large * sizeof *x->out);
     }
     if (!x || !x->m || !x->p || !x->q || !x->out)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the matrices of codec do not fit in memory");

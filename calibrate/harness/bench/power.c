@@ -77,7 +77,7 @@ static fr_status measure_with(struct fr_bench *bench, struct fr_power_session *s
                               double window_s, struct fr_error *err) {
     int done[FR_POWER_STATES];
     FR_TRY(count_done(bench, done, err));
-    void *pool = fr_bench_pool();
+    void *pool = fr_bench_pool(FR_BENCH_POOL_B);
     fr_status status = pool ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands of power");
     for (int state = 0; state < FR_POWER_STATES; state++) {
         if (state == FR_POWER_COMMUNICATING && bench->n_ranks < 2) continue;

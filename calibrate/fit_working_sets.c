@@ -1,0 +1,99 @@
+/* Rates by working set (models/working_set.h) from samples of rows memory and operands. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "calibrate/fit_parts.h"
+#include "calibrate/statistics.h"
+
+/* Median of value(sample) over those that match, or -1 without any. */
+struct asked {
+    int kernel;
+    double size_B;                        /* 0: any */
+    const struct fr_sample_memory *shape; /* or NULL: any */
+};
+
+static double moved_B(const struct fr_sample_memory *s) {
+    return s->moved_B > 0 ? s->moved_B : s->size_B;
+}
+
+static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
+    if (s->kernel != a->kernel || (a->size_B > 0 && s->size_B != a->size_B)) return false;
+    return !a->shape || (s->m == a->shape->m && s->n == a->shape->n && s->k == a->shape->k);
+}
+
+static double median_s_per_B(const struct fr_samples *samples, const struct asked *a,
+                             double *room) {
+    size_t n = 0;
+    for (size_t i = 0; i < samples->n_memory; i++) {
+        const struct fr_sample_memory *s = &samples->memory[i];
+        if (matches(s, a)) room[n++] = s->time_s / moved_B(s);
+    }
+    if (n == 0) return -1;
+    fr_sort(room, n);
+    return fr_sorted_median(room, n);
+}
+
+static void add_size(struct fr_fit_working_sets *sets, double size_B) {
+    int at = sets->n;
+    for (int i = 0; i < sets->n; i++)
+        if (sets->size_B[i] == size_B) return;
+    if (at == FR_WORKING_SETS_MAX) return;
+    for (; at > 0 && sets->size_B[at - 1] > size_B; at--)
+        sets->size_B[at] = sets->size_B[at - 1];
+    sets->size_B[at] = size_B;
+    sets->n++;
+}
+
+/* By how much a product takes longer on operands from a set of @p size_B than on one set of them
+ * alone: the median over shapes [s/B], or -1 where that size was not measured. */
+static double operands_s_per_B(const struct fr_samples *samples, double size_B, double *room,
+                               double *shapes) {
+    size_t n = 0;
+    for (size_t i = 0; i < samples->n_memory; i++) {
+        const struct fr_sample_memory *s = &samples->memory[i];
+        struct asked here = {FR_TRAFFIC_OPERANDS, size_B, s};
+        struct asked alone = {FR_TRAFFIC_OPERANDS, moved_B(s), s};
+        bool first = matches(s, &here);
+        for (size_t k = 0; first && k < i; k++) first = !matches(&samples->memory[k], &here);
+        if (!first) continue;
+        double base = median_s_per_B(samples, &alone, room);
+        if (base > 0) shapes[n++] = median_s_per_B(samples, &here, room) - base;
+    }
+    if (n == 0) return -1;
+    fr_sort(shapes, n);
+    return fmax(0, fr_sorted_median(shapes, n));
+}
+
+/* Sizes below the smallest that was rotated through cost nothing more, above the largest what that
+ * does. */
+static void fill_operands(struct fr_fit_working_sets *sets) {
+    double *at = sets->s_per_B[FR_TRAFFIC_OPERANDS], last = 0;
+    for (int i = 0; i < sets->n; i++) {
+        if (at[i] < 0) at[i] = last;
+        last = at[i];
+    }
+}
+
+fr_status fr_fit_working_sets(const struct fr_samples *samples,
+                              struct fr_fit_working_sets *sets) {
+    double *room = malloc(2 * (samples->n_memory + 1) * sizeof *room),
+           *shapes = room + samples->n_memory + 1;
+    *sets = (struct fr_fit_working_sets){0};
+    if (!room) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < samples->n_memory; i++)
+        if (samples->memory[i].kernel == FR_TRAFFIC_STREAM)
+            add_size(sets, samples->memory[i].size_B);
+    for (int i = 0; i < sets->n; i++) {
+        struct asked stream = {FR_TRAFFIC_STREAM, sets->size_B[i], NULL},
+                     update = {FR_TRAFFIC_UPDATE, sets->size_B[i], NULL};
+        double streamed = median_s_per_B(samples, &stream, room),
+               updated = median_s_per_B(samples, &update, room);
+        sets->s_per_B[FR_TRAFFIC_STREAM][i] = streamed;
+        sets->s_per_B[FR_TRAFFIC_UPDATE][i] = updated > 0 ? updated : streamed;
+        sets->s_per_B[FR_TRAFFIC_OPERANDS][i] =
+            operands_s_per_B(samples, sets->size_B[i], room, shapes);
+    }
+    fill_operands(sets);
+    free(room);
+    return FR_OK;
+}

@@ -1,0 +1,57 @@
+/** @file
+ *  How fast data come, by how much of it is in use in turn.
+ *
+ *  A training step goes through its weights, gradients, optimiser state and activations in the same
+ *  order every time.  With least-recently-used caches, what is touched again after W other bytes comes
+ *  from the first cache larger than W: W, the working set, decides the rate and not the size of the
+ *  single tensor.  On a CPU the rates of the second-level cache and of memory are a factor of eight
+ *  apart, so that small steps priced at memory's rate come out almost twice too slow.
+ *
+ *  Three kinds of traffic have rates of their own, each measured over working sets by the harness
+ *  (calibrate/harness/bench/memory.c, update.c, operands.c):
+ *      stream    element-wise passes: read, compute a little, write
+ *      update    the optimiser's pass over weights, gradients and state; it writes what it has read
+ *      operands  what a matrix product's operands cost above the product on data it has just used
+ *  Our own derivation. */
+#ifndef FR_MODELS_WORKING_SET_H
+#define FR_MODELS_WORKING_SET_H
+
+#include "base/json.h"
+
+/* code, spelling */
+#define FR_TRAFFIC_LIST(X)                                                                     \
+    X(FR_TRAFFIC_STREAM, stream)                                                               \
+    X(FR_TRAFFIC_UPDATE, update)                                                               \
+    X(FR_TRAFFIC_OPERANDS, operands)
+
+typedef enum {
+#define FR_TRAFFIC_ENUM(code, name) code,
+    FR_TRAFFIC_LIST(FR_TRAFFIC_ENUM)
+#undef FR_TRAFFIC_ENUM
+        FR_TRAFFIC_COUNT
+} fr_traffic;
+
+/** Spellings in order, then NULL. */
+extern const char *const fr_traffic_names[];
+
+enum { FR_WORKING_SETS_MAX = 32 };
+
+/** Times per byte by working set, relative to that of `memory_bandwidth`, so that whatever scales
+ *  this scales them all. */
+struct fr_working_sets {
+    int n;                                /**< 0: not measured, all is at memory_bandwidth */
+    double log_size[FR_WORKING_SETS_MAX]; /**< ascending */
+    double share[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
+};
+
+/** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s. */
+fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_B_per_s,
+                               struct fr_working_sets *sets, struct fr_error *err);
+
+/** Time per byte over that at the memory rate; linear in the logarithm of the working set, beyond
+ *  the ends as at them.  Not measured: 1, and 0 for operands (their products were timed as they
+ *  come). */
+double fr_working_sets_share(const struct fr_working_sets *sets, fr_traffic kind,
+                             double working_set_B);
+
+#endif

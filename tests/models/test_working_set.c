@@ -1,0 +1,136 @@
+/* Rates by working set: between the measured sets by hand, without them as ever; and a step through
+ * them is priced alike by every way of pricing. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "models/footprint.h"
+#include "tests/job.h"
+
+#define SETS                                                                                   \
+    "cluster.device.working_sets={\"size\": [\"1 MB\", \"4 MB\", \"64 MB\"], "                 \
+    "\"stream\": [\"80 GB/s\", \"20 GB/s\", \"10 GB/s\"], "                                    \
+    "\"update\": [\"60 GB/s\", \"30 GB/s\", \"15 GB/s\"], "                                    \
+    "\"operands\": [\"1 PB/s\", \"40 GB/s\", \"8 GB/s\"]}"
+#define MEMORY "cluster.device.memory_bandwidth=10 GB/s"
+
+static void rates_between_sets(void **state) {
+    (void)state;
+    const char *const sets[] = {MEMORY, SETS, NULL};
+    struct fr_job job;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    const struct fr_device *d = &job.cluster.device;
+    FR_NEAR(fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 8e6, 5e5), 8e6 / 80e9, 1e-12);
+    FR_NEAR(fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 8e6, 4e6), 8e6 / 20e9, 1e-12);
+    FR_NEAR(fr_device_traffic_s(d, FR_TRAFFIC_UPDATE, 8e6, 1e12), 8e6 / 15e9, 1e-12);
+    /* Half way in logarithms between 4 and 64 MB the time per byte is the mean of both. */
+    FR_NEAR(fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 1, 16e6), (1 / 20e9 + 1 / 10e9) / 2,
+            1e-12);
+    for (double set_B = 1e5; set_B < 1e9; set_B *= 1.1)
+        assert_true(fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 1, 1.1 * set_B) >=
+                    fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 1, set_B));
+    fr_job_free(&job);
+}
+
+static void operands_cost_what_the_larger_set_adds(void **state) {
+    (void)state;
+    const char *const sets[] = {MEMORY, SETS, NULL};
+    struct fr_job job;
+    bool outside = false;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    const struct fr_device *d = &job.cluster.device;
+    const struct fr_gemm_shape small = {256, 32, 256, 1}, large = {8192, 8192, 8192, 1};
+    double alone_s = fr_gemm_time_s(d, FR_FP32, &small, &outside);
+    double operands_B = (256 * 256 + 2 * 256 * 32) * 4.0;
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, &outside), alone_s, 1e-15);
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, &outside),
+            alone_s + operands_B / 8e9 - operands_B / 1e15, 1e-12);
+    /* What alone is beyond all sets pays nothing more. */
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, &outside),
+            fr_gemm_time_s(d, FR_FP32, &large, &outside), 1e-15);
+    fr_job_free(&job);
+}
+
+/* All at the rate of memory, and operands that cost nothing: as without working sets. */
+static void equal_rates_change_nothing(void **state) {
+    (void)state;
+    static const char *const models[] = {"ffn-4096", "alexnet", "gpt-2.5b"};
+    static const char *const plans[][3] = {{"method=phantom", "tp=8", "ghost=16"},
+                                           {"method=grid", "tp=4", "dp=4"},
+                                           {"tp=2", "pp=4", "micro_batch=1"}};
+    static const char equal[] =
+        "cluster.device.working_sets={\"size\": [\"1 MB\", \"64 MB\"], \"stream\": [\"10 "
+        "GB/s\", "
+        "\"10 GB/s\"], \"update\": [\"10 GB/s\", \"10 GB/s\"], \"operands\": [\"1 PB/s\", \"1 "
+        "PB/s\"]}";
+    for (int k = 0; k < 3; k++) {
+        const char *with[] = {MEMORY, plans[k][0], plans[k][1], plans[k][2], equal, NULL};
+        struct fr_job job;
+        struct fr_outcome out[2];
+        for (int i = 0; i < 2; i++) {
+            with[4] = i ? equal : NULL;
+            fr_test_job(k == 2 ? "a100-hdr" : "frontier", models[k], with, &job);
+            fr_cost(&job, &job.plan, &out[i]);
+            assert_int_equal(out[i].reasons & ~FR_BECAUSE(FR_REASON_MEMORY), 0);
+            fr_job_free(&job);
+        }
+        FR_NEAR(out[1].time_s, out[0].time_s, 1e-12);
+    }
+}
+
+/* The same layers with every part of their state in cache are faster, and never slower. */
+static void small_steps_gain(void **state) {
+    (void)state;
+    static const char *const widths[] = {"model.width=256", "model.width=65536"};
+    double gain[2];
+    for (int k = 0; k < 2; k++) {
+        const char *with[] = {MEMORY, "method=tensor", "tp=2", widths[k], SETS, NULL};
+        struct fr_job job;
+        struct fr_outcome out[2];
+        for (int i = 0; i < 2; i++) {
+            with[4] = i ? SETS : NULL;
+            fr_test_job("frontier", "ffn-4096", with, &job);
+            fr_cost(&job, &job.plan, &out[i]);
+            fr_job_free(&job);
+        }
+        gain[k] = out[0].part_s[FR_PART_COMPUTE] - out[1].part_s[FR_PART_COMPUTE];
+    }
+    assert_true(gain[0] > 0);
+}
+
+static void footprint(void **state) {
+    (void)state;
+    const struct fr_workload w = {
+        .dtype = FR_FP32, .gradient_dtype = FR_FP32, .optimizer_state_B = 8};
+    struct fr_footprint f = {0};
+    fr_footprint_add(&f, &w, 1e6, 5e5);
+    fr_footprint_add(&f, &w, 2e6, 5e5);
+    FR_NEAR(fr_footprint_update_B(&f), 3e6 * 16 + 1e6, 1e-12);
+    FR_NEAR(fr_footprint_products_B(&f, 1), 3e6 * 16 + 1e6, 1e-6);
+    FR_NEAR(fr_footprint_products_B(&f, 1e9), 3e6 * 8 + 1e6, 1e-6);
+    FR_NEAR(fr_footprint_products_B(&f, 2), sqrt((3e6 * 16 + 1e6) * (3e6 * 8 + 1e6)), 1e-6);
+}
+
+static void bad_sets_are_refused(void **state) {
+    (void)state;
+    struct fr_error err = fr_test_refused("frontier", "ffn-4096",
+                                          "cluster.device.working_sets={\"size\": [\"4 MB\", "
+                                          "\"1 MB\"], \"stream\": [], \"update\": "
+                                          "[], \"operands\": []}");
+    assert_non_null(strstr(err.detail, "larger than the one before"));
+    err = fr_test_refused("frontier", "ffn-4096",
+                          "cluster.device.working_sets={\"size\": [\"1 MB\", \"4 MB\"], "
+                          "\"stream\": [\"10 GB/s\"]}");
+    assert_non_null(strstr(err.where, "stream"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_between_sets),
+        cmocka_unit_test(operands_cost_what_the_larger_set_adds),
+        cmocka_unit_test(equal_rates_change_nothing),
+        cmocka_unit_test(small_steps_gain),
+        cmocka_unit_test(footprint),
+        cmocka_unit_test(bad_sets_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
