@@ -20,4 +20,11 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                             const struct fr_search_options *options,
                             const struct fr_search_result *result, struct fr_error *err);
 
+/** The same as an object: also, of every other plan at the top, what binds it, where and how much it
+ *  loses, and under which changes it would be faster than the best.  @p result has one at least. */
+fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *job,
+                                 const struct fr_space *space,
+                                 const struct fr_search_options *options,
+                                 const struct fr_search_result *result, struct fr_error *err);
+
 #endif

@@ -1,8 +1,6 @@
 #include "app/runs.h"
 
-/* Why no row of the files can be used: the reasons, in one line. */
-static fr_status nothing_usable(const struct fr_runs *runs, const char *first,
-                                struct fr_error *err) {
+fr_status fr_runs_none(const struct fr_runs *runs, const char *first, struct fr_error *err) {
     struct fr_text why = {0};
     for (int i = 1; i < FR_RUN_SKIP_COUNT; i++)
         if (runs->skipped[i])
@@ -19,5 +17,5 @@ fr_status fr_app_runs(const struct fr_args *args, struct fr_runs *runs, struct f
     FR_TRY(fr_args_required(args, "runs", &first, err));
     int n = fr_args_all(args, "runs", files);
     for (int i = 0; i < n; i++) FR_TRY(fr_runs_read(files[i], NULL, runs, err));
-    return runs->count ? FR_OK : nothing_usable(runs, first, err);
+    return runs->count ? FR_OK : fr_runs_none(runs, first, err);
 }

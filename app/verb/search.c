@@ -180,7 +180,7 @@ static void json_reasons(struct fr_json_writer *w, const struct run *r) {
     fr_json_end_array(w);
 }
 
-static void print_json(struct fr_text *text, const struct run *r) {
+static fr_status print_json(struct fr_text *text, const struct run *r, struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     const struct fr_search_result *result = &r->result;
     fr_json_begin_object(&w);
@@ -206,11 +206,12 @@ static void print_json(struct fr_text *text, const struct run *r) {
     json_odds(&w, r);
     if (r->explain && result->top.count) {
         fr_json_key(&w, "explain");
-        fr_explain_plan_json(&w, &r->job, &result->top.items[0].outcome);
+        FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));
     }
     json_list(&w, "top", r, &result->top);
     json_list(&w, "pareto", r, &result->pareto);
     fr_json_end_object(&w);
+    return FR_OK;
 }
 
 /* ---- text -------------------------------------------------------------------------------- */
@@ -411,14 +412,19 @@ static fr_status search(const struct fr_args *args, struct run *r, struct fr_err
     r->explain = fr_args_has(args, "explain");
     err->detail[0] = '\0';
     r->options.top = shown;
+    fr_status status = FR_OK;
     if (fr_args_has(args, "json"))
-        print_json(&text, r);
+        status = print_json(&text, r, err);
     else if (fr_args_has(args, "csv"))
         print_csv(&text, r);
     else
         print_text(&text, r);
     if (r->explain && !fr_args_has(args, "json") && !fr_args_has(args, "csv"))
-        FR_TRY(fr_explain_search(&text, &r->job, &r->space, &r->options, &r->result, err));
+        status = fr_explain_search(&text, &r->job, &r->space, &r->options, &r->result, err);
+    if (status != FR_OK) {
+        fr_text_free(&text);
+        return status;
+    }
     FR_TRY(fr_app_print(&text, err));
     return r->result.top.count ? FR_OK : FR_ERR_INFEASIBLE;
 }

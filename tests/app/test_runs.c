@@ -1,5 +1,7 @@
 /* forerun tune and score, as a user meets them. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "tests/app/command.h"
@@ -32,6 +34,33 @@ static void a_log_tunes_and_scores(void **state) {
     remove("/tmp/forerun_tuned.json");
 }
 
+/* What import writes, import reads: a second pass changes no byte; and the scores are the same. */
+static void imported_runs_are_runs(void **state) {
+    char *first = NULL, *second = NULL;
+    size_t a = 0, b = 0;
+    (void)state;
+    assert_int_equal(fr_file_write("/tmp/forerun_import.csv", runs, sizeof runs - 1, NULL),
+                     FR_OK);
+    fr_test_expect("forerun import runs /tmp/forerun_import.csv -o /tmp/forerun_import1.csv", 0,
+                   NULL, "3 runs from 1 file");
+    fr_test_expect("forerun import runs /tmp/forerun_import1.csv -o /tmp/forerun_import2.csv",
+                   0, NULL, "3 runs");
+    assert_int_equal(fr_file_read("/tmp/forerun_import1.csv", 1 << 20, &first, &a, NULL),
+                     FR_OK);
+    assert_int_equal(fr_file_read("/tmp/forerun_import2.csv", 1 << 20, &second, &b, NULL),
+                     FR_OK);
+    assert_int_equal(a, b);
+    assert_string_equal(first, second);
+    free(first);
+    free(second);
+    fr_test_expect("forerun import runs", 2, NULL, "no files given");
+    fr_test_expect("forerun import run /tmp/forerun_import.csv", 2, NULL,
+                   "did you mean \"runs\"");
+    remove("/tmp/forerun_import.csv");
+    remove("/tmp/forerun_import1.csv");
+    remove("/tmp/forerun_import2.csv");
+}
+
 static void answers_say_how_sure_they_are(void **state) {
     (void)state;
     fr_test_expect("forerun predict --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
@@ -46,6 +75,9 @@ static void answers_say_how_sure_they_are(void **state) {
     fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
                    "--ranks 8 --vary tp=1,2,4,8 --explain",
                    0, "why the next ones lose", NULL);
+    fr_test_expect("forerun search --cluster dgx-a100 --model gpt-2.5b --set model.dtype=fp16 "
+                   "--ranks 8 --vary tp=1,2,4,8 --explain --json",
+                   0, "\"overtakes_if\"", NULL);
 }
 
 static void faults_are_told(void **state) {
@@ -60,6 +92,7 @@ static void faults_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_tunes_and_scores),
+        cmocka_unit_test(imported_runs_are_runs),
         cmocka_unit_test(answers_say_how_sure_they_are),
         cmocka_unit_test(faults_are_told),
     };
