@@ -62,6 +62,30 @@ static bool first_of_group(const struct fr_validation *v, int i) {
     return true;
 }
 
+/* Loops that the calibration timed too, beside the runs. */
+static void print_drift(struct fr_text *text, const char *what,
+                        const struct fr_validate_drift *d) {
+    if (d->n > 0)
+        fr_text_addf(text, "%s %.2f (%.2f .. %.2f)", what, d->median, d->low, d->high);
+}
+
+static void print_machine(struct fr_text *text, const struct fr_validation *v) {
+    const double CHANGED = 1.15;
+    const struct fr_validate_drift *both[] = {&v->products, &v->memory};
+    bool changed = false;
+    if (v->products.n + v->memory.n == 0) return;
+    fr_text_addf(text, "machine     times its calibration, meanwhile:");
+    print_drift(text, " products", &v->products);
+    print_drift(text, v->products.n > 0 ? ", memory" : " memory", &v->memory);
+    fr_text_addf(text, "\n");
+    for (int i = 0; i < 2; i++)
+        changed = changed || (both[i]->n > 0 &&
+                              (both[i]->median > CHANGED || both[i]->median < 1 / CHANGED));
+    if (changed)
+        fr_text_addf(text, "            it is not as it was calibrated: something else runs "
+                           "now, or ran then; calibrate again\n");
+}
+
 static void print_totals(struct fr_text *text, const struct fr_validation *v) {
     fr_text_addf(text, "\n");
     if (v->n_scored == 0) {
@@ -73,6 +97,7 @@ static void print_totals(struct fr_text *text, const struct fr_validation *v) {
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
     fr_text_addf(text, "intervals   of prediction and measurement meet in %.0f %%\n",
                  100 * v->coverage);
+    print_machine(text, v);
     if (isfinite(v->rank_correlation))
         fr_text_addf(text, "order       Kendall's tau %.3f\n", v->rank_correlation);
     if (v->n_groups > 0)
@@ -112,6 +137,29 @@ static void json_terms(struct fr_json_writer *w, const char *key, bool known,
         snprintf(name, sizeof name, "%s_s", fr_term_names[t]);
         fr_json_add_number(w, name, term_s[t]);
     }
+    fr_json_end_object(w);
+}
+
+static void json_drift(struct fr_json_writer *w, const char *key,
+                       const struct fr_validate_drift *d) {
+    fr_json_key(w, key);
+    if (d->n == 0) {
+        fr_json_put_null(w);
+        return;
+    }
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "timings", d->n);
+    fr_json_add_number(w, "ratio", d->median);
+    fr_json_add_number(w, "ratio_low", d->low);
+    fr_json_add_number(w, "ratio_high", d->high);
+    fr_json_end_object(w);
+}
+
+static void json_machine(struct fr_json_writer *w, const struct fr_validation *v) {
+    fr_json_key(w, "machine");
+    fr_json_begin_object(w);
+    json_drift(w, "products", &v->products);
+    json_drift(w, "memory", &v->memory);
     fr_json_end_object(w);
 }
 
@@ -168,6 +216,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_integer(&w, "choices", v->n_groups);
     fr_json_add_number(&w, "regret", v->regret);
     fr_json_add_number(&w, "regret_worst", v->regret_worst);
+    json_machine(&w, v);
     fr_json_end_object(&w);
 }
 

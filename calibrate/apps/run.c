@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate/apps/reference.h"
 #include "calibrate/harness/bench.h"
 #include "calibrate/harness/sampling.h"
 #include "calibrate/samples.h"
@@ -94,6 +95,27 @@ static fr_status put_job(struct session *s, struct fr_error *err) {
     return put(s, &line, err);
 }
 
+/* Before each pass and after the last, so that a change on the way shows as well.  Simulated
+ * machines do not change. */
+static fr_status put_reference(struct session *s, int pass, struct fr_error *err) {
+    struct fr_reference reference = {0};
+    struct fr_text line = {0};
+    struct fr_json_writer w = {.text = &line};
+    if (SIMULATED) return FR_OK;
+    FR_TRY(fr_reference_measure(MPI_COMM_WORLD, &reference, err));
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "reference");
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    fr_json_add_integer(&w, "pass", pass);
+    fr_json_add_number(&w, "set_B", FR_REFERENCE_SET_B);
+    fr_json_add_number(&w, "stream_s_per_B", reference.stream_s_per_B);
+    fr_json_add_integer(&w, "edge", FR_REFERENCE_EDGE);
+    fr_json_add_number(&w, "product_s", reference.product_s);
+    fr_json_end_object(&w);
+    fr_text_add(&line, "\n", 1);
+    return put(s, &line, err);
+}
+
 static int ascending(const void *a, const void *b) {
     const double *x = a, *y = b;
     return (x[0] > y[0]) - (x[0] < y[0]);
@@ -163,6 +185,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
         FR_MPI_TRY(MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD));
         if (late) break;
         fr_bench_shuffle(&random, order, cases->n);
+        FR_TRY(put_reference(s, pass, err));
         for (int i = 0; i < cases->n; i++) {
             if (job->done && job->done[(int64_t)order[i] * job->passes + pass]) continue;
             if (s->rank == 0 && job->progress)
@@ -172,7 +195,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
         }
     }
     if (s->rank == 0 && job->progress) fputc('\n', stderr);
-    return FR_OK;
+    return put_reference(s, job->passes, err);
 }
 
 fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,

@@ -20,6 +20,7 @@ fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_ca
 void fr_validation_free(struct fr_validation *v) {
     for (int i = 0; i < v->n_rows; i++) free(v->rows[i].time_s);
     free(v->rows);
+    free(v->references);
     *v = (struct fr_validation){0};
 }
 
@@ -85,14 +86,33 @@ static fr_status read_phases(const struct fr_json *root, struct fr_validate_row 
     return FR_OK;
 }
 
+static fr_status read_reference(const struct fr_json *root, struct fr_validation *v,
+                                struct fr_error *err) {
+    struct fr_validate_reference r = {0};
+    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, &r.ranks, err));
+    FR_TRY(fr_json_get_number(root, "set_B", true, 1, 1e18, &r.set_B, err));
+    FR_TRY(
+        fr_json_get_number(root, "stream_s_per_B", true, 1e-18, 1e6, &r.stream_s_per_B, err));
+    FR_TRY(fr_json_get_number(root, "edge", true, 1, 1e9, &r.edge, err));
+    FR_TRY(fr_json_get_number(root, "product_s", true, 1e-12, 1e6, &r.product_s, err));
+    struct fr_validate_reference *grown =
+        realloc(v->references, (size_t)(v->n_references + 1) * sizeof *grown);
+    if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d references", v->n_references);
+    v->references = grown;
+    grown[v->n_references++] = r;
+    return FR_OK;
+}
+
 static fr_status read_line(const struct fr_json *root, struct fr_validation *v,
                            struct fr_error *err) {
-    static const char *const kinds[] = {"case", "run", "phases", "provenance", "job", NULL};
+    static const char *const kinds[] = {"case",       "run", "phases", "reference",
+                                        "provenance", "job", NULL};
     struct fr_validate_row *row = NULL;
     int kind = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if (kind >= 3) return FR_OK;
+    if (kind > 3) return FR_OK;
     if (kind == 0) return read_case(root, v, err);
+    if (kind == 3) return read_reference(root, v, err);
     FR_TRY(find_row(root, v, &row, err));
     return kind == 1 ? read_times(root, row, err) : read_phases(root, row, err);
 }

@@ -174,6 +174,7 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
         if (status == FR_OK) compare(&v->rows[i]);
     }
     if (status == FR_OK) status = summarise(v, rows, err);
+    if (status == FR_OK) status = fr_validate_drifts(cluster, cores, v, err);
     free(rows);
     return status;
 }

@@ -48,9 +48,24 @@ struct fr_validate_row {
                          -1 where they do */
 };
 
+/** One timing of the reference loops beside the runs (calibrate/apps/reference.h). */
+struct fr_validate_reference {
+    int64_t ranks;
+    double set_B, stream_s_per_B, edge, product_s;
+};
+
+/** What the reference loops took over what the cluster file says: median, least and most. */
+struct fr_validate_drift {
+    int n; /**< timings compared; 0: none, or the file cannot tell */
+    double median, low, high;
+};
+
 struct fr_validation {
     struct fr_validate_row *rows;
     int n_rows;
+    struct fr_validate_reference *references;
+    int n_references;
+    struct fr_validate_drift products, memory; /**< of jobs with a core for every rank */
     /* Over rows that are scored, measured and predicted. */
     int n_scored, n_groups;
     double median_error, p90_error; /**< of |error| */
@@ -94,6 +109,10 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
 fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *row,
                             struct fr_plan_lists *lists, struct fr_outcome *out,
                             struct fr_error *err);
+
+/** Fill products and memory from the references; part of fr_validate_score. */
+fr_status fr_validate_drifts(const struct fr_cluster *cluster, int64_t cores,
+                             struct fr_validation *validation, struct fr_error *err);
 
 void fr_validation_free(struct fr_validation *validation);
 

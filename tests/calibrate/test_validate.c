@@ -1,5 +1,6 @@
 /* Scoring of real runs: samples made from predictions, so that every error, the regret and the
  * correlation are known. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -250,6 +251,39 @@ static void bad_sizes_are_refused(void **state) {
     fr_job_free(&job);
 }
 
+/* Loops that take 1, 1.5 and 2 times what the cluster file says: so the drift is found; those of
+ * oversubscribed jobs do not count, and memory needs rates by working set. */
+static void drift_is_what_the_loops_took(void **state) {
+    (void)state;
+    struct fr_job job;
+    struct fr_validation v = {0};
+    const struct fr_gemm_shape square = {512, 512, 512, 1};
+    bool outside = false;
+    load(&job);
+    double product_s = fr_gemm_time_s(&job.cluster.device, FR_FP32, &square, &outside);
+    double s_per_B = 1 / job.cluster.device.memory_rate_B_per_s;
+    struct fr_validate_reference references[4];
+    for (int i = 0; i < 4; i++)
+        references[i] = (struct fr_validate_reference){.ranks = i < 3 ? 2 : 8,
+                                                       .set_B = 64e6,
+                                                       .stream_s_per_B = 3 * s_per_B,
+                                                       .edge = 512,
+                                                       .product_s = (1 + 0.5 * i) * product_s};
+    v.references = references;
+    v.n_references = 4;
+    assert_int_equal(fr_validate_drifts(&job.cluster, 4, &v, NULL), FR_OK);
+    assert_int_equal(v.products.n, 3);
+    FR_NEAR(v.products.median, 1.5, 1e-12);
+    FR_NEAR(v.products.low, 1, 1e-12);
+    FR_NEAR(v.products.high, 2, 1e-12);
+    assert_int_equal(v.memory.n, 0);
+    job.cluster.device.working_sets = (struct fr_working_sets){
+        .n = 2, .log_size = {log(32e6), log(128e6)}, .share = {{1.5, 1.5}}};
+    assert_int_equal(fr_validate_drifts(&job.cluster, 4, &v, NULL), FR_OK);
+    FR_NEAR(v.memory.median, 2, 1e-12);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_runs_have_no_error),
@@ -260,6 +294,7 @@ int main(void) {
         cmocka_unit_test(every_combination_is_a_configuration),
         cmocka_unit_test(the_axis_left_takes_the_rest),
         cmocka_unit_test(bad_sizes_are_refused),
+        cmocka_unit_test(drift_is_what_the_loops_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
