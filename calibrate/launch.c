@@ -175,8 +175,9 @@ static void add_smpirun(const struct fr_launch_options *options, struct command 
                                         "--cfg=smpi/os:0:0:0",
                                         "--cfg=smpi/or:0:0:0",
                                         "--cfg=smpi/ois:0:0:0",
-                                        "--cfg=smpi/iprobe:0",
+                                        "--cfg=smpi/iprobe:1e-6", /* 0 would never end */
                                         "--cfg=smpi/test:0",
+                                        "--cfg=smpi/shared-malloc:global",
                                         "--log=xbt_cfg.thresh:critical",
                                         "--log=root.thresh:critical"};
     snprintf(command->ranks, sizeof command->ranks, "%" PRId64, options->n_ranks);

@@ -116,7 +116,8 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
                              .groups = 1,
                              .weights = inputs * outputs,
                              .biases = bias ? outputs : 0,
-                             .fully_connected = true};
+                             .fully_connected = true,
+                             .input_gradients = inputs};
 }
 
 double fr_workload_update_B(const struct fr_workload *workload) {

@@ -41,6 +41,9 @@ struct fr_layer {
     double groups;
     double weights, biases; /**< parameters */
     bool fully_connected;
+    /** Values a sample whose gradients the ranks that divide the weights add up: what enters the
+     *  layer.  0: as many as leave it, which is how Eq. 4 of seed 004 counts a layer. */
+    double input_gradients;
     /* Of kind branches; the groups of such a layer are its branches. */
     double branches;              /**< parallel ones; 0: a common layer */
     fr_joint joint_in, joint_out; /**< at the first and last layer of a section */

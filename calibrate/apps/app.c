@@ -14,9 +14,24 @@ const struct fr_real_app *const fr_real_apps[] = {
 
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
     size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
+#ifdef SMPI_H
+    /* Nobody looks at the numbers of a simulated run, and hundreds of ranks are one process. */
+    enum { SHARED_B = 1 << 16 };
+    if (size_B >= SHARED_B) return SMPI_SHARED_MALLOC(size_B);
+#endif
     void *block = fr_pages_alloc(size_B);
     if (block) memset(block, 0, size_B);
     return block;
+}
+
+bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
+                       size_t count) {
+    bool whole = true;
+    for (size_t i = 0; i < count; i++) {
+        *all[i].at = fr_real_alloc(k, all[i].n);
+        whole = whole && *all[i].at;
+    }
+    return whole;
 }
 
 fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,
@@ -150,7 +165,7 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
 /* Where a step is profiled the ranks meet first, and what that takes is waiting. */
 static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s,
                       struct fr_error *err) {
-    *start_s = fr_now_s();
+    *start_s = fr_real_clock_s(real);
     if (!real->profile) return FR_OK;
     FR_TRY(fr_mpi_barrier(comm, err));
     double met_s = fr_now_s();
@@ -160,7 +175,7 @@ static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s,
 }
 
 static fr_status met(struct fr_real *real, double start_s) {
-    real->phases.collective_s += fr_now_s() - start_s;
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
     return FR_OK;
 }
 

@@ -9,10 +9,10 @@
  *  A step does what models/method.h counts, no less: input gradients are computed for the first
  *  layer too, since an FFN is a block of a larger network.
  *
- *  Phases: every kernel and every collective is timed on the rank that runs it,
+ *  Phases, of a step that is profiled: every kernel and every collective is timed on the rank
+ *  that runs it, and a barrier stands before every collective,
  *      compute      inside kernels            collective  inside collectives and messages
- *      wait         before collectives, for ranks that come late; known only where a step is
- *                   profiled, when a barrier stands before every collective
+ *      wait         before collectives and messages, for ranks that come late
  *      launch       the rest of the step: calls, loops, clocks
  *
  *  To add one: calibrate/apps/app/<name>.c exporting fr_real_<name>, row FR_REAL_APP(<name>) in
@@ -34,7 +34,7 @@ struct fr_real_case {
     uint64_t seed;
 };
 
-/** Seconds of one step on this rank. */
+/** Seconds of one profiled step on this rank. */
 struct fr_phases {
     double compute_s, collective_s, wait_s;
 };
@@ -91,15 +91,29 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
 /** Allocate @p n values, zeroed, aligned to cache lines; NULL when there is no memory. */
 void *fr_real_alloc(const struct fr_kernels *k, int64_t n);
 
+/** One buffer of @p n values. */
+struct fr_real_buffer {
+    void **at;
+    int64_t n;
+};
+/** Allocate all; false when memory is exhausted, and then some are NULL. */
+bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
+                       size_t count);
+
 /** The optimiser over the whole block of parameters, once; part of fr_real_step. */
 void fr_real_update(struct fr_real *real);
+
+/** The time where a step is profiled, else 0, so that a difference of two is 0. */
+static inline double fr_real_clock_s(const struct fr_real *real) {
+    return real->profile ? fr_now_s() : 0;
+}
 
 /** Time a statement as compute. */
 #define FR_COMPUTE(real, statement)                                                            \
     do {                                                                                       \
-        double start_s_ = fr_now_s();                                                          \
+        double start_s_ = fr_real_clock_s(real);                                               \
         statement;                                                                             \
-        (real)->phases.compute_s += fr_now_s() - start_s_;                                     \
+        (real)->phases.compute_s += fr_real_clock_s(real) - start_s_;                          \
     } while (0)
 
 /* Collectives with clocks; counts are values of one rank's contribution, as in MPI. */

@@ -57,20 +57,12 @@ void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, u
 bool fr_block_alloc(const struct fr_kernels *k, const struct fr_block_sizes *z,
                     struct fr_block_saved *s) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    const struct {
-        void **buffer;
-        int64_t n;
-    } all[] = {
+    const struct fr_real_buffer all[] = {
         {&s->x, h * t},    {&s->a, h * t},       {&s->mean1, t},
         {&s->inverse1, t}, {&s->qkv, 3 * q * t}, {&s->p, (int64_t)z->heads * z->sequence * t},
         {&s->c, q * t},    {&s->x1, h * t},      {&s->m, h * t},
         {&s->mean2, t},    {&s->inverse2, t},    {&s->u, f * t}};
-    bool whole = true;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        *all[i].buffer = fr_real_alloc(k, all[i].n);
-        whole = whole && *all[i].buffer;
-    }
-    return whole;
+    return fr_real_alloc_all(k, all, sizeof all / sizeof *all);
 }
 
 void fr_block_free(struct fr_block_saved *s) {
@@ -85,13 +77,13 @@ bool fr_block_room_alloc(const struct fr_kernels *k, const struct fr_block_sizes
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
     int64_t wide = 3 * q > f ? 3 * q : f;
     if (wide < h) wide = h;
-    r->dh = fr_real_alloc(k, h * t);
-    r->dh2 = fr_real_alloc(k, h * t);
-    r->wide = fr_real_alloc(k, wide * t);
-    r->dc = fr_real_alloc(k, q * t);
-    r->dp = fr_real_alloc(k, (int64_t)z->sequence * z->sequence);
-    r->bias = fr_real_alloc(k, wide);
-    return r->dh && r->dh2 && r->wide && r->dc && r->dp && r->bias;
+    const struct fr_real_buffer all[] = {{&r->dh, h * t},
+                                         {&r->dh2, h * t},
+                                         {&r->wide, wide * t},
+                                         {&r->dc, q * t},
+                                         {&r->dp, (int64_t)z->sequence * z->sequence},
+                                         {&r->bias, wide}};
+    return fr_real_alloc_all(k, all, sizeof all / sizeof *all);
 }
 
 void fr_block_room_free(struct fr_block_room *r) {

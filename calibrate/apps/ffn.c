@@ -36,6 +36,13 @@ done:
     return status;
 }
 
+void fr_ffn_loss(struct fr_real *real, size_t n, double mean, const void *output,
+                 const void *target, void *dy, double *loss) {
+    double squares = 0;
+    FR_COMPUTE(real, squares = real->k->difference(n, output, target, 2 * mean, dy));
+    *loss = squares * mean;
+}
+
 fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     struct fr_real_layer *layers = NULL;

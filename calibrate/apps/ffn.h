@@ -43,6 +43,11 @@ static inline int64_t fr_real_batch(const struct fr_real_case *run) {
     return run->plan->global_batch ? run->plan->global_batch : run->workload->global_batch;
 }
 
+/** Eq. 14 of seed 000, on the @p n outputs that a rank holds: loss := mean sum (y - t)^2 and
+ *  dy := 2 mean (y - t), with @p mean one over the values that all ranks compare. */
+void fr_ffn_loss(struct fr_real *real, size_t n, double mean, const void *output,
+                 const void *target, void *dy, double *loss);
+
 /** What every feed-forward program refuses: micro-batches, pipelines, compression, and layers
  *  that are not fully connected. */
 fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err);

@@ -77,16 +77,6 @@ static double sum_fp64(int n, const double *x) {
         .cross_entropy = cross_entropy_##suffix,                                               \
     }
 
-#ifdef SMPI_H
-/* Under SimGrid's SMPI nobody looks at the numbers: a product is its flop at the host's speed. */
-static void gemm_simulated(bool ta, bool tb, int m, int n, int k, double alpha, const void *a,
-                           int lda, const void *b, int ldb, double beta, void *c, int ldc) {
-    (void)ta, (void)tb, (void)alpha, (void)a, (void)lda, (void)b, (void)ldb, (void)beta;
-    (void)c, (void)ldc;
-    smpi_execute_flops(2.0 * m * n * k);
-}
-#endif
-
 const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {
     /* Not const objects at file scope: MPI_FLOAT is an address in some MPIs, a number in others,
      * and a constant expression in neither by the standard. */
@@ -94,7 +84,8 @@ const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {
     fp32 = (struct fr_kernels)TABLE(fp32, FR_FP32, sizeof(float), MPI_FLOAT);
     fp64 = (struct fr_kernels)TABLE(fp64, FR_FP64, sizeof(double), MPI_DOUBLE);
 #ifdef SMPI_H
-    fp32.gemm = fp64.gemm = gemm_simulated;
+    fr_kernels_simulate(&fp32);
+    fr_kernels_simulate(&fp64);
 #endif
     return dtype == FR_FP32 ? &fp32 : dtype == FR_FP64 ? &fp64 : NULL;
 }

@@ -90,6 +90,11 @@ struct fr_kernels {
 /** The table for fp32 or fp64; NULL for a type that no CPU product here computes in. */
 const struct fr_kernels *fr_kernels_of(fr_dtype dtype);
 
+#ifdef SMPI_H
+/** Under SimGrid's SMPI: products become their flop, what only touches memory is left out. */
+void fr_kernels_simulate(struct fr_kernels *kernels);
+#endif
+
 /** Entry @p i of a buffer. */
 static inline void *fr_at(const struct fr_kernels *k, const void *buffer, size_t i) {
     return (char *)(uintptr_t)buffer + i * k->size_B;

@@ -23,8 +23,19 @@ static void add(struct design *d, struct fr_validate_case *run) {
 
 /* ---- one feed-forward network, divided in several ways --------------------------------------- */
 
-enum { LAYERS = 2 };
-static const int widths[] = {512, 1024, 2048}, batches[] = {32, 128};
+enum { LAYERS = 2, FEW = 8 };
+
+/* Lists end with 0.  Many ranks, as simulated ones are, want a wide network, or no ghost is left
+ * to choose. */
+struct ffns {
+    int widths[4], batches[3], ghosts[5];
+};
+static const struct ffns few_ffns = {{512, 1024, 2048}, {32, 128}, {4, 16, 64}};
+static const struct ffns many_ffns = {{1024, 2048}, {64, 256}, {2, 4, 8, 16}};
+
+static const struct ffns *ffns_of(const struct design *d) {
+    return d->ranks <= FEW ? &few_ffns : &many_ffns;
+}
 
 static struct fr_validate_case ffn(const struct design *d, const char *app, int n, int b) {
     struct fr_validate_case run = {0};
@@ -37,9 +48,10 @@ static struct fr_validate_case ffn(const struct design *d, const char *app, int 
 }
 
 static void each_ffn(struct design *d, void (*one)(struct design *d, int n, int b)) {
-    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
-        for (size_t j = 0; j < sizeof batches / sizeof *batches; j++)
-            if (widths[i] % d->ranks == 0) one(d, widths[i], batches[j]);
+    const struct ffns *all = ffns_of(d);
+    for (const int *n = all->widths; *n; n++)
+        for (const int *b = all->batches; *b; b++)
+            if (*n % d->ranks == 0) one(d, *n, *b);
 }
 
 static void tensor_one(struct design *d, int n, int b) {
@@ -52,14 +64,13 @@ static void tensor_one(struct design *d, int n, int b) {
 static void tensor(struct design *d) { each_ffn(d, tensor_one); }
 
 static void phantom_one(struct design *d, int n, int b) {
-    static const int ghosts[] = {4, 16, 64};
     double limit = (double)n / (double)d->ranks * (1 - 1 / (double)d->ranks);
-    for (size_t i = 0; i < sizeof ghosts / sizeof *ghosts && ghosts[i] < limit; i++) {
+    for (const int *ghost = ffns_of(d)->ghosts; *ghost && *ghost < limit; ghost++) {
         struct fr_validate_case run = ffn(d, "phantom", n, b);
-        snprintf(run.label, sizeof run.label, "phantom k=%d", ghosts[i]);
+        snprintf(run.label, sizeof run.label, "phantom k=%d", *ghost);
         snprintf(run.plan, sizeof run.plan,
                  "{\"method\": \"phantom\", \"tp\": %" PRId64 ", \"ghost\": %d}", d->ranks,
-                 ghosts[i]);
+                 *ghost);
         add(d, &run);
     }
 }
@@ -134,9 +145,9 @@ static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const cha
 /* Every mesh, then each traffic of seed 001 compressed where the mesh has it. */
 static void pipeline(struct design *d) {
     static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
-    /* Many ranks, as simulated ones are, want more layers and samples, and products of less. */
-    static const struct gpt many = {16, 64, 4, 16, 256, 256};
-    bool few = d->ranks <= 8;
+    /* Many ranks, as simulated ones are, want more layers and samples. */
+    const struct gpt many = {16, 128, 2, 16, 512, 2 * (int)d->ranks};
+    bool few = d->ranks <= FEW;
     for (size_t i = 0; i < (few ? sizeof gpts / sizeof *gpts : 1); i++) {
         const struct gpt *g = few ? &gpts[i] : &many;
         for (int64_t pp = 1; pp <= d->ranks && pp <= g->layers; pp++) {

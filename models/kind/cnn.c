@@ -91,6 +91,7 @@ static fr_status read_full(const struct fr_json *node, struct shape *at, struct 
     FR_TRY(fr_json_get_bool(node, "bias", false, &bias, err));
     double inputs = (double)at->channels * (double)at->height * (double)at->width;
     *out = fr_layer_fully_connected(inputs, (double)outputs, bias, 1);
+    out->input_gradients = 0; /* as of the convolutions: what enters was pooled */
     *at = (struct shape){outputs, 1, 1};
     return FR_OK;
 }

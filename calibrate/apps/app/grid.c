@@ -152,11 +152,11 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
         if (values > most) most = values;
     }
     const struct layer *first = &s->layers[0], *last = &s->layers[s->n_layers - 1];
-    s->output = fr_real_alloc(real->k, (int64_t)last->out * last->columns);
-    s->dy = fr_real_alloc(real->k, most);
-    s->dx = fr_real_alloc(real->k, most);
-    s->other = fr_real_alloc(real->k, most);
-    if (!s->output || !s->dy || !s->dx || !s->other)
+    const struct fr_real_buffer all[] = {{&s->output, (int64_t)last->out * last->columns},
+                                         {&s->dy, most},
+                                         {&s->dx, most},
+                                         {&s->other, most}};
+    if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
     int64_t batch = fr_real_batch(real->run);
     struct fr_ffn_part in = {0, first->in, 0, 0, first->column0, first->columns, batch};
@@ -246,14 +246,12 @@ static fr_status backward_layer(struct fr_real *real, struct state *s, struct la
 static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
     struct state *s = real->state;
     struct layer *last = &s->layers[s->n_layers - 1];
-    double mean = 1.0 / ((double)last->out * (double)fr_real_batch(real->run)), squares = 0;
+    double mean = 1.0 / ((double)last->out * (double)fr_real_batch(real->run));
     size_t first = (size_t)last->row0 * (size_t)last->columns;
     FR_TRY(forward(real, s, err));
-    FR_COMPUTE(real, squares = real->k->difference((size_t)last->rows * (size_t)last->columns,
-                                                   fr_at(real->k, s->output, first),
-                                                   fr_at(real->k, s->target, first), 2 * mean,
-                                                   fr_at(real->k, s->dy, first)));
-    *loss = squares * mean;
+    fr_ffn_loss(real, (size_t)last->rows * (size_t)last->columns, mean,
+                fr_at(real->k, s->output, first), fr_at(real->k, s->target, first),
+                fr_at(real->k, s->dy, first), loss);
     for (int i = s->n_layers - 1; i >= 0; i--) {
         struct layer *l = &s->layers[i];
         void *dx;

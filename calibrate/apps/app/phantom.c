@@ -135,12 +135,12 @@ static fr_status begin(struct fr_real *real, struct fr_error *err) {
     free(layers);
     if (!s->layers || !whole) return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
     const struct layer *first = &s->layers[0], *last = &s->layers[s->n_layers - 1];
-    s->output = fr_real_alloc(k, (int64_t)last->out * s->batch);
-    s->mine = fr_real_alloc(k, (int64_t)s->ghost * s->batch);
-    s->back = fr_real_alloc(k, (int64_t)s->p * s->ghost * s->batch);
-    s->dy = fr_real_alloc(k, (int64_t)widest * s->batch);
-    s->dx = fr_real_alloc(k, (int64_t)widest * s->batch);
-    if (!s->output || !s->mine || !s->back || !s->dy || !s->dx)
+    const struct fr_real_buffer all[] = {{&s->output, (int64_t)last->out * s->batch},
+                                         {&s->mine, (int64_t)s->ghost * s->batch},
+                                         {&s->back, (int64_t)s->p * s->ghost * s->batch},
+                                         {&s->dy, (int64_t)widest * s->batch},
+                                         {&s->dx, (int64_t)widest * s->batch}};
+    if (!fr_real_alloc_all(k, all, sizeof all / sizeof *all))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
     struct fr_ffn_part part = {(int64_t)real->tp_rank * first->in,
                                first->in,
@@ -230,10 +230,8 @@ static fr_status backward(struct fr_real *real, struct state *s, struct fr_error
 static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
     struct state *s = real->state;
     size_t n = (size_t)s->layers[s->n_layers - 1].out * (size_t)s->batch;
-    double squares = 0, mean = 1.0 / ((double)n * s->p);
     FR_TRY(forward(real, s, err));
-    FR_COMPUTE(real, squares = real->k->difference(n, s->output, s->target, 2 * mean, s->dy));
-    *loss = squares * mean;
+    fr_ffn_loss(real, n, 1.0 / ((double)n * s->p), s->output, s->target, s->dy, loss);
     return backward(real, s, err);
 }
 

@@ -97,10 +97,11 @@ static fr_status begin(struct fr_real *real, struct fr_error *err) {
     free(layers);
     if (!s->layers || widest < 0) return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
     const struct layer *last = &s->layers[s->n_layers - 1];
-    s->output = fr_real_alloc(k, (int64_t)last->out * s->batch);
-    s->dx = fr_real_alloc(k, (int64_t)widest * s->batch);
-    s->dy = fr_real_alloc(k, (int64_t)widest_rows * s->batch);
-    if (!s->output || !s->dx || !s->dy) return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
+    const struct fr_real_buffer all[] = {{&s->output, (int64_t)last->out * s->batch},
+                                         {&s->dx, (int64_t)widest * s->batch},
+                                         {&s->dy, (int64_t)widest_rows * s->batch}};
+    if (!fr_real_alloc_all(k, all, sizeof all / sizeof *all))
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "activations");
     struct fr_ffn_part part = {0, s->layers[0].in, 0, last->out, 0, s->batch, s->batch};
     return fr_ffn_data(k, real->run->seed, s->layers[0].in, last->out, &part, &s->layers[0].x,
                        &s->target, err);
@@ -143,11 +144,8 @@ static fr_status backward(struct fr_real *real, struct state *s, struct fr_error
 static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
     struct state *s = real->state;
     size_t n = (size_t)s->layers[s->n_layers - 1].out * (size_t)s->batch;
-    double squares = 0, mean = 1.0 / (double)n;
-    FR_TRY(forward(real, s, err));
-    FR_COMPUTE(real, squares = real->k->difference(n, s->output, s->target,
-                                                   2 * mean / real->n_ranks, s->dx));
-    *loss = squares * mean / real->n_ranks;
+    FR_TRY(forward(real, s, err)); /* every rank compares all outputs */
+    fr_ffn_loss(real, n, 1.0 / (double)n / real->n_ranks, s->output, s->target, s->dx, loss);
     return backward(real, s, err);
 }
 
