@@ -128,6 +128,7 @@ struct fr_fit_result {
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
     struct fr_fit_working_sets working_sets;
     double launch_s;
+    double noise; /**< mean over median of products, less 1; 0 where ranks shared cores */
     struct fr_levels levels;
     int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
     const struct fr_json_document *base;

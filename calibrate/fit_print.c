@@ -90,6 +90,9 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate,
                                sizeof rate),
             fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
+        if (result->noise > 0)
+            fr_text_addf(text, "noise %.1f %%: by which means of products exceed medians\n",
+                         100 * result->noise);
         print_working_sets(&result->working_sets, text);
     }
     for (int i = 0; i < result->levels.count; i++) {

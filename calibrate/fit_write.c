@@ -1,4 +1,5 @@
 /* The cluster file of a fit (docs/files.md). */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,8 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
     add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
     add_working_sets(w, &result->working_sets);
+    if (result->noise > 0)
+        fr_json_add_number(w, "noise", floor(result->noise * 1e4 + 0.5) / 1e4);
     add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_key(w, "gemm");

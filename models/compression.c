@@ -13,6 +13,6 @@ double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
         fr_device_traffic_s(device, FR_TRAFFIC_STREAM, work->moved_B, work->moved_B);
     for (int k = 0; k < work->n_gemms; k++)
         time_s += work->gemm[k].count *
-                  fr_gemm_time_s(device, dtype, &work->gemm[k].shape, extrapolated);
+                  fr_device_product_s(device, dtype, &work->gemm[k].shape, 0, extrapolated);
     return time_s;
 }

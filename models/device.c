@@ -25,9 +25,10 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
     NULL};
 
 static const char *const device_keys[] = {
-    "name",      "memory", "memory_margin", "memory_bandwidth", "working_sets",
-    "launch",    "fixed",  "host_launch",   "host_skew",        "host_pass",
-    "attention", "gemm",   "power",         "interference",     NULL};
+    "name",         "memory",       "memory_margin", "memory_bandwidth",
+    "working_sets", "launch",       "fixed",         "host_launch",
+    "host_skew",    "host_pass",    "attention",     "gemm",
+    "power",        "interference", "noise",         NULL};
 static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
                                              "flash_1", "backward", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
@@ -119,6 +120,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     if (fr_json_present(&sets))
         FR_TRY(fr_working_sets_read(&sets, device->memory_rate_B_per_s, &device->working_sets,
                                     err));
+    FR_TRY(fr_json_get_number(object, "noise", false, 0, 10, &device->noise, err));
     FR_TRY(fr_json_get_quantity(object, "launch", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->launch_s, err));
     FR_TRY(fr_json_get_quantity(object, "fixed", false, FR_QUANTITY_TIME, 0, 86400,

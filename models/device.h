@@ -125,6 +125,7 @@ struct fr_device {
     double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
     double memory_rate_B_per_s;
     struct fr_working_sets working_sets;
+    double noise;         /**< share by which the system lengthens what ranks compute in step */
     double launch_s;      /**< per kernel */
     double fixed_s;       /**< per iteration */
     double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
@@ -166,11 +167,16 @@ static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dty
     return model->form->time_s(model, shape, extrapolated);
 }
 
+/* Interruptions (daemons, other guests of the host) come every few milliseconds: a product of 0.3 ms
+ * misses most of them, and its median all; a step has its share, and ranks that wait for each other
+ * have everyone's.  What is measured by medians is therefore lengthened by the ratio of mean to median
+ * (Petrini, Kerbyson, Pakin, SC 2003, for the effect; the ratio is ours). */
+
 /** Time to move @p moved_B where @p working_set_B are in use in turn [s]. */
 static inline double fr_device_traffic_s(const struct fr_device *device, fr_traffic kind,
                                          double moved_B, double working_set_B) {
     double share = fr_working_sets_share(&device->working_sets, kind, working_set_B);
-    return share * moved_B / device->memory_rate_B_per_s;
+    return (1 + device->noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
 /** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
@@ -178,7 +184,7 @@ static inline double fr_device_traffic_s(const struct fr_device *device, fr_traf
 static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
                                          const struct fr_gemm_shape *shape,
                                          double working_set_B, bool *extrapolated) {
-    double time_s = fr_gemm_time_s(device, dtype, shape, extrapolated);
+    double time_s = (1 + device->noise) * fr_gemm_time_s(device, dtype, shape, extrapolated);
     if (device->working_sets.n == 0) return time_s;
     double operands_B = (shape->m * shape->k + shape->k * shape->n + shape->m * shape->n) *
                         fr_dtype_size_B(dtype);

@@ -97,6 +97,24 @@ static void small_steps_gain(void **state) {
     assert_true(gain[0] > 0);
 }
 
+/* A share of noise lengthens what is computed by that share, and nothing else. */
+static void noise_lengthens_compute(void **state) {
+    (void)state;
+    const char *with[] = {"method=phantom", "tp=8", "ghost=16", "cluster.device.noise=0.25",
+                          NULL};
+    struct fr_job job;
+    struct fr_outcome out[2];
+    for (int i = 0; i < 2; i++) {
+        with[3] = i ? "cluster.device.noise=0.25" : NULL;
+        fr_test_job("frontier", "ffn-4096", with, &job);
+        fr_cost(&job, &job.plan, &out[i]);
+        fr_job_free(&job);
+    }
+    for (int part = 0; part < FR_PART_COUNT; part++)
+        FR_NEAR(out[1].part_s[part] + 1,
+                out[0].part_s[part] * (part == FR_PART_COMPUTE ? 1.25 : 1) + 1, 1e-12);
+}
+
 static void footprint(void **state) {
     (void)state;
     const struct fr_workload w = {
@@ -129,6 +147,7 @@ int main(void) {
         cmocka_unit_test(operands_cost_what_the_larger_set_adds),
         cmocka_unit_test(equal_rates_change_nothing),
         cmocka_unit_test(small_steps_gain),
+        cmocka_unit_test(noise_lengthens_compute),
         cmocka_unit_test(footprint),
         cmocka_unit_test(bad_sets_are_refused),
     };
