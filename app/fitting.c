@@ -81,7 +81,9 @@ static void json_point(struct fr_json_writer *w, const struct fr_fit_op *op,
     fr_json_add_integer(w, "launches", p->n_launches);
     fr_json_add_integer(w, "slow", p->n_slow);
     fr_json_add_number(w, "median_s", p->median_s);
-    fr_json_add_number(w, "low_s", isnan(spread) ? NAN : p->median_s * fmax(0, 1 - spread));
+    /* Divided, not subtracted: the median of a disturbed point may be known to no better than
+     * itself, and no time is 0. */
+    fr_json_add_number(w, "low_s", p->median_s / (1 + spread));
     fr_json_add_number(w, "high_s", p->median_s * (1 + spread));
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         const struct fr_price *price = &op->candidate[f].price;
