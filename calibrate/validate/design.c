@@ -94,17 +94,20 @@ static void grid_one(struct design *d, int n, int b) {
 /* A network that narrows: its wide layers gain from dividing the model, its narrow ones from
  * dividing the batch, so that grids per layer have something to win. */
 static void grid_per_layer(struct design *d) {
-    int64_t p = d->ranks;
+    int64_t p = d->ranks, batch = p > 128 ? p : 128;
+    if (batch % p != 0) return; /* some grid would not divide it */
     const int64_t uses[][3] = {{1, 1, 1}, {p, p, p}, {p, 1, 1}, {p, p, 1}, {1, p, p}};
     for (size_t i = 0; p > 1 && i < sizeof uses / sizeof *uses; i++) {
         struct fr_validate_case run = {.app = "grid"};
         const int64_t *tp = uses[i];
-        snprintf(run.group, sizeof run.group, "mlp 2048-1024-512-512 b=128 p=%" PRId64, p);
+        snprintf(run.group, sizeof run.group, "mlp 2048-1024-512-512 b=%" PRId64 " p=%" PRId64,
+                 batch, p);
         snprintf(run.label, sizeof run.label, "grid P_r %" PRId64 ",%" PRId64 ",%" PRId64,
                  tp[0], tp[1], tp[2]);
         snprintf(run.model, sizeof run.model,
                  "{\"kind\": \"mlp\", \"layers\": [2048, 1024, 512, 512], "
-                 "\"global_batch\": 128}");
+                 "\"global_batch\": %" PRId64 "}",
+                 batch);
         snprintf(run.plan, sizeof run.plan,
                  "{\"method\": \"grid\", \"dp\": %" PRId64 ", \"layer_tp\": [%" PRId64
                  ", %" PRId64 ", %" PRId64 "]}",
