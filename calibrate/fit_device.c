@@ -48,18 +48,24 @@ static fr_status fit_noise(const struct fr_samples *samples, struct fr_fit_resul
     double sum = 0;
     if (n == 0 || samples->provenance.oversubscribed) return FR_OK;
     struct fr_sample_gemm *sorted = malloc(n * sizeof *sorted);
-    if (!sorted) return FR_ERR_NOMEM;
+    double *time_s = malloc(n * sizeof *time_s);
+    if (!sorted || !time_s) {
+        free(sorted);
+        free(time_s);
+        return FR_ERR_NOMEM;
+    }
     memcpy(sorted, samples->gemm, n * sizeof *sorted);
     qsort(sorted, n, sizeof *sorted, by_shape);
     for (size_t i = 0; i < n; i = stop) {
-        for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++) continue;
+        for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
+            time_s[stop - i] = sorted[stop].time_s;
         if (stop - i < ENOUGH) continue; /* a median of so few is none */
-        double median_s =
-            (sorted[i + (stop - i - 1) / 2].time_s + sorted[i + (stop - i) / 2].time_s) / 2;
-        for (size_t k = i; k < stop; k++) sum += sorted[k].time_s / median_s;
+        double median_s = fr_sorted_median(time_s, stop - i);
+        for (size_t k = 0; k < stop - i; k++) sum += time_s[k] / median_s;
         counted += stop - i;
     }
     free(sorted);
+    free(time_s);
     result->noise = counted ? fmax(0, sum / (double)counted - 1) : 0;
     return FR_OK;
 }

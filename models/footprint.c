@@ -11,6 +11,7 @@ void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *
 }
 
 double fr_footprint_products_B(const struct fr_footprint *footprint, double micro_batches) {
+    if (footprint->state_B <= 0) return 0; /* nothing to hold, or nobody asked: no logarithms */
     double first = log(footprint->state_B + footprint->activation_B + 1),
            others = log(footprint->pass_B + footprint->activation_B + 1);
     return exp(others + (first - others) / micro_batches);

@@ -244,7 +244,8 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                         .work = work,
                         .tp = price_tp(job, plan, tp, work->tp_B, extrapolated)};
     struct fr_footprint footprint = {0};
-    fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+    if (job->cluster.device.working_sets.n > 0)
+        fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
     x.working_set_B =
         fr_footprint_products_B(&footprint, (double)fr_pipeline_micro_batches(job, plan));
     for (int k = 0; k < work->n_exchanges; k++)

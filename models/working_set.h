@@ -8,7 +8,7 @@
  *  apart, so that small steps priced at memory's rate come out almost twice too slow.
  *
  *  Three kinds of traffic have rates of their own, each measured over working sets by the harness
- *  (calibrate/harness/bench/memory.c, update.c, operands.c):
+ *  (calibrate/harness/bench/memory.c, operands.c):
  *      stream    element-wise passes: read, compute a little, write
  *      update    the optimiser's pass over weights, gradients and state; it writes what it has read
  *      operands  what a matrix product's operands cost above the product on data it has just used

@@ -26,7 +26,7 @@ struct builder {
     bool spelt_out, failed;
     fr_status status; /* of what cannot be spelt out */
     struct fr_footprint footprint;
-    double micro_batches;
+    double products_B; /* its working set of products */
     struct fr_error *err;
 };
 
@@ -235,15 +235,14 @@ static void add_collectives(struct builder *b, const struct placed *layer, fr_ax
 static void add_products(struct builder *b, const struct placed *layer, int which,
                          int32_t micro) {
     static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
-    double set_B = fr_footprint_products_B(&b->footprint, b->micro_batches);
     for (int k = which; k < layer->work.n_gemms; k += 3) {
         const struct fr_gemm_work *product = &layer->work.gemm[k];
         struct fr_class_price price = {0};
         bool outside = false;
         price.part_s[FR_PRICE_ALWAYS] =
             product->count * fr_device_product_s(&b->job->cluster.device,
-                                                 b->job->workload.dtype, &product->shape, set_B,
-                                                 &outside);
+                                                 b->job->workload.dtype, &product->shape,
+                                                 b->products_B, &outside);
         add_everywhere(b, kinds[which], &price, micro);
     }
 }
@@ -321,7 +320,7 @@ static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
     int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
     int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
-    b->micro_batches = (double)micro_batches;
+    b->products_B = fr_footprint_products_B(&b->footprint, (double)micro_batches);
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);

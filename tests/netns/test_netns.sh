@@ -4,25 +4,7 @@
 # Exit 77 (skipped), with the reason, where namespaces cannot be had.
 set -eu
 bin=$1 hosts=${2:-4} ranks=${3:-2} mbit=${4:-100}
-here=$(cd "$(dirname "$0")" && pwd)
-name=fr$$h
-work=$(mktemp -d)
-
-skip() {
-  echo "skipped: $*"
-  rm -rf "$work"
-  exit 77
-}
-[ "$(id -u)" = 0 ] || skip 'only root can make network namespaces'
-for tool in ip tc unshare mpirun; do
-  command -v $tool >/dev/null || skip "$tool is not installed"
-done
-trap '"$here/hosts.sh" down "$name" "$hosts"; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-"$here/hosts.sh" up "$name" "$hosts" "$mbit" 2>"$work/up.log" ||
-  skip "namespaces cannot be made here: $(tail -n 1 "$work/up.log")"
-
-cd "$work"
+. "$(dirname "$0")/hosts_up.sh"
 if ! "$bin/forerun" calibrate --launcher "$here/hosts.sh run $name $hosts $ranks" --launches 1 \
   --only send_recv,all_reduce --size 8,4KiB,64KiB,1MiB --groups "2,$((hosts * ranks))" \
   --reps 12 --budget 20 --samples samples.jsonl --out cluster.json >log 2>&1; then

@@ -8,24 +8,7 @@
 set -eu
 bin=$1 mbit=${2:-50}
 hosts=4
-here=$(cd "$(dirname "$0")" && pwd)
-name=fr$$v
-work=$(mktemp -d)
-
-skip() {
-  echo "skipped: $*"
-  rm -rf "$work"
-  exit 77
-}
-[ "$(id -u)" = 0 ] || skip 'only root can make network namespaces'
-for tool in ip tc unshare mpirun; do
-  command -v $tool >/dev/null || skip "$tool is not installed"
-done
-trap '"$here/hosts.sh" down "$name" "$hosts"; rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
-"$here/hosts.sh" up "$name" "$hosts" "$mbit" 2>"$work/up.log" ||
-  skip "namespaces cannot be made here: $(tail -n 1 "$work/up.log")"
-cd "$work"
+. "$(dirname "$0")/hosts_up.sh"
 launcher="$here/hosts.sh run $name $hosts 1"
 "$bin/forerun" calibrate --launcher "$launcher" --launches 1 --groups 2,4 --size "${SIZES:-1KiB..512KiB*2}" \
   --only all_gather,reduce_scatter,all_reduce,gemm,memory,operands,kernel,send_recv \
