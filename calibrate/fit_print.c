@@ -41,12 +41,15 @@ static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
 static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr_text *text) {
     char size[32], rate[32];
     if (sets->n < 2) return;
-    fr_text_addf(text, "working set   %12s %12s   products' operands\n", "stream", "update");
+    fr_text_addf(text, "working set  ");
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+        fr_text_addf(text, " %11s", fr_traffic_names[kind]);
+    fr_text_addf(text, "   products' operands\n");
     for (int i = 0; i < sets->n; i++) {
         fr_text_addf(text, "%11s  ",
                      fr_quantity_format(sets->size_B[i], FR_QUANTITY_SIZE, size, sizeof size));
         for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
-            fr_text_addf(text, " %12s",
+            fr_text_addf(text, " %11s",
                          fr_quantity_format(1 / sets->s_per_B[kind][i], FR_QUANTITY_RATE, rate,
                                             sizeof rate));
         double extra = sets->s_per_B[FR_TRAFFIC_OPERANDS][i];

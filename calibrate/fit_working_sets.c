@@ -74,6 +74,13 @@ static void fill_operands(struct fr_fit_working_sets *sets) {
     }
 }
 
+/* A kind that was not measured over so large a set is as slow as a stream, and no faster than over
+ * the next smaller. */
+static double unmeasured(const struct fr_fit_working_sets *sets, int kind, int i) {
+    double streamed = sets->s_per_B[FR_TRAFFIC_STREAM][i];
+    return i > 0 ? fmax(streamed, sets->s_per_B[kind][i - 1]) : streamed;
+}
+
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               struct fr_fit_working_sets *sets) {
     double *room = malloc(2 * (samples->n_memory + 1) * sizeof *room),
@@ -84,12 +91,11 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
         if (samples->memory[i].kernel == FR_TRAFFIC_STREAM)
             add_size(sets, samples->memory[i].size_B);
     for (int i = 0; i < sets->n; i++) {
-        struct asked stream = {FR_TRAFFIC_STREAM, sets->size_B[i], NULL},
-                     update = {FR_TRAFFIC_UPDATE, sets->size_B[i], NULL};
-        double streamed = median_s_per_B(samples, &stream, room),
-               updated = median_s_per_B(samples, &update, room);
-        sets->s_per_B[FR_TRAFFIC_STREAM][i] = streamed;
-        sets->s_per_B[FR_TRAFFIC_UPDATE][i] = updated > 0 ? updated : streamed;
+        for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
+            const struct asked asked = {kind, sets->size_B[i], NULL};
+            double s_per_B = median_s_per_B(samples, &asked, room);
+            sets->s_per_B[kind][i] = s_per_B > 0 ? s_per_B : unmeasured(sets, kind, i);
+        }
         sets->s_per_B[FR_TRAFFIC_OPERANDS][i] =
             operands_s_per_B(samples, sets->size_B[i], room, shapes);
     }

@@ -42,6 +42,21 @@ static inline double fr_cluster_traffic_s(const struct fr_cluster *cluster, fr_d
                : fr_device_traffic_s(device, kind, moved_B, working_set_B);
 }
 
+/** Time of what layers do besides matrix products [s], as fr_cluster_traffic_s. */
+static inline double fr_cluster_elementwise_s(const struct fr_cluster *cluster, fr_dtype dtype,
+                                              struct fr_elementwise work) {
+    if (cluster->device.working_sets.n == 0) /* all kinds alike */
+        return fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work.all_B, 0);
+    double set_B = work.working_set_B, rest_B = work.all_B - work.norm_B - work.softmax_B;
+    double time_s = fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_ELEMENTWISE, rest_B, set_B);
+    if (work.norm_B > 0)
+        time_s += fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_NORM, work.norm_B, set_B);
+    if (work.softmax_B > 0)
+        time_s +=
+            fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_SOFTMAX, work.softmax_B, set_B);
+    return time_s;
+}
+
 /** Read the document of a cluster file.  Free with fr_cluster_free, also on error. */
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err);

@@ -123,8 +123,8 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
             work->gemm[i].count *
             fr_device_product_s(device, dtype, &work->gemm[i].shape, set_B, &outside);
     if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-    price.compute_s += fr_cluster_traffic_s(&job->cluster, dtype, FR_TRAFFIC_STREAM,
-                                            work->elementwise_B, work->elementwise_B);
+    price.compute_s +=
+        fr_cluster_elementwise_s(&job->cluster, dtype, fr_layer_elementwise(work));
     price.compute_s *= mesh->micro_batches;
     price.launch_s = mesh->micro_batches * work->kernels * fr_device_layer_launch_s(device);
     for (int i = 0; i < work->n_comms; i++) {

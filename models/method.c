@@ -30,6 +30,13 @@ void fr_work_add_operator(struct fr_layer_work *work, double m, double n, double
     add_gemm(work, m, k, n, batch, count);
 }
 
+void fr_work_add_elementwise(struct fr_layer_work *work, const struct fr_layer *layer,
+                             double size_B) {
+    work->elementwise_B =
+        (layer->softmax ? 3 * FR_SOFTMAX_PASSES : FR_ELEMENTWISE_PASSES) * size_B;
+    work->softmax_B = layer->softmax ? work->elementwise_B : 0;
+}
+
 void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool backward,
                       double size_B) {
     work->comm[work->n_comms++] = (struct fr_comm_work){op, axis, backward, size_B};

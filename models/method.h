@@ -58,6 +58,7 @@ struct fr_layer_work {
     struct fr_comm_work comm[FR_WORK_COMMS_MAX];
     double kernels;             /**< launched, forward and backward */
     double elementwise_B;       /**< moved by what is not a matrix product */
+    double softmax_B;           /**< of it, by a softmax */
     double parameters;          /**< of the layer over all tp ranks */
     double parameters_rank;     /**< mean share of a rank */
     double parameters_rank_max; /**< fullest rank */
@@ -103,10 +104,24 @@ extern const char *const fr_method_names[];
 #define FR_ELEMENTWISE_PASSES 5.0
 #define FR_ELEMENTWISE_PASSES_FORWARD 2.0 /* of them */
 
+/** The same of a normalisation (read, write) and of a softmax with its mask and dropout (read and
+ *  written twice) forward; twice as many backward. */
+#define FR_NORM_PASSES 2.0
+#define FR_SOFTMAX_PASSES 4.0
+
+/** Both directions; little but its own activations is touched while a layer runs. */
+static inline struct fr_elementwise fr_layer_elementwise(const struct fr_layer_work *work) {
+    return (struct fr_elementwise){work->elementwise_B, 0, work->softmax_B,
+                                   work->elementwise_B};
+}
+
 /** Append the three products of an operator whose forward product is m x n x k: the output
  *  (m x n x k), the input gradient (k x n x m) and the weight gradient (m x k x n). */
 void fr_work_add_operator(struct fr_layer_work *work, double m, double n, double k,
                           double batch, double count);
+/** The passes over an output of @p size_B. */
+void fr_work_add_elementwise(struct fr_layer_work *work, const struct fr_layer *layer,
+                             double size_B);
 void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool backward,
                       double size_B);
 /** The all-reduce of this rank's gradients over the data axis, when there is one. */

@@ -178,6 +178,14 @@ static void add_pass(const struct fr_pass *part, double host_s, struct fr_pass *
     pass->launch_s += part->launch_s + fmax(0, host_s - device_s(part));
 }
 
+/* What is recomputed: all, or the softmax alone. */
+static struct fr_elementwise again_part(const struct pricing *x,
+                                        const struct fr_stage_share *share, double set_B) {
+    bool full = x->plan->recompute == FR_RECOMPUTE_FULL;
+    return (struct fr_elementwise){x->work->again_B, full ? share->norm_B : 0,
+                                   fmin(share->softmax_B, x->work->again_B), set_B};
+}
+
 /* Element-wise passes and kernels of the backward pass are twice the forward's: a gradient comes
  * in beside what was kept, and each product becomes two. */
 static void add_part(const struct pricing *x, const struct fr_stage_share *share, bool again,
@@ -188,11 +196,12 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     fr_dtype dtype = x->job->workload.dtype;
     /* Between layers little but their activations is touched: a layer's traffic is its set. */
     double set_B = share->n > 0 ? share->forward_B / share->n : share->forward_B;
-    double moved_s =
-        fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, share->forward_B, set_B);
-    double again_s =
-        again ? fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work->again_B, set_B)
-              : 0;
+    const struct fr_elementwise forward = {share->forward_B, share->norm_B, share->softmax_B,
+                                           set_B},
+                                once_more = again_part(x, share, set_B),
+                                common = {share->common_B, share->common_norm_B, 0, set_B};
+    double moved_s = fr_cluster_elementwise_s(cluster, dtype, forward);
+    double again_s = again ? fr_cluster_elementwise_s(cluster, dtype, once_more) : 0;
     double kernels = share->kernels, again_kernels = again ? work->again_kernels : 0;
     double skew = 1 + device->host_skew * log2((double)x->plan->tp);
     double host_s = device->host_launch_s * skew;
@@ -204,8 +213,7 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     part->forward.tp_s += tp_time_s(&x->tp, &share->forward_tp);
     part->backward.tp_s += tp_time_s(&x->tp, &share->backward_tp);
     if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
-    part->common_s +=
-        3 * fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, share->common_B, set_B);
+    part->common_s += 3 * fr_cluster_elementwise_s(cluster, dtype, common);
     stage->common_s += part->common_s + 3 * share->common_kernels * device->launch_s;
     add_pass(&part->forward, kernels * host_s, &stage->forward);
     add_pass(&part->backward, (2 * kernels + again_kernels) * host_s, &stage->backward);

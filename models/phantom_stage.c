@@ -108,8 +108,9 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
                         ? 0
                         : v->attentions * v->batch * (double)v->t->heads / v->p * s * s;
     double hidden = v->T * v->f / v->p, ghosts = v->p * v->k * v->T;
-    double moved = v->attentions * (2 * v->T * v->h + 3 * stream) + v->layers * 5 * stream +
-                   2 * v->layers * (v->matrices - 1) * hidden + 4 * scores;
+    double moved = v->attentions * (FR_NORM_PASSES * v->T * v->h + 3 * stream) +
+                   v->layers * (FR_NORM_PASSES + 3) * stream +
+                   2 * v->layers * (v->matrices - 1) * hidden + FR_SOFTMAX_PASSES * scores;
     double kept =
         v->attentions * (stream + v->T * v->h + (2 * v->q + 2 * v->kv) / v->p * v->T) +
         v->layers * (2 * stream + v->matrices * (hidden + ghosts)) + 2 * scores;
@@ -119,13 +120,16 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
         v->layers * (fr_transformer_layer_kernels(v->t, v->plan->tp) + v->matrices * v->p) +
         cross * fr_transformer_cross_kernels(v->t, v->plan->tp);
     work->forward_B += moved * v->value_B;
+    work->layers.norm_B +=
+        FR_NORM_PASSES * (v->attentions * v->T * v->h + v->layers * stream) * v->value_B;
+    work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;
     work->kernels += kernels;
     if (!v->any) {
         work->activation_B += all_B;
         return;
     }
     double heads = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
-    work->again_B += (v->full ? moved : 4 * scores) * v->value_B;
+    work->again_B += (v->full ? moved : FR_SOFTMAX_PASSES * scores) * v->value_B;
     work->again_kernels += v->full ? kernels : heads;
     work->activation_B += v->full ? v->layers * stream * v->value_B : all_B - core_B;
     if (v->layers > 0) work->working_B += (v->full ? all_B : core_B) / v->layers;

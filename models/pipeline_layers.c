@@ -77,9 +77,8 @@ static void add_elementwise(const struct adding *a, const struct fr_layer_work *
     const struct fr_cluster *cluster = &a->job->cluster;
     double forward = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
            launched = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
-    double moved_s =
-        n * fr_cluster_traffic_s(cluster, a->job->workload.dtype, FR_TRAFFIC_STREAM,
-                                 work->elementwise_B, work->elementwise_B);
+    double moved_s = n * fr_cluster_elementwise_s(cluster, a->job->workload.dtype,
+                                                  fr_layer_elementwise(work));
     double launch_s = n * work->kernels * fr_device_layer_launch_s(&cluster->device);
     a->stage->forward.compute_s += forward * moved_s;
     a->stage->backward.compute_s += (1 - forward) * moved_s;

@@ -167,9 +167,10 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
     bool flash = v->plan->attention != FR_ATTENTION_PLAIN; /* keeps no scores */
     double scores = flash ? 0 : v->attentions * v->batch * (double)v->t->heads / v->g * s * s;
     double up = v->f * (v->mlp_too ? v->T / v->g : v->C);
-    double common =
-        5 * joints * v->C * v->h + (v->mlp_too ? 0 : 2 * v->layers * (v->mlp - 1) * up);
-    double moved = 5 * joints * v->C * v->h + 2 * v->layers * (v->mlp - 1) * up + 4 * scores;
+    double common = (FR_NORM_PASSES + 3) * joints * v->C * v->h +
+                    (v->mlp_too ? 0 : 2 * v->layers * (v->mlp - 1) * up);
+    double moved = (FR_NORM_PASSES + 3) * joints * v->C * v->h +
+                   2 * v->layers * (v->mlp - 1) * up + FR_SOFTMAX_PASSES * scores;
     double inputs = v->heads_only ? v->C : v->T, mlp_inputs = v->mlp_too ? v->T : v->C;
     double heads = (2 * v->q + 2 * v->kv) * (v->heads_only ? v->C : v->T / v->g);
     double kept = joints * v->C * v->h + v->attentions * (inputs * v->h + heads) +
@@ -177,7 +178,10 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double masks_B = joints * v->C * v->h + scores, core_B = 2 * scores * v->value_B + scores;
     double all_B = kept * v->value_B + masks_B;
     work->forward_B += moved * v->value_B;
+    work->layers.norm_B += FR_NORM_PASSES * joints * v->C * v->h * v->value_B;
+    work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;
     work->layers.common_B += common * v->value_B;
+    work->layers.common_norm_B += work->layers.norm_B;
     if (v->plan->recompute == FR_RECOMPUTE_NONE) {
         work->activation_B += all_B;
     } else if (v->plan->recompute == FR_RECOMPUTE_FULL) {
@@ -185,7 +189,7 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
         work->activation_B += v->layers * v->C * v->h * v->value_B;
         work->working_B += v->layers > 0 ? all_B / v->layers : 0;
     } else {
-        work->again_B += 4 * scores * v->value_B;
+        work->again_B += FR_SOFTMAX_PASSES * scores * v->value_B;
         work->activation_B += all_B - core_B;
         work->working_B += v->layers > 0 ? core_B / v->layers : 0;
     }

@@ -189,14 +189,18 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     /* Read and written: two norms, two residual additions with dropout, the activation and the
      * softmax with its mask and dropout; of these one norm, one addition and the softmax belong
      * to the attention. */
-    double attention = (2 + 3) * tokens * z.h / between + 4 * scores;
-    double moved = layers * (attention + (2 + 3) * tokens * z.h / between +
+    double attention =
+        (FR_NORM_PASSES + 3) * tokens * z.h / between + FR_SOFTMAX_PASSES * scores;
+    double moved = layers * (attention + (FR_NORM_PASSES + 3) * tokens * z.h / between +
                              2 * (z.mlp - 1) * rows * wide / etp +
                              (t->experts ? 4 * rows * z.h * tp / etp / between : 0)) +
                    cross * attention;
     double kernels = layers * fr_transformer_layer_kernels(t, plan->tp) +
                      cross * fr_transformer_cross_kernels(t, plan->tp);
     work->forward_B += moved * value_B;
+    work->layers.norm_B +=
+        FR_NORM_PASSES * (2 * layers + cross) * tokens * z.h / between * value_B;
+    work->layers.softmax_B += FR_SOFTMAX_PASSES * attentions * scores * value_B;
     work->kernels += kernels;
     work->tp_B = tokens * z.h * value_B;
     /* Whole experts take what a rank has of the sequence: nothing goes over tp there. */
@@ -223,7 +227,7 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     }
     bool full = plan->recompute == FR_RECOMPUTE_FULL;
     for (int k = 0; k < work->n_gemms; k++) work->again[k] = full || k == SCORES || k == VALUES;
-    work->again_B += (full ? moved : attentions * 4 * scores) * value_B;
+    work->again_B += (full ? moved : attentions * FR_SOFTMAX_PASSES * scores) * value_B;
     work->again_flash += work->flash_flop;
     work->again_kernels +=
         full ? kernels : attentions * fr_transformer_head_kernels(t, plan->tp);
@@ -278,12 +282,12 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
         work->parameters_rank -= layers * fr_experts_parameters(t) *
                                  (1 / ranks - 1 / (double)(fr_plan_expert_tp(plan) * plan->ep));
     add_layers(workload, plan, layers, cross, work);
-    work->layers = (struct fr_stage_share){.n = layers,
-                                           .n_gemms = work->n_gemms,
-                                           .forward_B = work->forward_B,
-                                           .kernels = work->kernels,
-                                           .forward_tp = work->forward_tp,
-                                           .backward_tp = work->backward_tp};
+    work->layers.n = layers;
+    work->layers.n_gemms = work->n_gemms;
+    work->layers.forward_B = work->forward_B;
+    work->layers.kernels = work->kernels;
+    work->layers.forward_tp = work->forward_tp;
+    work->layers.backward_tp = work->backward_tp;
     if (first) {
         double positions = t->positions ? (double)t->sequence * h : 0;
         work->parameters += embedding + positions;

@@ -70,6 +70,8 @@ struct fr_stage_share {
     double n;    /**< layers */
     int n_gemms; /**< the first ones */
     double forward_B, kernels;
+    double norm_B, softmax_B;        /**< of forward_B */
+    double common_norm_B;            /**< of common_B */
     double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
     struct fr_tp_work forward_tp, backward_tp;
 };

@@ -1,6 +1,7 @@
 #include "models/working_set.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const fr_traffic_names[] = {
 #define FR_TRAFFIC_NAME(code, name) #name,
@@ -8,7 +9,11 @@ const char *const fr_traffic_names[] = {
 #undef FR_TRAFFIC_NAME
         NULL};
 
-static const char *const keys[] = {"size", "stream", "update", "operands", NULL};
+static const char *const keys[] = {"size",
+#define FR_TRAFFIC_NAME(code, name) #name,
+                                   FR_TRAFFIC_LIST(FR_TRAFFIC_NAME)
+#undef FR_TRAFFIC_NAME
+                                       NULL};
 
 static fr_status read_sizes(const struct fr_json *object, struct fr_working_sets *sets,
                             struct fr_error *err) {
@@ -33,6 +38,10 @@ fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_
     FR_TRY(read_sizes(object, sets, err));
     for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++) {
         struct fr_json list = fr_json_member(object, fr_traffic_names[kind]);
+        if (kind > FR_TRAFFIC_STREAM && kind < FR_TRAFFIC_UPDATE && !fr_json_present(&list)) {
+            memcpy(sets->share[kind], sets->share[FR_TRAFFIC_STREAM], sizeof *sets->share);
+            continue;
+        }
         FR_TRY(fr_json_array(&list, sets->n, sets->n, err));
         for (int i = 0; i < sets->n; i++) {
             struct fr_json node = fr_json_element(&list, i);

@@ -7,11 +7,15 @@
  *  single tensor.  On a CPU the rates of the second-level cache and of memory are a factor of eight
  *  apart, so that small steps priced at memory's rate come out almost twice too slow.
  *
- *  Three kinds of traffic have rates of their own, each measured over working sets by the harness
- *  (calibrate/harness/bench/memory.c, operands.c):
- *      stream    element-wise passes: read, compute a little, write
- *      update    the optimiser's pass over weights, gradients and state; it writes what it has read
- *      operands  what a matrix product's operands cost above the product on data it has just used
+ *  Each kind of traffic has rates of its own, measured over working sets by the harness
+ *  (calibrate/harness/bench/memory.c, operands.c).  They are bytes moved as the models count them
+ *  over time, so that a kernel bound by its arithmetic is known by what it achieves:
+ *      stream       copies and the like
+ *      elementwise  biases and activations: read, compute a little, write
+ *      norm         normalisations, which go over their data more than once
+ *      softmax      with its exponentials
+ *      update       the optimiser's pass over weights, gradients and state; it writes what it read
+ *      operands     what a product's operands cost above the product on data it has just used
  *  Our own derivation. */
 #ifndef FR_MODELS_WORKING_SET_H
 #define FR_MODELS_WORKING_SET_H
@@ -21,6 +25,9 @@
 /* code, spelling */
 #define FR_TRAFFIC_LIST(X)                                                                     \
     X(FR_TRAFFIC_STREAM, stream)                                                               \
+    X(FR_TRAFFIC_ELEMENTWISE, elementwise)                                                     \
+    X(FR_TRAFFIC_NORM, norm)                                                                   \
+    X(FR_TRAFFIC_SOFTMAX, softmax)                                                             \
     X(FR_TRAFFIC_UPDATE, update)                                                               \
     X(FR_TRAFFIC_OPERANDS, operands)
 
@@ -44,7 +51,14 @@ struct fr_working_sets {
     double share[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
 };
 
-/** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s. */
+/** What layers do besides matrix products, by the bytes it moves. */
+struct fr_elementwise {
+    double all_B, norm_B, softmax_B; /**< the last two are part of the first */
+    double working_set_B;
+};
+
+/** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s.  Kinds between
+ *  stream and update may be absent: as stream. */
 fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_B_per_s,
                                struct fr_working_sets *sets, struct fr_error *err);
 

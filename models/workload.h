@@ -41,6 +41,7 @@ struct fr_layer {
     double groups;
     double weights, biases; /**< parameters */
     bool fully_connected;
+    bool softmax; /**< of the outputs, in place of an activation */
     /** Values a sample whose gradients the ranks that divide the weights add up: what enters the
      *  layer.  0: as many as leave it, which is how Eq. 4 of seed 004 counts a layer. */
     double input_gradients;

@@ -257,9 +257,8 @@ static void add_elementwise(struct builder *b, const struct placed *layer, bool 
     }
     struct fr_class_price price = {0};
     price.part_s[FR_PRICE_ALWAYS] =
-        bytes * fr_cluster_traffic_s(&b->job->cluster, b->job->workload.dtype,
-                                     FR_TRAFFIC_STREAM, layer->work.elementwise_B,
-                                     layer->work.elementwise_B);
+        bytes * fr_cluster_elementwise_s(&b->job->cluster, b->job->workload.dtype,
+                                         fr_layer_elementwise(&layer->work));
     price.part_s[FR_PRICE_LAUNCH] =
         kernels * layer->work.kernels * fr_device_layer_launch_s(&b->job->cluster.device);
     add_everywhere(b, FR_TASK_ELEMENTWISE, &price, micro);

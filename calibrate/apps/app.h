@@ -22,7 +22,7 @@
 #define FR_CALIBRATE_APPS_APP_H
 
 #include "base/clock.h"
-#include "calibrate/apps/kernels.h"
+#include "calibrate/harness/kernels.h"
 #include "calibrate/harness/mpi_try.h"
 #include "models/plan.h"
 #include "models/workload.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "calibrate/apps/kernels.h"
+#include "calibrate/harness/kernels.h"
 
 /** Mixed bits of (seed, stream, i): the output function of splitmix64 (Steele, Lea, Flood,
  *  OOPSLA 2014) over a counter. */

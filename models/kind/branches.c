@@ -77,6 +77,7 @@ static fr_status read_attention(struct reader *r, const struct fr_json *node, do
     if (!scores) return err ? err->status : FR_ERR_INPUT;
     *scores = layer_of(r, count, r->positions, (double)dim, (double)r->width * r->positions,
                        false, false);
+    scores->softmax = true;
     struct fr_layer *sum = append(r, node, err);
     if (!sum) return err ? err->status : FR_ERR_INPUT;
     *sum = layer_of(r, count, (double)dim, r->positions, r->positions * r->positions, false,

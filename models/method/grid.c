@@ -27,7 +27,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     double groups = fmax(1, floor(layer->groups / shard->tp));
     fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups);
     work->kernels = FR_KERNELS_PER_OPERATOR * groups;
-    work->elementwise_B = FR_ELEMENTWISE_PASSES * b * rows * layer->positions * value_B;
+    fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B);
     work->parameters = layer->weights + layer->biases;
     work->parameters_rank = work->parameters / shard->tp;
     work->parameters_rank_max = rows * work->parameters / layer->rows;

@@ -37,7 +37,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     fr_work_add_operator(work, k, b, in, b, 1);      /* compressor */
     fr_work_add_operator(work, out, b, k, b, p - 1); /* decompressors */
     work->kernels = FR_KERNELS_PER_OPERATOR * (p + 1);
-    work->elementwise_B = FR_ELEMENTWISE_PASSES * b * out * value_B;
+    fr_work_add_elementwise(work, layer, b * out * value_B);
     work->parameters_rank = out * in + k * in + (p - 1) * out * k + layer->biases / p;
     work->parameters_rank_max = work->parameters_rank;
     work->parameters = p * work->parameters_rank;

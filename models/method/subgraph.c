@@ -64,7 +64,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     fr_work_add_operator(work, layer->rows / layer->groups, layer->positions * b, layer->inner,
                          b, groups);
     work->kernels = FR_KERNELS_PER_OPERATOR * groups;
-    work->elementwise_B = FR_ELEMENTWISE_PASSES * b * layer->outputs * share * value_B;
+    fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B);
     work->parameters = layer->weights + layer->biases;
     work->parameters_rank_max = work->parameters * share;
     work->parameters_rank =

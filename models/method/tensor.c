@@ -22,7 +22,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     double rows = layer->outputs / shard->tp, b = shard->batch;
     fr_work_add_operator(work, rows, b, layer->inputs, b, 1);
     work->kernels = FR_KERNELS_PER_OPERATOR;
-    work->elementwise_B = FR_ELEMENTWISE_PASSES * b * rows * value_B;
+    fr_work_add_elementwise(work, layer, b * rows * value_B);
     work->parameters = layer->weights + layer->biases;
     work->parameters_rank = work->parameters_rank_max = work->parameters / shard->tp;
     work->activation_B = b * (layer->inputs + rows) * value_B;

@@ -217,8 +217,9 @@ static void add_traffic(struct fr_samples *s, fr_traffic kernel, double size_B, 
                                                          .time_s = time_s * (1 + 0.01 * rep)});
 }
 
-/* Planted rates come back: streams, the optimiser's, and what operands add in the median of three
- * shapes; below the smallest set that was rotated through they add nothing. */
+/* Planted rates come back: streams, the optimiser's, norms over the smaller sets alone, and what
+ * operands add in the median of three shapes; below the smallest set that was rotated through they
+ * add nothing.  What was not measured is as slow as a stream, and as over the next smaller set. */
 static void rates_by_working_set_come_back(void **state) {
     (void)state;
     static const double sizes_B[] = {1 << 20, 4 << 20, 16 << 20, 64 << 20};
@@ -230,6 +231,8 @@ static void rates_by_working_set_come_back(void **state) {
         add_traffic(&s, FR_TRAFFIC_STREAM, sizes_B[i], sizes_B[i], 0, sizes_B[i] / stream[i]);
         add_traffic(&s, FR_TRAFFIC_UPDATE, sizes_B[i], 1.75 * sizes_B[i], 0,
                     1.75 * sizes_B[i] / update[i]);
+        if (i < 2)
+            add_traffic(&s, FR_TRAFFIC_NORM, sizes_B[i], sizes_B[i], 0, sizes_B[i] / 15e9);
     }
     for (int64_t m = 128; m <= 512; m *= 2) {
         double moved_B = 12.0 * (double)(m * m), alone_s = 2e-11 * (double)(m * m * m);
@@ -244,6 +247,8 @@ static void rates_by_working_set_come_back(void **state) {
         within("set", sets.size_B[i], sizes_B[i], 1e-12);
         within("stream", sets.s_per_B[FR_TRAFFIC_STREAM][i], 1 / stream[i], 1e-9);
         within("update", sets.s_per_B[FR_TRAFFIC_UPDATE][i], 1 / update[i], 1e-9);
+        within("norm", sets.s_per_B[FR_TRAFFIC_NORM][i], 1 / (i < 3 ? 15e9 : 10e9), 1e-9);
+        within("softmax", sets.s_per_B[FR_TRAFFIC_SOFTMAX][i], 1 / stream[i], 1e-9);
         if (i > 0)
             within("operands", sets.s_per_B[FR_TRAFFIC_OPERANDS][i], 1 / operands[i], 1e-9);
     }

@@ -1,6 +1,41 @@
 /* The kernels of one number type: included by kernels.c once with REAL float, once double, each
  * with its suffix NAME(x), and GEMM the BLAS product. */
 
+/* ---- reductions, in LANES partial results ---------------------------------------------------- */
+
+static REAL NAME(sum)(int n, const REAL *x) {
+    REAL lanes[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lanes[l] += x[i + l];
+    for (; i < n; i++) sum += x[i];
+    for (int l = 0; l < LANES; l++) sum += lanes[l];
+    return sum;
+}
+
+static REAL NAME(inner)(int n, const REAL *x, const REAL *y) {
+    REAL lanes[LANES] = {0}, sum = 0;
+    int i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lanes[l] += x[i + l] * y[i + l];
+    for (; i < n; i++) sum += x[i] * y[i];
+    for (int l = 0; l < LANES; l++) sum += lanes[l];
+    return sum;
+}
+
+static REAL NAME(largest)(int n, const REAL *x) {
+    REAL lanes[LANES], largest = x[0];
+    int i = 0;
+    for (int l = 0; l < LANES; l++) lanes[l] = x[0];
+    for (; i + LANES <= n; i += LANES)
+        for (int l = 0; l < LANES; l++) lanes[l] = lanes[l] > x[i + l] ? lanes[l] : x[i + l];
+    for (; i < n; i++) largest = largest > x[i] ? largest : x[i];
+    for (int l = 0; l < LANES; l++) largest = largest > lanes[l] ? largest : lanes[l];
+    return largest;
+}
+
+/* ---- layers ---------------------------------------------------------------------------------- */
+
 static void NAME(gemm)(bool ta, bool tb, int m, int n, int k, double alpha, const void *a,
                        int lda, const void *b, int ldb, double beta, void *c, int ldc) {
     GEMM(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n, k,
@@ -231,14 +266,11 @@ static void NAME(norm_backward)(int features, int tokens, const void *x, const v
 
 static void NAME(softmax)(int rows, int columns, bool causal, double alpha, void *scores) {
     for (int i = 0; i < rows; i++) {
-        REAL *s = (REAL *)scores + (size_t)i * (size_t)columns, largest = s[0], sum = 0;
         int n = causal && i + 1 < columns ? i + 1 : columns;
-        for (int j = 1; j < n; j++) largest = s[j] > largest ? s[j] : largest;
-        for (int j = 0; j < n; j++) {
-            s[j] = EXP((REAL)alpha * (s[j] - largest));
-            sum += s[j];
-        }
-        for (int j = 0; j < n; j++) s[j] /= sum;
+        REAL *s = (REAL *)scores + (size_t)i * (size_t)columns, largest = NAME(largest)(n, s);
+        for (int j = 0; j < n; j++) s[j] = EXP((REAL)alpha * (s[j] - largest));
+        REAL inverse = 1 / NAME(sum)(n, s);
+        for (int j = 0; j < n; j++) s[j] *= inverse;
         for (int j = n; j < columns; j++) s[j] = 0;
     }
 }
@@ -246,9 +278,9 @@ static void NAME(softmax)(int rows, int columns, bool causal, double alpha, void
 static void NAME(softmax_backward)(int rows, int columns, double alpha, const void *p,
                                    void *dp) {
     for (int i = 0; i < rows; i++) {
-        const REAL *pi = (const REAL *)p + (size_t)i * (size_t)columns;
-        REAL *d = (REAL *)dp + (size_t)i * (size_t)columns, sum = 0;
-        for (int j = 0; j < columns; j++) sum += pi[j] * d[j];
+        const REAL *restrict pi = (const REAL *)p + (size_t)i * (size_t)columns;
+        REAL *restrict d = (REAL *)dp + (size_t)i * (size_t)columns;
+        REAL sum = NAME(inner)(columns, pi, d);
         for (int j = 0; j < columns; j++) d[j] = (REAL)alpha * pi[j] * (d[j] - sum);
     }
 }

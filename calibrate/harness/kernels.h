@@ -1,6 +1,7 @@
 /** @file
- *  The arithmetic of the real programs, once per number type: a table of kernels that take
- *  untyped buffers, so that a program is written once and runs in fp32 and in fp64.
+ *  The arithmetic of the real programs (calibrate/apps), once per number type: a table of kernels
+ *  that take untyped buffers, so that a program is written once and runs in fp32 and in fp64.  Row
+ *  memory of the harness times some of them, so that what is measured is what is run.
  *
  *  Matrices are row-major.  Activations are stored features x samples: a layer's product is
  *  (outputs x inputs) (inputs x samples), the shape that models/method.h prices, and the rows
@@ -8,8 +9,8 @@
  *
  *  Each kernel says what it moves, as FR_ELEMENTWISE_PASSES counts.
  */
-#ifndef FR_CALIBRATE_APPS_KERNELS_H
-#define FR_CALIBRATE_APPS_KERNELS_H
+#ifndef FR_CALIBRATE_HARNESS_KERNELS_H
+#define FR_CALIBRATE_HARNESS_KERNELS_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
-#include "calibrate/apps/kernels.h"
+#include "calibrate/harness/kernels.h"
 
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
-/* Partial sums that a compiler may keep in one vector register. */
+/* Partial results that a compiler may keep in vector registers; they are joined in one order. */
 enum { LANES = 8 };
 
 /* exp in fp32 by a polynomial after Cephes (Moshier, 1989), without a branch or a call, so that
@@ -33,16 +33,7 @@ static inline float exponential(float x) {
 #define EXP exponential
 #define GEMM cblas_sgemm
 #define NAME(x) x##_fp32
-static float sum_fp32(int n, const float *x) {
-    float lanes[LANES] = {0}, sum = 0;
-    int i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int l = 0; l < LANES; l++) lanes[l] += x[i + l];
-    for (; i < n; i++) sum += x[i];
-    for (int l = 0; l < LANES; l++) sum += lanes[l];
-    return sum;
-}
-#include "calibrate/apps/kernels_typed.h"
+#include "calibrate/harness/kernels_typed.h"
 #undef REAL
 #undef SQRT
 #undef EXP
@@ -54,12 +45,7 @@ static float sum_fp32(int n, const float *x) {
 #define EXP exp
 #define GEMM cblas_dgemm
 #define NAME(x) x##_fp64
-static double sum_fp64(int n, const double *x) {
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += x[i];
-    return sum;
-}
-#include "calibrate/apps/kernels_typed.h"
+#include "calibrate/harness/kernels_typed.h"
 
 #define TABLE(suffix, type, bytes, mpi_type)                                                   \
     {                                                                                          \

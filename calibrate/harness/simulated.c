@@ -3,7 +3,7 @@
  * memory is infinitely fast.  Hundreds of ranks are then one process that computes nothing.
  *
  * SimGrid's SMPI alone (forerun-smpi); elsewhere this file is empty. */
-#include "calibrate/apps/kernels.h"
+#include "calibrate/harness/kernels.h"
 
 #ifdef SMPI_H
 #pragma GCC diagnostic ignored "-Wunused-parameter"
