@@ -107,7 +107,7 @@ search paper-grid --cluster cori-knl --model alexnet --ranks 512 \
 
 step "Do the predictions hold? Real training steps on this machine, each beside its prediction;" \
   "predicted best and measured best of every choice."
-keep validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 4 --visit 0.08 \
+keep validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 8 --visit 0.05 \
   --budget 60 --samples $out/validate.jsonl
 forerun validate --cluster $cluster --from $out/validate.jsonl --json >"$out/validate.json" ||
   fr_stop "step $number failed: validate.json"

@@ -28,8 +28,8 @@ static const struct fr_option options[] = {
     {"resume", NULL, "go on with the samples file; what is measured is not repeated", 0},
     {"samples", "FILE", "where measurements go (default validate.jsonl)", 0},
     {"from", "FILE", "score what FILE holds again instead of measuring", 0},
-    {"passes", "N", "every configuration so often, each time in a new order (default 5)", 0},
-    {"visit", "SECONDS", "sampling time of one visit (default 0.15)", 0},
+    {"passes", "N", "every configuration so often, each time in a new order (default 8)", 0},
+    {"visit", "SECONDS", "sampling time of one visit (default 0.08)", 0},
     {"budget", "SECONDS", "begin no pass but the first after so long", 0},
     {"seed", "N", "of numbers and order (default 1)", 0},
     {"launcher", "\"WORDS\"",
@@ -52,9 +52,9 @@ static fr_status read_fail(const struct fr_args *args, struct fr_validate_option
 
 static fr_status read_options(const struct fr_args *args, struct fr_validate_options *o,
                               struct fr_error *err) {
-    long long passes = 5, seed = 1;
+    long long passes = 8, seed = 1;
     *o = (struct fr_validate_options){.samples = fr_args_get(args, "samples"),
-                                      .visit_s = 0.15,
+                                      .visit_s = 0.08,
                                       .progress = isatty(STDERR_FILENO)};
     if (!o->samples) o->samples = "validate.jsonl";
     if (strcmp(o->samples, "-") == 0)

@@ -41,6 +41,7 @@ static fr_status read_item(const struct fr_json *root, const char *name,
     FR_TRY(fr_json_object(root, keys, err));
     FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &item->id, err));
     FR_TRY(find_app(&app, &item->app, err));
+    FR_TRY(fr_json_get_string(root, "group", false, item->group, sizeof item->group, err));
     fr_status status = parse_inner(root, "model", name, &model, err);
     if (status == FR_OK) status = parse_inner(root, "plan", name, &plan, err);
     if (status == FR_OK) status = fr_workload_read(model, &item->workload, err);
@@ -112,6 +113,9 @@ fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, ui
     }
     if (cases->n == 0)
         return fr_fail(err, FR_ERR_INPUT, name, "holds no case for %d ranks", n_ranks);
+    for (int i = 0; i < cases->n; i++)
+        while (strcmp(cases->items[cases->items[i].block].group, cases->items[i].group) != 0)
+            cases->items[i].block++;
     return FR_OK;
 }
 

@@ -15,6 +15,8 @@
 
 struct fr_real_item {
     int64_t id;
+    char group[96]; /**< of configurations among which one is chosen */
+    int block;      /**< index of the first item of its group */
     const struct fr_real_app *app;
     struct fr_workload workload;
     struct fr_plan plan;

@@ -20,6 +20,8 @@ enum { PROFILED = 1, SIMULATED = 1 };
 enum { PROFILED = 5, SIMULATED = 0 };
 #endif
 
+enum { PROFILE_EVERY = 4 }; /* passes */
+
 struct session {
     const struct fr_real_job *job;
     int fd, rank, n_ranks; /* fd: rank 0's */
@@ -171,7 +173,7 @@ static fr_status sample(struct session *s, struct fr_real_item *item, int i, int
         FR_TRY(fr_real_step(item->app, real, &loss, err)); /* fault the buffers in */
     FR_TRY(fr_sampling_visit(&who, &how, steps, &timed, &s->pace[i], time_s, &n, err));
     FR_TRY(put_times(s, item, pass, time_s, n, err));
-    return profile(s, item, pass, real, err);
+    return pass % PROFILE_EVERY == 0 ? profile(s, item, pass, real, err) : FR_OK;
 }
 
 static fr_status visit(struct session *s, struct fr_real_item *item, int i, int pass,
@@ -185,6 +187,23 @@ static fr_status visit(struct session *s, struct fr_real_item *item, int i, int 
     return status;
 }
 
+/* Randomised blocks (Fisher 1935): the configurations of one group, which are compared with each
+ * other, follow on each other in random order, so that what the machine does meanwhile is the same
+ * for all; the groups come in random order.  @p order is shuffled; @p room as long. */
+static void gather_blocks(const struct fr_real_cases *cases, int *order, int *room) {
+    int n = 0;
+    memcpy(room, order, (size_t)cases->n * sizeof *room);
+    for (int i = 0; i < cases->n; i++) {
+        if (room[i] < 0) continue;
+        int block = cases->items[room[i]].block;
+        for (int j = i; j < cases->n; j++) {
+            if (room[j] < 0 || cases->items[room[j]].block != block) continue;
+            order[n++] = room[j];
+            room[j] = -1;
+        }
+    }
+}
+
 static fr_status passes(struct session *s, const struct fr_real_cases *cases, int *order,
                         struct fr_error *err) {
     const struct fr_real_job *job = s->job;
@@ -196,6 +215,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
         FR_MPI_TRY(MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD));
         if (late) break;
         fr_bench_shuffle(&random, order, cases->n);
+        gather_blocks(cases, order, order + cases->n);
         FR_TRY(put_reference(s, pass, err));
         for (int i = 0; i < cases->n; i++) {
             if (job->done && job->done[(int64_t)order[i] * job->passes + pass]) continue;
@@ -212,7 +232,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
 fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,
                           struct fr_error *err) {
     struct session s = {.job = job, .fd = -1};
-    int why = 0, *order = calloc((size_t)cases->n, sizeof *order);
+    int why = 0, *order = calloc(2 * (size_t)cases->n, sizeof *order);
     fr_status status = FR_ERR_NOMEM;
     s.pace = calloc((size_t)cases->n, sizeof *s.pace);
     FR_MPI_TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

@@ -2,10 +2,12 @@
  *  A job of real runs: every case timed several times in random order, samples written as they
  *  are taken.
  *
- *  In each pass all cases come in a new shuffled order, so that a drift of the machine falls on
- *  all alike.  A visit opens the case anew (new buffers), warms up, takes samples of a step
- *  (calibrate/harness/sampling.h: the slowest rank's time between barriers), then profiles a few
- *  steps, in which a barrier before every collective tells waiting from communicating.
+ *  In each pass the groups come in a new shuffled order and the cases of a group, which are to be
+ *  compared, one after the other, shuffled too: a drift of the machine falls on all alike.  A visit
+ *  opens the case anew (new buffers), warms up and takes samples of a step
+ *  (calibrate/harness/sampling.h: the slowest rank's time between barriers).  In the first of every
+ *  four passes it then profiles a few steps, in which a barrier before every collective tells
+ *  waiting from communicating.
  *
  *      {"kind": "run", "id": 0, "pass": 1, "time_s": [...]}
  *      {"kind": "phases", "id": 0, "pass": 1, "step_s", "compute_s", "launch_s",
