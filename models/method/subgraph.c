@@ -42,7 +42,9 @@ static void exchange(const struct fr_shard *shard, fr_joint joint, double values
         fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, backward, all_B);
     else
         fr_work_add_comm(work, FR_OP_ALL_TO_ALL, FR_AXIS_TP, backward, all_B / shard->tp);
-    work->kernels += 2; /* packed before, unpacked after */
+    /* Packed before and unpacked after it (the transposes of the paper's Figure 10). */
+    work->kernels += 2;
+    work->elementwise_B += 4 * work->comm[work->n_comms - 1].size_B;
 }
 
 static void gradient(const struct fr_workload *workload, const struct fr_shard *shard,
