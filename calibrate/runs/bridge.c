@@ -3,7 +3,7 @@
  * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence
  * parallelism with tp, a distributed optimiser and gradients at 16 bits beside the backward pass;
  * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1), exchanged
- * beside another micro-batch's work (their moe_a2a_overlap), and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the same row, and such
+ * beside another micro-batch's work (their moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the same row, and such
  * rows are left out, as are 4-bit formats, dropped tokens and fine-tuning. */
 #include "calibrate/runs.h"
 
@@ -47,7 +47,8 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_copy(in, "gpus", out, "ranks");
     if (!dense && fr_run_copy(in, "ep", out, "plan.ep")) {
         fr_run_row_set(out, "plan.etp", "1");
-        fr_run_row_set(out, "plan.overlap_experts", "true");
+        /* Beside another micro-batch: where the schedule interleaves them. */
+        if (chunks > 1) fr_run_row_set(out, "plan.overlap_experts", "true");
     }
     if (chunks > 1) {
         fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
