@@ -33,6 +33,7 @@ static struct fr_job apply(const struct fr_job *job, int which) {
         device->launch_s /= 2;
         device->host_launch_s /= 2;
         device->host_pass_s /= 2;
+        device->host_experts_s /= 2;
         break;
     default:
         device->memory_B *= 1.2;

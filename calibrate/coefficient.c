@@ -43,6 +43,7 @@ FIELD(interference, device.interference)
 FIELD(launch, device.launch_s)
 FIELD(host_launch, device.host_launch_s)
 FIELD(host_pass, device.host_pass_s)
+FIELD(host_experts, device.host_experts_s)
 FIELD(host_skew, device.host_skew)
 FIELD(fixed, device.fixed_s)
 FIELD(node_latency, levels.level[0].latency_s)
@@ -85,6 +86,8 @@ const struct fr_coefficient fr_coefficients[] = {
     {"host_skew", "device.host_skew", FR_GROUP_HOST, 0, true, 0.7, 4, 0, host_skew},
     {"host_pass", "device.host_pass", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0,
      host_pass},
+    {"host_experts", "device.host_experts", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0,
+     host_experts},
     {"fixed", "device.fixed", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, fixed},
     {"node_latency", "levels.0.latency", FR_GROUP_NETWORK, FR_QUANTITY_TIME, false, 0.7, 4, 0,
      node_latency},

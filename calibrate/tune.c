@@ -199,13 +199,16 @@ static void describe(const struct problem *p, struct fr_tune_result *r) {
     }
 }
 
-/* What the rows do not feel is known as well as before; what was held is taken as certain. */
-static void add_unmoved(struct fr_tune_result *r, uint32_t held) {
+/* What the rows do not feel is known as well as before; what was held is taken as certain, unless a
+ * width is given for it. */
+static void add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *options) {
     bool moved[FR_COEFFICIENT_MAX] = {false};
     for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
     r->n_known = r->n_fitted;
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if (r->tuned[j].present && !moved[j] && !(held >> j & 1)) r->index[r->n_known++] = j;
+        if (r->tuned[j].present && !moved[j] &&
+            (!(options->held >> j & 1) || (options->sigmas && options->sigmas[j] > 0)))
+            r->index[r->n_known++] = j;
     int coefficients = r->n_known;
     fr_tune_add_operations(r);
     for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
@@ -238,7 +241,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
                                    : 1;
         r->index[r->n_fitted++] = j;
     }
-    add_unmoved(r, options->held);
+    add_unmoved(r, options);
     p->index = r->index;
     p->n_fitted = r->n_fitted;
     for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;

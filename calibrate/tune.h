@@ -35,7 +35,8 @@ struct fr_tune_options {
     double scale;    /**< error that counts as one; 0: 0.05 */
     double rows_max; /**< 0: no limit */
     const double
-        *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL */
+        *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is
+                      held and has one is uncertain by it, else certain */
     const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
     int threads;
 };

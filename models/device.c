@@ -24,11 +24,23 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
-static const char *const device_keys[] = {
-    "name",         "memory",       "memory_margin", "memory_bandwidth",
-    "working_sets", "launch",       "fixed",         "host_launch",
-    "host_skew",    "host_pass",    "attention",     "gemm",
-    "power",        "interference", "noise",         NULL};
+static const char *const device_keys[] = {"name",
+                                          "memory",
+                                          "memory_margin",
+                                          "memory_bandwidth",
+                                          "working_sets",
+                                          "launch",
+                                          "fixed",
+                                          "host_launch",
+                                          "host_skew",
+                                          "host_pass",
+                                          "host_experts",
+                                          "attention",
+                                          "gemm",
+                                          "power",
+                                          "interference",
+                                          "noise",
+                                          NULL};
 static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
                                              "flash_1", "backward", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
@@ -129,6 +141,8 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                                 &device->host_launch_s, err));
     FR_TRY(fr_json_get_quantity(object, "host_pass", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->host_pass_s, err));
+    FR_TRY(fr_json_get_quantity(object, "host_experts", false, FR_QUANTITY_TIME, 0, 3600,
+                                &device->host_experts_s, err));
     FR_TRY(fr_json_get_number(object, "host_skew", false, 0, 100, &device->host_skew, err));
     FR_TRY(
         fr_json_get_number(object, "interference", false, 0, 10, &device->interference, err));

@@ -132,6 +132,8 @@ struct fr_device {
     double host_skew;     /**< by which the slowest of tp hosts lags, per doubling of tp */
     double host_pass_s;   /**< of the host around a pass of a pipeline stage */
     double
+        host_experts_s; /**< of the host to send a layer's tokens to their experts, forward */
+    double
         interference; /**< share of the time of collectives that what runs beside them loses */
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];

@@ -205,6 +205,10 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     double kernels = share->kernels, again_kernels = again ? work->again_kernels : 0;
     double skew = 1 + device->host_skew * log2((double)x->plan->tp);
     double host_s = device->host_launch_s * skew;
+    bool experts = again && x->job->workload.transformer.experts > 1;
+    double experts_s = experts ? share->n * device->host_experts_s : 0,
+           experts_again_s =
+               x->plan->recompute == FR_RECOMPUTE_FULL ? 3 * experts_s : 2 * experts_s;
     part->forward.compute_s += moved_s;
     part->backward.compute_s += 2 * moved_s + again_s;
     part->forward.launch_s = kernels * device->launch_s;
@@ -215,8 +219,9 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
     part->common_s += 3 * fr_cluster_elementwise_s(cluster, dtype, common);
     stage->common_s += part->common_s + 3 * share->common_kernels * device->launch_s;
-    add_pass(&part->forward, kernels * host_s, &stage->forward);
-    add_pass(&part->backward, (2 * kernels + again_kernels) * host_s, &stage->backward);
+    add_pass(&part->forward, kernels * host_s + experts_s, &stage->forward);
+    add_pass(&part->backward, (2 * kernels + again_kernels) * host_s + experts_again_s,
+             &stage->backward);
     add_pass(&part->weight, kernels / 2 * host_s, &stage->weight);
 }
 

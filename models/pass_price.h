@@ -5,8 +5,11 @@
  *  collectives over tp that lie on its way) and the host's, which launches the kernels one after
  *  another.  Small layers, or large ones divided far, are as slow as the host:
  *
- *      layer = max(device, kernels host_launch (1 + host_skew log2 tp))
+ *      layer = max(device, kernels host_launch (1 + host_skew log2 tp) + host_experts)
  *
+ *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
+ *  to know how many go where before it can launch what follows, and launches small products expert by
+ *  expert; twice that backward.
  *  The tp ranks wait for one another at every collective, so that the slowest of their hosts
  *  counts: host_skew says how much slower it is, per doubling of tp (our form, after layer times
  *  measured at tp 1 to 8).  The embedding and the logits are a part of their own.

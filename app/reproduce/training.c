@@ -121,10 +121,10 @@ static fr_status selene(struct fr_reproduction *r, const struct nodes *n,
     static const struct fr_table_plan tables[] = {
         {"sc21", "coefficients of vTrain's rows over several nodes, none fitted here", &sc21},
         {"seqsel", "the same, with the efficiency refitted on the rows of SC'21", &seqsel}};
-    FR_TRY(fr_procedure_transfer(r, &tables[0], &n->prior, &n->multi, &n->sc21, &n->tuned[0],
-                                 err));
+    FR_TRY(fr_procedure_transfer(r, &tables[0], &n->prior, &n->multi, &n->sc21, NULL,
+                                 &n->tuned[0], err));
     return fr_procedure_transfer(r, &tables[1], &n->tuned[0].cluster, &n->sc21, &n->seqsel,
-                                 &n->tuned[1], err);
+                                 NULL, &n->tuned[1], err);
 }
 
 static fr_status several_nodes(struct fr_reproduction *r, struct fr_error *err) {
@@ -155,45 +155,96 @@ static const struct fr_table_limits reported = {.aim_mean = 0.1, FR_TABLE_COVERE
 #define DGXC "training/dgxc_benchmarking.csv"
 #define BRIDGE "training/megatron_bridge.csv"
 
+#define DENSE(type)                                                                            \
+    { .dtype = type, .sharded = "no", .experts = "no", .device = "H100" }
+#define EXPERTS(type)                                                                          \
+    { .dtype = type, .sharded = "no", .experts = "yes", .device = "H100" }
+#define SHARDED(type)                                                                          \
+    { .dtype = type, .sharded = "yes", .device = "H100" }
+
 /* Rows of one file from the coefficients of another's; sharded ones stay apart. */
 static const struct transfer {
     struct fr_table_plan table;
     const char *known, *file;
     struct fr_table_selection fitted, taken;
+    bool links; /* of the network, from the rows of 16 bits: see below */
 } transfers[] = {
     {{"bridge", "coefficients of DGXC's dense fp8 rows, none fitted here", &reported},
      DGXC,
      BRIDGE,
-     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"},
-     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"}},
+     DENSE("fp8"),
+     DENSE("fp8"),
+     false},
     {{"dgxc_moe", "mixtures of experts, from the dense bf16 rows, none fitted here", &reported},
      DGXC,
      DGXC,
-     {.dtype = "bf16", .sharded = "no", .experts = "no", .device = "H100"},
-     {.dtype = "bf16", .sharded = "no", .experts = "yes", .device = "H100"}},
+     DENSE("bf16"),
+     EXPERTS("bf16"),
+     false},
     {{"dgxc_moe_fp8", "mixtures of experts, from the dense fp8 rows, none fitted here",
       &reported},
      DGXC,
      DGXC,
-     {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"},
-     {.dtype = "fp8", .sharded = "no", .experts = "yes", .device = "H100"}},
-    {{"dgxc_fsdp", "fully sharded, from the rows that are not, none fitted here", &reported},
+     DENSE("fp8"),
+     EXPERTS("fp8"),
+     false},
+    {{"dgxc_fsdp", "fully sharded, from the bf16 rows that are not, none fitted here",
+      &reported},
      DGXC,
      DGXC,
-     {.dtype = "bf16", .sharded = "no", .experts = "no", .device = "H100"},
-     {.dtype = "bf16", .sharded = "yes", .device = "H100"}},
+     DENSE("bf16"),
+     SHARDED("bf16"),
+     false},
+    {{"dgxc_fsdp_fp8",
+      "fully sharded, from the fp8 rows that are not, links from the bf16 rows, none fitted "
+      "here",
+      &reported},
+     DGXC,
+     DGXC,
+     DENSE("fp8"),
+     SHARDED("fp8"),
+     true},
 };
 
+/* Links are the machine's, whatever is computed.  The dense fp8 rows feel the network little, and a
+ * fit to them makes it slow for small things that are not the network's; runs that hang on it take
+ * it from the bf16 rows, as uncertain as those leave it. */
+static fr_status links_of(const struct transfer *x, const struct fr_cluster *prior,
+                          struct fr_tune_result *tuned, double sigmas[FR_COEFFICIENT_MAX],
+                          struct fr_tune_options *options, struct fr_error *err) {
+    static const struct fr_table_selection plain = DENSE("bf16");
+    const struct fr_tune_options usual = fr_procedure_tuning();
+    struct fr_table_set set = {0};
+    fr_status status = fr_table_read(x->known, &set, err);
+    if (status == FR_OK) fr_table_keep(&set, &plain);
+    if (status == FR_OK) status = fr_tune(prior, set.use, set.n, &usual, tuned, err);
+    fr_table_free(&set);
+    FR_TRY(status);
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if (fr_coefficients[j].group == FR_GROUP_NETWORK) {
+            options->held |= (uint32_t)1 << j;
+            sigmas[j] = tuned->tuned[j].sigma;
+        }
+    options->sigmas = sigmas;
+    return FR_OK;
+}
+
 static fr_status transfer(struct fr_reproduction *r, const struct transfer *x,
-                          const struct fr_cluster *prior, struct fr_tune_result *tuned,
+                          const struct fr_cluster *prior, struct fr_tune_result tuned[2],
                           struct fr_error *err) {
     struct fr_table_set known = {0}, set = {0};
+    struct fr_tune_options options = fr_procedure_tuning();
+    double sigmas[FR_COEFFICIENT_MAX] = {0};
     fr_status status = fr_table_read(x->known, &known, err);
     if (status == FR_OK) status = fr_table_read(x->file, &set, err);
+    if (status == FR_OK && x->links)
+        status = links_of(x, prior, &tuned[1], sigmas, &options, err);
     if (status == FR_OK) {
+        struct fr_cluster from = *prior;
+        if (x->links) from.levels = tuned[1].cluster.levels;
         fr_table_keep(&known, &x->fitted);
         fr_table_keep(&set, &x->taken);
-        status = fr_procedure_transfer(r, &x->table, prior, &known, &set, tuned, err);
+        status = fr_procedure_transfer(r, &x->table, &from, &known, &set, &options, tuned, err);
     }
     fr_table_free(&known);
     fr_table_free(&set);
@@ -202,7 +253,7 @@ static fr_status transfer(struct fr_reproduction *r, const struct transfer *x,
 
 static fr_status between_files(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_cluster prior = {0};
-    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    struct fr_tune_result *tuned = calloc(2, sizeof *tuned);
     fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK) status = fr_table_cluster("dgx-h100", &prior, err);
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers && status == FR_OK; i++)

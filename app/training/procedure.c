@@ -38,14 +38,16 @@ fr_status fr_procedure_cross(struct fr_reproduction *r, const struct fr_table_pl
 fr_status fr_procedure_transfer(struct fr_reproduction *r, const struct fr_table_plan *table,
                                 const struct fr_cluster *prior,
                                 const struct fr_table_set *fitted,
-                                const struct fr_table_set *set, struct fr_tune_result *tuned,
-                                struct fr_error *err) {
-    const struct fr_tune_options options = fr_procedure_tuning();
+                                const struct fr_table_set *set,
+                                const struct fr_tune_options *options,
+                                struct fr_tune_result *tuned, struct fr_error *err) {
+    const struct fr_tune_options usual = fr_procedure_tuning();
     struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
     fr_status status = scored ? FR_OK : no_memory(err);
-    if (status == FR_OK) status = fr_tune(prior, fitted->use, fitted->n, &options, tuned, err);
+    if (status == FR_OK)
+        status = fr_tune(prior, fitted->use, fitted->n, options ? options : &usual, tuned, err);
     if (status == FR_OK) {
-        fr_study_predict(tuned, set->use, set->n, options.threads, scored);
+        fr_study_predict(tuned, set->use, set->n, usual.threads, scored);
         status = add(r, table, scored, set->n, err);
     }
     free(scored);

@@ -23,12 +23,14 @@ fr_status fr_procedure_cross(struct fr_reproduction *r, const struct fr_table_pl
                              const char *const *columns, const struct fr_tune_options *options,
                              struct fr_error *err);
 
-/** All rows are predicted from a fit to another set, which is left in @p tuned. */
+/** All rows are predicted from a fit to another set, which is left in @p tuned.
+ *  @param options  NULL: fr_procedure_tuning */
 fr_status fr_procedure_transfer(struct fr_reproduction *r, const struct fr_table_plan *table,
                                 const struct fr_cluster *prior,
                                 const struct fr_table_set *fitted,
-                                const struct fr_table_set *set, struct fr_tune_result *tuned,
-                                struct fr_error *err);
+                                const struct fr_table_set *set,
+                                const struct fr_tune_options *options,
+                                struct fr_tune_result *tuned, struct fr_error *err);
 
 /** Each model of the set in turn gives the coefficients for all others; a row is predicted as often
  *  as there are other models.  No table where there is but one model. */

@@ -103,6 +103,31 @@ static void held_coefficients_stay(void **state) {
     drop(&f);
 }
 
+/* What is held is certain, unless a width is given: then it adds that width, times what the run
+ * feels of it, to the deviation. */
+static void held_with_a_width_is_uncertain(void **state) {
+    struct fixture f;
+    struct fr_tune_result certain, unsure;
+    double sigmas[FR_COEFFICIENT_MAX] = {0}, gradient[FR_KNOWN_MAX] = {0};
+    int j = fr_coefficient_find("efficiency"), at = -1;
+    struct fr_tune_options options = {.threads = 1, .held = (uint32_t)1 << j};
+    (void)state;
+    make(&f);
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &certain, NULL), FR_OK);
+    sigmas[j] = 0.3;
+    options.sigmas = sigmas;
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &unsure, NULL), FR_OK);
+    assert_true(unsure.tuned[j].value == certain.tuned[j].value && !unsure.tuned[j].fitted);
+    assert_int_equal(unsure.n_known, certain.n_known + 1);
+    for (int k = 0; k < unsure.n_known; k++)
+        if (unsure.index[k] == j) at = k;
+    assert_true(at >= 0);
+    gradient[at] = 0.5;
+    if (fabs(fr_tune_deviation(&unsure, gradient) / 0.15 - 1) > 1e-12)
+        fail_msg("got %g, wanted 0.15", fr_tune_deviation(&unsure, gradient));
+    drop(&f);
+}
+
 /* Folds are predicted the same whatever the number of threads, and close to the truth. */
 /* What the fitted rows held none of is known less well, and only that. */
 static void unseen_kinds_are_less_certain(void **state) {
@@ -158,6 +183,7 @@ int main(void) {
         cmocka_unit_test(coefficients_are_found),
         cmocka_unit_test(few_rows_move_the_efficiency_alone),
         cmocka_unit_test(held_coefficients_stay),
+        cmocka_unit_test(held_with_a_width_is_uncertain),
         cmocka_unit_test(unseen_kinds_are_less_certain),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };

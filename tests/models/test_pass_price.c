@@ -279,6 +279,23 @@ static void whole_experts_over_tp(void **state) {
     assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
 }
 
+/* A host that takes a second for a layer of experts sets the time: a second forward and two backward
+ * for each layer and micro-batch, three where all is computed again.  Dense layers pay nothing. */
+static void choosing_experts_takes_the_host(void **state) {
+#define CHOICE                                                                                 \
+    "global_batch=4", "model.dtype=fp16", "micro_batch=1", "cluster.device.fixed=0 s",         \
+        "cluster.device.host_pass=0 s", "cluster.device.memory=8000 GB"
+    const char *slow[] = {CHOICE, "model.experts=8", "cluster.device.host_experts=1 s", NULL};
+    const char *again[] = {CHOICE, "model.experts=8", "cluster.device.host_experts=1 s",
+                           "recompute=full", NULL};
+    const char *dense[] = {CHOICE, "cluster.device.host_experts=1 s", NULL};
+    const char *none[] = {CHOICE, NULL};
+    (void)state;
+    near(predict_s(slow), 4 * 52 * 3, 0.02);
+    near(predict_s(again), 4 * 52 * 4, 0.02);
+    near(predict_s(dense), predict_s(none), 1e-15);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
@@ -295,6 +312,7 @@ int main(void) {
         cmocka_unit_test(one_expert_is_an_mlp),
         cmocka_unit_test(experts_are_shared),
         cmocka_unit_test(whole_experts_over_tp),
+        cmocka_unit_test(choosing_experts_takes_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
