@@ -1,0 +1,132 @@
+#include "app/search_report.h"
+
+#include <math.h>
+
+#include "app/explain.h"
+#include "models/report.h"
+
+const char *fr_app_search_ranked_by(const struct fr_app_search *r) {
+    static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
+    static const char *const once[] = {"iteration_time_s", "iteration_energy_J",
+                                       "iteration_edp_J_s"};
+    return (r->result.by_iteration ? once : total)[r->options.objective];
+}
+
+static double value_of(const struct fr_app_search *r, const struct fr_outcome *out) {
+    return fr_objective_value(r->options.objective, r->result.by_iteration, out);
+}
+
+double fr_app_search_margin(const struct fr_app_search *r) {
+    const struct fr_found_list *top = &r->result.top;
+    if (top->count < 2) return NAN;
+    return value_of(r, &top->items[1].outcome) / value_of(r, &top->items[0].outcome) - 1;
+}
+
+const char *fr_app_search_note(const struct fr_app_search *r) {
+    const struct fr_found_list *front = &r->result.pareto;
+    if (!r->result.by_iteration) return NULL;
+    for (size_t i = 0; i < front->count; i++)
+        if (front->items[i].outcome.lossy_gradient > 0 ||
+            front->items[i].outcome.lossy_backward > 0)
+            return "ranked per iteration: compressed plans lose part of their gradients and "
+                   "may need "
+                   "more iterations to the same loss, which this order leaves out; --max-lossy "
+                   "limits it";
+    if (fr_space_has_ghost(&r->space))
+        return "ranked per iteration: a plan that trains a smaller model may need more "
+               "iterations to the "
+               "same loss, which this order leaves out; the smallest ghost width tends to win "
+               "it";
+    return "ranked per iteration: all these plans compute the same gradients, so they need the "
+           "same "
+           "number of iterations, whatever it is";
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_odds(struct fr_json_writer *w, const struct fr_app_search *r) {
+    char line[128];
+    fr_json_key(w, "odds");
+    fr_json_begin_array(w);
+    for (int i = 0; i < r->n_odds; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(
+            w, "plan",
+            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line));
+        fr_json_add_number(w, "probability_best", r->odds[i].best);
+        fr_json_add_number(w, "expected_regret", r->odds[i].regret);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+static void json_list(struct fr_json_writer *w, const char *key, const struct fr_app_search *r,
+                      const struct fr_found_list *list) {
+    fr_json_key(w, key);
+    fr_json_begin_array(w);
+    for (size_t i = 0; i < list->count; i++)
+        fr_report_json(w, &r->job, &list->items[i].outcome);
+    fr_json_end_array(w);
+}
+
+static void json_reasons(struct fr_json_writer *w, const struct fr_app_search *r) {
+    fr_json_key(w, "infeasible_reasons");
+    fr_json_begin_array(w);
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text text = {0};
+        char line[128];
+        if (!r->result.because[i]) continue;
+        fr_report_reason(&r->job, &r->result.example[i].outcome, i, &text);
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "reason", fr_reason_names[i]);
+        fr_json_add_integer(w, "count", r->result.because[i]);
+        fr_json_add_string(
+            w, "example",
+            fr_report_plan_line(&r->result.example[i].outcome.plan, line, sizeof line));
+        fr_json_add_string(w, "explanation", fr_text_get(&text));
+        fr_json_end_object(w);
+        fr_text_free(&text);
+    }
+    fr_json_end_array(w);
+}
+
+fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r,
+                             struct fr_error *err) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    const struct fr_search_result *result = &r->result;
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/search/1");
+    fr_json_add_string(&w, "objective", fr_objective_names[r->options.objective]);
+    fr_json_add_string(&w, "ranked_by", fr_app_search_ranked_by(r));
+    if (fr_app_search_note(r)) fr_json_add_string(&w, "note", fr_app_search_note(r));
+    fr_json_add_integer(&w, "evaluated", result->evaluated);
+    fr_json_add_integer(&w, "feasible", result->feasible);
+    fr_json_add_integer(&w, "infeasible", result->infeasible);
+    json_reasons(&w, r);
+    fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
+    fr_json_add_number(&w, "margin", fr_app_search_margin(r));
+    fr_json_key(&w, "best");
+    if (result->top.count)
+        fr_report_json(&w, &r->job, &result->top.items[0].outcome);
+    else
+        fr_json_put_null(&w);
+    if (r->has_per_layer) {
+        fr_json_key(&w, "per_layer_grids");
+        fr_report_json(&w, &r->job, &r->per_layer);
+    }
+    json_odds(&w, r);
+    if (r->explain && result->top.count) {
+        fr_json_key(&w, "explain");
+        FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));
+    }
+    json_list(&w, "top", r, &result->top);
+    json_list(&w, "pareto", r, &result->pareto);
+    fr_json_end_object(&w);
+    return FR_OK;
+}
+
+void fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r) {
+    fr_report_csv_header(text);
+    for (size_t i = 0; i < r->result.top.count; i++)
+        fr_report_csv_row(text, &r->result.top.items[i].outcome);
+}

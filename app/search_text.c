@@ -1,0 +1,158 @@
+/* What a search found, for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "app/render.h"
+#include "app/search_report.h"
+
+static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
+    char line[128], low[40], high[40];
+    if (r->n_odds < 2) return;
+    fr_text_addf(text, "\nhow sure (%s)\n%-60s %24s %9s %9s\n",
+                 r->job.cluster.tuning.present ? "coefficients from tuned runs"
+                                               : "coefficients known as well as priors are",
+                 "plan", "90 % interval", "best", "regret");
+    for (int i = 0; i < r->n_odds; i++)
+        fr_text_addf(
+            text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
+            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line),
+            fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
+            fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
+            100 * r->odds[i].best, 100 * r->odds[i].regret);
+    fr_text_addf(text,
+                 "  best: probability to be the fastest of these; regret: expected loss of "
+                 "choosing it\n");
+}
+
+static void text_row(struct fr_text *text, const struct fr_outcome *out, int width) {
+    char plan[128], time[40], energy[40], total[40], total_energy[40], memory[40];
+    fr_text_addf(
+        text, "%-*s %6" PRId64 " %10s %10s %10s %10s %10s%s%s", width,
+        fr_report_plan_line(&out->plan, plan, sizeof plan), out->ranks,
+        fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
+        fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
+        fr_render_quantity(out->total_time_s, FR_QUANTITY_TIME, total, sizeof total),
+        fr_render_quantity(out->total_energy_J, FR_QUANTITY_ENERGY, total_energy,
+                           sizeof total_energy),
+        fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
+        out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? " i" : "",
+        out->extrapolated ? " x" : "");
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
+        fr_text_addf(text, "  lossy %.0f %%, %.0f %%", 100 * out->lossy_gradient,
+                     100 * out->lossy_backward);
+    fr_text_addf(text, "\n");
+}
+
+static void text_list(struct fr_text *text, const char *title, const struct fr_found_list *list,
+                      size_t limit) {
+    bool interpolated = false, extrapolated = false, lossy = false;
+    int width = (int)strlen(title);
+    for (size_t i = 0; i < list->count && i < limit; i++) {
+        char plan[128];
+        int length =
+            (int)strlen(fr_report_plan_line(&list->items[i].outcome.plan, plan, sizeof plan));
+        if (length > width) width = length;
+    }
+    fr_text_addf(text, "\n%-*s %6s %21s %21s\n%-*s %6s %10s %10s %10s %10s %10s\n", width, "",
+                 "", "---- one iteration --", "------- to the loss -", width, title, "ranks",
+                 "time", "energy", "time", "energy", "memory");
+    for (size_t i = 0; i < list->count && i < limit; i++) {
+        const struct fr_outcome *out = &list->items[i].outcome;
+        text_row(text, out, width);
+        interpolated = interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
+        extrapolated = extrapolated || out->extrapolated;
+        lossy = lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
+    }
+    if (list->count > limit) fr_text_addf(text, "  ... and %zu more\n", list->count - limit);
+    if (interpolated) fr_text_addf(text, "  i: iterations interpolated between known plans\n");
+    if (extrapolated) fr_text_addf(text, "  x: some input lies outside what was measured\n");
+    if (lossy)
+        fr_text_addf(
+            text,
+            "  lossy: shares of gradient bytes and of backward messages that go compressed\n");
+}
+
+static void text_infeasible(struct fr_text *text, const struct fr_app_search *r) {
+    if (!r->result.infeasible) return;
+    fr_text_addf(text, "\nleft out (a plan may count more than once)\n");
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        char line[128];
+        if (!r->result.because[i]) continue;
+        fr_text_addf(
+            text, "  %6" PRId64 "  %-24s e.g. %s: ", r->result.because[i], fr_reason_names[i],
+            fr_report_plan_line(&r->result.example[i].outcome.plan, line, sizeof line));
+        fr_report_reason(&r->job, &r->result.example[i].outcome, i, text);
+        fr_text_addf(text, "\n");
+    }
+}
+
+static void text_per_layer(struct fr_text *text, const struct fr_app_search *r) {
+    char time[40], moved[40], best[40];
+    if (!r->has_per_layer) return;
+    fr_text_addf(text,
+                 "\na grid per layer would take %s an iteration, %s of it moving activations "
+                 "between grids "
+                 "(one grid: %s):\n ",
+                 fr_render_quantity(r->per_layer.time_s, FR_QUANTITY_TIME, time, sizeof time),
+                 fr_quantity_format(r->per_layer.part_s[FR_PART_REDISTRIBUTION],
+                                    FR_QUANTITY_TIME, moved, sizeof moved),
+                 fr_render_quantity(r->result.top.items[0].outcome.time_s, FR_QUANTITY_TIME,
+                                    best, sizeof best));
+    for (int i = 0; i < r->per_layer.plan.n_layer_tp; i++)
+        fr_text_addf(text, " %" PRId64 "x%" PRId64, r->per_layer.plan.layer_tp[i],
+                     r->per_layer.ranks / r->per_layer.plan.layer_tp[i]);
+    fr_text_addf(text, "  (P_r x P_c; --set layer_tp=best predicts it)\n");
+}
+
+/* Of the best plan that compresses: below which rate of a rank's own share of the network its
+ * codecs pay, beside what the outermost level gives a rank when all send. */
+static void text_break_even(struct fr_text *text, const struct fr_app_search *r) {
+    const struct fr_levels *levels = &r->job.cluster.levels;
+    const struct fr_level *outer = &levels->level[levels->count - 1];
+    char rate[40];
+    for (size_t i = 0; i < r->result.top.count; i++) {
+        const struct fr_outcome *out = &r->result.top.items[i].outcome;
+        const double rates[] = {out->break_even_gradient_B_per_s,
+                                out->break_even_backward_B_per_s};
+        if (!(rates[0] > 0 || rates[1] > 0)) continue;
+        fr_text_addf(text, "\nbreak-even of %s plan:", i == 0 ? "the best" : "a compressed");
+        for (int k = 0; k < 2; k++)
+            if (rates[k] > 0)
+                fr_text_addf(text, " compressing %s pays below %s a rank;",
+                             k == 0 ? "gradients" : "backward messages",
+                             fr_quantity_format(rates[k], FR_QUANTITY_RATE, rate, sizeof rate));
+        fr_text_addf(text, "\nlevel %s gives a rank %s when all send\n", outer->name,
+                     fr_quantity_format(outer->rate_B_per_s / (double)outer->shared_by,
+                                        FR_QUANTITY_RATE, rate, sizeof rate));
+        return;
+    }
+}
+
+void fr_app_search_text(struct fr_text *text, const struct fr_app_search *r) {
+    const struct fr_search_result *result = &r->result;
+    char plan[128];
+    fr_render_inputs(text, &r->job);
+    fr_text_addf(text,
+                 "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
+                 fr_app_search_ranked_by(r), result->evaluated, result->feasible);
+    if (fr_app_search_note(r)) fr_text_addf(text, "note       %s\n", fr_app_search_note(r));
+    if (result->top.count) {
+        fr_text_addf(text, "\nbest       %s on %" PRId64 " ranks",
+                     fr_report_plan_line(&result->top.items[0].outcome.plan, plan, sizeof plan),
+                     result->top.items[0].outcome.ranks);
+        if (isfinite(fr_app_search_margin(r)))
+            fr_text_addf(
+                text, "; next is %s on %" PRId64 ", %+.2f %%",
+                fr_report_plan_line(&result->top.items[1].outcome.plan, plan, sizeof plan),
+                result->top.items[1].outcome.ranks, 100 * fr_app_search_margin(r));
+        fr_text_addf(text, "\n");
+        text_list(text, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
+        text_odds(text, r);
+        text_list(text, "Pareto: time, energy, memory, lossy", &result->pareto, 20);
+        text_per_layer(text, r);
+        text_break_even(text, r);
+    } else
+        fr_text_addf(text, "\nnothing feasible\n");
+    text_infeasible(text, r);
+}
