@@ -15,7 +15,8 @@ static void stream(float *x) {
 }
 
 static void product(float *x) {
-    fr_bench_multiply(x, FR_FP32, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, 0);
+    fr_bench_multiply(x, FR_FP32, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, 0,
+                      0);
 }
 
 /* Ranks start together, as the harness times its points. */

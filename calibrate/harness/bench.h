@@ -66,6 +66,10 @@ struct fr_bench {
     double *size_B; /**< messages to measure, ascending */
     int n_sizes;
     float *send, *recv; /**< as large as the largest message of any rank count */
+    /** Where they lie.  Calls go one after the other through the first `room` floats, so that a
+     *  message is as far from the processor as a step's is, whose data others have pushed out. */
+    float *send_room, *recv_room;
+    size_t room, turn;
     struct fr_point *points;
     int n_points, points_capacity;
     void **state; /**< [rows], each row's own */
@@ -143,8 +147,9 @@ fr_sampled fr_bench_collective_run;
 /** The row whose call carries out @p op. */
 const struct fr_bench_row *fr_bench_row_of(fr_op op);
 
-/** C = A B, row-major, m x k by k x n; operand set @p i of @p pool. */
-void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i);
+/** C = A B, row-major, m x k by k x n; operand set @p i of @p pool.
+ *  @param turn  mod 3: 0 as stored, 1 with A stored transposed, 2 with B */
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i, int turn);
 /** Bytes of one operand set: A, B and C, to whole cache lines. */
 size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k);
 enum { FR_BENCH_POOL_B = 64 << 20 }; /**< what the largest product of a table needs */

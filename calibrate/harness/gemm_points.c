@@ -1,5 +1,7 @@
 /* Matrix products on all ranks at once, as training runs them: row-major C = A B with A m x k,
- * B k x n, no transposition, one thread a rank.  The calls of a sample use one set of operands, so
+ * B k x n, one thread a rank.  The calls of a sample take turns: A and B as they are (a layer's
+ * output), A transposed (its input gradient), B transposed (its weight gradient), since libraries
+ * take up to three times as long over small transposed ones.  The calls of a sample use one set of operands, so
  * that small ones are in cache: what a training step pays above that, since its operands come from
  * a larger working set, is measured apart (bench/operands.c).  The sets of a batch are different. */
 #include "calibrate/harness/gemm_points.h"
@@ -19,17 +21,18 @@ size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k) {
     return ((a + b + c) * item_B(dtype) + 63) / 64 * 64;
 }
 
-void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i) {
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i, int turn) {
+    CBLAS_TRANSPOSE ta = turn % 3 == 1 ? CblasTrans : CblasNoTrans,
+                    tb = turn % 3 == 2 ? CblasTrans : CblasNoTrans;
+    int lda = turn % 3 == 1 ? m : k, ldb = turn % 3 == 2 ? k : n;
     size_t a_B = (size_t)m * (size_t)k * item_B(dtype),
            b_B = (size_t)k * (size_t)n * item_B(dtype);
     char *base = (char *)pool + (size_t)i * fr_bench_operands_B(dtype, m, n, k);
     void *pa = base, *pb = base + a_B, *pc = base + a_B + b_B;
     if (dtype == FR_FP64)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0, pa, k, pb, n, 0.0,
-                    pc, n);
+        cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, pa, lda, pb, ldb, 0.0, pc, n);
     else
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, pa, k, pb, n,
-                    0.0f, pc, n);
+        cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f, pa, lda, pb, ldb, 0.0f, pc, n);
 }
 
 void *fr_bench_pool(size_t size_B) {
@@ -50,7 +53,7 @@ fr_status fr_gemm_run(void *context, int calls, struct fr_error *err) {
     const struct fr_point *p = work->point;
     (void)err;
     for (int i = 0; i < calls * p->batch; i++)
-        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i % p->batch);
+        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i % p->batch, i / p->batch);
     return FR_OK;
 }
 

@@ -73,6 +73,10 @@ static fr_status share(struct fr_bench *bench, fr_status status, struct fr_error
     return fr_fail(err, (fr_status)told[0], bench->options.samples, "rank 0 says why");
 }
 
+/* Floats of each buffer that messages take turns in: more than a private cache holds, less than the
+ * last one. */
+enum { ROTATION = (8 << 20) / sizeof(float) };
+
 static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     double largest_B = 8;
     for (int i = 0; i < bench->n_sizes; i++)
@@ -80,8 +84,10 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     if (bench->options.max_size_B > largest_B) largest_B = bench->options.max_size_B;
     /* A buffer rounded up to whole parts is at most p floats larger. */
     size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
-    bench->send = fr_pages_alloc(count * sizeof *bench->send);
-    bench->recv = fr_pages_alloc(count * sizeof *bench->recv);
+    if (!bench->provenance.simulated && count < ROTATION) count = ROTATION;
+    bench->room = count < ROTATION ? count : ROTATION;
+    bench->send = bench->send_room = fr_pages_alloc(count * sizeof *bench->send);
+    bench->recv = bench->recv_room = fr_pages_alloc(count * sizeof *bench->recv);
     bench->state = calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
     if (!bench->send || !bench->recv || !bench->state)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);
@@ -137,7 +143,7 @@ void fr_bench_close(struct fr_bench *bench) {
     free(bench->state);
     free(bench->points);
     free(bench->size_B);
-    free(bench->send);
-    free(bench->recv);
+    free(bench->send_room);
+    free(bench->recv_room);
     free(bench->node_of);
 }

@@ -1,4 +1,4 @@
-/* MPI_Allgather: every rank's part to all, floats, the same buffers every time as a training step uses its own. */
+/* MPI_Allgather: every rank's part to all, floats. */
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {

@@ -1,4 +1,4 @@
-/* MPI_Allreduce: the sum to all, floats, the same buffers every time as a training step uses its own. */
+/* MPI_Allreduce: the sum to all, floats. */
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {

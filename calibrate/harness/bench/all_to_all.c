@@ -1,4 +1,4 @@
-/* MPI_Alltoall: a part from each to each, floats, the same buffers every time as a training step uses its own. */
+/* MPI_Alltoall: a part from each to each, floats. */
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {

@@ -1,4 +1,4 @@
-/* MPI_Bcast: from rank 0, floats, the same buffers every time as a training step uses its own. */
+/* MPI_Bcast: from rank 0, floats. */
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {

@@ -75,7 +75,7 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
     (void)err;
     for (int i = 0; i < calls; i++) {
         rotation->at = (rotation->at + 1) % n_sets;
-        fr_bench_multiply(rotation->pool, p->dtype, p->m, p->n, p->k, rotation->at);
+        fr_bench_multiply(rotation->pool, p->dtype, p->m, p->n, p->k, rotation->at, 0);
     }
     return FR_OK;
 }

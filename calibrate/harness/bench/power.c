@@ -16,7 +16,7 @@ static fr_status work(struct fr_bench *bench, int state, void *pool, struct fr_e
     if (state == FR_POWER_IDLE)
         nanosleep(&nap, NULL);
     else if (state == FR_POWER_BUSY)
-        fr_bench_multiply(pool, FR_FP32, DIM, DIM, DIM, 0);
+        fr_bench_multiply(pool, FR_FP32, DIM, DIM, DIM, 0, 0);
     else
         for (int i = 0; i < CHUNK; i++)
             FR_MPI_TRY(MPI_Allreduce(bench->send, bench->recv, count, MPI_FLOAT, MPI_SUM,
