@@ -51,12 +51,13 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
 
 static double codec_s(const struct fr_job *job, const struct fr_compression *codec,
                       const struct fr_codec_args *a, bool encode, bool decode,
-                      uint32_t *extrapolated) {
+                      double working_set_B, uint32_t *extrapolated) {
     struct fr_codec_work work = {0};
     bool outside = false;
     if (encode) codec->encode(a, &work);
     if (decode) codec->decode(a, &work);
-    double time_s = fr_codec_time_s(&job->cluster.device, job->workload.dtype, &work, &outside);
+    double time_s = fr_codec_time_s(&job->cluster.device, job->workload.dtype, &work,
+                                    working_set_B, &outside);
     if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
     return time_s;
 }
@@ -73,16 +74,16 @@ static void price_backward_codec(const struct fr_job *job, const struct fr_plan 
     p->scope = c->scope;
     p->small_message_B = fmin(c->codec->sent_B(&a), p->message_B);
     if (c->scope == FR_SCOPE_NONE || plan->pp == 1) return;
-    p->encode_s = codec_s(job, c->codec, &a, true, false, extrapolated);
-    p->decode_s = codec_s(job, c->codec, &a, false, true, extrapolated);
+    p->encode_s = codec_s(job, c->codec, &a, true, false, 0, extrapolated);
+    p->decode_s = codec_s(job, c->codec, &a, false, true, 0, extrapolated);
     p->codec_B = c->codec->kept_B(&a);
 }
 
 /* The matrices of a stage's layers on one rank go compressed one by one; biases, norms and the
  * embedding do not.  PowerSGD all-reduces P, then Q: their bytes together are priced as one. */
 static void price_gradient_codec(const struct fr_job *job, const struct fr_plan *plan,
-                                 int32_t i, double all_B, struct fr_pipeline *p,
-                                 uint32_t *extrapolated) {
+                                 int32_t i, double all_B, double working_set_B,
+                                 struct fr_pipeline *p, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
     double value_B = fr_dtype_size_B(job->workload.gradient_dtype), whole_B = 0, sent_B = 0;
     struct fr_codec_args shapes[8];
@@ -98,8 +99,8 @@ static void price_gradient_codec(const struct fr_job *job, const struct fr_plan 
         if (small_B >= matrix_B) continue; /* a rank too high to help leaves it as it is */
         whole_B += layers * matrix_B;
         sent_B += layers * small_B;
-        p->stage[i].gradient_codec_s +=
-            layers * codec_s(job, c->codec, &shapes[k], true, true, extrapolated);
+        p->stage[i].gradient_codec_s += layers * codec_s(job, c->codec, &shapes[k], true, true,
+                                                         working_set_B, extrapolated);
         p->stage[i].codec_B += layers * c->codec->kept_B(&shapes[k]);
     }
     p->stage[i].gradient_B = all_B - whole_B + sent_B;
@@ -137,9 +138,10 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
     stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
     p->gradient_B += stage->gradient_B + stage->common_B;
-    price_gradient_codec(job, plan, i, stage->gradient_B, p, extrapolated);
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
+    price_gradient_codec(job, plan, i, stage->gradient_B, fr_footprint_update_B(&footprint), p,
+                         extrapolated);
     stage->optimizer_s =
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
                              work.parameters_rank * fr_workload_update_B(&job->workload),

@@ -2,6 +2,7 @@
  * them is priced alike by every way of pricing. */
 #include <math.h>
 
+#include "models/compression.h"
 #include "models/cost.h"
 #include "models/footprint.h"
 #include "tests/job.h"
@@ -138,6 +139,25 @@ static void small_steps_gain(void **state) {
     assert_true(gain[0] > 0);
 }
 
+/* A matrix just made is coded out of cache, and one from a larger set pays for its operands, once a
+ * product, and its passes at that set's rate. */
+static void codecs_read_from_the_working_set(void **state) {
+    (void)state;
+    const char *const sets[] = {MEMORY, SETS, NULL};
+    struct fr_job job;
+    bool outside = false;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    const struct fr_device *d = &job.cluster.device;
+    const struct fr_codec_work work = {
+        .gemm = {{{256, 8, 256, 1}, 1}}, .n_gemms = 1, .moved_B = 4e5};
+    double made_s = fr_codec_time_s(d, FR_FP32, &work, 0, &outside),
+           there_s = fr_codec_time_s(d, FR_FP32, &work, 64e6, &outside);
+    double operands_B = (256 * 256 + 2 * 256 * 8) * 4.0;
+    FR_NEAR(there_s - made_s, operands_B / 8e9 - operands_B / 1e15 + 4e5 / 10e9 - 4e5 / 80e9,
+            1e-9);
+    fr_job_free(&job);
+}
+
 /* A share of noise lengthens what is computed by that share, and nothing else. */
 static void noise_lengthens_compute(void **state) {
     (void)state;
@@ -189,6 +209,7 @@ int main(void) {
         cmocka_unit_test(kinds_of_traffic),
         cmocka_unit_test(equal_rates_change_nothing),
         cmocka_unit_test(small_steps_gain),
+        cmocka_unit_test(codecs_read_from_the_working_set),
         cmocka_unit_test(noise_lengthens_compute),
         cmocka_unit_test(footprint),
         cmocka_unit_test(bad_sets_are_refused),
