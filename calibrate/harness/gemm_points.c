@@ -1,9 +1,9 @@
 /* Matrix products on all ranks at once, as training runs them: row-major C = A B with A m x k,
  * B k x n, one thread a rank.  The calls of a sample take turns: A and B as they are (a layer's
  * output), A transposed (its input gradient), B transposed (its weight gradient), since libraries
- * take up to three times as long over small transposed ones.  The calls of a sample use one set of operands, so
- * that small ones are in cache: what a training step pays above that, since its operands come from
- * a larger working set, is measured apart (bench/operands.c).  The sets of a batch are different. */
+ * take up to three times as long over small transposed ones.  They use one set of operands, so that
+ * small ones are in cache: what a training step pays above that, since its operands come from a
+ * larger working set, is measured apart (bench/operands.c).  The sets of a batch are different. */
 #include "calibrate/harness/gemm_points.h"
 
 #include <cblas.h>
