@@ -187,7 +187,8 @@ static void check(const char *before, size_t before_length) {
     struct fr_error err;
     if (!data && before_length == 0) return;
     while (before_length > 0 && before[before_length - 1] != '\n') before_length--;
-    if (!data || length < before_length || memcmp(data, before, before_length) != 0)
+    if (!data || length < before_length ||
+        (before_length > 0 && memcmp(data, before, before_length) != 0))
         stop_test("what was measured before is gone");
     if (length > 0 && fr_samples_parse(data, length, "samples", &samples, &err) != FR_OK) {
         fprintf(stderr, "%s: %s\n", err.where, err.detail);
