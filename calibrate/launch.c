@@ -150,8 +150,6 @@ static fr_status translate(const char *launcher, int status, struct fr_error *er
         return fr_fail(err, FR_ERR_INPUT, launcher, "the job refused what it was to work on");
     if (code == fr_status_exit_code(FR_ERR_USAGE))
         return fr_fail(err, FR_ERR_USAGE, launcher, "the job refused its command line");
-    if (code == fr_status_exit_code(FR_ERR_INPUT))
-        return fr_fail(err, FR_ERR_INPUT, launcher, "the job refused what it was given");
     /* Launchers hand on the signal that ended a rank as 128 + signal, as shells do. */
     int ended_by = code < 0 ? WTERMSIG(status) : code > 128 ? code - 128 : 0;
     if (ended_by)
