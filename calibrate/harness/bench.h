@@ -66,9 +66,8 @@ struct fr_bench {
     double *size_B; /**< messages to measure, ascending */
     int n_sizes;
     float *send, *recv; /**< as large as the largest message of any rank count */
-    /** Where they lie.  Calls go one after the other through the first `room` floats, so that a
+    /** Collectives go one after the other through the first `room` floats of both, so that a
      *  message is as far from the processor as a step's is, whose data others have pushed out. */
-    float *send_room, *recv_room;
     size_t room, turn;
     struct fr_point *points;
     int n_points, points_capacity;
@@ -80,7 +79,8 @@ struct fr_work {
     struct fr_bench *bench;
     const struct fr_point *point;
     void *state;
-    double stopped_s; /**< set by a run that goes on after what it times is done */
+    float *send, *recv; /**< of a collective's call: its turn of the bench's */
+    double stopped_s;   /**< set by a run that goes on after what it times is done */
 };
 
 struct fr_bench_row {
@@ -144,6 +144,9 @@ fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench
 void fr_bench_collective_head(const struct fr_bench *bench, const struct fr_point *point,
                               struct fr_text *text);
 fr_sampled fr_bench_collective_run;
+/** The same @p calls of another row's collective on the point's team. */
+fr_status fr_bench_collective_calls(struct fr_work *work, const struct fr_bench_row *row,
+                                    int calls, struct fr_error *err);
 /** The row whose call carries out @p op. */
 const struct fr_bench_row *fr_bench_row_of(fr_op op);
 

@@ -86,8 +86,8 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     size_t count = (size_t)(largest_B / sizeof(float)) + (size_t)bench->n_ranks;
     if (!bench->provenance.simulated && count < ROTATION) count = ROTATION;
     bench->room = count < ROTATION ? count : ROTATION;
-    bench->send = bench->send_room = fr_pages_alloc(count * sizeof *bench->send);
-    bench->recv = bench->recv_room = fr_pages_alloc(count * sizeof *bench->recv);
+    bench->send = fr_pages_alloc(count * sizeof *bench->send);
+    bench->recv = fr_pages_alloc(count * sizeof *bench->recv);
     bench->state = calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
     if (!bench->send || !bench->recv || !bench->state)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);
@@ -143,7 +143,7 @@ void fr_bench_close(struct fr_bench *bench) {
     free(bench->state);
     free(bench->points);
     free(bench->size_B);
-    free(bench->send_room);
-    free(bench->recv_room);
+    free(bench->send);
+    free(bench->recv);
     free(bench->node_of);
 }

@@ -124,26 +124,28 @@ void fr_bench_collective_head(const struct fr_bench *bench, const struct fr_poin
 }
 
 /* The next place for a message, in whole cache lines; those that fill the room stay. */
-static void rotate(struct fr_bench *bench, int count) {
+static void take_turn(struct fr_work *work) {
     enum { LINE = 16 };
-    size_t n = ((size_t)count + LINE - 1) / LINE * LINE;
+    struct fr_bench *bench = work->bench;
+    size_t n = ((size_t)work->point->count + LINE - 1) / LINE * LINE;
     bench->turn = bench->turn + 2 * n <= bench->room ? bench->turn + n : 0;
-    bench->send = bench->send_room + bench->turn;
-    bench->recv = bench->recv_room + bench->turn;
+    work->send = bench->send + bench->turn;
+    work->recv = bench->recv + bench->turn;
 }
 
-/* Other rows send from the beginning of the buffers. */
+fr_status fr_bench_collective_calls(struct fr_work *work, const struct fr_bench_row *row,
+                                    int calls, struct fr_error *err) {
+    for (int i = 0; i < calls; i++) {
+        take_turn(work);
+        int code = row->call(work);
+        if (code != MPI_SUCCESS) return fr_mpi_failed(code, row->name, err);
+    }
+    return FR_OK;
+}
+
 fr_status fr_bench_collective_run(void *context, int calls, struct fr_error *err) {
     struct fr_work *work = context;
-    struct fr_bench *bench = work->bench;
-    int code = MPI_SUCCESS;
-    for (int i = 0; i < calls && code == MPI_SUCCESS; i++) {
-        rotate(bench, work->point->count);
-        code = work->point->row->call(work);
-    }
-    bench->send = bench->send_room;
-    bench->recv = bench->recv_room;
-    return code == MPI_SUCCESS ? FR_OK : fr_mpi_failed(code, work->point->row->name, err);
+    return fr_bench_collective_calls(work, work->point->row, calls, err);
 }
 
 const struct fr_bench_row *fr_bench_row_of(fr_op op) {

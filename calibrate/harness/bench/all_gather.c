@@ -2,10 +2,10 @@
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {
-    const struct fr_bench *b = work->bench;
     const struct fr_point *p = work->point;
     int part = p->count / p->team->n_ranks;
-    return MPI_Allgather(b->send, part, MPI_FLOAT, b->recv, part, MPI_FLOAT, p->team->call);
+    return MPI_Allgather(work->send, part, MPI_FLOAT, work->recv, part, MPI_FLOAT,
+                         p->team->call);
 }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {

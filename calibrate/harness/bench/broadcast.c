@@ -2,9 +2,8 @@
 #include "calibrate/harness/bench.h"
 
 static int call(const struct fr_work *work) {
-    const struct fr_bench *b = work->bench;
     const struct fr_point *p = work->point;
-    return MPI_Bcast(b->recv, p->count, MPI_FLOAT, 0, p->team->call);
+    return MPI_Bcast(work->recv, p->count, MPI_FLOAT, 0, p->team->call);
 }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {

@@ -178,10 +178,8 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
     struct arrays arrays = {
         .k = fr_kernels_of(FR_FP32), .x = block->values, .n = array_length(work->point)};
     (void)err;
-    for (size_t i = 0; i < VECTORS; i++) {
-        size_t n = arrays.n / COLUMNS > COLUMNS ? arrays.n / COLUMNS : COLUMNS;
-        arrays.vector[i] = block->vectors + i * n;
-    }
+    size_t longest = arrays.n / COLUMNS > COLUMNS ? arrays.n / COLUMNS : COLUMNS;
+    for (size_t i = 0; i < VECTORS; i++) arrays.vector[i] = block->vectors + i * longest;
     /* What another loop left may be zeros, and moments that decay towards them become denormal
      * numbers, at a fifth of the speed.  A visit's first call is not among its samples. */
     if (block->filled != work->point) fill(block, loop->arrays * arrays.n);

@@ -39,10 +39,8 @@ static void head(const struct fr_bench *bench, const struct fr_point *point,
 }
 
 static fr_status run(void *context, int calls, struct fr_error *err) {
-    const struct fr_work *work = context;
-    const struct fr_bench_row *row = fr_bench_row_of(ops[work->point->part]);
-    for (int i = 0; i < calls; i++) FR_MPI_TRY(row->call(work));
-    return FR_OK;
+    struct fr_work *work = context;
+    return fr_bench_collective_calls(work, fr_bench_row_of(ops[work->point->part]), calls, err);
 }
 
 const struct fr_bench_row fr_bench_segmented = {

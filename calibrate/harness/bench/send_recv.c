@@ -4,18 +4,17 @@
 
 static int call(const struct fr_work *work) {
     enum { TAG = 8 };
-    const struct fr_bench *b = work->bench;
     const struct fr_point *p = work->point;
     MPI_Comm comm = p->team->call;
     int other = 1 - p->team->rank, code;
     if (p->team->rank == 0) {
-        code = MPI_Send(b->send, p->count, MPI_FLOAT, other, TAG, comm);
+        code = MPI_Send(work->send, p->count, MPI_FLOAT, other, TAG, comm);
         if (code != MPI_SUCCESS) return code;
-        return MPI_Recv(b->recv, p->count, MPI_FLOAT, other, TAG, comm, MPI_STATUS_IGNORE);
+        return MPI_Recv(work->recv, p->count, MPI_FLOAT, other, TAG, comm, MPI_STATUS_IGNORE);
     }
-    code = MPI_Recv(b->recv, p->count, MPI_FLOAT, other, TAG, comm, MPI_STATUS_IGNORE);
+    code = MPI_Recv(work->recv, p->count, MPI_FLOAT, other, TAG, comm, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) return code;
-    return MPI_Send(b->send, p->count, MPI_FLOAT, other, TAG, comm);
+    return MPI_Send(work->send, p->count, MPI_FLOAT, other, TAG, comm);
 }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
