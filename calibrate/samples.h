@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "models/collective.h"
@@ -253,6 +254,9 @@ void fr_sample_line_source(const struct fr_sample_source *source, int index,
                            struct fr_text *line);
 /** A head as people read it: "collective op=all_reduce ranks=4 level=node size_B=1024". */
 void fr_sample_key(const char *head, char *key, size_t capacity);
+
+/** Begin a line of @p kind; the writer keeps @p line, which is empty. */
+struct fr_json_writer fr_sample_begin(struct fr_text *line, const char *kind);
 
 /** Write @p line with one write(2) to @p fd (opened O_APPEND) and free it.
  *  @return FR_OK or FR_ERR_IO. */

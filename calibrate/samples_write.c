@@ -19,7 +19,7 @@ const char *const fr_quality_names[] = {"measured", "sampled", "estimated", "una
 const char *const fr_sample_state_names[] = {"converged", "unconverged", NULL};
 const char *const fr_sample_end_names[] = {"complete", "budget", "signal", NULL};
 
-static struct fr_json_writer begin(struct fr_text *line, const char *kind) {
+struct fr_json_writer fr_sample_begin(struct fr_text *line, const char *kind) {
     struct fr_json_writer w = {.text = line};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "kind", kind);
@@ -64,7 +64,7 @@ void fr_sample_line_provenance(const struct fr_provenance *p, struct fr_text *li
 }
 
 void fr_sample_head_collective(const struct fr_sample_collective *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "collective");
+    struct fr_json_writer w = fr_sample_begin(line, "collective");
     fr_json_add_string(&w, "op", fr_op_names[s->op]);
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
@@ -82,7 +82,7 @@ void fr_sample_head_collective(const struct fr_sample_collective *s, struct fr_t
 }
 
 void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "gemm");
+    struct fr_json_writer w = fr_sample_begin(line, "gemm");
     fr_json_add_string(&w, "dtype", fr_dtype_names[s->dtype]);
     fr_json_add_integer(&w, "m", s->m);
     fr_json_add_integer(&w, "n", s->n);
@@ -91,7 +91,7 @@ void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
 }
 
 void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "memory");
+    struct fr_json_writer w = fr_sample_begin(line, "memory");
     if (s->kernel != FR_TRAFFIC_STREAM)
         fr_json_add_string(&w, "kernel", fr_traffic_names[s->kernel]);
     fr_json_add_number(&w, "size_B", s->size_B);
@@ -105,11 +105,11 @@ void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *lin
 
 void fr_sample_head_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {
     (void)s;
-    begin(line, "kernel");
+    fr_sample_begin(line, "kernel");
 }
 
 void fr_sample_head_pairs(const struct fr_sample_pairs *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "pairs");
+    struct fr_json_writer w = fr_sample_begin(line, "pairs");
     fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
     fr_json_add_string(&w, "direction", fr_sample_direction_names[s->direction]);
     fr_json_add_integer(&w, "pairs", s->n_pairs);
@@ -117,7 +117,7 @@ void fr_sample_head_pairs(const struct fr_sample_pairs *s, struct fr_text *line)
 }
 
 void fr_sample_head_overlap(const struct fr_sample_overlap *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "overlap");
+    struct fr_json_writer w = fr_sample_begin(line, "overlap");
     fr_json_add_string(&w, "op", fr_op_names[s->op]);
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     fr_json_add_string(&w, "level", fr_sample_level_names[s->level]);
@@ -129,7 +129,7 @@ void fr_sample_head_overlap(const struct fr_sample_overlap *s, struct fr_text *l
 }
 
 void fr_sample_head_codec(const struct fr_sample_codec *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "codec");
+    struct fr_json_writer w = fr_sample_begin(line, "codec");
     fr_json_add_string(&w, "codec", "powersgd");
     fr_json_add_string(&w, "part", fr_sample_codec_names[s->part]);
     fr_json_add_integer(&w, "m", s->m);
@@ -138,7 +138,7 @@ void fr_sample_head_codec(const struct fr_sample_codec *s, struct fr_text *line)
 }
 
 void fr_sample_head_power(const struct fr_sample_power *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "power");
+    struct fr_json_writer w = fr_sample_begin(line, "power");
     fr_json_add_string(&w, "state", fr_sample_power_names[s->state]);
     fr_json_add_string(&w, "quality", fr_quality_names[s->quality]);
     fr_json_add_string(&w, "meter", s->meter);
@@ -155,7 +155,7 @@ FR_SAMPLE_HEADS(FR_SAMPLE_LINE)
 
 void fr_sample_line_point(const struct fr_sample_point *s, const int *outliers,
                           struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "point");
+    struct fr_json_writer w = fr_sample_begin(line, "point");
     fr_json_add_string(&w, "point", s->key);
     fr_json_add_integer(&w, "launch", s->launch);
     fr_json_add_integer(&w, "n", s->n);
@@ -173,7 +173,7 @@ void fr_sample_line_point(const struct fr_sample_point *s, const int *outliers,
 }
 
 void fr_sample_line_end(const struct fr_sample_end *s, struct fr_text *line) {
-    struct fr_json_writer w = begin(line, "end");
+    struct fr_json_writer w = fr_sample_begin(line, "end");
     fr_json_add_integer(&w, "launch", s->launch);
     fr_json_add_string(&w, "reason", fr_sample_end_names[s->reason]);
     fr_json_add_integer(&w, "unconverged", s->unconverged);

@@ -209,6 +209,7 @@ double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int
     return layer->repeat * (p.compute_s + p.launch_s + p.tp_s + p.dp_s);
 }
 
+/* A method sets whatever it does not add to; what it adds to begins at 0. */
 static void layer_work(const struct fr_job *job, const struct fr_plan *plan, int i,
                        const struct fr_shard *shard, struct fr_layer_work *work) {
     work->n_gemms = work->n_comms = 0;

@@ -6,10 +6,11 @@
  *  again backward.  An expert then has, in the mean, n = T k ep / E rows; the fullest rank has
  *  `imbalance` times as many (an input: routers differ), but no more than `capacity` times n where
  *  tokens beyond that are dropped.  Experts are as wide as `expert_ffn`; a router of h x E sends.
- *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and show as
- *  far as they outlast them.  All layers are alike.  With `etp` 1 an expert is whole on its rank, the tp ranks each bring their share
- *  of a divided sequence, and ep counts them too (Megatron-Core's expert tensor parallelism of 1).  The experts' gradients go over all replicas as the others do, though in truth
- *  over replicas / ep with as many bytes a rank. */
+ *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
+ *  show as far as they outlast them.  All layers are alike.  With `etp` 1 an expert is whole on its
+ *  rank, the tp ranks each bring their share of a divided sequence, and ep counts them too
+ *  (Megatron-Core's expert tensor parallelism of 1).  The experts' gradients go over all replicas as
+ *  the others do, though in truth over replicas / ep with as many bytes a rank. */
 #ifndef FR_MODELS_EXPERTS_H
 #define FR_MODELS_EXPERTS_H
 

@@ -130,8 +130,8 @@ double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
 
 /* Counted from the list of what a layer does: two norms, four to five products, the heads, an
  * activation, two residual additions; a choice of experts adds the router's product and its top
- * ones, and rows put in order, sent, brought back and added up; a cross-attention adds a norm, two products, its heads and
- * a residual addition. */
+ * ones, and rows put in order, sent, brought back and added up; a cross-attention adds a norm, two
+ * products, its heads and a residual addition. */
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
     double choice = t->experts > 1 ? 6 : 0;
     return (t->gated ? 10 : 9) + choice + fr_transformer_head_kernels(t, tp);

@@ -60,12 +60,18 @@ static fr_status one_node(struct fr_reproduction *r, struct fr_error *err) {
 
 /* ---- runs on several nodes ---------------------------------------------------------------- */
 
+/* The coefficients of links, of a node and of the network. */
+static uint32_t links(void) {
+    uint32_t mask = 0;
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if (fr_coefficients[j].group == FR_GROUP_NETWORK) mask |= (uint32_t)1 << j;
+    return mask;
+}
+
 /* Device and host of one node's runs are held; tp's link and the network are refitted. */
 static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster *prior,
                              const struct fr_table_set *multi, const struct fr_table_set *one,
                              struct fr_error *err) {
-    static const char *const refitted[] = {"node_latency", "node_bandwidth", "network_latency",
-                                           "network_bandwidth"};
     static const struct fr_table_limits limits = {
         .mean = 0.09, .median = 0.065, FR_TABLE_COVERED};
     static const struct fr_table_plan table = {
@@ -77,9 +83,7 @@ static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster 
     struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = fr_tune(prior, one->use, one->n, &options, tuned, err);
-    options.held = ~(uint32_t)0;
-    for (size_t k = 0; k < sizeof refitted / sizeof *refitted; k++)
-        options.held &= ~((uint32_t)1 << fr_coefficient_find(refitted[k]));
+    options.held = ~links();
     if (status == FR_OK)
         status =
             fr_procedure_cross(r, &table, &tuned->cluster, multi, whole_plan, &options, err);
@@ -220,11 +224,9 @@ static fr_status links_of(const struct transfer *x, const struct fr_cluster *pri
     if (status == FR_OK) status = fr_tune(prior, set.use, set.n, &usual, tuned, err);
     fr_table_free(&set);
     FR_TRY(status);
+    options->held = links();
     for (int j = 0; j < fr_coefficient_count(); j++)
-        if (fr_coefficients[j].group == FR_GROUP_NETWORK) {
-            options->held |= (uint32_t)1 << j;
-            sigmas[j] = tuned->tuned[j].sigma;
-        }
+        if (options->held >> j & 1) sigmas[j] = tuned->tuned[j].sigma;
     options->sigmas = sigmas;
     return FR_OK;
 }

@@ -14,6 +14,7 @@ static const char *const model[] = {"model", NULL};
 
 #define IN_TURN "fitted on one model, all others predicted, each in turn"
 #define DGXC .file = "training/dgxc_benchmarking.csv", .prior = "dgx-h100"
+#define BRIDGE .file = "training/megatron_bridge.csv"
 #define MPT .file = "training/llmfoundry_mpt_fsdp.csv"
 
 static const struct recipe {
@@ -37,23 +38,23 @@ static const struct recipe {
      DGXC,
      .take = {.dtype = "fp8", .sharded = "no", .experts = "no", .device = "H100"}},
     {.table = {"bridge_moe", IN_TURN, &reported},
-     .file = "training/megatron_bridge.csv",
+     BRIDGE,
      .prior = "dgx-h100",
      .take = {.dtype = "fp8", .sharded = "no", .experts = "yes", .device = "H100"}},
     {.table = {"bridge_b200", IN_TURN, &reported},
-     .file = "training/megatron_bridge.csv",
+     BRIDGE,
      .prior = "dgx-b200",
      .take = {.dtype = "fp8", .device = "DGX-B200"}},
     {.table = {"bridge_b300", IN_TURN, &reported},
-     .file = "training/megatron_bridge.csv",
+     BRIDGE,
      .prior = "dgx-b300",
      .take = {.dtype = "fp8", .device = "DGX-B300"}},
     {.table = {"bridge_gb200", IN_TURN, &reported},
-     .file = "training/megatron_bridge.csv",
+     BRIDGE,
      .prior = "gb200-nvl72",
      .take = {.dtype = "fp8", .device = "GB200"}},
     {.table = {"bridge_gb300", IN_TURN, &reported},
-     .file = "training/megatron_bridge.csv",
+     BRIDGE,
      .prior = "gb300-nvl72",
      .take = {.dtype = "fp8", .device = "GB300"}},
     {.table = {"mpt/a100_40gb", IN_TURN, &reported},

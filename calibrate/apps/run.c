@@ -42,35 +42,32 @@ static fr_status steps(void *context, int calls, struct fr_error *err) {
     return FR_OK;
 }
 
-static fr_status put(struct session *s, struct fr_text *line, struct fr_error *err) {
-    if (s->rank == 0) return fr_sample_put(s->fd, s->job->out, line, err);
-    fr_text_free(line);
+/* End the line; rank 0 writes it, the others drop theirs. */
+static fr_status put(struct session *s, struct fr_json_writer *w, struct fr_error *err) {
+    fr_json_end_object(w);
+    fr_text_add(w->text, "\n", 1);
+    if (s->rank == 0) return fr_sample_put(s->fd, s->job->out, w->text, err);
+    fr_text_free(w->text);
     return FR_OK;
 }
 
 static fr_status put_times(struct session *s, const struct fr_real_item *item, int pass,
                            const double *time_s, int n, struct fr_error *err) {
     struct fr_text line = {0};
-    struct fr_json_writer w = {.text = &line};
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "kind", "run");
+    struct fr_json_writer w = fr_sample_begin(&line, "run");
     fr_json_add_integer(&w, "id", item->id);
     fr_json_add_integer(&w, "pass", pass);
     fr_json_key(&w, "time_s");
     fr_json_begin_array(&w);
     for (int i = 0; i < n; i++) fr_json_put_number(&w, time_s[i]);
     fr_json_end_array(&w);
-    fr_json_end_object(&w);
-    fr_text_add(&line, "\n", 1);
-    return put(s, &line, err);
+    return put(s, &w, err);
 }
 
 static fr_status put_phases(struct session *s, const struct fr_real_item *item, int pass,
                             const double mean_s[4], struct fr_error *err) {
     struct fr_text line = {0};
-    struct fr_json_writer w = {.text = &line};
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "kind", "phases");
+    struct fr_json_writer w = fr_sample_begin(&line, "phases");
     fr_json_add_integer(&w, "id", item->id);
     fr_json_add_integer(&w, "pass", pass);
     fr_json_add_number(&w, "step_s", mean_s[0]);
@@ -78,22 +75,16 @@ static fr_status put_phases(struct session *s, const struct fr_real_item *item, 
     fr_json_add_number(&w, "launch_s", fmax(0, mean_s[0] - mean_s[1] - mean_s[2] - mean_s[3]));
     fr_json_add_number(&w, "collective_s", mean_s[2]);
     fr_json_add_number(&w, "wait_s", mean_s[3]);
-    fr_json_end_object(&w);
-    fr_text_add(&line, "\n", 1);
-    return put(s, &line, err);
+    return put(s, &w, err);
 }
 
 static fr_status put_job(struct session *s, struct fr_error *err) {
     struct fr_text line = {0};
-    struct fr_json_writer w = {.text = &line};
     if (!s->job->machine) return FR_OK;
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "kind", "job");
+    struct fr_json_writer w = fr_sample_begin(&line, "job");
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     fr_json_add_string(&w, "machine", s->job->machine);
-    fr_json_end_object(&w);
-    fr_text_add(&line, "\n", 1);
-    return put(s, &line, err);
+    return put(s, &w, err);
 }
 
 /* Before each pass and after the last, so that a change on the way shows as well.  Simulated
@@ -101,20 +92,16 @@ static fr_status put_job(struct session *s, struct fr_error *err) {
 static fr_status put_reference(struct session *s, int pass, struct fr_error *err) {
     struct fr_reference reference = {0};
     struct fr_text line = {0};
-    struct fr_json_writer w = {.text = &line};
     if (SIMULATED) return FR_OK;
     FR_TRY(fr_reference_measure(MPI_COMM_WORLD, &reference, err));
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "kind", "reference");
+    struct fr_json_writer w = fr_sample_begin(&line, "reference");
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     fr_json_add_integer(&w, "pass", pass);
     fr_json_add_number(&w, "set_B", FR_REFERENCE_SET_B);
     fr_json_add_number(&w, "stream_s_per_B", reference.stream_s_per_B);
     fr_json_add_integer(&w, "edge", FR_REFERENCE_EDGE);
     fr_json_add_number(&w, "product_s", reference.product_s);
-    fr_json_end_object(&w);
-    fr_text_add(&line, "\n", 1);
-    return put(s, &line, err);
+    return put(s, &w, err);
 }
 
 static int ascending(const void *a, const void *b) {

@@ -2,9 +2,9 @@
  *
  * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence
  * parallelism with tp, a distributed optimiser and gradients at 16 bits beside the backward pass;
- * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1), exchanged
- * beside another micro-batch's work (their moe_a2a_overlap) where a schedule interleaves them, and
- * as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the
+ * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1),
+ * exchanged beside another micro-batch's work (their moe_a2a_overlap) where a schedule interleaves
+ * them, and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the
  * same row, and such rows are left out, as are 4-bit formats, dropped tokens and fine-tuning. */
 #include "calibrate/runs.h"
 

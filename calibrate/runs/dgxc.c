@@ -2,10 +2,10 @@
  *
  * Titles name the model, which a preset describes.  NeMo's Megatron recipes run fused attention,
  * sequence parallelism with tp, a distributed optimiser and gradients reduced at 16 bits beside the
- * backward pass, without recomputation; experts are divided over tp as the other products (Megatron-Core before
- * expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run fully sharded.  Fine-tuning
- * packs sequences and freezes weights, and is left out; so are recipes run with fewer layers than
- * the model. */
+ * backward pass, without recomputation; experts are divided over tp as the other products
+ * (Megatron-Core before expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run
+ * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out; so are recipes
+ * run with fewer layers than the model. */
 #include "calibrate/runs.h"
 
 #include <inttypes.h>
