@@ -114,9 +114,6 @@ static void add_coverage(struct fr_reproduction *r, const char *name, const stru
     if (r->failed) return;
     fr_reproduce_judge(r, (s->coverage >= l->covered_from && s->coverage <= l->covered_to) ||
                               (all > 0.1 && s->coverage >= l->covered_from));
-    /* Of a table that only reports, a miss is shown and not claimed. */
-    if (l->mean == 0 && !r->rows[r->count - 1].holds)
-        r->rows[r->count - 1].role = FR_ROLE_NOT_EXPLAINED;
 }
 
 fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,

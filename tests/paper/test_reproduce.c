@@ -18,11 +18,27 @@ static const struct fr_reproduce_row *row(const struct fr_reproduction *r, const
     return NULL;
 }
 
+/* Rows that nothing here explains, and that come out all the same. */
+static const char *const by_chance[] = {"table1/p=256/phantom/energy_per_epoch/literal"};
+
+static bool comes_out_by_chance(const char *id) {
+    for (size_t i = 0; i < sizeof by_chance / sizeof *by_chance; i++)
+        if (strcmp(by_chance[i], id) == 0) return true;
+    return false;
+}
+
+/* Measured rows of others: test_training.c, test_collectives.c, test_gemm.c. */
+static bool reads_data(const struct fr_paper *paper) {
+    return paper->measured || paper == &fr_paper_collectives || paper == &fr_paper_gemm;
+}
+
+/* A role is what a row is, not how it came out: what is claimed holds, and what is not explained
+ * does not, but for those named above. */
 static void rows_hold(void **state) {
     (void)state;
     for (const struct fr_paper *const *paper = fr_papers; *paper; paper++) {
         struct fr_reproduction r = {0};
-        if ((*paper)->measured) continue; /* test_training.c */
+        if (reads_data(*paper)) continue;
         run(*paper, &r);
         for (size_t i = 0; i < r.count; i++) {
             const struct fr_reproduce_row *x = &r.rows[i];
@@ -30,8 +46,11 @@ static void rows_hold(void **state) {
             for (size_t j = 0; j < i; j++)
                 FR_TRUE(strcmp(r.rows[j].id, x->id) != 0, "%s twice", x->id);
             assert_true(x->judged || (isnan(x->published) && !x->holds));
-            if (x->role == FR_ROLE_NOT_EXPLAINED || !x->judged) continue;
-            FR_TRUE(x->holds, "%s: published %g, ours %g", x->id, x->published, x->ours);
+            if (!x->judged) continue;
+            bool want = x->role != FR_ROLE_NOT_EXPLAINED || comes_out_by_chance(x->id);
+            FR_TRUE(x->holds == want, "%s, %s: published %g, ours %g %s", x->id,
+                    fr_role_names[x->role], x->published, x->ours,
+                    x->holds ? "holds" : "does not hold");
         }
         free(r.rows);
     }

@@ -37,6 +37,15 @@ static void document_is_up_to_date(const struct fr_reproduction *r) {
     fr_text_free(&written);
 }
 
+/* Coverages outside what their notes ask, of tables that only report; each must really miss. */
+static const char *const known_misses[] = {NULL};
+
+static bool is_known_miss(const char *id) {
+    for (size_t i = 0; known_misses[i]; i++)
+        if (strcmp(known_misses[i], id) == 0) return true;
+    return false;
+}
+
 static void tables_reach_what_they_must(void **state) {
     struct fr_reproduction r = {0};
     struct fr_error err = {0};
@@ -49,8 +58,9 @@ static void tables_reach_what_they_must(void **state) {
         const struct fr_reproduce_row *x = &r.rows[i];
         runs += x->detail;
         FR_TRUE(isfinite(x->ours), "%s has no value", x->id);
-        if (x->role == FR_ROLE_NOT_EXPLAINED || !x->judged) continue;
-        FR_TRUE(x->holds, "%s: got %g, %s", x->id, x->ours, x->note);
+        FR_TRUE(strncmp(x->id, "skipped", 7) != 0, "%s: %s", x->id, x->note);
+        if (!x->judged) continue;
+        FR_TRUE(x->holds != is_known_miss(x->id), "%s: got %g, %s", x->id, x->ours, x->note);
     }
     FR_TRUE(runs > 900, "got %zu runs", runs);
     document_is_up_to_date(&r);
