@@ -1,6 +1,7 @@
 /** @file
- *  Trainings to a loss from the command line, and `forerun reproduce phantom --measured`: seed 000's
- *  Table I at sizes a workstation trains, with the iterations to the loss found by training. */
+ *  Trainings to a loss from the command line, and `forerun reproduce phantom --measured`:
+ *  Table I of Seal et al. 2025 at sizes a workstation trains, with the iterations to the loss
+ *  found by training. */
 #ifndef FR_APP_MEASURED_H
 #define FR_APP_MEASURED_H
 

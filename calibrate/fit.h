@@ -46,7 +46,7 @@ struct fr_fit_options {
 struct fr_fit_quality {
     int n;              /**< points */
     double median, p90; /**< of |fit / t - 1| */
-    double rmse_log2;   /**< root mean square of log2 fit - log2 t; seed 000 states this */
+    double rmse_log2;   /**< root mean square of log2 fit - log2 t (Seal et al. 2025) */
 };
 
 /** Samples of one operation at one level, p and m. */

@@ -4,10 +4,10 @@
  *      iteration = compute + launch + fixed + communication      nothing overlaps
  *      compute   = sum of matrix products + (element-wise + optimiser bytes) / bandwidth
  *      launch    = kernels * launch_s
- *      energy    = ranks (A * alpha + B * beta)                  seed 000, Eq. 1
+ *      energy    = ranks (A * alpha + B * beta)                  Seal et al. 2025, Eq. 1
  *                  A busy power, alpha time computing, launching and in the fixed part;
  *                  B power while communicating (idle, as the paper has it, unless stated)
- *      total     = iterations * iteration                        seed 000, Eq. 2
+ *      total     = iterations * iteration                        Seal et al. 2025, Eq. 2
  */
 #ifndef FR_MODELS_COST_H
 #define FR_MODELS_COST_H

@@ -281,7 +281,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
         add_context(&x, &part, extrapolated);
         add_experts(&x, &part, extrapolated);
         add_part(&x, layers, true, &part, stage);
-        /* Where branches split and join the host waits too: nothing hides these (seed 002, IV). */
+        /* Where branches split and join the host waits too: nothing hides these (Jain et al. 2021, IV). */
         stage->forward.tp_s += x.exchange_s[0];
         stage->backward.tp_s += x.exchange_s[1];
     }

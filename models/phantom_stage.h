@@ -3,7 +3,7 @@
  *
  *  Between layers each rank holds h/p of every token's values.  Attention is Megatron's, heads over
  *  ranks: the values are gathered before its products and summed and scattered after them.  Every
- *  matrix of the MLP is phantom (seed 000, section IV): a rank keeps its own block, compresses its
+ *  matrix of the MLP is phantom (Seal et al. 2025, section IV): a rank keeps its own block, compresses its
  *  part of the input to k ghost neurons a token, gathers those of all ranks and decompresses the
  *  p - 1 foreign ones.  T tokens of a micro-batch, l layers:
  *

@@ -4,7 +4,7 @@
  *  A stage's n = g x n_g ranks hold the same micro-batch of b samples in every group of g ranks.
  *  In common layers each rank has b/g of them (D&SP), or the rank of the first sub-grid all b
  *  (D&SP-cSub); in branches a rank has all b samples of 1/g of the branches.  Between the two
- *  (seed 002, section IV; C = (b/g) s tokens, T = b s):
+ *  (Jain et al. 2021, section IV; C = (b/g) s tokens, T = b s):
  *
  *                      forward D&SP      forward cSub    backward D&SP    backward cSub
  *      split           all-gather  T h   broadcast T h   reduce-scatter   reduce

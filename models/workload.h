@@ -4,7 +4,7 @@
  *  Every kind becomes a list of layers, each a matrix product over the samples of the batch.
  *  A fully connected layer of `inputs` to `outputs` is the product
  *  (outputs x inputs) (inputs x batch); a convolution is one product per group, of
- *  (rows/groups x inner) by (inner x positions*batch).  `outputs` is the d_i of seed 004:
+ *  (rows/groups x inner) by (inner x positions*batch).  `outputs` is the d_i of Gholami et al. 2017:
  *  channels * height * width before any pooling.
  *
  *  To add a kind: models/kind/<name>.c exporting fr_kind_<name>, row FR_KIND(<name>) in
@@ -21,7 +21,7 @@ struct fr_method;
 
 enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096 };
 
-/** How a branching section begins and ends (seed 002, section IV): its input copied to every
+/** How a branching section begins and ends (Jain et al. 2021, section IV): its input copied to every
  *  branch or sliced among them, its outputs added or concatenated. */
 typedef enum {
     FR_JOINT_NONE,
@@ -43,7 +43,7 @@ struct fr_layer {
     bool fully_connected;
     bool softmax; /**< of the outputs, in place of an activation */
     /** Values a sample whose gradients the ranks that divide the weights add up: what enters the
-     *  layer.  0: as many as leave it, which is how Eq. 4 of seed 004 counts a layer. */
+     *  layer.  0: as many as leave it, which is how Eq. 4 of Gholami et al. 2017 counts a layer. */
     double input_gradients;
     /* Of kind branches; the groups of such a layer are its branches. */
     double branches;              /**< parallel ones; 0: a common layer */

@@ -1,5 +1,5 @@
 /** @file
- *  A grid of its own for every layer (seed 004, section 4, left open there). */
+ *  A grid of its own for every layer (Gholami et al. 2017, section 4, left open there). */
 #ifndef FR_SEARCH_LAYER_GRIDS_H
 #define FR_SEARCH_LAYER_GRIDS_H
 

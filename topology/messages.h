@@ -1,6 +1,6 @@
 /** @file
  *  How many messages of segmented all-to-alls stay inside a node, a rack, ...: counted, and in
- *  closed form (seed 002, section V).
+ *  closed form (Jain et al. 2021, section V).
  *
  *  n ranks in g sub-grids of n_g = n/g; where branches split and join, ranks of equal place in
  *  their sub-grids exchange with each other: n_g groups of g ranks, g^2 messages each, the ones

@@ -1,4 +1,4 @@
-/* SUPER / D&SP (seed 002): messages of Eqs. 4 to 7 and every speed-up that its text states.
+/* SUPER / D&SP (Jain et al. 2021): messages of Eqs. 4 to 7 and every speed-up that its text states.
  *
  * Two numbers are fitted to the two speed-ups of Figure 12 (8 and 32 heads on one node): how many
  * kernels a head launches forward, and the latency of a message in a node.  Everything else is
@@ -383,7 +383,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_dsp = {
     .name = "dsp",
-    .title =
-        "seed 002: messages of Eqs. 4 to 7, every speed-up stated, orders of Figures 12 to 17",
+    .title = "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021: messages of "
+             "Eqs. 4 to 7, every speed-up stated, orders of Figures 12 to 17",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* Seed 004, 1.5D integrated model and data parallelism: Eqs. 2 to 4 and Figure 5.
+/* Gholami et al. 2017, 1.5D integrated model and data parallelism: Eqs. 2 to 4 and Figure 5.
  *
  * The paper prints no numbers, only bars: "published" here is its Eq. 4 evaluated as printed,
  * with d_i = channels * height * width before pooling, i = 1..8.  Its simulation section says
@@ -167,6 +167,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_grid = {
     .name = "grid",
-    .title = "seed 004: Eqs. 2 to 4 and Figure 5",
+    .title = "Gholami et al., Integrated Model and Data Parallelism in Training Neural "
+             "Networks, 2017: Eqs. 2 to 4 and Figure 5",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* Seed 001, Optimus-CC: volumes, the fused embedding, Table 2, Figures 10, 14 and 16.
+/* Song et al. 2023, Optimus-CC: volumes, the fused embedding, Table 2, Figures 10, 14 and 16.
  *
  * What the authors' public artifact does is simulated: fp32, sequence 1024, full recompute, 1F1B
  * without interleaving, blocking exchanges, one adapter a node of eight GPUs.  One number, the
@@ -393,7 +393,8 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_optimus = {
     .name = "optimus",
-    .title = "seed 001: volumes, Eqs. 15 and 16, Table 2, Figures 10, 14, 16; pipelines by the "
-             "event engine",
+    .title = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
+             "Aware Communication Compression, 2023: volumes, Eqs. 15 and 16, Table 2, "
+             "Figures 10, 14, 16; pipelines by the event engine",
     .run = run,
 };

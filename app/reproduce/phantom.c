@@ -1,4 +1,4 @@
-/* Seed 000, phantom parallelism: Table I, Eqs. 8 to 10, Figures 5 and 6.
+/* Seal et al. 2025, phantom parallelism: Table I, Eqs. 8 to 10, Figures 5 and 6.
  *
  * The paper does not state its batch, launch cost or fixed cost.  Three numbers (batch, launch
  * per kernel, fixed time per iteration) are fitted to the energies of 8, 16 and 32 ranks; 64
@@ -363,6 +363,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
 
 const struct fr_paper fr_paper_phantom = {
     .name = "phantom",
-    .title = "seed 000: Table I, Eqs. 8 to 10, Figures 5 and 6",
+    .title = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+             "and Inferencing, 2025: Table I, Eqs. 8 to 10, Figures 5 and 6",
     .run = run,
 };

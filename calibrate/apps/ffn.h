@@ -43,7 +43,7 @@ static inline int64_t fr_real_batch(const struct fr_real_case *run) {
     return run->plan->global_batch ? run->plan->global_batch : run->workload->global_batch;
 }
 
-/** Eq. 14 of seed 000, on the @p n outputs that a rank holds: loss := mean sum (y - t)^2 and
+/** Eq. 14 of Seal et al. 2025, on the @p n outputs that a rank holds: loss := mean sum (y - t)^2 and
  *  dy := 2 mean (y - t), with @p mean one over the values that all ranks compare. */
 void fr_ffn_loss(struct fr_real *real, size_t n, double mean, const void *output,
                  const void *target, void *dy, double *loss);

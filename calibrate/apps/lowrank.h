@@ -1,6 +1,6 @@
 /** @file
  *  PowerSGD on real numbers: an m x n matrix M as P Q^T of rank r, one power iteration from the
- *  last Q (Vogels, Karimireddy, Jaggi, NeurIPS 2019; seed 001, section 8).
+ *  last Q (Vogels, Karimireddy, Jaggi, NeurIPS 2019; Song et al. 2023, section 8).
  *
  *      encode   M' = M + e,  P = M' Q,  P orthonormalised by columns,  Q = M'^T P
  *      decode   P Q^T

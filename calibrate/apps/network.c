@@ -53,10 +53,12 @@ static fr_status check(const struct fr_network_options *o, struct fr_error *err)
     double limit = (double)o->width / o->p * (1 - 1.0 / o->p);
     FR_TRY(fr_real_divides("the width", o->width, "tp", o->p, err));
     if (o->p > 1 && (o->ghost < 1 || !(o->ghost < limit)))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "ghost %d must be at least 1 and below (n/p)(1 - 1/p) = %g (seed 000, "
-                       "Eq. 8)",
-                       o->ghost, limit);
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "ghost %d must be at least 1 and below (n/p)(1 - 1/p) = %g (Eq. 8 of Seal et al., "
+            "Compression-Induced Communication-Efficient Large Model Training and Inferencing, "
+            "2025)",
+            o->ghost, limit);
     return FR_OK;
 }
 

@@ -1,6 +1,6 @@
 /** @file
  *  An FFN of p ranks trained in one process, for questions that time has no part in: how many
- *  iterations to a loss (seed 000's nu).
+ *  iterations to a loss (nu of Seal et al. 2025).
  *
  *  The same numbers as the programs tensor (p = 1 here: it computes what one processor would,
  *  whatever its p) and phantom (p ranks, k ghost neurons): data, initial weights and optimiser.

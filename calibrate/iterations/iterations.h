@@ -1,5 +1,5 @@
 /** @file
- *  How many iterations a training needs to a loss (seed 000's nu), found by training: FFNs of one
+ *  How many iterations a training needs to a loss (nu of Seal et al. 2025), found by training: FFNs of one
  *  width, dense and phantom, over several (p, k), repeated over seeds, each in one process of
  *  forerun-mpi, so that p is not bounded by the machine.
  *
@@ -10,7 +10,7 @@
  *
  *  Which k is best?  A larger k needs fewer iterations, each of which costs more, so that
  *      E(k) = nu(k) e(k)        e  energy of an iteration from a cluster file [J]; without one the
- *                                  parameters of the network, seed 000's Figure 7a
+ *                                  parameters of the network, Figure 7a of Seal et al. 2025
  *  has a minimum.  Where no k are given they are searched for: three in the middle of 1, 2, 4, ...
  *  up to the largest that Eq. 8 allows, then neighbours until the best has both of its own.
  *

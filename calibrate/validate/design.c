@@ -145,7 +145,7 @@ static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const cha
     add(d, &run);
 }
 
-/* Every mesh, then each traffic of seed 001 compressed where the mesh has it. */
+/* Every mesh, then each traffic of Song et al. 2023 compressed where the mesh has it. */
 static void pipeline(struct design *d) {
     static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
     /* Many ranks, as simulated ones are, want more layers and samples. */

@@ -42,7 +42,9 @@ static double kept_B(const struct fr_codec_args *a) {
 const struct fr_compression fr_compression_powersgd = {
     .name = "powersgd",
     .summary = "low rank: (m + n) r values of an m x n matrix, one power iteration",
-    .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019; seed 001, section 8",
+    .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019; Song et al., Optimus-CC: "
+              "Efficient Large NLP Model Training with 3D Parallelism Aware Communication "
+              "Compression, 2023, section 8",
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,

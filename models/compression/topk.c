@@ -31,7 +31,8 @@ static double kept_B(const struct fr_codec_args *a) {
 const struct fr_compression fr_compression_topk = {
     .name = "topk",
     .summary = "the (m + n) r largest values with their indices",
-    .source = "seed 001, section 2.3",
+    .source = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
+              "Aware Communication Compression, 2023, section 2.3",
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,

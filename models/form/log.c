@@ -48,7 +48,8 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
 const struct fr_form fr_form_log = {
     .name = "log",
     .equation = "t = c1 log2 p + c2 m + c3",
-    .source = "seed 000 (phantom parallelism), Eq. 26",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eq. 26",
     .read = read,
     .write = write,
     .time_s = time_s,

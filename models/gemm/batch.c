@@ -29,7 +29,8 @@ static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_sha
 const struct fr_gemm_form fr_gemm_batch = {
     .name = "batch",
     .equation = "t = 2 m n k (b + half_batch) / (b peak), b = min(local batch, full_batch)",
-    .source = "after seed 004, Fig. 3 (time of an epoch against batch)",
+    .source = "after Gholami et al., Integrated Model and Data Parallelism in Training Neural "
+              "Networks, 2017, Fig. 3 (time of an epoch against batch)",
     .key = "half_batch",
     .whole_step = true,
     .read = read,

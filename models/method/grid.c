@@ -1,5 +1,5 @@
 /* 1.5D integrated model and data parallelism on a P_r x P_c grid: tp = P_r ranks divide the
- * weights, dp = P_c ranks the batch.  Per layer (seed 004, Eq. 4), d = outputs before pooling:
+ * weights, dp = P_c ranks the batch.  Per layer (Gholami et al. 2017, Eq. 4), d = outputs before pooling:
  *
  *      forward   all-gather of the outputs, d b values, over P_r
  *      backward  all-reduce of the input gradient over P_r, all-reduce of |W|/P_r weight
@@ -43,7 +43,8 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
 const struct fr_method fr_method_grid = {
     .name = "grid",
     .summary = "1.5D: weights over tp = P_r ranks, batch over dp = P_c ranks",
-    .source = "seed 004, Eq. 4",
+    .source = "Gholami et al., Integrated Model and Data Parallelism in Training Neural "
+              "Networks, 2017, Eq. 4",
     .exact = true,
     .check = check,
     .layer = layer,

@@ -50,7 +50,8 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
 const struct fr_method fr_method_phantom = {
     .name = "phantom",
     .summary = "activations compressed to ghost neurons before the all-gather",
-    .source = "seed 000, Eqs. 6 to 25 and Table II",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 6 to 25 and Table II",
     .uses_ghost = true,
     .divided = true,
     .check = check,

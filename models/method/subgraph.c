@@ -89,7 +89,8 @@ const struct fr_method fr_method_subgraph = {
     .name = "subgraph",
     .summary =
         "D&SP: parallel branches over g = tp sub-grids; common \"all\" or \"subgrid\" (cSub)",
-    .source = "seed 002, sections III to V",
+    .source =
+        "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, sections III to V",
     .exact = true,
     .divided = true,
     .data_first = true,

@@ -40,7 +40,8 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
 const struct fr_method fr_method_tensor = {
     .name = "tensor",
     .summary = "rows of every weight matrix divided over tp ranks",
-    .source = "seed 000, Eqs. 3 to 5 and Table II",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
     .exact = true,
     .check = check,
     .layer = layer,

@@ -23,7 +23,9 @@ const struct fr_schedule fr_schedule_one_f_one_b = {
     .name = "1f1b",
     .summary =
         "one forward, one backward after a warm-up of P - 1 - i; holds P - i micro-batches",
-    .source = "Narayanan et al., PipeDream-Flush, ICML 2021; seed 001, Fig. 4a",
+    .source = "Narayanan et al., PipeDream-Flush, ICML 2021; Song et al., Optimus-CC: "
+              "Efficient Large NLP Model Training with 3D Parallelism Aware Communication "
+              "Compression, 2023, Fig. 4a",
     .warm_up = 1,
     .refuses = refuses,
     .order = order,

@@ -1,4 +1,4 @@
-/* Sub-graph parallelism as Figures 12 to 16 of seed 002 show it: time of an iteration against ranks,
+/* Sub-graph parallelism as Figures 12 to 16 of Jain et al. 2021 show it: time of an iteration against ranks,
  * a curve for data parallelism and each number of ways, common layers on all ranks or on one
  * sub-grid (cSub), naive order apart from the others; and beside it the speed-up
  *     T(data parallelism) / T     on the same ranks and batch.

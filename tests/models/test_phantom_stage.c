@@ -20,7 +20,7 @@ static void by_hand(void **state) {
     double layer = attention + up + down + f / p + 4 * h + 2 * h;
     double words = 50688; /* 50257 padded to a multiple of 512 */
     FR_NEAR(work.parameters_rank, 12 * layer + words * h / p + 1024 * h + 2 * h, 1e-12);
-    /* Fewer than tensor parallelism (Eq. 8), and each matrix as seed 000 counts it. */
+    /* Fewer than tensor parallelism (Eq. 8), and each matrix as Seal et al. 2025 counts it. */
     assert_true(p * (up + down) < 2 * h * f);
     FR_NEAR(p * up, h * f / p + k * h + (p - 1) * k * f, 1e-12);
     /* Forward: T h twice a layer and at both ends, p k T for both matrices; the same backward. */

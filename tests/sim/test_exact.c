@@ -1,4 +1,4 @@
-/* The exact statements about pipelines (derived for seed 001), by the event engine and by the
+/* The exact statements about pipelines (derived after Song et al. 2023), by the event engine and by the
  * recurrence, which share no code beyond the schedules' lists. */
 #include "tests/sim/pipeline_case.h"
 

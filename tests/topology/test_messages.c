@@ -1,4 +1,4 @@
-/* Messages of segmented all-to-alls: counts against brute force, and Eqs. 4 to 7 of seed 002
+/* Messages of segmented all-to-alls: counts against brute force, and Eqs. 4 to 7 of Jain et al. 2021
  * against counts, for every n <= 64, g | n and n_node | n. */
 #include <stdlib.h>
 

@@ -11,6 +11,7 @@ static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error
 const struct fr_placement fr_placement_linear = {
     .name = "linear",
     .summary = "ranks fill the nodes in the order of their numbers",
-    .source = "seed 002, Figure 9 (naive)",
+    .source =
+        "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, Figure 9 (naive)",
     .seat = seat,
 };

@@ -16,6 +16,7 @@ static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error
 const struct fr_placement fr_placement_round_robin = {
     .name = "round-robin",
     .summary = "ranks are dealt to the nodes in turn: topology-aware for sub-graphs",
-    .source = "seed 002, section V and Figure 11",
+    .source = "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, section V and "
+              "Figure 11",
     .seat = seat,
 };

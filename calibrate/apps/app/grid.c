@@ -1,4 +1,4 @@
-/* 1.5D integrated model and data parallelism of an MLP (seed 004): a layer's grid is P_r x P_c,
+/* 1.5D integrated model and data parallelism of an MLP (Gholami et al. 2017): a layer's grid is P_r x P_c,
  * rank r at row r mod P_r, column r / P_r; rows divide the outputs, columns the samples.
  *
  *      forward   y_r = relu(W_r x + b_r), all-gather of y over P_r          W x
@@ -289,7 +289,8 @@ static void end(struct fr_real *real) {
 const struct fr_real_app fr_real_grid = {
     .name = "grid",
     .summary = "MLP training on a P_r x P_c grid, or a grid per layer with redistribution",
-    .source = "seed 004, Eq. 4",
+    .source = "Gholami et al., Integrated Model and Data Parallelism in Training Neural "
+              "Networks, 2017, Eq. 4",
     .check = check,
     .n_parameters = n_parameters,
     .open = begin,

@@ -1,4 +1,4 @@
-/* Phantom parallelism of an FFN (seed 000, sections III and IV): rank j of p holds, a layer,
+/* Phantom parallelism of an FFN (Seal et al. 2025, sections III and IV): rank j of p holds, a layer,
  *
  *      L_j (m/p x n/p)   C_j (k x n/p)   D_ij (m/p x k) for i != j   b_j (m/p)
  *
@@ -254,7 +254,8 @@ static void end(struct fr_real *real) {
 const struct fr_real_app fr_real_phantom = {
     .name = "phantom",
     .summary = "FFN training, activations compressed to ghost neurons before the all-gather",
-    .source = "seed 000, Eqs. 11 and 14 to 21, Table II",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 11 and 14 to 21, Table II",
     .check = check,
     .n_parameters = n_parameters,
     .open = begin,

@@ -1,4 +1,4 @@
-/* 1F1B over stages of a transformer, with real messages (seed 001, Optimus-CC): pp stages, dp
+/* 1F1B over stages of a transformer, with real messages (Song et al. 2023, Optimus-CC): pp stages, dp
  * replicas, tp 1.  A stage runs its slots in the order of the plan's schedule; activations and
  * gradients go to the neighbours as MPI messages, sent without waiting. */
 #include <string.h>
@@ -110,7 +110,8 @@ const struct fr_real_app fr_real_pipeline = {
     .name = "pipeline",
     .summary = "transformer training over pipeline stages and replicas, messages and gradients "
                "compressed",
-    .source = "seed 001, sections 5 to 8",
+    .source = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
+              "Aware Communication Compression, 2023, sections 5 to 8",
     .check = fr_stage_check,
     .n_parameters = fr_stage_parameters,
     .open = fr_stage_open,

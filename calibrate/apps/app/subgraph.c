@@ -1,4 +1,4 @@
-/* Data and sub-graph parallelism (seed 002): a model of kind branches over g = tp sub-grids of
+/* Data and sub-graph parallelism (Jain et al. 2021): a model of kind branches over g = tp sub-grids of
  * dp ranks.  Ranks of equal place exchange where branches split and join (subgrid.h).
  *
  *      common layers   b/g of a group's b samples on each rank, or all b on the first sub-grid
@@ -163,7 +163,8 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
 const struct fr_real_app fr_real_subgraph = {
     .name = "subgraph",
     .summary = "branches (attention heads, MLP parts) over sub-grids, segmented collectives",
-    .source = "seed 002, sections III to V",
+    .source =
+        "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, sections III to V",
     .check = fr_subgrid_check,
     .n_parameters = fr_subgrid_parameters,
     .open = fr_subgrid_open,

@@ -1,4 +1,4 @@
-/* Tensor parallelism of an FFN as seed 000 has it (Eqs. 3 to 5, Table II): the rows of every
+/* Tensor parallelism of an FFN as Seal et al. 2025 has it (Eqs. 3 to 5, Table II): the rows of every
  * weight matrix over p ranks, activations whole on every rank between layers.
  *
  *      forward   broadcast of the input x (n b), z_j = W_j x + b_j, y_j = relu(z_j),
@@ -166,7 +166,8 @@ static void end(struct fr_real *real) {
 const struct fr_real_app fr_real_tensor = {
     .name = "tensor",
     .summary = "FFN training, rows of every matrix over tp ranks",
-    .source = "seed 000, Eqs. 3 to 5 and Table II",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
     .check = check,
     .n_parameters = n_parameters,
     .open = begin,
