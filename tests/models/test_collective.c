@@ -62,6 +62,48 @@ static void fastest_is_the_minimum(void **state) {
 }
 static void rows_are_described(void **state) { (void)state, at_every_shape(described); }
 
+/* Run backwards, with sums in place of copies, an operation is its dual. */
+static const fr_op dual_of[FR_OP_COUNT] = {
+    [FR_OP_BROADCAST] = FR_OP_REDUCE,
+    [FR_OP_REDUCE] = FR_OP_BROADCAST,
+    [FR_OP_ALL_REDUCE] = FR_OP_ALL_REDUCE,
+    [FR_OP_ALL_GATHER] = FR_OP_REDUCE_SCATTER,
+    [FR_OP_REDUCE_SCATTER] = FR_OP_ALL_GATHER,
+    [FR_OP_ALL_TO_ALL] = FR_OP_ALL_TO_ALL,
+    [FR_OP_SEND_RECV] = FR_OP_SEND_RECV,
+    [FR_OP_SCATTER] = FR_OP_GATHER,
+    [FR_OP_GATHER] = FR_OP_SCATTER,
+};
+
+static void has_a_dual(const struct fr_collective *row, const struct fr_collective_args *a) {
+    double time_s = row->time_s(a);
+    for (const struct fr_collective *const *other = fr_collectives; *other; other++)
+        if ((*other)->op == dual_of[row->op] && (*other)->applicable(a) &&
+            fabs((*other)->time_s(a) - time_s) <= 1e-12 * time_s)
+            return;
+    EXPECT(false, row, a, "no row of %s takes its %.17g s", fr_op_names[dual_of[row->op]],
+           time_s);
+}
+
+/* An all-reduce can be a reduce-scatter and an all-gather: neither costs more than it. */
+static void half_is_not_dearer(const struct fr_collective *row,
+                               const struct fr_collective_args *a) {
+    double half_s = 0;
+    if (row->op != FR_OP_ALL_REDUCE) return;
+    for (int op = FR_OP_ALL_GATHER; op <= FR_OP_REDUCE_SCATTER; op++) {
+        fr_collective_fastest((fr_op)op, a, &half_s);
+        EXPECT(half_s <= row->time_s(a) * (1 + 1e-12), row, a,
+               "%s takes %.17g s, more than %.17g", fr_op_names[op], half_s, row->time_s(a));
+    }
+}
+
+static void every_algorithm_has_a_dual(void **state) {
+    (void)state, at_every_point(has_a_dual);
+}
+static void halves_are_not_dearer(void **state) {
+    (void)state, at_every_point(half_is_not_dearer);
+}
+
 static void every_op_has_a_row_for_any_p(void **state) {
     (void)state;
     for (int op = 0; op < FR_OP_COUNT; op++)
@@ -112,6 +154,9 @@ static const struct {
     {FR_OP_ALL_REDUCE, "hierarchical", 8, 4, 8e6, 348e-6},       /* 2 (2 2 + 60 + 10 + 100) */
     {FR_OP_ALL_TO_ALL, "pairwise_by_node", 8, 4, 8e6, 476e-6},   /* 3 (2 + 10) + 4 (10 + 100) */
     {FR_OP_ALL_GATHER, "hierarchical", 8, 4, 8e6, 174e-6},       /* 10 + 100 + 2 2 + 60 */
+    {FR_OP_REDUCE_SCATTER, "hierarchical", 8, 4, 8e6, 174e-6},   /* the same */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 6, 6, 3e6, 216e-6},  /* 5 (2 + 20) + 3 2 + 5 20 */
+    {FR_OP_REDUCE, "reduce_scatter_gather", 8, 8, 8e6, 572e-6},  /* 6 2 + 14 40 */
 };
 
 static void hand_computed_values(void **state) {
@@ -173,6 +218,8 @@ int main(void) {
         cmocka_unit_test(more_is_never_faster),
         cmocka_unit_test(fastest_is_the_minimum),
         cmocka_unit_test(rows_are_described),
+        cmocka_unit_test(every_algorithm_has_a_dual),
+        cmocka_unit_test(halves_are_not_dearer),
         cmocka_unit_test(every_op_has_a_row_for_any_p),
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(hand_computed_values),
