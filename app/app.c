@@ -1,8 +1,11 @@
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "base/text.h"
 #include "models/report.h"
 
@@ -11,6 +14,9 @@ const struct fr_verb *const fr_verbs[] = {
 #include "app/verb_list.h"
 #undef FR_VERB
     NULL};
+
+/* Name of the command, for the sentence of its last moment. */
+static const char *running = "";
 
 static void print_help(FILE *out) {
     fputs("forerun - what will this training run cost, and which configuration is best?\n\n"
@@ -45,6 +51,22 @@ static int print_error(const char *verb, const struct fr_error *err) {
     return fr_status_exit_code(err->status);
 }
 
+/* Where memory runs out the command ends, whatever it was doing: one sentence, nothing of what is
+ * still buffered, exit code 1.  A second thread waits for the end. */
+static void end_without_memory(size_t wanted_B) {
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    char line[160];
+    size_t used = 0;
+    while (atomic_flag_test_and_set(&ending)) pause();
+    fr_line_addf(line, sizeof line, &used, "forerun%s%s: out of memory", *running ? " " : "",
+                 running);
+    if (wanted_B > 0 && wanted_B < SIZE_MAX)
+        fr_line_addf(line, sizeof line, &used, "; %zu bytes more were asked for", wanted_B);
+    fr_line_addf(line, sizeof line, &used, "\n");
+    if (write(STDERR_FILENO, line, used) < 0) _exit(1);
+    _exit(1);
+}
+
 static int unknown_verb(const char *word) {
     const char *known[64] = {NULL};
     struct fr_error err = {0};
@@ -59,7 +81,8 @@ static int unknown_verb(const char *word) {
 
 static int run(const struct fr_verb *verb, int argc, char **argv) {
     struct fr_error err = {0};
-    struct fr_args *args = calloc(1, sizeof *args);
+    running = verb->name;
+    struct fr_args *args = fr_calloc(1, sizeof *args);
     if (!args) return 1;
     /* Help is given whatever else stands on the line. */
     for (int i = 0; i < argc; i++)
@@ -81,6 +104,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
 }
 
 int fr_app_main(int argc, char **argv) {
+    fr_alloc_on_failure(end_without_memory);
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "search/layer_grids.h"
 
@@ -34,7 +35,8 @@ fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err) {
     if (job->plan.method != &fr_method_grid)
         return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
                        "a grid per layer needs method \"grid\"");
-    job->lists.layer_tp = calloc((size_t)job->workload.n_layers, sizeof *job->lists.layer_tp);
+    job->lists.layer_tp =
+        fr_calloc((size_t)job->workload.n_layers, sizeof *job->lists.layer_tp);
     if (!job->lists.layer_tp) return fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
     FR_TRY(fr_layer_grids_best(job, &job->plan, job->lists.layer_tp, err));
     job->plan.layer_tp = job->lists.layer_tp;

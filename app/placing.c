@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/cost.h"
 
 /* Use R ranks of each node: every level shrinks alike. */
@@ -54,7 +55,7 @@ static double weight_of(const struct fr_placing *q, const int64_t by_level[FR_LE
 static double iteration_s(const struct fr_placing *q, const int64_t *slot) {
     struct fr_plan plan = q->job->plan;
     struct fr_outcome out;
-    int64_t *mapping = malloc((size_t)q->ranks * sizeof *mapping);
+    int64_t *mapping = fr_malloc((size_t)q->ranks, sizeof *mapping);
     if (!mapping) return NAN;
     for (int64_t r = 0; r < q->ranks; r++) mapping[slot[r]] = r;
     plan.method = &fr_method_subgraph;
@@ -86,8 +87,8 @@ fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice 
     const char *refused = choice->row->refuses ? choice->row->refuses(choice, &q->mesh) : NULL;
     s->choice = *choice;
     if (refused) return fr_fail(err, FR_ERR_INPUT, "--placement", "%s", refused);
-    s->slot = malloc((size_t)q->ranks * sizeof *s->slot);
-    s->mapping = malloc((size_t)q->ranks * sizeof *s->mapping);
+    s->slot = fr_malloc((size_t)q->ranks, sizeof *s->slot);
+    s->mapping = fr_malloc((size_t)q->ranks, sizeof *s->mapping);
     if (!s->slot || !s->mapping) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(choice->row->seat(&seating, s->slot, err));
     for (int64_t r = 0; r < q->ranks; r++) s->mapping[s->slot[r]] = r;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 const struct fr_paper *const fr_papers[] = {
 #define FR_PAPER(name) &fr_paper_##name,
 #include "app/reproduce_list.h"
@@ -17,7 +19,7 @@ const char *const fr_role_names[] = {"identity", "fitted",        "predicted",
 static struct fr_reproduce_row *append(struct fr_reproduction *r) {
     if (r->count == r->capacity) {
         size_t capacity = r->capacity ? 2 * r->capacity : 128;
-        struct fr_reproduce_row *grown = realloc(r->rows, capacity * sizeof *grown);
+        struct fr_reproduce_row *grown = fr_realloc(r->rows, capacity, sizeof *grown);
         if (!grown) {
             r->failed = true;
             return NULL;

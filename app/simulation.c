@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "app/render.h"
+#include "base/alloc.h"
 #include "models/report.h"
 
 /* Is this span a step of the critical path, told from the rank that sends or, where two do the
@@ -154,11 +155,11 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
                              struct fr_error *err) {
     const struct fr_timeline *t = &s->timeline;
     size_t n = (size_t)t->n_ranks;
-    size_t room = 0, *at = calloc(n + 1, sizeof *at);
-    *series = calloc(n + 1, sizeof **series);
+    size_t room = 0, *at = fr_calloc(n + 1, sizeof *at);
+    *series = fr_calloc(n + 1, sizeof **series);
     for (int64_t k = 0; k < t->count; k++) room += t->spans[k].stream == FR_STREAM_COMPUTE;
     room += n;
-    double *values = at && *series ? malloc(2 * room * sizeof *values) : NULL;
+    double *values = at && *series ? fr_malloc(2 * room, sizeof *values) : NULL;
     if (!values) {
         free(at);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the trace does not fit in memory");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 enum { COLUMNS_MAX = 4096, ROWS_MAX = 1 << 24 };
@@ -56,7 +57,7 @@ static fr_status read_header(struct fr_csv *csv, struct scan *s, struct fr_error
         if (csv->n_columns == COLUMNS_MAX) return fail_line(csv, 1, err, "too many columns");
         if (csv->n_columns == capacity) {
             capacity = capacity ? 2 * capacity : 32;
-            const char **more = realloc(csv->column, (size_t)capacity * sizeof *more);
+            const char **more = fr_realloc(csv->column, (size_t)capacity, sizeof *more);
             if (!more)
                 return fr_fail(err, FR_ERR_NOMEM, NULL, "the table does not fit in memory");
             csv->column = more;
@@ -76,9 +77,9 @@ static fr_status read_header(struct fr_csv *csv, struct scan *s, struct fr_error
 static fr_status grow(struct fr_csv *csv, int *capacity, struct fr_error *err) {
     int more = *capacity ? 2 * *capacity : 64;
     size_t width = (size_t)csv->n_columns;
-    const char **cell = realloc(csv->cell, (size_t)more * width * sizeof *cell);
+    const char **cell = fr_realloc(csv->cell, (size_t)more * width, sizeof *cell);
     if (cell) csv->cell = cell;
-    int *line = realloc(csv->line, (size_t)more * sizeof *line);
+    int *line = fr_realloc(csv->line, (size_t)more, sizeof *line);
     if (line) csv->line = line;
     if (!cell || !line)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the table does not fit in memory");
@@ -111,7 +112,7 @@ fr_status fr_csv_parse(const char *text, size_t length, const char *name, struct
     snprintf(csv->name, sizeof csv->name, "%s", name);
     if (memchr(text, '\0', length))
         return fr_fail(err, FR_ERR_INPUT, name, "is no text: it holds a zero byte");
-    csv->text = malloc(length + 1);
+    csv->text = fr_malloc(length + 1, 1);
     if (!csv->text) return fr_fail(err, FR_ERR_NOMEM, NULL, "the table does not fit in memory");
     memcpy(csv->text, text, length);
     csv->text[length] = '\0';

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 enum { UPWARDS = 8 };
@@ -36,7 +37,7 @@ static bool ends(const char *name, const char *suffix) {
 
 static bool append(char ***files, size_t *count, const char *folder, const char *name) {
     size_t length = strlen(folder) + strlen(name) + 2;
-    char **grown = realloc(*files, (*count + 1) * sizeof *grown), *path = malloc(length);
+    char **grown = fr_realloc(*files, *count + 1, sizeof *grown), *path = fr_malloc(length, 1);
     if (grown) *files = grown;
     if (!grown || !path) {
         free(path);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 /* Together, with "#" and an origin, they fit into fr_error.where. */
@@ -55,11 +56,13 @@ fr_status fr_json_parse(const char *text, size_t length, const char *name,
     FR_TRY(check_depth(text, length, name, err));
     json_error_t why;
     json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
+    if (!root && json_error_code(&why) == json_error_out_of_memory)
+        return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
     if (!root)
         return fr_fail(err, FR_ERR_INPUT, name, "line %d, column %d: %s", why.line, why.column,
                        why.text);
-    struct fr_json_document *made = calloc(1, sizeof *made);
-    char *copy = strdup(name);
+    struct fr_json_document *made = fr_calloc(1, sizeof *made);
+    char *copy = fr_strdup(name);
     if (!made || !copy) {
         json_decref(root);
         free(made);
@@ -139,7 +142,7 @@ fr_status fr_json_set(struct fr_json_document *document, const char *path, const
     if (failed != 0)
         return fr_fail(err, FR_ERR_USAGE, origin, "%s: \"%s\" leads to no value in %s", path,
                        part, document->name);
-    struct origin *mark = calloc(1, sizeof *mark);
+    struct origin *mark = fr_calloc(1, sizeof *mark);
     if (!mark) return fr_fail(err, FR_ERR_NOMEM, origin, "out of memory");
     snprintf(mark->path, sizeof mark->path, "/%s", path);
     for (char *c = mark->path; *c; c++)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/units.h"
 
 struct list {
@@ -17,7 +18,7 @@ struct list {
 static bool append(struct list *list, int64_t value) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 64;
-        int64_t *grown = realloc(list->items, capacity * sizeof *grown);
+        int64_t *grown = fr_realloc(list->items, capacity, sizeof *grown);
         if (!grown) return false;
         list->items = grown;
         list->capacity = capacity;
@@ -39,8 +40,8 @@ static int by_value_then_index(const void *a, const void *b) {
 
 /* Keep the first of equal values, and the order of the rest. */
 static bool drop_repeated(struct list *list) {
-    struct place *places = malloc((list->count + 1) * sizeof *places);
-    bool *again = calloc(list->count + 1, sizeof *again);
+    struct place *places = fr_malloc(list->count + 1, sizeof *places);
+    bool *again = fr_calloc(list->count + 1, sizeof *again);
     bool ok = places && again;
     for (size_t i = 0; ok && i < list->count; i++)
         places[i] = (struct place){list->items[i], i};
@@ -124,7 +125,7 @@ fr_status fr_range_parse(const char *text, bool sizes, int64_t min, const char *
                          int64_t **values, size_t *count, struct fr_error *err) {
     struct list list = {0};
     fr_status status = FR_OK;
-    char *copy = strdup(text), *entry = copy;
+    char *copy = fr_strdup(text), *entry = copy;
     if (!copy) return fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
     while (entry && status == FR_OK) {
         char *comma = strchr(entry, ',');

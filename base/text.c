@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static bool reserve(struct fr_text *text, size_t more) {
     if (text->failed) return false;
     size_t needed = text->length + more + 1;
     if (needed <= text->capacity) return true;
     size_t capacity = text->capacity ? text->capacity : 256;
     while (capacity < needed) capacity *= 2;
-    char *grown = realloc(text->data, capacity);
+    char *grown = fr_realloc(text->data, capacity, 1);
     if (!grown) {
         text->failed = true;
         return false;

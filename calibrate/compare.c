@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/statistics.h"
 
 struct timed {
@@ -24,7 +25,7 @@ static void put(struct list *list, struct fr_text *head, int64_t launch, double 
     char key[192];
     if (list->n == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 1024;
-        void *grown = realloc(list->item, capacity * sizeof *list->item);
+        void *grown = fr_realloc(list->item, capacity, sizeof *list->item);
         list->failed = list->failed || !grown;
         if (grown) {
             list->item = grown;
@@ -33,7 +34,7 @@ static void put(struct list *list, struct fr_text *head, int64_t launch, double 
     }
     fr_sample_key(fr_text_get(head), key, sizeof key);
     fr_text_free(head);
-    char *copy = list->failed ? NULL : strdup(key);
+    char *copy = list->failed ? NULL : fr_strdup(key);
     list->failed = list->failed || !copy;
     if (!list->failed)
         list->item[list->n++] = (struct timed){.key = copy, .launch = launch, .time_s = time_s};
@@ -121,8 +122,8 @@ fr_status fr_known_points_find(const struct fr_samples *samples,
     struct list list = {0};
     *points = (struct fr_known_points){0};
     put_all(&list, samples);
-    double *scratch = malloc((list.n + 1) * sizeof *scratch);
-    points->item = calloc(list.n + 1, sizeof *points->item);
+    double *scratch = fr_malloc(list.n + 1, sizeof *scratch);
+    points->item = fr_calloc(list.n + 1, sizeof *points->item);
     bool failed = list.failed || !scratch || !points->item;
     if (!failed && list.n > 0) qsort(list.item, list.n, sizeof *list.item, by_key);
     for (size_t i = 0, stop; !failed && i < list.n; i = stop) {

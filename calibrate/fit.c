@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 
 const char *const fr_fit_form_names[] = {"best",      "log",        "segments",
@@ -18,7 +19,7 @@ static fr_status take_series(const struct fr_samples *samples,
     int n = 0;
     fr_status status = fr_fit_medians(samples, list, series, &points, &n);
     struct fr_fit_point *grown =
-        realloc(result->points, ((size_t)(result->n_points + n) + 1) * sizeof *grown);
+        fr_realloc(result->points, (size_t)(result->n_points + n) + 1, sizeof *grown);
     if (grown) result->points = grown;
     if (!grown && status == FR_OK) status = FR_ERR_NOMEM;
     for (int i = 0; i < n && status == FR_OK; i++) {

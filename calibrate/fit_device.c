@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -18,7 +19,7 @@ static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_resu
 static fr_status fit_launch(const struct fr_samples *samples, struct fr_fit_result *result) {
     size_t n = samples->n_kernel;
     if (n == 0) return FR_OK;
-    double *times_s = malloc(n * sizeof *times_s);
+    double *times_s = fr_malloc(n, sizeof *times_s);
     if (!times_s) return FR_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) times_s[i] = samples->kernel[i].time_s;
     fr_sort(times_s, n);
@@ -47,8 +48,8 @@ static fr_status fit_noise(const struct fr_samples *samples, struct fr_fit_resul
     size_t n = samples->n_gemm, counted = 0, stop;
     double sum = 0;
     if (n == 0 || samples->provenance.oversubscribed) return FR_OK;
-    struct fr_sample_gemm *sorted = malloc(n * sizeof *sorted);
-    double *time_s = malloc(n * sizeof *time_s);
+    struct fr_sample_gemm *sorted = fr_malloc(n, sizeof *sorted);
+    double *time_s = fr_malloc(n, sizeof *time_s);
     if (!sorted || !time_s) {
         free(sorted);
         free(time_s);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -58,9 +59,9 @@ static int by_cell(const void *x, const void *y) {
 static fr_status take_medians(const struct fr_samples *samples, fr_dtype dtype,
                               struct grid *grid) {
     size_t n = 0, stop, cells = (size_t)(grid->count[0] * grid->count[1] * grid->count[2]);
-    struct timed *timed = calloc(samples->n_gemm, sizeof *timed);
-    double *times_s = calloc(samples->n_gemm, sizeof *times_s);
-    grid->time_s = calloc(cells, sizeof *grid->time_s);
+    struct timed *timed = fr_calloc(samples->n_gemm, sizeof *timed);
+    double *times_s = fr_calloc(samples->n_gemm, sizeof *times_s);
+    grid->time_s = fr_calloc(cells, sizeof *grid->time_s);
     fr_status status = timed && times_s && grid->time_s ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; status == FR_OK && i < samples->n_gemm; i++) {
         const struct fr_sample_gemm *sample = &samples->gemm[i];
@@ -153,7 +154,7 @@ static bool between(const struct grid *grid, const int at_index[AXES], int axis,
  * twice as wide as the table's; so this is an upper estimate of the table's own error. */
 static fr_status judge(const struct grid *grid, struct fr_fit_quality *quality) {
     size_t cells = (size_t)(grid->count[0] * grid->count[1] * grid->count[2]);
-    double *predicted_s = calloc(2 * cells, sizeof *predicted_s),
+    double *predicted_s = fr_calloc(2 * cells, sizeof *predicted_s),
            *measured_s = predicted_s + cells;
     int n = 0;
     if (!predicted_s) return FR_ERR_NOMEM;
@@ -177,7 +178,7 @@ static fr_status judge(const struct grid *grid, struct fr_fit_quality *quality) 
 }
 
 static int64_t *copy_axis(const struct grid *grid, int axis) {
-    int64_t *copy = calloc((size_t)grid->count[axis], sizeof *copy);
+    int64_t *copy = fr_calloc((size_t)grid->count[axis], sizeof *copy);
     for (int i = 0; copy && i < grid->count[axis]; i++) copy[i] = grid->size[axis][i];
     return copy;
 }

@@ -1,10 +1,10 @@
 /* t = c1 log2 p + c2 m + c3 with coefficients >= 0.  With three terms there are seven subsets,
  * so non-negative least squares is done by trying all. */
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit.h>
 #include <math.h>
 
 #include "calibrate/fit_parts.h"
+#include "calibrate/gsl_errors.h"
 
 enum { TERMS = 3, C1 = 1, C2 = 2, C3 = 4 };
 
@@ -88,7 +88,7 @@ fr_status fr_fit_log_form(const struct fr_fit_point *points, int n, bool relativ
     int allowed = distinct_terms(points, n);
     *log = (struct fr_fit_log){0};
     if (n - (skip >= 0) <= count_terms(allowed)) return FR_OK;
-    gsl_error_handler_t *before = gsl_set_error_handler_off();
+    gsl_error_handler_t *before = fr_gsl_errors();
     fr_status status = fit(&w, allowed, log);
     gsl_set_error_handler(before);
     return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -109,9 +110,9 @@ fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_serie
     struct wanted wanted = {.list = list, .series = series};
     size_t n = 0, begin = 0, stop, all = samples->n_collective;
     if (all == 0) return FR_OK;
-    struct fr_sample_collective *sorted = malloc(all * sizeof *sorted);
-    double *times_s = malloc(all * sizeof *times_s);
-    *points = calloc(all, sizeof **points);
+    struct fr_sample_collective *sorted = fr_malloc(all, sizeof *sorted);
+    double *times_s = fr_malloc(all, sizeof *times_s);
+    *points = fr_calloc(all, sizeof **points);
     fr_status status = sorted && times_s && *points ? FR_OK : FR_ERR_NOMEM;
     for (size_t i = 0; i < all; i++) {
         const struct fr_sample_collective *s = &samples->collective[i];
@@ -135,7 +136,7 @@ fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, in
     double squares = 0;
     *quality = (struct fr_fit_quality){.n = n};
     if (n == 0) return FR_OK;
-    double *errors = malloc((size_t)n * sizeof *errors);
+    double *errors = fr_malloc((size_t)n, sizeof *errors);
     if (!errors) return FR_ERR_NOMEM;
     for (int i = 0; i < n; i++) {
         double ratio = predicted_s[i] / measured_s[i];

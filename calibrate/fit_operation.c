@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/fitter.h"
 
@@ -11,7 +12,7 @@ static bool same_curve(const struct fr_fit_point *a, const struct fr_fit_point *
 }
 
 static fr_status make_curves(struct fr_fit_op *op) {
-    op->curves = calloc((size_t)op->n_points, sizeof *op->curves);
+    op->curves = fr_calloc((size_t)op->n_points, sizeof *op->curves);
     if (!op->curves) return FR_ERR_NOMEM;
     for (int i = 0; i < op->n_points; i++) {
         if (i == 0 || !same_curve(&op->points[i], &op->points[i - 1]))
@@ -129,7 +130,7 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, dou
     candidate->price.residual_median = candidate->price.residual_p90 = -1;
     FR_TRY(fr_fitters[form - 1]->fit(op->points, op->n_points, op->gpu, &candidate->price));
     if (!candidate->price.form) return FR_OK;
-    candidate->held_s = malloc((size_t)op->n_points * sizeof *candidate->held_s);
+    candidate->held_s = fr_malloc((size_t)op->n_points, sizeof *candidate->held_s);
     if (!candidate->held_s) return FR_ERR_NOMEM;
     for (int i = 0; i < op->n_points; i++) candidate->held_s[i] = NAN;
     FR_TRY(judge(&candidate->price, op->points, op->n_points, scratch, &candidate->quality));
@@ -196,8 +197,8 @@ static fr_fit_form choose(const struct fr_fit_op *op, fr_fit_form wanted) {
 
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form) {
     size_t n = (size_t)op->n_points;
-    double *scratch = calloc(2 * n, sizeof *scratch);
-    struct room room = {calloc(2 * n, sizeof *room.points), calloc(n, sizeof *room.at)};
+    double *scratch = fr_calloc(2 * n, sizeof *scratch);
+    struct room room = {fr_calloc(2 * n, sizeof *room.points), fr_calloc(n, sizeof *room.at)};
     fr_status status = scratch && room.points && room.at ? make_curves(op) : FR_ERR_NOMEM;
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS && status == FR_OK; f++)
         status = fit_form(op, f, &room, scratch);

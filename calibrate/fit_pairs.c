@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -34,7 +35,7 @@ fr_status fr_fit_shared_by(const struct fr_samples *samples, int level, int64_t 
         if (s->n_pairs > most) most = s->n_pairs;
     }
     if (most == 1) return FR_OK;
-    double *scratch = malloc((samples->n_pairs + 1) * sizeof *scratch);
+    double *scratch = fr_malloc(samples->n_pairs + 1, sizeof *scratch);
     if (!scratch) return FR_ERR_NOMEM;
     double alone_s = median_s(samples, level, 1, largest_B, scratch),
            together_s = median_s(samples, level, most, largest_B, scratch),

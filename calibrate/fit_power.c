@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -43,7 +44,7 @@ static void state_assumption(const struct fr_fit_options *options,
 
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
                        struct fr_fit_result *result) {
-    double *scratch = malloc((samples->n_power + 1) * sizeof *scratch);
+    double *scratch = fr_malloc(samples->n_power + 1, sizeof *scratch);
     if (!scratch) return FR_ERR_NOMEM;
     int quality = FR_QUALITY_MEASURED;
     double busy_W = median_W(samples, FR_POWER_BUSY, scratch, &quality),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 
 enum { SEGMENTS_MAX = 6 };
@@ -80,7 +81,7 @@ static int choose(const struct table *table) {
 }
 
 static fr_status extract(const struct table *table, int count, struct fr_segment_fit *fit) {
-    fit->segments = calloc((size_t)count, sizeof *fit->segments);
+    fit->segments = fr_calloc((size_t)count, sizeof *fit->segments);
     if (!fit->segments) return FR_ERR_NOMEM;
     fit->count = count;
     for (int s = count, stop = table->n; s > 0; s--) {
@@ -99,10 +100,10 @@ fr_status fr_fit_segments(const struct fr_fit_point *points, int n_points, int s
     size_t cells = (size_t)kept * (size_t)kept, rows = SEGMENTS_MAX + 1,
            stride = (size_t)kept + 1;
     *fit = (struct fr_segment_fit){.level = points->level, .n_ranks = points->n_ranks};
-    double *m = calloc(stride, sizeof *m), *t = calloc(stride, sizeof *t);
-    struct table table = {.lines = calloc(cells + 1, sizeof *table.lines),
-                          .best = calloc(rows * stride, sizeof *table.best),
-                          .from = calloc(rows * stride, sizeof *table.from)};
+    double *m = fr_calloc(stride, sizeof *m), *t = fr_calloc(stride, sizeof *t);
+    struct table table = {.lines = fr_calloc(cells + 1, sizeof *table.lines),
+                          .best = fr_calloc(rows * stride, sizeof *table.best),
+                          .from = fr_calloc(rows * stride, sizeof *table.from)};
     fr_status status = m && t && table.lines && table.best && table.from ? FR_OK : FR_ERR_NOMEM;
     if (status != FR_OK || kept < 1) goto done;
     for (int i = 0; i < n_points; i++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -83,7 +84,7 @@ static double unmeasured(const struct fr_fit_working_sets *sets, int kind, int i
 
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               struct fr_fit_working_sets *sets) {
-    double *room = malloc(2 * (samples->n_memory + 1) * sizeof *room),
+    double *room = fr_malloc(2 * (samples->n_memory + 1), sizeof *room),
            *shapes = room + samples->n_memory + 1;
     *sets = (struct fr_fit_working_sets){0};
     if (!room) return FR_ERR_NOMEM;

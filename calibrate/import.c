@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/import_text.h"
 
@@ -135,7 +136,7 @@ static fr_status find_sidecar(const char *path, struct fr_json_document **docume
     size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
     fr_status status = FR_OK;
     if (strcmp(path, "-") == 0 || strcmp(path + stem, ".json") == 0) return FR_OK;
-    char *beside = malloc(stem + sizeof ".json");
+    char *beside = fr_malloc(stem + sizeof ".json", 1);
     if (!beside) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
     memcpy(beside, path, stem);
     memcpy(beside + stem, ".json", sizeof ".json");

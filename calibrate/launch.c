@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 
 extern char **environ;
@@ -88,7 +89,7 @@ static fr_status find_program(const char *given, struct command *command,
 static fr_status add_launcher(const struct fr_launch_options *options, struct command *command,
                               struct fr_error *err) {
     char *rest = NULL;
-    command->launcher = strdup(options->launcher);
+    command->launcher = fr_strdup(options->launcher);
     if (!command->launcher) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (char *word = strtok_r(command->launcher, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest))
@@ -117,7 +118,7 @@ static char **make_environment(void) {
                                  "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
     int n_ours = geteuid() == 0 ? 3 : 1, n = 0, kept = 0;
     while (environ[n]) n++;
-    char **made = calloc((size_t)(n + n_ours) + 1, sizeof *made);
+    char **made = fr_calloc((size_t)(n + n_ours) + 1, sizeof *made);
     if (!made) return NULL;
     for (int i = 0; i < n; i++) {
         bool replaced = false;

@@ -1,9 +1,10 @@
 #include "calibrate/nlfit.h"
 
 #include <gsl/gsl_blas.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <math.h>
+
+#include "calibrate/gsl_errors.h"
 
 static const struct fr_nlfit_limits exact = {.tolerance = 1e-8, .iterations_max = 500};
 
@@ -93,7 +94,7 @@ fr_status fr_nlfit_within(const struct fr_nlfit_limits *limits, fr_residuals_fn 
             return fr_fail(err, FR_ERR_INPUT, NULL,
                            "parameter %zu starts at %g; it must be > 0", i, params[i]);
     /* By default GSL aborts the program; its codes are wanted instead. */
-    gsl_error_handler_t *before = gsl_set_error_handler_off();
+    gsl_error_handler_t *before = fr_gsl_errors();
     fr_status status = fit(limits, residuals, ctx, n_params, n_residuals, params, rms, err);
     gsl_set_error_handler(before);
     return status;

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+#include "calibrate/gsl_errors.h"
+
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014), and normals by Box and Muller. */
 static double uniform(uint64_t *state) {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -23,14 +26,14 @@ static fr_status factor(const struct fr_tune_result *known, double *lower,
                         struct fr_error *err) {
     size_t n = (size_t)known->n_known;
     if (n == 0) return FR_OK;
+    gsl_error_handler_t *before = fr_gsl_errors();
     gsl_matrix *m = gsl_matrix_alloc(n, n);
-    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (size_t a = 0; a < n; a++)
+    for (size_t a = 0; m && a < n; a++)
         for (size_t b = 0; b < n; b++)
             gsl_matrix_set(m, a, b, known->covariance[a * n + b] + (a == b ? 1e-12 : 0));
-    gsl_error_handler_t *before = gsl_set_error_handler_off();
-    int code = gsl_linalg_cholesky_decomp1(m);
+    int code = m ? gsl_linalg_cholesky_decomp1(m) : GSL_ENOMEM;
     gsl_set_error_handler(before);
+    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (size_t a = 0; a < n; a++)
         for (size_t b = 0; b <= a; b++) lower[a * n + b] = gsl_matrix_get(m, a, b);
     gsl_matrix_free(m);
@@ -80,8 +83,8 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
                        struct fr_odds *odds, struct fr_error *err) {
     size_t room = FR_KNOWN_MAX * FR_KNOWN_MAX;
     struct drawing d = {.known = known,
-                        .gradient = calloc((size_t)n + 1, sizeof *d.gradient),
-                        .lower = calloc(room, sizeof *d.lower),
+                        .gradient = fr_calloc((size_t)n + 1, sizeof *d.gradient),
+                        .lower = fr_calloc(room, sizeof *d.lower),
                         .times = times,
                         .n = n};
     fr_status status = d.gradient && d.lower

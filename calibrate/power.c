@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 
 #define FR_METER(name) &fr_meter_##name,
@@ -69,7 +70,7 @@ static void *keep_reading(void *context) {
 
 static fr_status start(const struct fr_meter *meter, void *state,
                        struct fr_power_session **session, struct fr_error *err) {
-    struct fr_power_session *s = calloc(1, sizeof *s);
+    struct fr_power_session *s = fr_calloc(1, sizeof *s);
     if (s) {
         s->meter = meter;
         s->state = state;

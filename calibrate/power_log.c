@@ -7,10 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/power.h"
 
 static bool grow(void **items, size_t capacity, size_t item_B) {
-    void *grown = realloc(*items, capacity * item_B);
+    void *grown = fr_realloc(*items, capacity, item_B);
     if (grown) *items = grown;
     return grown != NULL;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/json.h"
 #include "models/preset.h"
 
@@ -142,8 +143,8 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
 
 fr_status fr_run_make(const struct fr_run_row *row, const char *where, struct fr_run *run,
                       fr_run_skip *skip, struct fr_error *err) {
-    *run = (struct fr_run){.row = malloc(sizeof *row),
-                           .lists = calloc(1, sizeof *run->lists),
+    *run = (struct fr_run){.row = fr_malloc(1, sizeof *row),
+                           .lists = fr_calloc(1, sizeof *run->lists),
                            .plan = fr_plan_default()};
     if (!run->row || !run->lists)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
@@ -194,7 +195,7 @@ static fr_status append(const struct fr_run_source *in, int reader, struct fr_ru
     char where[400];
     if (runs->count == runs->capacity) {
         int more = runs->capacity ? 2 * runs->capacity : 64;
-        struct fr_run *items = realloc(runs->items, (size_t)more * sizeof *items);
+        struct fr_run *items = fr_realloc(runs->items, (size_t)more, sizeof *items);
         if (!items) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
         runs->items = items;
         runs->capacity = more;

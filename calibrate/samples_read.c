@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/samples_lines.h"
 
@@ -12,7 +13,7 @@ static const int64_t COUNT_MAX = (int64_t)1 << 40;
 /* Room for one more at items[count]: the array doubles at every power of two. */
 static bool grow(void **items, size_t count, size_t item_size) {
     if (count && (count & (count - 1))) return true;
-    void *grown = realloc(*items, (count ? 2 * count : 1) * item_size);
+    void *grown = fr_realloc(*items, count ? 2 * count : 1, item_size);
     if (!grown) return false;
     *items = grown;
     return true;

@@ -1,11 +1,12 @@
 #include "calibrate/scatter.h"
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "calibrate/gsl_errors.h"
 #include "calibrate/nlfit.h"
 #include "calibrate/statistics.h"
 
@@ -105,7 +106,7 @@ static double try_kernel(const struct fr_scatter *s, struct solver *v, double ra
 static fr_status krige(struct fr_scatter *s, struct solver *v) {
     static const double ranges[] = {0.8, 1.5, 2.5}, noises[] = {0.01, 0.05, 0.3};
     double least = HUGE_VAL, median = 0;
-    s->weights = calloc((size_t)s->n, sizeof *s->weights);
+    s->weights = fr_calloc((size_t)s->n, sizeof *s->weights);
     if (!s->weights) return FR_ERR_NOMEM;
     for (int i = 0; i < s->n; i++)
         s->mean += log(s->points[i].time_s / trend_s(s->trend, &s->points[i])) / s->n;
@@ -128,7 +129,7 @@ static fr_status krige(struct fr_scatter *s, struct solver *v) {
 static fr_status krige_with_room(struct fr_scatter *s) {
     size_t n = (size_t)s->n;
     struct solver v = {gsl_matrix_alloc(n, n), gsl_vector_alloc(n), gsl_vector_alloc(n),
-                       malloc(n * sizeof *v.errors)};
+                       fr_malloc(n, sizeof *v.errors)};
     fr_status status = v.k && v.y && v.w && v.errors ? krige(s, &v) : FR_ERR_NOMEM;
     gsl_matrix_free(v.k);
     gsl_vector_free(v.y);
@@ -142,12 +143,12 @@ fr_status fr_scatter_fit(const struct fr_scatter_point *points, int n, struct fr
     *s = (struct fr_scatter){.n = n, .left_out = -1};
     if (n <= FR_SCATTER_TREND)
         return fr_fail(err, FR_ERR_NUMERIC, NULL, "%d shapes are too few for the trend", n);
-    s->points = malloc((size_t)n * sizeof *s->points);
+    s->points = fr_malloc((size_t)n, sizeof *s->points);
     if (!s->points) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     memcpy(s->points, points, (size_t)n * sizeof *s->points);
     FR_TRY(fit_trend(s, err));
     if (n < KRIGING_MIN) return FR_OK;
-    gsl_error_handler_t *before = gsl_set_error_handler_off();
+    gsl_error_handler_t *before = fr_gsl_errors();
     fr_status status = krige_with_room(s);
     gsl_set_error_handler(before);
     return status == FR_OK ? status

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/statistics.h"
 
 static bool counts(const struct fr_scored *row) {
@@ -105,7 +106,7 @@ static void errors(const struct fr_scored *rows, int n, double *room, struct fr_
 
 fr_status fr_score_make(const struct fr_scored *rows, int n, struct fr_score *score,
                         struct fr_error *err) {
-    double *room = malloc(((size_t)n + 1) * sizeof *room);
+    double *room = fr_malloc((size_t)n + 1, sizeof *room);
     *score = (struct fr_score){0};
     if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "the score does not fit in memory");
     errors(rows, n, room, score);

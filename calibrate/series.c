@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 #include "calibrate/statistics.h"
 
@@ -88,9 +89,9 @@ static int assign(const struct fr_samples *s, struct fr_series_list *list, int i
 
 fr_status fr_series_find(const struct fr_samples *samples, struct fr_series_list *list) {
     size_t n = samples->n_source + 1;
-    double *scratch = malloc((samples->n_collective + 1) * sizeof *scratch);
-    *list = (struct fr_series_list){.items = calloc(n, sizeof *list->items),
-                                    .of_source = calloc(n, sizeof *list->of_source)};
+    double *scratch = fr_malloc(samples->n_collective + 1, sizeof *scratch);
+    *list = (struct fr_series_list){.items = fr_calloc(n, sizeof *list->items),
+                                    .of_source = fr_calloc(n, sizeof *list->of_source)};
     if (!scratch || !list->items || !list->of_source) {
         free(scratch);
         return FR_ERR_NOMEM;

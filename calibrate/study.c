@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/parallel.h"
 
 /* ---- prediction -------------------------------------------------------------------------- */
@@ -67,9 +68,9 @@ static void run_fold(void *context, int64_t fold) {
     struct crossing *c = context;
     const char *key = c->key[c->first[fold]];
     size_t most = (size_t)(c->n + c->n_extra) + 1;
-    const struct fr_run **train = calloc(2 * most, sizeof *train), **test = train + most;
-    struct fr_scored *scored = calloc((size_t)c->n + 1, sizeof *scored);
-    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    const struct fr_run **train = fr_calloc(2 * most, sizeof *train), **test = train + most;
+    struct fr_scored *scored = fr_calloc((size_t)c->n + 1, sizeof *scored);
+    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
     int n_train = 0, n_test = 0;
     c->status[fold] = FR_ERR_NOMEM;
     if (train && scored && tuned) {
@@ -92,7 +93,7 @@ static void run_fold(void *context, int64_t fold) {
 }
 
 static fr_status first_fit(struct crossing *c, struct fr_error *err) {
-    const struct fr_run **train = calloc((size_t)(c->n + c->n_extra) + 1, sizeof *train);
+    const struct fr_run **train = fr_calloc((size_t)(c->n + c->n_extra) + 1, sizeof *train);
     int n = 0;
     if (!train || !c->start)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the study does not fit in memory");
@@ -127,12 +128,12 @@ fr_status fr_study_cross(const struct fr_cluster *prior, const struct fr_run *co
                          .n = n,
                          .n_extra = n_extra,
                          .options = *options,
-                         .key = calloc(room, sizeof *c.key),
-                         .first = calloc(room, sizeof *c.first),
-                         .start = calloc(1, sizeof *c.start),
+                         .key = fr_calloc(room, sizeof *c.key),
+                         .first = fr_calloc(room, sizeof *c.first),
+                         .start = fr_calloc(1, sizeof *c.start),
                          .scored = scored,
-                         .status = calloc(room, sizeof *c.status),
-                         .errors = calloc(room, sizeof *c.errors)};
+                         .status = fr_calloc(room, sizeof *c.status),
+                         .errors = fr_calloc(room, sizeof *c.errors)};
     fr_status status = FR_OK;
     c.options.threads = 1;
     if (!c.key || !c.first || !c.status || !c.errors) {

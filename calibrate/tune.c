@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/parallel.h"
+#include "calibrate/gsl_errors.h"
 #include "calibrate/nlfit.h"
 #include "calibrate/statistics.h"
 #include "models/cost.h"
@@ -87,7 +89,7 @@ static void residuals(void *context, const double *factors, double *out) {
 
 static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
                                struct fr_error *err) {
-    double *base = malloc((size_t)p->n * sizeof *base);
+    double *base = fr_malloc((size_t)p->n, sizeof *base);
     if (!base) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     p->n_fitted = 0;
     predict_all(p, NULL);
@@ -115,7 +117,7 @@ static bool one_shape(const struct problem *p) {
 }
 
 static double robust_spread(const struct problem *p) {
-    double *sorted = malloc((size_t)p->n * sizeof *sorted), spread = 0;
+    double *sorted = fr_malloc((size_t)p->n, sizeof *sorted), spread = 0;
     if (!sorted) return p->scale;
     for (int i = 0; i < p->n; i++) sorted[i] = fabs(p->log_error[i]);
     fr_sort(sorted, (size_t)p->n);
@@ -133,9 +135,9 @@ static double robust_spread(const struct problem *p) {
 static fr_status invert(const struct problem *p, const double *jacobian, double spread,
                         struct fr_tune_result *r, struct fr_error *err) {
     size_t n = (size_t)p->n_fitted;
+    gsl_error_handler_t *before = fr_gsl_errors();
     gsl_matrix *m = gsl_matrix_calloc(n, n);
-    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
-    for (size_t a = 0; a < n; a++)
+    for (size_t a = 0; m && a < n; a++)
         for (size_t b = 0; b < n; b++) {
             double sum = a == b ? 1 / (p->sigma[a] * p->sigma[a]) : 0;
             for (int i = 0; i < p->n; i++)
@@ -144,8 +146,10 @@ static fr_status invert(const struct problem *p, const double *jacobian, double 
                        jacobian[b * (size_t)p->n + (size_t)i] / (spread * spread);
             gsl_matrix_set(m, a, b, sum);
         }
-    int code = gsl_linalg_cholesky_decomp1(m);
+    int code = m ? gsl_linalg_cholesky_decomp1(m) : GSL_ENOMEM;
     if (!code) code = gsl_linalg_cholesky_invert(m);
+    gsl_set_error_handler(before);
+    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
     for (size_t a = 0; a < n && !code; a++)
         for (size_t b = 0; b < n; b++)
             r->covariance[a * (size_t)r->n_known + b] = gsl_matrix_get(m, a, b);
@@ -168,7 +172,7 @@ static double stretch_of(const struct problem *p, const struct fr_tune_result *r
 static fr_status posterior(struct problem *p, const double *factors, struct fr_tune_result *r,
                            struct fr_error *err) {
     size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
-    double *jacobian = malloc((n * params + n) * sizeof *jacobian),
+    double *jacobian = fr_malloc(n * params + n, sizeof *jacobian),
            *base = jacobian + n * params;
     double moved[FR_COEFFICIENT_MAX];
     if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
@@ -268,9 +272,9 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
     struct problem p = {.prior = *prior,
                         .threads = options->threads ? options->threads : 1,
                         .scale = options->scale > 0 ? options->scale : usual_scale};
-    const struct fr_run **usable = calloc((size_t)n + 1, sizeof *usable);
+    const struct fr_run **usable = fr_calloc((size_t)n + 1, sizeof *usable);
     *r = (struct fr_tune_result){.cluster = *prior};
-    p.log_error = calloc((size_t)n + 1, sizeof *p.log_error);
+    p.log_error = fr_calloc((size_t)n + 1, sizeof *p.log_error);
     fr_status status = FR_ERR_NOMEM;
     if (!usable || !p.log_error) {
         fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 struct fr_expansion fr_expansion_open(const struct fr_collective_args *a,
                                       struct fr_message_list *list) {
     struct fr_expansion e = {
         .list = list, .n_ranks = a->n_ranks, .ranks_per_node = a->ranks_per_node};
     size_t p = (size_t)a->n_ranks;
     e.failed = a->n_ranks > INT32_MAX;
-    if (!e.failed) e.sent = malloc(3 * p * sizeof *e.sent);
+    if (!e.failed) e.sent = fr_malloc(3 * p, sizeof *e.sent);
     if (!e.sent) {
         e.failed = true;
         return e;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/method.h"
 #include "topology/levels.h"
 
@@ -30,7 +31,7 @@ fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *wor
         FR_TRY(fr_json_array(table, 1, FR_ITERATION_ROWS_MAX, err));
         count = fr_json_array_length(table);
     }
-    workload->iterations = calloc((size_t)count, sizeof *workload->iterations);
+    workload->iterations = fr_calloc((size_t)count, sizeof *workload->iterations);
     if (!workload->iterations) return fr_json_fail(node, err, "does not fit in memory");
     workload->n_iterations = (int)count;
     if (fr_json_is_number(node)) /* one number: any method */

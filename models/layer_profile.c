@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 enum { ROWS_MAX = 4096 };
@@ -39,7 +40,7 @@ fr_status fr_layer_profile_read(const struct fr_json *node, struct fr_workload *
         return fr_json_fail(node, err, "only a transformer has layers to replace");
     FR_TRY(fr_json_array(rows, 1, ROWS_MAX, err));
     int64_t n = fr_json_array_length(rows);
-    workload->profile = calloc((size_t)n, sizeof *workload->profile);
+    workload->profile = fr_calloc((size_t)n, sizeof *workload->profile);
     if (!workload->profile) return fr_json_fail(node, err, "does not fit in memory");
     for (int64_t i = 0; i < n; i++) {
         struct fr_json one = fr_json_element(rows, i);

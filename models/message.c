@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static bool grow(struct fr_message_list *list) {
     if (list->capacity > FR_MESSAGES_MAX / 2) return false;
     int32_t capacity = list->capacity ? 2 * list->capacity : 64;
-    struct fr_message *items = realloc(list->items, (size_t)capacity * sizeof *items);
+    struct fr_message *items = fr_realloc(list->items, (size_t)capacity, sizeof *items);
     if (!items) return false;
     list->items = items;
     list->capacity = capacity;
@@ -43,7 +45,7 @@ fr_status fr_message_list_time_s(const struct fr_message_list *list,
     *time_s = 0;
     if (list->count == 0) return FR_OK;
     size_t n = (size_t)list->count, p = (size_t)args->n_ranks;
-    double *arrived_s = calloc(n + 2 * p, sizeof *arrived_s);
+    double *arrived_s = fr_calloc(n + 2 * p, sizeof *arrived_s);
     if (!arrived_s) return FR_ERR_NOMEM;
     double *sending_s = arrived_s + n, *receiving_s = sending_s + p; /* busy until */
     for (size_t i = 0; i < n; i++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/pipeline_alternate.h"
 #include "models/schedule_order.h"
 
@@ -140,10 +141,10 @@ static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
     size_t stages = (size_t)w->p->args.stages, chunks = (size_t)w->p->args.chunks;
     size_t passes = stages * chunks * (size_t)w->p->args.micro_batches;
     fr_status status = FR_ERR_NOMEM;
-    w->next = calloc(stages, sizeof *w->next);
-    w->made = calloc(stages * chunks, sizeof *w->made);
-    w->forward_end_s = malloc(passes * sizeof *w->forward_end_s);
-    w->backward_end_s = malloc(passes * sizeof *w->backward_end_s);
+    w->next = fr_calloc(stages, sizeof *w->next);
+    w->made = fr_calloc(stages * chunks, sizeof *w->made);
+    w->forward_end_s = fr_malloc(passes, sizeof *w->forward_end_s);
+    w->backward_end_s = fr_malloc(passes, sizeof *w->backward_end_s);
     if (!w->next || !w->made || !w->forward_end_s || !w->backward_end_s) {
         fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     } else {
@@ -177,7 +178,7 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
                       .messages = with & FR_WITH_MESSAGES,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS};
-    double *scratch = calloc(5 * stages, sizeof *scratch);
+    double *scratch = fr_calloc(5 * stages, sizeof *scratch);
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     w.free_s = scratch;

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 bool fr_pipeline_alternates(const struct fr_pipeline *p) {
     bool form = p->schedule->warm_up > 0 || p->schedule->phases;
     return form && p->args.chunks == 1 && p->scope == FR_SCOPE_NONE &&
@@ -77,7 +79,7 @@ fr_status fr_pipeline_alternate(const struct fr_pipeline *p, const double *pass_
                                 bool messages, double *end_s, struct fr_error *err) {
     const struct ticks x = ticks_of(p);
     int64_t P = x.P;
-    struct stage *all = calloc((size_t)P + 2, sizeof *all), *s = all + 1;
+    struct stage *all = fr_calloc((size_t)P + 2, sizeof *all), *s = all + 1;
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     for (int64_t i = 0; i < P; i++)
         s[i] =

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "models/cost.h"
 #include "models/pipeline.h"
 
@@ -179,7 +180,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
                               fr_pipeline_timer *timer, const void *context,
                               struct fr_outcome *out, struct fr_error *err) {
     struct fr_pipeline_times times = {.gradient_exposed_s =
-                                          calloc((size_t)p->args.stages, sizeof(double))};
+                                          fr_calloc((size_t)p->args.stages, sizeof(double))};
     if (!times.gradient_exposed_s)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_status status = timer(context, FR_WITH_ALL, &times, err);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/footprint.h"
 #include "models/pass_price.h"
 #include "models/pipeline_layers.h"
@@ -269,9 +270,9 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                                        (int32_t)fr_pipeline_micro_batches(job, plan),
                                        (int32_t)plan->chunks, plan->order},
                               .duplex = plan->duplex,
-                              .stage = calloc((size_t)plan->pp, sizeof *p->stage)};
+                              .stage = fr_calloc((size_t)plan->pp, sizeof *p->stage)};
     size_t slots = (size_t)(plan->pp * fr_schedule_slots(plan->schedule, &p->args));
-    p->slots = malloc(slots * sizeof *p->slots);
+    p->slots = fr_malloc(slots, sizeof *p->slots);
     if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);

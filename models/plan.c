@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 const char *const fr_plan_keys[] = {"dp",
                                     "pp",
                                     "tp",
@@ -184,7 +186,7 @@ static fr_status read_list(const struct fr_json *node, int64_t least, int64_t **
                            struct fr_error *err) {
     FR_TRY(fr_json_array(node, 1, FR_LAYER_MAX, err));
     *n = (int)fr_json_array_length(node);
-    *list = calloc((size_t)*n, sizeof **list);
+    *list = fr_calloc((size_t)*n, sizeof **list);
     if (!*list) return fr_json_fail(node, err, "does not fit in memory");
     for (int i = 0; i < *n; i++) {
         struct fr_json one = fr_json_element(node, i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 
 enum { STAGES_MAX = 4096, SLOTS_MAX = 1 << 22 };
@@ -81,8 +82,8 @@ static fr_status check_deadlock(const struct fr_json *node,
                                 const struct fr_schedule_order *order, struct fr_error *err) {
     struct fr_schedule_args a = {order->stages, order->micro_batches, order->chunks, order};
     int64_t passes = (int64_t)a.stages * a.micro_batches * a.chunks, left = 1, before = 0;
-    int64_t *next = calloc((size_t)a.stages, sizeof *next);
-    bool *done = calloc(3 * (size_t)passes, sizeof *done);
+    int64_t *next = fr_calloc((size_t)a.stages, sizeof *next);
+    bool *done = fr_calloc(3 * (size_t)passes, sizeof *done);
     char where[384];
     fr_status status = FR_OK;
     if (!next || !done) {
@@ -135,7 +136,7 @@ static fr_status grow(const struct fr_json *node, struct fr_schedule_order *orde
     if ((*count & (*count - 1)) == 0) { /* room is a power of two */
         struct fr_slot *grown = NULL;
         if (*count < SLOTS_MAX)
-            grown = realloc(order->slots, (size_t)(*count ? 2 * *count : 1) * sizeof *grown);
+            grown = fr_realloc(order->slots, (size_t)(*count ? 2 * *count : 1), sizeof *grown);
         if (!grown) return fr_json_fail(node, err, "lists too many passes");
         order->slots = grown;
     }
@@ -180,7 +181,7 @@ static fr_status check_whole(const struct fr_json *list, const struct fr_schedul
                              struct fr_error *err) {
     int64_t kinds = order->splits_backward ? 3 : 2;
     int64_t each = (int64_t)order->micro_batches * order->chunks;
-    int64_t *seen = calloc((size_t)(kinds * each), sizeof *seen);
+    int64_t *seen = fr_calloc((size_t)(kinds * each), sizeof *seen);
     fr_status status = seen ? FR_OK : fr_json_fail(list, err, "does not fit in memory");
     for (int32_t i = 0; i < order->stages && status == FR_OK; i++) {
         struct fr_json node = fr_json_element(list, i);
@@ -204,7 +205,7 @@ static fr_status read_stages(const struct fr_json *list, struct fr_schedule_orde
     int64_t count = 0;
     FR_TRY(fr_json_array(list, 1, STAGES_MAX, err));
     order->stages = (int32_t)fr_json_array_length(list);
-    int64_t *end = calloc((size_t)order->stages, sizeof *end);
+    int64_t *end = fr_calloc((size_t)order->stages, sizeof *end);
     fr_status status = end ? FR_OK : fr_json_fail(list, err, "does not fit in memory");
     for (int32_t i = 0; i < order->stages && status == FR_OK; i++) {
         struct fr_json node = fr_json_element(list, i);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "models/cost.h"
 
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
@@ -57,10 +58,11 @@ static fr_status seat(const struct fr_job *job, const struct fr_plan *plan,
                       struct fr_seats *seats, struct fr_error *err) {
     const struct fr_placement *row = plan->placement.row;
     size_t n = (size_t)fr_plan_ranks(plan);
-    struct tried tried = {job, plan, row->searches ? malloc(n * sizeof *tried.mapping) : NULL};
+    struct tried tried = {job, plan,
+                          row->searches ? fr_malloc(n, sizeof *tried.mapping) : NULL};
     struct fr_seating seating = {seats->levels, &seats->mesh, &plan->placement, iteration_s,
                                  &tried};
-    seats->slot = malloc(n * sizeof *seats->slot);
+    seats->slot = fr_malloc(n, sizeof *seats->slot);
     fr_status status = !seats->slot || (row->searches && !tried.mapping)
                            ? fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory")
                            : row->seat(&seating, seats->slot, err);
@@ -106,8 +108,8 @@ static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int6
         .n_ranks = p, .stride = stride, .n_groups = groups, .slot = s->slot};
     int64_t nodes = fr_mesh_ranks(&s->mesh) / s->levels->level[0].ranks + 1;
     if (!s->slot) return fr_group_of(s->levels, &c, group, err);
-    int64_t *slot = malloc((size_t)(p * groups) * sizeof *slot);
-    int64_t *here = calloc((size_t)nodes, sizeof *here);
+    int64_t *slot = fr_malloc((size_t)(p * groups), sizeof *slot);
+    int64_t *here = fr_calloc((size_t)nodes, sizeof *here);
     fr_status status =
         slot && here ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     if (status == FR_OK) {
@@ -178,7 +180,7 @@ struct fr_group fr_seats_ends(const struct fr_seats *s, bool all) {
     if (!s->slot && s->mesh.order[FR_MESH_AXES - 1] == FR_MESH_DP) /* as if evenly spaced */
         return fr_group_make(s->levels, 2 * dp, across / 2);
     struct fr_group group = fr_group_make(s->levels, 2 * dp, 1);
-    int64_t *slot = malloc(2 * (size_t)dp * sizeof *slot);
+    int64_t *slot = fr_malloc(2 * (size_t)dp, sizeof *slot);
     for (int64_t d = 0; slot && d < dp; d++) {
         slot[2 * d] = slot_of(s, d * across);
         slot[2 * d + 1] = slot_of(s, d * across + up);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* A result with all that orders it. */
 struct entry {
     const struct fr_result *result;
@@ -105,10 +107,10 @@ static void collect_ranks(struct fr_curves *c) {
 fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
                          int max, struct fr_curves *c, struct fr_error *err) {
     *c = (struct fr_curves){0};
-    struct entry *entries = calloc(results->count + 1, sizeof *entries);
-    c->items = calloc(results->count + 1, sizeof *c->items);
-    c->storage = calloc(results->count + 1, sizeof *c->storage);
-    c->ranks = calloc(results->count + 1, sizeof *c->ranks);
+    struct entry *entries = fr_calloc(results->count + 1, sizeof *entries);
+    c->items = fr_calloc(results->count + 1, sizeof *c->items);
+    c->storage = fr_calloc(results->count + 1, sizeof *c->storage);
+    c->ranks = fr_calloc(results->count + 1, sizeof *c->ranks);
     if (!entries || !c->items || !c->storage || !c->ranks) {
         free(entries);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 /* First rank of the pipeline in which something ends last. */
 static int32_t last_pipeline(const struct fr_timeline *t) {
     int32_t rank = 0;
@@ -60,8 +62,8 @@ fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt
                              struct fr_error *err) {
     size_t n = (size_t)timeline->n_ranks;
     *rows = (struct fr_gantt_rows){0};
-    rows->row_of = malloc(n * sizeof *rows->row_of);
-    rows->bubble = malloc(n * sizeof *rows->bubble);
+    rows->row_of = fr_malloc(n, sizeof *rows->row_of);
+    rows->bubble = fr_malloc(n, sizeof *rows->bubble);
     if (!rows->row_of || !rows->bubble)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     choose(timeline, rows);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 enum { ROWS_MAX = 4096 };
 
 static fr_status known(const struct fr_json *row, const char *key, double *value,
@@ -58,7 +60,7 @@ static fr_status read_runs(const struct fr_json *root, struct fr_ghost_points *p
     struct fr_json list = fr_json_member(root, "rows");
     FR_TRY(fr_json_array(&list, 1, ROWS_MAX, err));
     int64_t n = fr_json_array_length(&list);
-    points->items = calloc((size_t)n, sizeof *points->items);
+    points->items = fr_calloc((size_t)n, sizeof *points->items);
     if (!points->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int64_t i = 0; i < n; i++) {
         struct fr_json one = fr_json_element(&list, i);
@@ -126,7 +128,7 @@ static fr_status join(const struct fr_json *list, int64_t width, struct fr_ghost
 static fr_status stand_alone(const struct fr_json *list, int64_t width,
                              struct fr_ghost_points *points, struct fr_error *err) {
     int64_t n = fr_json_array_length(list);
-    points->items = calloc((size_t)n, sizeof *points->items);
+    points->items = fr_calloc((size_t)n, sizeof *points->items);
     if (!points->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int64_t j = 0; j < n; j++) {
         struct fr_json one = fr_json_element(list, j);

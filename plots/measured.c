@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static const double least_s = 1e-18, most_s = 1e12;
 static const int64_t count_max = (int64_t)1 << 40;
 
@@ -53,7 +55,7 @@ static fr_status read_series(const struct fr_json *node, struct fr_measured_seri
     struct fr_json points = fr_json_member(node, "points");
     if (!fr_json_is_array(&points)) return fr_json_fail(node, err, "has no list \"points\"");
     int64_t n = fr_json_array_length(&points);
-    series->points = calloc((size_t)n + 1, sizeof *series->points);
+    series->points = fr_calloc((size_t)n + 1, sizeof *series->points);
     if (!series->points) return out_of_memory(err);
     for (int64_t i = 0; i < n; i++) {
         struct fr_json point = fr_json_element(&points, i);
@@ -106,8 +108,8 @@ fr_status fr_measured_read(const struct fr_json *root, struct fr_measured *measu
     if (fr_json_present(&series)) FR_TRY(fr_json_array(&series, 0, 1 << 20, err));
     if (fr_json_present(&gemm)) FR_TRY(fr_json_array(&gemm, 0, 1 << 20, err));
     int64_t n_series = fr_json_array_length(&series), n_gemms = fr_json_array_length(&gemm);
-    measured->series = calloc((size_t)n_series + 1, sizeof *measured->series);
-    measured->gemms = calloc((size_t)n_gemms + 1, sizeof *measured->gemms);
+    measured->series = fr_calloc((size_t)n_series + 1, sizeof *measured->series);
+    measured->gemms = fr_calloc((size_t)n_gemms + 1, sizeof *measured->gemms);
     if (!measured->series || !measured->gemms) return out_of_memory(err);
     for (int64_t i = 0; i < n_series; i++) {
         struct fr_json node = fr_json_element(&series, i);

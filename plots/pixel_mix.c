@@ -3,12 +3,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 /* Shares are told apart to this part, so that neighbours which look alike become one. */
 static const double shades = 24;
 
 fr_status fr_mix_begin(struct fr_mix *mix, int n_lanes, int n_pixels, struct fr_error *err) {
     *mix = (struct fr_mix){.n_lanes = n_lanes, .n_pixels = n_pixels, .weight = 1};
-    mix->share = calloc((size_t)n_lanes * (size_t)n_pixels * FR_MIX_COLOURS, sizeof(float));
+    mix->share = fr_calloc((size_t)n_lanes * (size_t)n_pixels * FR_MIX_COLOURS, sizeof(float));
     return mix->share ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* Times and energies: beyond these bounds lies no training run, and no axis. */
 static const double least = 1e-18, most = 1e24;
 static const int64_t ranks_max = (int64_t)1 << 40;
@@ -102,7 +104,7 @@ static bool same(const struct fr_result *a, const struct fr_result *b) {
 /* Room for @p more results. */
 static fr_status grow(struct fr_results *results, size_t more, struct fr_error *err) {
     struct fr_result *grown =
-        realloc(results->items, (results->count + more + 1) * sizeof *grown);
+        fr_realloc(results->items, results->count + more + 1, sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "the results do not fit in memory");
     results->items = grown;
     return FR_OK;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 enum { RANKS_MAX = 1 << 24 };
 static const double us_max = 1e16; /* 300 years */
 
@@ -101,7 +103,7 @@ fr_status fr_trace_read(const struct fr_json *root, struct fr_trace *trace,
         return fr_json_fail(root, err,
                             "this is no Chrome trace: it has no array \"traceEvents\"");
     size_t most = (size_t)fr_json_array_length(&events) + 1;
-    trace->timeline.spans = malloc(most * sizeof *trace->timeline.spans);
+    trace->timeline.spans = fr_malloc(most, sizeof *trace->timeline.spans);
     if (!trace->timeline.spans) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(read_events(&events, &trace->timeline, err));
     read_notes(root, trace);

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 enum { GRIDS_MAX = 1024 };
 
 static int divisors(int64_t n, int64_t *out) {
@@ -26,8 +28,8 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
         return fr_fail(err, FR_ERR_INFEASIBLE, "layer_tp",
                        "this kind of model has no layers to divide");
     size_t cells = (size_t)layers * (size_t)n;
-    double *best_s = calloc(cells, sizeof *best_s);
-    int *from = calloc(cells, sizeof *from);
+    double *best_s = fr_calloc(cells, sizeof *best_s);
+    int *from = fr_calloc(cells, sizeof *from);
     fr_status status = FR_OK;
     if (!best_s || !from) {
         status = fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -54,7 +55,7 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
 static bool append(struct fr_found_list *list, const struct fr_found *found) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct fr_found *grown = realloc(list->items, capacity * sizeof *grown);
+        struct fr_found *grown = fr_realloc(list->items, capacity, sizeof *grown);
         if (!grown) return false;
         list->items = grown;
         list->capacity = capacity;
@@ -209,7 +210,7 @@ static int by_key(const void *x, const void *y) {
 }
 
 static bool sort_found(const struct context *c, struct fr_found_list *list, bool by_objective) {
-    struct keyed *keyed = malloc((list->count + 1) * sizeof *keyed);
+    struct keyed *keyed = fr_malloc(list->count + 1, sizeof *keyed);
     if (!keyed) return false;
     for (size_t i = 0; i < list->count; i++) {
         keyed[i].found = list->items[i];
@@ -239,7 +240,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     int64_t n_pieces = (space->size + c.piece_size - 1) / c.piece_size;
     *result = (struct fr_search_result){.by_iteration = c.by_iteration};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
-    c.pieces = calloc((size_t)n_pieces + 1, sizeof *c.pieces);
+    c.pieces = fr_calloc((size_t)n_pieces + 1, sizeof *c.pieces);
     if (!c.pieces) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
     fr_progress_begin(&progress, "searching", n_pieces);
     c.progress = &progress;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/range.h"
 
 const char *const fr_vary_names[] = {
@@ -17,7 +18,7 @@ static fr_status parse_names(const char *text, const char *what, const char *con
                              struct fr_dimension *d, struct fr_error *err) {
     size_t n = 0;
     while (known[n]) n++;
-    d->values = calloc(n, sizeof *d->values);
+    d->values = fr_calloc(n, sizeof *d->values);
     if (!d->values) return fr_fail(err, FR_ERR_NOMEM, "--vary", "out of memory");
     for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         char name[64];
@@ -64,7 +65,7 @@ static fr_status parse_placements(const char *text, struct fr_dimension *d,
                                   struct fr_error *err) {
     size_t most = 1;
     for (const char *at = text; *at; at++) most += *at == ',';
-    d->values = calloc(most, sizeof *d->values);
+    d->values = fr_calloc(most, sizeof *d->values);
     if (!d->values) return fr_fail(err, FR_ERR_NOMEM, "--vary", "out of memory");
     for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         struct fr_placement_choice choice;

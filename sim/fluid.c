@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 /* One use of a link by a flow that is under way, in the link's list. */
 struct use {
     int32_t link, weight;
@@ -85,11 +87,11 @@ static void heap_remove(struct fr_fluid *f, int32_t slot) {
 
 static bool grow(struct fr_fluid *f) {
     int32_t before = f->capacity, now = before ? 2 * before : 256;
-    struct flow *flows = realloc(f->flows, (size_t)now * sizeof *flows);
+    struct flow *flows = fr_realloc(f->flows, (size_t)now, sizeof *flows);
     if (flows) f->flows = flows;
-    struct use *uses = realloc(f->uses, (size_t)now * (size_t)f->uses_max * sizeof *uses);
+    struct use *uses = fr_realloc(f->uses, (size_t)now * (size_t)f->uses_max, sizeof *uses);
     if (uses) f->uses = uses;
-    int32_t *slots = realloc(f->heap, 3 * (size_t)now * sizeof *slots);
+    int32_t *slots = fr_realloc(f->heap, 3 * (size_t)now, sizeof *slots);
     if (slots) f->heap = slots;
     if (!flows || !uses || !slots) return false;
     /* heap, free slots and component share one array, which moved apart */
@@ -102,12 +104,12 @@ static bool grow(struct fr_fluid *f) {
 }
 
 struct fr_fluid *fr_fluid_new(int32_t n_links, const double *rate_B_per_s, int32_t uses_max) {
-    struct fr_fluid *f = calloc(1, sizeof *f);
+    struct fr_fluid *f = fr_calloc(1, sizeof *f);
     if (!f) return NULL;
     f->n_links = n_links;
     f->uses_max = uses_max > 0 ? uses_max : 1;
-    f->links = calloc((size_t)n_links + 1, sizeof *f->links);
-    f->dirty = malloc(2 * ((size_t)n_links + 1) * sizeof *f->dirty);
+    f->links = fr_calloc((size_t)n_links + 1, sizeof *f->links);
+    f->dirty = fr_malloc(2 * ((size_t)n_links + 1), sizeof *f->dirty);
     if (!f->links || !f->dirty || !grow(f)) {
         fr_fluid_free(f);
         return NULL;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "models/schedule_order.h"
 
 /* Classes are laid out kind by kind, a stage each; first the whole ones, then the parts. */
@@ -185,8 +186,8 @@ static bool lay_out_rank(struct fr_builder *b, int32_t r) {
     int64_t n_slots = b->p->n_slots;
     struct fr_rank *rank = &b->ranks[r];
     rank->last_compute = rank->last_collective = -1;
-    rank->made = calloc((size_t)b->p->args.chunks, sizeof *rank->made);
-    rank->actions = malloc((size_t)(3 * n_slots) * sizeof *rank->actions);
+    rank->made = fr_calloc((size_t)b->p->args.chunks, sizeof *rank->made);
+    rank->actions = fr_malloc((size_t)(3 * n_slots), sizeof *rank->actions);
     if (!rank->actions || !rank->made) return false;
     for (int64_t s = 0; s < n_slots; s++) {
         const struct fr_slot *slot = &b->p->slots[r * n_slots + s];
@@ -217,7 +218,7 @@ static bool step(struct fr_builder *b, int32_t r) {
 static fr_status deadlock(const struct fr_builder *b, struct fr_error *err) {
     int32_t stages = b->p->args.stages;
     if (b->p->duplex) return fr_builder_transfers_deadlock(b, err);
-    int64_t *next = calloc((size_t)stages, sizeof *next);
+    int64_t *next = fr_calloc((size_t)stages, sizeof *next);
     if (!next) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory");
     for (int32_t r = 0; r < stages; r++) next[r] = b->ranks[r].next; /* passes alone */
     fr_status status = fr_schedule_deadlock(&b->p->args, b->p->slots, b->p->n_slots, next,
@@ -275,7 +276,7 @@ static void add_finish(struct fr_builder *b) {
 
 static bool make_classes(struct fr_program *program) {
     program->n_classes = 2 * FR_TASK_COUNT * program->n_ranks;
-    program->classes = calloc((size_t)program->n_classes, sizeof *program->classes);
+    program->classes = fr_calloc((size_t)program->n_classes, sizeof *program->classes);
     for (int32_t c = 0; program->classes && c < program->n_classes; c++) {
         int32_t kind = c / program->n_ranks;
         program->classes[c] = (struct fr_task_class){
@@ -292,8 +293,8 @@ fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *progra
     struct fr_builder b = {.p = p, .program = program};
     fr_status status = FR_OK;
     *program = (struct fr_program){.n_ranks = stages};
-    b.ranks = calloc((size_t)stages, sizeof *b.ranks);
-    b.output = malloc(outputs * sizeof *b.output);
+    b.ranks = fr_calloc((size_t)stages, sizeof *b.ranks);
+    b.output = fr_malloc(outputs, sizeof *b.output);
     b.failed = !b.ranks || !b.output || !make_classes(program);
     if (!b.failed) {
         memset(b.output, -1, outputs * sizeof *b.output);

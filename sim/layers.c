@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/cost.h"
 #include "models/footprint.h"
 #include "models/seats.h"
@@ -56,9 +57,9 @@ static int32_t add_class(struct builder *b, fr_task_kind kind,
     if (program->n_classes == b->class_capacity) {
         int32_t capacity = b->class_capacity ? 2 * b->class_capacity : 64;
         struct fr_task_class *classes =
-            realloc(program->classes, (size_t)capacity * sizeof *classes);
+            fr_realloc(program->classes, (size_t)capacity, sizeof *classes);
         if (classes) program->classes = classes;
-        struct fr_class_price *prices = realloc(b->price, (size_t)capacity * sizeof *prices);
+        struct fr_class_price *prices = fr_realloc(b->price, (size_t)capacity, sizeof *prices);
         if (prices) b->price = prices;
         if (!classes || !prices) {
             b->failed = true;
@@ -121,7 +122,7 @@ static bool seat_members(struct builder *b, const struct fr_seats *seats) {
     int64_t n = b->program->n_ranks, tp = b->plan->tp, dp = b->plan->dp;
     int64_t common = b->plan->common_subgrid ? dp : n;
     for (int axis = 0; axis < 3; axis++) {
-        b->members[axis] = malloc((size_t)n * sizeof **b->members);
+        b->members[axis] = fr_malloc((size_t)n, sizeof **b->members);
         if (!b->members[axis]) return false;
     }
     fr_seats_members(seats, tp, fr_mesh_stride(&seats->mesh, FR_MESH_TP), dp,
@@ -130,7 +131,8 @@ static bool seat_members(struct builder *b, const struct fr_seats *seats) {
                      b->members[FR_AXIS_DP]);
     fr_seats_members(seats, common, 1, n / common, b->members[FR_AXIS_COMMON]);
     if (!seats->slot) return true;
-    int64_t *rank_at = malloc((size_t)n * sizeof *rank_at); /* networks seat ranks themselves */
+    int64_t *rank_at =
+        fr_malloc((size_t)n, sizeof *rank_at); /* networks seat ranks themselves */
     for (int64_t r = 0; rank_at && r < n; r++) rank_at[seats->slot[r]] = r;
     for (int axis = 0; rank_at && axis < 3; axis++)
         for (int64_t i = 0; i < n; i++) b->members[axis][i] = rank_at[b->members[axis][i]];
@@ -184,7 +186,7 @@ static fr_status spell_out(struct builder *b, const struct fr_comm_work *comm,
                        "\"algorithm\"",
                        fr_op_names[comm->op], b->job->cluster.price[comm->op].form->name);
     FR_TRY(algorithm->expand(&args, &list));
-    int32_t *class_ids = malloc(((size_t)list.count + 1) * sizeof *class_ids);
+    int32_t *class_ids = fr_malloc((size_t)list.count + 1, sizeof *class_ids);
     if (!class_ids) b->failed = true;
     for (int32_t k = 0; k < list.count && class_ids && !b->failed; k++) {
         const struct fr_message *m = &list.items[k];
@@ -349,8 +351,8 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
                         .spelt_out = spelt_out,
                         .err = err};
     program->n_ranks = (int32_t)ranks;
-    struct placed *layers = calloc((size_t)job->workload.n_layers, sizeof *layers);
-    b.ranks = malloc((size_t)ranks * sizeof *b.ranks);
+    struct placed *layers = fr_calloc((size_t)job->workload.n_layers, sizeof *layers);
+    b.ranks = fr_malloc((size_t)ranks, sizeof *b.ranks);
     b.failed = !layers || !b.ranks;
     for (int32_t r = 0; r < ranks && !b.failed; r++) b.ranks[r] = (struct rank){-1, -1, -1};
     struct fr_seats seats;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "sim/record.h"
 #include "topology/route.h"
 
@@ -38,8 +39,8 @@ static size_t find(const struct pairs *pairs, int64_t key) {
 
 static bool double_up(struct pairs *pairs) {
     struct pairs grown = {.size = pairs->size ? 2 * pairs->size : 1024};
-    grown.key = malloc(grown.size * sizeof *grown.key);
-    grown.path = malloc(grown.size * sizeof *grown.path);
+    grown.key = fr_malloc(grown.size, sizeof *grown.key);
+    grown.path = fr_malloc(grown.size, sizeof *grown.path);
     if (grown.key && grown.path) memset(grown.key, -1, grown.size * sizeof *grown.key);
     for (size_t k = 0; grown.key && grown.path && k < pairs->size; k++) {
         if (pairs->key[k] < 0) continue;
@@ -58,7 +59,7 @@ static int32_t path_of(struct pairs *pairs, struct fr_paths *paths, int64_t n_ra
                        int32_t from, int32_t to) {
     if ((size_t)paths->n_paths * 2 >= pairs->size) {
         size_t size = pairs->size ? 2 * pairs->size : 1024;
-        struct fr_path *grown = realloc(paths->paths, size / 2 * sizeof *grown);
+        struct fr_path *grown = fr_realloc(paths->paths, size / 2, sizeof *grown);
         if (grown) paths->paths = grown;
         if (!grown || !double_up(pairs)) return -1;
     }
@@ -84,7 +85,7 @@ static bool collect_pairs(const struct fr_network_work *work, struct fr_paths *p
         if (fits && program->classes[task->class_id].kind == FR_TASK_EXCHANGE)
             fits = path_of(&pairs, paths, program->n_ranks, task->peer, task->rank) >= 0;
     }
-    paths->back = malloc(((size_t)paths->n_paths + 1) * sizeof *paths->back);
+    paths->back = fr_malloc((size_t)paths->n_paths + 1, sizeof *paths->back);
     fits = fits && paths->back;
     for (int32_t q = 0; fits && q < paths->n_paths; q++) {
         const struct fr_path *path = &paths->paths[q];
@@ -108,7 +109,7 @@ static int route_of(const struct fr_network_work *work, const struct fr_path *pa
 static int32_t *number_links(const struct fr_network_work *work, struct fr_paths *paths) {
     const struct fr_levels *levels = &work->cluster->levels;
     int64_t links[FR_ROUTE_MAX], capacity = 0;
-    int32_t *local = calloc((size_t)fr_links_count(levels) + 1, sizeof *local);
+    int32_t *local = fr_calloc((size_t)fr_links_count(levels) + 1, sizeof *local);
     for (int32_t q = 0; local && q < paths->n_paths; q++) {
         struct fr_path *path = &paths->paths[q];
         int n = route_of(work, path, 0, 0, links);
@@ -118,7 +119,8 @@ static int32_t *number_links(const struct fr_network_work *work, struct fr_paths
             if (local[links[h]]) continue;
             if (paths->n_links == capacity) {
                 capacity = capacity ? 2 * capacity : 256;
-                double *grown = realloc(paths->rate_B_per_s, (size_t)capacity * sizeof *grown);
+                double *grown =
+                    fr_realloc(paths->rate_B_per_s, (size_t)capacity, sizeof *grown);
                 if (!grown) {
                     free(local);
                     return NULL;
@@ -135,7 +137,7 @@ static int32_t *number_links(const struct fr_network_work *work, struct fr_paths
 static bool add_use(struct fr_paths *paths, struct fr_fluid_use use, int64_t *capacity) {
     if (paths->n_uses == *capacity) {
         *capacity = *capacity ? 2 * *capacity : 1024;
-        struct fr_fluid_use *grown = realloc(paths->uses, (size_t)*capacity * sizeof *grown);
+        struct fr_fluid_use *grown = fr_realloc(paths->uses, (size_t)*capacity, sizeof *grown);
         if (!grown) return false;
         paths->uses = grown;
     }
@@ -182,10 +184,10 @@ fr_status fr_paths_make(const struct fr_network_work *work, struct fr_paths *pat
     *paths = (struct fr_paths){0};
     if (ranks > fr_levels_capacity(levels))
         return fr_fail(err, FR_ERR_INPUT, "plan", "has more ranks than the cluster");
-    paths->task_path = malloc(((size_t)work->program->n_tasks + 1) * sizeof *paths->task_path);
+    paths->task_path = fr_malloc((size_t)work->program->n_tasks + 1, sizeof *paths->task_path);
     bool fits = paths->task_path && collect_pairs(work, paths);
     if (fits) local = number_links(work, paths);
-    if (local) count = calloc(2 * ((size_t)paths->n_links + 1), sizeof *count);
+    if (local) count = fr_calloc(2 * ((size_t)paths->n_links + 1), sizeof *count);
     fits = local && count;
     for (int32_t q = 0; fits && q < paths->n_paths; q++)
         fits = count_uses(work, paths, q, local, count, count + paths->n_links + 1, &capacity);

@@ -2,12 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 int32_t fr_program_add(struct fr_program *program, const struct fr_task *task) {
     if (program->n_tasks == program->capacity) {
         int64_t capacity = program->capacity ? 2 * program->capacity : 1024;
-        struct fr_task *grown = capacity > INT32_MAX
-                                    ? NULL
-                                    : realloc(program->tasks, (size_t)capacity * sizeof *grown);
+        struct fr_task *grown =
+            capacity > INT32_MAX ? NULL
+                                 : fr_realloc(program->tasks, (size_t)capacity, sizeof *grown);
         if (!grown) return -1;
         program->tasks = grown;
         program->capacity = capacity;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "sim/engine.h"
 
 bool fr_task_is_message(fr_task_kind kind) {
@@ -104,7 +105,7 @@ enum { LANES = 32 };
 
 static fr_status assign_lanes(struct fr_timeline *timeline, struct fr_error *err) {
     size_t streams = (size_t)timeline->n_ranks * FR_STREAM_COUNT;
-    double *free_s = calloc(streams * LANES, sizeof *free_s);
+    double *free_s = fr_calloc(streams * LANES, sizeof *free_s);
     if (!free_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the timeline does not fit in memory");
     for (int64_t k = 0; k < timeline->count; k++) {
         struct fr_span *span = &timeline->spans[k];
@@ -131,8 +132,8 @@ fr_status fr_record_timeline(const struct fr_program *program,
                              const struct fr_class_price *price, const double *start_s,
                              const double *end_s, double makespan_s,
                              struct fr_timeline *timeline, struct fr_error *err) {
-    bool *critical = calloc((size_t)program->n_tasks + 1, sizeof *critical);
-    timeline->spans = malloc(((size_t)program->n_tasks * 4 + 1) * sizeof *timeline->spans);
+    bool *critical = fr_calloc((size_t)program->n_tasks + 1, sizeof *critical);
+    timeline->spans = fr_malloc((size_t)program->n_tasks * 4 + 1, sizeof *timeline->spans);
     if (!critical || !timeline->spans) {
         free(critical);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the timeline does not fit in memory");

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/progress.h"
 #include "models/cost.h"
 #include "models/seats.h"
@@ -73,7 +74,7 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
                                                (pp == plan->tp || plan->pp == 1) &&
                                                (dp == plan->tp * plan->pp || plan->dp == 1)));
     size_t n = (size_t)fr_plan_ranks(plan);
-    if (!plain) *slot = malloc(n * sizeof **slot);
+    if (!plain) *slot = fr_malloc(n, sizeof **slot);
     for (size_t i = 0; *slot && i < n; i++) {
         int64_t t = (int64_t)i % plan->tp, r = (int64_t)i / plan->tp % plan->pp,
                 d = (int64_t)i / plan->tp / plan->pp, rank = t * tp + r * pp + d * dp;
@@ -91,9 +92,9 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
                             const struct fr_plan *plan, bool spelt_out, struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
-    t->start_s = malloc(2 * tasks * sizeof *t->start_s);
-    t->class_s = malloc(3 * classes * sizeof *t->class_s);
-    t->use = calloc((size_t)t->program->n_ranks, sizeof *t->use);
+    t->start_s = fr_malloc(2 * tasks, sizeof *t->start_s);
+    t->class_s = fr_malloc(3 * classes, sizeof *t->class_s);
+    t->use = fr_calloc((size_t)t->program->n_ranks, sizeof *t->use);
     if (!t->start_s || !t->class_s || !t->use)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
     t->end_s = t->start_s + tasks;
@@ -211,7 +212,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     if (status == FR_OK && options && options->timeline)
         status = fr_pipeline_price_again(job, plan, &p, err);
     if (status == FR_OK) status = fr_program_make(&p, &program, err);
-    if (status == FR_OK) price = malloc((size_t)program.n_classes * sizeof *price);
+    if (status == FR_OK) price = fr_malloc((size_t)program.n_classes, sizeof *price);
     if (status == FR_OK && !price)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
     if (status == FR_OK) {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static struct fr_task replica_of(const struct fr_task *task, int32_t n_ranks,
                                  const struct fr_network_seats *seats, int64_t replica) {
     int64_t tp = seats->tp, d = replica / tp, t = replica % tp;
@@ -29,8 +31,8 @@ fr_status fr_program_unfold(const struct fr_program *folded,
     program->n_ranks = (int32_t)(folded->n_ranks * copies);
     program->n_classes = folded->n_classes;
     program->n_tasks = program->capacity = folded->n_tasks * copies;
-    program->classes = malloc((size_t)folded->n_classes * sizeof *program->classes);
-    program->tasks = malloc(((size_t)program->n_tasks + 1) * sizeof *program->tasks);
+    program->classes = fr_malloc((size_t)folded->n_classes, sizeof *program->classes);
+    program->tasks = fr_malloc((size_t)program->n_tasks + 1, sizeof *program->tasks);
     if (!program->classes || !program->tasks)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the program does not fit in memory");
     memcpy(program->classes, folded->classes,

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "topology/route.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -152,7 +153,7 @@ fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communi
                          struct fr_group *group, struct fr_error *err) {
     struct counter k = {levels, c, fr_links_count(levels), NULL};
     *group = (struct fr_group){.n_ranks = c->n_ranks};
-    k.load = calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
+    k.load = fr_calloc((size_t)k.n_links + (size_t)fr_levels_capacity(levels), sizeof *k.load);
     if (!k.load) return fr_fail(err, FR_ERR_NOMEM, NULL, "the links do not fit in memory");
     count_places(&k, group);
     group->ring = count_shift(&k, 1 % c->n_ranks);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 static int by_slot(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -21,7 +23,7 @@ fr_status fr_messages_count(const struct fr_levels *levels, const struct fr_mesh
                             int axis, const int64_t *slot, int64_t count[FR_LEVEL_MAX],
                             struct fr_error *err) {
     int64_t n = fr_mesh_ranks(mesh), g = mesh->size[axis], stride = fr_mesh_stride(mesh, axis);
-    int64_t *group = malloc((size_t)g * sizeof *group);
+    int64_t *group = fr_malloc((size_t)g, sizeof *group);
     if (!group) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int l = 0; l < FR_LEVEL_MAX; l++) count[l] = 0;
     for (int64_t first = 0; first < n; first++) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/text.h"
 
 const char *const fr_mesh_axis_names[] = {"tp", "pp", "dp", NULL};
@@ -126,8 +127,8 @@ fr_status fr_placement_read_list(const struct fr_json *array,
     choice->row = &fr_placement_file;
     FR_TRY(fr_json_array(array, 1, FR_SEATS_MAX, err));
     int64_t n = fr_json_array_length(array);
-    int64_t *list = malloc((size_t)n * sizeof *list);
-    bool *seen = calloc((size_t)n, sizeof *seen);
+    int64_t *list = fr_malloc((size_t)n, sizeof *list);
+    bool *seen = fr_calloc((size_t)n, sizeof *seen);
     fr_status status = FR_OK;
     if (!list || !seen) status = fr_json_fail(array, err, "does not fit in memory");
     for (int64_t i = 0; status == FR_OK && i < n; i++) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "topology/route.h"
 
 struct writer {
@@ -82,7 +83,7 @@ fr_status fr_platform_write(const struct fr_levels *levels, const struct fr_plat
                        " ranks are too many to write every pair's route; at most %d: "
                        "--ranks %d",
                        platform->n_ranks, FR_PLATFORM_RANKS_MAX, FR_PLATFORM_RANKS_MAX);
-    w.written = calloc((size_t)fr_links_count(levels) + 1, 1);
+    w.written = fr_calloc((size_t)fr_links_count(levels) + 1, 1);
     if (!w.written)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the platform does not fit in memory");
     fr_text_addf(text, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 /* What a rank is doing while the walk goes on. */
 struct load {
     int32_t computing, communicating;
@@ -97,8 +99,8 @@ fr_status fr_steps_make(struct fr_order *order, const struct fr_trace_options *o
     if (power) most += n_ranks + 2 * (size_t)t->count;
     for (size_t r = 0; o->memory_B && r < n_ranks; r++) most += (size_t)o->memory_B[r].n;
     if (most == 1) return FR_OK;
-    struct load *loads = malloc((n_ranks + 1) * sizeof *loads);
-    steps->items = malloc(most * sizeof *steps->items);
+    struct load *loads = fr_malloc(n_ranks + 1, sizeof *loads);
+    steps->items = fr_malloc(most, sizeof *steps->items);
     bool made = loads && steps->items;
     if (made) {
         if (power) walk_power(order, o, loads, steps);

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 static const double longest_s = 9e9; /* int64_t holds 9.22e18 ns */
 
 int64_t fr_trace_ns(double time_s) { return llround(time_s * 1e9); }
@@ -71,11 +73,11 @@ fr_status fr_order_make(const struct fr_timeline *timeline, struct fr_order *ord
     for (size_t i = 0; i < n; i++)
         if (timeline->spans[i].message >= 0 && (size_t)timeline->spans[i].message >= n_messages)
             n_messages = (size_t)timeline->spans[i].message + 1;
-    int64_t *waiting = calloc(n_messages, sizeof *waiting);
-    order->partner = malloc((n + 1) * sizeof *order->partner);
-    order->endings = malloc((n + 1) * sizeof *order->endings);
+    int64_t *waiting = fr_calloc(n_messages, sizeof *waiting);
+    order->partner = fr_malloc(n + 1, sizeof *order->partner);
+    order->endings = fr_malloc(n + 1, sizeof *order->endings);
     order->lanes =
-        calloc((size_t)timeline->n_ranks + 1, FR_STREAM_COUNT * sizeof *order->lanes);
+        fr_calloc((size_t)timeline->n_ranks + 1, FR_STREAM_COUNT * sizeof *order->lanes);
     bool made = waiting && order->partner && order->endings && order->lanes;
     if (made) {
         count_lanes(order);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "app/held_out.h"
+#include "base/alloc.h"
 #include "base/data.h"
 #include "calibrate/collection.h"
 #include "calibrate/fit_parts.h"
@@ -228,9 +229,9 @@ static fr_status one_series(struct run *run, const struct fr_series_list *list, 
     run->series = &list->items[index];
     slug(run->series->name, index, name, sizeof name);
     run->slug = name;
-    run->kept = calloc((size_t)n + 1, sizeof *run->kept);
-    run->out = calloc((size_t)n + 1, sizeof *run->out);
-    run->room = calloc(2 * (size_t)n + 2, sizeof *run->room);
+    run->kept = fr_calloc((size_t)n + 1, sizeof *run->kept);
+    run->out = fr_calloc((size_t)n + 1, sizeof *run->out);
+    run->room = fr_calloc(2 * (size_t)n + 2, sizeof *run->room);
     if (!run->kept || !run->out || !run->room) status = FR_ERR_NOMEM;
     for (int first = 0, stop; first < n && status == FR_OK; first = stop) {
         for (stop = first + 1; stop < n && points[stop].op == points[first].op;) stop++;
@@ -256,10 +257,10 @@ static fr_status compare(struct fr_reproduction *r, const struct fr_samples *sam
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_samples samples = {0};
     struct fr_series_list list = {0};
-    struct fr_held_cases by_sizes = {calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)), 0,
-                                     FR_HELD_CASES_MAX};
-    struct fr_held_cases by_ranks = {calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)), 0,
-                                     FR_HELD_CASES_MAX};
+    struct fr_held_cases by_sizes = {fr_calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)),
+                                     0, FR_HELD_CASES_MAX};
+    struct fr_held_cases by_ranks = {fr_calloc(FR_HELD_CASES_MAX, sizeof(struct fr_held_case)),
+                                     0, FR_HELD_CASES_MAX};
     int refused = 0;
     fr_status status = by_sizes.items && by_ranks.items ? FR_OK : FR_ERR_NOMEM;
     if (status == FR_OK) status = read_all(&samples, &refused, err);

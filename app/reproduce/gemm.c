@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/reproduce.h"
+#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/data.h"
 #include "calibrate/scatter.h"
@@ -110,7 +111,7 @@ static fr_status take_row(const struct table *t, const struct fr_csv *csv, int r
     if (p.m < 1 || p.n < 1 || p.k < 1 || !(p.time_s > 0) || !isfinite(p.time_s))
         return fr_csv_fail(csv, row, NULL, err, "expected a shape and a time above 0");
     struct fr_scatter_point *grown =
-        realloc(group->points, ((size_t)group->n + 1) * sizeof *grown);
+        fr_realloc(group->points, (size_t)group->n + 1, sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, csv->name, "out of memory");
     group->points = grown;
     group->points[group->n++] = p;
@@ -155,8 +156,8 @@ static fr_status predict_half(struct group *group, int half, struct fr_scatter_p
 }
 
 static fr_status predict(struct group *group, struct fr_error *err) {
-    struct fr_scatter_point *kept = malloc((size_t)group->n * sizeof *kept);
-    group->predicted_s = calloc((size_t)group->n, sizeof *group->predicted_s);
+    struct fr_scatter_point *kept = fr_malloc((size_t)group->n, sizeof *kept);
+    group->predicted_s = fr_calloc((size_t)group->n, sizeof *group->predicted_s);
     fr_status status =
         kept && group->predicted_s ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     qsort(group->points, (size_t)group->n, sizeof *group->points, by_shape);
@@ -199,7 +200,7 @@ static fr_status add_row(struct fr_reproduction *r, const struct groups *groups,
     char name[64], kind[40], note[160];
     size_t n = 0, room = 1;
     for (int i = 0; i < groups->count; i++) room += (size_t)groups->items[i].n;
-    double *errors = malloc(room * sizeof *errors);
+    double *errors = fr_malloc(room, sizeof *errors);
     if (!errors) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int g = 0; g < groups->count; g++) {
         const struct group *group = &groups->items[g];
@@ -244,7 +245,7 @@ static fr_status add_rows(struct fr_reproduction *r, const struct groups *groups
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    struct groups *groups = calloc(1, sizeof *groups);
+    struct groups *groups = fr_calloc(1, sizeof *groups);
     if (!groups) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = read_tables(groups, err);
     for (int i = 0; i < groups->count && status == FR_OK; i++)

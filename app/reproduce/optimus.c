@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "app/reproduce.h"
+#include "base/alloc.h"
 #include "calibrate/nlfit.h"
 #include "models/transformer.h"
 #include "sim/run.h"
@@ -203,8 +204,8 @@ static double without_backward_s(const struct setting *s, enum step step) {
     for (int32_t i = 0; status == FR_OK && i < p.args.stages; i++)
         p.stage[i].small_message_s = 0;
     if (status == FR_OK) status = fr_program_make(&p, &program, NULL);
-    double *class_s = malloc((size_t)(program.n_classes + 1) * sizeof *class_s);
-    double *ends_s = malloc((size_t)(program.n_tasks + 1) * sizeof *ends_s);
+    double *class_s = fr_malloc((size_t)(program.n_classes + 1), sizeof *class_s);
+    double *ends_s = fr_malloc((size_t)(program.n_tasks + 1), sizeof *ends_s);
     if (status == FR_OK && class_s && ends_s) {
         fr_price_classes(&p, &program, FR_WITH_ALL, class_s);
         end_s = fr_engine_run(&program, class_s, ends_s) + s->job.cluster.device.fixed_s;

@@ -10,6 +10,7 @@
 #include "app/training/ablation.h"
 #include "app/training/procedure.h"
 #include "app/training/recipes.h"
+#include "base/alloc.h"
 
 static const char *const whole_plan[] = {"model",   "plan.tp",          "plan.pp",
                                          "plan.dp", "plan.micro_batch", NULL};
@@ -80,7 +81,7 @@ static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster 
         "each plan from all the others",
         &limits};
     struct fr_tune_options options = fr_procedure_tuning();
-    struct fr_tune_result *tuned = calloc(1, sizeof *tuned);
+    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = fr_tune(prior, one->use, one->n, &options, tuned, err);
     options.held = ~links();
@@ -132,7 +133,7 @@ static fr_status selene(struct fr_reproduction *r, const struct nodes *n,
 }
 
 static fr_status several_nodes(struct fr_reproduction *r, struct fr_error *err) {
-    struct nodes n = {.tuned = calloc(2, sizeof *n.tuned)};
+    struct nodes n = {.tuned = fr_calloc(2, sizeof *n.tuned)};
     fr_status status = n.tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     const struct {
         const char *file;
@@ -255,7 +256,7 @@ static fr_status transfer(struct fr_reproduction *r, const struct transfer *x,
 
 static fr_status between_files(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_cluster prior = {0};
-    struct fr_tune_result *tuned = calloc(2, sizeof *tuned);
+    struct fr_tune_result *tuned = fr_calloc(2, sizeof *tuned);
     fr_status status = tuned ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (status == FR_OK) status = fr_table_cluster("dgx-h100", &prior, err);
     for (size_t i = 0; i < sizeof transfers / sizeof *transfers && status == FR_OK; i++)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
+
 static void no_host(struct fr_cluster *c) {
     c->device.host_launch_s = c->device.host_pass_s = c->device.host_skew = 0;
 }
@@ -72,7 +74,7 @@ static fr_status mean_error(const char *preset, void (*removing)(struct fr_clust
                             const struct fr_tune_options *options, double *mean,
                             struct fr_error *err) {
     struct fr_cluster prior = {0};
-    struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
+    struct fr_scored *scored = fr_calloc((size_t)set->n + 1, sizeof *scored);
     struct fr_score score;
     fr_status status = scored ? fr_table_cluster(preset, &prior, err)
                               : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/parallel.h"
 
 static const double rows_max = 100;
@@ -25,7 +26,7 @@ fr_status fr_procedure_cross(struct fr_reproduction *r, const struct fr_table_pl
                              const char *const *columns, const struct fr_tune_options *options,
                              struct fr_error *err) {
     const struct fr_tune_options usual = fr_procedure_tuning();
-    struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
+    struct fr_scored *scored = fr_calloc((size_t)set->n + 1, sizeof *scored);
     fr_status status = scored ? FR_OK : no_memory(err);
     if (status == FR_OK)
         status = fr_study_cross(prior, set->use, set->n, NULL, 0, columns,
@@ -42,7 +43,7 @@ fr_status fr_procedure_transfer(struct fr_reproduction *r, const struct fr_table
                                 const struct fr_tune_options *options,
                                 struct fr_tune_result *tuned, struct fr_error *err) {
     const struct fr_tune_options usual = fr_procedure_tuning();
-    struct fr_scored *scored = calloc((size_t)set->n + 1, sizeof *scored);
+    struct fr_scored *scored = fr_calloc((size_t)set->n + 1, sizeof *scored);
     fr_status status = scored ? FR_OK : no_memory(err);
     if (status == FR_OK)
         status = fr_tune(prior, fitted->use, fitted->n, options ? options : &usual, tuned, err);
@@ -101,11 +102,11 @@ fr_status fr_procedure_across(struct fr_reproduction *r, const struct fr_table_p
                               struct fr_error *err) {
     size_t rows = (size_t)set->n + 1, room = rows * rows;
     struct turns t = {.set = set,
-                      .scored = calloc(room, sizeof *t.scored),
-                      .ids = calloc(room, sizeof *t.ids),
-                      .train = calloc(rows, sizeof *t.train),
-                      .test = calloc(rows, sizeof *t.test),
-                      .tuned = calloc(1, sizeof *t.tuned)};
+                      .scored = fr_calloc(room, sizeof *t.scored),
+                      .ids = fr_calloc(room, sizeof *t.ids),
+                      .train = fr_calloc(rows, sizeof *t.train),
+                      .test = fr_calloc(rows, sizeof *t.test),
+                      .tuned = fr_calloc(1, sizeof *t.tuned)};
     bool fits = t.scored && t.ids && t.train && t.test && t.tuned;
     fr_status status = fits ? FR_OK : no_memory(err);
     for (int i = 0; i < set->n && status == FR_OK; i++) status = take_turn(&t, prior, i, err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "app/training/procedure.h"
+#include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/profile_fit.h"
 
@@ -43,11 +44,11 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
                                 const struct fr_cluster *prior, const struct fr_table_set *set,
                                 struct fr_error *err) {
     size_t room = (size_t)set->n + 1;
-    struct work w = {.train = calloc(room, sizeof *w.train),
-                     .test = calloc(room, sizeof *w.test),
-                     .profiles = calloc(room, sizeof *w.profiles),
-                     .tuned = calloc(1, sizeof *w.tuned),
-                     .scored = calloc(room, sizeof *w.scored)};
+    struct work w = {.train = fr_calloc(room, sizeof *w.train),
+                     .test = fr_calloc(room, sizeof *w.test),
+                     .profiles = fr_calloc(room, sizeof *w.profiles),
+                     .tuned = fr_calloc(1, sizeof *w.tuned),
+                     .scored = fr_calloc(room, sizeof *w.scored)};
     fr_status status = w.train && w.test && w.profiles && w.tuned && w.scored
                            ? FR_OK
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

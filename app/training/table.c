@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/data.h"
 #include "models/preset.h"
 
@@ -14,7 +15,7 @@ fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_er
     if (!fr_data_find(file, path, sizeof path))
         return fr_fail(err, FR_ERR_IO, file, "not found; set FORERUN_DATA to where it lies");
     FR_TRY(fr_runs_read(path, NULL, &set->runs, err));
-    set->use = calloc((size_t)set->runs.count + 1, sizeof *set->use);
+    set->use = fr_calloc((size_t)set->runs.count + 1, sizeof *set->use);
     if (!set->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
     for (int i = 0; i < set->runs.count; i++) set->use[set->n++] = &set->runs.items[i];
     return FR_OK;

@@ -6,6 +6,7 @@
 
 #include "app/load.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "calibrate/compare.h"
 #include "calibrate/statistics.h"
 
@@ -187,8 +188,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     fr_status status = read_points(args->word[0], &a, err);
     if (status == FR_OK) status = read_points(args->word[1], &b, err);
     if (status != FR_OK) goto done;
-    c.match = calloc(a.n + 1, sizeof *c.match);
-    scratch = calloc(a.n + 1, sizeof *scratch);
+    c.match = fr_calloc(a.n + 1, sizeof *c.match);
+    scratch = fr_calloc(a.n + 1, sizeof *scratch);
     if (!c.match || !scratch) {
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
         goto done;

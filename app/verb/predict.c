@@ -6,6 +6,7 @@
 #include "app/load.h"
 #include "app/render.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "sim/run.h"
 
 static const struct fr_option options[] = {
@@ -42,7 +43,7 @@ static void write_json(const struct fr_job *job, const struct fr_outcome *outcom
 /* The closed form's spread stands for the engines' too: they agree where both apply. */
 static fr_status state_interval(const struct fr_job *job, struct fr_outcome *out,
                                 struct fr_error *err) {
-    struct fr_tune_result *known = calloc(1, sizeof *known);
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     const struct fr_plan *plan = &out->plan;
     struct fr_odds odds;
     if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -7,6 +7,7 @@
 #include "app/load.h"
 #include "app/runs.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/interval.h"
 #include "calibrate/study.h"
@@ -37,11 +38,11 @@ struct scoring {
 
 /* Each dtype has coefficients of its own. */
 static void predict(struct scoring *s) {
-    struct fr_tune_result *known = calloc(1, sizeof *known);
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     for (int i = 0; i < s->runs.count; i++) s->use[i] = &s->runs.items[i];
     for (int d = 0; d < FR_DTYPE_COUNT && known; d++) {
-        const struct fr_run **some = calloc((size_t)s->runs.count + 1, sizeof *some);
-        struct fr_scored *scored = calloc((size_t)s->runs.count + 1, sizeof *scored);
+        const struct fr_run **some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
+        struct fr_scored *scored = fr_calloc((size_t)s->runs.count + 1, sizeof *scored);
         int n = 0;
         for (int i = 0; i < s->runs.count && some; i++)
             if (s->use[i]->workload.dtype == (fr_dtype)d) some[n++] = s->use[i];
@@ -85,7 +86,7 @@ typedef void visit(void *context, const char *name, const struct fr_score *score
 static fr_status each_score(const struct scoring *s, visit *each, void *context,
                             struct fr_error *err) {
     int n = s->runs.count;
-    struct fr_scored *some = calloc((size_t)n + 1, sizeof *some);
+    struct fr_scored *some = fr_calloc((size_t)n + 1, sizeof *some);
     struct fr_score score;
     fr_status status = some ? fr_score_make(s->scored, n, &score, err)
                             : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -217,9 +218,9 @@ static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_
     FR_TRY(fr_app_runs(args, &s->runs, err));
     FR_TRY(read_columns(args, s, err));
     size_t room = (size_t)s->runs.count + 1;
-    s->use = calloc(room, sizeof *s->use);
-    s->scored = calloc(room, sizeof *s->scored);
-    s->key = calloc(room, sizeof *s->key);
+    s->use = fr_calloc(room, sizeof *s->use);
+    s->scored = fr_calloc(room, sizeof *s->scored);
+    s->key = fr_calloc(room, sizeof *s->key);
     if (!s->use || !s->scored || !s->key)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
@@ -233,7 +234,7 @@ static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
-    struct scoring *s = calloc(1, sizeof *s);
+    struct scoring *s = fr_calloc(1, sizeof *s);
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = score(args, s, err);
     free(s->use);

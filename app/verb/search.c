@@ -6,6 +6,7 @@
 #include "app/load.h"
 #include "app/search_report.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "search/layer_grids.h"
 
 static const struct fr_option options[] = {
@@ -37,7 +38,7 @@ static void make_odds(struct fr_app_search *r) {
     const struct fr_plan *plans[FR_ODDS_PLANS_MAX];
     double times[FR_ODDS_PLANS_MAX];
     struct fr_found_list *top = &r->result.top;
-    struct fr_tune_result *known = calloc(1, sizeof *known);
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
     int n = top->count < 10 ? (int)top->count : 10;
     for (int i = 0; i < n; i++) {
         plans[i] = &top->items[i].outcome.plan;
@@ -61,7 +62,7 @@ static fr_status price_per_layer(struct fr_app_search *r, struct fr_error *err) 
     struct fr_plan plan = r->result.top.items[0].outcome.plan;
     if (plan.method != &fr_method_grid || r->job.workload.n_layers < 2 || plan.layer_tp)
         return FR_OK;
-    r->layer_tp = calloc((size_t)r->job.workload.n_layers, sizeof *r->layer_tp);
+    r->layer_tp = fr_calloc((size_t)r->job.workload.n_layers, sizeof *r->layer_tp);
     if (!r->layer_tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     if (fr_layer_grids_best(&r->job, &plan, r->layer_tp, err) != FR_OK) return FR_OK;
     plan.layer_tp = r->layer_tp;
@@ -130,7 +131,7 @@ static fr_status search(const struct fr_args *args, struct fr_app_search *r,
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
-    struct fr_app_search *r = calloc(1, sizeof *r);
+    struct fr_app_search *r = fr_calloc(1, sizeof *r);
     if (!r) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = search(args, r, err);
     free(r->layer_tp);

@@ -5,6 +5,7 @@
 #include "app/load.h"
 #include "app/runs.h"
 #include "app/verb.h"
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
 #include "calibrate/tune_report.h"
@@ -81,7 +82,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     if (out) FR_TRY(fr_file_check_writable(out, err));
     FR_TRY(fr_app_load(args, false, &t->job, err));
     FR_TRY(fr_app_runs(args, &t->runs, err));
-    t->use = calloc((size_t)t->runs.count + 1, sizeof *t->use);
+    t->use = fr_calloc((size_t)t->runs.count + 1, sizeof *t->use);
     if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     choose_dtype(t);
     FR_TRY(fr_tune(&t->job.cluster, t->use, t->n, &o, &t->result, err));
@@ -110,7 +111,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
-    struct tuning *t = calloc(1, sizeof *t);
+    struct tuning *t = fr_calloc(1, sizeof *t);
     if (!t) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = tune(args, t, err);
     free(t->use);

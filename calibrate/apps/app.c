@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/pages.h"
 
 const struct fr_real_app *const fr_real_apps[] = {
@@ -53,7 +54,7 @@ fr_status fr_real_layers(const struct fr_workload *workload, struct fr_real_laye
     }
     if (count < 1 || count > 10000)
         return fr_fail(err, FR_ERR_INPUT, NULL, "expected 1 to 10000 layers, not %g", count);
-    struct fr_real_layer *made = calloc((size_t)count, sizeof *made);
+    struct fr_real_layer *made = fr_calloc((size_t)count, sizeof *made);
     if (!made) return fr_fail(err, FR_ERR_NOMEM, NULL, "%g layers", count);
     *n = 0;
     for (int i = 0; i < workload->n_layers; i++) {

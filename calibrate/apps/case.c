@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+
 static const char *const keys[] = {"kind",  "id",    "app",  "ranks", "group",
                                    "label", "model", "plan", NULL};
 
@@ -96,7 +98,8 @@ fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, ui
                              struct fr_real_cases *cases, struct fr_error *err) {
     int n_lines = 0, line = 0;
     for (const char *at = text; *at; at++) n_lines += *at == '\n';
-    *cases = (struct fr_real_cases){.items = calloc((size_t)n_lines + 1, sizeof *cases->items)};
+    *cases =
+        (struct fr_real_cases){.items = fr_calloc((size_t)n_lines + 1, sizeof *cases->items)};
     if (!cases->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", n_lines);
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, "\n");

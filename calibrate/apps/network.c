@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 
@@ -70,8 +71,8 @@ static bool alloc(struct fr_network *w) {
     real->parameters = fr_real_alloc(real->k, real->n_parameters);
     real->gradients = fr_real_alloc(real->k, real->n_parameters);
     real->moments = fr_real_alloc(real->k, real->n_parameters * real->n_moments);
-    w->y = calloc(layers + 1, sizeof *w->y);
-    w->g = calloc(layers, sizeof *w->g);
+    w->y = fr_calloc(layers + 1, sizeof *w->y);
+    w->g = fr_calloc(layers, sizeof *w->g);
     w->dy = fr_real_alloc(real->k, values);
     w->dx = fr_real_alloc(real->k, values);
     w->dg = fr_real_alloc(real->k, ghosts);

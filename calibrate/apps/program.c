@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/apps/resume.h"
 #include "calibrate/apps/run.h"
@@ -105,7 +106,7 @@ static fr_status read_text(const char *path, char **text, struct fr_error *err) 
     if (length < 0)
         return rank == 0 ? err->status
                          : fr_fail(err, FR_ERR_INPUT, path, "cannot be read on rank 0");
-    if (rank != 0) *text = calloc((size_t)length + 1, 1);
+    if (rank != 0) *text = fr_calloc((size_t)length + 1, 1);
     if (!*text) return fr_fail(err, FR_ERR_NOMEM, path, "does not fit in memory");
     FR_MPI_TRY(MPI_Bcast(*text, (int)length, MPI_CHAR, 0, MPI_COMM_WORLD));
     return FR_OK;
@@ -136,7 +137,7 @@ static fr_status prepare(const struct arguments *a, const char *text, int n_rank
     FR_TRY(fr_real_cases_read(text, a->cases, n_ranks, a->job.seed, cases, err));
     FR_TRY(fr_real_machine(machine, err));
     FR_TRY(fr_real_machine_check(text, a->cases, n_ranks, machine, described, err));
-    *done = calloc((size_t)cases->n * (size_t)a->job.passes + 1, sizeof **done);
+    *done = fr_calloc((size_t)cases->n * (size_t)a->job.passes + 1, sizeof **done);
     if (!*done) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", cases->n);
     return fr_real_done_read(text, a->cases, cases, a->job.passes, *done, err);
 }

@@ -6,6 +6,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
 char *openblas_get_config(void);
 char *openblas_get_corename(void);
@@ -32,7 +34,7 @@ static fr_status hash_hosts(uint64_t *hash, struct fr_error *err) {
     FR_MPI_TRY(MPI_Get_processor_name(name, &length));
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     FR_MPI_TRY(MPI_Comm_size(MPI_COMM_WORLD, &n_ranks));
-    all = calloc((size_t)n_ranks, sizeof name);
+    all = fr_calloc((size_t)n_ranks, sizeof name);
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "names of %d hosts", n_ranks);
     int code =
         MPI_Gather(name, sizeof name, MPI_CHAR, all, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/reference.h"
 #include "calibrate/harness/bench.h"
 #include "calibrate/harness/sampling.h"
@@ -219,9 +220,9 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
 fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,
                           struct fr_error *err) {
     struct session s = {.job = job, .fd = -1};
-    int why = 0, *order = calloc(2 * (size_t)cases->n, sizeof *order);
+    int why = 0, *order = fr_calloc(2 * (size_t)cases->n, sizeof *order);
     fr_status status = FR_ERR_NOMEM;
-    s.pace = calloc((size_t)cases->n, sizeof *s.pace);
+    s.pace = fr_calloc((size_t)cases->n, sizeof *s.pace);
     FR_MPI_TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
     FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &s.rank));
     FR_MPI_TRY(MPI_Comm_size(MPI_COMM_WORLD, &s.n_ranks));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 #include "calibrate/apps/stage.h"
@@ -50,8 +51,8 @@ static fr_status place(struct fr_real *real, struct fr_stage *s, struct fr_error
     uint64_t seed = real->run->seed;
     size_t at = 0, layer = (size_t)fr_block_parameters(&s->sizes), h = (size_t)t->hidden;
     int64_t before = 0;
-    s->w = calloc((size_t)s->n_layers, sizeof *s->w);
-    s->g = calloc((size_t)s->n_layers, sizeof *s->g);
+    s->w = fr_calloc((size_t)s->n_layers, sizeof *s->w);
+    s->g = fr_calloc((size_t)s->n_layers, sizeof *s->g);
     if (!s->w || !s->g) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", s->n_layers);
     for (int i = 0; i < s->stage; i++) before += layers_of(real->run, i);
     for (int i = 0; i < s->n_layers; i++, at += layer) {
@@ -98,10 +99,10 @@ static fr_status open_buffers(struct fr_real *real, struct fr_stage *s, struct f
     const struct fr_kernels *k = real->k;
     int64_t t = fr_block_tokens(&s->sizes), values = t * s->sizes.hidden;
     bool whole = fr_block_room_alloc(k, &s->sizes, &s->room);
-    s->micro = calloc((size_t)s->n_micro, sizeof *s->micro);
-    s->inputs = calloc((size_t)t, sizeof *s->inputs);
-    s->targets = calloc((size_t)t, sizeof *s->targets);
-    s->slots = calloc(3 * (size_t)s->n_micro, sizeof *s->slots);
+    s->micro = fr_calloc((size_t)s->n_micro, sizeof *s->micro);
+    s->inputs = fr_calloc((size_t)t, sizeof *s->inputs);
+    s->targets = fr_calloc((size_t)t, sizeof *s->targets);
+    s->slots = fr_calloc(3 * (size_t)s->n_micro, sizeof *s->slots);
     s->gradient = fr_real_alloc(k, values);
     if (s->last) {
         s->logits = fr_real_alloc(k, (int64_t)s->vocabulary * t);
@@ -114,7 +115,7 @@ static fr_status open_buffers(struct fr_real *real, struct fr_stage *s, struct f
     whole = whole && s->micro && s->inputs && s->targets && s->slots && s->gradient;
     for (int m = 0; whole && m < s->n_micro; m++) {
         s->micro[m].sent = MPI_REQUEST_NULL;
-        s->micro[m].layer = calloc((size_t)s->n_layers, sizeof *s->micro[m].layer);
+        s->micro[m].layer = fr_calloc((size_t)s->n_layers, sizeof *s->micro[m].layer);
         s->micro[m].top = fr_real_alloc(k, values);
         whole = s->micro[m].layer && s->micro[m].top;
         for (int i = 0; whole && i < s->n_layers; i++)
@@ -141,7 +142,7 @@ static fr_status open_codecs(struct fr_real *real, struct fr_stage *s, struct fr
         whole = whole && s->packet[0] && s->packet[1];
     }
     if (s->stage < c->gradient_stages && real->run->plan->dp > 1) {
-        s->matrix = calloc((size_t)(4 * s->n_layers), sizeof *s->matrix);
+        s->matrix = fr_calloc((size_t)(4 * s->n_layers), sizeof *s->matrix);
         for (int l = 0; whole && s->matrix && l < s->n_layers; l++) {
             struct fr_stage_matrix shape[4];
             fr_stage_matrices(s, l, shape);
@@ -163,7 +164,7 @@ static fr_status open_codecs(struct fr_real *real, struct fr_stage *s, struct fr
 fr_status fr_stage_open(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     const struct fr_transformer *t = &real->run->workload->transformer;
-    struct fr_stage *s = calloc(1, sizeof *s);
+    struct fr_stage *s = fr_calloc(1, sizeof *s);
     real->state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
     s->ends = s->both = MPI_COMM_NULL;

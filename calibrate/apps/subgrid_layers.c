@@ -1,6 +1,7 @@
 /* Layers of a branching workload as one rank of a sub-grid has them, and what the program refuses. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/subgrid.h"
 
@@ -9,7 +10,7 @@ fr_status fr_subgrid_layers(const struct fr_real_case *run, struct fr_subgrid_la
     const struct fr_workload *w = run->workload;
     int g = (int)run->plan->tp, repeats = w->n_layers ? (int)w->layers[0].repeat : 0;
     *n = 0;
-    *layers = calloc((size_t)(w->n_layers * repeats) + 1, sizeof **layers);
+    *layers = fr_calloc((size_t)(w->n_layers * repeats) + 1, sizeof **layers);
     if (!*layers) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", w->n_layers);
     for (int r = 0; r < repeats; r++)
         for (int i = 0; i < w->n_layers; i++) {

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 #include "calibrate/apps/subgrid.h"
@@ -23,7 +24,7 @@ static fr_status find_place(struct fr_real *real, struct fr_subgrid *s, struct f
     struct fr_mesh mesh = {.size = {plan->tp, 1, plan->dp},
                            .order = {FR_MESH_DP, FR_MESH_PP, FR_MESH_TP}};
     struct fr_seating seating = {.levels = &levels, .mesh = &mesh, .choice = &plan->placement};
-    int64_t *slot = calloc((size_t)real->n_ranks, sizeof *slot);
+    int64_t *slot = fr_calloc((size_t)real->n_ranks, sizeof *slot);
     if (!slot) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d ranks", real->n_ranks);
     fr_status status = plan->placement.row->seat(&seating, slot, err);
     for (int r = 0; status == FR_OK && r < real->n_ranks; r++)
@@ -101,7 +102,7 @@ static fr_status open_data(struct fr_real *real, struct fr_subgrid *s, struct fr
 
 fr_status fr_subgrid_open(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
-    struct fr_subgrid *s = calloc(1, sizeof *s);
+    struct fr_subgrid *s = fr_calloc(1, sizeof *s);
     size_t offset = 0;
     real->state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");

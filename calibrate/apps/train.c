@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/network.h"
 #include "calibrate/samples.h"
 
@@ -164,7 +165,7 @@ static fr_status find_items(const char *text, const char *name, struct items *it
                             struct fr_error *err) {
     int lines = 1, number = 0, kept = 0;
     for (const char *at = text; *at; at++) lines += *at == '\n';
-    items->at = calloc((size_t)lines, sizeof *items->at);
+    items->at = fr_calloc((size_t)lines, sizeof *items->at);
     if (!items->at) return fr_fail(err, FR_ERR_NOMEM, name, "%d trainings", lines);
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, "\n");

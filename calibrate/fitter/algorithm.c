@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/fitter.h"
 
@@ -34,8 +35,8 @@ static double mean_error(const struct terms *terms, int n, double a, double b) {
 
 static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
                      struct fr_price *price) {
-    struct terms terms = {malloc((size_t)n * sizeof *terms.u),
-                          malloc((size_t)n * sizeof *terms.v)};
+    struct terms terms = {fr_malloc((size_t)n, sizeof *terms.u),
+                          fr_malloc((size_t)n, sizeof *terms.v)};
     double least = HUGE_VAL;
     (void)gpu;
     if (n < 3 || !terms.u || !terms.v) goto done;

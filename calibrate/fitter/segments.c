@@ -1,6 +1,7 @@
 /* Straight pieces in the message size, one list a level and rank count. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/fitter.h"
 
@@ -11,7 +12,7 @@ static bool same_curve(const struct fr_fit_point *a, const struct fr_fit_point *
 static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
                      struct fr_price *price) {
     (void)gpu;
-    price->fits = calloc((size_t)n, sizeof *price->fits);
+    price->fits = fr_calloc((size_t)n, sizeof *price->fits);
     if (!price->fits) return FR_ERR_NOMEM;
     for (int first = 0, stop; first < n; first = stop) {
         /* Of several layouts of the same ranks the first, the most packed, is kept. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/fitter.h"
 #include "calibrate/statistics.h"
@@ -59,7 +60,7 @@ static struct fr_similarity_law prior(const struct fr_similarity_table *t, fr_op
  * upper estimate.  How well the medians are known is a floor. */
 static fr_status leave_out(struct fr_similarity_table *t, const struct fr_fit_point *points) {
     size_t n = (size_t)t->count;
-    double *sizes = malloc(n * sizeof *sizes), *times = malloc(n * sizeof *times);
+    double *sizes = fr_malloc(n, sizeof *sizes), *times = fr_malloc(n, sizeof *times);
     if (sizes && times)
         for (int i = 0; i < t->count; i++) {
             double spread = points[i].uncertainty < 1 ? log2(1 + points[i].uncertainty) : 0;
@@ -110,11 +111,11 @@ static fr_status make_table(const struct fr_fit_point *points, int n,
     t->n_nodes = points->level > 0 && points->n_nodes > 1 ? points->n_nodes
                  : points->level > 0                      ? 2
                                                           : 1;
-    t->size_B = malloc((size_t)n * sizeof *t->size_B);
-    t->time_s = malloc((size_t)n * sizeof *t->time_s);
-    t->left_out = calloc((size_t)n, sizeof *t->left_out);
+    t->size_B = fr_malloc((size_t)n, sizeof *t->size_B);
+    t->time_s = fr_malloc((size_t)n, sizeof *t->time_s);
+    t->left_out = fr_calloc((size_t)n, sizeof *t->left_out);
     if (!t->size_B || !t->time_s || !t->left_out) return FR_ERR_NOMEM;
-    struct fr_fit_point *kept = malloc((size_t)n * sizeof *kept);
+    struct fr_fit_point *kept = fr_malloc((size_t)n, sizeof *kept);
     if (!kept) return FR_ERR_NOMEM;
     for (int i = 0; i < n; i++) {
         if (is_stall(points, n, i)) continue;
@@ -192,7 +193,7 @@ static bool same_table(const struct fr_fit_point *a, const struct fr_fit_point *
 static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
                      struct fr_price *price) {
     struct fr_similarity *s = &price->similarity;
-    s->tables = calloc((size_t)n, sizeof *s->tables);
+    s->tables = fr_calloc((size_t)n, sizeof *s->tables);
     if (!s->tables) return FR_ERR_NOMEM;
     for (int first = 0, stop; first < n; first = stop) {
         for (stop = first + 1; stop < n && same_table(&points[first], &points[stop]);) stop++;

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/pages.h"
 #include "calibrate/harness/schedule.h"
 #include "calibrate/harness/watch.h"
@@ -88,7 +89,7 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     bench->room = count < ROTATION ? count : ROTATION;
     bench->send = fr_pages_alloc(count * sizeof *bench->send);
     bench->recv = fr_pages_alloc(count * sizeof *bench->recv);
-    bench->state = calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
+    bench->state = fr_calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
     if (!bench->send || !bench->recv || !bench->state)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);
     for (size_t i = 0; i < count; i++) bench->send[i] = bench->recv[i] = 1.0f;
@@ -121,7 +122,7 @@ fr_status fr_bench_open(const struct fr_bench_options *options, struct fr_bench 
     FR_MPI_TRY(MPI_Comm_set_errhandler(bench->world, MPI_ERRORS_RETURN));
     FR_MPI_TRY(MPI_Comm_rank(bench->world, &bench->rank));
     FR_MPI_TRY(MPI_Comm_size(bench->world, &bench->n_ranks));
-    bench->node_of = calloc((size_t)bench->n_ranks, sizeof *bench->node_of);
+    bench->node_of = fr_calloc((size_t)bench->n_ranks, sizeof *bench->node_of);
     if (!bench->node_of) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(split_nodes(bench, err));
     FR_TRY(fr_bench_describe(bench, err));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/bench.h"
 
 #define FR_BENCH(name) &fr_bench_##name,
@@ -49,7 +50,7 @@ fr_status fr_bench_sizes(struct fr_bench *bench, struct fr_error *err) {
     const struct fr_bench_options *o = &bench->options;
     size_t room = o->sizes ? o->n_sizes : SIZES_MAX;
     uint64_t random = o->seed;
-    bench->size_B = calloc(room, sizeof *bench->size_B);
+    bench->size_B = fr_calloc(room, sizeof *bench->size_B);
     if (!bench->size_B) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (size_t i = 0; o->sizes && i < room; i++) bench->size_B[i] = (double)o->sizes[i];
     bench->n_sizes = o->sizes ? (int)room : 0;
@@ -76,7 +77,7 @@ fr_status fr_bench_add(struct fr_bench *bench, const struct fr_point *point,
     if (bench->n_points == bench->points_capacity) {
         int capacity = bench->points_capacity ? 2 * bench->points_capacity : 256;
         struct fr_point *grown =
-            realloc(bench->points, (size_t)capacity * sizeof *bench->points);
+            fr_realloc(bench->points, (size_t)capacity, sizeof *bench->points);
         if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "room for %d points", capacity);
         bench->points = grown;
         bench->points_capacity = capacity;

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/binding.h"
 
 /* OpenBLAS has these in its library but, on Debian, not in cblas.h for every variant. */
@@ -55,7 +56,7 @@ static fr_status list_hosts(struct fr_bench *bench, struct fr_error *err) {
     struct fr_provenance *p = &bench->provenance;
     FR_MPI_TRY(MPI_Get_processor_name(name, &length));
     name[NAME_B - 1] = '\0';
-    char(*names)[NAME_B] = calloc((size_t)bench->n_ranks, sizeof *names);
+    char(*names)[NAME_B] = fr_calloc((size_t)bench->n_ranks, sizeof *names);
     if (!names) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int code = MPI_Gather(name, NAME_B, MPI_CHAR, names, NAME_B, MPI_CHAR, 0, bench->world);
     for (int r = 0; bench->rank == 0 && r < bench->n_ranks; r++) {

@@ -2,13 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/schedule.h"
 #include "calibrate/statistics.h"
 
 fr_status fr_tally_add(struct fr_tally *tally, double time_s) {
     if (tally->n == tally->capacity) {
         int capacity = tally->capacity ? 2 * tally->capacity : 16;
-        double *grown = realloc(tally->time_s, (size_t)capacity * sizeof *grown);
+        double *grown = fr_realloc(tally->time_s, (size_t)capacity, sizeof *grown);
         if (!grown) return FR_ERR_NOMEM;
         tally->time_s = grown;
         tally->capacity = capacity;
@@ -57,8 +58,8 @@ fr_status fr_record_point(struct fr_schedule *s, int index, bool converged,
                                          converged ? FR_POINT_CONVERGED : FR_POINT_UNCONVERGED,
                                      .half_width = tally->half_width,
                                      .drift = point->pace.drift};
-    double *sorted_s = malloc(n * sizeof *sorted_s);
-    int *reps = malloc(n * sizeof *reps);
+    double *sorted_s = fr_malloc(n, sizeof *sorted_s);
+    int *reps = fr_malloc(n, sizeof *reps);
     fr_status status = FR_ERR_NOMEM;
     if (!sorted_s || !reps) {
         fr_fail(err, status, NULL, "out of memory");

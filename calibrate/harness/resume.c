@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/harness/schedule.h"
 
@@ -108,7 +109,7 @@ static int by_text(const void *a, const void *b) {
 }
 
 static struct known *make_heads(const struct fr_bench *bench) {
-    struct known *heads = calloc((size_t)bench->n_points + 1, sizeof *heads);
+    struct known *heads = fr_calloc((size_t)bench->n_points + 1, sizeof *heads);
     for (int i = 0; heads && i < bench->n_points; i++) {
         struct fr_text text = {0};
         bench->points[i].row->head(bench, &bench->points[i], &text);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "calibrate/statistics.h"
 
@@ -129,8 +130,8 @@ fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sa
                           double limit_s, fr_sampled *run, void *context,
                           struct fr_series *series, struct fr_error *err) {
     size_t room = (size_t)how->max_n + FR_VISIT_MAX;
-    *series = (struct fr_series){.time_s = calloc(room, sizeof *series->time_s)};
-    double *sorted_s = calloc(room, sizeof *sorted_s);
+    *series = (struct fr_series){.time_s = fr_calloc(room, sizeof *series->time_s)};
+    double *sorted_s = fr_calloc(room, sizeof *sorted_s);
     fr_status status = series->time_s && sorted_s
                            ? sample(who, how, limit_s, run, context, sorted_s, series, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "room for %zu samples", room);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/stop.h"
 #include "calibrate/harness/watch.h"
 
@@ -38,8 +39,8 @@ static void deal(struct fr_schedule *s) {
 
 static fr_status allocate(struct fr_schedule *s, struct fr_error *err) {
     size_t n = (size_t)s->bench->n_points + 1;
-    s->tally = calloc(n, sizeof *s->tally);
-    s->queue = calloc(n, sizeof *s->queue);
+    s->tally = fr_calloc(n, sizeof *s->tally);
+    s->queue = fr_calloc(n, sizeof *s->queue);
     if (!s->tally || !s->queue)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the tallies do not fit in memory");
     deal(s);
@@ -78,7 +79,7 @@ static int by_half_width(const void *a, const void *b) {
 /* The least certain quarter of what is not done, at least eight. */
 static bool fill_queue(struct fr_schedule *s) {
     int n = 0;
-    double(*open)[2] = calloc((size_t)s->bench->n_points + 1, sizeof *open);
+    double(*open)[2] = fr_calloc((size_t)s->bench->n_points + 1, sizeof *open);
     if (!open) return false;
     for (int i = 0; i < s->bench->n_points; i++) {
         if (s->tally[i].done) continue;
@@ -161,7 +162,7 @@ static fr_status meet(struct fr_schedule *s, int *command, bool *stop, struct fr
 
 static fr_status judge(struct fr_schedule *s, int index, struct fr_error *err) {
     struct fr_tally *tally = &s->tally[index];
-    double *sorted_s = malloc((size_t)tally->n * sizeof *sorted_s);
+    double *sorted_s = fr_malloc((size_t)tally->n, sizeof *sorted_s);
     if (!sorted_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     memcpy(sorted_s, tally->time_s, (size_t)tally->n * sizeof *sorted_s);
     fr_verdict verdict = fr_sampling_judge(&s->how, sorted_s, tally->n, &tally->half_width);

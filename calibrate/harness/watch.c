@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "calibrate/harness/mpi_try.h"
 #include "calibrate/harness/stop.h"
@@ -249,7 +250,7 @@ static void free_watch(struct fr_watch *w) {
 }
 
 static struct fr_watch *make(int rank, int n_ranks, const struct fr_watch_options *options) {
-    struct fr_watch *w = calloc(1, sizeof *w);
+    struct fr_watch *w = fr_calloc(1, sizeof *w);
     if (!w) return NULL;
     *w = (struct fr_watch){.rank = rank,
                            .n_ranks = n_ranks,
@@ -259,9 +260,9 @@ static struct fr_watch *make(int rank, int n_ranks, const struct fr_watch_option
                            .point = FR_WATCH_BETWEEN,
                            .patience_s = options->patience_s};
     snprintf(w->samples, sizeof w->samples, "%s", options->samples);
-    w->host = calloc((size_t)n_ranks, sizeof *w->host);
-    w->peer = calloc((size_t)n_ranks, sizeof *w->peer);
-    w->polled = calloc((size_t)n_ranks, sizeof *w->polled);
+    w->host = fr_calloc((size_t)n_ranks, sizeof *w->host);
+    w->peer = fr_calloc((size_t)n_ranks, sizeof *w->peer);
+    w->polled = fr_calloc((size_t)n_ranks, sizeof *w->polled);
     if (w->host && w->peer && w->polled) {
         for (int r = 0; r < n_ranks; r++) w->peer[r].fd = -1;
         w->peer[0].moved_s = fr_now_s();

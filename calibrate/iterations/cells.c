@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 
 static const double ADAM_STATE_B = 8;
@@ -20,7 +21,7 @@ fr_status fr_cells_want(struct fr_training_cells *cells, const struct fr_trainin
         }
         if (there) continue;
         struct fr_training_cell *grown =
-            realloc(cells->items, (size_t)(cells->n + 1) * sizeof *grown);
+            fr_realloc(cells->items, (size_t)(cells->n + 1), sizeof *grown);
         if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", cells->n);
         cells->items = grown;
         grown[cells->n++] = (struct fr_training_cell){.tp = tp, .ghost = ghost, .seed = seed};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/iterations/cells.h"
 #include "calibrate/statistics.h"
 
@@ -46,8 +47,8 @@ static void summarise(struct fr_trained *row, const struct fr_training_cells *ce
 
 fr_status fr_cells_rows(const struct fr_training_cells *cells, struct fr_trained **rows,
                         int *n_rows, struct fr_error *err) {
-    double *reached = calloc((size_t)cells->n + 1, sizeof *reached);
-    *rows = calloc((size_t)cells->n + 1, sizeof **rows);
+    double *reached = fr_calloc((size_t)cells->n + 1, sizeof *reached);
+    *rows = fr_calloc((size_t)cells->n + 1, sizeof **rows);
     *n_rows = 0;
     if (!reached || !*rows) {
         free(reached);

@@ -1,11 +1,12 @@
 /* A power that the user states, "constant:350 W", for nodes that tell nothing: `estimated`. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/units.h"
 #include "calibrate/power.h"
 
 static fr_status open_constant(const char *power, void **state, struct fr_error *err) {
-    double *watts = malloc(sizeof *watts);
+    double *watts = fr_malloc(1, sizeof *watts);
     if (!watts) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     fr_status status = FR_OK;
     if (!power)

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/power.h"
 
 enum { GPUS_MAX = 64, NVML_SUCCESS = 0 };
@@ -88,7 +89,7 @@ static fr_status read_power(const struct nvml *n, double *power_W, struct fr_err
 }
 
 static fr_status open_nvml(const char *library, void **state, struct fr_error *err) {
-    struct nvml *n = calloc(1, sizeof *n);
+    struct nvml *n = fr_calloc(1, sizeof *n);
     double ignored;
     if (!n) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     n->library = dlopen(library ? library : "libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);

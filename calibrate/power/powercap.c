@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/power.h"
 
 enum { ZONES_MAX = 64, PATH_B = 512 };
@@ -87,7 +88,7 @@ static fr_status open_powercap(const char *root, void **state, struct fr_error *
     char base[PATH_B];
     int n_seen = 0;
     fr_status status = FR_OK;
-    struct powercap *p = calloc(1, sizeof *p);
+    struct powercap *p = fr_calloc(1, sizeof *p);
     if (!p) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     snprintf(base, sizeof base, "%.200s/sys/class/powercap", root ? root : "");
     for (int i = 0; i < 2 && n_seen == 0 && status == FR_OK; i++)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/power.h"
 
 enum { GPUS_MAX = 64, RSMI_SUCCESS = 0 };
@@ -83,7 +84,7 @@ static fr_status read_power(const struct rocm *r, double *power_W, struct fr_err
 }
 
 static fr_status open_rocm(const char *library, void **state, struct fr_error *err) {
-    struct rocm *r = calloc(1, sizeof *r);
+    struct rocm *r = fr_calloc(1, sizeof *r);
     double ignored;
     if (!r) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     r->library = dlopen(library ? library : "librocm_smi64.so", RTLD_NOW | RTLD_LOCAL);

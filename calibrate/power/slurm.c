@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/power.h"
 
 extern char **environ;
@@ -62,7 +63,7 @@ static fr_status ask(const struct slurm *s, double *energy_J, struct fr_error *e
 }
 
 static fr_status open_slurm(const char *command, void **state, struct fr_error *err) {
-    struct slurm *s = calloc(1, sizeof *s);
+    struct slurm *s = fr_calloc(1, sizeof *s);
     const char *node = getenv("SLURMD_NODENAME");
     double ignored;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/range.h"
 #include "models/preset.h"
 #include "models/report.h"
@@ -57,7 +58,7 @@ static fr_status split(const char *text, const char *origin, char key[64], char 
 
 static fr_status add_value(struct varied *v, const char *text, size_t length,
                            struct fr_error *err) {
-    char(*grown)[32] = realloc(v->value, (size_t)(v->n + 1) * sizeof *grown);
+    char(*grown)[32] = fr_realloc(v->value, (size_t)(v->n + 1), sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, "--vary", "%d values", v->n);
     v->value = grown;
     if (length == 0 || length >= sizeof *grown || v->n == VALUES_MAX)

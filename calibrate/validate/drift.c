@@ -2,6 +2,7 @@
  * the cluster file says of them.  Ranks of a job that shared cores say nothing. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/statistics.h"
 #include "calibrate/validate/validate.h"
 
@@ -17,7 +18,7 @@ static void summarise(double *ratio, int n, struct fr_validate_drift *drift) {
 fr_status fr_validate_drifts(const struct fr_cluster *cluster, int64_t cores,
                              struct fr_validation *v, struct fr_error *err) {
     const struct fr_device *device = &cluster->device;
-    double *ratio = calloc(2 * (size_t)v->n_references + 1, sizeof *ratio);
+    double *ratio = fr_calloc(2 * (size_t)v->n_references + 1, sizeof *ratio);
     double *memory = ratio + v->n_references;
     int products = 0, streams = 0;
     if (!ratio) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d references", v->n_references);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "calibrate/samples.h"
 #include "calibrate/statistics.h"
@@ -10,7 +11,8 @@
 
 fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_case *run,
                             struct fr_error *err) {
-    struct fr_validate_row *rows = realloc(v->rows, (size_t)(v->n_rows + 1) * sizeof *v->rows);
+    struct fr_validate_row *rows =
+        fr_realloc(v->rows, (size_t)(v->n_rows + 1), sizeof *v->rows);
     if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", v->n_rows);
     v->rows = rows;
     rows[v->n_rows++] = (struct fr_validate_row){.run = *run, .off = -1};
@@ -60,7 +62,7 @@ static fr_status read_times(const struct fr_json *root, struct fr_validate_row *
     struct fr_json list = fr_json_member(root, "time_s");
     FR_TRY(fr_json_array(&list, 0, 1000000, err));
     int n = (int)fr_json_array_length(&list);
-    double *times = realloc(row->time_s, (size_t)(row->n_samples + n + 1) * sizeof *times);
+    double *times = fr_realloc(row->time_s, (size_t)(row->n_samples + n + 1), sizeof *times);
     if (!times) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d samples", n);
     row->time_s = times;
     for (int i = 0; i < n; i++) {
@@ -96,7 +98,7 @@ static fr_status read_reference(const struct fr_json *root, struct fr_validation
     FR_TRY(fr_json_get_number(root, "edge", true, 1, 1e9, &r.edge, err));
     FR_TRY(fr_json_get_number(root, "product_s", true, 1e-12, 1e6, &r.product_s, err));
     struct fr_validate_reference *grown =
-        realloc(v->references, (size_t)(v->n_references + 1) * sizeof *grown);
+        fr_realloc(v->references, (size_t)(v->n_references + 1), sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d references", v->n_references);
     v->references = grown;
     grown[v->n_references++] = r;

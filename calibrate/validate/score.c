@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/score.h"
 #include "calibrate/validate/validate.h"
 
@@ -165,7 +166,7 @@ static fr_status summarise(struct fr_validation *v, struct fr_scored *rows,
 
 fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
                             struct fr_validation *v, struct fr_error *err) {
-    struct fr_scored *rows = calloc((size_t)v->n_rows + 1, sizeof *rows);
+    struct fr_scored *rows = fr_calloc((size_t)v->n_rows + 1, sizeof *rows);
     if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
     fr_status status = FR_OK;
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/comm.h"
 
 static const char *const keys[] = {"form", "message", "fits", "residuals", "domain", NULL};
@@ -42,7 +43,7 @@ static fr_status fit_read(const struct fr_json *node, const struct fr_levels *le
                                 &fit->max_B, err));
     FR_TRY(fr_json_array(&list, 1, 64, err));
     int count = (int)fr_json_array_length(&list);
-    fit->segments = calloc((size_t)count, sizeof *fit->segments);
+    fit->segments = fr_calloc((size_t)count, sizeof *fit->segments);
     if (!fit->segments) return fr_json_fail(node, err, "does not fit in memory");
     for (fit->count = 0; fit->count < count; fit->count++) {
         struct fr_json one = fr_json_element(&list, fit->count);
@@ -67,7 +68,7 @@ static fr_status read(const struct fr_json *object, const struct fr_levels *leve
     FR_TRY(fr_json_array(&list, 1, 1024, err));
     price->per_rank = message == 1;
     int64_t count = fr_json_array_length(&list);
-    price->fits = calloc((size_t)count, sizeof *price->fits);
+    price->fits = fr_calloc((size_t)count, sizeof *price->fits);
     if (!price->fits) return fr_json_fail(object, err, "does not fit in memory");
     for (price->n_fits = 0; price->n_fits < count;) {
         struct fr_json node = fr_json_element(&list, price->n_fits);

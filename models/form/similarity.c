@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/comm.h"
 
 enum { SIZES_MAX = 4096, TABLES_MAX = 1024 };
@@ -89,9 +90,9 @@ static fr_status read_table(const struct fr_json *node, const struct fr_levels *
     FR_TRY(fr_json_array(&sizes, 1, SIZES_MAX, err));
     size_t count = (size_t)fr_json_array_length(&sizes);
     t->count = (int)count;
-    t->size_B = calloc(count, sizeof *t->size_B);
-    t->time_s = calloc(count, sizeof *t->time_s);
-    t->left_out = calloc(count, sizeof *t->left_out);
+    t->size_B = fr_calloc(count, sizeof *t->size_B);
+    t->time_s = fr_calloc(count, sizeof *t->time_s);
+    t->left_out = fr_calloc(count, sizeof *t->left_out);
     if (!t->size_B || !t->time_s || !t->left_out)
         return fr_json_fail(node, err, "does not fit in memory");
     FR_TRY(read_numbers(node, "size", t->count, 0, 1e18, 1, t->size_B, err));
@@ -117,7 +118,7 @@ static fr_status read_tables(const struct fr_json *list, const struct fr_levels 
                              struct fr_error *err) {
     FR_TRY(fr_json_array(list, 1, TABLES_MAX, err));
     int count = (int)fr_json_array_length(list);
-    s->tables = calloc((size_t)count, sizeof *s->tables);
+    s->tables = fr_calloc((size_t)count, sizeof *s->tables);
     if (!s->tables) return fr_json_fail(list, err, "does not fit in memory");
     while (s->n_tables < count) {
         struct fr_json node = fr_json_element(list, s->n_tables);

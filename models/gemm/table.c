@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/device.h"
 
 enum { AXIS_MAX = 64 };
@@ -13,7 +14,7 @@ static fr_status read_axis(const struct fr_json *table, const char *key, double 
     double last = 0;
     FR_TRY(fr_json_array(&axis, 1, AXIS_MAX, err));
     *count = (int)fr_json_array_length(&axis);
-    *log_out = calloc((size_t)*count, sizeof **log_out);
+    *log_out = fr_calloc((size_t)*count, sizeof **log_out);
     if (!*log_out) return fr_json_fail(&axis, err, "does not fit in memory");
     for (int i = 0; i < *count; i++) {
         struct fr_json node = fr_json_element(&axis, i);
@@ -46,7 +47,7 @@ static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
     FR_TRY(fr_json_get_choice(&table, "unit", true, units, &unit, err));
     int64_t count = (int64_t)t->n_m * t->n_n * t->n_k;
     FR_TRY(fr_json_array(&time, count, count, err));
-    t->log_time = calloc((size_t)count, sizeof *t->log_time);
+    t->log_time = fr_calloc((size_t)count, sizeof *t->log_time);
     if (!t->log_time) return fr_json_fail(&time, err, "does not fit in memory");
     for (int64_t i = 0; i < count; i++) {
         struct fr_json node = fr_json_element(&time, i);

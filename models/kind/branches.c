@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 static const char *const keys[] = {"width", "positions", "repeat", "layers", "bias", NULL};
@@ -35,7 +36,7 @@ static struct fr_layer *append(struct reader *r, const struct fr_json *node,
                      FR_LAYER_MAX);
         return NULL;
     }
-    struct fr_layer *grown = realloc(w->layers, (size_t)(w->n_layers + 1) * sizeof *grown);
+    struct fr_layer *grown = fr_realloc(w->layers, (size_t)(w->n_layers + 1), sizeof *grown);
     if (!grown) {
         fr_json_fail(node, err, "does not fit in memory");
         return NULL;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 static const char *const keys[] = {"input", "layers", NULL};
@@ -114,7 +115,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     struct shape at = {0};
     FR_TRY(read_input(object, &at, err));
     FR_TRY(fr_json_array(&list, 1, FR_LAYER_MAX, err));
-    workload->layers = calloc((size_t)fr_json_array_length(&list), sizeof *workload->layers);
+    workload->layers = fr_calloc((size_t)fr_json_array_length(&list), sizeof *workload->layers);
     if (!workload->layers) return fr_json_fail(object, err, "does not fit in memory");
     for (int64_t i = 0; i < fr_json_array_length(&list); i++) {
         struct fr_json node = fr_json_element(&list, i);

@@ -1,6 +1,7 @@
 /* L equal fully connected layers of width n: the network of the phantom-parallelism paper. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 static const char *const keys[] = {"width", "layers", "bias", NULL};
@@ -12,7 +13,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "width", true, 1, (int64_t)1 << 32, &width, err));
     FR_TRY(fr_json_get_integer(object, "layers", true, 1, 1000000, &layers, err));
     FR_TRY(fr_json_get_bool(object, "bias", false, &bias, err));
-    workload->layers = calloc(1, sizeof *workload->layers);
+    workload->layers = fr_calloc(1, sizeof *workload->layers);
     if (!workload->layers) return fr_json_fail(object, err, "does not fit in memory");
     workload->n_layers = 1;
     workload->layers[0] =

@@ -1,6 +1,7 @@
 /* Fully connected layers of any widths. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 static const char *const keys[] = {"layers", "bias", NULL};
@@ -55,7 +56,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     bool bias = true, widths = fr_json_is_number(&first);
     FR_TRY(fr_json_get_bool(object, "bias", false, &bias, err));
     FR_TRY(fr_json_array(&list, widths ? 2 : 1, FR_LAYER_MAX, err));
-    workload->layers = calloc((size_t)fr_json_array_length(&list), sizeof *workload->layers);
+    workload->layers = fr_calloc((size_t)fr_json_array_length(&list), sizeof *workload->layers);
     if (!workload->layers) return fr_json_fail(object, err, "does not fit in memory");
     return widths ? read_widths(&list, bias, workload, err)
                   : read_layers(&list, bias, workload, err);

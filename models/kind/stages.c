@@ -2,6 +2,7 @@
  * micro-batch, one value for all stages or one each, and the bytes between stages. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "models/workload.h"
 
 static const char *const keys[] = {"forward", "backward", "weight",
@@ -17,7 +18,7 @@ static fr_status read_values(const struct fr_json *object, const char *key,
     bool list = fr_json_is_array(&node);
     if (list) FR_TRY(fr_json_array(&node, 1, STAGES_MAX, err));
     int64_t n = list ? fr_json_array_length(&node) : 1;
-    *values = calloc((size_t)n, sizeof **values);
+    *values = fr_calloc((size_t)n, sizeof **values);
     if (!*values) return fr_json_fail(&node, err, "does not fit in memory");
     for (int64_t i = 0; i < n; i++) {
         struct fr_json one = list ? fr_json_element(&node, i) : node;
@@ -33,7 +34,7 @@ static fr_status read_values(const struct fr_json *object, const char *key,
 /* A single value stands for every stage. */
 static fr_status spread(const struct fr_json *object, double **values, int have, int count,
                         struct fr_error *err) {
-    double *all = calloc((size_t)count, sizeof *all);
+    double *all = fr_calloc((size_t)count, sizeof *all);
     if (!all) return fr_json_fail(object, err, "does not fit in memory");
     for (int i = 0; i < count; i++) all[i] = (*values)[have > 1 ? i : 0];
     free(*values);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "plots/measured.h"
 #include "plots/scale.h"
 
@@ -55,7 +56,7 @@ static int compare_counts(const void *left, const void *right) {
 /* x axis over every k of the panel, y axis from 0. */
 static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measured, belongs in,
                           const char *x_label, struct fr_error *err) {
-    int64_t *k = calloc((size_t)measured->n_gemms + 1, sizeof *k);
+    int64_t *k = fr_calloc((size_t)measured->n_gemms + 1, sizeof *k);
     int n = 0, distinct = 0;
     double highest = 0;
     if (!k) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -34,7 +35,7 @@ static int compare_time(const void *left, const void *right) {
 /* By time; a result is on the front when it takes less energy than all faster ones. */
 static fr_status find_front(const struct fr_results *results, struct front *front,
                             struct fr_error *err) {
-    front->items = calloc(results->count, sizeof *front->items);
+    front->items = fr_calloc(results->count, sizeof *front->items);
     if (!front->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     int known = 0;
     double least_J = (double)INFINITY;

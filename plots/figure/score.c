@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1280, HEIGHT_PX = 620, KEYS_MAX = 7 };
@@ -36,7 +37,7 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
     FR_TRY(fr_json_array(&list, 1, 1 << 20, err));
     int64_t n = fr_json_array_length(&list);
-    rows->items = calloc((size_t)n, sizeof *rows->items);
+    rows->items = fr_calloc((size_t)n, sizeof *rows->items);
     if (!rows->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int64_t i = 0; i < n; i++) {
         struct fr_json one = fr_json_element(&list, i), node = fr_json_member(&one, "key");

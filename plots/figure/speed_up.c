@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -88,7 +89,7 @@ static void cut(struct curves *c, size_t n) {
 
 static fr_status make_curves(const struct fr_results *results, const struct fr_json *root,
                              struct curves *c, struct fr_error *err) {
-    c->sorted = calloc(results->count, sizeof *c->sorted);
+    c->sorted = fr_calloc(results->count, sizeof *c->sorted);
     if (!c->sorted) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (size_t i = 0; i < results->count; i++) c->sorted[i] = &results->items[i];
     qsort(c->sorted, results->count, sizeof *c->sorted, compare);

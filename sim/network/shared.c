@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "sim/paths.h"
 
 /* fmin and fmax are calls; this is called for every task. */
@@ -186,8 +187,8 @@ static fr_status run(const struct fr_network_work *work, void *state, const doub
 
 static bool list_waits(const struct fr_program *program, struct shared *s) {
     size_t n = (size_t)program->n_tasks;
-    s->first_behind = calloc(n + 2, sizeof *s->first_behind);
-    s->blank = calloc(2 * n + 1, sizeof *s->blank);
+    s->first_behind = fr_calloc(n + 2, sizeof *s->first_behind);
+    s->blank = fr_calloc(2 * n + 1, sizeof *s->blank);
     if (!s->first_behind || !s->blank) return false;
     s->nodes = s->blank + n;
     for (size_t t = 0; t < n; t++) {
@@ -203,7 +204,7 @@ static bool list_waits(const struct fr_program *program, struct shared *s) {
         }
     }
     for (size_t t = 2; t < n + 2; t++) s->first_behind[t] += s->first_behind[t - 1];
-    s->behind = malloc(((size_t)s->first_behind[n + 1] + 1) * sizeof *s->behind);
+    s->behind = fr_malloc((size_t)s->first_behind[n + 1] + 1, sizeof *s->behind);
     if (!s->behind) return false;
     for (size_t t = 0; t < n; t++)
         for (int k = 0; k < FR_TASK_WAITS_MAX && program->tasks[t].after[k] >= 0; k++)
@@ -227,14 +228,14 @@ static void close_shared(void *state) {
 static fr_status open_shared(const struct fr_network_work *work, void **state,
                              struct fr_error *err) {
     size_t n = (size_t)work->program->n_tasks + 1;
-    struct shared *s = calloc(1, sizeof *s);
+    struct shared *s = fr_calloc(1, sizeof *s);
     *state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
     FR_TRY(fr_paths_make(work, &s->paths, err));
     s->fluid = fr_fluid_new(s->paths.n_links, s->paths.rate_B_per_s, s->paths.uses_max);
-    s->known = malloc(n * sizeof *s->known);
-    s->flows_left = malloc(n);
-    s->starts = malloc(n * sizeof *s->starts);
+    s->known = fr_malloc(n, sizeof *s->known);
+    s->flows_left = fr_malloc(n, 1);
+    s->starts = fr_malloc(n, sizeof *s->starts);
     if (!list_waits(work->program, s) || !s->fluid || !s->known || !s->flows_left || !s->starts)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
     return FR_OK;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "sim/network/simgrid/child.h"
 #include "sim/paths.h"
 #include "sim/unfold.h"
@@ -124,7 +125,7 @@ static bool next_number(char **at, double *value) {
 /* Of each folded task the replica that ends last. */
 static fr_status read_result(const struct fr_network_work *work, struct simgrid *s,
                              int32_t activities, char *text, struct fr_error *err) {
-    double *times = malloc(2 * ((size_t)activities + 1) * sizeof *times), energy_J;
+    double *times = fr_malloc(2 * ((size_t)activities + 1), sizeof *times), energy_J;
     bool complete = times != NULL;
     char *at = text;
     for (int64_t k = 0; complete && k < 2 * (int64_t)activities; k++)
@@ -202,7 +203,7 @@ static fr_status write_platform(const struct fr_network_work *work, struct simgr
     const struct fr_power *power = &work->cluster->device.power;
     int64_t n = 0;
     int32_t(*pairs)[2] =
-        malloc(((size_t)s->paths.n_paths * (size_t)s->replicas + 1) * sizeof *pairs);
+        fr_malloc((size_t)s->paths.n_paths * (size_t)s->replicas + 1, sizeof *pairs);
     if (!pairs) return fr_fail(err, FR_ERR_NOMEM, NULL, "the platform does not fit in memory");
     for (int32_t q = 0; q < s->paths.n_paths; q++)
         for (int64_t d = 0; d < work->seats.dp; d++)
@@ -236,7 +237,7 @@ static double wall_s(void *state) { return ((struct simgrid *)state)->current->w
 /* No time is negative: class times below 0 are those of no run. */
 static bool outcome_make(const struct fr_program *program, struct outcome *out) {
     size_t classes = (size_t)program->n_classes, tasks = (size_t)program->n_tasks;
-    out->class_s = malloc((classes + 2 * tasks + 1) * sizeof *out->class_s);
+    out->class_s = fr_malloc(classes + 2 * tasks + 1, sizeof *out->class_s);
     if (!out->class_s) return false;
     out->start_s = out->class_s + classes;
     out->end_s = out->start_s + tasks;
@@ -266,13 +267,13 @@ static fr_status open_simgrid(const struct fr_network_work *work, void **state,
                        "most; --network shared has no such limit",
                        replicas * work->program->n_ranks, replicas * (double)tasks, RANKS_MAX,
                        ACTIVITIES_MAX);
-    struct simgrid *s = calloc(1, sizeof *s);
+    struct simgrid *s = fr_calloc(1, sizeof *s);
     *state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");
     s->replicas = work->seats.tp * work->seats.dp;
     FR_TRY(fr_paths_make(work, &s->paths, err));
     FR_TRY(fr_program_unfold(work->program, &work->seats, &s->all, err));
-    s->last = malloc(2 * ((size_t)s->all.n_tasks + 1) * sizeof *s->last);
+    s->last = fr_malloc(2 * ((size_t)s->all.n_tasks + 1), sizeof *s->last);
     if (!s->last || !outcome_make(work->program, &s->first) ||
         !outcome_make(work->program, &s->latest))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the network does not fit in memory");

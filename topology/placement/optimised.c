@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "topology/placement.h"
 
 enum { EXHAUSTIVE_MAX = 3000, EXCHANGES_MAX = 2000, LOCAL_RANKS_MAX = 4096 };
@@ -73,8 +74,8 @@ static bool next_arrangement(int64_t *unit, int64_t n) {
 
 static fr_status exhaustive(struct search *x, struct fr_error *err) {
     int64_t units = (x->n + x->room - 1) / x->room;
-    int64_t *unit = malloc((size_t)x->n * sizeof *unit);
-    int64_t *taken = malloc((size_t)units * sizeof *taken);
+    int64_t *unit = fr_malloc((size_t)x->n, sizeof *unit);
+    int64_t *taken = fr_malloc((size_t)units, sizeof *taken);
     fr_status status =
         unit && taken ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     for (int64_t r = 0; status == FR_OK && r < x->n; r++) unit[r] = r / x->room;
@@ -126,7 +127,7 @@ static fr_status seat(const struct fr_seating *s, int64_t *slot, struct fr_error
                        .best_cost = 1e300};
     FR_TRY(fr_placement_linear.seat(s, slot, err));
     if (x.n <= x.room) return FR_OK; /* one unit: all seats are alike */
-    x.now = malloc((size_t)x.n * sizeof *x.now);
+    x.now = fr_malloc((size_t)x.n, sizeof *x.now);
     if (!x.now) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
     fr_status status = named(&x, err);
     if (status == FR_OK && ways_up_to(x.n, x.room, EXHAUSTIVE_MAX) <= EXHAUSTIVE_MAX)

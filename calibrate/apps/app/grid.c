@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 
@@ -41,7 +42,7 @@ static int64_t layer_tp(const struct fr_real_case *run, int entry) {
 static fr_status make_layers(const struct fr_real_case *run, struct fr_real_layer **layers,
                              int64_t **tp, int *n, struct fr_error *err) {
     FR_TRY(fr_real_layers(run->workload, layers, n, err));
-    *tp = calloc((size_t)*n, sizeof **tp);
+    *tp = fr_calloc((size_t)*n, sizeof **tp);
     if (!*tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", *n);
     for (int i = 0, at = 0; i < run->workload->n_layers; i++)
         for (double r = 0; r < run->workload->layers[i].repeat; r++)
@@ -140,7 +141,7 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
                              struct fr_error *err) {
     size_t offset = 0;
     int64_t most = 0;
-    s->layers = calloc((size_t)s->n_layers, sizeof *s->layers);
+    s->layers = fr_calloc((size_t)s->n_layers, sizeof *s->layers);
     if (!s->layers) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", s->n_layers);
     for (int i = 0; i < s->n_layers; i++) {
         struct layer *l = &s->layers[i];
@@ -176,7 +177,7 @@ static fr_status open_layers(struct fr_real *real, struct state *s,
 static fr_status begin(struct fr_real *real, struct fr_error *err) {
     struct fr_real_layer *layers = NULL;
     int64_t *tp = NULL;
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = fr_calloc(1, sizeof *s);
     real->state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
     fr_status status = make_layers(real->run, &layers, &tp, &s->n_layers, err);

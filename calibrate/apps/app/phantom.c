@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 
@@ -111,7 +112,7 @@ static void place_layer(struct fr_real *real, const struct state *s,
 static fr_status begin(struct fr_real *real, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     struct fr_real_layer *layers = NULL;
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = fr_calloc(1, sizeof *s);
     size_t offset = 0;
     int widest = 0;
     bool whole = true;
@@ -121,7 +122,7 @@ static fr_status begin(struct fr_real *real, struct fr_error *err) {
     s->p = (int)real->run->plan->tp;
     s->ghost = (int)real->run->plan->ghost;
     s->batch = (int)fr_real_batch(real->run);
-    s->layers = calloc((size_t)s->n_layers, sizeof *s->layers);
+    s->layers = fr_calloc((size_t)s->n_layers, sizeof *s->layers);
     for (int i = 0; s->layers && i < s->n_layers; i++) {
         struct layer *l = &s->layers[i];
         place_layer(real, s, &layers[i], i, &offset, l);

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/apps/ffn.h"
 #include "calibrate/apps/random.h"
 
@@ -76,13 +77,13 @@ static void place_layer(struct fr_real *real, const struct fr_real_layer *from, 
 static fr_status begin(struct fr_real *real, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     struct fr_real_layer *layers = NULL;
-    struct state *s = calloc(1, sizeof *s);
+    struct state *s = fr_calloc(1, sizeof *s);
     size_t offset = 0;
     int widest = 0, widest_rows = 0;
     real->state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
     FR_TRY(fr_real_layers(real->run->workload, &layers, &s->n_layers, err));
-    s->layers = calloc((size_t)s->n_layers, sizeof *s->layers);
+    s->layers = fr_calloc((size_t)s->n_layers, sizeof *s->layers);
     s->batch = (int)fr_real_batch(real->run);
     for (int i = 0; s->layers && i < s->n_layers; i++) {
         struct layer *l = &s->layers[i];

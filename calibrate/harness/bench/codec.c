@@ -5,6 +5,7 @@
 #include <cblas.h>
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/bench.h"
 #include "calibrate/harness/pages.h"
 
@@ -27,7 +28,7 @@ static void close_matrices(void *state) {
 static fr_status open_matrices(struct fr_bench *bench, void **state, struct fr_error *err) {
     size_t large = (size_t)LARGEST * LARGEST, thin = (size_t)LARGEST * RANK_MAX;
     uint64_t random = 1;
-    struct matrices *x = *state = calloc(1, sizeof *x);
+    struct matrices *x = *state = fr_calloc(1, sizeof *x);
     (void)bench;
     if (x) {
         x->m = fr_pages_alloc(large * sizeof *x->m);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/bench.h"
 #include "calibrate/harness/kernels.h"
 #include "calibrate/harness/pages.h"
@@ -116,11 +117,11 @@ static void fill(struct block *block, size_t n) {
 static fr_status open_block(struct fr_bench *bench, void **state, struct fr_error *err) {
     double size_B = largest_B(bench);
     FR_MPI_TRY(MPI_Bcast(&size_B, 1, MPI_DOUBLE, 0, bench->world));
-    struct block *block = *state = calloc(1, sizeof *block);
+    struct block *block = *state = fr_calloc(1, sizeof *block);
     if (!block) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     size_t n = (size_t)(size_B / sizeof *block->values);
     block->values = fr_pages_alloc(n * sizeof *block->values);
-    block->vectors = calloc(VECTORS * (n / COLUMNS), sizeof *block->vectors);
+    block->vectors = fr_calloc(VECTORS * (n / COLUMNS), sizeof *block->vectors);
     if (!block->values || !block->vectors)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%.0f B to stream over", size_B);
     fill(block, n);

@@ -4,6 +4,7 @@
  * when it has been through all the others. */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "calibrate/harness/gemm_points.h"
 
 static const double SMALLEST_B = 4 << 20, LARGEST_B = 128 << 20;
@@ -25,7 +26,7 @@ static void close_rotation(void *state) {
 }
 
 static fr_status open_rotation(struct fr_bench *bench, void **state, struct fr_error *err) {
-    struct rotation *rotation = *state = calloc(1, sizeof *rotation);
+    struct rotation *rotation = *state = fr_calloc(1, sizeof *rotation);
     (void)bench;
     if (rotation) rotation->pool = fr_bench_pool((size_t)LARGEST_B);
     return rotation && rotation->pool

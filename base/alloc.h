@@ -1,0 +1,55 @@
+/** @file
+ *  Memory, asked for in one place.
+ *
+ *  Blocks are n items of size bytes, the product checked; free() gives them back.  Where memory
+ *  runs out a program ends: its main registers what to do (fr_alloc_on_failure), and no function
+ *  below main goes on with half an answer, in no thread and in no library that is handed these.
+ *  A program that registers nothing gets NULL, which callers pass on as FR_ERR_NOMEM.
+ *
+ *  tests/repo/allocations.sh keeps malloc, calloc, realloc and strdup out of the other modules.
+ */
+#ifndef FR_BASE_ALLOC_H
+#define FR_BASE_ALLOC_H
+
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define FR_ALLOC_ATTRIBUTE(...) __attribute__((__VA_ARGS__))
+#else
+#define FR_ALLOC_ATTRIBUTE(...)
+#endif
+
+/** Room for @p n items of @p size bytes each, unset; as malloc(n size). */
+FR_ALLOC_ATTRIBUTE(malloc, alloc_size(1, 2))
+void *fr_malloc(size_t n, size_t size);
+
+/** The same, zeroed. */
+FR_ALLOC_ATTRIBUTE(malloc, alloc_size(1, 2))
+void *fr_calloc(size_t n, size_t size);
+
+/** @p block grown or shrunk to @p n items; it stays as it was where NULL is returned. */
+FR_ALLOC_ATTRIBUTE(alloc_size(2, 3))
+void *fr_realloc(void *block, size_t n, size_t size);
+
+/** A block of @p size_B that begins at a multiple of @p step_B, a power of two; its length is
+ *  rounded up to whole steps. */
+FR_ALLOC_ATTRIBUTE(malloc)
+void *fr_malloc_aligned(size_t step_B, size_t size_B);
+
+/** A copy of @p text. */
+FR_ALLOC_ATTRIBUTE(malloc)
+char *fr_strdup(const char *text);
+
+/** What a program does where memory runs out: say so and end.  @p wanted_B is what was asked for,
+ *  0 where that is not known (a library's own allocation).  May be called in any thread, and must
+ *  not ask for memory.  Where it returns, NULL goes to the caller. */
+typedef void fr_alloc_end(size_t wanted_B);
+
+/** Register @p end (NULL: none), before any thread is started and anything is read; jansson asks
+ *  here from then on.  GSL has its own hook (calibrate/gsl_errors.h). */
+void fr_alloc_on_failure(fr_alloc_end *end);
+
+/** Memory ran out elsewhere (a library, the C library's own buffers): ends as above. */
+void fr_alloc_failed(size_t wanted_B);
+
+#endif
