@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/outputs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "models/report.h"
 
@@ -63,6 +65,7 @@ static void end_without_memory(size_t wanted_B) {
     if (wanted_B > 0 && wanted_B < SIZE_MAX)
         fr_line_addf(line, sizeof line, &used, "; %zu bytes more were asked for", wanted_B);
     fr_line_addf(line, sizeof line, &used, "\n");
+    fr_temporary_clear();
     if (write(STDERR_FILENO, line, used) < 0) _exit(1);
     _exit(1);
 }
@@ -92,6 +95,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
             return 0;
         }
     fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
+    if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
     if (status == FR_OK) status = verb->run(args, &err);
     free(args);
     if (fflush(stdout) != 0 && status == FR_OK)
@@ -105,6 +109,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
 
 int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
+    fr_temporary_listen();
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-#include "app/options.h"
 #include "app/reproduce.h"
+#include "app/verb.h"
 #include "calibrate/iterations/iterations.h"
 
 /** Options of verbs that train to a loss. */
@@ -26,9 +26,9 @@
         {"rate", "X", "Adam's, of all networks alike (default 1 / width)", 0},                 \
         {"seeds", "N", "trainings of each (default 3)", 0},                                    \
         {"most", "N", "iterations after which a training gives up (default 4000)", 0},         \
-        {"samples", "FILE", "where results go as they come (default iterations.jsonl)", 0}, {  \
-        "resume", NULL, "go on with the samples file; what is trained is not repeated", 0      \
-    }
+        {"samples", "FILE", "where results go as they come (default iterations.jsonl)", 0},    \
+        {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},   \
+        FR_OPTION_FORCE
 
 /** What was asked for, with what it owns. */
 struct fr_training_request {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "app/measured.h"
-#include "base/file.h"
 #include "base/range.h"
+#include "calibrate/keep.h"
 
 static fr_status read_range(const struct fr_args *args, const char *option,
                             const char *standard, int64_t **values, size_t *count,
@@ -47,7 +47,7 @@ static fr_status read_options(const struct fr_args *args, struct fr_training_opt
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
     o->launch.n_ranks = fr_launch_cores();
     o->progress = isatty(STDERR_FILENO);
-    return fr_file_check_writable(o->samples, err);
+    return fr_keep_measurements(o->samples, o->resume, fr_args_has(args, "force"), err);
 }
 
 fr_status fr_training_request_read(const struct fr_args *args, const char *standard,

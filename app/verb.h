@@ -6,12 +6,21 @@
 
 #include "app/options.h"
 
+/** An option whose value is a file that the verb writes. */
+struct fr_output {
+    const char *option;   /**< without dashes; NULL ends the list */
+    const char *standard; /**< what is written without the option, or NULL: nothing */
+    const char *unless;   /**< an option beside which it is not written, or NULL */
+};
+
 struct fr_verb {
     const char *name;
     const char *summary; /**< one line */
     const char *usage;   /**< what follows "forerun <name> " */
     const char *details; /**< a paragraph and examples, or NULL */
     const struct fr_option *options;
+    const struct fr_output *outputs; /**< or NULL: none but standard output (app/outputs.h) */
+    int first_input;                 /**< words from here on are files that are read */
     /** Carry it out; results to stdout. */
     fr_status (*run)(const struct fr_args *args, struct fr_error *err);
 };
@@ -38,6 +47,8 @@ extern const struct fr_verb *const fr_verbs[];
     { "json", NULL, "print JSON", 0 }
 #define FR_OPTION_CSV                                                                          \
     { "csv", NULL, "print CSV", 0 }
+#define FR_OPTION_FORCE                                                                        \
+    { "force", NULL, "replace the samples file if it is there", 'f' }
 #define FR_OPTION_HELP                                                                         \
     { "help", NULL, "print this help", 'h' }
 #define FR_OPTION_END                                                                          \

@@ -19,7 +19,9 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
                        struct fr_error *err);
 
 /** Write @p path through a temporary file beside it and a rename, so that a reader sees the
- *  old file or the new one, never a part; "-" is standard output.
+ *  old file or the new one, never a part, also after a power cut (fsync); "-" is standard
+ *  output.  A file that is replaced hands on its mode, a symbolic link stays and its target is
+ *  replaced; devices, pipes and /dev/stdout are written as they are.
  *  @return FR_OK or FR_ERR_IO (the old file, if any, is untouched). */
 fr_status fr_file_write(const char *path, const char *data, size_t length,
                         struct fr_error *err);
@@ -28,6 +30,12 @@ fr_status fr_file_write(const char *path, const char *data, size_t length,
  *  not lost for a misspelt folder.  @return FR_OK or FR_ERR_IO. */
 fr_status fr_file_check_writable(const char *path, struct fr_error *err);
 
+/** Do both names lead to one regular file, through whatever links?  Of files that do not exist
+ *  yet: would they?  Pipes and devices are nobody's. */
+bool fr_file_same(const char *a, const char *b);
+
 bool fr_file_exists(const char *path);
+/** Is it a regular file with something in it? */
+bool fr_file_holds(const char *path);
 
 #endif

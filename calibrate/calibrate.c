@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "calibrate/keep.h"
 #include "calibrate/samples.h"
 
 enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 8 };
@@ -53,6 +54,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     add_text(&w, "--meter", o->meter);
     add_flag(&w, "--quick", o->quick);
     add_flag(&w, "--resume", resume);
+    add_flag(&w, "--force", o->force && !resume);
     add_flag(&w, "--progress", o->progress);
     w.word[w.count] = NULL;
     return fr_launch_mpi(&o->launch, w.word, err);
@@ -75,7 +77,9 @@ fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error
     bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
     int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
     double budget_s = o->budget_s > 0 ? o->budget_s : o->quick ? 15 : 60;
-    FR_TRY(fr_file_check_writable(o->samples, err));
+    /* Ranks of a running job ask when all are there: by now the file may be a faster rank's. */
+    FR_TRY(fr_launch_inside_mpi() ? fr_file_check_writable(o->samples, err)
+                                  : fr_keep_measurements(o->samples, o->resume, o->force, err));
     if (o->resume) FR_TRY(count_ended(o->samples, &first, err));
     /* Ranks of a job that is already running cannot start it again. */
     int64_t last = fr_launch_inside_mpi() && first < launches ? first + 1 : launches;

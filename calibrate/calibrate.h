@@ -23,6 +23,7 @@ struct fr_calibrate_options {
     double patience_s; /**< without progress; 0: 60 */
     const char *meter; /**< power meter; NULL: the first that works */
     bool resume;       /**< go on with the file */
+    bool force;        /**< replace what it holds (calibrate/keep.h) */
     bool progress;     /**< report on stderr; the job itself cannot see the terminal */
 };
 

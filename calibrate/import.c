@@ -129,18 +129,23 @@ fr_status fr_import_text(const struct fr_importer *importer, const char *text, s
     return status;
 }
 
-/* "log.txt" has its sidecar in "log.json"; *path is freed by the caller, NULL when absent. */
-static fr_status find_sidecar(const char *path, struct fr_json_document **document,
-                              struct fr_error *err) {
+fr_status fr_import_sidecar(const char *path, char **beside, struct fr_error *err) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
-    fr_status status = FR_OK;
+    *beside = NULL;
     if (strcmp(path, "-") == 0 || strcmp(path + stem, ".json") == 0) return FR_OK;
-    char *beside = fr_malloc(stem + sizeof ".json", 1);
-    if (!beside) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
-    memcpy(beside, path, stem);
-    memcpy(beside + stem, ".json", sizeof ".json");
-    if (fr_file_exists(beside)) status = fr_json_read(beside, document, err);
+    *beside = fr_malloc(stem + sizeof ".json", 1);
+    if (!*beside) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
+    memcpy(*beside, path, stem);
+    memcpy(*beside + stem, ".json", sizeof ".json");
+    return FR_OK;
+}
+
+static fr_status open_sidecar(const char *path, struct fr_json_document **document,
+                              struct fr_error *err) {
+    char *beside = NULL;
+    fr_status status = fr_import_sidecar(path, &beside, err);
+    if (beside && fr_file_exists(beside)) status = fr_json_read(beside, document, err);
     free(beside);
     return status;
 }
@@ -152,7 +157,7 @@ fr_status fr_import_file(const struct fr_importer *importer, const char *path,
     char *data = NULL;
     size_t length = 0;
     fr_status status = fr_file_read(path, FR_FILE_MAX_B, &data, &length, err);
-    if (status == FR_OK) status = find_sidecar(path, &sidecar, err);
+    if (status == FR_OK) status = open_sidecar(path, &sidecar, err);
     if (status == FR_OK)
         status = fr_import_text(importer, data, length, strcmp(path, "-") ? path : "<stdin>",
                                 sidecar, options, samples, notes, err);

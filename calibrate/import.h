@@ -56,6 +56,11 @@ struct fr_importer {
 /** Rows in table order, then NULL. */
 extern const struct fr_importer *const fr_importers[];
 
+/** The name of the sidecar of @p path, whether it exists or not: "log.txt" has "log.json".
+ *  @param[out] beside  freed by the caller; NULL when @p path has none
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_import_sidecar(const char *path, char **beside, struct fr_error *err);
+
 /** Read the file @p path and its sidecar, if there is one, and add its samples and its source
  *  to @p samples.  A file without a usable row is refused.
  *  @param notes  gets a line for everything left out or assumed */

@@ -14,7 +14,7 @@ file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
   ${CMAKE_SOURCE_DIR}/calibrate/power/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/samples*.c ${CMAKE_SOURCE_DIR}/calibrate/statistics.c
+  ${CMAKE_SOURCE_DIR}/calibrate/keep.c ${CMAKE_SOURCE_DIR}/calibrate/samples*.c ${CMAKE_SOURCE_DIR}/calibrate/statistics.c
   ${CMAKE_SOURCE_DIR}/calibrate/power*.c)
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 enum { COMPLAINT_MAX = 4096, NOT_STARTED = 127 };
 
 /* Files of the temporary folder. */
 static const char script_name[] = "figure.gp", data_name[] = "figure.dat",
                   picture_name[] = "figure.out";
-static const char *const names[] = {script_name, data_name, picture_name};
 
 /* Sizes are pixels at 100 to the inch for pdf; the fonts look alike in all three. */
 static const struct terminal {
@@ -75,12 +75,9 @@ static void add_prelude(struct fr_text *text, const struct terminal *terminal,
 
 static fr_status write_in(const char *folder, const char *name, const char *text,
                           struct fr_error *err) {
-    struct fr_text path = {0};
-    fr_text_addf(&path, "%s/%s", folder, name);
-    fr_status status = path.failed ? fr_fail(err, FR_ERR_NOMEM, name, "out of memory")
-                                   : fr_file_write(path.data, text, strlen(text), err);
-    fr_text_free(&path);
-    return status;
+    char path[FR_TEMPORARY_PATH_B];
+    fr_temporary_in(folder, name, path);
+    return fr_temporary_write(path, text, strlen(text), err);
 }
 
 /* In the child, between fork and exec: only calls that are safe there, as this program has one
@@ -125,6 +122,7 @@ static fr_status run_gnuplot(const char *folder, char complaint[COMPLAINT_MAX], 
         become_gnuplot(folder, ends[1]);
     }
     int why = errno;
+    if (child > 0) fr_temporary_child(child);
     close(ends[1]);
     if (child > 0) listen_to(ends[0], complaint);
     close(ends[0]);
@@ -132,6 +130,7 @@ static fr_status run_gnuplot(const char *folder, char complaint[COMPLAINT_MAX], 
         return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot cannot be started: %s",
                        strerror(why));
     while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+    fr_temporary_child(0);
     *exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
     return FR_OK;
 }
@@ -157,21 +156,15 @@ static fr_status judge(int exit_code, char *complaint, struct fr_error *err) {
                    exit_code, length, length ? said : "");
 }
 
-static fr_status take_picture(const char *folder, const char *output, struct fr_error *err) {
-    struct fr_text path = {0};
+static fr_status take_picture(const char *path, const char *output, struct fr_error *err) {
     char *picture = NULL;
     size_t length = 0;
-    fr_text_addf(&path, "%s/%s", folder, picture_name);
-    fr_status status =
-        path.failed ? fr_fail(err, FR_ERR_NOMEM, output, "out of memory") : FR_OK;
-    if (status == FR_OK)
-        status = fr_file_read(path.data, FR_FILE_MAX_B, &picture, &length, err);
+    fr_status status = fr_file_read(path, FR_FILE_MAX_B, &picture, &length, err);
     if (status == FR_OK && length == 0) status = FR_ERR_INPUT;
     if (status == FR_ERR_INPUT)
         status = fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot left no picture");
     if (status == FR_OK) status = fr_file_write(output, picture, length, err);
     free(picture);
-    fr_text_free(&path);
     return status;
 }
 
@@ -200,7 +193,7 @@ static fr_status keep(const struct terminal *terminal, const struct fr_gnuplot_j
 static fr_status draw_in(const char *folder, const struct terminal *terminal,
                          const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
                          struct fr_error *err) {
-    char complaint[COMPLAINT_MAX] = "";
+    char complaint[COMPLAINT_MAX] = "", picture[FR_TEMPORARY_PATH_B];
     int exit_code = 0;
     struct fr_text text = {0};
     add_prelude(&text, terminal, job, picture_name, data_name);
@@ -209,39 +202,22 @@ static fr_status draw_in(const char *folder, const struct terminal *terminal,
     fr_text_free(&text);
     FR_TRY(status);
     FR_TRY(write_in(folder, data_name, job->data, err));
+    fr_temporary_in(folder, picture_name, picture);
     FR_TRY(run_gnuplot(folder, complaint, &exit_code, err));
     FR_TRY(judge(exit_code, complaint, err));
-    FR_TRY(take_picture(folder, o->output, err));
+    FR_TRY(take_picture(picture, o->output, err));
     return o->keep_script ? keep(terminal, job, o->output, err) : FR_OK;
-}
-
-static void remove_folder(const char *folder) {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct fr_text path = {0};
-        fr_text_addf(&path, "%s/%s", folder, names[i]);
-        if (!path.failed) unlink(path.data);
-        fr_text_free(&path);
-    }
-    rmdir(folder);
 }
 
 fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
                           struct fr_error *err) {
     const struct terminal *terminal = NULL;
-    const char *place = getenv("TMPDIR");
-    struct fr_text folder = {0};
+    char folder[FR_TEMPORARY_PATH_B];
     FR_TRY(find_terminal(o->output, &terminal, err));
     FR_TRY(fr_file_check_writable(o->output, err));
-    fr_text_addf(&folder, "%s/forerun-plot.XXXXXX", place && *place ? place : "/tmp");
-    if (folder.failed) return fr_fail(err, FR_ERR_NOMEM, o->output, "out of memory");
-    fr_status status;
-    if (mkdtemp(folder.data)) {
-        status = draw_in(folder.data, terminal, job, o, err);
-        remove_folder(folder.data);
-    } else
-        status = fr_fail(err, FR_ERR_IO, folder.data, "a temporary folder cannot be made: %s",
-                         strerror(errno));
-    fr_text_free(&folder);
+    FR_TRY(fr_temporary_folder("plot", folder, err));
+    fr_status status = draw_in(folder, terminal, job, o, err);
+    fr_temporary_remove_folder(folder);
     return status;
 }
 

@@ -21,6 +21,7 @@ static const struct fr_option options[] = {
      "without a shell",
      0},
     {"resume", NULL, "go on with the samples file; what is done is not repeated", 0},
+    FR_OPTION_FORCE,
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
     {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
@@ -54,6 +55,7 @@ static fr_status measure(const struct fr_args *args, const char *samples,
     struct fr_calibrate_options o = {.samples = samples,
                                      .quick = fr_args_has(args, "quick"),
                                      .resume = fr_args_has(args, "resume"),
+                                     .force = fr_args_has(args, "force"),
                                      .sizes = fr_args_get(args, "size"),
                                      .only = fr_args_get(args, "only"),
                                      .groups = fr_args_get(args, "groups"),
@@ -108,6 +110,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return measured == FR_OK ? fitted : measured;
 }
 
+static const struct fr_output outputs[] = {
+    {"out", "cluster.json", NULL}, {"samples", "samples.jsonl", NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_calibrate = {
     .name = "calibrate",
     .summary = "measure this machine into a cluster file",
@@ -123,5 +128,6 @@ const struct fr_verb fr_verb_calibrate = {
         "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
         "/shared/samples.jsonl\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

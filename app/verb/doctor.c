@@ -12,7 +12,7 @@
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/data.h"
-#include "base/file.h"
+#include "base/temporary.h"
 #include "calibrate/calibrate.h"
 #include "calibrate/power.h"
 #include "calibrate/samples.h"
@@ -84,10 +84,10 @@ static bool processor_has(const char *flag) {
 /* The smallest calibration there is: its provenance says what is here. */
 static fr_status try_calibration(const char *launcher, const char *only, const char *sizes,
                                  struct fr_samples *samples, struct fr_error *err) {
-    char path[] = "/tmp/forerun-doctor-XXXXXX";
-    int fd = mkstemp(path), quiet = dup(STDERR_FILENO), null_fd;
-    if (fd < 0) return fr_fail(err, FR_ERR_IO, path, "cannot be made: %s", strerror(errno));
-    close(fd);
+    char folder[FR_TEMPORARY_PATH_B], path[FR_TEMPORARY_PATH_B];
+    FR_TRY(fr_temporary_folder("doctor", folder, err));
+    fr_temporary_in(folder, "samples.jsonl", path);
+    int quiet = dup(STDERR_FILENO), null_fd;
     const struct fr_calibrate_options o = {.launch = {.n_ranks = 2, .launcher = launcher},
                                            .samples = path,
                                            .only = only,
@@ -104,7 +104,7 @@ static fr_status try_calibration(const char *launcher, const char *only, const c
     if (quiet >= 0) close(quiet);
     if (null_fd >= 0) close(null_fd);
     if (status == FR_OK) status = fr_samples_read(path, samples, err);
-    unlink(path);
+    fr_temporary_remove_folder(folder);
     return status;
 }
 
@@ -184,8 +184,24 @@ static const char two_hosts[] =
     "<link id=\"l\" bandwidth=\"1GBps\" latency=\"1us\"/>"
     "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone></platform>\n";
 
+/* SMPI on two hosts of our own. */
+static fr_status try_smpi(struct fr_samples *samples, struct fr_error *err) {
+    char folder[FR_TEMPORARY_PATH_B], path[FR_TEMPORARY_PATH_B];
+    struct fr_text launcher = {0};
+    FR_TRY(fr_temporary_folder("doctor", folder, err));
+    fr_temporary_in(folder, "platform.xml", path);
+    fr_text_addf(&launcher, "smpi:%s", path);
+    fr_status status = fr_temporary_write(path, two_hosts, sizeof two_hosts - 1, err);
+    if (status == FR_OK && launcher.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK)
+        status = try_calibration(launcher.data, "send_recv", "8", samples, err);
+    fr_text_free(&launcher);
+    fr_temporary_remove_folder(folder);
+    return status;
+}
+
 static void check_simulation(struct doctor *d) {
-    char path[64], launcher[96];
     struct fr_samples samples = {0};
     struct fr_error err = {.status = FR_OK};
     bool program = beside_us("forerun-simgrid");
@@ -193,11 +209,7 @@ static void check_simulation(struct doctor *d) {
                             "SimGrid (apt-get install libsimgrid-dev g++), then build again");
     snprintf(f->found, sizeof f->found, "--engine and --network simgrid: forerun-simgrid is %s",
              program ? "here" : "not built");
-    snprintf(path, sizeof path, "/tmp/forerun-doctor-%d.xml", (int)getpid());
-    snprintf(launcher, sizeof launcher, "smpi:%s", path);
-    fr_status status = fr_file_write(path, two_hosts, sizeof two_hosts - 1, &err);
-    if (status == FR_OK) status = try_calibration(launcher, "send_recv", "8", &samples, &err);
-    unlink(path);
+    fr_status status = try_smpi(&samples, &err);
     f = add(d, "smpi", status == FR_OK ? WORKS : MISSING,
             "SimGrid (apt-get install libsimgrid-dev), then build again");
     snprintf(f->found, sizeof f->found, "calibrate --launcher smpi:PLATFORM: %.250s",

@@ -72,6 +72,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_export = {
     .name = "export",
     .summary = "a cluster as a SimGrid platform",
@@ -82,5 +84,7 @@ const struct fr_verb fr_verb_export = {
         "since SimGrid's defaults stretch latencies and shrink bandwidths. Example:\n"
         "  forerun export simgrid --cluster a100-hdr --ranks 64 > platform.xml\n",
     .options = options,
+    .outputs = outputs,
+    .first_input = 1,
     .run = run,
 };

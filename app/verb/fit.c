@@ -26,6 +26,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_fit = {
     .name = "fit",
     .summary = "fit measurements into a cluster file, and print the residuals",
@@ -45,5 +47,6 @@ const struct fr_verb fr_verb_fit = {
         "with levels of --base. --json prints every point with all fits, the input of forerun "
         "plot fit.\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

@@ -1,11 +1,12 @@
 /* Other people's benchmark output into samples.jsonl, their training runs into a runs.csv. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/load.h"
+#include "app/outputs.h"
 #include "app/runs.h"
-#include "app/verb.h"
 #include "base/file.h"
 #include "calibrate/import.h"
 
@@ -93,6 +94,13 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
     if (args->n_words == 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "no files given; - is standard input");
     if (out) FR_TRY(fr_file_check_writable(out, err));
+    for (int i = 1; i < args->n_words; i++) {
+        char *sidecar = NULL;
+        FR_TRY(fr_import_sidecar(args->word[i], &sidecar, err));
+        fr_status apart = out && sidecar ? fr_output_apart(out, sidecar, err) : FR_OK;
+        free(sidecar);
+        FR_TRY(apart);
+    }
     for (int i = 1; i < args->n_words; i++)
         FR_TRY(fr_import_file(importer, args->word[i], &given, samples, notes, err));
     fr_import_write(samples, &text);
@@ -116,6 +124,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_import = {
     .name = "import",
     .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
@@ -132,5 +142,7 @@ const struct fr_verb fr_verb_import = {
         "  forerun import runs dgxc_benchmarking.csv -o runs.csv\n"
         "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",
     .options = options,
+    .outputs = outputs,
+    .first_input = 1,
     .run = run,
 };

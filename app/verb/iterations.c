@@ -202,6 +202,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {
+    {"out", NULL, NULL}, {"samples", "iterations.jsonl", NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_iterations = {
     .name = "iterations",
     .summary = "train to a loss: iterations of tensor and phantom, the table search reads",
@@ -216,5 +219,6 @@ const struct fr_verb fr_verb_iterations = {
         "  forerun search --cluster cluster.json --model model.json --ranks 2,4,8 \\\n"
         "      --vary method=tensor,phantom --vary ghost=1..128*2 --objective energy\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* A picture of other commands' JSON. */
 #include <string.h>
 
-#include "app/verb.h"
+#include "app/outputs.h"
 #include "base/file.h"
 #include "plots/figure.h"
 
@@ -12,6 +12,20 @@ static const struct fr_option options[] = {
     FR_OPTION_END};
 
 enum { INPUTS_MAX = 16 };
+
+/* --keep-script leaves two files beside the picture. */
+static fr_status kept_apart(const char *output, const char *input, struct fr_error *err) {
+    static const char *const endings[] = {"gp", "dat"};
+    const char *dot = strrchr(output, '.');
+    fr_status status = FR_OK;
+    for (int i = 0; dot && i < 2 && status == FR_OK; i++) {
+        struct fr_text kept = {0};
+        fr_text_addf(&kept, "%.*s.%s", (int)(dot - output), output, endings[i]);
+        if (!kept.failed) status = fr_output_apart(kept.data, input, err);
+        fr_text_free(&kept);
+    }
+    return status;
+}
 
 static fr_status draw(const struct fr_args *args, const struct fr_figure *figure,
                       struct fr_json_document **documents, struct fr_error *err) {
@@ -25,6 +39,8 @@ static fr_status draw(const struct fr_args *args, const struct fr_figure *figure
                        figure->inputs);
     if (n > INPUTS_MAX)
         return fr_fail(err, FR_ERR_USAGE, NULL, "at most %d inputs", INPUTS_MAX);
+    for (int i = 0; o.keep_script && i < n; i++)
+        FR_TRY(kept_apart(o.output, args->word[i + 1], err));
     for (int i = 0; i < n; i++) {
         FR_TRY(fr_json_read(args->word[i + 1], &documents[i], err));
         roots[i] = fr_json_root(documents[i]);
@@ -43,6 +59,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_plot = {
     .name = "plot",
     .summary = "draw a figure from the JSON of other commands",
@@ -53,5 +71,7 @@ const struct fr_verb fr_verb_plot = {
                "      --vary ghost=2,4,6,16 --objective energy --top 0 --json > search.json\n"
                "  forerun plot energy-time search.json -o energy-time.svg\n",
     .options = options,
+    .outputs = outputs,
+    .first_input = 1,
     .run = run,
 };

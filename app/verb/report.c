@@ -105,6 +105,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_report = {
     .name = "report",
     .summary = "a calibration as one HTML page: figures, every point, verdicts",
@@ -117,5 +119,6 @@ const struct fr_verb fr_verb_report = {
                "FAIL with reasons.\n"
                "The page is one file that fetches nothing.\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

@@ -178,11 +178,15 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {
+    {"update", NULL, NULL}, {"samples", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
     .usage = "[NAME] [--measured] [--update FILE] [--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

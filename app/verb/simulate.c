@@ -100,6 +100,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {
+    {"trace", NULL, NULL}, {"gantt", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_simulate = {
     .name = "simulate",
     .summary =
@@ -114,5 +117,6 @@ const struct fr_verb fr_verb_simulate = {
                "global_batch=32 \\\n"
                "      --set schedule=zero-bubble --gantt pipeline.svg\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

@@ -121,6 +121,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_tune = {
     .name = "tune",
     .summary = "device, host and network coefficients from measured training runs",
@@ -132,5 +134,6 @@ const struct fr_verb fr_verb_tune = {
                "ten rows only the efficiency of the products moves. Example:\n"
                "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

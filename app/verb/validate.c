@@ -11,8 +11,8 @@
 #include "app/render.h"
 #include "app/render_validation.h"
 #include "app/verb.h"
-#include "base/file.h"
 #include "base/range.h"
+#include "calibrate/keep.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -26,6 +26,7 @@ static const struct fr_option options[] = {
      "ghost=4..64*2",
      0},
     {"resume", NULL, "go on with the samples file; what is measured is not repeated", 0},
+    FR_OPTION_FORCE,
     {"samples", "FILE", "where measurements go (default validate.jsonl)", 0},
     {"from", "FILE", "score what FILE holds again instead of measuring", 0},
     {"passes", "N", "every configuration so often, each time in a new order (default 8)", 0},
@@ -140,7 +141,7 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
     struct fr_validation v = {0};
     FR_TRY(read_options(args, &o, err));
     *samples = o.samples;
-    FR_TRY(fr_file_check_writable(o.samples, err));
+    FR_TRY(fr_keep_measurements(o.samples, o.resume, fr_args_has(args, "force"), err));
     fr_status status = design(args, &v, &o.check, err);
     if (status == FR_OK) status = fr_validate_score(cluster, INT64_MAX, &v, err);
     if (status == FR_OK && o.check) status = fr_validate_refuse(cluster, &v, err);
@@ -205,6 +206,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return status;
 }
 
+static const struct fr_output outputs[] = {{"samples", "validate.jsonl", "from"},
+                                           {NULL, NULL, NULL}};
+
 const struct fr_verb fr_verb_validate = {
     .name = "validate",
     .summary = "real runs of the papers' methods beside their predictions",
@@ -223,5 +227,6 @@ const struct fr_verb fr_verb_validate = {
         "  forerun validate --cluster cluster.json --passes 9 --resume\n"
         "  forerun validate --cluster other.json --from validate.jsonl\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

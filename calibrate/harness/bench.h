@@ -31,6 +31,7 @@ struct fr_bench_options {
     double budget_s; /**< of this launch */
     int n_launches;  /**< that there are to be in the file */
     bool resume;     /**< go on with the file instead of starting it anew */
+    bool force;      /**< start it anew even if it holds something */
     bool progress;   /**< rank 0 says on stderr what it does */
     int node_size;   /**< ranks that count as a node; 0: ask MPI which share memory */
     bool watch;      /**< notice ranks that die or hang */

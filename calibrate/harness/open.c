@@ -10,6 +10,7 @@
 #include "calibrate/harness/pages.h"
 #include "calibrate/harness/schedule.h"
 #include "calibrate/harness/watch.h"
+#include "calibrate/keep.h"
 
 /* A node is called after its first rank, then numbered in order. */
 static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
@@ -51,6 +52,7 @@ static fr_status lock(struct fr_bench *bench, struct fr_error *err) {
 /* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
 static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
     const char *path = bench->options.samples;
+    FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
     int flags = O_RDWR | O_APPEND | O_CLOEXEC | (bench->options.resume ? 0 : O_CREAT);
     bench->fd = open(path, flags, 0666);
     if (bench->fd < 0)

@@ -17,6 +17,7 @@ static const char usage[] =
     "usage: mpirun -np N forerun-mpi calibrate --samples FILE [options]\n"
     "  --samples FILE    where the measurements go, a line each (required)\n"
     "  --resume          go on with that file; what is done is not repeated\n"
+    "  --force           replace that file if it holds something\n"
     "  --launches N      how many launches the file is to hold (default 1)\n"
     "  --only ROW,...    what to measure: see below\n"
     "  --size RANGE      message sizes, e.g. 8..1MiB*4 (default: powers of two and some "
@@ -45,6 +46,7 @@ static const struct {
 } known[] = {
     {"--samples", TEXT, offsetof(struct fr_bench_options, samples), 0, 0},
     {"--resume", FLAG, offsetof(struct fr_bench_options, resume), 0, 0},
+    {"--force", FLAG, offsetof(struct fr_bench_options, force), 0, 0},
     {"--launches", COUNT, offsetof(struct fr_bench_options, n_launches), 1, 1000},
     {"--only", TEXT, offsetof(struct fr_bench_options, only), 0, 0},
     {"--size", RANGE, 0, 0, 0},
@@ -181,7 +183,8 @@ static int report_once(const struct fr_error *err) {
 
 /* An error that all ranks found before anything was measured: one says it, all end. */
 static bool is_common(const struct fr_error *err) {
-    return err->status == FR_ERR_IO || err->status == FR_ERR_INPUT;
+    return err->status == FR_ERR_IO || err->status == FR_ERR_INPUT ||
+           err->status == FR_ERR_USAGE;
 }
 
 /* After a failure of one rank the others wait in a call that will not end, so the job is ended;

@@ -2,6 +2,7 @@
 #include "base/file.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -27,7 +28,8 @@ static int count_entries(void) {
     int n = 0;
     DIR *dir = opendir(folder);
     assert_non_null(dir);
-    for (struct dirent *e = readdir(dir); e; e = readdir(dir)) n += e->d_name[0] != '.';
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
     closedir(dir);
     return n;
 }
@@ -39,7 +41,7 @@ static int make_folder(void **state) {
 }
 
 static int remove_folder(void **state) {
-    static const char *const names[] = {"out", "pipe", "sub", NULL};
+    static const char *const names[] = {"out", "pipe", "link", "far/out", "far", "sub", NULL};
     (void)state;
     for (int i = 0; names[i]; i++) (void)remove(in_folder(names[i]));
     return rmdir(folder);
@@ -145,6 +147,72 @@ static void devices_are_written_in_place(void **state) {
         assert_int_equal(fr_file_write("/dev/full", "x", 1, &err), FR_ERR_IO);
 }
 
+static mode_t mode_of(const char *path) {
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    return info.st_mode & 0777;
+}
+
+static void a_replaced_file_hands_on_its_mode(void **state) {
+    (void)state;
+    must_write(in_folder("out"), "x");
+    assert_int_equal(chmod(in_folder("out"), 0604), 0);
+    must_write(in_folder("out"), "y");
+    must_hold(in_folder("out"), "y");
+    assert_int_equal(mode_of(in_folder("out")), 0604);
+}
+
+/* "link" -> "far/out", present or not: the link stays, its target is written, in its own folder. */
+static void a_link_stays_and_its_target_is_replaced(void **state) {
+    struct stat info;
+    (void)state;
+    assert_int_equal(mkdir(in_folder("far"), 0700), 0);
+    assert_int_equal(symlink("far/out", in_folder("link")), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(fr_file_check_writable(in_folder("link"), NULL), FR_OK);
+        must_write(in_folder("link"), i ? "second" : "first");
+        assert_int_equal(lstat(in_folder("link"), &info), 0);
+        assert_true(S_ISLNK(info.st_mode));
+        must_hold(in_folder("far/out"), i ? "second" : "first");
+        assert_int_equal(count_entries(), 2);
+    }
+}
+
+static void one_file_has_many_names(void **state) {
+    char out[100], other[400];
+    (void)state;
+    snprintf(out, sizeof out, "%s/./out", folder);
+    snprintf(other, sizeof other, "%s", in_folder("link"));
+    assert_true(fr_file_same(out, in_folder("out"))); /* neither is there yet */
+    assert_false(fr_file_same(other, in_folder("out")));
+    assert_int_equal(symlink("out", other), 0);
+    assert_true(fr_file_same(other, in_folder("out")));
+    must_write(in_folder("out"), "x");
+    assert_true(fr_file_same(other, in_folder("out")));
+    assert_int_equal(link(out, in_folder("pipe")), 0);
+    assert_true(fr_file_same(other, in_folder("pipe")));
+    assert_false(fr_file_same(other, in_folder("sub")));
+    assert_false(fr_file_same("/dev/null", "/dev/null"));
+    assert_false(fr_file_same(folder, folder));
+}
+
+/* Standard output that is a file: what /dev/stdout is given follows what was printed. */
+static void standard_output_is_written_where_it_stands(void **state) {
+    (void)state;
+    int quiet = dup(STDOUT_FILENO), fd = open(in_folder("out"), O_CREAT | O_WRONLY, 0600);
+    assert_true(quiet >= 0 && fd >= 0);
+    fflush(stdout);
+    dup2(fd, STDOUT_FILENO);
+    close(fd);
+    printf("first ");
+    fr_status status = fr_file_write("/dev/stdout", "second ", 7, NULL);
+    if (status == FR_OK) status = fr_file_write("-", "third", 5, NULL);
+    dup2(quiet, STDOUT_FILENO);
+    close(quiet);
+    assert_int_equal(status, FR_OK);
+    must_hold(in_folder("out"), "first second third");
+}
+
 static void read_has_a_limit(void **state) {
     char *data = NULL;
     size_t length = 0;
@@ -209,6 +277,10 @@ int main(void) {
         IN_FOLDER(a_missing_file_is_named),
         IN_FOLDER(a_pipe_nobody_writes_does_not_hang),
         cmocka_unit_test(a_slow_pipe_is_read_whole),
+        IN_FOLDER(a_replaced_file_hands_on_its_mode),
+        IN_FOLDER(a_link_stays_and_its_target_is_replaced),
+        IN_FOLDER(one_file_has_many_names),
+        IN_FOLDER(standard_output_is_written_where_it_stands),
     };
     return cmocka_run_group_tests_name("base.file", tests, NULL, NULL);
 }

@@ -71,6 +71,7 @@ static void simulate(int n_ranks, const char *words, const char *groups, const c
                    .launcher = launcher,
                    .program = FR_BIN_DIR "/forerun-smpi"},
         .samples = samples_path,
+        .force = true,
         .sizes = "8..512KiB*4",
         .groups = groups,
         .only = only,

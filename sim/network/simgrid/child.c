@@ -12,15 +12,16 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 
 extern char **environ;
 
 enum { PATH_MAX_B = 4096 };
 
 struct place {
-    char folder[PATH_MAX_B];
-    char platform[PATH_MAX_B + 16], program[PATH_MAX_B + 16], result[PATH_MAX_B + 16],
-        said[PATH_MAX_B + 16];
+    char folder[FR_TEMPORARY_PATH_B];
+    char platform[FR_TEMPORARY_PATH_B], program[FR_TEMPORARY_PATH_B],
+        result[FR_TEMPORARY_PATH_B], said[FR_TEMPORARY_PATH_B];
 };
 
 static fr_status find_child(char *path, size_t capacity, struct fr_error *err) {
@@ -41,24 +42,12 @@ static fr_status find_child(char *path, size_t capacity, struct fr_error *err) {
 }
 
 static fr_status make_place(struct place *p, struct fr_error *err) {
-    const char *root = getenv("TMPDIR");
-    snprintf(p->folder, sizeof p->folder, "%s/forerun-simgrid-XXXXXX",
-             root && *root ? root : "/tmp");
-    if (!mkdtemp(p->folder))
-        return fr_fail(err, FR_ERR_IO, p->folder, "cannot be made: %s", strerror(errno));
-    snprintf(p->platform, sizeof p->platform, "%s/platform.xml", p->folder);
-    snprintf(p->program, sizeof p->program, "%s/program", p->folder);
-    snprintf(p->result, sizeof p->result, "%s/result", p->folder);
-    snprintf(p->said, sizeof p->said, "%s/said", p->folder);
+    FR_TRY(fr_temporary_folder("simgrid", p->folder, err));
+    fr_temporary_in(p->folder, "platform.xml", p->platform);
+    fr_temporary_in(p->folder, "program", p->program);
+    fr_temporary_in(p->folder, "result", p->result);
+    fr_temporary_in(p->folder, "said", p->said);
     return FR_OK;
-}
-
-static void remove_place(const struct place *p) {
-    unlink(p->platform);
-    unlink(p->program);
-    unlink(p->result);
-    unlink(p->said);
-    rmdir(p->folder);
 }
 
 /* What it wrote to stderr, the last line. */
@@ -100,10 +89,13 @@ static fr_status start_and_wait(const struct place *p, const char *child,
     posix_spawn_file_actions_destroy(&actions);
     if (code != 0)
         return fr_fail(err, FR_ERR_EXTERNAL, child, "cannot be started: %s", strerror(code));
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return fr_fail(err, FR_ERR_EXTERNAL, child, "cannot be waited for: %s",
-                           strerror(errno));
+    fr_temporary_child(pid);
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, 0)) < 0 && errno == EINTR) continue;
+    fr_temporary_child(0);
+    if (ended < 0)
+        return fr_fail(err, FR_ERR_EXTERNAL, child, "cannot be waited for: %s",
+                       strerror(errno));
     return status == 0 ? FR_OK : failed(p, child, status, err);
 }
 
@@ -117,12 +109,12 @@ fr_status fr_simgrid_run(const struct fr_text *platform, const struct fr_text *p
     FR_TRY(find_child(child, sizeof child, err));
     FR_TRY(make_place(&place, err));
     fr_status status =
-        fr_file_write(place.platform, fr_text_get(platform), platform->length, err);
+        fr_temporary_write(place.platform, fr_text_get(platform), platform->length, err);
     if (status == FR_OK)
-        status = fr_file_write(place.program, fr_text_get(program), program->length, err);
+        status = fr_temporary_write(place.program, fr_text_get(program), program->length, err);
     if (status == FR_OK) status = start_and_wait(&place, child, err);
     if (status == FR_OK)
         status = fr_file_read(place.result, (size_t)4 << 30, result, &length, err);
-    remove_place(&place);
+    fr_temporary_remove_folder(place.folder);
     return status;
 }

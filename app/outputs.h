@@ -1,0 +1,20 @@
+/** @file
+ *  What a command writes is not what it reads: `forerun fit s.jsonl --out s.jsonl` would end the
+ *  samples.
+ *
+ *  A verb names its outputs (struct fr_output); every other option that takes a file, every word
+ *  from first_input on, and files that values name (placement=file:SEATS, the schedule of a
+ *  plan) are inputs.  Names are compared by device and inode, so links are seen through. */
+#ifndef FR_APP_OUTPUTS_H
+#define FR_APP_OUTPUTS_H
+
+#include "app/verb.h"
+
+/** FR_ERR_USAGE when an output leads to an input, or two outputs to one file. */
+fr_status fr_outputs_check(const struct fr_verb *verb, const struct fr_args *args,
+                           struct fr_error *err);
+
+/** The same for an @p output and an @p input that the line does not name by itself. */
+fr_status fr_output_apart(const char *output, const char *input, struct fr_error *err);
+
+#endif

@@ -1,0 +1,194 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/temporary.h"
+#include "base/text.h"
+
+enum { LINKS_MAX = 40 }; /* what Linux follows */
+
+static bool write_all(int fd, const char *data, size_t length) {
+    while (length > 0) {
+        ssize_t put = write(fd, data, length);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) return false;
+        data += put;
+        length -= (size_t)put;
+    }
+    return true;
+}
+
+static size_t folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+/* The file that @p path is a link to, whether it exists or not; freed by the caller. */
+static char *follow(const char *path) {
+    char *at = fr_strdup(path), link[4096];
+    for (int i = 0; at && i < LINKS_MAX; i++) {
+        ssize_t length = readlink(at, link, sizeof link - 1);
+        if (length < 0) return at;
+        link[length] = '\0';
+        struct fr_text next = {0};
+        if (link[0] != '/') fr_text_add(&next, at, folder_length(at));
+        fr_text_add(&next, link, (size_t)length);
+        free(at);
+        if (next.failed) fr_text_free(&next);
+        at = next.data;
+    }
+    return at;
+}
+
+static bool same(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The descriptor that already leads to @p info, as /dev/stdout does; -1 when none. */
+static int open_already(const struct stat *info) {
+    struct stat ours;
+    if (fstat(STDOUT_FILENO, &ours) == 0 && same(&ours, info)) return STDOUT_FILENO;
+    if (fstat(STDERR_FILENO, &ours) == 0 && same(&ours, info)) return STDERR_FILENO;
+    return -1;
+}
+
+static fr_status cannot(const char *path, int why, struct fr_error *err) {
+    return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(why));
+}
+
+/* Devices, pipes and open descriptors cannot be replaced by a rename. */
+static fr_status write_through(const char *path, int fd, const char *data, size_t length,
+                               struct fr_error *err) {
+    int own = fd < 0 ? open(path, O_WRONLY | O_CLOEXEC) : -1, why = 0;
+    bool ok = (fd >= 0 || own >= 0) && fflush(stdout) == 0 &&
+              write_all(fd >= 0 ? fd : own, data, length);
+    if (!ok) why = errno;
+    if (own >= 0) close(own);
+    return ok ? FR_OK : cannot(path, why, err);
+}
+
+/* On the disk before it takes the old one's name; file systems that know no fsync say EINVAL. */
+static bool flush(int fd) {
+    return fsync(fd) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP;
+}
+
+/* The new name too: a folder that cannot be opened for that holds a whole file all the same. */
+static void flush_folder(const char *path) {
+    struct fr_text folder = {0};
+    fr_text_addf(&folder, "%.*s.", (int)folder_length(path), path);
+    int fd = folder.failed ? -1 : open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) fsync(fd), close(fd);
+    fr_text_free(&folder);
+}
+
+/* The mode of a file that is replaced, and its owner where we may; else what umask leaves. */
+static bool take_mode(int fd, const struct stat *old) {
+    mode_t mask = umask(0);
+    umask(mask);
+    if (old && (old->st_uid != geteuid() || old->st_gid != getegid()))
+        if (fchown(fd, old->st_uid, old->st_gid) != 0) errno = 0;
+    return fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) == 0;
+}
+
+static fr_status replace(const char *path, const struct stat *old, const char *data,
+                         size_t length, struct fr_error *err) {
+    struct fr_text temporary = {0};
+    fr_text_addf(&temporary, "%.*s.forerun-XXXXXX", (int)folder_length(path), path);
+    if (temporary.failed) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
+    int fd = fr_temporary_file(temporary.data);
+    bool ok = fd >= 0 && write_all(fd, data, length) && take_mode(fd, old) && flush(fd);
+    int why = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;
+    if (ok && fr_temporary_become(temporary.data, path) != 0) ok = false, why = errno;
+    if (ok) flush_folder(path);
+    if (!ok && fd >= 0) fr_temporary_remove(temporary.data);
+    fr_text_free(&temporary);
+    return ok ? FR_OK : cannot(path, why, err);
+}
+
+fr_status fr_file_write(const char *path, const char *data, size_t length,
+                        struct fr_error *err) {
+    if (strcmp(path, "-") == 0)
+        return write_through("<stdout>", STDOUT_FILENO, data, length, err);
+    struct stat info;
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return fr_fail(err, FR_ERR_IO, path, "is a directory, not a file");
+    int fd = exists ? open_already(&info) : -1;
+    if (fd >= 0 || (exists && !S_ISREG(info.st_mode)))
+        return write_through(path, fd, data, length, err);
+    char *target = follow(path);
+    if (!target) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
+    fr_status status = replace(target, exists ? &info : NULL, data, length, err);
+    free(target);
+    return status;
+}
+
+/* What must be writable: the folder of a file, and the file or device itself if it is there. */
+fr_status fr_file_check_writable(const char *path, struct fr_error *err) {
+    if (strcmp(path, "-") == 0) return FR_OK;
+    if (!*path) return fr_fail(err, FR_ERR_IO, path, "an empty name is no file");
+    struct stat info;
+    bool exists = stat(path, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return fr_fail(err, FR_ERR_IO, path, "is a directory, not a file");
+    char *target = follow(path);
+    struct fr_text folder = {0};
+    if (target) fr_text_addf(&folder, "%.*s.", (int)folder_length(target), target);
+    bool memory = target && !folder.failed;
+    bool ok = memory && (!exists || access(path, W_OK) == 0) &&
+              ((exists && !S_ISREG(info.st_mode)) || access(folder.data, W_OK) == 0);
+    int why = errno;
+    fr_text_free(&folder);
+    free(target);
+    if (!memory) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
+    return ok ? FR_OK : cannot(path, why, err);
+}
+
+/* Which file a path leads to.  One that does not exist yet is its folder and its name. */
+struct identity {
+    struct stat info;
+    char *target;
+    bool exists;
+};
+
+static bool identify(const char *path, struct identity *who) {
+    who->target = NULL;
+    who->exists = stat(path, &who->info) == 0;
+    if (who->exists) return S_ISREG(who->info.st_mode);
+    struct fr_text folder = {0};
+    who->target = follow(path);
+    if (who->target)
+        fr_text_addf(&folder, "%.*s.", (int)folder_length(who->target), who->target);
+    bool known = who->target && !folder.failed && stat(folder.data, &who->info) == 0;
+    fr_text_free(&folder);
+    return known;
+}
+
+bool fr_file_same(const char *a, const char *b) {
+    struct identity one = {.target = NULL}, other = {.target = NULL};
+    bool alike = identify(a, &one) && identify(b, &other) && one.exists == other.exists &&
+                 same(&one.info, &other.info) &&
+                 (one.exists || strcmp(one.target + folder_length(one.target),
+                                       other.target + folder_length(other.target)) == 0);
+    free(one.target);
+    free(other.target);
+    return alike;
+}
+
+bool fr_file_exists(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool fr_file_holds(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0;
+}

@@ -1,0 +1,165 @@
+#include "base/temporary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LISTED_MAX = 16, NAME_ROOM = 34 /* a slash, a name, a zero */ };
+
+/* A path is whole before it is listed, and no longer listed before it changes. */
+static struct {
+    atomic_bool listed;
+    char path[FR_TEMPORARY_PATH_B];
+} list[LISTED_MAX];
+static atomic_int running;
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_ENDING = sizeof ending / sizeof *ending };
+
+/* Between the making of a file and its place in the list no signal may come. */
+static void hold_signals(sigset_t *before) {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < N_ENDING; i++) sigaddset(&held, ending[i]);
+    pthread_sigmask(SIG_BLOCK, &held, before);
+}
+
+static void let_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+
+static void add(const char *path) {
+    for (int i = 0; i < LISTED_MAX; i++) {
+        if (list[i].listed || strlen(path) >= sizeof list[i].path) continue;
+        strcpy(list[i].path, path);
+        list[i].listed = true;
+        return;
+    }
+}
+
+static void forget(const char *path) {
+    for (int i = 0; i < LISTED_MAX; i++)
+        if (list[i].listed && strcmp(list[i].path, path) == 0) list[i].listed = false;
+}
+
+/* Safe in a signal handler. */
+static void erase(const char *path) {
+    if (unlink(path) != 0) rmdir(path);
+}
+
+void fr_temporary_clear(void) {
+    int child = running;
+    if (child > 0) {
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+    }
+    for (int i = LISTED_MAX; i-- > 0;)
+        if (list[i].listed) erase(list[i].path);
+    for (int i = LISTED_MAX; i-- > 0;) /* folders that a later file was in */
+        if (list[i].listed) erase(list[i].path);
+}
+
+static void clean_up(int number) {
+    fr_temporary_clear();
+    signal(number, SIG_DFL);
+    raise(number); /* held until the handler returns */
+}
+
+void fr_temporary_listen(void) {
+    struct sigaction action = {.sa_handler = clean_up}, before;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < N_ENDING; i++) sigaddset(&action.sa_mask, ending[i]);
+    for (int i = 0; i < N_ENDING; i++)
+        if (sigaction(ending[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+            sigaction(ending[i], &action, NULL);
+}
+
+void fr_temporary_child(pid_t child) { running = child; }
+
+fr_status fr_temporary_folder(const char *purpose, char *path, struct fr_error *err) {
+    const char *root = getenv("TMPDIR");
+    sigset_t before;
+    int length = snprintf(path, FR_TEMPORARY_PATH_B, "%s/forerun-%s-XXXXXX",
+                          root && *root ? root : "/tmp", purpose);
+    if (length < 0 || length >= FR_TEMPORARY_PATH_B - NAME_ROOM)
+        return fr_fail(err, FR_ERR_IO, "TMPDIR", "is too long a name");
+    hold_signals(&before);
+    bool made = mkdtemp(path) != NULL;
+    int why = errno;
+    if (made) add(path);
+    let_signals(&before);
+    if (made) return FR_OK;
+    return fr_fail(err, FR_ERR_IO, path, "a temporary folder cannot be made: %s",
+                   strerror(why));
+}
+
+int fr_temporary_file(char *pattern) {
+    sigset_t before;
+    hold_signals(&before);
+    int fd = mkstemp(pattern), why = errno;
+    if (fd >= 0) add(pattern);
+    let_signals(&before);
+    errno = why;
+    return fd;
+}
+
+void fr_temporary_in(const char *folder, const char *name, char *path) {
+    sigset_t before;
+    snprintf(path, FR_TEMPORARY_PATH_B, "%.*s/%s", FR_TEMPORARY_PATH_B - NAME_ROOM, folder,
+             name);
+    hold_signals(&before);
+    add(path);
+    let_signals(&before);
+}
+
+fr_status fr_temporary_write(const char *path, const char *data, size_t length,
+                             struct fr_error *err) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), why = errno;
+    bool ok = fd >= 0;
+    while (ok && length > 0) {
+        ssize_t put = write(fd, data, length);
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) ok = false, why = errno;
+        if (ok) data += put, length -= (size_t)put;
+    }
+    if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;
+    return ok ? FR_OK : fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(why));
+}
+
+void fr_temporary_remove(const char *path) {
+    sigset_t before;
+    hold_signals(&before);
+    erase(path);
+    forget(path);
+    let_signals(&before);
+}
+
+void fr_temporary_remove_folder(const char *folder) {
+    size_t length = strlen(folder);
+    sigset_t before;
+    hold_signals(&before);
+    for (int i = 0; i < LISTED_MAX; i++)
+        if (list[i].listed && strncmp(list[i].path, folder, length) == 0 &&
+            list[i].path[length] == '/') {
+            unlink(list[i].path);
+            list[i].listed = false;
+        }
+    rmdir(folder);
+    forget(folder);
+    let_signals(&before);
+}
+
+int fr_temporary_become(const char *path, const char *target) {
+    sigset_t before;
+    hold_signals(&before);
+    int code = rename(path, target), why = errno;
+    if (code == 0) forget(path);
+    let_signals(&before);
+    errno = why;
+    return code;
+}

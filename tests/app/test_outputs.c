@@ -1,0 +1,228 @@
+/* What a command writes is not what it reads: every verb that has an output, given one of its own
+ * inputs under its name, a hard link and a symbolic link, refuses and leaves it alone. */
+#include "app/outputs.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "tests/app/command.h"
+
+static char folder[] = "/tmp/forerun-outputs-XXXXXX";
+
+static void put(const char *name, const char *text) {
+    assert_int_equal(fr_file_write(name, text, strlen(text), NULL), FR_OK);
+}
+
+static int enter(void **state) {
+    (void)state;
+    if (!mkdtemp(folder) || chdir(folder) != 0) return -1;
+    put("in", "precious\n");
+    put("in.svg", "precious\n");
+    put("in.csv", "precious\n");
+    put("in.json", "precious\n");
+    put("in.dat", "precious\n");
+    put("in.txt", "precious\n");
+    put("plan.json", "{\"schedule\": \"./in.json\", \"pp\": 2}\n");
+    put("seats.json", "{\"placement\": \"file:in.json\"}\n");
+    return link("in", "hard") == 0 && symlink("in", "soft") == 0 ? 0 : -1;
+}
+
+static int leave(void **state) {
+    char line[128];
+    (void)state;
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    return chdir("/") == 0 && system(line) == 0 ? 0 : -1;
+}
+
+static void holds(const char *name, const char *want) {
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(fr_file_read(name, 1000, &text, &length, NULL), FR_OK);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void inputs_survive(void **state) {
+    static const char *const lines[] = {
+        "fit in --out in",
+        "fit x in -o ./in",
+        "fit in --out hard",
+        "fit soft --out hard",
+        "fit x --base in --out soft",
+        "tune --cluster in --runs x --out in",
+        "tune --cluster x --runs y --runs in --out in",
+        "report in -o in",
+        "report x in --output soft",
+        "export simgrid --cluster in --out in",
+        "simulate --cluster in.json --model x --trace in.json",
+        "simulate --cluster frontier --model in.svg --gantt in.svg",
+        "simulate --cluster frontier --model x --plan in.csv --trace in.csv",
+        "simulate --cluster frontier --model x --plan plan.json --trace in.json",
+        "simulate --cluster frontier --model x --plan seats.json --trace in.json",
+        "simulate --cluster frontier --model x --set schedule=./in.json --trace in.json",
+        "simulate --cluster frontier --model x --set placement=file:in.json --trace in.json",
+        "simulate --cluster frontier --model x --trace new.csv --gantt ./new.csv",
+        "plot fit in.svg -o in.svg",
+        "plot fit in.dat -o in.svg --keep-script",
+        "import osu in -o in",
+        "import osu in.txt -o in.json",
+        "import runs in -o soft",
+        "iterations --cluster in --out in",
+        "iterations --out x --samples x",
+        "calibrate --samples x --out x",
+        "calibrate --samples cluster.json",
+        "calibrate --launcher smpi:in --out in",
+        "validate --cluster in --samples in",
+        "validate --cluster x --samples in --model in --force",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        bool two = strstr(lines[i], "new.csv") || strstr(lines[i], " x --samples x") ||
+                   strstr(lines[i], "--out x") || strstr(lines[i], "calibrate --samples");
+        two = two && !strstr(lines[i], "smpi");
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        fr_test_expect(line, 2, NULL, two ? "two outputs" : "is an input of this command");
+        holds("in", "precious\n");
+        holds("in.svg", "precious\n");
+        holds("in.csv", "precious\n");
+        holds("in.json", "precious\n");
+        holds("in.dat", "precious\n");
+    }
+}
+
+/* Not an input because it is called like one. */
+static void other_files_are_no_inputs(void **state) {
+    struct fr_error err;
+    (void)state;
+    fr_test_expect("forerun export simgrid --cluster frontier --ranks 4 -o simgrid", 0, "",
+                   NULL);
+    fr_test_expect("forerun export simgrid --cluster frontier --ranks 4 -o simgrid", 0, "",
+                   NULL);
+    fr_test_expect("forerun export simgrid --cluster frontier --ranks 4 -o new", 0, "", NULL);
+    assert_int_equal(fr_output_apart("-", "-", &err), FR_OK);
+    assert_int_equal(fr_output_apart("in", "frontier", &err), FR_OK);
+    assert_int_equal(fr_output_apart("/dev/null", "/dev/null", &err), FR_OK);
+    assert_int_equal(fr_output_apart("in", "soft", &err), FR_ERR_USAGE);
+}
+
+/* Of all verbs: an option that takes a FILE is an output or is read, and outputs are options. */
+static void outputs_are_options(void **state) {
+    (void)state;
+    int n = 0;
+    for (const struct fr_verb *const *v = fr_verbs; *v; v++)
+        for (const struct fr_output *o = (*v)->outputs; o && o->option; o++, n++) {
+            const struct fr_option *option = (*v)->options;
+            while (option->name && strcmp(option->name, o->option) != 0) option++;
+            if (!option->name || strcmp(option->argument, "FILE") != 0)
+                fail_msg("%s: output --%s is no option that takes a FILE", (*v)->name,
+                         o->option);
+            if (o->standard && !strstr(option->help, o->standard))
+                fail_msg("%s --%s: the help does not say %s", (*v)->name, o->option,
+                         o->standard);
+        }
+    assert_true(n > 10);
+    for (const struct fr_verb *const *v = fr_verbs; *v; v++)
+        for (const struct fr_option *option = (*v)->options; option->name; option++) {
+            bool writes = strcmp(option->name, "out") == 0 ||
+                          strcmp(option->name, "output") == 0 ||
+                          strcmp(option->name, "samples") == 0;
+            const struct fr_output *o = (*v)->outputs;
+            while (writes && o && o->option && strcmp(o->option, option->name) != 0) o++;
+            if (writes && !(o && o->option))
+                fail_msg("%s --%s is no output", (*v)->name, option->name);
+        }
+}
+
+/* A file of measurements is replaced only when asked to. */
+static void measurements_are_kept(void **state) {
+    static const char *const lines[] = {
+        "calibrate --ranks 2 --samples kept", "iterations --samples kept",
+        "validate --cluster frontier --ranks 2 --app phantom --samples kept"};
+    (void)state;
+    put("kept", "an afternoon's work\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        fr_test_expect(line, 2, NULL, "--resume goes on with them, --force (-f) replaces them");
+        snprintf(line, sizeof line, "forerun %s --resume -f", lines[i]);
+        fr_test_expect(line, 2, NULL, "choose one");
+        holds("kept", "an afternoon's work\n");
+    }
+    fr_test_expect("forerun-mpi calibrate --samples kept --only kernel", 2, NULL, "--resume");
+    holds("kept", "an afternoon's work\n");
+}
+
+/* ---- signals --------------------------------------------------------------------------------- */
+
+static int entries_in(const char *path) {
+    int n = 0;
+    DIR *dir = opendir(path);
+    assert_non_null(dir);
+    for (struct dirent *e = readdir(dir); e; e = readdir(dir))
+        n += strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0;
+    closedir(dir);
+    return n;
+}
+
+/* A stand-in for gnuplot that says that it runs, then sleeps: whatever it left goes with us. */
+static pid_t start_plot(void) {
+    char words[][16] = {"forerun", "plot", "pareto", "data.json", "-o", "x.svg"};
+    char *argv[] = {words[0], words[1], words[2], words[3], words[4], words[5], NULL};
+    char program[4096];
+    pid_t child;
+    snprintf(program, sizeof program, "%s/forerun", FR_BIN_DIR);
+    assert_int_equal(posix_spawn(&child, program, NULL, NULL, argv, environ), 0);
+    for (int i = 0; i < 500 && !fr_file_exists("started"); i++) usleep(10000);
+    assert_true(fr_file_exists("started"));
+    return child;
+}
+
+static void signals_leave_nothing(void **state) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    char path[8192], *before = getenv("PATH");
+    (void)state;
+    assert_int_equal(mkdir("bin", 0700), 0);
+    assert_int_equal(mkdir("temporary", 0700), 0);
+    snprintf(path, sizeof path,
+             "#!/bin/sh\necho half a picture >figure.out\n>%s/started\nexec sleep 30\n",
+             folder);
+    put("bin/gnuplot", path);
+    assert_int_equal(chmod("bin/gnuplot", 0700), 0);
+    struct output search =
+        fr_test_run("forerun search --cluster frontier --model ffn-4096 --ranks 8,16 --vary "
+                    "method=tensor,phantom --vary ghost=2,4 --per-iteration --objective energy "
+                    "--top 0 --json");
+    assert_int_equal(search.exit_code, 0);
+    put("data.json", search.out);
+    fr_test_output_free(&search);
+    snprintf(path, sizeof path, "%s/bin:%s", folder, before);
+    setenv("PATH", path, 1);
+    snprintf(path, sizeof path, "%s/temporary", folder);
+    setenv("TMPDIR", path, 1);
+    for (int i = 0; i < 3; i++) {
+        int status = 0;
+        pid_t child = start_plot();
+        assert_int_equal(entries_in("temporary"), 1);
+        kill(child, signals[i]);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i]);
+        assert_int_equal(entries_in("temporary"), 0);
+        assert_false(fr_file_exists("x.svg"));
+        unlink("started");
+    }
+    unsetenv("TMPDIR");
+    snprintf(path, sizeof path, "%s", getenv("PATH") + strlen(folder) + 5);
+    setenv("PATH", path, 1);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(inputs_survive),        cmocka_unit_test(other_files_are_no_inputs),
+        cmocka_unit_test(outputs_are_options),   cmocka_unit_test(measurements_are_kept),
+        cmocka_unit_test(signals_leave_nothing),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
