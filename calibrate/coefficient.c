@@ -25,7 +25,7 @@ static double *tail(struct fr_cluster *c, fr_dtype dtype) {
 
 static double *odd(struct fr_cluster *c, fr_dtype dtype) {
     struct fr_gemm_model *gemm = &c->device.gemm[dtype];
-    return gemm->form == &fr_gemm_tiled && gemm->tiles.odd > 1 ? &gemm->tiles.odd : NULL;
+    return gemm->form == &fr_gemm_tiled ? positive(&gemm->tiles.odd) : NULL;
 }
 
 #define FIELD(name, member)                                                                    \
@@ -62,42 +62,48 @@ static double *network_rate(struct fr_cluster *c, fr_dtype dtype) {
 }
 
 const struct fr_coefficient fr_coefficients[] = {
-    {"efficiency", "device.gemm.%s.efficiency", FR_GROUP_DEVICE, 0, true, 0.2, 1, 1,
+    {"efficiency", "device.gemm.%s.efficiency", FR_GROUP_DEVICE, 0, true, 0.2, 1, 0, 1,
      efficiency},
-    {"half_k", "device.gemm.%s.half_k", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, half_k},
-    {"tail", "device.gemm.%s.tail", FR_GROUP_DEVICE, 0, true, 0.5, 4, 0, tail},
-    {"odd", "device.gemm.%s.odd", FR_GROUP_DEVICE, 0, true, 0.4, 4, 0, odd},
-    {"attention", "device.attention.plain", FR_GROUP_DEVICE, 0, true, 0.4, 4, 1,
+    {"half_k", "device.gemm.%s.half_k", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 0, half_k},
+    {"tail", "device.gemm.%s.tail", FR_GROUP_DEVICE, 0, true, 0.5, 4, 0, 0, tail},
+    {"odd", "device.gemm.%s.odd", FR_GROUP_DEVICE, 0, true, 0.4, 4, 1, 0, odd},
+    {"attention", "device.attention.plain", FR_GROUP_DEVICE, 0, true, 0.4, 4, 0, 1,
      plain_attention},
-    {"flash_attention", "device.attention.flash", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
+    {"flash_attention", "device.attention.flash", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
      flash_attention},
-    {"flash_2_attention", "device.attention.flash_2", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
+    {"flash_2_attention", "device.attention.flash_2", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
      flash_2},
-    {"flash_1_attention", "device.attention.flash_1", FR_GROUP_DEVICE, 0, true, 0.3, 4, 1,
+    {"flash_1_attention", "device.attention.flash_1", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
      flash_1},
-    {"flash_backward", "device.attention.backward", FR_GROUP_DEVICE, 0, true, 0.2, 4, 0,
+    {"flash_backward", "device.attention.backward", FR_GROUP_DEVICE, 0, true, 0.2, 4, 0, 0,
      flash_backward},
-    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, interference},
+    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 0,
+     interference},
     {"memory_bandwidth", "device.memory_bandwidth", FR_GROUP_DEVICE, FR_QUANTITY_RATE, false,
-     0.2, 4, 0, memory_rate},
-    {"launch", "device.launch", FR_GROUP_DEVICE, FR_QUANTITY_TIME, false, 0.7, 4, 0, launch},
-    {"host_launch", "device.host_launch", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0,
+     0.2, 4, 0, 0, memory_rate},
+    {"launch", "device.launch", FR_GROUP_DEVICE, FR_QUANTITY_TIME, false, 0.7, 4, 0, 0, launch},
+    {"host_launch", "device.host_launch", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0, 0,
      host_launch},
-    {"host_skew", "device.host_skew", FR_GROUP_HOST, 0, true, 0.7, 4, 0, host_skew},
-    {"host_pass", "device.host_pass", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0,
+    {"host_skew", "device.host_skew", FR_GROUP_HOST, 0, true, 0.7, 4, 0, 0, host_skew},
+    {"host_pass", "device.host_pass", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, 0,
      host_pass},
     {"host_experts", "device.host_experts", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0,
-     host_experts},
-    {"fixed", "device.fixed", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, fixed},
+     0, host_experts},
+    {"fixed", "device.fixed", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, 0, fixed},
     {"node_latency", "levels.0.latency", FR_GROUP_NETWORK, FR_QUANTITY_TIME, false, 0.7, 4, 0,
-     node_latency},
+     0, node_latency},
     {"node_bandwidth", "levels.0.bandwidth", FR_GROUP_NETWORK, FR_QUANTITY_RATE, false, 0.2, 4,
-     0, node_rate},
+     0, 0, node_rate},
     {"network_latency", "levels.%d.latency", FR_GROUP_NETWORK, FR_QUANTITY_TIME, false, 1, 4, 0,
-     network_latency},
+     0, network_latency},
     {"network_bandwidth", "levels.%d.bandwidth", FR_GROUP_NETWORK, FR_QUANTITY_RATE, false, 0.4,
-     10, 0, network_rate},
-    {NULL, NULL, 0, 0, false, 0, 0, 0, NULL}};
+     10, 0, 0, network_rate},
+    {NULL, NULL, 0, 0, false, 0, 0, 0, 0, NULL}};
+
+double *fr_coefficient_at(int index, struct fr_cluster *cluster, fr_dtype dtype) {
+    double *at = fr_coefficients[index].at(cluster, dtype);
+    return at && *at > fr_coefficients[index].least ? at : NULL;
+}
 
 int fr_coefficient_count(void) {
     return (int)(sizeof fr_coefficients / sizeof *fr_coefficients) - 1;

@@ -26,13 +26,17 @@ struct fr_coefficient {
     const char *path; /**< in the cluster file; %s stands for the dtype, %d for the level */
     fr_tune_group group;
     fr_quantity quantity;
-    bool plain;      /**< a bare number, not a quantity */
-    double sigma;    /**< of the prior, in logarithms */
-    int rows_needed; /**< that must feel it */
-    double most;     /**< what it cannot exceed; 0: nothing */
+    bool plain;         /**< a bare number, not a quantity */
+    double sigma;       /**< of the prior, in logarithms */
+    int rows_needed;    /**< that must feel it */
+    double least, most; /**< what it cannot leave; 0: no such bound */
     /** Where it lies, or NULL when this cluster has no such number. */
     double *(*at)(struct fr_cluster *cluster, fr_dtype dtype);
 };
+
+/** Where the cluster says coefficient @p index: NULL where it has no such number, or one at its
+ *  least, which is as good as none. */
+double *fr_coefficient_at(int index, struct fr_cluster *cluster, fr_dtype dtype);
 
 /** Rows in order of reports, then one without name. */
 extern const struct fr_coefficient fr_coefficients[];

@@ -15,7 +15,7 @@ static int row_of(const struct fr_tuning *t, int j) {
 static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
     int row[FR_COEFFICIENT_MAX];
     for (int j = 0; j < fr_coefficient_count(); j++) {
-        if (!fr_coefficients[j].at(&r->cluster, r->dtype)) continue;
+        if (!fr_coefficient_at(j, &r->cluster, r->dtype)) continue;
         row[r->n_known] = row_of(t, j);
         r->index[r->n_known++] = j;
     }

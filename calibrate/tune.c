@@ -55,8 +55,11 @@ struct problem {
 
 static void apply(const struct problem *p, const double *factors, struct fr_cluster *out) {
     *out = p->prior;
-    for (int k = 0; k < p->n_fitted; k++)
-        *fr_coefficients[p->index[k]].at(out, p->dtype) *= factors[k];
+    for (int k = 0; k < p->n_fitted; k++) {
+        const struct fr_coefficient *c = &fr_coefficients[p->index[k]];
+        double *at = c->at(out, p->dtype);
+        *at = fmax(c->least, *at * factors[k]);
+    }
 }
 
 static void predict_piece(void *context, int64_t piece) {
@@ -226,7 +229,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
                       struct fr_tune_result *r, struct fr_error *err) {
     double factors[FR_COEFFICIENT_MAX], weights = 0;
     for (int j = 0; j < fr_coefficient_count(); j++) {
-        double *at = fr_coefficients[j].at(&p->prior, p->dtype);
+        double *at = fr_coefficient_at(j, &p->prior, p->dtype);
         struct fr_tuned *t = &r->tuned[j];
         t->present = at != NULL;
         t->prior = t->value = at ? *at : NAN;
@@ -259,6 +262,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
         double prior = r->tuned[r->index[k]].prior;
         if (c->most > 0 && prior <= c->most && factors[k] * prior > c->most)
             factors[k] = c->most / prior;
+        if (factors[k] * prior < c->least) factors[k] = c->least / prior;
     }
     apply(p, factors, &r->cluster);
     FR_TRY(posterior(p, factors, r, err));

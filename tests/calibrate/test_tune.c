@@ -78,6 +78,31 @@ static void coefficients_are_found(void **state) {
     drop(&f);
 }
 
+/* Rows that say an odd dimension costs nothing, or even saves: the factor ends at 1, below which
+ * it has no meaning, and is described like any other. */
+static void odd_stays_at_least_one(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_error err = {0};
+    const struct fr_tune_options options = {.threads = 1};
+    int j = fr_coefficient_find("odd");
+    double gradient[FR_KNOWN_MAX];
+    (void)state;
+    make(&f);
+    f.prior.device.gemm[FR_FP16].tiles.odd = 1.02;
+    for (int i = 0; i < N; i++) {
+        struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
+        run->workload.transformer.ffn += 8; /* over tp, no multiple of 8 values */
+        run->measured_s = 0.8 * fr_run_predict_s(&f.prior, run);
+    }
+    if (fr_tune(&f.prior, f.use, N, &options, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    assert_true(r.tuned[j].fitted);
+    FR_NEAR(r.tuned[j].value, 1, 1e-12);
+    FR_NEAR(r.cluster.device.gemm[FR_FP16].tiles.odd, 1, 1e-12);
+    assert_true(isfinite(fr_tune_gradient(&r, f.use[0], gradient)));
+    drop(&f);
+}
+
 static void few_rows_move_the_efficiency_alone(void **state) {
     struct fixture f;
     struct fr_tune_result r;
@@ -181,6 +206,7 @@ static void folds_do_not_depend_on_threads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients_are_found),
+        cmocka_unit_test(odd_stays_at_least_one),
         cmocka_unit_test(few_rows_move_the_efficiency_alone),
         cmocka_unit_test(held_coefficients_stay),
         cmocka_unit_test(held_with_a_width_is_uncertain),
