@@ -235,21 +235,29 @@ static void add_orderings(struct fr_reproduction *r, const struct setting *s) {
 
 /* ---- Figures ----------------------------------------------------------------------------- */
 
-static void set_width(struct setting *s, double width) {
-    s->job.workload.layers[0] = fr_layer_fully_connected(width, width, true, 2);
+static void set_network(struct setting *s, double width, int layers) {
+    s->job.workload.layers[0] = fr_layer_fully_connected(width, width, true, layers);
 }
+static void set_width(struct setting *s, double width) { set_network(s, width, 2); }
 
 static void add_figure5(struct fr_reproduction *r, const struct setting *fitted) {
     struct setting s = *fitted;
     struct fr_layer own = fitted->job.workload.layers[0], copy;
     s.job.workload.layers = &copy;
     copy = own;
-    for (int64_t p = 32; p <= 128; p *= 2)
-        fr_reproduce_add_ordering(r,
-                                  at(&s, &fr_method_phantom, p, 64).part_s[FR_PART_TP_COMM] <
-                                      at(&s, &fr_method_tensor, p, 0).part_s[FR_PART_TP_COMM],
-                                  "phantom communicates less, n = 16384, k = 64",
+    set_network(&s, 65536, 6);
+    for (int64_t p = 32; p <= 128; p *= 2) {
+        double pp_s = at(&s, &fr_method_phantom, p, 64).part_s[FR_PART_TP_COMM],
+               tp_s = at(&s, &fr_method_tensor, p, 0).part_s[FR_PART_TP_COMM];
+        fr_reproduce_add(
+            r, FR_ROLE_PREDICTED, NAN, pp_s / tp_s, "1", 0,
+            "phantom over tensor communication, n = 65536, L = 6, k = 64; the text "
+            "has no number",
+            "fig5a/p=%d/phantom_over_tensor/communication", (int)p);
+        fr_reproduce_add_ordering(r, pp_s < tp_s,
+                                  "phantom communicates less, n = 65536, L = 6, k = 64",
                                   "fig5a/p=%d/communication", (int)p);
+    }
     set_width(&s, 4096);
     double ratio[2] = {0};
     for (int64_t p = 8; p <= 256; p *= 2) {
