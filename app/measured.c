@@ -35,7 +35,7 @@ static const char *note_of(const struct fr_trained *row, char *note, size_t room
 
 static void add_row(struct measured *m, const struct fr_trained *row, int64_t p,
                     const char *id) {
-    char note[200];
+    char note[512];
     double joule = fr_training_cost(m->o, row, p);
     double iterations = reached(row) ? row->iterations : NAN;
     fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, iterations, "1", 0,
@@ -61,7 +61,7 @@ static const char *where_of(const struct measured *m, int64_t p,
                             const struct fr_training_options *by,
                             const struct fr_best_ghost *best, char *note, size_t room) {
     const struct fr_trained *low = NULL, *high = NULL;
-    char where[100];
+    char where[300];
     for (int i = 0; i < m->n; i++) {
         if (m->rows[i].tp != p) continue;
         if (!low) low = &m->rows[i];
@@ -82,7 +82,7 @@ static void add_measure(struct measured *m, int64_t p, const struct fr_training_
     struct fr_best_ghost best = fr_training_best(by, m->rows, m->n, p);
     double tensor = reached(dense) ? dense->iterations * fr_training_cost(by, dense, p) : NAN;
     double published = (double)p == published_tensor.p ? measure->published : NAN;
-    char note[200];
+    char note[512];
     fr_reproduce_add(m->r, FR_ROLE_PREDICTED, NAN, best.row ? (double)best.row->ghost : NAN,
                      "1", 0, where_of(m, p, by, &best, note, sizeof note),
                      "measured/p=%" PRId64 "/best_k_by_%s", p, measure->name);

@@ -56,7 +56,7 @@ static void print_row(struct fr_text *text, const struct fr_training_options *o,
 static void print_ranks(struct fr_text *text, const struct fr_training_options *o,
                         const struct fr_trained *rows, int n, int64_t p) {
     struct fr_best_ghost best = fr_training_best(o, rows, n, p);
-    char where[100];
+    char where[300];
     fr_text_addf(text, "\n%-18s %12s %10s  %-14s", "", "parameters", "iterations", "range");
     fr_text_addf(text, o->cluster ? "%14s %14s\n" : "%14s\n",
                  o->cluster ? "an iteration" : "x parameters", "to the loss");
@@ -67,6 +67,12 @@ static void print_ranks(struct fr_text *text, const struct fr_training_options *
     fr_text_addf(text, "  best k by %s: ", o->cluster ? "energy" : "iterations x parameters");
     if (best.row) fr_text_addf(text, "%" PRId64 ", ", best.row->ghost);
     fr_text_addf(text, "%s\n", fr_best_ghost_text(&best, where, sizeof where));
+    if (best.row || !best.unpriced[0]) return;
+    struct fr_training_options unpriced = *o;
+    unpriced.cluster = NULL;
+    struct fr_best_ghost by_work = fr_training_best(&unpriced, rows, n, p);
+    fr_text_addf(text, "  best k by iterations x parameters: %" PRId64 ", %s\n",
+                 by_work.row->ghost, fr_best_ghost_text(&by_work, where, sizeof where));
 }
 
 static void print_text(struct fr_text *text, const struct fr_training_options *o,
@@ -115,7 +121,7 @@ static void json_row(struct fr_json_writer *w, const struct fr_training_options 
 static void json_best(struct fr_json_writer *w, const struct fr_training_options *o,
                       const struct fr_trained *rows, int n, int64_t p) {
     struct fr_best_ghost best = fr_training_best(o, rows, n, p);
-    char where[100];
+    char where[300];
     fr_json_begin_object(w);
     fr_json_add_integer(w, "tp", p);
     fr_json_key(w, "ghost");

@@ -60,13 +60,14 @@ fr_status fr_training_run(const struct fr_training_options *options, struct fr_t
                           int *n_rows, struct fr_error *err);
 
 /** Cost of an iteration of @p row on @p p ranks: joule, or parameters where options has no cluster.
- *  NaN where the cluster cannot run it. */
+ *  NaN where the cluster cannot run it or states no power. */
 double fr_training_cost(const struct fr_training_options *options, const struct fr_trained *row,
                         int64_t p);
 
 /** The k with the least iterations * cost at one p, among those that all seeds reached. */
 struct fr_best_ghost {
     const struct fr_trained *row; /**< NULL: none */
+    char unpriced[200];           /**< why, where some k reached the loss but none has a cost */
     double total;                 /**< its iterations * cost */
     bool below, above;            /**< a smaller and a larger k were tried too */
     bool smallest, largest;       /**< of all that Eq. 8 allows */

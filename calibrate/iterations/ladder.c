@@ -60,7 +60,8 @@ static fr_status climb_both(const struct fr_training_options *o, const struct fr
     unpriced.cluster = NULL;
     struct fr_best_ghost by_energy = fr_training_best(o, rows, n_rows, p),
                          by_work = fr_training_best(&unpriced, rows, n_rows, p);
-    FR_TRY(climb(o, rows, n_rows, &by_energy, p, cells, err));
+    if (!by_energy.unpriced[0] || by_energy.row)
+        FR_TRY(climb(o, rows, n_rows, &by_energy, p, cells, err));
     return climb(o, rows, n_rows, &by_work, p, cells, err);
 }
 

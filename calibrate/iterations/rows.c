@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "calibrate/iterations/cells.h"
 #include "calibrate/statistics.h"
+#include "models/report.h"
 
 static bool same(const struct fr_trained *row, const struct fr_training_cell *cell) {
     return row->tp == cell->tp && row->ghost == cell->ghost;
@@ -69,20 +70,31 @@ fr_status fr_cells_rows(const struct fr_training_cells *cells, struct fr_trained
 
 /* ---- the best k ------------------------------------------------------------------------------ */
 
-double fr_training_cost(const struct fr_training_options *o, const struct fr_trained *row,
-                        int64_t p) {
-    struct fr_job job = {0};
+/* An iteration of @p row on @p p ranks, and in words why it has no price. */
+static double price(const struct fr_training_options *o, const struct fr_trained *row,
+                    int64_t p, char *why, size_t room) {
+    struct fr_job job = {.cluster = *o->cluster};
     struct fr_plan plan = fr_plan_default();
     struct fr_outcome out;
-    if (!o->cluster) return row->parameters;
-    job.cluster = *o->cluster;
+    struct fr_text text = {0};
     if (fr_training_workload(o, &job.workload, NULL) != FR_OK) return NAN;
     plan.method = row->tp > 1 ? &fr_method_phantom : &fr_method_tensor;
     plan.tp = p;
     plan.ghost = row->ghost;
     fr_cost(&job, &plan, &out);
+    for (int r = 0; out.reasons >> r; r++)
+        if (out.reasons >> r & 1 && !text.length) fr_report_reason(&job, &out, r, &text);
+    snprintf(why, room, "%s",
+             text.length ? fr_text_get(&text) : "the cluster states no power of its device");
+    fr_text_free(&text);
     fr_workload_free(&job.workload);
     return out.reasons ? NAN : out.energy_J;
+}
+
+double fr_training_cost(const struct fr_training_options *o, const struct fr_trained *row,
+                        int64_t p) {
+    char why[8];
+    return o->cluster ? price(o, row, p, why, sizeof why) : row->parameters;
 }
 
 struct fr_best_ghost fr_training_best(const struct fr_training_options *o,
@@ -93,6 +105,8 @@ struct fr_best_ghost fr_training_best(const struct fr_training_options *o,
         if (row->tp != p || p == 1 || row->n_seeds == 0 || row->n_reached < row->n_seeds)
             continue;
         double total = row->iterations * fr_training_cost(o, row, p);
+        if (isnan(total) && !best.unpriced[0])
+            price(o, row, p, best.unpriced, sizeof best.unpriced);
         if (!(total < best.total)) continue;
         best.total = total;
         best.row = row;
@@ -109,7 +123,12 @@ struct fr_best_ghost fr_training_best(const struct fr_training_options *o,
 }
 
 const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size_t room) {
-    const char *why = "with less and more on either side";
+    const char *why = "a minimum: smaller and larger k cost more";
+    if (!best->row && best->unpriced[0]) {
+        snprintf(out, room, "not known: the energy of an iteration is not, since %s",
+                 best->unpriced);
+        return out;
+    }
     if (!best->row)
         why = "none: no k reached the loss with every seed";
     else if (best->largest)
@@ -120,8 +139,6 @@ const char *fr_best_ghost_text(const struct fr_best_ghost *best, char *out, size
         why = "the largest tried: the minimum may lie above";
     else if (!best->below)
         why = "the smallest tried: the minimum may lie below";
-    else
-        why = "a minimum: smaller and larger k cost more";
     snprintf(out, room, "%s", why);
     return out;
 }

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "calibrate/iterations/cells.h"
+#include "models/preset.h"
 #include "tests/cmocka.h"
 
 static const int64_t ranks[] = {8};
@@ -110,6 +111,35 @@ static void edges_are_called_edges(void **state) {
     free(rows);
 }
 
+/* Trainings that reached the loss on a cluster too small to price them: k is not known by energy,
+ * which is not to say that none reached it; by work it is, and no rung is trained in vain. */
+static void reached_is_not_priced(void **state) {
+    (void)state;
+    struct fr_training_options o = options(), unpriced = o;
+    struct fr_cluster cluster;
+    struct fr_json_document *document = NULL;
+    struct fr_trained *rows = NULL, *plain = NULL;
+    const struct law law = {100, 100, 1};
+    int n = 0, n_plain = 0;
+    char text[300];
+    assert_int_equal(fr_preset_or_file_read("cluster", "frontier", &document, NULL), FR_OK);
+    assert_int_equal(fr_cluster_read(document, &cluster, NULL), FR_OK);
+    fr_json_free(document);
+    cluster.levels.count = 1;
+    cluster.levels.level[0].ranks = 4;
+    o.cluster = &cluster;
+    struct fr_best_ghost best = search(&o, &law, &rows, &n);
+    assert_null(best.row);
+    fr_best_ghost_text(&best, text, sizeof text);
+    FR_TRUE(strstr(text, "not known: the energy") && strstr(text, "8 ranks"), "got %s", text);
+    struct fr_best_ghost by_work = search(&unpriced, &law, &plain, &n_plain);
+    assert_non_null(by_work.row);
+    assert_int_equal(n, n_plain);
+    free(rows);
+    free(plain);
+    fr_cluster_free(&cluster);
+}
+
 static void largest_k_is_the_last_below_eq8(void **state) {
     (void)state;
     for (int64_t n = 8; n <= 64; n += 4)
@@ -169,6 +199,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_minimum_is_found_and_bracketed),
         cmocka_unit_test(edges_are_called_edges),
+        cmocka_unit_test(reached_is_not_priced),
         cmocka_unit_test(largest_k_is_the_last_below_eq8),
         cmocka_unit_test(a_file_gives_back_what_was_trained),
     };
