@@ -46,7 +46,7 @@ void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool b
 void fr_work_add_gradient(struct fr_layer_work *work, const struct fr_workload *workload,
                           const struct fr_shard *shard) {
     if (shard->dp <= 1 || work->parameters_rank <= 0) return; /* scores have no weights */
-    double size_B = work->parameters_rank * fr_dtype_size_B(workload->gradient_dtype);
+    double size_B = work->parameters_rank_max * fr_dtype_size_B(workload->gradient_dtype);
     work->comm[work->n_comms++] =
         (struct fr_comm_work){FR_OP_ALL_REDUCE, FR_AXIS_DP, true, size_B};
 }

@@ -124,7 +124,7 @@ void fr_work_add_elementwise(struct fr_layer_work *work, const struct fr_layer *
                              double size_B);
 void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool backward,
                       double size_B);
-/** The all-reduce of this rank's gradients over the data axis, when there is one. */
+/** The all-reduce of the fullest rank's gradients over the data axis, when there is one. */
 void fr_work_add_gradient(struct fr_layer_work *work, const struct fr_workload *workload,
                           const struct fr_shard *shard);
 

@@ -2,7 +2,8 @@
  *
  * The paper prints no numbers, only bars: "published" here is its Eq. 4 evaluated as printed,
  * with d_i = channels * height * width before pooling, i = 1..8.  Its simulation section says
- * Eq. 3 where it means Eq. 4. */
+ * Eq. 3 where it means Eq. 4.  It divides evenly; 16 ranks share the last layer's 1000 outputs by
+ * 63, so that there its |W_8| and the all-gather's third of d_8 are taken 1008 / 1000 times. */
 #include <math.h>
 #include <stdio.h>
 
@@ -16,7 +17,9 @@ static const double alpha_s = 2e-6, beta_s_per_B = 1 / 6e9, batch = 2048, value_
 static double eq4_s(const struct fr_workload *net, double pr, double pc) {
     double model_s = 0, data_s = 0;
     for (int i = 0; i < net->n_layers; i++) {
-        double d = net->layers[i].outputs, w = net->layers[i].weights + net->layers[i].biases;
+        double rows = net->layers[i].rows, fullest = pr * ceil(rows / pr) / rows;
+        double d = net->layers[i].outputs * (fullest + 2) / 3,
+               w = (net->layers[i].weights + net->layers[i].biases) * fullest;
         model_s +=
             alpha_s * ceil(log2(pr)) + batch * (pr - 1) / pr * beta_s_per_B * value_B * d / pc;
         data_s += alpha_s * ceil(log2(pc)) + (pc - 1) / pc * beta_s_per_B * value_B * w / pr;
@@ -53,7 +56,9 @@ static void add_table(struct fr_reproduction *r, const struct fr_job *job) {
             double ours_s = comm_s(&out);
             fr_reproduce_add(r, FR_ROLE_IDENTITY,
                              1e3 * eq4_s(&job->workload, (double)pr, (double)(p / pr)),
-                             1e3 * ours_s, "ms", 1e-9, "Eq. 4 as printed",
+                             1e3 * ours_s, "ms", 1e-9,
+                             pr < 16 ? "Eq. 4 as printed"
+                                     : "Eq. 4; 1000 outputs over 16 are 63 of the fullest rank",
                              "eq4/P=%d/%dx%d/communication", (int)p, (int)pr, (int)(p / pr));
             if (ours_s < least_s)
                 next_s = least_s, second = at, least_s = ours_s, at = pr;

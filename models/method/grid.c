@@ -10,7 +10,11 @@
  * We keep its sum for the networks it is about, convolutional ones: Eq. 4 then holds to rounding.
  * Where all layers are fully connected the gradient is as long as the layer's input, as a real
  * run sends it (forerun validate: with d_i a 2048-1024-512-512 MLP on 16 x 1 came out 30 % too
- * fast); the first layer's is priced in both. */
+ * fast); the first layer's is priced in both.
+ *
+ * Where P_r does not divide the output channels the fullest rank has ceil(channels / P_r) of them:
+ * it is that rank's product and gradients which everybody waits for, and its block that every step
+ * of the all-gather moves, as the equal blocks of an all-gather are padded. */
 #include <math.h>
 
 #include "models/method.h"
@@ -24,7 +28,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     double value_B = fr_dtype_size_B(workload->dtype), b = shard->batch;
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
     double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
-    double groups = fmax(1, floor(layer->groups / shard->tp));
+    double groups = ceil(layer->groups / shard->tp);
     fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups);
     work->kernels = FR_KERNELS_PER_OPERATOR * groups;
     fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B);
@@ -34,7 +38,7 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     work->activation_B = b * (layer->inputs + rows * layer->positions) * value_B;
     if (shard->tp > 1) {
         fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false,
-                         layer->outputs * b * value_B);
+                         shard->tp * rows * layer->positions * b * value_B);
         fr_work_add_comm(work, FR_OP_ALL_REDUCE, FR_AXIS_TP, true, gradients * b * value_B);
     }
     fr_work_add_gradient(work, workload, shard);

@@ -62,20 +62,20 @@ static void launch_grows_with_ranks(void **state) {
     FR_NEAR(out.part_s[FR_PART_LAUNCH], 6 * 257 * 2 * 1e-6, 1e-12);
 }
 
-/* Eq. 4 of the 1.5D paper at its ends: pure model is Eq. 2, pure data is Eq. 3. */
+/* Eq. 4 of the 1.5D paper at its ends: pure model is Eq. 2, pure data is Eq. 3.  Eight ranks divide
+ * every layer's channels. */
 static void grid_ends(void **state) {
     (void)state;
     double alpha = 2e-6, beta = 4 / 6e9, w = 60965224, d = 659272, b = 2048;
     struct fr_outcome data = PRICE("cori-knl", "alexnet", "method=grid", "dp=64");
-    struct fr_outcome model = PRICE("cori-knl", "alexnet", "method=grid", "tp=64");
+    struct fr_outcome model = PRICE("cori-knl", "alexnet", "method=grid", "tp=8");
     FR_NEAR(data.part_s[FR_PART_DP_COMM], 2 * (8 * alpha * 6 + 63.0 / 64 * beta * w), 1e-12);
     assert_true(data.part_s[FR_PART_TP_COMM] == 0);
-    FR_NEAR(model.part_s[FR_PART_TP_COMM], 3 * (8 * alpha * 6 + b * 63.0 / 64 * beta * d),
-            1e-12);
+    FR_NEAR(model.part_s[FR_PART_TP_COMM], 3 * (8 * alpha * 3 + b * 7.0 / 8 * beta * d), 1e-12);
     assert_true(model.part_s[FR_PART_DP_COMM] == 0);
     /* Bytes a rank sends: the bandwidth term without beta. */
     FR_NEAR(data.sent_dp_B, 2 * 63.0 / 64 * 4 * w, 1e-12);
-    FR_NEAR(model.sent_tp_B, 3 * b * 63.0 / 64 * 4 * d, 1e-12);
+    FR_NEAR(model.sent_tp_B, 3 * b * 7.0 / 8 * 4 * d, 1e-12);
 }
 
 static void best_grid_of_512(void **state) {
@@ -99,7 +99,16 @@ static void layer_tp_uniform(void **state) {
     /* One move, 512 -> 16 data ranks: an all-gather among 32 of 9216 * 2048 / 16 values. */
     double size_B = 9216.0 * 2048 / 16 * 4;
     FR_NEAR(c.part_s[FR_PART_REDISTRIBUTION], 5 * 2e-6 + 31.0 / 32 * size_B / 6e9, 1e-12);
-    FR_NEAR(c.part_s[FR_PART_TP_COMM] + c.part_s[FR_PART_DP_COMM], 7.99e-3, 1e-3);
+    /* Eq. 4 layer by layer, the last one's 1000 outputs over 32 ranks taken as 32 x 32. */
+    double conv = 0, full = 0, latency = 2e-6, rate = 4 / 6e9;
+    static const double filters[] = {34944, 307456, 885120, 663936, 442624},
+                        outputs[] = {4096, 4096, 1024}, inputs[] = {9217, 4097, 4097},
+                        reduced[] = {4096, 4096, 1000};
+    for (int i = 0; i < 5; i++) conv += 2 * (latency * 9 + 511.0 / 512 * rate * filters[i]);
+    for (int i = 0; i < 3; i++)
+        full += 3 * latency * 5 + 31.0 / 32 * rate * 128 * (outputs[i] + 2 * reduced[i]) +
+                2 * (latency * 4 + 15.0 / 16 * rate * outputs[i] * inputs[i] / 32);
+    FR_NEAR(c.part_s[FR_PART_TP_COMM] + c.part_s[FR_PART_DP_COMM], conv + full, 1e-9);
 }
 
 /* Micro-batches repeat compute, launches and model-axis traffic, not the gradient exchange. */
@@ -175,6 +184,33 @@ static void monotone_in_the_cluster(void **state) {
     }
 }
 
+/* Everybody waits for the fullest rank: 1000 or 1001 outputs over 16 cost what 16 x 63 do, but for
+ * the input gradient, of which Eq. 4 counts as many values as leave the layer. */
+static void what_does_not_divide_costs_the_fullest(void **state) {
+    (void)state;
+    static const struct {
+        const char *tp, *dp, *uneven, *even;
+        double p, fewer; /* values a sample */
+    } rows[] = {
+        {"tp=16", "dp=2", "model.layers.7.outputs=1000", "model.layers.7.outputs=1008", 16, 8},
+        {"tp=16", "dp=2", "model.layers.7.outputs=1001", "model.layers.7.outputs=1008", 16, 7}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_outcome a = PRICE("cori-knl", "alexnet", "method=grid", rows[i].tp,
+                                    rows[i].dp, rows[i].uneven),
+                          b = PRICE("cori-knl", "alexnet", "method=grid", rows[i].tp,
+                                    rows[i].dp, rows[i].even);
+        double p = rows[i].p, reduced_B = rows[i].fewer * 1024 * 4,
+               less_s = 2 * (p - 1) / p * reduced_B / 6e9;
+        assert_int_equal(a.reasons, 0);
+        FR_NEAR(a.part_s[FR_PART_COMPUTE], b.part_s[FR_PART_COMPUTE], 1e-12);
+        FR_NEAR(a.part_s[FR_PART_LAUNCH], b.part_s[FR_PART_LAUNCH], 1e-12);
+        FR_NEAR(a.part_s[FR_PART_DP_COMM], b.part_s[FR_PART_DP_COMM], 1e-12);
+        FR_NEAR(b.part_s[FR_PART_TP_COMM] - a.part_s[FR_PART_TP_COMM], less_s, 1e-6);
+        FR_NEAR(a.memory_B[FR_MEMORY_PARAMETERS], b.memory_B[FR_MEMORY_PARAMETERS], 1e-12);
+        FR_NEAR(a.sent_dp_B, b.sent_dp_B, 1e-12);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parameters),
                                        cmocka_unit_test(parts_add_up_and_energy_follows),
@@ -182,6 +218,7 @@ int main(void) {
                                        cmocka_unit_test(grid_ends),
                                        cmocka_unit_test(best_grid_of_512),
                                        cmocka_unit_test(layer_tp_uniform),
+                                       cmocka_unit_test(what_does_not_divide_costs_the_fullest),
                                        cmocka_unit_test(micro_batches),
                                        cmocka_unit_test(reasons),
                                        cmocka_unit_test(monotone_in_the_cluster)};
