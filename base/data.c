@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/sort.h"
 
 enum { UPWARDS = 8 };
 
@@ -54,12 +55,13 @@ fr_status fr_folder_list(const char *path, const char *suffix, char ***files, si
     fr_status status = FR_OK;
     *files = NULL;
     *count = 0;
+    if (!folder && errno == ENOMEM) fr_alloc_failed(0); /* opendir has a buffer of its own */
     if (!folder) return fr_fail(err, FR_ERR_IO, path, "cannot be opened: %s", strerror(errno));
     for (struct dirent *entry; status == FR_OK && (entry = readdir(folder));)
         if (ends(entry->d_name, suffix) && !append(files, count, path, entry->d_name))
             status = fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
     closedir(folder);
-    if (*files) qsort(*files, *count, sizeof **files, by_bytes);
+    if (*files) fr_sort_items(*files, *count, sizeof **files, by_bytes);
     if (status != FR_OK) {
         fr_folder_free(*files, *count);
         *files = NULL;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "base/units.h"
 
 struct list {
@@ -45,7 +46,7 @@ static bool drop_repeated(struct list *list) {
     bool ok = places && again;
     for (size_t i = 0; ok && i < list->count; i++)
         places[i] = (struct place){list->items[i], i};
-    if (ok) qsort(places, list->count, sizeof *places, by_value_then_index);
+    if (ok) fr_sort_items(places, list->count, sizeof *places, by_value_then_index);
     for (size_t i = 1; ok && i < list->count; i++)
         again[places[i].index] = places[i].value == places[i - 1].value;
     size_t kept = 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/statistics.h"
 
 struct timed {
@@ -125,7 +126,7 @@ fr_status fr_known_points_find(const struct fr_samples *samples,
     double *scratch = fr_malloc(list.n + 1, sizeof *scratch);
     points->item = fr_calloc(list.n + 1, sizeof *points->item);
     bool failed = list.failed || !scratch || !points->item;
-    if (!failed && list.n > 0) qsort(list.item, list.n, sizeof *list.item, by_key);
+    if (!failed && list.n > 0) fr_sort_items(list.item, list.n, sizeof *list.item, by_key);
     for (size_t i = 0, stop; !failed && i < list.n; i = stop) {
         for (stop = i + 1; stop < list.n && strcmp(list.item[i].key, list.item[stop].key) == 0;
              stop++)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/fit_parts.h"
 
 const char *const fr_fit_form_names[] = {"best",      "log",        "segments",
@@ -79,7 +80,7 @@ static int by_op(const void *x, const void *y) {
 static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) {
     const struct fr_fit_point *at = result->points;
     if (result->n_points > 0)
-        qsort(result->points, (size_t)result->n_points, sizeof *result->points, by_op);
+        fr_sort_items(result->points, (size_t)result->n_points, sizeof *result->points, by_op);
     for (int i = 0; i < FR_OP_COUNT; i++) {
         struct fr_fit_op *op = &result->ops[i];
         op->points = at;

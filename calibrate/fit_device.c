@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -56,7 +57,7 @@ static fr_status fit_noise(const struct fr_samples *samples, struct fr_fit_resul
         return FR_ERR_NOMEM;
     }
     memcpy(sorted, samples->gemm, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, by_shape);
+    fr_sort_items(sorted, n, sizeof *sorted, by_shape);
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
             time_s[stop - i] = sorted[stop].time_s;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -68,7 +69,7 @@ static fr_status take_medians(const struct fr_samples *samples, fr_dtype dtype,
         int cell = sample->dtype == dtype ? cell_of(grid, sample) : -1;
         if (cell >= 0) timed[n++] = (struct timed){cell, sample->time_s};
     }
-    if (n > 0) qsort(timed, n, sizeof *timed, by_cell);
+    if (n > 0) fr_sort_items(timed, n, sizeof *timed, by_cell);
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && timed[stop].cell == timed[i].cell; stop++)
             times_s[stop - i] = timed[stop].time_s;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
@@ -121,7 +122,7 @@ fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_serie
     }
     for (size_t i = 0; status == FR_OK && i < all; i++)
         if (usable(&wanted, &samples->collective[i])) sorted[n++] = samples->collective[i];
-    if (status == FR_OK) qsort(sorted, n, sizeof *sorted, by_sample);
+    if (status == FR_OK) fr_sort_items(sorted, n, sizeof *sorted, by_sample);
     for (; status == FR_OK && begin < n; begin = stop) {
         for (stop = begin; stop < n && by_point(&sorted[begin], &sorted[stop]) == 0;) stop++;
         (*points)[(*n_points)++] = summarise(&sorted[begin], times_s, stop - begin);

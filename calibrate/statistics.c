@@ -2,14 +2,15 @@
 
 #include <gsl/gsl_cdf.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "base/sort.h"
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-void fr_sort(double *x, size_t n) { qsort(x, n, sizeof *x, ascending); }
+void fr_sort(double *x, size_t n) { fr_sort_items(x, n, sizeof *x, ascending); }
 
 double fr_sorted_quantile(const double *x, size_t n, double q) {
     double position = (double)(n - 1) * q;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* A result with all that orders it. */
 struct entry {
@@ -89,17 +90,17 @@ static void keep_some(struct fr_curves *c, int max) {
         if (c->items[i].best < best->best) best = &c->items[i];
     }
     best->urgency = best->urgency > 1 ? 1 : best->urgency;
-    qsort(c->items, c->count, sizeof *c->items, compare_urgency);
+    fr_sort_items(c->items, c->count, sizeof *c->items, compare_urgency);
     c->left_out = c->count - max;
     c->count = max;
-    qsort(c->items, c->count, sizeof *c->items, compare_place);
+    fr_sort_items(c->items, c->count, sizeof *c->items, compare_place);
 }
 
 static void collect_ranks(struct fr_curves *c) {
     int n = 0;
     for (int i = 0; i < c->count; i++)
         for (int j = 0; j < c->items[i].n; j++) c->ranks[n++] = c->items[i].at[j]->ranks;
-    qsort(c->ranks, n, sizeof *c->ranks, compare_ranks);
+    fr_sort_items(c->ranks, n, sizeof *c->ranks, compare_ranks);
     for (int i = 0; i < n; i++)
         if (i == 0 || c->ranks[i] != c->ranks[i - 1]) c->ranks[c->n_ranks++] = c->ranks[i];
 }
@@ -123,7 +124,7 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
         entries[n++] =
             (struct entry){r, v, by_ghost ? r->ghost : 0, strcmp(r->method, "tensor") == 0};
     }
-    qsort(entries, n, sizeof *entries, compare_entry);
+    fr_sort_items(entries, n, sizeof *entries, compare_entry);
     cut(entries, n, by_ghost, c);
     free(entries);
     keep_some(c, max);

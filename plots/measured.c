@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static const double least_s = 1e-18, most_s = 1e12;
 static const int64_t count_max = (int64_t)1 << 40;
@@ -63,7 +64,7 @@ static fr_status read_series(const struct fr_json *node, struct fr_measured_seri
         FR_TRY(read_point(&point, series->chosen, into, err));
         series->n += into->size_B > 0; /* a logarithmic axis has no place for 0 bytes */
     }
-    qsort(series->points, series->n, sizeof *series->points, compare_points);
+    fr_sort_items(series->points, series->n, sizeof *series->points, compare_points);
     return FR_OK;
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/sort.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
 
@@ -196,7 +197,7 @@ static bool join(const struct context *c, const struct piece *piece,
     return ok;
 }
 
-/* qsort has no context argument in C17: the key is stored beside each item. */
+/* A comparison has no context argument: the key is stored beside each item. */
 struct keyed {
     double key, lossy;
     struct fr_found found;
@@ -218,7 +219,7 @@ static bool sort_found(const struct context *c, struct fr_found_list *list, bool
         keyed[i].key = by_objective ? value_of(c, &list->items[i])
                                     : point_of(c->by_iteration, &list->items[i].outcome).time_s;
     }
-    qsort(keyed, list->count, sizeof *keyed, by_key);
+    fr_sort_items(keyed, list->count, sizeof *keyed, by_key);
     for (size_t i = 0; i < list->count; i++) list->items[i] = keyed[i].found;
     free(keyed);
     return true;

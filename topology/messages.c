@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static int by_slot(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -29,7 +30,7 @@ fr_status fr_messages_count(const struct fr_levels *levels, const struct fr_mesh
     for (int64_t first = 0; first < n; first++) {
         if (first / stride % g != 0) continue; /* another group's member */
         for (int64_t i = 0; i < g; i++) group[i] = slot[first + i * stride];
-        qsort(group, (size_t)g, sizeof *group, by_slot);
+        fr_sort_items(group, (size_t)g, sizeof *group, by_slot);
         for (int l = 0; l < levels->count; l++)
             count[l] +=
                 l < levels->count - 1 ? pairs_within(group, g, levels->level[l].ranks) : g * g;

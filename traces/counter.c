@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 /* What a rank is doing while the walk goes on. */
 struct load {
@@ -105,7 +106,7 @@ fr_status fr_steps_make(struct fr_order *order, const struct fr_trace_options *o
     if (made) {
         if (power) walk_power(order, o, loads, steps);
         add_memory(o, t->n_ranks, steps);
-        qsort(steps->items, (size_t)steps->count, sizeof *steps->items, by_time);
+        fr_sort_items(steps->items, (size_t)steps->count, sizeof *steps->items, by_time);
         drop_void(steps);
     }
     free(loads);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 
 static const double longest_s = 9e9; /* int64_t holds 9.22e18 ns */
 
@@ -29,7 +30,7 @@ static void fill_endings(struct fr_order *order) {
         if (at_ns > start_ns(order, i))
             order->endings[order->n_endings++] = (struct fr_edge){at_ns, i, false};
     }
-    qsort(order->endings, (size_t)order->n_endings, sizeof *order->endings, by_time);
+    fr_sort_items(order->endings, (size_t)order->n_endings, sizeof *order->endings, by_time);
 }
 
 /* `waiting` holds, for each message, the span of it that was met first, plus 1. */

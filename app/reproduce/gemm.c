@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/data.h"
+#include "base/sort.h"
 #include "calibrate/scatter.h"
 #include "calibrate/statistics.h"
 
@@ -160,7 +161,7 @@ static fr_status predict(struct group *group, struct fr_error *err) {
     group->predicted_s = fr_calloc((size_t)group->n, sizeof *group->predicted_s);
     fr_status status =
         kept && group->predicted_s ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    qsort(group->points, (size_t)group->n, sizeof *group->points, by_shape);
+    fr_sort_items(group->points, (size_t)group->n, sizeof *group->points, by_shape);
     for (int half = 0; half < 2 && status == FR_OK; half++)
         status = predict_half(group, half, kept, err);
     free(kept);

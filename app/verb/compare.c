@@ -7,6 +7,7 @@
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/compare.h"
 #include "calibrate/statistics.h"
 
@@ -170,7 +171,7 @@ static fr_status report(struct comparison *c, const struct fr_args *args, double
     struct fr_text text = {0};
     for (int i = 0; i < c->n_kinds; i++) find_medians(c, c->kind[i].name, scratch, &c->kind[i]);
     find_medians(c, NULL, scratch, &c->all);
-    if (c->n > 0) qsort(c->match, c->n, sizeof *c->match, furthest_first);
+    if (c->n > 0) fr_sort_items(c->match, c->n, sizeof *c->match, furthest_first);
     if (fr_args_has(args, "json"))
         write_json(c, args, &text);
     else

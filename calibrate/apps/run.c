@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/apps/reference.h"
 #include "calibrate/harness/bench.h"
 #include "calibrate/harness/sampling.h"
@@ -125,7 +126,7 @@ static fr_status profile(struct session *s, const struct fr_real_item *item, int
         for (int p = 0; p < 4; p++) mean_s[i][p] /= s->n_ranks;
     }
     real->profile = false;
-    qsort(mean_s, PROFILED, sizeof *mean_s, ascending);
+    fr_sort_items(mean_s, PROFILED, sizeof *mean_s, ascending);
     return put_phases(s, item, pass, mean_s[PROFILED / 2], err);
 }
 

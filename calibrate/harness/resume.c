@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/sort.h"
 #include "calibrate/harness/schedule.h"
 
 #define TEXT(member)                                                                           \
@@ -115,7 +116,7 @@ static struct known *make_heads(const struct fr_bench *bench) {
         bench->points[i].row->head(bench, &bench->points[i], &text);
         heads[i] = (struct known){.text = text.data, .length = text.length, .point = i};
     }
-    if (heads) qsort(heads, (size_t)bench->n_points, sizeof *heads, by_text);
+    if (heads) fr_sort_items(heads, (size_t)bench->n_points, sizeof *heads, by_text);
     return heads;
 }
 

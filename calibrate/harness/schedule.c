@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/harness/stop.h"
 #include "calibrate/harness/watch.h"
 
@@ -86,7 +87,7 @@ static bool fill_queue(struct fr_schedule *s) {
         open[n][0] = s->tally[i].half_width;
         open[n++][1] = i;
     }
-    qsort(open, (size_t)n, sizeof *open, by_half_width);
+    fr_sort_items(open, (size_t)n, sizeof *open, by_half_width);
     int taken = s->first_pass ? n : n / 4 > 8 ? n / 4 : n < 8 ? n : 8;
     for (int i = 0; i < taken; i++) s->queue[i] = (int)open[i][1];
     free(open);

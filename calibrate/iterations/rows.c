@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/iterations/cells.h"
 #include "calibrate/statistics.h"
 #include "models/report.h"
@@ -63,7 +64,7 @@ fr_status fr_cells_rows(const struct fr_training_cells *cells, struct fr_trained
         (*rows)[(*n_rows)++] = (struct fr_trained){.tp = cell->tp, .ghost = cell->ghost};
     }
     for (int j = 0; j < *n_rows; j++) summarise(&(*rows)[j], cells, reached);
-    qsort(*rows, (size_t)*n_rows, sizeof **rows, by_tp_and_ghost);
+    fr_sort_items(*rows, (size_t)*n_rows, sizeof **rows, by_tp_and_ghost);
     free(reached);
     return FR_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "models/comm.h"
 
 static const char *const keys[] = {"form", "message", "fits", "residuals", "domain", NULL};
@@ -74,7 +75,7 @@ static fr_status read(const struct fr_json *object, const struct fr_levels *leve
         struct fr_json node = fr_json_element(&list, price->n_fits);
         FR_TRY(fit_read(&node, levels, &price->fits[price->n_fits++], err));
     }
-    qsort(price->fits, (size_t)count, sizeof *price->fits, by_level_and_ranks);
+    fr_sort_items(price->fits, (size_t)count, sizeof *price->fits, by_level_and_ranks);
     for (int i = 1; i < price->n_fits; i++)
         if (by_level_and_ranks(&price->fits[i - 1], &price->fits[i]) == 0)
             return fr_json_fail(

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "models/comm.h"
 
 enum { SIZES_MAX = 4096, TABLES_MAX = 1024 };
@@ -70,7 +71,7 @@ static double quantile_90(const double *left_out, int count) {
     int n = 0;
     for (int i = 1; i + 1 < count; i++) sorted[n++] = left_out[i];
     if (n == 0) return 0;
-    qsort(sorted, (size_t)n, sizeof *sorted, by_number);
+    fr_sort_items(sorted, (size_t)n, sizeof *sorted, by_number);
     double at = 0.9 * (n - 1);
     int low = (int)at, high = low + 1 < n ? low + 1 : low;
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
@@ -126,7 +127,7 @@ static fr_status read_tables(const struct fr_json *list, const struct fr_levels 
         FR_TRY(read_table(&node, levels, table, err));
         if (!seen[table->level]) return fr_json_fail(&node, err, "is of a level without a law");
     }
-    qsort(s->tables, (size_t)count, sizeof *s->tables, by_place);
+    fr_sort_items(s->tables, (size_t)count, sizeof *s->tables, by_place);
     for (int i = 1; i < count; i++)
         if (by_place(&s->tables[i - 1], &s->tables[i]) == 0)
             return fr_json_fail(list, err,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "plots/measured.h"
 #include "plots/scale.h"
 
@@ -65,7 +66,7 @@ static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measur
         k[n++] = measured->gemms[i].k;
         highest = fmax(highest, rate_GFLOP_per_s(&measured->gemms[i]));
     }
-    qsort(k, n, sizeof *k, compare_counts);
+    fr_sort_items(k, n, sizeof *k, compare_counts);
     for (int i = 0; i < n; i++)
         if (i == 0 || k[i] != k[i - 1]) k[distinct++] = k[i];
     fr_scale_counts(p, k, distinct, 10);
@@ -150,7 +151,7 @@ static fr_status draw_all(struct fr_picture *p, const struct fr_measured *measur
                           const struct fr_json *root, struct fr_error *err) {
     int n_curves = 0;
     belongs skinny = is_skinny;
-    qsort(measured->gemms, measured->n_gemms, sizeof *measured->gemms, compare);
+    fr_sort_items(measured->gemms, measured->n_gemms, sizeof *measured->gemms, compare);
     int n_square = count(measured, is_square, &n_curves);
     int n_skinny = count(measured, skinny, &n_curves);
     if (n_curves > CURVES_MAX) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -41,7 +42,7 @@ static fr_status find_front(const struct fr_results *results, struct front *fron
     double least_J = (double)INFINITY;
     for (size_t i = 0; i < results->count; i++)
         if (isfinite(results->items[i].energy_J)) front->items[known++] = &results->items[i];
-    qsort(front->items, known, sizeof *front->items, compare_time);
+    fr_sort_items(front->items, known, sizeof *front->items, compare_time);
     for (int i = 0; i < known; i++) {
         if (front->items[i]->energy_J >= least_J) continue;
         least_J = front->items[i]->energy_J;

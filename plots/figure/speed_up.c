@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -92,7 +93,7 @@ static fr_status make_curves(const struct fr_results *results, const struct fr_j
     c->sorted = fr_calloc(results->count, sizeof *c->sorted);
     if (!c->sorted) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (size_t i = 0; i < results->count; i++) c->sorted[i] = &results->items[i];
-    qsort(c->sorted, results->count, sizeof *c->sorted, compare);
+    fr_sort_items(c->sorted, results->count, sizeof *c->sorted, compare);
     cut(c, results->count);
     for (int i = 0; i < c->count; i++)
         for (int j = 0; j < c->items[i].n; j++) {

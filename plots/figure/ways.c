@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -84,7 +85,7 @@ static fr_status find_counts(const struct fr_results *results, struct curves *c,
                            COUNTS_MAX);
         c->ranks[c->n_ranks++] = results->items[i].ranks;
     }
-    qsort(c->ranks, (size_t)c->n_ranks, sizeof *c->ranks, by_size);
+    fr_sort_items(c->ranks, (size_t)c->n_ranks, sizeof *c->ranks, by_size);
     return FR_OK;
 }
 

@@ -20,4 +20,5 @@ try 'in a header' calibrate/b.h 'static void *f(void) { return calloc(1, 8); }'
 try 'after a cast' calibrate/harness/b.c 'x = (char *)realloc(x, 8);'
 try 'strdup in a list' calibrate/b.c '{1,strdup(text)}'
 try 'a buffer of the C library' calibrate/b.c 'while (getline(&line, &room, file) > 0)'
+try 'a sort that asks for memory' calibrate/b.c 'qsort(x, n, sizeof *x, f);'
 finish
