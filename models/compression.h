@@ -18,6 +18,7 @@ struct fr_codec_args {
     double rank;    /**< r >= 1 */
     double value_B; /**< of one value */
     bool residual;  /**< the sender keeps what the compression lost (error feedback) */
+    double parts;   /**< coded matrices that are decoded into one sum, >= 1 */
 };
 
 struct fr_codec_work {
@@ -31,10 +32,14 @@ struct fr_compression {
     const char *name;
     const char *summary;
     const char *source;
+    /** How replicas add up what each of them coded: all_reduce where codes are linear, all_gather
+     *  where every replica needs every part. */
+    fr_op op;
     double (*sent_B)(const struct fr_codec_args *a);
     void (*encode)(const struct fr_codec_args *a, struct fr_codec_work *work);
     void (*decode)(const struct fr_codec_args *a, struct fr_codec_work *work);
-    /** Memory that the codec keeps between messages [B]. */
+    /** Memory that the codec keeps: what is sent and gathered, and between messages what was lost
+     *  [B]. */
     double (*kept_B)(const struct fr_codec_args *a);
 };
 

@@ -58,13 +58,15 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x)
     return ready_s < 0 ? -1 : ready_s + lag_s;
 }
 
-/* To decompress what a backward pass reads, or to compress what it sends. */
+/* To decompress what a backward pass reads, or to compress what it sends: of the first and the last
+ * virtual stage nothing. */
 static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
-    if (x->kind != FR_SLOT_BACKWARD || !w->codecs) return 0;
+    int32_t stages = w->p->args.stages, below = (i + stages - 1) % stages;
+    if (x->kind != FR_SLOT_BACKWARD || !w->codecs || stages == 1) return 0;
+    int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
     if (send)
-        return i > 0 && fr_pipeline_compressed(w->p, i - 1, x->micro) ? w->p->encode_s : 0;
-    bool reads = i < w->p->args.stages - 1 && fr_pipeline_compressed(w->p, i, x->micro);
-    return reads ? w->p->decode_s : 0;
+        return at > 0 && fr_pipeline_compressed(w->p, below, x->micro) ? w->p->encode_s : 0;
+    return at < last && fr_pipeline_compressed(w->p, i, x->micro) ? w->p->decode_s : 0;
 }
 
 /* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */

@@ -56,6 +56,8 @@ struct fr_stage {
     double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
     int32_t buckets;   /**< n of each chunk; 0: not overlapped */
     double bucket_s;   /**< b */
+    double coded_B; /**< buffer of the collective in which what is compressed of it travels */
+    double coded_s; /**< of gradient_s, that */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
     double gradient_B;
@@ -87,8 +89,9 @@ struct fr_pipeline {
     double small_message_B;    /**< the same, compressed */
     double codec_B;            /**< memory that compressing messages keeps */
     double gradient_B,
-        lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
-    double tp_B; /**< sent by one rank of the busiest stage in an iteration, over tp */
+        lossy_B;    /**< of all stages, uncompressed; and what of it is compressed */
+    double saved_B; /**< that a rank of each stage sends less for it, in all */
+    double tp_B;    /**< sent by one rank of the busiest stage in an iteration, over tp */
 };
 
 /** Does the backward message of @p micro across the boundary above stage @p i go compressed? */

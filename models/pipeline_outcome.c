@@ -21,11 +21,13 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
 static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     double m = p->args.micro_batches * (double)p->args.chunks, last = p->args.stages - 1,
            time_s = p->stage[i].gradient_codec_s;
-    bool all = p->scope == FR_SCOPE_ALL;
-    if (p->scope == FR_SCOPE_NONE) return time_s;
-    if (i < last) time_s += p->decode_s * (all ? m : fmin(m, last - i));
-    if (i > 0) time_s += p->encode_s * (all ? m : fmin(m, last - i + 1));
-    return time_s;
+    if (p->scope == FR_SCOPE_NONE || last == 0) return time_s;
+    if (p->scope == FR_SCOPE_EPILOGUE)
+        return time_s + p->decode_s * (i < last ? fmin(m, last - i) : 0) +
+               p->encode_s * (i > 0 ? fmin(m, last - i + 1) : 0);
+    double ends = p->args.micro_batches; /* whose last chunk reads none, or first sends none */
+    return time_s + p->decode_s * (i < last ? m : m - ends) +
+           p->encode_s * (i > 0 ? m : m - ends);
 }
 
 /* Compute and communication of one rank of stage @p i in an iteration; what is communicated
@@ -60,7 +62,8 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
 double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     double message_B = fmax(stage->message_B, stage->gathered_B);
-    return p->codec_B + stage->codec_B + stage->working_B +
+    double encoders = i > 0 ? p->args.chunks : p->args.chunks - 1; /* each with what it lost */
+    return encoders * p->codec_B + stage->codec_B + stage->working_B +
            (p->args.stages > 1 ? 2 * message_B : 0);
 }
 
@@ -105,16 +108,12 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
 /* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
  * than it saves, were all of it exposed. */
 static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) {
-    double codec_s = p->encode_s + p->decode_s, gradient_codec_s = 0, sent_B = 0;
-    for (int32_t i = 0; i < p->args.stages; i++) {
+    double codec_s = p->encode_s + p->decode_s, gradient_codec_s = 0;
+    for (int32_t i = 0; i < p->args.stages; i++)
         gradient_codec_s += p->stage[i].gradient_codec_s;
-        sent_B += p->stage[i].gradient_B;
-    }
-    double bus = fr_op_bus_factor(FR_OP_ALL_REDUCE, fr_plan_replicas(&out->plan));
     if (codec_s > 0)
         out->break_even_backward_B_per_s = (p->message_B - p->small_message_B) / codec_s;
-    if (gradient_codec_s > 0)
-        out->break_even_gradient_B_per_s = bus * (p->gradient_B - sent_B) / gradient_codec_s;
+    if (gradient_codec_s > 0) out->break_even_gradient_B_per_s = p->saved_B / gradient_codec_s;
 }
 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
@@ -124,7 +123,10 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
         gradient_B = fmax(
             gradient_B, fr_op_bus_factor(FR_OP_ALL_REDUCE, fr_plan_replicas(&out->plan)) *
                                 p->stage[i].gradient_B +
-                            fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B);
+                            fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B +
+                            fr_op_bus_factor(out->plan.compression.codec->op,
+                                             fr_plan_replicas(&out->plan)) *
+                                p->stage[i].coded_B);
     /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
     double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
     if (p->args.stages > 1)

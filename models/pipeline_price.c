@@ -1,8 +1,9 @@
-/* What a plan's stages cost: products, traffic, collectives and codecs of one rank a stage. */
+/* What a plan's stages cost: products, traffic, and collectives of one rank a stage. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/codec_price.h"
 #include "models/footprint.h"
 #include "models/pass_price.h"
 #include "models/pipeline_layers.h"
@@ -32,80 +33,15 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
                                     plan->order};
     if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
-    const struct fr_plan_compression *c = &plan->compression;
-    if ((fr_plan_compresses(plan) && !job->workload.transformer.layers) ||
-        c->gradient_stages > plan->pp || (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1))
-        reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (job->workload.n_layers) return reasons | fr_pipeline_layers_check(job, plan);
     if (!job->workload.transformer.layers)
         return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
     if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
-    if (plan->method != &fr_method_tensor && fr_plan_compresses(plan))
-        reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);
     return reasons;
-}
-
-/* ---- codecs -------------------------------------------------------------------------------- */
-
-static double codec_s(const struct fr_job *job, const struct fr_compression *codec,
-                      const struct fr_codec_args *a, bool encode, bool decode,
-                      double working_set_B, uint32_t *extrapolated) {
-    struct fr_codec_work work = {0};
-    bool outside = false;
-    if (encode) codec->encode(a, &work);
-    if (decode) codec->decode(a, &work);
-    double time_s = fr_codec_time_s(&job->cluster.device, job->workload.dtype, &work,
-                                    working_set_B, &outside);
-    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-    return time_s;
-}
-
-/* What one rank sends to the stage before is a matrix of b s / t rows (scatter-gather) by h. */
-static void price_backward_codec(const struct fr_job *job, const struct fr_plan *plan,
-                                 struct fr_pipeline *p, uint32_t *extrapolated) {
-    const struct fr_plan_compression *c = &plan->compression;
-    const struct fr_transformer *t = &job->workload.transformer;
-    double micro = (double)(fr_plan_micro_batch(plan));
-    struct fr_codec_args a = {micro * (double)t->sequence / (double)plan->tp, (double)t->hidden,
-                              (double)c->backward_rank, fr_dtype_size_B(job->workload.dtype),
-                              c->lazy_error};
-    p->scope = c->scope;
-    p->small_message_B = fmin(c->codec->sent_B(&a), p->message_B);
-    if (c->scope == FR_SCOPE_NONE || plan->pp == 1) return;
-    p->encode_s = codec_s(job, c->codec, &a, true, false, 0, extrapolated);
-    p->decode_s = codec_s(job, c->codec, &a, false, true, 0, extrapolated);
-    p->codec_B = c->codec->kept_B(&a);
-}
-
-/* The matrices of a stage's layers on one rank go compressed one by one; biases, norms and the
- * embedding do not.  PowerSGD all-reduces P, then Q: their bytes together are priced as one. */
-static void price_gradient_codec(const struct fr_job *job, const struct fr_plan *plan,
-                                 int32_t i, double all_B, double working_set_B,
-                                 struct fr_pipeline *p, uint32_t *extrapolated) {
-    const struct fr_plan_compression *c = &plan->compression;
-    double value_B = fr_dtype_size_B(job->workload.gradient_dtype), whole_B = 0, sent_B = 0;
-    struct fr_codec_args shapes[8];
-    int n = fr_transformer_matrices(&job->workload.transformer, plan->tp, shapes, 8);
-    double layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
-    if (i >= c->gradient_stages || plan->dp == 1) return;
-    for (int k = 0; k < n; k++) {
-        shapes[k].rank = (double)c->gradient_rank;
-        shapes[k].value_B = value_B;
-        shapes[k].residual = true;
-        double matrix_B = shapes[k].m * shapes[k].n * value_B,
-               small_B = c->codec->sent_B(&shapes[k]);
-        if (small_B >= matrix_B) continue; /* a rank too high to help leaves it as it is */
-        whole_B += layers * matrix_B;
-        sent_B += layers * small_B;
-        p->stage[i].gradient_codec_s += layers * codec_s(job, c->codec, &shapes[k], true, true,
-                                                         working_set_B, extrapolated);
-        p->stage[i].codec_B += layers * c->codec->kept_B(&shapes[k]);
-    }
-    p->stage[i].gradient_B = all_B - whole_B + sent_B;
-    p->lossy_B += whole_B;
 }
 
 /* ---- pricing stages ---------------------------------------------------------------------- */
@@ -141,8 +77,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     p->gradient_B += stage->gradient_B + stage->common_B;
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
-    price_gradient_codec(job, plan, i, stage->gradient_B, fr_footprint_update_B(&footprint), p,
-                         extrapolated);
+    fr_codec_price_gradients(job, plan, i, fr_footprint_update_B(&footprint), p, extrapolated);
     stage->optimizer_s =
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
                              work.parameters_rank * fr_workload_update_B(&job->workload),
@@ -207,13 +142,13 @@ static double reduce_s(const struct fr_job *job, const struct fr_seats *seats,
     return time_s;
 }
 
-/* What goes compressed is all-reduced after the codec has seen all of it. */
+/* What goes compressed travels after the codec has seen all of it, besides what goes whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            const struct fr_seats *seats, struct fr_stage *stage,
                            uint32_t *extrapolated) {
     double chunks = (double)plan->chunks;
     double chunk_B = (stage->gradient_B + stage->common_B) / chunks, parts = 1;
-    if (chunk_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
+    if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
     if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
         parts = chunks * stage->buckets;
@@ -221,7 +156,11 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
         return;
     double part_s = reduce_s(job, seats, stage, parts, extrapolated);
     if (stage->buckets) stage->bucket_s = part_s;
-    stage->gradient_s = parts * part_s;
+    if (stage->coded_B > 0)
+        stage->coded_s =
+            fr_cluster_comm_s(&job->cluster, plan->compression.codec->op,
+                              &seats->axis[FR_MESH_DP], stage->coded_B, extrapolated);
+    stage->gradient_s = parts * part_s + stage->coded_s;
 }
 
 static void divide(const struct fr_job *job, const struct fr_plan *plan,
@@ -251,7 +190,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
         if (transformer) divide(job, plan, seats, i, &p->stage[i], extrapolated);
     }
-    if (transformer) price_backward_codec(job, plan, p, extrapolated);
+    if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {
         struct fr_stage *stage = &p->stage[i];
         stage->message_s =

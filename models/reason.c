@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "models/pipeline.h"
+#include "models/codec_price.h"
 #include "models/report.h"
 #include "models/seats.h"
 
@@ -129,12 +129,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
             out->lossy_gradient, out->lossy_backward);
         break;
     case FR_REASON_COMPRESSION:
-        fr_text_addf(
-            text,
-            "compression is priced for transformers with method tensor, with one chunk a "
-            "stage for the "
-            "epilogue, and for at most pp = %" PRId64 " stages' gradients",
-            plan->pp);
+        fr_text_addf(text, "%s (zero = %" PRId64 ", pp = %" PRId64 ")",
+                     fr_codec_refused(job, plan), plan->zero, plan->pp);
         break;
     case FR_REASON_SIZE:
         fr_text_addf(text, "the pipeline has too many passes to go through one by one");

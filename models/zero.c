@@ -20,7 +20,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     stage->optimizer_s /= (double)replicas->n_ranks;
     if (plan->zero == 1) { /* gradients as they were, at half the bytes, then the parameters */
         double whole_s = stage->gradient_s;
-        stage->gradient_s = scatter_s;
+        stage->gradient_s = scatter_s + stage->coded_s;
         if (whole_s > 0) stage->bucket_s *= scatter_s / whole_s;
     } else {
         stage->gradient_s = stage->bucket_s = 0;

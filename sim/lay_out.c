@@ -100,8 +100,11 @@ static int32_t add_parts(struct fr_builder *b, int32_t r, const struct fr_slot *
 static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot,
                         int32_t input) {
     struct fr_rank *rank = &b->ranks[r];
-    bool backward = slot->kind == FR_SLOT_BACKWARD;
-    if (backward && r < b->p->args.stages - 1 && fr_pipeline_compressed(b->p, r, slot->micro)) {
+    int32_t stages = b->p->args.stages, below = (r + stages - 1) % stages;
+    int64_t at = virtual_stage(b, r, slot->chunk),
+            last = (int64_t)stages * b->p->args.chunks - 1;
+    bool backward = slot->kind == FR_SLOT_BACKWARD && stages > 1;
+    if (backward && at < last && fr_pipeline_compressed(b->p, r, slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_DECOMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, rank->last_compute);
         fr_program_wait(b->program, task, input);
@@ -114,7 +117,7 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
     if (!parts) fr_program_wait(b->program, pass, rank->last_compute);
     if (!parts) fr_program_wait(b->program, pass, input);
     rank->last_compute = pass;
-    if (backward && r > 0 && fr_pipeline_compressed(b->p, r - 1, slot->micro)) {
+    if (backward && at > 0 && fr_pipeline_compressed(b->p, below, slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_COMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, pass);
         rank->last_compute = task;
@@ -258,7 +261,7 @@ static void add_finish(struct fr_builder *b) {
     }
     if (b->p->embedding_s > 0 && last > 0) {
         int32_t task = fr_builder_add(b, FR_TASK_EMBEDDING, 0, 0, last, NULL);
-        /* The first stage compresses nothing, so its last bucket comes after its last pass. */
+        /* The first stage's last pass sends nothing to compress: its last bucket comes after it. */
         bool buckets = b->ranks[0].last_collective >= 0;
         fr_program_wait(b->program, task,
                         buckets ? b->ranks[0].last_collective : b->ranks[0].last_compute);

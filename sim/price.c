@@ -44,7 +44,8 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
     case FR_TASK_GRADIENT:
         part_s[FR_PRICE_GRADIENTS] = class->part ? stage->bucket_s : stage->gradient_s;
         part_s[FR_PRICE_CODEC] = stage->gradient_codec_s;
-        price->size_B = class->part ? stage->gradient_B * share : stage->gradient_B;
+        price->size_B =
+            class->part ? stage->gradient_B * share : stage->gradient_B + stage->coded_B;
         break;
     case FR_TASK_COMPRESS:
         part_s[FR_PRICE_CODEC] = p->encode_s;

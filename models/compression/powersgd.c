@@ -45,6 +45,7 @@ const struct fr_compression fr_compression_powersgd = {
     .source = "Vogels, Karimireddy, Jaggi, PowerSGD, NeurIPS 2019; Song et al., Optimus-CC: "
               "Efficient Large NLP Model Training with 3D Parallelism Aware Communication "
               "Compression, 2023, section 8",
+    .op = FR_OP_ALL_REDUCE,
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,

@@ -1,6 +1,10 @@
 /* Top-k: the (m + n) r largest values of an m x n matrix with their indices, so that a rank
  * means as many values as with PowerSGD.  Selection by a radix sort of the magnitudes: four
- * passes over the matrix, read and written. */
+ * passes over the matrix, read and written.
+ *
+ * Replicas keep different values, so a sum has up to D times as many: everyone gathers all D parts and
+ * adds them up in a cleared matrix, one scattered addition of all (values and indices read, sums read
+ * and written in their place). */
 #include <math.h>
 
 #include "models/compression.h"
@@ -21,11 +25,11 @@ static void encode(const struct fr_codec_args *a, struct fr_codec_work *work) {
 
 static void decode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     work->kernels += 2;
-    work->moved_B += a->m * a->n * a->value_B + 2 * sent_B(a);
+    work->moved_B += a->m * a->n * a->value_B + 2 * a->parts * sent_B(a);
 }
 
 static double kept_B(const struct fr_codec_args *a) {
-    return sent_B(a) + (a->residual ? a->m * a->n * a->value_B : 0);
+    return a->parts * sent_B(a) + (a->residual ? a->m * a->n * a->value_B : 0);
 }
 
 const struct fr_compression fr_compression_topk = {
@@ -33,6 +37,7 @@ const struct fr_compression fr_compression_topk = {
     .summary = "the (m + n) r largest values with their indices",
     .source = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
               "Aware Communication Compression, 2023, section 2.3",
+    .op = FR_OP_ALL_GATHER,
     .sent_B = sent_B,
     .encode = encode,
     .decode = decode,

@@ -52,6 +52,9 @@ a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradie
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=4 compression.gradient.rank=32
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=2 compression.codec=topk
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=1 cluster.levels.1.shared_by=1
+a100-hdr gpt-8.3b tp=8 pp=4 dp=2 cp=2 micro_batch=8 recompute=full compression.gradient.stages=4 compression.backward.scope=all zero=1
+a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=4 compression.codec=topk compression.gradient.rank=8 schedule=interleaved chunks=2 compression.backward.scope=all
+a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=4 zero=2
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 schedule=interleaved chunks=2 recompute=full
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 schedule=zero-bubble recompute=selective
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 schedule=gpipe recompute=full

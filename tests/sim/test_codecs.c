@@ -1,0 +1,488 @@
+/* What compression costs and saves where it meets another axis: each number here is worked out from the
+ * shapes, on a machine of round numbers; the pairs are listed in docs/compositions.md. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/file.h"
+#include "models/codec_price.h"
+#include "models/cost.h"
+#include "models/report.h"
+#include "sim/run.h"
+#include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
+
+/* Products at 1 TFLOP/s, 2 of 16 bits and 4 of 8, memory at 1 TB/s, a kernel in 1 us; one network of
+ * 1 us and 10 GB/s a rank, on which all collectives are rings. */
+#define RING(op) "cluster.collectives." op "={\"form\": \"algorithm\", \"name\": \"ring\"}"
+static const char *const machine[] = {
+    "cluster.device.gemm={\"fp32\": {\"peak\": \"1 TFLOP/s\", \"half_dim\": 0}, \"bf16\": "
+    "{\"peak\": "
+    "\"2 TFLOP/s\", \"half_dim\": 0}, \"fp8\": {\"peak\": \"4 TFLOP/s\", \"half_dim\": 0}}",
+    "cluster.device.memory_bandwidth=1 TB/s",
+    "cluster.device.launch=1 us",
+    "cluster.levels=[{\"name\": \"all\", \"ranks\": 1024, \"latency\": \"1 us\", "
+    "\"bandwidth\": "
+    "\"10 GB/s\"}]",
+    RING("all_reduce"),
+    RING("all_gather"),
+    RING("reduce_scatter"),
+    "model.layers=4",
+    "model.hidden=64",
+    "model.heads=4",
+    "model.ffn=256",
+    "model.sequence=32",
+    "model.vocabulary=1000",
+    "global_batch=32"};
+enum { MACHINE = sizeof machine / sizeof *machine };
+static const double peak = 1e12, moved = 1e12, launch_s = 1e-6, alpha_s = 1e-6, rate = 10e9;
+static const double h = 64, f = 256, s = 32;
+
+static void load(struct fr_job *job, const char *const *more) {
+    const char *sets[32];
+    int n = MACHINE;
+    memcpy(sets, machine, sizeof machine);
+    for (int i = 0; more[i]; i++) sets[n++] = more[i];
+    sets[n] = NULL;
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, job);
+}
+#define LOAD(job, ...) load(job, (const char *const[]){__VA_ARGS__, NULL})
+
+static struct fr_pipeline pipeline_of(const struct fr_job *job) {
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    assert_int_equal(fr_pipeline_check(job, &job->plan) & FR_BECAUSE(FR_REASON_COMPRESSION), 0);
+    assert_int_equal(fr_pipeline_make(job, &job->plan, &p, &extrapolated, NULL), FR_OK);
+    return p;
+}
+
+static struct fr_outcome outcome_of(const struct fr_job *job) {
+    struct fr_outcome out;
+    fr_cost(job, &job->plan, &out);
+    assert_int_equal(out.reasons, 0);
+    return out;
+}
+
+/* ---- codecs, by hand ---------------------------------------------------------------------------- */
+
+/* P = M Q and Q = M^T P, 2 m n r flop each; the columns of P made orthogonal, six kernels each, column j
+ * read and written for each before it; with a residual M - P Q^T and five passes over M. */
+static double powersgd_encode_s(double m, double n, double r, double v, bool residual) {
+    double flop = (residual ? 3 : 2) * 2 * m * n * r, kernels = 2 + 6 * r + (residual ? 2 : 0);
+    double bytes = m * r * (r + 1) * v + (residual ? 5 * m * n * v : 0);
+    return flop / peak + bytes / moved + kernels * launch_s;
+}
+static double powersgd_decode_s(double m, double n, double r) {
+    return 2 * m * n * r / peak + launch_s;
+}
+/* Four passes of a radix sort over values and indices, read and written, two kernels each; the k kept
+ * ones read and written; a matrix cleared and `parts` times k added in their places. */
+static double topk_encode_s(double m, double n, double k, double v, bool residual) {
+    double bytes = 8 * m * n * (v + 4) + 2 * k * (v + 4) + (residual ? 5 * m * n * v : 0);
+    return bytes / moved + (residual ? 12 : 10) * launch_s;
+}
+static double topk_decode_s(double m, double n, double k, double v, double parts) {
+    return (m * n * v + 2 * parts * k * (v + 4)) / moved + 2 * launch_s;
+}
+
+static double ring_gather_s(double p, double n_B) {
+    return (p - 1) * (alpha_s + n_B / p / rate);
+}
+static double ring_reduce_s(double p, double n_B) { return 2 * ring_gather_s(p, n_B); }
+
+/* Weight matrices of a layer on one of t ranks. */
+static void matrices(double t, double out[4][2]) {
+    const double shape[4][2] = {{3 * h / t, h}, {h, h / t}, {f / t, h}, {h, f / t}};
+    memcpy(out, shape, sizeof shape);
+}
+
+/* ---- messages ----------------------------------------------------------------------------------- */
+
+/* Two samples of 32 tokens over cp 2 and tp 2: 16 rows of 64 values, and with sequences whole 32. */
+static void messages_over_the_sequence(void **state) {
+    (void)state;
+    for (int cp = 1; cp <= 2; cp++)
+        for (int lazy = 0; lazy < 2; lazy++) {
+            struct fr_job job;
+            LOAD(&job, "pp=2", "tp=2", "micro_batch=2", cp == 2 ? "cp=2" : "cp=1",
+                 "compression.backward.scope=all", "compression.backward.rank=4",
+                 lazy ? "compression.backward.lazy_error=true"
+                      : "compression.backward.lazy_error=false");
+            struct fr_pipeline p = pipeline_of(&job);
+            double m = 2 * s / cp / 2;
+            FR_NEAR(p.message_B, m * h * 4, 1e-12);
+            FR_NEAR(p.small_message_B, (m + h) * 4 * 4, 1e-12);
+            FR_NEAR(p.encode_s, powersgd_encode_s(m, h, 4, 4, lazy), 1e-12);
+            FR_NEAR(p.decode_s, powersgd_decode_s(m, h, 4), 1e-12);
+            FR_NEAR(p.codec_B, (m + h) * 4 * 4 + (lazy ? m * h * 4 : 0), 1e-12);
+            /* Only the second stage sends gradients down, and keeps something for it. */
+            FR_NEAR(fr_pipeline_buffers_B(&p, 1) - fr_pipeline_buffers_B(&p, 0) -
+                        p.stage[1].working_B + p.stage[0].working_B,
+                    p.codec_B, 1e-9);
+            double break_even = (p.message_B - p.small_message_B) / (p.encode_s + p.decode_s);
+            FR_NEAR(outcome_of(&job).break_even_backward_B_per_s, break_even, 1e-12);
+            fr_pipeline_free(&p);
+            fr_job_free(&job);
+        }
+}
+
+/* Between products fp8 training has 16 bits: message and codec count two bytes a value, and the codec's
+ * products run at the rate of 16 bits, 2 TFLOP/s. */
+static void messages_of_eight_bits(void **state) {
+    struct fr_job job;
+    (void)state;
+    LOAD(&job, "pp=2", "micro_batch=1", "model.dtype=fp8", "compression.backward.scope=all",
+         "compression.backward.rank=4", "compression.backward.lazy_error=false");
+    struct fr_pipeline p = pipeline_of(&job);
+    FR_NEAR(p.message_B, s * h * 2, 1e-12);
+    FR_NEAR(p.small_message_B, (s + h) * 4 * 2, 1e-12);
+    FR_NEAR(p.encode_s,
+            2 * 2 * s * h * 4 / (2 * peak) + s * 4 * 5 * 2 / moved + (2 + 6 * 4) * launch_s,
+            1e-12);
+    FR_NEAR(p.decode_s, 2 * s * h * 4 / (2 * peak) + launch_s, 1e-12);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* Of 32 x 64 values rank 21 sends 96 * 21 = 2016 of 2048, rank 22 would send 2112: then messages go
+ * whole, at no codec's cost, and nothing is lost. */
+static void a_rank_too_high_for_messages(void **state) {
+    struct fr_job job;
+    struct fr_outcome plain, out;
+    (void)state;
+    LOAD(&job, "pp=2", "micro_batch=1");
+    plain = outcome_of(&job);
+    fr_job_free(&job);
+    LOAD(&job, "pp=2", "micro_batch=1", "compression.backward.scope=all",
+         "compression.backward.rank=21");
+    out = outcome_of(&job);
+    FR_NEAR(out.lossy_backward, 1, 1e-12);
+    assert_true(out.time_s > plain.time_s); /* launches cost more than such a message saves */
+    fr_job_free(&job);
+    LOAD(&job, "pp=2", "micro_batch=1", "compression.backward.scope=all",
+         "compression.backward.rank=22");
+    out = outcome_of(&job);
+    FR_NEAR(out.time_s, plain.time_s, 1e-15);
+    FR_NEAR(out.energy_J, plain.energy_J, 1e-15);
+    FR_NEAR(out.memory_peak_B, plain.memory_peak_B, 1e-15);
+    assert_true(out.lossy_backward == 0 && out.break_even_backward_B_per_s == 0);
+    fr_job_free(&job);
+}
+
+/* Interleaved, P v virtual stages pass m gradients down each of the P v - 1 boundaries, those from the
+ * first rank's later chunks to the last rank among them; both engines agree. */
+static void messages_of_chunks(void **state) {
+    (void)state;
+    for (int chunks = 1; chunks <= 2; chunks++) {
+        struct fr_job job;
+        struct fr_program program;
+        struct fr_simulation event;
+        int64_t encoded = 0, decoded = 0, small = 0, at_ends[2] = {0};
+        LOAD(&job, "pp=2", "micro_batch=4",
+             chunks == 2 ? "schedule=interleaved" : "schedule=1f1b",
+             chunks == 2 ? "chunks=2" : "chunks=1", "compression.backward.scope=all",
+             "compression.backward.rank=4");
+        struct fr_pipeline p = pipeline_of(&job);
+        assert_int_equal(fr_program_make(&p, &program, NULL), FR_OK);
+        for (int64_t t = 0; t < program.n_tasks; t++) {
+            fr_task_kind kind = program.classes[program.tasks[t].class_id].kind;
+            encoded += kind == FR_TASK_COMPRESS;
+            decoded += kind == FR_TASK_DECOMPRESS;
+            small += kind == FR_TASK_COMPRESSED_MESSAGE;
+            if (kind == FR_TASK_COMPRESS) at_ends[program.tasks[t].rank]++;
+        }
+        assert_int_equal(small, (2 * chunks - 1) * 8);
+        assert_int_equal(encoded, small);
+        assert_int_equal(decoded, small);
+        assert_int_equal(at_ends[0], (chunks - 1) * 8);
+        struct fr_outcome closed = outcome_of(&job);
+        assert_int_equal(fr_simulate(&job, &job.plan, NULL, &event, NULL), FR_OK);
+        FR_NEAR(event.outcome.time_s, closed.time_s, 1e-12);
+        FR_NEAR(event.outcome.energy_J, closed.energy_J, 1e-12);
+        FR_NEAR(fr_pipeline_buffers_B(&p, 0) - p.stage[0].working_B - 2 * p.message_B,
+                (chunks - 1) * p.codec_B, 1e-9);
+        fr_simulation_free(&event);
+        fr_program_free(&program);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
+/* ---- gradients ---------------------------------------------------------------------------------- */
+
+/* What a stage of so many layers codes, by hand: bytes of one replica's codes, work, memory and the
+ * gradient bytes they stand for. */
+struct coded {
+    double whole_B, sent_B, work_s, kept_B;
+};
+
+static struct coded coded_of(double layers, double t, double r, bool sparse, double replicas) {
+    double shape[4][2], v = 4;
+    struct coded sum = {0};
+    matrices(t, shape);
+    for (int k = 0; k < 4; k++) {
+        double m = shape[k][0], n = shape[k][1], kept = fmin((m + n) * r, m * n);
+        double parts = sparse ? replicas : 1,
+               sent_B = sparse ? kept * (v + 4) : (m + n) * r * v;
+        if (parts * sent_B * (sparse ? 1 : 2) >= 2 * m * n * v) continue;
+        sum.whole_B += layers * m * n * v;
+        sum.sent_B += layers * sent_B;
+        sum.work_s +=
+            layers *
+            (sparse ? topk_encode_s(m, n, kept, v, true) + topk_decode_s(m, n, kept, v, parts)
+                    : powersgd_encode_s(m, n, r, v, true) + powersgd_decode_s(m, n, r));
+        sum.kept_B += layers * (parts * sent_B + m * n * v);
+    }
+    return sum;
+}
+
+/* PowerSGD's factors are all-reduced over dp cp replicas whichever of the two there are, beside what goes
+ * whole. */
+static void factors_over_all_replicas(void **state) {
+    static const char *const meshes[][2] = {
+        {"dp=4", "cp=1"}, {"dp=2", "cp=2"}, {"dp=1", "cp=4"}};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        struct fr_job plain, job;
+        LOAD(&plain, meshes[k][0], meshes[k][1], "tp=2");
+        LOAD(&job, meshes[k][0], meshes[k][1], "tp=2", "compression.gradient.stages=1",
+             "compression.gradient.rank=4");
+        struct fr_pipeline whole = pipeline_of(&plain), p = pipeline_of(&job);
+        struct coded want = coded_of(4, 2, 4, false, 4);
+        const struct fr_stage *stage = &p.stage[0];
+        FR_NEAR(stage->coded_B, want.sent_B, 1e-12);
+        FR_NEAR(stage->gradient_B, whole.stage[0].gradient_B - want.whole_B, 1e-12);
+        FR_NEAR(stage->gradient_codec_s, want.work_s, 1e-12);
+        FR_NEAR(stage->codec_B, want.kept_B, 1e-12);
+        FR_NEAR(stage->gradient_s,
+                ring_reduce_s(4, stage->gradient_B) + ring_reduce_s(4, want.sent_B), 1e-12);
+        struct fr_outcome out = outcome_of(&job), before = outcome_of(&plain);
+        FR_NEAR(out.lossy_gradient, want.whole_B / whole.stage[0].gradient_B, 1e-12);
+        FR_NEAR(out.break_even_gradient_B_per_s,
+                2 * 3 / 4.0 * (want.whole_B - want.sent_B) / want.work_s, 1e-12);
+        FR_NEAR(before.sent_dp_B - out.sent_dp_B, 1.5 * (want.whole_B - want.sent_B), 1e-12);
+        fr_pipeline_free(&whole);
+        fr_pipeline_free(&p);
+        fr_job_free(&plain);
+        fr_job_free(&job);
+    }
+}
+
+/* Top-k: every replica gathers all D parts, D k values and indices, (D - 1) / D of which it has not, and
+ * adds them up; at some D whole gradients are less. */
+static void sparse_parts_grow_with_replicas(void **state) {
+    static const char *const replicas[] = {"dp=2", "dp=4", "dp=8", "dp=16"};
+    double before_B = 0;
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        double D = 2 << k;
+        struct fr_job job;
+        LOAD(&job, replicas[k], "compression.codec=topk", "compression.gradient.stages=1",
+             "compression.gradient.rank=2");
+        struct fr_pipeline p = pipeline_of(&job);
+        struct coded want = coded_of(4, 1, 2, true, D);
+        const struct fr_stage *stage = &p.stage[0];
+        FR_NEAR(stage->coded_B, D * want.sent_B, 1e-12);
+        FR_NEAR(stage->gradient_codec_s, want.work_s, 1e-12);
+        FR_NEAR(stage->codec_B, want.kept_B, 1e-12);
+        FR_NEAR(stage->gradient_s,
+                ring_reduce_s(D, stage->gradient_B) + ring_gather_s(D, D * want.sent_B), 1e-12);
+        struct fr_outcome out = outcome_of(&job);
+        double saved_B = 2 * (D - 1) / D * want.whole_B - (D - 1) * want.sent_B;
+        FR_NEAR(out.break_even_gradient_B_per_s, saved_B / want.work_s, 1e-12);
+        FR_NEAR(out.sent_dp_B, 2 * (D - 1) / D * stage->gradient_B + (D - 1) * want.sent_B,
+                1e-12);
+        if (k < 3) assert_true(stage->coded_B > 1.99 * before_B);
+        before_B = stage->coded_B;
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+    /* 32 replicas' parts of a 64 x 64 matrix, 256 values each of 8 B, are more than twice the matrix. */
+    struct fr_job job;
+    LOAD(&job, "dp=32", "compression.codec=topk", "compression.gradient.stages=1",
+         "compression.gradient.rank=64");
+    struct fr_outcome out = outcome_of(&job);
+    assert_true(out.lossy_gradient == 0 && out.break_even_gradient_B_per_s == 0 &&
+                out.part_s[FR_PART_COMPRESSION] == 0);
+    fr_job_free(&job);
+}
+
+/* Of the four matrices of a layer rank 40 shrinks those of 192 or 256 x 64 alone: (64 + 64) 40 values are
+ * more than 64 x 64. */
+static void ranks_that_do_not_help(void **state) {
+    struct fr_job job;
+    (void)state;
+    LOAD(&job, "dp=2", "compression.gradient.stages=1", "compression.gradient.rank=40");
+    struct fr_pipeline p = pipeline_of(&job);
+    double sizes = (192 + 64) + (256 + 64) + (64 + 256), whole = 192 * 64 + 2 * 256 * 64;
+    FR_NEAR(p.stage[0].coded_B, 4 * sizes * 40 * 4, 1e-12);
+    FR_NEAR(p.lossy_B, 4 * whole * 4, 1e-12);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+    LOAD(&job, "dp=2", "compression.gradient.stages=1", "compression.gradient.rank=64");
+    struct fr_outcome out = outcome_of(&job);
+    assert_true(out.lossy_gradient == 0 && out.part_s[FR_PART_COMPRESSION] == 0);
+    fr_job_free(&job);
+}
+
+/* zero 1: what goes whole is scattered, the factors travel as without, and the updated parameters are
+ * gathered. */
+static void factors_beside_a_distributed_optimiser(void **state) {
+    struct fr_job none, job;
+    (void)state;
+    LOAD(&none, "dp=4", "zero=1");
+    LOAD(&job, "dp=4", "zero=1", "compression.gradient.stages=1",
+         "compression.gradient.rank=4");
+    struct fr_pipeline plain = pipeline_of(&none), p = pipeline_of(&job);
+    struct coded want = coded_of(4, 1, 4, false, 4);
+    const double whole_B = plain.stage[0].gradient_B, layers = 4;
+    /* Layer by layer, as they are scattered. */
+    FR_NEAR(plain.stage[0].gradient_s, layers * ring_gather_s(4, whole_B / layers), 1e-12);
+    FR_NEAR(p.stage[0].gradient_s,
+            layers * ring_gather_s(4, (whole_B - want.whole_B) / layers) +
+                ring_reduce_s(4, want.sent_B),
+            1e-12);
+    FR_NEAR(p.stage[0].optimizer_s, plain.stage[0].optimizer_s, 1e-12);
+    fr_pipeline_free(&plain);
+    fr_pipeline_free(&p);
+    fr_job_free(&none);
+    fr_job_free(&job);
+}
+
+/* Buckets are for stages whose gradients go whole: a codec sees all of its stage's first. */
+static void buckets_of_other_stages(void **state) {
+    struct fr_job job;
+    struct fr_simulation event;
+    (void)state;
+    LOAD(&job, "dp=4", "pp=2", "micro_batch=1", "overlap=gradient", "bucket=64KiB",
+         "compression.gradient.stages=1", "compression.gradient.rank=4");
+    struct fr_pipeline p = pipeline_of(&job);
+    assert_int_equal(p.stage[0].buckets, 0);
+    FR_NEAR(p.stage[1].buckets, ceil(p.stage[1].gradient_B / 65536), 1e-12);
+    FR_NEAR(p.stage[0].coded_s, ring_reduce_s(4, coded_of(2, 1, 4, false, 4).sent_B), 1e-12);
+    assert_true(p.stage[1].coded_B == 0 && p.stage[1].gradient_codec_s == 0);
+    assert_int_equal(fr_simulate(&job, &job.plan, NULL, &event, NULL), FR_OK);
+    FR_NEAR(event.outcome.time_s, outcome_of(&job).time_s, 1e-12);
+    fr_simulation_free(&event);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* ---- every pair ---------------------------------------------------------------------------------- */
+
+#define MESSAGES "compression.backward.scope=all", "compression.backward.rank=4"
+#define FACTORS "compression.gradient.stages=1", "compression.gradient.rank=4"
+#define SPARSE FACTORS, "compression.codec=topk"
+#define FUSED "compression.embedding=fused"
+
+/* Rows and columns of the table in docs/compositions.md. */
+static const struct {
+    const char *axis, *model, *sets[6];
+} axes[] = {
+    {"dp", "gpt-8.3b", {"dp=2"}},
+    {"tp", "gpt-8.3b", {"dp=2", "tp=2"}},
+    {"sequence_parallel", "gpt-8.3b", {"dp=2", "tp=2", "sequence_parallel=true"}},
+    {"cp", "gpt-8.3b", {"dp=1", "cp=2"}},
+    {"zero 1", "gpt-8.3b", {"dp=2", "zero=1"}},
+    {"zero 2", "gpt-8.3b", {"dp=2", "zero=2"}},
+    {"zero 3", "gpt-8.3b", {"dp=2", "zero=3"}},
+    {"overlap", "gpt-8.3b", {"dp=2", "overlap=gradient"}},
+    {"recompute", "gpt-8.3b", {"dp=2", "recompute=full"}},
+    {"zero-bubble", "gpt-8.3b", {"dp=2", "schedule=zero-bubble"}},
+    {"interleaved", "gpt-8.3b", {"dp=2", "schedule=interleaved", "chunks=2"}},
+    {"placement", "gpt-8.3b", {"dp=2", "tp=2", "placement=by-axis:pp-dp-tp"}},
+    {"experts", "gpt-8.3b", {"dp=2", "ep=2", "model.experts=4", "model.expert_ffn=64"}},
+    {"fp8", "gpt-8.3b", {"dp=2", "model.dtype=fp8"}},
+};
+static const struct {
+    const char *sets[4];
+} columns[] = {{{MESSAGES}}, {{FACTORS}}, {{SPARSE}}, {{FUSED}}};
+
+static void priced_alike(const struct fr_job *job, const char *axis, int column) {
+    struct fr_outcome closed = outcome_of(job);
+    struct fr_simulation event;
+    assert_int_equal(fr_simulate(job, &job->plan, NULL, &event, NULL), FR_OK);
+    FR_TRUE(fabs(event.outcome.time_s - closed.time_s) <= 1e-12 * closed.time_s &&
+                fabs(event.outcome.energy_J - closed.energy_J) <= 1e-9 * closed.energy_J,
+            "%s, column %d: closed %.15g s, event %.15g s", axis, column, closed.time_s,
+            event.outcome.time_s);
+    bool lossy = closed.lossy_gradient + closed.lossy_backward > 0;
+    FR_TRUE(lossy == (column < 3), "%s, column %d: lossy %g %g", axis, column,
+            closed.lossy_gradient, closed.lossy_backward);
+    fr_simulation_free(&event);
+}
+
+static void every_pair(void **state) {
+    char *docs = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
+                                  &length, NULL),
+                     FR_OK);
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
+        struct fr_text row = {0};
+        fr_text_addf(&row, "| %s |", axes[k].axis);
+        for (int c = 0; c < 4; c++) {
+            struct fr_job job;
+            struct fr_outcome out;
+            const char *sets[16] = {"pp=2", "micro_batch=2"};
+            int n = 2;
+            for (int i = 0; i < 6 && axes[k].sets[i]; i++) sets[n++] = axes[k].sets[i];
+            for (int i = 0; i < 4 && columns[c].sets[i]; i++) sets[n++] = columns[c].sets[i];
+            load(&job, sets);
+            fr_cost(&job, &job.plan, &out);
+            if (out.reasons == 0) priced_alike(&job, axes[k].axis, c);
+            fr_text_addf(&row, " %s |", out.reasons ? "refused" : "priced");
+            const char *why = fr_codec_refused(&job, &job.plan);
+            FR_TRUE((out.reasons != 0) == (why != NULL), "%s, column %d: reasons %x",
+                    axes[k].axis, c, (unsigned)out.reasons);
+            if (why) { /* the reason that is printed says it */
+                struct fr_text text = {0};
+                fr_report_reason(&job, &out, FR_REASON_COMPRESSION, &text);
+                FR_TRUE(strstr(fr_text_get(&text), why) != NULL, "%s", fr_text_get(&text));
+                fr_text_free(&text);
+            }
+            fr_job_free(&job);
+        }
+        FR_TRUE(strstr(docs, fr_text_get(&row)) != NULL, "docs/compositions.md lacks\n%s",
+                fr_text_get(&row));
+        fr_text_free(&row);
+    }
+    free(docs);
+}
+
+static void refuses(const char *part, const char *const *sets) {
+    struct fr_job job;
+    load(&job, sets);
+    const char *why = fr_codec_refused(&job, &job.plan);
+    FR_TRUE(why && strstr(why, part), "%s: \"%s\"", part, why ? why : "priced");
+    assert_true(fr_pipeline_check(&job, &job.plan) & FR_BECAUSE(FR_REASON_COMPRESSION));
+    fr_job_free(&job);
+}
+#define REFUSES(part, ...) refuses(part, (const char *const[]){__VA_ARGS__, NULL})
+
+static void what_has_no_price(void **state) {
+    (void)state;
+    REFUSES("one replica", FACTORS);
+    REFUSES("more than the plan has stages", "dp=2", "compression.gradient.stages=2");
+    REFUSES("every micro-batch", "dp=2", "zero=2", FACTORS);
+    REFUSES("every micro-batch", "dp=2", "pp=2", "zero=3", FUSED);
+    REFUSES("one chunk", "pp=2", "micro_batch=4", "schedule=interleaved", "chunks=2",
+            "compression.backward.scope=epilogue");
+    REFUSES("method tensor", "pp=2", "method=phantom", "ghost=1", MESSAGES);
+    REFUSES("own copies", "dp=2", "model.experts=4", "model.expert_ffn=64", FACTORS);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_over_the_sequence),
+                                       cmocka_unit_test(messages_of_eight_bits),
+                                       cmocka_unit_test(a_rank_too_high_for_messages),
+                                       cmocka_unit_test(messages_of_chunks),
+                                       cmocka_unit_test(factors_over_all_replicas),
+                                       cmocka_unit_test(sparse_parts_grow_with_replicas),
+                                       cmocka_unit_test(ranks_that_do_not_help),
+                                       cmocka_unit_test(factors_beside_a_distributed_optimiser),
+                                       cmocka_unit_test(buckets_of_other_stages),
+                                       cmocka_unit_test(every_pair),
+                                       cmocka_unit_test(what_has_no_price)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
