@@ -11,10 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 what=$1
 bin=$(cd "$2" && pwd)
 pattern=${3:-.}
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-trap 'exit 1' INT TERM HUP
-export LC_ALL=C PATH="$bin:$PATH" here scratch
+export LC_ALL=C PATH="$bin:$PATH" here
 unset FORERUN_DATA DISPLAY
 
 # Each line "DIGEST  COMMAND"; the command runs by itself in an empty folder, in/ being ours.
@@ -34,11 +31,13 @@ run_one() {
 
 if [ "$what" = one ]; then
   scratch=$4
-  trap - EXIT
   run_one "$3"
   exit
 fi
 
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' INT TERM HUP
 keep=
 if [ "$what" = show ]; then
   keep=$4
