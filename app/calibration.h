@@ -6,6 +6,7 @@
 #define FR_APP_CALIBRATION_H
 
 #include "base/json.h"
+#include "calibrate/fit.h"
 
 typedef enum { FR_VERDICT_PASS, FR_VERDICT_WARN, FR_VERDICT_FAIL } fr_verdict;
 /** "PASS", "WARN", "FAIL". */
@@ -27,6 +28,8 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
                                struct fr_error *err);
 /** The worst verdict. */
 fr_verdict fr_calibration_verdict(const struct fr_checks *checks);
+/** That verdict with the reasons of all checks that did not pass, the worst first. */
+void fr_calibration_judge(const struct fr_checks *checks, struct fr_fit_verdict *judged);
 
 /** Append one self-contained HTML page: no script, nothing fetched, figures inside as SVG. */
 void fr_calibration_html(const struct fr_json *root, const struct fr_checks *checks,

@@ -70,6 +70,24 @@ static void check_setting(const struct fr_json *root, struct fr_checks *checks) 
         add(checks, FR_VERDICT_WARN, "pinning", "not stated");
 }
 
+/* How the machine was while it was measured. */
+static void check_machine(const struct fr_json *root, struct fr_checks *checks) {
+    struct fr_json m = fr_json_member(root, "machine");
+    double lost = fr_calibration_number(&m, "lost"),
+           variation = fr_calibration_number(&m, "speed_variation");
+    if (lost > 0)
+        add(checks, grade(lost, 0.10, 0.40), "interruptions",
+            "products lost %.1f %% of their time to what else runs here: a rank is interrupted "
+            "every %.3g ms of its work for %.3g ms",
+            100 * lost, 1e3 * fr_calibration_number(&m, "interrupted_every_s"),
+            1e3 * fr_calibration_number(&m, "interruption_s"));
+    if (!isnan(variation))
+        add(checks, grade(variation, 0.10, 0.30), "speed",
+            "the machine's own speed varied by %.1f %% to either side; as it usually is, "
+            "products take %.2f of the time that they take when it is fast",
+            100 * variation, fr_calibration_number(&m, "usual_products"));
+}
+
 struct tally {
     double points, samples, slow, unsure, single, launches_min, nodes_max, size_min, size_max;
 };
@@ -164,6 +182,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
     checks->count = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
     check_setting(root, checks);
+    check_machine(root, checks);
     check_points(root, checks);
     struct fr_json ops = fr_json_member(root, "operations"),
                    gemm = fr_json_member(root, "gemm_left_out");
@@ -183,6 +202,17 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
                 100 * median, 100 * fr_calibration_number(&one, "p90"));
     }
     return FR_OK;
+}
+
+void fr_calibration_judge(const struct fr_checks *checks, struct fr_fit_verdict *judged) {
+    enum { MOST = sizeof judged->reason / sizeof *judged->reason };
+    *judged =
+        (struct fr_fit_verdict){.verdict = fr_verdict_names[fr_calibration_verdict(checks)]};
+    for (fr_verdict v = FR_VERDICT_FAIL; v > FR_VERDICT_PASS; v--)
+        for (int i = 0; i < checks->count && judged->n_reasons < MOST; i++)
+            if (checks->item[i].verdict == v)
+                snprintf(judged->reason[judged->n_reasons++], sizeof *judged->reason, "%s: %s",
+                         checks->item[i].subject, checks->item[i].reason);
 }
 
 fr_verdict fr_calibration_verdict(const struct fr_checks *checks) {

@@ -2,9 +2,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "app/calibration.h"
 #include "app/load.h"
+#include "base/alloc.h"
 #include "base/file.h"
 #include "models/cluster.h"
 #include "models/report.h"
@@ -148,6 +151,22 @@ static void json_sources(struct fr_json_writer *w, const struct fr_samples *samp
     fr_json_end_array(w);
 }
 
+/* How the machine was meanwhile; null where nothing was seen of it. */
+static void json_machine(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_fit_speed *s = &result->speed;
+    bool interrupted = s->interruptions.every_s > 0;
+    fr_json_key(w, "machine");
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "probes", (int64_t)s->n);
+    fr_json_add_number(w, "usual_products", s->n > 0 ? s->usual_products : NAN);
+    fr_json_add_number(w, "usual_memory", s->n > 0 ? s->usual_memory : NAN);
+    fr_json_add_number(w, "speed_variation", s->n > 0 ? s->variation : NAN);
+    fr_json_add_number(w, "interrupted_every_s", interrupted ? s->interruptions.every_s : NAN);
+    fr_json_add_number(w, "interruption_s", interrupted ? s->interruptions.length_s : NAN);
+    fr_json_add_number(w, "lost", s->lost);
+    fr_json_end_object(w);
+}
+
 void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
                      const struct fr_fit_result *result) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -175,6 +194,7 @@ void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_add_bool(&w, "oversubscribed", p->oversubscribed);
     fr_json_add_integer(&w, "seed", p->seed);
     fr_json_end_object(&w);
+    json_machine(&w, result);
     fr_json_key(&w, "series");
     fr_json_begin_array(&w);
     for (int op = 0; op < FR_OP_COUNT; op++)
@@ -200,6 +220,28 @@ void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_end_object(&w);
 }
 
+/* Verdict and reasons, the worst first, from the document that forerun report reads too. */
+static fr_status judge(const struct fr_samples *samples, struct fr_fit_result *result,
+                       struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_document *document = NULL;
+    struct fr_checks *checks = fr_calloc(1, sizeof *checks);
+    fr_fitting_json(&text, samples, result);
+    fr_status status =
+        text.failed || !checks
+            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+            : fr_json_parse(fr_text_get(&text), text.length, "fit", &document, err);
+    if (status == FR_OK) {
+        struct fr_json root = fr_json_root(document);
+        status = fr_calibration_check(&root, checks, err);
+    }
+    if (status == FR_OK) fr_calibration_judge(checks, &result->judged);
+    fr_json_free(document);
+    fr_text_free(&text);
+    free(checks);
+    return status;
+}
+
 /* What we write must be what we read: the file goes through the reader before it is kept. */
 static fr_status write_cluster(const struct fr_fit_result *result, const char *out,
                                struct fr_error *err) {
@@ -223,13 +265,17 @@ static fr_status fit_and_print(const struct fr_samples *samples, const char *out
                                struct fr_fit_result *result, struct fr_error *err) {
     struct fr_text text = {0};
     FR_TRY(fr_fit(samples, options, result, err));
+    FR_TRY(judge(samples, result, err));
     if (out) FR_TRY(write_cluster(result, out, err));
     if (out && strcmp(out, "-") == 0) return FR_OK;
     if (json)
         fr_fitting_json(&text, samples, result);
     else {
         fr_fit_print(result, &text);
-        if (out) fr_text_addf(&text, "\ncluster file: %s\n", out);
+        fr_text_addf(&text, "\nverdict %s%s%s\n", result->judged.verdict,
+                     result->judged.n_reasons ? ": " : "",
+                     result->judged.n_reasons ? result->judged.reason[0] : "");
+        if (out) fr_text_addf(&text, "cluster file: %s\n", out);
     }
     return fr_app_print(&text, err);
 }

@@ -26,11 +26,16 @@ static void add_source(struct fr_text *text, const char *what, const char *name,
 
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job) {
     add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source);
-    if (job->cluster.oversubscribed)
+    if (job->cluster.calibration.oversubscribed)
         fr_text_addf(text,
                      "%-10s measured with more ranks than cores: its collectives time the "
                      "scheduler too\n",
                      "caution");
+    if (*job->cluster.calibration.verdict) {
+        fr_text_addf(text, "%-10s ", "");
+        fr_calibration_tell(&job->cluster.calibration, text);
+        fr_text_addf(text, "\n");
+    }
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source);
 }
 
@@ -61,7 +66,9 @@ static void render_interval(struct fr_text *text, const struct fr_job *job,
                  fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
                  fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
                  job->cluster.tuning.present ? "from the runs it was tuned to"
-                                             : "from priors alone; forerun tune narrows it");
+                 : job->cluster.calibration.held_out > 0
+                     ? "from priors and the calibration's own errors"
+                     : "from priors alone; forerun tune narrows it");
 }
 
 static void render_memory(struct fr_text *text, const struct fr_job *job,

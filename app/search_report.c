@@ -97,6 +97,7 @@ fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/search/1");
     fr_json_add_string(&w, "objective", fr_objective_names[r->options.objective]);
+    fr_calibration_put(&r->job.cluster.calibration, &w);
     fr_json_add_string(&w, "ranked_by", fr_app_search_ranked_by(r));
     if (fr_app_search_note(r)) fr_json_add_string(&w, "note", fr_app_search_note(r));
     fr_json_add_integer(&w, "evaluated", result->evaluated);

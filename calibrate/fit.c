@@ -1,5 +1,6 @@
 #include "calibrate/fit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/fit_parts.h"
+#include "calibrate/statistics.h"
 
 const char *const fr_fit_form_names[] = {"best",      "log",        "segments",
                                          "algorithm", "similarity", NULL};
@@ -99,8 +101,9 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
             "the samples hold nothing to fit an operation to: only streams of messages, "
             "wrong results, in-place halves or sizes of 0");
     FR_TRY(fit_operations(result, options->form));
+    FR_TRY(fr_fit_speed_make(samples, &result->speed));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
-        FR_TRY(fr_fit_gemm_table(samples, (fr_dtype)i, &result->gemm[i]));
+        FR_TRY(fr_fit_gemm_table(samples, &result->speed, (fr_dtype)i, &result->gemm[i]));
     /* Other people's benchmarks measure no processor, ours where it was not asked to or is
      * simulated: it is the base's, or not known. */
     result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base &&
@@ -119,9 +122,36 @@ fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *
     return status;
 }
 
+static double held_out_collectives(const struct fr_fit_result *result) {
+    double error[FR_OP_COUNT];
+    size_t n = 0;
+    for (int i = 0; i < FR_OP_COUNT; i++) {
+        const struct fr_fit_op *op = &result->ops[i];
+        if (op->n_points > 0 && op->candidate[op->chosen].held_sizes.n > 0)
+            error[n++] = op->candidate[op->chosen].held_sizes.median;
+    }
+    if (n == 0) return 0;
+    fr_sort(error, n);
+    return fr_sorted_median(error, n);
+}
+
+double fr_fit_held_out(const struct fr_fit_result *result) {
+    double products = 0;
+    for (int i = FR_DTYPE_COUNT - 1; i >= 0; i--)
+        if (result->gemm[i].n_m > 0) products = result->gemm[i].quality.median;
+    if (result->gemm[FR_FP32].n_m > 0) products = result->gemm[FR_FP32].quality.median;
+    return fmax(products, held_out_collectives(result));
+}
+
+double fr_fit_variation(const struct fr_fit_result *result) {
+    const double NORMAL_DECILE = 1.2816;
+    return hypot(result->speed.variation / NORMAL_DECILE, 0.5 * log1p(result->speed.lost));
+}
+
 void fr_fit_free(struct fr_fit_result *result) {
     for (int i = 0; i < FR_OP_COUNT; i++) fr_fit_operation_free(&result->ops[i]);
     for (int i = 0; i < FR_DTYPE_COUNT; i++) fr_fit_gemm_free(&result->gemm[i]);
+    fr_fit_speed_free(&result->speed);
     free(result->points);
     *result = (struct fr_fit_result){0};
 }

@@ -17,6 +17,7 @@
 #ifndef FR_CALIBRATE_FIT_H
 #define FR_CALIBRATE_FIT_H
 
+#include "calibrate/fit_speed.h"
 #include "calibrate/samples.h"
 #include "models/comm.h"
 
@@ -116,7 +117,15 @@ struct fr_fit_working_sets {
     double s_per_B[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
 };
 
+/** What is thought of a calibration; made from the result by who judges (app/calibration.h). */
+struct fr_fit_verdict {
+    const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
+    int n_reasons;
+    char reason[16][384];
+};
+
 struct fr_fit_result {
+    struct fr_fit_verdict judged;
     struct fr_provenance provenance;
     char name[64];
     struct fr_fit_point *points; /**< all, by op, level, p, size */
@@ -128,7 +137,7 @@ struct fr_fit_result {
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
     struct fr_fit_working_sets working_sets;
     double launch_s;
-    double noise; /**< mean over median of products, less 1; 0 where ranks shared cores */
+    struct fr_fit_speed speed; /**< and what interrupts: nothing, where ranks shared cores */
     struct fr_levels levels;
     int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
     const struct fr_json_document *base;
@@ -146,6 +155,13 @@ void fr_fit_free(struct fr_fit_result *result);
 
 /** Append the cluster file.  Check text->failed at the end. */
 void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *text);
+
+/** Median error of what was held out: the larger of products (the first dtype measured) and of the
+ *  median operation's chosen form; 0 where nothing was. */
+double fr_fit_held_out(const struct fr_fit_result *result);
+/** Standard deviation of the logarithm of the machine's time for the same work: how its speed
+ *  varied, and half of what interruptions took, which is assumed to be away or there twice next time. */
+double fr_fit_variation(const struct fr_fit_result *result);
 
 /** What a price says of the ranks and size of a point [s]. */
 double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *point);

@@ -2,16 +2,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
-#include "base/sort.h"
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
 static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_result *result) {
     struct fr_fit_working_sets *sets = &result->working_sets;
-    FR_TRY(fr_fit_working_sets(samples, sets));
+    FR_TRY(fr_fit_working_sets(samples, &result->speed, sets));
     if (sets->n > 0)
         result->memory_rate_B_per_s = 1 / sets->s_per_B[FR_TRAFFIC_STREAM][sets->n - 1];
     return FR_OK;
@@ -24,51 +22,8 @@ static fr_status fit_launch(const struct fr_samples *samples, struct fr_fit_resu
     if (!times_s) return FR_ERR_NOMEM;
     for (size_t i = 0; i < n; i++) times_s[i] = samples->kernel[i].time_s;
     fr_sort(times_s, n);
-    result->launch_s = fr_sorted_median(times_s, n);
+    result->launch_s = fr_sorted_own(times_s, n);
     free(times_s);
-    return FR_OK;
-}
-
-static int by_shape(const void *x, const void *y) {
-    const struct fr_sample_gemm *a = x, *b = y;
-    const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
-    for (int i = 0; i < 4; i++)
-        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
-    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
-}
-
-static bool same_shape(const struct fr_sample_gemm *a, const struct fr_sample_gemm *b) {
-    return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k;
-}
-
-/* How much longer products take in the mean than in the median of their shape, over all samples:
- * what the system takes from ranks that start together.  Where ranks share cores it would be each
- * other, which no step's time follows. */
-static fr_status fit_noise(const struct fr_samples *samples, struct fr_fit_result *result) {
-    enum { ENOUGH = 5 };
-    size_t n = samples->n_gemm, counted = 0, stop;
-    double sum = 0;
-    if (n == 0 || samples->provenance.oversubscribed) return FR_OK;
-    struct fr_sample_gemm *sorted = fr_malloc(n, sizeof *sorted);
-    double *time_s = fr_malloc(n, sizeof *time_s);
-    if (!sorted || !time_s) {
-        free(sorted);
-        free(time_s);
-        return FR_ERR_NOMEM;
-    }
-    memcpy(sorted, samples->gemm, n * sizeof *sorted);
-    fr_sort_items(sorted, n, sizeof *sorted, by_shape);
-    for (size_t i = 0; i < n; i = stop) {
-        for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
-            time_s[stop - i] = sorted[stop].time_s;
-        if (stop - i < ENOUGH) continue; /* a median of so few is none */
-        double median_s = fr_sorted_median(time_s, stop - i);
-        for (size_t k = 0; k < stop - i; k++) sum += time_s[k] / median_s;
-        counted += stop - i;
-    }
-    free(sorted);
-    free(time_s);
-    result->noise = counted ? fmax(0, sum / (double)counted - 1) : 0;
     return FR_OK;
 }
 
@@ -86,7 +41,7 @@ fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_op
                        "forerun calibrate on this machine");
     FR_TRY(fit_memory(samples, result));
     FR_TRY(fit_launch(samples, result));
-    FR_TRY(fit_noise(samples, result));
+    FR_TRY(fr_fit_interruptions(samples, &result->speed));
     result->memory_B =
         samples->provenance.memory_B / (double)samples->provenance.ranks_per_node;
     return fr_fit_power(samples, options, result);

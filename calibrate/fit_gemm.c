@@ -1,4 +1,4 @@
-/* Medians of matrix products on the largest full grid that the samples cover. */
+/* Own times of matrix products on the largest full grid that the samples cover. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 enum { AXES = 3, AXIS_MAX = 64 };
 
-/* Measured sizes of each axis, ascending, and the median at each shape (0: not measured). */
+/* Measured sizes of each axis, ascending, and the own time at each shape (0: not measured). */
 struct grid {
     int count[AXES];
     int64_t size[AXES][AXIS_MAX];
@@ -57,8 +57,8 @@ static int by_cell(const void *x, const void *y) {
     return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
-static fr_status take_medians(const struct fr_samples *samples, fr_dtype dtype,
-                              struct grid *grid) {
+static fr_status take_times(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                            fr_dtype dtype, struct grid *grid) {
     size_t n = 0, stop, cells = (size_t)(grid->count[0] * grid->count[1] * grid->count[2]);
     struct timed *timed = fr_calloc(samples->n_gemm, sizeof *timed);
     double *times_s = fr_calloc(samples->n_gemm, sizeof *times_s);
@@ -67,13 +67,15 @@ static fr_status take_medians(const struct fr_samples *samples, fr_dtype dtype,
     for (size_t i = 0; status == FR_OK && i < samples->n_gemm; i++) {
         const struct fr_sample_gemm *sample = &samples->gemm[i];
         int cell = sample->dtype == dtype ? cell_of(grid, sample) : -1;
-        if (cell >= 0) timed[n++] = (struct timed){cell, sample->time_s};
+        if (cell < 0) continue;
+        double slow = fr_fit_slowness(speed, speed->products, sample->probe);
+        timed[n++] = (struct timed){cell, sample->time_s / slow};
     }
     if (n > 0) fr_sort_items(timed, n, sizeof *timed, by_cell);
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && timed[stop].cell == timed[i].cell; stop++)
             times_s[stop - i] = timed[stop].time_s;
-        grid->time_s[timed[i].cell] = fr_sorted_median(times_s, stop - i);
+        grid->time_s[timed[i].cell] = fr_sorted_own(times_s, stop - i);
     }
     free(timed);
     free(times_s);
@@ -197,15 +199,15 @@ static fr_status keep(struct grid *grid, struct fr_fit_gemm *gemm) {
     return FR_OK;
 }
 
-fr_status fr_fit_gemm_table(const struct fr_samples *samples, fr_dtype dtype,
-                            struct fr_fit_gemm *gemm) {
+fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                            fr_dtype dtype, struct fr_fit_gemm *gemm) {
     struct grid grid = {0};
     int measured = 0;
     for (size_t i = 0; i < samples->n_gemm; i++)
         for (int axis = 0; axis < AXES && samples->gemm[i].dtype == dtype; axis++)
             add_size(&grid, axis, shape_of(&samples->gemm[i])[axis]);
     if (grid.count[0] == 0) return FR_OK;
-    fr_status status = take_medians(samples, dtype, &grid);
+    fr_status status = take_times(samples, speed, dtype, &grid);
     if (status == FR_OK) {
         int cells = grid.count[0] * grid.count[1] * grid.count[2];
         for (int i = 0; i < cells; i++) measured += grid.time_s[i] > 0;

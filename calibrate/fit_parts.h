@@ -42,18 +42,19 @@ double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
 void fr_fit_operation_free(struct fr_fit_op *op);
 
-/** Table of one dtype; n_m = 0 when it was not measured. */
-fr_status fr_fit_gemm_table(const struct fr_samples *samples, fr_dtype dtype,
-                            struct fr_fit_gemm *gemm);
+/** Table of one dtype, undisturbed; n_m = 0 when it was not measured. */
+fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                            fr_dtype dtype, struct fr_fit_gemm *gemm);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 
 /** Power of a rank: metered, stated or assumed.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
                        struct fr_fit_result *result);
 
-/** Rates by working set: medians; what operands cost beyond products in cache is the median over
+/** Rates by working set, undisturbed; what operands cost beyond products in cache is the median over
  *  shapes.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
+                              const struct fr_fit_speed *speed,
                               struct fr_fit_working_sets *sets);
 
 /** Ranks on one link of a level between nodes, from pairs that sent at once; *shared_by keeps

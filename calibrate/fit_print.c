@@ -73,6 +73,24 @@ static void add_spread(const struct fr_fit_result *result, struct fr_text *text)
                  result->n_points, samples, unsure, slow);
 }
 
+static void print_disturbance(const struct fr_fit_speed *speed, struct fr_text *text) {
+    char every[32], length[32];
+    if (speed->n > 0)
+        fr_text_addf(text,
+                     "usually products take %.2f, memory %.2f of the time that they take when "
+                     "the machine is fast (%zu probes)\n",
+                     speed->usual_products, speed->usual_memory, speed->n);
+    if (speed->interruptions.every_s > 0)
+        fr_text_addf(text,
+                     "a rank is interrupted every %s of its work for %s; products lost %.1f %% "
+                     "to it\n",
+                     fr_quantity_format(speed->interruptions.every_s, FR_QUANTITY_TIME, every,
+                                        sizeof every),
+                     fr_quantity_format(speed->interruptions.length_s, FR_QUANTITY_TIME, length,
+                                        sizeof length),
+                     100 * speed->lost);
+}
+
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
     char rate[32], launch[32], latency[32];
     for (int i = 0; i < FR_DTYPE_COUNT; i++) {
@@ -93,9 +111,7 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate,
                                sizeof rate),
             fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
-        if (result->noise > 0)
-            fr_text_addf(text, "noise %.1f %%: by which means of products exceed medians\n",
-                         100 * result->noise);
+        print_disturbance(&result->speed, text);
         print_working_sets(&result->working_sets, text);
     }
     for (int i = 0; i < result->levels.count; i++) {

@@ -6,7 +6,7 @@
 #include "calibrate/fit_parts.h"
 #include "calibrate/statistics.h"
 
-/* Median of value(sample) over those that match, or -1 without any. */
+/* What is asked for: the own time of the samples that match, or -1 without any. */
 struct asked {
     int kernel;
     double size_B;                        /* 0: any */
@@ -22,16 +22,17 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
     return !a->shape || (s->m == a->shape->m && s->n == a->shape->n && s->k == a->shape->k);
 }
 
-static double median_s_per_B(const struct fr_samples *samples, const struct asked *a,
-                             double *room) {
+static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                          const struct asked *a, double *room) {
     size_t n = 0;
     for (size_t i = 0; i < samples->n_memory; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
-        if (matches(s, a)) room[n++] = s->time_s / moved_B(s);
+        if (!matches(s, a)) continue;
+        room[n++] = s->time_s / moved_B(s) / fr_fit_slowness(speed, speed->memory, s->probe);
     }
     if (n == 0) return -1;
     fr_sort(room, n);
-    return fr_sorted_median(room, n);
+    return fr_sorted_own(room, n);
 }
 
 static void add_size(struct fr_fit_working_sets *sets, double size_B) {
@@ -47,7 +48,8 @@ static void add_size(struct fr_fit_working_sets *sets, double size_B) {
 
 /* By how much a product takes longer on operands from a set of @p size_B than on one set of them
  * alone: the median over shapes [s/B], or -1 where that size was not measured. */
-static double operands_s_per_B(const struct fr_samples *samples, double size_B, double *room,
+static double operands_s_per_B(const struct fr_samples *samples,
+                               const struct fr_fit_speed *speed, double size_B, double *room,
                                double *shapes) {
     size_t n = 0;
     for (size_t i = 0; i < samples->n_memory; i++) {
@@ -57,8 +59,8 @@ static double operands_s_per_B(const struct fr_samples *samples, double size_B, 
         bool first = matches(s, &here);
         for (size_t k = 0; first && k < i; k++) first = !matches(&samples->memory[k], &here);
         if (!first) continue;
-        double base = median_s_per_B(samples, &alone, room);
-        if (base > 0) shapes[n++] = median_s_per_B(samples, &here, room) - base;
+        double base = own_s_per_B(samples, speed, &alone, room);
+        if (base > 0) shapes[n++] = own_s_per_B(samples, speed, &here, room) - base;
     }
     if (n == 0) return -1;
     fr_sort(shapes, n);
@@ -83,6 +85,7 @@ static double unmeasured(const struct fr_fit_working_sets *sets, int kind, int i
 }
 
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
+                              const struct fr_fit_speed *speed,
                               struct fr_fit_working_sets *sets) {
     double *room = fr_malloc(2 * (samples->n_memory + 1), sizeof *room),
            *shapes = room + samples->n_memory + 1;
@@ -94,11 +97,11 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
     for (int i = 0; i < sets->n; i++) {
         for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
             const struct asked asked = {kind, sets->size_B[i], NULL};
-            double s_per_B = median_s_per_B(samples, &asked, room);
+            double s_per_B = own_s_per_B(samples, speed, &asked, room);
             sets->s_per_B[kind][i] = s_per_B > 0 ? s_per_B : unmeasured(sets, kind, i);
         }
         sets->s_per_B[FR_TRAFFIC_OPERANDS][i] =
-            operands_s_per_B(samples, sets->size_B[i], room, shapes);
+            operands_s_per_B(samples, speed, sets->size_B[i], room, shapes);
     }
     fill_operands(sets);
     free(room);

@@ -100,6 +100,22 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
     fr_json_end_object(w);
 }
 
+static void add_disturbance(struct fr_json_writer *w, const struct fr_fit_speed *speed) {
+    if (speed->n > 0) {
+        fr_json_key(w, "usual");
+        fr_json_begin_object(w);
+        fr_json_add_number(w, "products", floor(speed->usual_products * 1e4 + 0.5) / 1e4);
+        fr_json_add_number(w, "memory", floor(speed->usual_memory * 1e4 + 0.5) / 1e4);
+        fr_json_end_object(w);
+    }
+    if (!(speed->interruptions.every_s > 0)) return;
+    fr_json_key(w, "interruptions");
+    fr_json_begin_object(w);
+    add_rounded(w, "every", speed->interruptions.every_s, FR_QUANTITY_TIME);
+    add_rounded(w, "length", speed->interruptions.length_s, FR_QUANTITY_TIME);
+    fr_json_end_object(w);
+}
+
 static void add_device(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const char *cpu = result->provenance.cpu;
     char name[64];
@@ -110,8 +126,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
     add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
     add_working_sets(w, &result->working_sets);
-    if (result->noise > 0)
-        fr_json_add_number(w, "noise", floor(result->noise * 1e4 + 0.5) / 1e4);
+    add_disturbance(w, &result->speed);
     add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_key(w, "gemm");
@@ -202,6 +217,18 @@ static void add_series(struct fr_json_writer *w, const struct fr_fit_result *res
     fr_json_end_object(w);
 }
 
+static void add_verdict(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    const struct fr_fit_verdict *judged = &result->judged;
+    fr_json_add_number(w, "held_out", floor(fr_fit_held_out(result) * 1e4 + 0.5) / 1e4);
+    fr_json_add_number(w, "variation", floor(fr_fit_variation(result) * 1e4 + 0.5) / 1e4);
+    if (!judged->verdict) return;
+    fr_json_add_string(w, "verdict", judged->verdict);
+    fr_json_key(w, "reasons");
+    fr_json_begin_array(w);
+    for (int i = 0; i < judged->n_reasons; i++) fr_json_put_string(w, judged->reason[i]);
+    fr_json_end_array(w);
+}
+
 static void add_calibration(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const struct fr_provenance *p = &result->provenance;
     fr_json_key(w, "calibration");
@@ -220,6 +247,7 @@ static void add_calibration(struct fr_json_writer *w, const struct fr_fit_result
     fr_json_add_bool(w, "oversubscribed", p->oversubscribed);
     fr_json_add_integer(w, "seed", p->seed);
     fr_json_add_string(w, "version", p->version);
+    add_verdict(w, result);
     add_series(w, result);
     fr_json_end_object(w);
 }

@@ -2,7 +2,8 @@
  *  An interval on a prediction, from what is known of the cluster's coefficients.
  *
  *  A tuned cluster file holds the posterior of its coefficients; any other is taken at the widths
- *  of the priors (calibrate/coefficient.c), with 10 % for what the model misses.  The intervals of
+ *  of the priors (calibrate/coefficient.c), with 10 % for what the model misses, or the calibration's
+ *  own held-out error where that is larger, and with how much the machine varied.  The intervals of
  *  its collectives come on top (calibrate/tune.h). */
 #ifndef FR_CALIBRATE_INTERVAL_H
 #define FR_CALIBRATE_INTERVAL_H

@@ -111,6 +111,7 @@ struct fr_sample_gemm {
     int64_t batch; /**< products of one call, 1 unless batched */
     int64_t launch, rep;
     double time_s; /**< of one call */
+    int64_t probe; /**< probes read before it */
 };
 /** Traffic through a working set of @p size_B (models/working_set.h). */
 struct fr_sample_memory {
@@ -120,6 +121,7 @@ struct fr_sample_memory {
     int64_t m, n, k; /**< operands: of the product that was timed; else 0 */
     int64_t launch, rep;
     double time_s; /**< of one call */
+    int64_t probe; /**< probes read before it */
 };
 struct fr_sample_kernel {
     int64_t launch, rep;
@@ -166,6 +168,11 @@ struct fr_sample_point {
     int state;
     double median_s, half_width, drift; /**< of the median, relative; 1e9 = unknown */
 };
+/** A small product and a small stream, the same throughout: how fast the machine was just then. */
+struct fr_sample_probe {
+    int64_t launch, rep;
+    double product_s, stream_s; /**< of the slowest rank */
+};
 struct fr_sample_end {
     int reason;
     int64_t launch, unconverged;
@@ -186,10 +193,11 @@ struct fr_samples {
     struct fr_sample_codec *codec;
     struct fr_sample_power *power;
     struct fr_sample_point *point;
+    struct fr_sample_probe *probe;
     struct fr_sample_end *end;
     struct fr_sample_source *source;
     size_t n_source, n_collective, n_segmented, n_gemm, n_batched, n_memory, n_kernel, n_pairs,
-        n_overlap, n_codec, n_power, n_point, n_end;
+        n_overlap, n_codec, n_power, n_point, n_probe, n_end;
     int n_files;
     int64_t first_source; /**< of the file being read */
     int n_cut;            /**< last lines that were cut off */
@@ -220,6 +228,7 @@ void fr_samples_free(struct fr_samples *samples);
     X(codec, codec)                                                                            \
     X(power, power)                                                                            \
     X(point, point)                                                                            \
+    X(probe, probe)                                                                            \
     X(end, end)                                                                                \
     X(source, source)
 FR_SAMPLES_LIST(FR_SAMPLES_ADD)
@@ -248,6 +257,7 @@ void fr_sample_line_provenance(const struct fr_provenance *provenance, struct fr
 /** @param outliers  rep of each of sample->n_outliers */
 void fr_sample_line_point(const struct fr_sample_point *sample, const int *outliers,
                           struct fr_text *line);
+void fr_sample_line_probe(const struct fr_sample_probe *sample, struct fr_text *line);
 void fr_sample_line_end(const struct fr_sample_end *sample, struct fr_text *line);
 /** @param index  how samples refer to it */
 void fr_sample_line_source(const struct fr_sample_source *source, int index,

@@ -67,6 +67,7 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     FR_TRY(fr_json_get_integer(node, "batch", false, 1, COUNT_MAX, &s.batch, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.dtype = (fr_dtype)dtype;
+    s.probe = (int64_t)samples->n_probe;
     return s.batch > 1 ? fr_samples_add_batched(samples, &s) : fr_samples_add_gemm(samples, &s);
 }
 
@@ -83,6 +84,7 @@ static fr_status read_memory(const struct fr_json *node, struct fr_samples *samp
     FR_TRY(fr_json_get_number(node, "moved_B", false, 1, SIZE_MAX_B, &s.moved_B, err));
     if (s.kernel == FR_TRAFFIC_OPERANDS) FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
+    s.probe = (int64_t)samples->n_probe;
     return fr_samples_add_memory(samples, &s);
 }
 
@@ -189,6 +191,22 @@ static fr_status read_point(const struct fr_json *node, struct fr_samples *sampl
     return fr_samples_add_point(samples, &s);
 }
 
+static const char *const probe_keys[] = {"kind",      "launch",   "rep",
+                                         "product_s", "stream_s", NULL};
+
+static fr_status read_probe(const struct fr_json *node, struct fr_samples *samples,
+                            struct fr_error *err) {
+    struct fr_sample_probe s = {0};
+    FR_TRY(fr_json_object(node, probe_keys, err));
+    FR_TRY(get_launch(node, &s.launch, err));
+    FR_TRY(get_count(node, "rep", 0, &s.rep, err));
+    FR_TRY(
+        fr_json_get_number(node, "product_s", true, TIME_MIN_S, TIME_MAX_S, &s.product_s, err));
+    FR_TRY(
+        fr_json_get_number(node, "stream_s", true, TIME_MIN_S, TIME_MAX_S, &s.stream_s, err));
+    return fr_samples_add_probe(samples, &s);
+}
+
 static const char *const end_keys[] = {"kind",        "launch",    "reason",
                                        "unconverged", "elapsed_s", NULL};
 
@@ -205,7 +223,7 @@ static fr_status read_end(const struct fr_json *node, struct fr_samples *samples
 
 const char *const fr_sample_kinds[] = {"provenance", "collective", "gemm",  "memory", "kernel",
                                        "pairs",      "overlap",    "codec", "power",  "point",
-                                       "end",        "source",     NULL};
+                                       "end",        "source",     "probe", NULL};
 fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_collective,
                                                read_gemm,
@@ -217,4 +235,5 @@ fr_sample_reader *const fr_sample_readers[] = {fr_sample_read_provenance,
                                                read_power,
                                                read_point,
                                                read_end,
-                                               fr_sample_read_source};
+                                               fr_sample_read_source,
+                                               read_probe};

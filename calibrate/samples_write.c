@@ -172,6 +172,16 @@ void fr_sample_line_point(const struct fr_sample_point *s, const int *outliers,
     fr_text_add(line, "\n", 1);
 }
 
+void fr_sample_line_probe(const struct fr_sample_probe *s, struct fr_text *line) {
+    struct fr_json_writer w = fr_sample_begin(line, "probe");
+    fr_json_add_integer(&w, "launch", s->launch);
+    fr_json_add_integer(&w, "rep", s->rep);
+    fr_json_add_number(&w, "product_s", s->product_s);
+    fr_json_add_number(&w, "stream_s", s->stream_s);
+    fr_json_end_object(&w);
+    fr_text_add(line, "\n", 1);
+}
+
 void fr_sample_line_end(const struct fr_sample_end *s, struct fr_text *line) {
     struct fr_json_writer w = fr_sample_begin(line, "end");
     fr_json_add_integer(&w, "launch", s->launch);

@@ -17,9 +17,7 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
     FR_TRY(fr_json_get_string(&root, "source", false, cluster->source, sizeof cluster->source,
                               err));
-    if (fr_json_is_object(&calibration)) /* the rest of it is for people */
-        FR_TRY(fr_json_get_bool(&calibration, "oversubscribed", false, &cluster->oversubscribed,
-                                err));
+    FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));
     FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));
     FR_TRY(fr_topology_read(&topology, &cluster->levels, err));

@@ -3,6 +3,7 @@
 #ifndef FR_MODELS_CLUSTER_H
 #define FR_MODELS_CLUSTER_H
 
+#include "models/calibration.h"
 #include "models/comm.h"
 #include "models/device.h"
 #include "models/tuning.h"
@@ -14,7 +15,7 @@ struct fr_cluster {
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];
     struct fr_tuning tuning;
-    bool oversubscribed; /**< measured with more ranks than cores: see the scheduler in it */
+    struct fr_calibration calibration;
 };
 
 /** What lay outside the calibration: bit op for a collective, this for matrix products. */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "models/disturbed.h"
 #include "models/footprint.h"
 #include "models/pipeline.h"
 #include "models/seats.h"
@@ -290,6 +291,12 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
     struct fr_plan full = fr_job_fill(job, given), *plan = &full;
+    if (fr_job_is_disturbed(job)) {
+        struct fr_job own;
+        fr_job_disturbed(job, plan, &own);
+        fr_cost(&own, plan, out);
+        return;
+    }
     if (fr_job_is_pipeline(job, plan)) {
         fr_pipeline_cost(job, plan, out);
         return;

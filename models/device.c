@@ -24,23 +24,13 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
-static const char *const device_keys[] = {"name",
-                                          "memory",
-                                          "memory_margin",
-                                          "memory_bandwidth",
-                                          "working_sets",
-                                          "launch",
-                                          "fixed",
-                                          "host_launch",
-                                          "host_skew",
-                                          "host_pass",
-                                          "host_experts",
-                                          "attention",
-                                          "gemm",
-                                          "power",
-                                          "interference",
-                                          "noise",
-                                          NULL};
+static const char *const device_keys[] = {
+    "name",         "memory",        "memory_margin", "memory_bandwidth",
+    "working_sets", "launch",        "fixed",         "host_launch",
+    "host_skew",    "host_pass",     "host_experts",  "attention",
+    "gemm",         "power",         "interference",  "noise",
+    "usual",        "interruptions", "undisturbed",   NULL};
+static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
                                              "flash_1", "backward", NULL};
 static const char *const power_keys[] = {"busy",    "idle",   "communicating",
@@ -118,6 +108,33 @@ double fr_device_flash(const struct fr_device *device, fr_flash generation) {
     return generation == FR_FLASH_2 ? second : now;
 }
 
+/* How the machine is besides its own speed.  A file of before tells a share alone. */
+static fr_status disturbance_read(const struct fr_json *object, struct fr_device *device,
+                                  struct fr_error *err) {
+    struct fr_json usual = fr_json_member(object, "usual"),
+                   interruptions = fr_json_member(object, "interruptions");
+    double products = 1, memory = 1, share = 0;
+    bool undisturbed = false;
+    FR_TRY(fr_json_get_number(object, "noise", false, 0, 10, &share, err));
+    FR_TRY(fr_json_get_bool(object, "undisturbed", false, &undisturbed, err));
+    if (fr_json_present(&usual)) {
+        FR_TRY(fr_json_object(&usual, usual_keys, err));
+        FR_TRY(fr_json_get_number(&usual, "products", false, 1e-3, 1e6, &products, err));
+        FR_TRY(fr_json_get_number(&usual, "memory", false, 1e-3, 1e6, &memory, err));
+    }
+    if (fr_json_present(&interruptions))
+        FR_TRY(fr_interruptions_read(&interruptions, &device->interruptions, err));
+    if (undisturbed) {
+        device->interruptions = (struct fr_interruptions){0};
+        return FR_OK;
+    }
+    device->usual_products = products - 1;
+    device->usual_memory = memory - 1;
+    if (share == 0) share = fr_interruptions_share(&device->interruptions, 1, 0);
+    fr_device_disturb(device, share);
+    return FR_OK;
+}
+
 fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err) {
     FR_TRY(fr_json_object(object, device_keys, err));
@@ -132,7 +149,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     if (fr_json_present(&sets))
         FR_TRY(fr_working_sets_read(&sets, device->memory_rate_B_per_s, &device->working_sets,
                                     err));
-    FR_TRY(fr_json_get_number(object, "noise", false, 0, 10, &device->noise, err));
+    FR_TRY(disturbance_read(object, device, err));
     FR_TRY(fr_json_get_quantity(object, "launch", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->launch_s, err));
     FR_TRY(fr_json_get_quantity(object, "fixed", false, FR_QUANTITY_TIME, 0, 86400,

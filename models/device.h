@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "models/interruptions.h"
 #include "models/working_set.h"
 
 /* code, spelling, bytes */
@@ -125,7 +126,13 @@ struct fr_device {
     double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
     double memory_rate_B_per_s;
     struct fr_working_sets working_sets;
-    double noise;         /**< share by which the system lengthens what ranks compute in step */
+    /** Shares by which products and memory traffic take longer than what was measured undisturbed:
+     *  the file's own `noise`, or how the machine usually is and what interrupts it. */
+    double noise, memory_noise;
+    double usual_products,
+        usual_memory; /**< time of the machine as it usually is over undisturbed,
+                                              less 1 */
+    struct fr_interruptions interruptions;
     double launch_s;      /**< per kernel */
     double fixed_s;       /**< per iteration */
     double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
@@ -169,16 +176,17 @@ static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dty
     return model->form->time_s(model, shape, extrapolated);
 }
 
-/* Interruptions (daemons, other guests of the host) come every few milliseconds: a product of 0.3 ms
- * misses most of them, and its median all; a step has its share, and ranks that wait for each other
- * have everyone's.  What is measured by medians is therefore lengthened by the ratio of mean to median
- * (Petrini, Kerbyson, Pakin, SC 2003, for the effect; the ratio is ours). */
+/** Set noise and memory_noise to what they are where the system takes @p share of the ranks' time. */
+static inline void fr_device_disturb(struct fr_device *device, double share) {
+    device->noise = (1 + device->usual_products) * (1 + share) - 1;
+    device->memory_noise = (1 + device->usual_memory) * (1 + share) - 1;
+}
 
 /** Time to move @p moved_B where @p working_set_B are in use in turn [s]. */
 static inline double fr_device_traffic_s(const struct fr_device *device, fr_traffic kind,
                                          double moved_B, double working_set_B) {
     double share = fr_working_sets_share(&device->working_sets, kind, working_set_B);
-    return (1 + device->noise) * share * moved_B / device->memory_rate_B_per_s;
+    return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
 /** Time of one matrix product whose operands come from a working set [s]: what the tables hold was

@@ -122,7 +122,7 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
                        job->workload.name[0] ? job->workload.name : job->model_from);
     fr_json_add_string(w, "model_source", job->workload.source);
     const struct fr_power *power = &job->cluster.device.power;
-    fr_json_add_bool(w, "oversubscribed", job->cluster.oversubscribed);
+    fr_json_add_bool(w, "oversubscribed", job->cluster.calibration.oversubscribed);
     fr_json_add_string(w, "power",
                        !power->known       ? "unavailable"
                        : power->quality[0] ? power->quality
@@ -191,8 +191,11 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
         fr_json_add_number(w, "iteration_time_low_s", out->low_s);
         fr_json_add_number(w, "iteration_time_high_s", out->high_s);
         fr_json_add_string(w, "interval_from",
-                           job->cluster.tuning.present ? "tuning" : "priors");
+                           job->cluster.tuning.present             ? "tuning"
+                           : job->cluster.calibration.held_out > 0 ? "calibration"
+                                                                   : "priors");
     }
+    fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
     memory_json(w, job, out);
     iterations_json(w, out);

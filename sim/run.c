@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "models/cost.h"
+#include "models/disturbed.h"
 #include "models/seats.h"
 #include "sim/layers.h"
 
@@ -282,6 +283,11 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
                       const struct fr_simulate_options *options, struct fr_simulation *s,
                       struct fr_error *err) {
     struct fr_plan full = fr_job_fill(job, given), *plan = &full;
+    if (fr_job_is_disturbed(job)) {
+        struct fr_job own;
+        fr_job_disturbed(job, plan, &own);
+        return fr_simulate(&own, plan, options, s, err);
+    }
     *s = (struct fr_simulation){.outcome = {.plan = *plan, .ranks = fr_plan_ranks(plan)},
                                 .network = options && options->network ? options->network
                                                                        : &fr_network_isolated};

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "calibrate/interval.h"
 #include "calibrate/score.h"
 #include "calibrate/validate/validate.h"
 
@@ -27,28 +28,19 @@ static int term_of(int part) {
 
 /* ---- prediction ---------------------------------------------------------------------------- */
 
-/* Relative half width of 90 %, were errors normal with the median that the calibration states of
- * its own fits; at least a twentieth, since a step is not the loop that was measured. */
-static double spread(double median) {
-    const double NORMAL = 1.645 / 0.6745;
-    return fmax(0.05, median > 0 ? NORMAL * median : 0.1);
-}
-
-static double worst_collective(const struct fr_cluster *cluster) {
-    double worst = 0;
-    for (int op = 0; op < FR_OP_COUNT; op++)
-        worst = fmax(worst, cluster->price[op].residual_median);
-    return worst;
-}
-
-static void add_interval(const struct fr_job *job, struct fr_validate_row *row) {
-    const double *term_s = row->predicted_term_s;
-    double gemm = spread(job->cluster.device.gemm[job->workload.dtype].residual_median);
-    double comm = spread(worst_collective(&job->cluster));
-    double half_s = hypot(gemm * (term_s[FR_TERM_COMPUTE] + term_s[FR_TERM_WAIT]),
-                          comm * term_s[FR_TERM_COLLECTIVE]);
-    row->predicted_low_s = fmax(0, row->predicted_s - half_s);
-    row->predicted_high_s = row->predicted_s + half_s;
+/* The interval that predict and search state. */
+static fr_status add_interval(const struct fr_job *job, struct fr_validate_row *row,
+                              struct fr_error *err) {
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    double predicted_s = 0, low_s = 0, high_s = 0;
+    if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_interval_known(&job->cluster, job->workload.dtype, known);
+    fr_interval_plan(known, &job->workload, &job->plan, &predicted_s, &low_s, &high_s);
+    free(known);
+    bool usable = predicted_s > 0 && isfinite(predicted_s);
+    row->predicted_low_s = usable ? row->predicted_s * low_s / predicted_s : row->predicted_s;
+    row->predicted_high_s = usable ? row->predicted_s * high_s / predicted_s : row->predicted_s;
+    return FR_OK;
 }
 
 static double measured_energy_J(const struct fr_power *power,
@@ -94,8 +86,7 @@ static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
     memset(row->predicted_term_s, 0, sizeof row->predicted_term_s);
     for (int part = 0; part < FR_PART_COUNT; part++)
         row->predicted_term_s[term_of(part)] += out.part_s[part];
-    if (!row->reasons) add_interval(job, row);
-    return FR_OK;
+    return row->reasons ? FR_OK : add_interval(job, row, err);
 }
 
 static fr_status predict(const struct fr_cluster *cluster, struct fr_validate_row *row,
