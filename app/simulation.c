@@ -9,15 +9,6 @@
 #include "base/alloc.h"
 #include "models/report.h"
 
-/* Is this span a step of the critical path, told from the rank that sends or, where two do the
- * same, from the lower one? */
-static bool on_path(const struct fr_span *span) {
-    bool together = span->stream == FR_STREAM_COLLECTIVE || span->kind == FR_TASK_EXCHANGE;
-    bool other_side = span->stream == FR_STREAM_RECV ||
-                      (together && span->peer >= 0 && span->peer < span->rank);
-    return span->critical && !other_side && span->end_s > span->start_s;
-}
-
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void stages_json(struct fr_json_writer *w, const struct fr_simulation *s) {
@@ -44,15 +35,15 @@ static void critical_json(struct fr_json_writer *w, const struct fr_simulation *
     fr_json_begin_array(w);
     for (int64_t k = 0; k < s->timeline.count; k++) {
         const struct fr_span *span = &s->timeline.spans[k];
-        if (!on_path(span)) continue;
+        if (!(fr_span_critical_s(span) > 0)) continue;
         fr_json_begin_object(w);
         fr_json_add_string(w, "task", fr_task_names[span->kind]);
         fr_json_add_integer(w, "stage", span->rank);
         if (span->peer >= 0) fr_json_add_integer(w, "peer", span->peer);
         if (span->micro >= 0) fr_json_add_integer(w, "micro_batch", span->micro);
         if (s->outcome.plan.chunks > 1) fr_json_add_integer(w, "chunk", span->chunk);
-        fr_json_add_number(w, "start_s", span->start_s);
-        fr_json_add_number(w, "end_s", span->end_s);
+        fr_json_add_number(w, "start_s", span->critical_from_s);
+        fr_json_add_number(w, "end_s", span->critical_to_s);
         fr_json_end_object(w);
     }
     fr_json_end_array(w);
@@ -107,14 +98,17 @@ static void critical_text(struct fr_text *text, const struct fr_simulation *s) {
     int64_t kind_n[FR_TASK_COUNT] = {0}, n = 0;
     for (int64_t k = 0; k < s->timeline.count; k++) {
         const struct fr_span *span = &s->timeline.spans[k];
-        if (!on_path(span)) continue;
-        kind_s[span->kind] += span->end_s - span->start_s;
-        all_s += span->end_s - span->start_s;
+        double critical_s = fr_span_critical_s(span);
+        if (!(critical_s > 0)) continue;
+        kind_s[span->kind] += critical_s;
+        all_s += critical_s;
         kind_n[span->kind]++;
         n++;
     }
     if (n == 0) return;
-    fr_text_addf(text, "\ncritical path, %" PRId64 " tasks\n", n);
+    char length[40];
+    fr_text_addf(text, "\ncritical path, %" PRId64 " tasks, %s\n", n,
+                 fr_quantity_format(all_s, FR_QUANTITY_TIME, length, sizeof length));
     for (int left = FR_TASK_COUNT; left > 0; left--) {
         int most = 0;
         for (int kind = 1; kind < FR_TASK_COUNT; kind++)
@@ -128,7 +122,7 @@ static void critical_text(struct fr_text *text, const struct fr_simulation *s) {
     }
     for (int64_t k = 0, shown = 0; k < s->timeline.count && n <= SHOWN; k++) {
         const struct fr_span *span = &s->timeline.spans[k];
-        if (!on_path(span)) continue;
+        if (!(fr_span_critical_s(span) > 0)) continue;
         fr_text_addf(text, "%s%s", shown++ ? " > " : "  ", fr_task_names[span->kind]);
         if (span->micro >= 0) fr_text_addf(text, " %d", span->micro);
         fr_text_addf(text, " @%d", span->rank);
@@ -192,22 +186,27 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
                               struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
     struct fr_trace_series *memory = NULL;
-    char title[512], plan[128];
+    char title[512], plan[128], bubble[32];
     snprintf(title, sizeof title, "%s on %s",
              fr_report_plan_line(&s->outcome.plan, plan, sizeof plan),
              job->cluster.name[0] ? job->cluster.name : job->cluster_from);
+    bool pipeline = fr_job_is_pipeline(job, &s->outcome.plan);
+    snprintf(bubble, sizeof bubble, "%.1f %%",
+             100 * s->outcome.part_s[FR_PART_BUBBLE] / s->outcome.time_s);
     const struct fr_trace_note notes[] = {
         {"cluster", job->cluster.name[0] ? job->cluster.name : job->cluster_from},
         {"model", job->workload.name[0] ? job->workload.name : job->model_from},
         {"plan", plan},
         {"network", s->network->name},
-        {"version", FR_VERSION}};
+        {"version", FR_VERSION},
+        {"bubble", bubble}}; /* last: layers by themselves have none */
+    const int n_notes = (int)(sizeof notes / sizeof *notes) - !pipeline;
     fr_status status = FR_OK;
     bool known = s->n_stages > 0 && s->stages[0].state_B > 0;
     if (known) status = make_memory(s, &memory, err);
     const struct fr_trace_options o = {.title = title,
                                        .notes = notes,
-                                       .n_notes = sizeof notes / sizeof *notes,
+                                       .n_notes = n_notes,
                                        .memory_B = memory,
                                        .busy_W = power->known ? power->busy_W : NAN,
                                        .idle_W = power->known ? power->idle_W : NAN,

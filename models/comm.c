@@ -12,7 +12,8 @@ const struct fr_form *const fr_forms[] = {
 
 struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B) {
     return (struct fr_collective_args){.n_ranks = group->n_ranks,
-                                       .ranks_per_node = group->ranks_per_node,
+                                       .ranks_per_node =
+                                           group->uneven ? 1 : group->ranks_per_node,
                                        .size_B = size_B,
                                        .inner = group->inner,
                                        .outer = group->outer,

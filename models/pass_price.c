@@ -54,6 +54,7 @@ double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
 struct pricing {
     const struct fr_job *job;
     const struct fr_plan *plan;
+    const struct fr_seats *seats;
     const struct fr_stage_work *work;
     struct tp_price tp;
     double exchange_s[2]; /* forward and backward, where branches split and join */
@@ -134,11 +135,11 @@ static void add_context(const struct pricing *x, struct fr_stage *part,
                         uint32_t *extrapolated) {
     const struct fr_cluster *cluster = &x->job->cluster;
     if (x->plan->cp <= 1 || x->work->cp_B <= 0) return;
-    struct fr_group ring = fr_group_make(&cluster->levels, x->plan->cp, x->plan->tp);
+    const struct fr_group *ring = &x->seats->cp;
     double n = x->work->attentions, B = x->work->cp_B;
-    double gather_s = n * fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, &ring, B, extrapolated);
+    double gather_s = n * fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, ring, B, extrapolated);
     double scatter_s =
-        n * fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, &ring, B, extrapolated);
+        n * fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, ring, B, extrapolated);
     double core_s = x->work->flash_flop / flash_rate(x);
     part->forward.tp_s += fr_device_beside_s(&cluster->device, gather_s, core_s);
     part->backward.tp_s +=
@@ -151,10 +152,9 @@ static void add_experts(const struct pricing *x, struct fr_stage *part,
     const struct fr_plan *plan = x->plan;
     if (plan->ep <= 1 || x->work->expert_B <= 0) return;
     const struct fr_cluster *cluster = &x->job->cluster;
-    struct fr_group ep = fr_group_make(&cluster->levels, plan->ep, fr_plan_expert_tp(plan));
-    double both_s =
-        2 * x->work->layers.n *
-        fr_cluster_comm_s(cluster, FR_OP_ALL_TO_ALL, &ep, x->work->expert_B, extrapolated);
+    double both_s = 2 * x->work->layers.n *
+                    fr_cluster_comm_s(cluster, FR_OP_ALL_TO_ALL, &x->seats->ep,
+                                      x->work->expert_B, extrapolated);
     double back_s = plan->recompute == FR_RECOMPUTE_FULL ? 2 * both_s : both_s;
     const struct fr_device *device = &cluster->device;
     bool beside = plan->overlap_experts; /* another micro-batch's products: as long as these */
@@ -250,10 +250,12 @@ static int take_profile(const struct pricing *x, struct fr_stage *stage) {
 }
 
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_group *tp, const struct fr_stage_work *work,
+                   const struct fr_seats *seats, const struct fr_stage_work *work,
                    struct fr_stage *stage, uint32_t *extrapolated) {
+    const struct fr_group *tp = &seats->axis[FR_MESH_TP];
     struct pricing x = {.job = job,
                         .plan = plan,
+                        .seats = seats,
                         .work = work,
                         .tp = price_tp(job, plan, tp, work->tp_B, extrapolated)};
     struct fr_footprint footprint = {0};

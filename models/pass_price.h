@@ -19,12 +19,13 @@
 #define FR_MODELS_PASS_PRICE_H
 
 #include "models/pipeline.h"
+#include "models/seats.h"
 #include "models/transformer.h"
 
-/** Fill forward, backward and weight pass of @p stage from @p work, with the tp ranks on @p tp.
+/** Fill forward, backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_group *tp, const struct fr_stage_work *work,
+                   const struct fr_seats *seats, const struct fr_stage_work *work,
                    struct fr_stage *stage, uint32_t *extrapolated);
 
 /** Bytes that one rank sends over tp for one micro-batch. */

@@ -67,7 +67,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     struct fr_stage *stage = &p->stage[i];
     struct fr_stage_work work;
     plan->method->stage(&job->workload, plan, i, &work);
-    fr_pass_price(job, plan, &seats->axis[FR_MESH_TP], &work, stage, extrapolated);
+    fr_pass_price(job, plan, seats, &work, stage, extrapolated);
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
@@ -89,8 +89,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->activation_B = work.activation_B;
     stage->working_B = work.working_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
-    struct fr_group ends = fr_seats_ends(seats, fused);
-    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &ends,
+    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->ends,
                                        work.embedding_rank * gradient_B, extrapolated);
 }
 

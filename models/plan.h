@@ -26,7 +26,8 @@
  *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
  *                            (fused; "flash-2", "flash-1": of that generation)
  *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
- *      cp 1                  context parallel: ranks that share a sequence, neighbours after tp
+ *      cp 1                  context parallel: neighbouring replicas share a sequence (they follow tp
+ *                            where rank_order is tp-dp-pp, or pp 1)
  *      ep 1                  expert parallel: neighbouring replicas that share the experts
  *      etp tp                tensor parallel inside an expert: tp, or 1: then the tp ranks share whole
  *                            experts too, and ep counts them

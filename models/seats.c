@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "models/cost.h"
+#include "topology/route.h"
 
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
     static const uint8_t tp_pp_dp[] = {FR_MESH_TP, FR_MESH_PP, FR_MESH_DP};
@@ -61,7 +62,7 @@ static fr_status seat(const struct fr_job *job, const struct fr_plan *plan,
     size_t n = (size_t)fr_plan_ranks(plan);
     struct tried tried = {job, plan,
                           row->searches ? fr_malloc(n, sizeof *tried.mapping) : NULL};
-    struct fr_seating seating = {seats->levels, &seats->mesh, &plan->placement, iteration_s,
+    struct fr_seating seating = {&seats->levels, &seats->mesh, &plan->placement, iteration_s,
                                  &tried};
     seats->slot = fr_malloc(n, sizeof *seats->slot);
     fr_status status = !seats->slot || (row->searches && !tried.mapping)
@@ -69,21 +70,6 @@ static fr_status seat(const struct fr_job *job, const struct fr_plan *plan,
                            : row->seat(&seating, seats->slot, err);
     free(tried.mapping);
     return status;
-}
-
-/* Does every communicator have r members in each node that it uses?  Hierarchical algorithms are
- * made for that; of others only flat ones are priced.  @param here  [nodes], zero */
-static bool is_even(const struct fr_seats *s, const struct fr_communicator *c, int64_t r,
-                    int64_t *here) {
-    int64_t node = s->levels->level[0].ranks;
-    bool even = true;
-    for (int64_t g = 0; g < c->n_groups && even; g++) {
-        for (int64_t i = 0; i < c->n_ranks; i++) here[fr_communicator_slot(c, g, i) / node]++;
-        for (int64_t i = 0; i < c->n_ranks; i++)
-            even = even && here[fr_communicator_slot(c, g, i) / node] == r;
-        for (int64_t i = 0; i < c->n_ranks; i++) here[fr_communicator_slot(c, g, i) / node] = 0;
-    }
-    return even;
 }
 
 static int by_number(const void *a, const void *b) {
@@ -102,92 +88,172 @@ void fr_seats_members(const struct fr_seats *s, int64_t n_ranks, int64_t stride,
     }
 }
 
+static fr_status no_memory(struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+}
+
+/* Levels as large as n ranks need: what nobody uses need not be counted. */
+static struct fr_levels levels_for(const struct fr_levels *levels, int64_t n) {
+    struct fr_levels own = *levels;
+    struct fr_level *outer = &own.level[own.count - 1];
+    int64_t below = own.count > 1 ? outer[-1].ranks : 1,
+            needed = (n + below - 1) / below * below;
+    if (!own.fabric.shape && needed < outer->ranks) outer->ranks = needed;
+    return own;
+}
+
+/* ---- groups -------------------------------------------------------------------------------------- */
+
+static struct fr_communicator strided(const struct fr_seats *s, int64_t p, int64_t stride) {
+    return (struct fr_communicator){.n_ranks = p,
+                                    .stride = stride,
+                                    .n_groups = fr_mesh_ranks(&s->mesh) / p,
+                                    .slot = s->slot};
+}
+
+/* Lists of `p` ranks each by their slots, in ascending order. */
+static fr_status listed(const struct fr_seats *s, int64_t p, int64_t groups, int64_t *slot,
+                        struct fr_group *group, struct fr_error *err) {
+    struct fr_communicator c = {.n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
+    for (int64_t g = 0; g < groups; g++)
+        fr_sort_items(slot + g * p, (size_t)p, sizeof *slot, by_number);
+    return fr_group_of(&s->levels, &c, group, err);
+}
+
 /* `groups` communicators of `p` ranks `stride` apart in the numbering, at once. */
 static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int64_t groups,
                        struct fr_group *group, struct fr_error *err) {
-    struct fr_communicator c = {
-        .n_ranks = p, .stride = stride, .n_groups = groups, .slot = s->slot};
-    int64_t nodes = fr_mesh_ranks(&s->mesh) / s->levels->level[0].ranks + 1;
-    if (!s->slot) return fr_group_of(s->levels, &c, group, err);
+    struct fr_communicator c = strided(s, p, stride);
+    c.n_groups = groups;
+    if (!s->slot) return fr_group_of(&s->levels, &c, group, err);
     int64_t *slot = fr_malloc((size_t)(p * groups), sizeof *slot);
-    int64_t *here = fr_calloc((size_t)nodes, sizeof *here);
-    fr_status status =
-        slot && here ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
-    if (status == FR_OK) {
-        fr_seats_members(s, p, stride, groups, slot);
-        c = (struct fr_communicator){
-            .n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
-        status = fr_group_of(s->levels, &c, group, err);
-    }
-    if (status == FR_OK && !is_even(s, &c, group->ranks_per_node, here))
-        group->ranks_per_node = 1;
+    if (!slot) return no_memory(err);
+    fr_seats_members(s, p, stride, groups, slot);
+    fr_status status = listed(s, p, groups, slot, group, err);
     free(slot);
-    free(here);
     return status;
+}
+
+static fr_status count_all(const struct fr_seats *s, int64_t p, int64_t stride,
+                           struct fr_group *group, struct fr_error *err) {
+    return count(s, p, stride, fr_mesh_ranks(&s->mesh) / p, group, err);
+}
+
+/* Whole experts on a rank: the ep ranks that share them are those of one stage, tp ranks first, cut
+ * into runs of ep. */
+static fr_status count_experts(const struct fr_seats *s, int64_t ep, struct fr_group *group,
+                               struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
+            own = tp * mesh->size[FR_MESH_DP], up = fr_mesh_stride(mesh, FR_MESH_PP),
+            across = fr_mesh_stride(mesh, FR_MESH_DP);
+    if (across == tp || mesh->size[FR_MESH_PP] == 1) return count_all(s, ep, 1, group, err);
+    int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t i = 0; i < n; i++)
+        slot[i] = slot_of(s, i / own * up + i % own % tp + i % own / tp * across);
+    fr_status status = listed(s, ep, n / ep, slot, group, err);
+    free(slot);
+    return status;
+}
+
+/* Of replicas that all pay the same, those that may share a link with the first are enough. */
+static int64_t replicas_beside(const struct fr_seats *s) {
+    int64_t far = 1, dp = s->mesh.size[FR_MESH_DP];
+    for (int l = 0; l < s->levels.count; l++)
+        if (s->levels.level[l].shared_by > far) far = s->levels.level[l].shared_by;
+    int64_t beside = 1 + far / fr_mesh_stride(&s->mesh, FR_MESH_DP);
+    return s->regular && beside < dp ? beside : dp;
+}
+
+static fr_status count_ends(struct fr_seats *s, bool fused, struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t tp = mesh->size[FR_MESH_TP],
+            dp = fused ? mesh->size[FR_MESH_DP] : replicas_beside(s), n = 0,
+            up = (mesh->size[FR_MESH_PP] - 1) * fr_mesh_stride(mesh, FR_MESH_PP);
+    int64_t *slot = fr_malloc((size_t)(2 * tp * dp), sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t t = 0; t < tp; t++)
+        for (int64_t d = 0; d < dp; d++) {
+            int64_t first =
+                t * fr_mesh_stride(mesh, FR_MESH_TP) + d * fr_mesh_stride(mesh, FR_MESH_DP);
+            slot[n++] = slot_of(s, first);
+            slot[n++] = slot_of(s, first + up);
+        }
+    fr_status status = fused ? listed(s, 2 * dp, tp, slot, &s->ends, err)
+                             : listed(s, 2, tp * dp, slot, &s->ends, err);
+    free(slot);
+    return status;
+}
+
+/* ---- all groups of a plan -------------------------------------------------------------------------- */
+
+static fr_status make_scratch(struct fr_seats *s, struct fr_error *err) {
+    int64_t replicas = s->mesh.size[FR_MESH_TP] * s->mesh.size[FR_MESH_DP];
+    s->pairs = fr_malloc((size_t)(2 * replicas), sizeof *s->pairs);
+    s->load = fr_calloc((size_t)fr_links_count(&s->levels) + 1, sizeof *s->load);
+    return s->pairs && s->load ? FR_OK : no_memory(err);
+}
+
+static bool is_regular(const struct fr_seats *s) {
+    bool regular = !s->slot;
+    for (int axis = 0; axis < FR_MESH_AXES && regular; axis++) {
+        struct fr_communicator c =
+            strided(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis));
+        regular = fr_communicator_regular(&s->levels, &c);
+    }
+    return regular;
+}
+
+static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
+                              struct fr_error *err) {
+    int64_t across = fr_mesh_stride(&s->mesh, FR_MESH_DP);
+    if (plan->cp > 1) FR_TRY(count_all(s, plan->cp, across, &s->cp, err));
+    if (plan->ep <= 1) return FR_OK;
+    return fr_plan_expert_tp(plan) == plan->tp ? count_all(s, plan->ep, across, &s->ep, err)
+                                               : count_experts(s, plan->ep, &s->ep, err);
 }
 
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *s, struct fr_error *err) {
-    *s = (struct fr_seats){.levels = &job->cluster.levels, .mesh = fr_seats_mesh(plan)};
-    bool linear = plan->placement.row == &fr_placement_linear;
-    if (!linear) FR_TRY(seat(job, plan, s, err));
-    for (int axis = 0; axis < FR_MESH_AXES; axis++) {
-        int64_t p = s->mesh.size[axis], stride = fr_mesh_stride(&s->mesh, axis);
-        if (linear && !is_data_first(s))
-            s->axis[axis] = fr_group_make(s->levels, p, stride);
-        else
-            FR_TRY(count(s, p, stride, fr_mesh_ranks(&s->mesh) / p, &s->axis[axis], err));
-    }
+    const struct fr_transformer *t = &job->workload.transformer;
+    *s = (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
+                           .mesh = fr_seats_mesh(plan)};
+    if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(job, plan, s, err));
+    s->regular = is_regular(s);
+    for (int axis = 0; axis < FR_MESH_AXES; axis++)
+        FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
+                         err));
+    FR_TRY(count_shares(plan, s, err));
+    if (plan->pp > 1 && t->layers && t->tied)
+        FR_TRY(count_ends(s, plan->compression.fused_embedding, err));
+    if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
     if (!is_data_first(s)) return FR_OK;
     return plan->common_subgrid ? count(s, plan->dp, 1, 1, &s->common, err)
                                 : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err);
 }
 
-void fr_seats_free(struct fr_seats *seats) {
-    free(seats->slot);
-    seats->slot = NULL;
+void fr_seats_free(struct fr_seats *s) {
+    free(s->slot);
+    free(s->pairs);
+    free(s->load);
+    s->slot = s->pairs = NULL;
+    s->load = NULL;
 }
 
 /* ---- pairs --------------------------------------------------------------------------------------- */
 
-/* Ranks of a stage and of its replicas that send beside its first; so many are looked at. */
-static struct fr_group seated_pairs(const struct fr_seats *s, int64_t from, int64_t to) {
-    enum { LOOKED_AT = 1024 };
-    int64_t a[LOOKED_AT], b[LOOKED_AT], n = 0;
-    int64_t tp = fr_mesh_stride(&s->mesh, FR_MESH_TP),
-            dp = fr_mesh_stride(&s->mesh, FR_MESH_DP);
-    for (int64_t d = 0; d < s->mesh.size[FR_MESH_DP]; d++)
-        for (int64_t t = 0; t < s->mesh.size[FR_MESH_TP] && n < LOOKED_AT; t++, n++) {
-            a[n] = slot_of(s, from + d * dp + t * tp);
-            b[n] = slot_of(s, to + d * dp + t * tp);
-        }
-    return fr_group_pairs_at(s->levels, a, b, n);
-}
-
 struct fr_group fr_seats_pair(const struct fr_seats *s, int64_t a, int64_t b) {
     int64_t stride = fr_mesh_stride(&s->mesh, FR_MESH_PP), tp = s->mesh.size[FR_MESH_TP],
-            dp = s->mesh.size[FR_MESH_DP];
-    if (s->slot) return seated_pairs(s, a * stride, b * stride);
-    if (is_data_first(s))
-        return fr_group_pairs(s->levels, a * stride, b * stride, tp * dp, 1, 1);
-    return fr_group_pairs(s->levels, a * stride, b * stride, tp, dp,
-                          fr_mesh_stride(&s->mesh, FR_MESH_DP));
-}
-
-struct fr_group fr_seats_ends(const struct fr_seats *s, bool all) {
-    int64_t dp = s->mesh.size[FR_MESH_DP], across = fr_mesh_stride(&s->mesh, FR_MESH_DP);
-    int64_t up = (s->mesh.size[FR_MESH_PP] - 1) * fr_mesh_stride(&s->mesh, FR_MESH_PP);
-    if (!all) return fr_group_pair(s->levels, slot_of(s, 0), slot_of(s, up));
-    if (!s->slot && s->mesh.order[FR_MESH_AXES - 1] == FR_MESH_DP) /* as if evenly spaced */
-        return fr_group_make(s->levels, 2 * dp, across / 2);
-    struct fr_group group = fr_group_make(s->levels, 2 * dp, 1);
-    int64_t *slot = fr_malloc(2 * (size_t)dp, sizeof *slot);
-    for (int64_t d = 0; slot && d < dp; d++) {
-        slot[2 * d] = slot_of(s, d * across);
-        slot[2 * d + 1] = slot_of(s, d * across + up);
+            dp = s->mesh.size[FR_MESH_DP], across = fr_mesh_stride(&s->mesh, FR_MESH_DP),
+            replicas = tp * dp, *from = s->pairs, *to = s->pairs + replicas;
+    if (s->regular && is_data_first(s))
+        return fr_group_pairs(&s->levels, a * stride, b * stride, replicas, 1, 1);
+    if (s->regular) return fr_group_pairs(&s->levels, a * stride, b * stride, tp, dp, across);
+    for (int64_t i = 0; i < replicas; i++) {
+        int64_t rank = i % tp * fr_mesh_stride(&s->mesh, FR_MESH_TP) + i / tp * across;
+        from[i] = slot_of(s, a * stride + rank);
+        to[i] = slot_of(s, b * stride + rank);
     }
-    struct fr_communicator c = {.n_ranks = 2 * dp, .stride = 1, .n_groups = 1, .slot = slot};
-    if (slot) fr_group_of(s->levels, &c, &group, NULL);
-    free(slot);
-    return group;
+    return fr_group_pairs_at(&s->levels, from, to, replicas, s->load);
 }

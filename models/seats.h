@@ -5,8 +5,9 @@
  *  data axis first for sub-graphs), and the placement gives each rank its slot.  All groups of an
  *  axis run at once: what they pay is counted on the links (topology/communicator.h).
  *
- *  The linear placement of tp-first ranks, which nearly every plan has, is strides alone and is
- *  priced as if all ranks of the machine were busy with the like.
+ *  A placement is the seats that it gives, however it was written: placements that seat alike cost
+ *  alike, and so do those that exchange ranks inside a node whose ranks share their links.  Linear is
+ *  strides alone, priced in closed form where that is exact; what lies otherwise is counted.
  */
 #ifndef FR_MODELS_SEATS_H
 #define FR_MODELS_SEATS_H
@@ -15,13 +16,22 @@
 #include "topology/placement.h"
 
 struct fr_seats {
-    const struct fr_levels *levels;
+    struct fr_levels levels; /**< the cluster's, as far as the ranks reach */
     struct fr_mesh mesh;
     int64_t *slot; /**< of each rank, or NULL: its number; owned */
+    bool regular;  /**< strides in closed form: all replicas pay the same */
     /** Where gradients of common layers are reduced, of a data-first numbering: the tp x dp ranks
      *  of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
     struct fr_group common;
     struct fr_group axis[FR_MESH_AXES]; /**< the ranks along tp, pp and dp */
+    struct fr_group cp,
+        ep; /**< ranks that share a sequence, and the experts: neighbouring replicas,
+                                 with whole experts on a rank also the tp ranks of them */
+    /** First and last stage, which hold a tied embedding: pairs of every replica and tp rank, or fused
+     *  the 2 dp of every tp rank. */
+    struct fr_group ends;
+    int64_t *pairs; /**< scratch of fr_seats_pair, unless regular; owned */
+    int32_t *load;
 };
 
 /** The plan's mesh as its method numbers it. */
@@ -43,9 +53,8 @@ void fr_seats_members(const struct fr_seats *seats, int64_t n_ranks, int64_t str
 /** The reason why the plan cannot be seated so, or NULL. */
 const char *fr_seats_refused(const struct fr_plan *plan);
 
-/** Neighbours @p a and @p b in the pipeline, while their whole stage and its replicas send. */
+/** Neighbours @p a and @p b in the pipeline, while their whole stage and its replicas send: what the
+ *  slowest of them pay. */
 struct fr_group fr_seats_pair(const struct fr_seats *seats, int64_t a, int64_t b);
-/** First and last stage: of one replica, or @p all of them together, 2 dp ranks. */
-struct fr_group fr_seats_ends(const struct fr_seats *seats, bool all);
 
 #endif

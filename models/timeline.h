@@ -71,7 +71,14 @@ struct fr_span {
     uint8_t lane;    /**< of the stream, from 0 */
     uint8_t kind;    /**< fr_task_kind */
     bool critical;   /**< on the critical path */
+    /** Its stretch there: less than the span where the path goes on from a part of a pass, by way
+     *  of gradients that are reduced beside the rest. */
+    double critical_from_s, critical_to_s;
 };
+
+/** Seconds of @p span as a step of the critical path: told once, from the rank that sends or,
+ *  where two do the same, from the lower one.  Over a timeline they add up to the makespan. */
+double fr_span_critical_s(const struct fr_span *span);
 
 struct fr_timeline {
     int32_t n_ranks;

@@ -39,22 +39,22 @@ static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
 }
 
 static void measure(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
-    for (int32_t r = 0; r < t->n_ranks; r++) rows->bubble[r] = 1;
+    for (int32_t r = 0; r < t->n_ranks; r++) rows->not_computing[r] = 1;
     for (int64_t i = 0; i < t->count; i++) {
         const struct fr_span *span = &t->spans[i];
         rows->slices += rows->row_of[span->rank] >= 0;
         if (span->stream == FR_STREAM_COMPUTE)
-            rows->bubble[span->rank] -= (span->end_s - span->start_s) / t->makespan_s;
+            rows->not_computing[span->rank] -= (span->end_s - span->start_s) / t->makespan_s;
     }
     for (int32_t r = 0; r < t->n_ranks; r++) {
-        rows->bubble[r] = fmax(rows->bubble[r], 0); /* rounding */
-        rows->bubble_all += rows->bubble[r] / t->n_ranks;
+        rows->not_computing[r] = fmax(rows->not_computing[r], 0); /* rounding */
+        rows->not_computing_all += rows->not_computing[r] / t->n_ranks;
     }
     for (int i = 0; i < rows->n; i++) {
         int32_t n = 0;
         for (int32_t r = rows->rank[i]; r < t->n_ranks && rows->row_of[r] == i; r++, n++)
-            rows->row_bubble[i] += rows->bubble[r];
-        rows->row_bubble[i] /= n;
+            rows->row_not_computing[i] += rows->not_computing[r];
+        rows->row_not_computing[i] /= n;
     }
 }
 
@@ -63,8 +63,8 @@ fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt
     size_t n = (size_t)timeline->n_ranks;
     *rows = (struct fr_gantt_rows){0};
     rows->row_of = fr_malloc(n, sizeof *rows->row_of);
-    rows->bubble = fr_malloc(n, sizeof *rows->bubble);
-    if (!rows->row_of || !rows->bubble)
+    rows->not_computing = fr_malloc(n, sizeof *rows->not_computing);
+    if (!rows->row_of || !rows->not_computing)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     choose(timeline, rows);
     measure(timeline, rows);
@@ -72,7 +72,7 @@ fr_status fr_gantt_rows_make(const struct fr_timeline *timeline, struct fr_gantt
 }
 
 void fr_gantt_rows_free(struct fr_gantt_rows *rows) {
-    free(rows->row_of), free(rows->bubble);
+    free(rows->row_of), free(rows->not_computing);
     fr_text_free(&rows->said);
     *rows = (struct fr_gantt_rows){0};
 }

@@ -1,8 +1,11 @@
 /** @file
  *  Which ranks a Gantt chart shows, and how busy each rank is.
  *
- *      bubble(rank) = 1 - computing / makespan
- *      bubble       = its mean over all ranks, shown or not
+ *      not computing(rank) = 1 - computing / makespan
+ *      not computing       = its mean over all ranks, shown or not
+ *
+ *  That is more than the bubble, which is the iteration's time without messages, gradients and
+ *  launches less its computing (models/pipeline_outcome.c): a trace does not tell it apart.
  */
 #ifndef FR_PLOTS_GANTT_ROWS_H
 #define FR_PLOTS_GANTT_ROWS_H
@@ -17,12 +20,12 @@ struct fr_gantt_rows {
     int32_t rank[FR_GANTT_ROWS_MAX]; /**< the first of each, from the top, ascending */
     int n;
     int32_t ranks_per_row;
-    int32_t *row_of; /**< [n_ranks] its row, or -1 */
-    double *bubble;  /**< [n_ranks]; and of each row */
-    double row_bubble[FR_GANTT_ROWS_MAX];
-    double bubble_all;   /**< mean */
-    int64_t slices;      /**< that are on the rows */
-    struct fr_text said; /**< which ranks were left out, a sentence, or "" */
+    int32_t *row_of;       /**< [n_ranks] its row, or -1 */
+    double *not_computing; /**< [n_ranks]; and of each row */
+    double row_not_computing[FR_GANTT_ROWS_MAX];
+    double not_computing_all; /**< mean */
+    int64_t slices;           /**< that are on the rows */
+    struct fr_text said;      /**< which ranks were left out, a sentence, or "" */
 };
 
 /** Choose the rows.  Of more ranks than fit, one pipeline is shown: the one that ends last; of

@@ -85,13 +85,16 @@ static void add_note(const char *key, const struct fr_json *value, struct fr_tex
 
 static void read_notes(const struct fr_json *root, struct fr_trace *trace) {
     struct fr_json notes = fr_json_member(root, "otherData");
-    const char *key, *title = "";
+    const char *key, *text = "";
     for (int64_t i = 0; (key = fr_json_key_at(&notes, i)); i++) {
         struct fr_json value = fr_json_member(&notes, key);
-        if (strcmp(key, "title") != 0)
+        struct fr_text *own = strcmp(key, "title") == 0    ? &trace->title
+                              : strcmp(key, "bubble") == 0 ? &trace->bubble
+                                                           : NULL;
+        if (!own)
             add_note(key, &value, &trace->footer);
-        else if (fr_json_is_string(&value) && fr_json_text(&value, &title, NULL) == FR_OK)
-            fr_text_addf(&trace->title, "%s", title);
+        else if (fr_json_is_string(&value) && fr_json_text(&value, &text, NULL) == FR_OK)
+            fr_text_addf(own, "%s", text);
     }
 }
 
@@ -112,5 +115,5 @@ fr_status fr_trace_read(const struct fr_json *root, struct fr_trace *trace,
 
 void fr_trace_free(struct fr_trace *trace) {
     fr_timeline_free(&trace->timeline);
-    fr_text_free(&trace->title), fr_text_free(&trace->footer);
+    fr_text_free(&trace->title), fr_text_free(&trace->bubble), fr_text_free(&trace->footer);
 }

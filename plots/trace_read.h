@@ -9,7 +9,9 @@
 struct fr_trace {
     /** `message` and `peer` of the spans are not read, nor are sizes. */
     struct fr_timeline timeline;
-    struct fr_text title;  /**< "" where the trace has none */
+    struct fr_text title; /**< "" where the trace has none */
+    struct fr_text
+        bubble; /**< the iteration's share, as the outcome has it; "" where not told */
     struct fr_text footer; /**< the other notes, "key value   key value" */
 };
 

@@ -129,6 +129,25 @@ static bool same_pass(const struct fr_program *program, int64_t t) {
            task[-1].chunk == task->chunk;
 }
 
+/* A task on the critical path makes its stretch of the span critical. */
+static void mark(struct fr_span *span, double start_s, double end_s) {
+    double from_s = fmax(start_s, span->start_s), to_s = fmin(end_s, span->end_s);
+    if (from_s > to_s) return;
+    span->critical_from_s = span->critical ? fmin(from_s, span->critical_from_s) : from_s;
+    span->critical_to_s = span->critical ? fmax(to_s, span->critical_to_s) : to_s;
+    span->critical = true;
+}
+
+/* Parts of one pass are one span, after what it repeats if that is a span of its own. */
+static void extend(struct fr_timeline *timeline, double start_s, double end_s, bool critical) {
+    struct fr_span *span = &timeline->spans[timeline->count - 1];
+    span->end_s = end_s;
+    if (!critical) return;
+    mark(span, start_s, end_s);
+    if (timeline->count > 1 && span[-1].kind == FR_TASK_RECOMPUTE)
+        mark(&span[-1], start_s, end_s);
+}
+
 fr_status fr_record_timeline(const struct fr_program *program,
                              const struct fr_class_price *price, const double *start_s,
                              const double *end_s, double makespan_s,
@@ -145,9 +164,8 @@ fr_status fr_record_timeline(const struct fr_program *program,
         const struct fr_task *task = &program->tasks[t];
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = fr_task_is_collective(kind);
-        if (same_pass(program, t)) { /* parts of one pass are one span */
-            timeline->spans[timeline->count - 1].end_s = end_s[t];
-            timeline->spans[timeline->count - 1].critical |= critical[t];
+        if (same_pass(program, t)) {
+            extend(timeline, start_s[t], end_s[t], critical[t]);
             continue;
         }
         struct fr_span span = {.start_s = start_s[t],
@@ -159,15 +177,16 @@ fr_status fr_record_timeline(const struct fr_program *program,
                                .peer = task->peer,
                                .message = fr_task_is_message(kind) ? message : -1,
                                .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
-                               .kind = (uint8_t)kind,
-                               .critical = critical[t]};
+                               .kind = (uint8_t)kind};
         double again_s = price[task->class_id].again_s;
         if (again_s > 0) { /* the pass begins with what it repeats */
             struct fr_span *again = &timeline->spans[timeline->count++];
             *again = span;
             again->kind = FR_TASK_RECOMPUTE;
             again->end_s = span.start_s += again_s; /* of a pass in parts, all at once */
+            if (critical[t]) mark(again, start_s[t], end_s[t]);
         }
+        if (critical[t]) mark(&span, start_s[t], end_s[t]);
         timeline->count += add_spans(task, kind, span, timeline->spans + timeline->count);
         if (fr_task_is_message(kind)) message += kind == FR_TASK_EXCHANGE ? 2 : 1;
     }

@@ -71,9 +71,10 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
     int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
             pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
             dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
-    bool plain = !seats.slot && (spelt_out || ((tp == 1 || plan->tp == 1) &&
-                                               (pp == plan->tp || plan->pp == 1) &&
-                                               (dp == plan->tp * plan->pp || plan->dp == 1)));
+    bool plain =
+        !seats.slot &&
+        (spelt_out || ((tp == 1 || plan->tp == 1) && (pp == plan->tp || plan->pp == 1) &&
+                       (dp == plan->tp * plan->pp || fr_plan_replicas(plan) == 1)));
     size_t n = (size_t)fr_plan_ranks(plan);
     if (!plain) *slot = fr_malloc(n, sizeof **slot);
     for (size_t i = 0; *slot && i < n; i++) {
@@ -88,7 +89,7 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
                : fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
 }
 
-/* Each rank of the program stands for tp x dp that do the same, unless all are spelt out. */
+/* Each rank of the program stands for tp x dp x cp that do the same, unless all are spelt out. */
 static fr_status timed_open(struct timed *t, const struct fr_job *job,
                             const struct fr_plan *plan, bool spelt_out, struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
@@ -111,7 +112,7 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
         .class_B = t->class_B,
         .class_W = power->known ? t->class_W : NULL,
         .waiting_W = waiting_W(t, power),
-        .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : plan->dp, NULL}};
+        .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : fr_plan_replicas(plan), NULL}};
     if (t->network->open) FR_TRY(seat_replicas(job, plan, spelt_out, &t->slot, err));
     t->work.seats.slot = t->slot;
     fr_progress_begin(t->progress, "simulating", RUNS);

@@ -56,17 +56,20 @@ static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t
     return group;
 }
 
-/* Boundaries of units, links and communicators fall together, so that the closed form is exact. */
-static bool regular(const struct fr_levels *levels, const struct fr_communicator *c) {
+/* Does one of the two divide the other? */
+static bool divides(int64_t a, int64_t b) { return a % b == 0 || b % a == 0; }
+
+bool fr_communicator_regular(const struct fr_levels *levels, const struct fr_communicator *c) {
     int64_t span = c->n_ranks * c->stride;
     if (levels->fabric.shape || c->slot || c->first) return false;
     if (c->n_groups > c->stride && c->n_groups % c->stride != 0) return false;
     for (int l = 0; l < levels->count; l++) {
-        int64_t ranks = levels->level[l].ranks, shared_by = levels->level[l].shared_by;
-        if (ranks % c->stride != 0 && c->stride % ranks != 0) return false;
-        if (shared_by % c->stride != 0 && c->stride % shared_by != 0) return false;
-        if (ranks % span != 0 && span % ranks != 0) return false;
-        if (l && shared_by > levels->level[l - 1].ranks) return false;
+        const struct fr_level *level = &levels->level[l];
+        bool all = l == levels->count - 1; /* of the outermost level there is one unit */
+        if (!divides(level->shared_by, c->stride)) return false;
+        if (!all && (!divides(level->ranks, c->stride) || !divides(level->ranks, span)))
+            return false;
+        if (l && level->shared_by > levels->level[l - 1].ranks) return false;
     }
     return true;
 }
@@ -122,11 +125,12 @@ static void worse(struct fr_link_cost *cost, struct fr_link_cost other) {
     if (other.s_per_B > cost->s_per_B) cost->s_per_B = other.s_per_B;
 }
 
-/* Level that holds all members of every communicator, most members in one node of it, and the
- * busiest link of level 0 were all to use it. */
+/* Level that holds all members of every communicator, most and fewest members in a node of it, and
+ * the busiest link of level 0 were all to use it. */
 static void count_places(struct counter *k, struct fr_group *group) {
     const struct fr_level *node = &k->levels->level[0];
     int32_t busiest = 0;
+    int64_t fewest = k->c->n_ranks;
     for (int64_t g = 0; g < k->c->n_groups; g++) {
         int64_t first = fr_communicator_slot(k->c, g, 0);
         for (int64_t i = 0; i < k->c->n_ranks; i++) {
@@ -136,9 +140,13 @@ static void count_places(struct counter *k, struct fr_group *group) {
             if (between > group->level) group->level = between;
             if (members > group->ranks_per_node) group->ranks_per_node = members;
         }
-        for (int64_t i = 0; i < k->c->n_ranks; i++)
-            k->load[fr_communicator_slot(k->c, g, i) / node->ranks] = 0;
+        for (int64_t i = 0; i < k->c->n_ranks; i++) {
+            int32_t *members = &k->load[fr_communicator_slot(k->c, g, i) / node->ranks];
+            if (*members > 0) fewest = least(fewest, *members);
+            *members = 0;
+        }
     }
+    group->uneven = fewest < group->ranks_per_node;
     for (int erase = 0; erase < 2; erase++)
         for (int64_t g = 0; g < k->c->n_groups; g++)
             for (int64_t i = 0; i < k->c->n_ranks; i++) {
@@ -166,7 +174,7 @@ fr_status fr_group_count(const struct fr_levels *levels, const struct fr_communi
 
 fr_status fr_group_of(const struct fr_levels *levels, const struct fr_communicator *c,
                       struct fr_group *group, struct fr_error *err) {
-    if (!regular(levels, c)) return fr_group_count(levels, c, group, err);
+    if (!fr_communicator_regular(levels, c)) return fr_group_count(levels, c, group, err);
     *group = closed(levels, c->n_ranks, c->stride, c->n_groups);
     return FR_OK;
 }
@@ -224,21 +232,35 @@ struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_
     return group;
 }
 
-struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t *a,
-                                  const int64_t *b, int64_t n) {
-    struct fr_group group = fr_group_pair(levels, a[0], b[0]);
-    int64_t mine[FR_ROUTE_MAX], links[FR_ROUTE_MAX], load[FR_ROUTE_MAX] = {0};
-    int n_mine = fr_route(levels, a[0], b[0], mine);
+/* One more, or one less, of the messages from a to b on every link of their way. */
+static void load_pairs(const struct fr_levels *levels, const int64_t *a, const int64_t *b,
+                       int64_t n, int32_t *load, bool erase) {
+    int64_t links[FR_ROUTE_MAX];
     for (int64_t k = 0; k < n; k++) {
         int hops = fr_route(levels, a[k], b[k], links);
-        for (int h = 0; h < hops; h++)
-            for (int m = 0; m < n_mine; m++) load[m] += links[h] == mine[m];
+        for (int h = 0; h < hops; h++) load[links[h]] = erase ? 0 : load[links[h]] + 1;
     }
-    group.outer = (struct fr_link_cost){fr_route_latency_s(levels, mine, n_mine), 0};
-    for (int m = 0; m < n_mine; m++) {
-        double s_per_B = (double)load[m] / fr_link_at(levels, mine[m]).rate_B_per_s;
-        if (s_per_B > group.outer.s_per_B) group.outer.s_per_B = s_per_B;
+}
+
+struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t *a,
+                                  const int64_t *b, int64_t n, int32_t *load) {
+    struct fr_group group = fr_group_pair(levels, a[0], b[0]);
+    int64_t links[FR_ROUTE_MAX];
+    group.outer = (struct fr_link_cost){0, 0};
+    load_pairs(levels, a, b, n, load, false);
+    for (int64_t k = 0; k < n; k++) {
+        int hops = fr_route(levels, a[k], b[k], links);
+        int level = fr_levels_between(levels, a[k], b[k]);
+        struct fr_link_cost cost = {fr_route_latency_s(levels, links, hops), 0};
+        for (int h = 0; h < hops; h++) {
+            double s_per_B = load[links[h]] / fr_link_at(levels, links[h]).rate_B_per_s;
+            if (s_per_B > cost.s_per_B) cost.s_per_B = s_per_B;
+        }
+        if (level > group.level) group.level = level;
+        worse(&group.outer, cost);
     }
+    load_pairs(levels, a, b, n, load, true);
+    group.ranks_per_node = group.level == 0 ? 2 : 1;
     group.ring = group.outer;
     return group;
 }

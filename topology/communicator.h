@@ -34,14 +34,20 @@ struct fr_group {
     int64_t n_ranks;        /**< p */
     int64_t ranks_per_node; /**< of them in one unit of level 0, at most */
     int level;              /**< innermost level that holds them all */
+    /** Some unit of level 0 holds members, but fewer: hierarchical algorithms are not for that. */
+    bool uneven;
     struct fr_link_cost inner, outer, ring;
 };
 
 /** Slot of member @p i of communicator @p g. */
 int64_t fr_communicator_slot(const struct fr_communicator *c, int64_t g, int64_t i);
 
-/** The costs above.  Without a fabric and a list in closed form, otherwise by counting the messages
- *  on every link (time proportional to p n_groups log2 p).
+/** Do units, links and communicators begin together on levels without a fabric?  Then the closed form
+ *  is exact, and every communicator pays the same. */
+bool fr_communicator_regular(const struct fr_levels *levels, const struct fr_communicator *c);
+
+/** The costs above.  Where regular in closed form, otherwise by counting the messages on every link
+ *  (time proportional to p n_groups log2 p).
  *  @return FR_OK, or FR_ERR_NOMEM where there is to be counted. */
 fr_status fr_group_of(const struct fr_levels *levels, const struct fr_communicator *c,
                       struct fr_group *group, struct fr_error *err);
@@ -60,10 +66,11 @@ struct fr_group fr_group_make(const struct fr_levels *levels, int64_t n_ranks, i
 struct fr_group fr_group_pairs(const struct fr_levels *levels, int64_t a, int64_t b, int64_t n,
                                int64_t n_copies, int64_t stride);
 
-/** Slots a[k] send to b[k], k = 0 .. n-1, all at once: what the first pays.  For pairs that lie
- *  anyhow. */
+/** Slots a[k] send to b[k], k = 0 .. n-1, all at once: what the slowest pays.  For pairs that lie
+ *  anyhow.
+ *  @param load  scratch [fr_links_count(levels)], zero before and after */
 struct fr_group fr_group_pairs_at(const struct fr_levels *levels, const int64_t *a,
-                                  const int64_t *b, int64_t n);
+                                  const int64_t *b, int64_t n, int32_t *load);
 
 /** The pair of ranks @p a and @p b when all ranks of the machine are busy with the like. */
 struct fr_group fr_group_pair(const struct fr_levels *levels, int64_t a, int64_t b);

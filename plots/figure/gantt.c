@@ -249,7 +249,7 @@ static int32_t rank_end(const struct chart *c) {
     return end;
 }
 
-/* Which rank on the left of its row, its bubble on the right. */
+/* Which rank on the left of its row, how long it computes nothing on the right. */
 static void add_row_texts(struct fr_picture *p, const struct chart *c) {
     const struct fr_timeline *t = c->timeline;
     int size = (int)fmax(8, fmin(11, 0.5 * c->row_px));
@@ -269,10 +269,11 @@ static void add_row_texts(struct fr_picture *p, const struct chart *c) {
                      (last - 1) % t->n_stages);
         }
         fr_picture_text(p, text, left_px - 10, y_px, "right", size, "#000000");
-        snprintf(text, sizeof text, "%.1f %%", 100 * c->rows.row_bubble[i]);
+        snprintf(text, sizeof text, "%.1f %%", 100 * c->rows.row_not_computing[i]);
         fr_picture_text(p, text, left_px + plot_px + 10, y_px, "left", size, "#000000");
     }
-    fr_picture_text(p, "bubble", left_px + plot_px + 10, TOP_PX - 8, "left", 10, "#555555");
+    fr_picture_text(p, "not", left_px + plot_px + 10, TOP_PX - 20, "left", 10, "#555555");
+    fr_picture_text(p, "computing", left_px + plot_px + 10, TOP_PX - 8, "left", 10, "#555555");
 }
 
 static void add_idle(struct fr_picture *p, const struct chart *c) {
@@ -315,17 +316,22 @@ static void add_texts(struct fr_picture *p, const struct chart *c,
                       const struct fr_trace *trace) {
     char makespan[40];
     fr_text_addf(
-        &p->title, "%s: makespan %s, bubble %.1f %%",
+        &p->title, "%s: makespan %s",
         trace->title.length > 0 ? fr_text_get(&trace->title) : "Pipeline",
-        fr_scale_text(c->timeline->makespan_s, FR_QUANTITY_TIME, makespan, sizeof makespan),
-        100 * c->rows.bubble_all);
+        fr_scale_text(c->timeline->makespan_s, FR_QUANTITY_TIME, makespan, sizeof makespan));
+    if (trace->bubble.length > 0)
+        fr_text_addf(&p->title, ", bubble %s", fr_text_get(&trace->bubble));
     fr_text_addf(&p->note, "%s", fr_text_get(&c->rows.said));
     if (c->mixed)
         fr_text_addf(&p->note,
                      "%" PRId64 " slices: each pixel mixes the colours of its tasks, equal "
                      "neighbours merged, numbers left out.  ",
                      c->rows.slices);
-    fr_text_addf(&p->note, "Bubble: share of the makespan in which a rank computes nothing.");
+    fr_text_addf(
+        &p->note,
+        "On the right the share of the makespan in which a rank computes nothing: %.1f %% "
+        "in the mean.",
+        100 * c->rows.not_computing_all);
     fr_text_addf(&p->footer, "%s", fr_text_get(&trace->footer));
 }
 

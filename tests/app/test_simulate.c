@@ -120,9 +120,35 @@ static void traces_and_pictures(void **state) {
     }
 }
 
+/* One bubble: the picture's title has the share of the text's line. */
+static void one_bubble(void **state) {
+    static const char *const options[] = {"pp=4", "pp=4 --set p2p=duplex",
+                                          "pp=8 --set schedule=gpipe",
+                                          "pp=4 --set dp=2 --set schedule=zero-bubble"};
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        char line[640], *svg = NULL, says[64] = ", bubble ";
+        size_t length = 0, n = strlen(says);
+        snprintf(line, sizeof line,
+                 "forerun simulate --cluster %s --model %s --set global_batch=8 --set %s "
+                 "--gantt %s",
+                 cluster, stages, options[k], picture);
+        struct output o = fr_test_run(line);
+        const char *told = strstr(o.out, "\n  bubble "), *end = told ? strchr(told, '%') : NULL;
+        if (!end) fail_msg("%s: no bubble in\n%s", line, o.out);
+        const char *number = end - 2; /* "19.2 %" */
+        while (number[-1] != ' ') number--;
+        snprintf(says + n, sizeof says - n, "%.*s", (int)(end + 1 - number), number);
+        assert_int_equal(fr_file_read(picture, FR_FILE_MAX_B, &svg, &length, NULL), FR_OK);
+        if (!strstr(svg, says)) fail_msg("%s: \"%s\" is not in the picture", line, says);
+        free(svg);
+        fr_test_output_free(&o);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agreed_value),
-                                       cmocka_unit_test(refuses),
-                                       cmocka_unit_test(traces_and_pictures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agreed_value), cmocka_unit_test(refuses),
+        cmocka_unit_test(traces_and_pictures), cmocka_unit_test(one_bubble)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

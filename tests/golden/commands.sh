@@ -46,6 +46,7 @@ a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full rank_order=tp-dp-pp
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.embedding=fused
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.embedding=fused rank_order=tp-dp-pp
+a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.embedding=fused placement=by-axis:tp-pp-dp
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.backward.scope=epilogue
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.backward.scope=all compression.backward.rank=8
 a100-hdr gpt-8.3b tp=8 pp=4 dp=4 micro_batch=8 recompute=full compression.gradient.stages=1

@@ -13,15 +13,17 @@ enum { RANDOM_SPANS_MAX = 1200 };
 /* Two stages, one micro-batch there and back; the first message takes no time, and its receive
  * stands before its send. */
 static struct fr_span hand_spans[] = {
-    {0, 1e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true},
-    {1e-3, 1e-3, 64, 1, 0, 0, 0, 0, FR_STREAM_RECV, 0, FR_TASK_FORWARD_MESSAGE, true},
-    {1e-3, 1e-3, 64, 0, 0, 0, 1, 0, FR_STREAM_SEND, 0, FR_TASK_FORWARD_MESSAGE, true},
-    {1e-3, 2e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true},
-    {2e-3, 4e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true},
-    {4e-3, 4.5e-3, 64, 1, 0, 0, 0, 1, FR_STREAM_SEND, 0, FR_TASK_BACKWARD_MESSAGE, true},
-    {4.1e-3, 4.5e-3, 64, 0, 0, 0, 1, 1, FR_STREAM_RECV, 0, FR_TASK_BACKWARD_MESSAGE, true},
-    {4.5e-3, 6.5e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true},
-    {6.5e-3, 7e-3, 1e6, 0, -1, 0, -1, -1, FR_STREAM_COLLECTIVE, 0, FR_TASK_GRADIENT, false},
+    {0, 1e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0},
+    {1e-3, 1e-3, 64, 1, 0, 0, 0, 0, FR_STREAM_RECV, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0},
+    {1e-3, 1e-3, 64, 0, 0, 0, 1, 0, FR_STREAM_SEND, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0},
+    {1e-3, 2e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0},
+    {2e-3, 4e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0},
+    {4e-3, 4.5e-3, 64, 1, 0, 0, 0, 1, FR_STREAM_SEND, 0, FR_TASK_BACKWARD_MESSAGE, true, 0, 0},
+    {4.1e-3, 4.5e-3, 64, 0, 0, 0, 1, 1, FR_STREAM_RECV, 0, FR_TASK_BACKWARD_MESSAGE, true, 0,
+     0},
+    {4.5e-3, 6.5e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0},
+    {6.5e-3, 7e-3, 1e6, 0, -1, 0, -1, -1, FR_STREAM_COLLECTIVE, 0, FR_TASK_GRADIENT, false, 0,
+     0},
 };
 static const struct fr_timeline hand = {2, 2, hand_spans,
                                         sizeof hand_spans / sizeof *hand_spans, 7e-3};

@@ -1,0 +1,354 @@
+/* mutate list FILE...              every single mutation of these C files, one a line
+ * mutate pick SEED COUNT FILE...   so many of them at random, the same for the same seed and text
+ * mutate apply FILE OFFSET LENGTH REPLACEMENT   the file's text with one of them, to stdout
+ *
+ * A line is   FILE TAB LINE TAB OFFSET TAB LENGTH TAB REPLACEMENT TAB ORIGINAL
+ *
+ * What is changed: an arithmetic operator, a comparison, a logical one, a number by one, to zero or
+ * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
+ * axes; fields).  Left alone: comments, strings, directives, declarations, lines about memory that
+ * runs out (other tests make it run out).  The sources are formatted, so that a binary operator has
+ * blanks around it and a pointer's star has not. */
+#define _GNU_SOURCE /* memmem */
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct source {
+    const char *path;
+    char *text; /* as it is */
+    char *code; /* the same, comments, strings and directives blank */
+    size_t length;
+};
+
+struct mutant {
+    const struct source *source;
+    size_t offset, length;
+    char replacement[40];
+};
+
+static struct mutant *mutants;
+static size_t n_mutants, capacity;
+
+static void die(const char *what, const char *detail) {
+    fprintf(stderr, "mutate: %s: %s\n", what, detail);
+    exit(2);
+}
+
+static void add(const struct source *s, size_t offset, size_t length, const char *replacement) {
+    if (n_mutants == capacity) {
+        capacity = capacity ? 2 * capacity : 1024;
+        mutants = realloc(mutants, capacity * sizeof *mutants);
+        if (!mutants) die("memory", "none left");
+    }
+    struct mutant *m = &mutants[n_mutants++];
+    *m = (struct mutant){s, offset, length, ""};
+    snprintf(m->replacement, sizeof m->replacement, "%s", replacement);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+static size_t skip_quoted(const char *text, size_t i) {
+    char quote = text[i++];
+    while (text[i] && text[i] != quote && text[i] != '\n') i += text[i] == '\\' ? 2 : 1;
+    return text[i] ? i + 1 : i;
+}
+
+static size_t skip_directive(const char *text, size_t i) {
+    while (text[i] && text[i] != '\n') i += text[i] == '\\' && text[i + 1] ? 2 : 1;
+    return i;
+}
+
+static size_t skip_comment(const char *text, size_t i) {
+    const char *end = text[i + 1] == '*' ? strstr(text + i + 2, "*/") : strchr(text + i, '\n');
+    if (!end) return strlen(text);
+    return (size_t)(end - text) + (text[i + 1] == '*' ? 2 : 0);
+}
+
+/* Blank what is no code; line ends stay. */
+static void blank(struct source *s) {
+    for (size_t i = 0; i < s->length;) {
+        const char *t = s->text;
+        size_t end = i;
+        bool line_start = i == 0 || t[i - 1] == '\n';
+        if (t[i] == '/' && (t[i + 1] == '*' || t[i + 1] == '/'))
+            end = skip_comment(t, i);
+        else if (t[i] == '"' || t[i] == '\'')
+            end = skip_quoted(t, i);
+        else if (line_start && t[i] == '#')
+            end = skip_directive(t, i);
+        if (end == i)
+            end = i + 1;
+        else
+            for (size_t k = i; k < end && k < s->length; k++)
+                if (t[k] != '\n') s->code[k] = t[k] == '"' ? '"' : ' ';
+        i = end;
+    }
+}
+
+static struct source read_source(const char *path) {
+    struct source s = {.path = path};
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END)) die(path, "cannot be read");
+    s.length = (size_t)ftell(file);
+    rewind(file);
+    s.text = calloc(1, s.length + 2);
+    s.code = calloc(1, s.length + 2);
+    if (!s.text || !s.code || fread(s.text, 1, s.length, file) != s.length)
+        die(path, "cannot be read");
+    fclose(file);
+    memcpy(s.code, s.text, s.length);
+    blank(&s);
+    return s;
+}
+
+/* ---- what may be changed ---------------------------------------------------------------------- */
+
+static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+struct pair {
+    const char *from, *to;
+};
+
+static const struct pair operators[] = {
+    {"+", "-"},   {"-", "+"},   {"*", "/"},   {"/", "*"},   {"%", "*"},   {"<", "<="},
+    {"<", ">="},  {"<=", "<"},  {"<=", ">"},  {">", ">="},  {">", "<="},  {">=", ">"},
+    {">=", "<"},  {"==", "!="}, {"!=", "=="}, {"&&", "||"}, {"||", "&&"}, {"+=", "-="},
+    {"-=", "+="}, {"*=", "/="}, {"/=", "*="}, {"|", "&"},   {"&", "|"},
+};
+
+static const struct pair names[] = {
+    {"fmin", "fmax"},
+    {"fmax", "fmin"},
+    {"floor", "ceil"},
+    {"ceil", "floor"},
+    {"true", "false"},
+    {"false", "true"},
+    {"FR_OP_ALL_GATHER", "FR_OP_ALL_REDUCE"},
+    {"FR_OP_REDUCE_SCATTER", "FR_OP_ALL_REDUCE"},
+    {"FR_OP_ALL_REDUCE", "FR_OP_ALL_GATHER"},
+    {"FR_OP_ALL_TO_ALL", "FR_OP_ALL_GATHER"},
+    {"FR_OP_BROADCAST", "FR_OP_REDUCE"},
+    {"FR_OP_SCATTER", "FR_OP_BROADCAST"},
+    {"FR_AXIS_TP", "FR_AXIS_DP"},
+    {"FR_AXIS_DP", "FR_AXIS_TP"},
+    {"FR_MESH_TP", "FR_MESH_DP"},
+    {"FR_MESH_DP", "FR_MESH_PP"},
+    {"FR_MESH_PP", "FR_MESH_DP"},
+};
+
+/* After -> or . only. */
+static const struct pair fields[] = {
+    {"dp", "tp"},
+    {"tp", "dp"},
+    {"pp", "dp"},
+    {"cp", "dp"},
+    {"ep", "dp"},
+    {"forward", "backward"},
+    {"backward", "forward"},
+    {"parameters_rank", "parameters"},
+    {"gradient_B", "parameter_B"},
+    {"parameter_B", "gradient_B"},
+    {"busy_W", "idle_W"},
+    {"idle_W", "communicating_W"},
+    {"communicating_W", "idle_W"},
+    {"attention", "mlp"},
+    {"n_ranks", "stride"},
+    {"m", "n"},
+    {"n", "k"},
+    {"k", "m"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A binary operator between blanks (or a line's end). */
+static void add_operators(const struct source *s, size_t i) {
+    const char *c = s->code;
+    size_t n = 0;
+    if (i == 0 || !(c[i - 1] == ' ' || c[i - 1] == '\n')) return;
+    while (c[i + n] && strchr("+-*/%<>=!&|", c[i + n])) n++;
+    if (n == 0 || !(c[i + n] == ' ' || c[i + n] == '\n')) return;
+    for (size_t k = 0; k < COUNT(operators); k++)
+        if (strlen(operators[k].from) == n && strncmp(c + i, operators[k].from, n) == 0)
+            add(s, i, n, operators[k].to);
+}
+
+/* A number; not the length of an array, which is alone in its brackets and above 2. */
+static void add_number(const struct source *s, size_t i, size_t n) {
+    const char *c = s->code;
+    char text[32], *end = NULL;
+    if (n >= sizeof text) return;
+    snprintf(text, sizeof text, "%.*s", (int)n, c + i);
+    double value = strtod(text, &end);
+    if (*end && *end != '.') return; /* hexadecimal, suffixes */
+    if (i > 0 && c[i - 1] == '[' && c[i + n] == ']' && value > 2) return;
+    bool whole = !strpbrk(text, ".eE");
+    const double to[] = {value + 1, value - 1, 0, 2 * value};
+    for (int k = 0; k < 4; k++) {
+        char out[32];
+        bool twice = to[k] == value;
+        for (int j = 0; j < k; j++) twice = twice || to[j] == to[k];
+        if (twice || to[k] < 0) continue;
+        snprintf(out, sizeof out, whole ? "%.0f" : "%.17g", to[k]);
+        if (!whole && !strpbrk(out, ".e")) strcat(out, ".0");
+        add(s, i, n, out);
+    }
+}
+
+static void add_name(const struct source *s, size_t i, size_t n) {
+    const char *c = s->code;
+    bool field = i > 0 && (c[i - 1] == '.' || (i > 1 && c[i - 2] == '-' && c[i - 1] == '>'));
+    const struct pair *pairs = field ? fields : names;
+    size_t count = field ? COUNT(fields) : COUNT(names);
+    for (size_t k = 0; k < count; k++)
+        if (strlen(pairs[k].from) == n && strncmp(c + i, pairs[k].from, n) == 0)
+            add(s, i, n, pairs[k].to);
+}
+
+static bool starts(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* A statement alone on its line: an assignment or a call whose result nobody looks at, with
+ * nothing before it that it would belong to.  Not what frees or copes without memory. */
+static void add_statement(const struct source *s, size_t begin, size_t end, char before) {
+    const char *c = s->code;
+    size_t i = begin;
+    static const char *const kept[] = {"return",  "break", "continue", "goto",  "case",
+                                       "default", "free",  "fclose",   "else",  "do",
+                                       "while",   "const", "static",   "struct"};
+    while (i < end && c[i] == ' ') i++;
+    if (i == begin || i >= end || c[end - 1] != ';' || !strchr(";{})", before)) return;
+    for (size_t k = 0; k < COUNT(kept); k++)
+        if (starts(c + i, kept[k])) return;
+    size_t j = i + (c[i] == '*');
+    if (!isalpha((unsigned char)c[j])) return;
+    while (is_word(c[j]) || strchr(".>[]", c[j]) || starts(c + j, "->")) {
+        if (!c[j] || c[j] == '\n') return;
+        if (c[j] == '[')
+            while (c[j] && c[j] != ']') j++;
+        j++;
+    }
+    bool assigned =
+        starts(c + j, " = ") || (c[j] == ' ' && strchr("+-*/|", c[j + 1]) && c[j + 2] == '=');
+    bool called = c[j] == '(' || starts(c + j, "++") || starts(c + j, "--");
+    if ((assigned || called) && !memchr(c + i, '{', end - i)) add(s, i, end - i, ";");
+    if (called && memmem(c + i, end - i, "_free(", 6)) n_mutants--;
+}
+
+/* Lines of which no single change says anything. */
+static bool left_alone(const char *line, size_t n) {
+    static const char *const words[] = {
+        "malloc",   "calloc",   "realloc",     "NOMEM",   "enum {",       "failed",
+        "capacity", "snprintf", "fr_text_add", "fr_fail", "fr_json_fail", "fr_line_addf"};
+    for (size_t k = 0; k < COUNT(words); k++)
+        if (memmem(line, n, words[k], strlen(words[k]))) return true;
+    return false;
+}
+
+static void scan_line(const struct source *s, size_t begin, size_t end, char before) {
+    const char *c = s->code;
+    if (left_alone(s->text + begin, end - begin)) return;
+    add_statement(s, begin, end, before);
+    for (size_t i = begin; i < end;) {
+        size_t n = 0;
+        if (c[i] == '!' && c[i + 1] != '=' && (is_word(c[i + 1]) || c[i + 1] == '('))
+            add(s, i, 1, " ");
+        if (isdigit((unsigned char)c[i])) {
+            while (is_word(c[i + n]) || c[i + n] == '.' ||
+                   ((c[i + n] == '-' || c[i + n] == '+') && tolower(c[i + n - 1]) == 'e' &&
+                    !strchr("xX", c[i + 1])))
+                n++;
+            add_number(s, i, n);
+        } else if (is_word(c[i])) {
+            while (is_word(c[i + n])) n++;
+            add_name(s, i, n);
+        } else
+            add_operators(s, i);
+        i += n ? n : 1;
+    }
+}
+
+static void scan(const struct source *s) {
+    char before = '}';
+    for (size_t begin = 0, end; begin < s->length; begin = end + 1) {
+        const char *newline = memchr(s->code + begin, '\n', s->length - begin);
+        end = newline ? (size_t)(newline - s->code) : s->length;
+        size_t last = end;
+        while (last > begin && s->code[last - 1] == ' ') last--;
+        scan_line(s, begin, last, before);
+        if (last > begin) before = s->code[last - 1];
+    }
+}
+
+/* ---- what to do ------------------------------------------------------------------------------- */
+
+static void print(const struct mutant *m) {
+    const char *text = m->source->text;
+    size_t line = 1;
+    for (size_t i = 0; i < m->offset; i++) line += text[i] == '\n';
+    printf("%s\t%zu\t%zu\t%zu\t%s\t%.*s\n", m->source->path, line, m->offset, m->length,
+           m->replacement, (int)m->length, text + m->offset);
+}
+
+static uint64_t random_next(uint64_t *state) { /* splitmix64 */
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* First a place, then one of what can be made of it: a number is no likelier than an operator. */
+static void pick(uint64_t seed, size_t count) {
+    size_t n_places = 0, *places = malloc((n_mutants + 1) * sizeof *places);
+    if (!places) die("memory", "none left");
+    for (size_t i = 0; i < n_mutants; i++)
+        if (i == 0 || mutants[i].source != mutants[i - 1].source ||
+            mutants[i].offset != mutants[i - 1].offset)
+            places[n_places++] = i;
+    places[n_places] = n_mutants;
+    bool *taken = calloc(n_places + 1, sizeof *taken);
+    for (size_t k = 0; k < count && k < n_places; k++) {
+        size_t at;
+        do at = (size_t)(random_next(&seed) % n_places);
+        while (taken[at]);
+        taken[at] = true;
+        size_t ways = places[at + 1] - places[at];
+        print(&mutants[places[at] + (size_t)(random_next(&seed) % ways)]);
+    }
+    free(taken);
+    free(places);
+}
+
+static int apply(char **argv) {
+    struct source s = read_source(argv[0]);
+    size_t offset = strtoull(argv[1], NULL, 10), length = strtoull(argv[2], NULL, 10);
+    if (offset + length > s.length) die(argv[0], "is shorter than that");
+    fwrite(s.text, 1, offset, stdout);
+    fputs(argv[3], stdout);
+    fwrite(s.text + offset + length, 1, s.length - offset - length, stdout);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "";
+    if (strcmp(what, "apply") == 0 && argc == 6) return apply(argv + 2);
+    int first = strcmp(what, "pick") == 0 ? 4 : 2;
+    if (argc <= first || (first == 2 && strcmp(what, "list") != 0))
+        die("usage",
+            "mutate list FILE... | pick SEED COUNT FILE... | apply FILE OFFSET LENGTH TEXT");
+    struct source *sources = calloc((size_t)argc, sizeof *sources);
+    if (!sources) die("memory", "none left");
+    for (int i = first; i < argc; i++) {
+        sources[i] = read_source(argv[i]);
+        scan(&sources[i]);
+    }
+    if (first == 4)
+        pick(strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10));
+    else
+        for (size_t i = 0; i < n_mutants; i++) print(&mutants[i]);
+    return 0;
+}

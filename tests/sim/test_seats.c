@@ -1,0 +1,339 @@
+/* Placements that seat alike cost alike, for every collective and message of a plan, by both engines;
+ * what groups pay, by counting messages on every adapter here. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "models/seats.h"
+#include "sim/run.h"
+#include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
+
+enum { RANKS_MAX = 512 };
+
+/* ---- the fused embedding, by hand ------------------------------------------------------------ */
+
+/* 8 x 4 x 4 ranks on nodes of 8 behind one adapter: the embedding of V bytes lies over 8 tp ranks of the
+ * first and the last stage, and each eighth of it is all-reduced by its 2 D = 8 ranks round a ring,
+ * 2 (8 - 1) / 8 = 1.75 times its bytes out of each; all eighths leave a node through the one adapter,
+ * so 1.75 V in all, however the seats were named. */
+static void fused_embedding_on_the_wire(void **state) {
+    static const char *const placed[][3] = {
+        {NULL},
+        {"rank_order=tp-dp-pp", NULL},
+        {"placement=by-axis:tp-pp-dp", NULL},
+        {"placement=by-axis:tp-dp-pp", NULL},
+        {"rank_order=tp-dp-pp", "placement=by-axis:tp-dp-pp", NULL}};
+    (void)state;
+    for (size_t k = 0; k < sizeof placed / sizeof *placed; k++) {
+        const char *sets[12] = {
+            "tp=8",
+            "pp=4",
+            "dp=4",
+            "micro_batch=8",
+            "compression.embedding=fused",
+            "cluster.collectives.all_reduce={\"form\": \"algorithm\", \"name\": \"ring\"}",
+            "cluster.levels=[{\"name\": \"node\", \"ranks\": 8, \"latency\": \"0 s\", "
+            "\"bandwidth\": \"300 GB/s\"}, {\"name\": \"all\", \"ranks\": 128, \"latency\": "
+            "\"0 s\", \"bandwidth\": \"25 GB/s\", \"shared_by\": 8}]"};
+        int n = 7;
+        struct fr_job job;
+        struct fr_pipeline p;
+        uint32_t extrapolated = 0;
+        for (int i = 0; placed[k][i]; i++) sets[n++] = placed[k][i];
+        fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        double V_B = 51200.0 * 3072 * 4; /* padded to 128 * 8; fp32 */
+        FR_NEAR(p.embedding_s, 1.75 * V_B / 25e9, 1e-12);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
+/* ---- random plans ------------------------------------------------------------------------------ */
+
+/* Nodes of 1 to 8 ranks behind one adapter, racks of them behind one more; or with a fabric. */
+static void draw_cluster(uint64_t *seed, struct fr_job *job) {
+    static const int64_t nodes[] = {1, 2, 3, 4, 6, 8};
+    int64_t node = nodes[case_random(seed) % 6],
+            rack = node * (1 + (int64_t)(case_random(seed) % 4));
+    struct fr_levels *levels = &job->cluster.levels;
+    *levels = (struct fr_levels){
+        .count = 3,
+        .level = {{"node", node, 1e-6, 200e9, 1},
+                  {"rack", rack, 3e-6, 20e9, case_random(seed) % 2 ? node : 1},
+                  {"all", rack * RANKS_MAX, 7e-6, 5e9, node}}};
+}
+
+/* Mixtures of experts, tied or not, over any mesh that divides them. */
+static void draw_plan(uint64_t *seed, struct fr_job *job) {
+    static const int64_t sizes[] = {1, 2, 2, 3, 4};
+    struct fr_plan *plan = &job->plan;
+    struct fr_transformer *t = &job->workload.transformer;
+    *plan = fr_plan_default();
+    plan->tp = sizes[case_random(seed) % 5];
+    plan->pp = sizes[case_random(seed) % 5];
+    plan->dp = sizes[case_random(seed) % 5];
+    plan->cp = case_random(seed) % 3 ? 1 : 2;
+    plan->rank_order = (fr_rank_order)(case_random(seed) % 2);
+    plan->attention = FR_ATTENTION_FLASH;
+    plan->sequence_parallel = case_random(seed) % 2;
+    plan->zero = (int64_t)(case_random(seed) % 4);
+    t->tied = case_random(seed) % 2;
+    if (plan->zero == 0 && t->tied && plan->pp > 1)
+        plan->compression.fused_embedding = case_random(seed) % 2;
+    if (plan->sequence_parallel && case_random(seed) % 2) plan->etp = 1;
+    int64_t sharing = plan->dp * plan->cp * (plan->etp == 1 ? plan->tp : 1);
+    plan->ep = sharing % 2 == 0 && case_random(seed) % 2 ? 2 : sharing;
+    plan->global_batch = plan->dp * plan->pp * 2;
+}
+
+static void draw_job(uint64_t *seed, struct fr_job *job) {
+    static const char *const sets[] = {
+        "model.layers=12",    "model.hidden=768",       "model.heads=12",
+        "model.kv_heads=12",  "model.ffn=1536",         "model.sequence=384",
+        "model.experts=1152", "model.expert_ffn=1536",  "model.vocabulary=30000",
+        "model.dtype=bf16",   "cluster.collectives={}", NULL};
+    fr_test_job("dgx-h100", "mixtral-8x7b", sets, job);
+    draw_cluster(seed, job);
+    draw_plan(seed, job);
+}
+
+static double simulated_s(const struct fr_job *job, const struct fr_plan *plan,
+                          const struct fr_network *network) {
+    const struct fr_simulate_options options = {.network = network};
+    struct fr_simulation s;
+    struct fr_error err = {0};
+    if (fr_simulate(job, plan, &options, &s, &err) != FR_OK) fail_msg("%s", err.detail);
+    double time_s = s.outcome.time_s;
+    fr_simulation_free(&s);
+    return time_s;
+}
+
+/* The same work on seats that should cost the same. */
+static void costs_alike(const struct fr_job *job, const struct fr_plan *a,
+                        const struct fr_plan *b, const char *what, int k) {
+    struct fr_outcome one, other;
+    fr_cost(job, a, &one);
+    fr_cost(job, b, &other);
+    one.reasons &= ~FR_BECAUSE(FR_REASON_MEMORY);
+    FR_TRUE(one.reasons == 0, "case %d: %s: refused, %x: tp %d pp %d dp %d cp %d ep %d", k,
+            what, (unsigned)one.reasons, (int)a->tp, (int)a->pp, (int)a->dp, (int)a->cp,
+            (int)a->ep);
+    FR_TRUE(fabs(one.time_s - other.time_s) <= 1e-12 * one.time_s &&
+                fabs(one.energy_J - other.energy_J) <= 1e-12 * one.energy_J,
+            "case %d: %s: %.15g s and %.15g s; tp %d pp %d dp %d cp %d ep %d node %d", k, what,
+            one.time_s, other.time_s, (int)a->tp, (int)a->pp, (int)a->dp, (int)a->cp,
+            (int)a->ep, (int)job->cluster.levels.level[0].ranks);
+    FR_NEAR(simulated_s(job, b, &fr_network_isolated), one.time_s, 1e-9);
+    FR_NEAR(simulated_s(job, b, &fr_network_shared), simulated_s(job, a, &fr_network_shared),
+            1e-9);
+}
+
+static struct fr_plan listed(const struct fr_plan *plan, const int64_t *list) {
+    struct fr_plan out = *plan;
+    out.placement = fr_placement_default();
+    out.placement.row = &fr_placement_file;
+    out.placement.list = list;
+    out.placement.n_list = fr_plan_ranks(plan);
+    return out;
+}
+
+static struct fr_plan by_axis(const struct fr_plan *plan, fr_rank_order order) {
+    static const uint8_t orders[2][FR_MESH_AXES] = {{FR_MESH_TP, FR_MESH_PP, FR_MESH_DP},
+                                                    {FR_MESH_TP, FR_MESH_DP, FR_MESH_PP}};
+    struct fr_plan out = *plan;
+    out.placement.row = &fr_placement_by_axis;
+    memcpy(out.placement.order, orders[order], sizeof out.placement.order);
+    return out;
+}
+
+/* Exchange ranks inside their nodes. */
+static void shuffle_nodes(uint64_t *seed, int64_t *list, int64_t n, int64_t node) {
+    for (int64_t i = 0; i < n; i++) list[i] = i;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t first = i / node * node, room = n - first < node ? n - first : node;
+        int64_t j = first + (int64_t)(case_random(seed) % (uint64_t)room), kept = list[i];
+        list[i] = list[j];
+        list[j] = kept;
+    }
+}
+
+static void seat_alike_cost_alike(void **state) {
+    uint64_t seed = 11;
+    (void)state;
+    for (int k = 0; k < 300; k++) {
+        struct fr_job job;
+        int64_t identity[RANKS_MAX], shuffled[RANKS_MAX];
+        draw_job(&seed, &job);
+        int64_t n = fr_plan_ranks(&job.plan);
+        for (int64_t i = 0; i < n; i++) identity[i] = i;
+        shuffle_nodes(&seed, shuffled, n, job.cluster.levels.level[0].ranks);
+        struct fr_plan linear = job.plan, axis = by_axis(&linear, linear.rank_order),
+                       list = listed(&linear, identity), mixed = listed(&linear, shuffled);
+        costs_alike(&job, &linear, &axis, "by axis in the order of the numbers", k);
+        costs_alike(&job, &linear, &list, "a list of the numbers", k);
+        costs_alike(&job, &linear, &mixed, "ranks exchanged inside nodes", k);
+        struct fr_plan other = linear; /* numbered the other way, and seated as before */
+        other.rank_order =
+            linear.rank_order == FR_ORDER_TP_PP_DP ? FR_ORDER_TP_DP_PP : FR_ORDER_TP_PP_DP;
+        other = by_axis(&other, linear.rank_order);
+        costs_alike(&job, &linear, &other, "numbered the other way", k);
+        fr_job_free(&job);
+    }
+}
+
+/* ---- brute force ------------------------------------------------------------------------------- */
+
+/* Messages that leave the busiest adapter when all members of the groups in `slot` (each sorted) send
+ * to the next one. */
+static double busiest_ring(const int64_t *slot, int64_t p, int64_t groups, int64_t node) {
+    int64_t load[RANKS_MAX] = {0}, most = 0;
+    for (int64_t g = 0; g < groups; g++)
+        for (int64_t i = 0; i < p; i++) {
+            int64_t a = slot[g * p + i] / node, b = slot[g * p + (i + 1) % p] / node;
+            if (a != b && ++load[a] > most) most = load[a];
+        }
+    return (double)most;
+}
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rank of (tp t, stage i, replica d). */
+static int64_t rank_of(const struct fr_plan *plan, int64_t t, int64_t i, int64_t d) {
+    return plan->rank_order == FR_ORDER_TP_DP_PP
+               ? t + plan->tp * (d + fr_plan_replicas(plan) * i)
+               : t + plan->tp * (i + plan->pp * d);
+}
+
+enum which { TP, CP, EP, REPLICAS, ENDS, PAIRS_OF_ENDS, WHICH };
+
+/* Members of every group of a kind, each sorted by its slots. @return their size */
+static int64_t members_of(const struct fr_plan *plan, enum which which, const int64_t *seat,
+                          int64_t *slot, int64_t *groups) {
+    int64_t D = fr_plan_replicas(plan), tp = plan->tp, last = plan->pp - 1, n = 0, p = 1;
+    int64_t whole = fr_plan_expert_tp(plan) == 1 ? tp : 1; /* tp ranks among those of ep */
+    bool ends = which == ENDS || which == PAIRS_OF_ENDS;
+    p = which == TP         ? tp
+        : which == CP       ? plan->cp
+        : which == EP       ? plan->ep
+        : which == REPLICAS ? D
+        : which == ENDS     ? 2 * D
+                            : 2;
+    for (int64_t i = 0; i < (ends ? 1 : plan->pp); i++)
+        for (int64_t k = 0; k < tp * D; k++) {
+            int64_t t = which == TP || (which == EP && whole > 1) ? k % tp : k / D,
+                    d = which == TP || (which == EP && whole > 1) ? k / tp : k % D;
+            slot[n++] = seat[rank_of(plan, t, i, d)];
+            if (ends) slot[n++] = seat[rank_of(plan, t, last, d)];
+        }
+    *groups = n / p;
+    for (int64_t g = 0; g < *groups; g++)
+        qsort(slot + g * p, (size_t)p, sizeof *slot, by_number);
+    return p;
+}
+
+static const struct fr_group *group_of(const struct fr_seats *s, enum which which) {
+    return which == TP         ? &s->axis[FR_MESH_TP]
+           : which == CP       ? &s->cp
+           : which == EP       ? &s->ep
+           : which == REPLICAS ? &s->axis[FR_MESH_DP]
+                               : &s->ends;
+}
+
+static void groups_by_brute_force(void **state) {
+    uint64_t seed = 3;
+    int seen[WHICH] = {0};
+    (void)state;
+    for (int k = 0; k < 400; k++) {
+        struct fr_job job;
+        struct fr_seats seats;
+        int64_t list[RANKS_MAX], seat[RANKS_MAX], slot[2 * RANKS_MAX], groups;
+        draw_job(&seed, &job);
+        struct fr_levels *levels = &job.cluster.levels;
+        levels->count = 2; /* one adapter a node */
+        levels->level[1].shared_by = levels->level[0].ranks;
+        levels->level[1].ranks = levels->level[0].ranks * RANKS_MAX;
+        int64_t n = fr_plan_ranks(&job.plan), node = levels->level[0].ranks;
+        for (int64_t i = 0; i < n; i++) list[i] = i;
+        for (int64_t i = n - 1; k % 2 && i > 0; i--) {
+            int64_t j = (int64_t)(case_random(&seed) % (uint64_t)(i + 1)), kept = list[i];
+            list[i] = list[j];
+            list[j] = kept;
+        }
+        for (int64_t i = 0; i < n; i++) seat[list[i]] = i;
+        struct fr_plan plan = k % 2 ? listed(&job.plan, list) : job.plan;
+        assert_int_equal(fr_seats_make(&job, &plan, &seats, NULL), FR_OK);
+        for (enum which w = TP; w < WHICH; w++) {
+            bool ends = w == ENDS || w == PAIRS_OF_ENDS;
+            if (ends && (plan.pp == 1 || !job.workload.transformer.tied ||
+                         plan.compression.fused_embedding != (w == ENDS)))
+                continue;
+            int64_t p = members_of(&plan, w, seat, slot, &groups);
+            if (p == 1) continue;
+            double most = busiest_ring(slot, p, groups, node);
+            const struct fr_group *group = group_of(&seats, w);
+            double want = most > 0 ? most / levels->level[1].rate_B_per_s
+                                   : 1 / levels->level[0].rate_B_per_s;
+            FR_TRUE(group->n_ranks == p && group->level == (most > 0) &&
+                        fabs(group->ring.s_per_B - want) <= 1e-12 * want,
+                    "case %d, group %d: level %d, %g messages, by hand %g; tp %d pp %d dp %d "
+                    "cp %d ep %d node %d",
+                    k, (int)w, group->level,
+                    group->ring.s_per_B * levels->level[1].rate_B_per_s, most, (int)plan.tp,
+                    (int)plan.pp, (int)plan.dp, (int)plan.cp, (int)plan.ep, (int)node);
+            seen[w]++;
+        }
+        fr_seats_free(&seats);
+        fr_job_free(&job);
+    }
+    for (enum which w = TP; w < WHICH; w++)
+        FR_TRUE(seen[w] > 10, "group %d: %d", (int)w, seen[w]);
+}
+
+/* A message between stages costs what the busiest adapter of all replicas' makes of it. */
+static void messages_by_brute_force(void **state) {
+    uint64_t seed = 7;
+    (void)state;
+    for (int k = 0; k < 200; k++) {
+        struct fr_job job;
+        struct fr_seats seats;
+        draw_job(&seed, &job);
+        struct fr_levels *levels = &job.cluster.levels;
+        levels->count = 2;
+        levels->level[1].shared_by = levels->level[0].ranks;
+        levels->level[1].ranks = levels->level[0].ranks * RANKS_MAX;
+        int64_t node = levels->level[0].ranks;
+        const struct fr_plan *plan = &job.plan;
+        assert_int_equal(fr_seats_make(&job, plan, &seats, NULL), FR_OK);
+        for (int64_t i = 0; i + 1 < plan->pp; i++) {
+            int64_t out[RANKS_MAX] = {0}, in[RANKS_MAX] = {0}, most = 0;
+            for (int64_t t = 0; t < plan->tp; t++)
+                for (int64_t d = 0; d < fr_plan_replicas(plan); d++) {
+                    int64_t a = rank_of(plan, t, i, d) / node,
+                            b = rank_of(plan, t, i + 1, d) / node;
+                    if (a == b) continue;
+                    if (++out[a] > most) most = out[a];
+                    if (++in[b] > most) most = in[b];
+                }
+            struct fr_group pair = fr_seats_pair(&seats, i, i + 1);
+            double want = most > 0 ? (double)most / levels->level[1].rate_B_per_s
+                                   : 1 / levels->level[0].rate_B_per_s;
+            FR_TRUE(pair.level == (most > 0) && fabs(pair.outer.s_per_B - want) <= 1e-12 * want,
+                    "case %d, stage %d: %g s/B, by hand %g; tp %d pp %d dp %d cp %d node %d", k,
+                    (int)i, pair.outer.s_per_B, want, (int)plan->tp, (int)plan->pp,
+                    (int)plan->dp, (int)plan->cp, (int)node);
+        }
+        fr_seats_free(&seats);
+        fr_job_free(&job);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fused_embedding_on_the_wire), cmocka_unit_test(seat_alike_cost_alike),
+        cmocka_unit_test(groups_by_brute_force), cmocka_unit_test(messages_by_brute_force)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
