@@ -47,17 +47,17 @@ void fr_launch_slurm(const struct fr_launch_lines *l, struct fr_text *text) {
     char how[40];
     distribution(l, how, sizeof how);
     fr_text_addf(text,
-                 "# placement %s\n#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks=%" PRId64
+                 "# %s; placement %s\n#SBATCH --nodes=%" PRId64 "\n#SBATCH --ntasks=%" PRId64
                  "\n#SBATCH --ntasks-per-node=%" PRId64 "\n#SBATCH --distribution=%s\n",
-                 l->name, nodes, l->ranks, per_node, how);
+                 l->what, l->name, nodes, l->ranks, per_node, how);
     if (how[0] == 'a') hostfile(l, text);
 }
 
 void fr_launch_rankfile(const struct fr_launch_lines *l, struct fr_text *text) {
     fr_text_addf(text,
-                 "# placement %s: mpirun --rankfile FILE, nodes in the order of the "
+                 "# %s; placement %s\n# mpirun --rankfile FILE; nodes in the order of the "
                  "allocation\n",
-                 l->name);
+                 l->what, l->name);
     for (int64_t r = 0; r < l->ranks; r++)
         fr_text_addf(text, "rank %" PRId64 "=+n%" PRId64 " slot=%" PRId64 "\n", r,
                      node_of(l, r), l->slot[r] % l->ranks_per_node);

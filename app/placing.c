@@ -5,7 +5,11 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text.h"
 #include "models/cost.h"
+#include "models/report.h"
+#include "models/seats.h"
+#include "topology/communicator.h"
 
 /* Use R ranks of each node: every level shrinks alike. */
 static fr_status shrink_nodes(struct fr_placing *q, int64_t per_node, struct fr_error *err) {
@@ -21,25 +25,55 @@ static fr_status shrink_nodes(struct fr_placing *q, int64_t per_node, struct fr_
     return FR_OK;
 }
 
-fr_status fr_placing_open(struct fr_job *job, bool with_model, int64_t ranks, int64_t ways,
+/* A plan that cannot be priced anywhere has no best seats. */
+static fr_status check_priced(const struct fr_placing *q, struct fr_error *err) {
+    struct fr_outcome out;
+    struct fr_text text = {0};
+    struct fr_plan plan = q->plan;
+    plan.placement = fr_placement_default();
+    fr_cost(q->job, &plan, &out);
+    if (isfinite(out.time_s)) return FR_OK;
+    for (int i = 0; i < FR_REASON_COUNT && text.length == 0; i++)
+        if (out.reasons & FR_BECAUSE(i)) fr_report_reason(q->job, &out, i, &text);
+    fr_fail(err, FR_ERR_INPUT, "plan", "%s", text.length ? fr_text_get(&text) : "has no price");
+    fr_text_free(&text);
+    return FR_ERR_INPUT;
+}
+
+fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_plan *plan,
                           int64_t per_node, struct fr_placing *q, struct fr_error *err) {
     *q = (struct fr_placing){.job = job,
+                             .plan = *plan,
                              .with_model = with_model,
+                             .segmented = plan->method == &fr_method_subgraph,
                              .levels = job->cluster.levels,
-                             .ranks = ranks,
-                             .ways = ways};
+                             .mesh = fr_seats_mesh(plan),
+                             .ranks = fr_plan_ranks(plan),
+                             .ways = plan->tp};
     q->node = fr_levels_node(&q->levels);
     if (per_node) FR_TRY(shrink_nodes(q, per_node, err));
     job->cluster.levels = q->levels;
     q->ranks_per_node = q->levels.level[q->node].ranks;
-    /* D&SP numbers the ranks of a sub-grid one after the other. */
-    q->mesh =
-        (struct fr_mesh){{[FR_MESH_TP] = ways, [FR_MESH_PP] = 1, [FR_MESH_DP] = ranks / ways},
-                         {FR_MESH_DP, FR_MESH_TP, FR_MESH_PP}};
-    if (ranks <= fr_levels_capacity(&q->levels)) return FR_OK;
-    return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
-                   "%" PRId64 " ranks are asked for, the cluster holds %" PRId64, ranks,
-                   fr_levels_capacity(&q->levels));
+    if (q->ranks > fr_levels_capacity(&q->levels))
+        return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
+                       "%" PRId64 " ranks are asked for, the cluster holds %" PRId64, q->ranks,
+                       fr_levels_capacity(&q->levels));
+    return with_model ? check_priced(q, err) : FR_OK;
+}
+
+const char *fr_placing_numbering(const struct fr_placing *q, char *out, size_t capacity) {
+    size_t used = 0;
+    int64_t stride = 1;
+    fr_line_addf(out, capacity, &used, "rank =");
+    for (int i = 0; i < FR_MESH_AXES; i++) {
+        int axis = q->mesh.order[i];
+        if (q->mesh.size[axis] == 1) continue;
+        fr_line_addf(out, capacity, &used, stride > 1 ? " + %" PRId64 " " : " ", stride);
+        fr_line_addf(out, capacity, &used, "%s", fr_mesh_axis_names[axis]);
+        stride *= q->mesh.size[axis];
+    }
+    if (stride == 1) fr_line_addf(out, capacity, &used, " 0");
+    return out;
 }
 
 static double weight_of(const struct fr_placing *q, const int64_t by_level[FR_LEVEL_MAX]) {
@@ -51,17 +85,13 @@ static double weight_of(const struct fr_placing *q, const int64_t by_level[FR_LE
     return weight_s;
 }
 
-/* Time of an iteration of the model in sub-graphs on these seats; NaN where it cannot be. */
+/* Time of an iteration on these seats; NaN where it cannot be. */
 static double iteration_s(const struct fr_placing *q, const int64_t *slot) {
-    struct fr_plan plan = q->job->plan;
+    struct fr_plan plan = q->plan;
     struct fr_outcome out;
     int64_t *mapping = fr_malloc((size_t)q->ranks, sizeof *mapping);
     if (!mapping) return NAN;
     for (int64_t r = 0; r < q->ranks; r++) mapping[slot[r]] = r;
-    plan.method = &fr_method_subgraph;
-    plan.tp = q->ways;
-    plan.dp = q->ranks / q->ways;
-    plan.pp = 1;
     plan.placement = fr_placement_default();
     plan.placement.row = &fr_placement_file;
     plan.placement.list = mapping;
@@ -80,6 +110,19 @@ static double cost_of(const void *context, const int64_t *slot) {
     return weight_of(q, by_level);
 }
 
+/* Groups along an axis whose ranks all sit in one node. */
+static int64_t groups_in_a_node(const struct fr_placing *q, int axis, const int64_t *slot) {
+    int64_t p = q->mesh.size[axis], stride = fr_mesh_stride(&q->mesh, axis), whole = 0;
+    struct fr_communicator c = {
+        .n_ranks = p, .stride = stride, .n_groups = q->ranks / p, .slot = slot};
+    for (int64_t g = 0; g < c.n_groups; g++) {
+        int64_t node = fr_communicator_slot(&c, g, 0) / q->ranks_per_node, i = 1;
+        while (i < p && fr_communicator_slot(&c, g, i) / q->ranks_per_node == node) i++;
+        whole += i == p;
+    }
+    return whole;
+}
+
 fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice *choice,
                          struct fr_error *err) {
     struct fr_placed *s = &q->placed[q->count++];
@@ -95,9 +138,12 @@ fr_status fr_placing_add(struct fr_placing *q, const struct fr_placement_choice 
     FR_TRY(fr_messages_count(&q->levels, &q->mesh, FR_MESH_TP, s->slot, s->by_level, err));
     for (int l = 0; l < q->levels.count; l++)
         *(l <= q->node ? &s->intra : &s->inter) += s->by_level[l];
+    for (int axis = 0; axis < FR_MESH_AXES; axis++)
+        s->whole[axis] = groups_in_a_node(q, axis, s->slot);
     s->weight_s = weight_of(q, s->by_level);
     s->time_s = q->with_model ? iteration_s(q, s->slot) : NAN;
-    s->formula = fr_messages_formula(choice->row, q->ranks, q->ways, q->ranks_per_node);
+    if (q->segmented)
+        s->formula = fr_messages_formula(choice->row, q->ranks, q->ways, q->ranks_per_node);
     return FR_OK;
 }
 
@@ -118,7 +164,7 @@ static double value_of(const struct fr_placed *s) {
 const struct fr_placed *fr_placing_best(const struct fr_placing *q) {
     const struct fr_placed *best = &q->placed[0];
     for (int i = 1; i < q->count; i++)
-        if (value_of(&q->placed[i]) < value_of(best)) best = &q->placed[i];
+        if (value_of(&q->placed[i]) < value_of(best) * (1 - 1e-9)) best = &q->placed[i];
     return best;
 }
 

@@ -1,6 +1,6 @@
 /** @file
- *  Placements of D&SP's ranks side by side: seats, messages by level, what the equations give, and
- *  with a model the time of an iteration. */
+ *  Placements of a plan's ranks side by side: seats, which groups stay inside a node, and with a model
+ *  the time of an iteration; of method subgraph (D&SP) messages by level and what its equations give. */
 #ifndef FR_APP_PLACING_H
 #define FR_APP_PLACING_H
 
@@ -16,6 +16,7 @@ struct fr_placed {
     int64_t *mapping; /**< rank of each slot */
     int64_t by_level[FR_LEVEL_MAX];
     int64_t intra, inter;
+    int64_t whole[FR_MESH_AXES]; /**< groups along each axis that sit in one node */
     double
         weight_s;  /**< time of all messages one after the other, a megabyte each, every rank at
                           its share of the link: what is minimised without a model */
@@ -25,7 +26,8 @@ struct fr_placed {
 
 struct fr_placing {
     const struct fr_job *job;
-    bool with_model;
+    struct fr_plan plan;        /**< method and mesh to seat */
+    bool with_model, segmented; /**< priced; method subgraph, whose exchanges are counted */
     struct fr_levels levels;
     struct fr_mesh mesh;
     int node; /**< level of nodes */
@@ -34,10 +36,15 @@ struct fr_placing {
     int count;
 };
 
-/** What is asked: g ways of n ranks, @p per_node of them on each node (0: all it holds).  Shrinks
- *  the levels of @p job alike, so that what is priced is what is seated. */
-fr_status fr_placing_open(struct fr_job *job, bool with_model, int64_t ranks, int64_t ways,
+/** Seat the ranks of @p plan, @p per_node of them on each node (0: all it holds).  Shrinks the levels of
+ *  @p job alike, so that what is priced is what is seated.
+ *  @return FR_OK; FR_ERR_INPUT where the cluster is too small, or the model cannot be priced so. */
+fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_plan *plan,
                           int64_t per_node, struct fr_placing *placing, struct fr_error *err);
+
+/** How a rank's number is made: "rank = tp + 8 pp + 32 dp", of the axes that have more than one rank.
+ *  @return @p out */
+const char *fr_placing_numbering(const struct fr_placing *placing, char *out, size_t capacity);
 
 /** Seat the ranks by @p choice. @return FR_OK, FR_ERR_INPUT where it refuses, FR_ERR_NOMEM. */
 fr_status fr_placing_add(struct fr_placing *placing, const struct fr_placement_choice *choice,
@@ -45,7 +52,7 @@ fr_status fr_placing_add(struct fr_placing *placing, const struct fr_placement_c
 /** By every placement that needs no file. */
 fr_status fr_placing_add_all(struct fr_placing *placing, struct fr_error *err);
 
-/** The first of the cheapest. */
+/** The first of the cheapest, but for what rounding makes of them. */
 const struct fr_placed *fr_placing_best(const struct fr_placing *placing);
 
 void fr_placing_free(struct fr_placing *placing);

@@ -221,12 +221,17 @@ collectives() {
 }
 
 places() {
-  for q in "--ranks 16 --ways 4" "--ranks 64 --ways 8 --model t5-large-mod" "--ranks 64 --ways 4 --placement round-robin"; do
+  for q in "--ranks 16 --ways 4" "--ranks 64 --ways 8 --model t5-large-mod --set method=subgraph" "--ranks 64 --ways 4 --placement round-robin"; do
     echo "forerun place --cluster lassen $q"
     echo "forerun place --cluster lassen $q --json"
     echo "forerun place --cluster lassen $q --emit slurm"
     echo "forerun place --cluster lassen $q --emit rankfile"
   done
+  q="--cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 --set micro_batch=8"
+  echo "forerun place $q --placement linear"
+  echo "forerun place $q --placement round-robin --json"
+  echo "forerun place $q --emit slurm"
+  echo "forerun place $q --ways 8"
   for cluster in a100-hdr dgx-h100 frontier; do
     echo "forerun export simgrid --cluster $cluster --ranks 16"
   done
