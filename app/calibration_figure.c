@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/calibration.h"
+#include "app/html.h"
 #include "base/units.h"
 
 /* Pixels: the times above, what held-out sizes are missed by below. */
@@ -76,7 +77,7 @@ static void axes(const struct frame *f, struct fr_text *html) {
     if (down < 1) down = 1;
     for (int e = (int)ceil(f->x0); e <= (int)floor(f->x1); e += every) {
         double x = x_px(f, pow(10, e));
-        fr_text_addf(
+        fr_html_addf(
             html,
             "<path class=\"g\" d=\"M%.1f %dV%dM%.1f %dV%d\"/><text x=\"%.1f\" y=\"%d\" "
             "text-anchor=\"middle\">%s</text>\n",
@@ -85,14 +86,14 @@ static void axes(const struct frame *f, struct fr_text *html) {
     }
     for (int e = (int)ceil(f->y0); e <= (int)floor(f->y1); e += down) {
         double y = y_px(f, pow(10, e));
-        fr_text_addf(html,
+        fr_html_addf(html,
                      "<path class=\"g\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
                      "text-anchor=\"end\">%s</text>\n",
                      LEFT, y, WIDTH - RIGHT, LEFT - 5, y + 4,
                      tick(pow(10, e), FR_QUANTITY_TIME, text, sizeof text));
     }
     for (int percent = -50; percent <= 50; percent += 50)
-        fr_text_addf(html,
+        fr_html_addf(html,
                      "<path class=\"%s\" d=\"M%d %.1fH%d\"/><text x=\"%d\" y=\"%.1f\" "
                      "text-anchor=\"end\">%+d %%</text>\n",
                      percent ? "g" : "z", LEFT, miss_px(percent), WIDTH - RIGHT, LEFT - 5,
@@ -104,17 +105,17 @@ static void curve(const struct fr_json *points, const struct frame *f, const cha
     char key[32];
     bool begun = false;
     snprintf(key, sizeof key, "%s_s", form);
-    fr_text_addf(html, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"%s d=\"", colour,
-                 dashed ? " stroke-dasharray=\"5 3\"" : "");
+    fr_html_addf(html, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\"", colour);
+    fr_html_addf(html, dashed ? " stroke-dasharray=\"5 3\" d=\"" : " d=\"");
     for (int64_t i = 0; i < fr_json_array_length(points); i++) {
         struct fr_json p = fr_json_element(points, i);
         double t = fr_calibration_number(&p, key), n = fr_calibration_number(&p, "size_B");
         if (!(t > 0) || !(n > 0)) continue;
         double y = fmax(TOP, fmin(TOP + MAIN, y_px(f, t)));
-        fr_text_addf(html, "%s%.1f %.1f", begun ? "L" : "M", x_px(f, n), y);
+        fr_html_addf(html, "%s%.1f %.1f", begun ? "L" : "M", x_px(f, n), y);
         begun = true;
     }
-    fr_text_addf(html, "\"/>\n");
+    fr_html_addf(html, "\"/>\n");
 }
 
 static void misses(const struct fr_json *points, const struct frame *f, const char *form,
@@ -126,7 +127,7 @@ static void misses(const struct fr_json *points, const struct frame *f, const ch
         double t = fr_calibration_number(&p, key), n = fr_calibration_number(&p, "size_B");
         double off = 100 * (t / fr_calibration_number(&p, "median_s") - 1);
         if (!isfinite(off) || !(n > 0)) continue;
-        fr_text_addf(html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
+        fr_html_addf(html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
                      x_px(f, n), miss_px(off), colour);
     }
 }
@@ -141,9 +142,9 @@ static void measured(const struct fr_json *points, const struct frame *f,
                high = fr_calibration_number(&p, "high_s");
         if (!(t > 0) || !(n > 0)) continue;
         if (low > 0 && isfinite(high))
-            fr_text_addf(html, "<path stroke=\"#222\" d=\"M%.1f %.1fV%.1f\"/>", x_px(f, n),
+            fr_html_addf(html, "<path stroke=\"#222\" d=\"M%.1f %.1fV%.1f\"/>", x_px(f, n),
                          fmin(TOP + MAIN, y_px(f, low)), fmax(TOP, y_px(f, high)));
-        fr_text_addf(html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" class=\"m\"/>\n",
+        fr_html_addf(html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" class=\"m\"/>\n",
                      x_px(f, n), y_px(f, t));
     }
 }
@@ -153,7 +154,7 @@ void fr_calibration_figure(const struct fr_json *series, struct fr_text *html) {
     if (fr_json_array_length(&points) == 0) return;
     struct frame f = frame_of(&points);
     int height = TOP + MAIN + GAP + BELOW + FOOT;
-    fr_text_addf(html,
+    fr_html_addf(html,
                  "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\">"
                  "<text x=\"%d\" y=\"16\" class=\"t\">%s, %.0f ranks, %s</text>"
                  "<text x=\"%d\" y=\"%d\" class=\"s\">held-out sizes, predicted / measured - "
@@ -167,5 +168,5 @@ void fr_calibration_figure(const struct fr_json *series, struct fr_text *html) {
         misses(&points, &f, fr_calibration_forms[i], fr_calibration_colours[i], html);
     }
     measured(&points, &f, html);
-    fr_text_addf(html, "</svg>\n");
+    fr_html_addf(html, "</svg>\n");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "search/layer_grids.h"
 
@@ -45,8 +46,16 @@ fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err) {
 }
 
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
-    fr_status status = text->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                                    : fr_file_write("-", fr_text_get(text), text->length, err);
+    struct fr_text shown = {0};
+    const struct fr_text *printed = text;
+    if (!text->failed && !fr_is_plain(fr_text_get(text), text->length)) {
+        fr_escape_terminal(&shown, text->data, text->length);
+        printed = &shown;
+    }
+    fr_status status = text->failed || shown.failed
+                           ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                           : fr_file_write("-", fr_text_get(printed), printed->length, err);
+    fr_text_free(&shown);
     fr_text_free(text);
     return status;
 }

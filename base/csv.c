@@ -8,6 +8,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
+/* What a formula begins with. */
+static const char FORMULA[] = "=+-@\t\r";
+
 enum { COLUMNS_MAX = 4096, ROWS_MAX = 1 << 24 };
 
 /* Where the parser stands. */
@@ -46,6 +49,8 @@ static fr_status next_cell(const struct fr_csv *csv, struct scan *s, char **cell
     s->at = *in ? in + 1 : in;
     if (*end == '\n') s->line++;
     *out = '\0';
+    /* The mark that fr_csv_put sets. */
+    if (cell[0][0] == '\'' && cell[0][1] && strchr(FORMULA, cell[0][1])) ++*cell;
     return FR_OK;
 }
 
@@ -169,12 +174,22 @@ fr_status fr_csv_fail(const struct fr_csv *csv, int row, const char *column,
     return fr_fail(err, FR_ERR_INPUT, where, "%s", what);
 }
 
+/* Would a spreadsheet take the cell for a formula?  (OWASP, CSV injection.)  Numbers stay. */
+static bool is_formula(const char *cell) {
+    char *end = NULL;
+    if (!*cell || !strchr(FORMULA, *cell)) return false;
+    if (*cell != '+' && *cell != '-') return true;
+    strtod(cell, &end);
+    return end == cell || *end;
+}
+
 void fr_csv_put(struct fr_text *text, const char *cell) {
-    if (!strpbrk(cell, ",\"\r\n")) {
+    bool formula = is_formula(cell);
+    if (!formula && !strpbrk(cell, ",\"\r\n")) {
         fr_text_addf(text, "%s", cell);
         return;
     }
-    fr_text_addf(text, "\"");
+    fr_text_addf(text, formula ? "\"'" : "\"");
     for (; *cell; cell++) fr_text_addf(text, *cell == '"' ? "\"\"" : "%c", *cell);
     fr_text_addf(text, "\"");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/json.h"
 
 static void new_line(struct fr_json_writer *w) {
@@ -43,19 +44,32 @@ void fr_json_end_object(struct fr_json_writer *w) { close_level(w, "}"); }
 void fr_json_begin_array(struct fr_json_writer *w) { open_level(w, "["); }
 void fr_json_end_array(struct fr_json_writer *w) { close_level(w, "]"); }
 
+/* What is hidden is written by its number, so that JSON on a terminal is text; what is no UTF-8
+ * would not be JSON (RFC 8259). */
+static void put_hidden(struct fr_text *text, uint32_t code) {
+    if (code > 0xffff) {
+        fr_text_addf(text, "\\u%04x", 0xd800 + ((code - 0x10000) >> 10));
+        code = 0xdc00 + (code & 0x3ff);
+    }
+    fr_text_addf(text, "\\u%04x", code);
+}
+
 static void put_quoted(struct fr_text *text, const char *value) {
     fr_text_add(text, "\"", 1);
-    for (const char *c = value; *c; c++) {
+    for (const char *c = value; *c;) {
+        uint32_t code;
+        int length = fr_utf8_character(c, &code);
         if (*c == '"' || *c == '\\')
             fr_text_addf(text, "\\%c", *c);
         else if (*c == '\n')
             fr_text_add(text, "\\n", 2);
         else if (*c == '\t')
             fr_text_add(text, "\\t", 2);
-        else if ((unsigned char)*c < 0x20)
-            fr_text_addf(text, "\\u%04x", (unsigned char)*c);
+        else if (length == 0 || fr_is_hidden(code))
+            put_hidden(text, length ? code : 0xfffd);
         else
-            fr_text_add(text, c, 1);
+            fr_text_add(text, c, (size_t)length);
+        c += length ? length : 1;
     }
     fr_text_add(text, "\"", 1);
 }

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/escape.h"
+
 const char *fr_status_text(fr_status s) {
     switch (s) {
 #define FR_STATUS_TEXT(code, exit_code, text)                                                  \
@@ -28,11 +30,16 @@ int fr_status_exit_code(fr_status s) {
 
 /* What the user wrote may hold escape sequences; a terminal must not obey them. */
 static void make_printable(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c; c++) {
-        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
-        if (c1) *c++ = '?';
-        if (c1 || *c < 0x20 || *c == 0x7f) *c = '?';
+    char *out = text;
+    while (*text) {
+        uint32_t code;
+        int length = fr_utf8_character(text, &code);
+        bool shown = length > 0 && !fr_is_hidden(code);
+        if (!shown) *out++ = '?';
+        for (int i = 0; shown && i < length; i++) *out++ = text[i];
+        text += length ? length : 1;
     }
+    *out = '\0';
 }
 
 fr_status fr_fail(struct fr_error *err, fr_status s, const char *where, const char *fmt, ...) {

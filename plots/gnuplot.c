@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "base/file.h"
 #include "base/temporary.h"
 
@@ -30,17 +31,22 @@ static const struct terminal {
 };
 enum { N_TERMINALS = sizeof terminals / sizeof *terminals };
 
+/* gnuplot writes a text of an SVG as it is into a CDATA section, which "]]>" would end: there it
+ * is parted.  Hidden characters and what is no UTF-8 become blanks. */
 void fr_gnuplot_quote(struct fr_text *script, const char *string) {
     fr_text_add(script, "'", 1);
-    for (const unsigned char *c = (const unsigned char *)string; *c; c++) {
-        bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* U+0080 to U+009F */
-        if (c1) c++;
-        if (c1 || *c < 0x20 || *c == 0x7f)
+    for (const char *c = string; *c;) {
+        uint32_t code;
+        int length = fr_utf8_character(c, &code);
+        if (length == 0 || fr_is_hidden(code))
             fr_text_add(script, " ", 1);
         else if (*c == '\'')
             fr_text_addf(script, "'.\"'\".'");
+        else if (strncmp(c, "]]>", 3) == 0)
+            fr_text_add(script, "] ", 2);
         else
-            fr_text_add(script, (const char *)c, 1);
+            fr_text_add(script, c, (size_t)length);
+        c += length ? length : 1;
     }
     fr_text_add(script, "'", 1);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/aside.h"
 #include "base/json.h"
 
 const char *const fr_rank_unit_names[] = {
@@ -256,16 +257,30 @@ static void write_node(struct fr_text *text, const struct node *node, const char
     fr_json_end_object(&w);
 }
 
-fr_status fr_discover(const char *xml, fr_rank_unit unit, struct fr_text *text,
-                      struct fr_error *err) {
+struct request {
+    const char *xml;
+    fr_rank_unit unit;
+};
+
+static fr_status discover(void *context, struct fr_text *text, struct fr_error *err) {
+    const struct request *r = context;
+    fr_rank_unit unit = r->unit;
     struct node node = {.topology = NULL};
-    fr_status status = load(xml, &node, err);
+    fr_status status = load(r->xml, &node, err);
     int ranks = status == FR_OK ? ranks_of(&node, unit) : 0;
     if (unit == FR_RANK_UNIT_auto) unit = node.n_gpus ? FR_RANK_UNIT_gpu : FR_RANK_UNIT_core;
     if (status == FR_OK && ranks < 1)
-        status = fr_fail(err, FR_ERR_INPUT, xml ? xml : "hwloc", "shows no %s",
+        status = fr_fail(err, FR_ERR_INPUT, r->xml ? r->xml : "hwloc", "shows no %s",
                          fr_rank_unit_names[unit]);
-    if (status == FR_OK) write_node(text, &node, xml, unit, ranks);
+    if (status == FR_OK) write_node(text, &node, r->xml, unit, ranks);
     if (node.topology) hwloc_topology_destroy(node.topology);
     return status;
+}
+
+/* libhwloc believes what a file says: a topology without complete_nodeset, for one, ends it. */
+fr_status fr_discover(const char *xml, fr_rank_unit unit, struct fr_text *text,
+                      struct fr_error *err) {
+    struct request request = {xml, unit};
+    return xml ? fr_aside(discover, &request, "libhwloc", xml, text, err)
+               : discover(&request, text, err);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/escape.h"
 #include "topology/route.h"
 
 struct writer {
@@ -33,32 +34,38 @@ static void add_host(struct writer *w, int64_t rank) {
                  p->idle_W, p->idle_W, p->all_cores_W);
 }
 
+static void add_link_name(struct writer *w, int64_t link) {
+    char name[64];
+    fr_escape_xml(w->text, fr_link_name(w->levels, link, name, sizeof name));
+}
+
 static void add_links(struct writer *w, int64_t a, int64_t b) {
     int64_t links[FR_ROUTE_MAX];
-    char name[64];
     int n = fr_route(w->levels, slot_of(w, a), slot_of(w, b), links);
     for (int h = 0; h < n; h++) {
         if (w->written[links[h]]) continue;
         struct fr_link link = fr_link_at(w->levels, links[h]);
         w->written[links[h]] = 1;
+        fr_text_addf(w->text, "<link id=\"");
+        add_link_name(w, links[h]);
         fr_text_addf(w->text,
-                     "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
+                     "\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
                      "sharing_policy=\"SHARED\"/>\n",
-                     fr_link_name(w->levels, links[h], name, sizeof name), link.rate_B_per_s,
-                     link.latency_s);
+                     link.rate_B_per_s, link.latency_s);
     }
 }
 
 static void add_route(struct writer *w, int64_t a, int64_t b) {
     int64_t links[FR_ROUTE_MAX];
-    char name[64];
     int n = fr_route(w->levels, slot_of(w, a), slot_of(w, b), links);
     fr_text_addf(w->text,
                  "<route src=\"rank%" PRId64 "\" dst=\"rank%" PRId64 "\" symmetrical=\"NO\">",
                  a, b);
-    for (int h = 0; h < n; h++)
-        fr_text_addf(w->text, "<link_ctn id=\"%s\"/>",
-                     fr_link_name(w->levels, links[h], name, sizeof name));
+    for (int h = 0; h < n; h++) {
+        fr_text_addf(w->text, "<link_ctn id=\"");
+        add_link_name(w, links[h]);
+        fr_text_addf(w->text, "\"/>");
+    }
     fr_text_addf(w->text, "</route>\n");
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 /* Length of the table's name in an id: all before the last slash. */
 static size_t table_length(const char *id) {
     const char *slash = strrchr(id, '/');
@@ -33,21 +35,33 @@ static void add_tau(struct fr_text *text, const struct fr_reproduce_row *row) {
         fr_text_addf(text, " – |");
 }
 
+/* "| `name` | " */
+static void add_name(struct fr_text *text, const char *name, size_t length) {
+    char cell[200];
+    snprintf(cell, sizeof cell, "%.*s", (int)length, name);
+    fr_text_addf(text, "| `");
+    fr_escape_markdown(text, cell);
+    fr_text_addf(text, "` | ");
+}
+
 static void add_table(struct fr_text *text, const struct fr_reproduction *r,
                       const struct fr_reproduce_row *first) {
     static const char *const errors[] = {"mean_error", "median_error", "p90_error", "bias",
                                          NULL};
     size_t length = table_length(first->id);
     const struct fr_reproduce_row *mean = find(r, first->id, length, "mean_error");
-    fr_text_addf(text, "| `%.*s` | %s | %.0f |", (int)length, first->id, first->note,
-                 first->ours);
+    add_name(text, first->id, length);
+    fr_escape_markdown(text, first->note);
+    fr_text_addf(text, " | %.0f |", first->ours);
     for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
     add_tau(text, find(r, first->id, length, "kendall_tau"));
     add_tau(text, find(r, first->id, length, "kendall_tau_within_groups"));
     add_percent(text, find(r, first->id, length, "regret_mean"));
     add_percent(text, find(r, first->id, length, "regret_worst"));
     add_percent(text, find(r, first->id, length, "coverage"));
-    fr_text_addf(text, " %s |\n", mean && *mean->note ? mean->note : "–");
+    fr_text_addf(text, " ");
+    fr_escape_markdown(text, mean && *mean->note ? mean->note : "–");
+    fr_text_addf(text, " |\n");
 }
 
 static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
@@ -56,9 +70,12 @@ static void add_ablations(struct fr_text *text, const struct fr_reproduction *r)
                  "coefficients refitted, cross-validated.\n\n"
                  "| ingredient | worth | |\n|---|---|---|\n");
     for (size_t i = 0; i < r->count; i++)
-        if (strncmp(r->rows[i].id, "ablation/", 9) == 0)
-            fr_text_addf(text, "| `%s` | %+.2f %% | %s |\n", r->rows[i].id + 9,
-                         100 * r->rows[i].ours, r->rows[i].note);
+        if (strncmp(r->rows[i].id, "ablation/", 9) == 0) {
+            add_name(text, r->rows[i].id + 9, strlen(r->rows[i].id + 9));
+            fr_text_addf(text, "%+.2f %% | ", 100 * r->rows[i].ours);
+            fr_escape_markdown(text, r->rows[i].note);
+            fr_text_addf(text, " |\n");
+        }
 }
 
 static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) {

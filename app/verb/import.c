@@ -7,6 +7,7 @@
 #include "app/load.h"
 #include "app/outputs.h"
 #include "app/runs.h"
+#include "base/escape.h"
 #include "base/file.h"
 #include "calibrate/import.h"
 
@@ -114,7 +115,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     bool training = args->n_words > 0 && strcmp(args->word[0], "runs") == 0;
     fr_status status =
         training ? import_runs(args, &runs, &notes, err) : import(args, &samples, &notes, err);
-    fputs(fr_text_get(&notes), stderr);
+    struct fr_text shown = {0};
+    fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
+    fputs(fr_text_get(&shown), stderr);
+    fr_text_free(&shown);
     if (status == FR_OK && !training)
         fprintf(stderr, "%zu samples from %zu file%s\n", samples.n_collective, samples.n_source,
                 samples.n_source == 1 ? "" : "s");

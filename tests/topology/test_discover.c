@@ -1,5 +1,10 @@
 /* Discovery from hwloc XML: recorded nodes in, the node part of a cluster file out; nothing that was not
  * seen, and what is left to fill in is refused by name. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "base/json.h"
 #include "tests/cmocka.h"
 #include "topology/discover.h"
@@ -113,9 +118,60 @@ static void refuses(void **state) {
     assert_int_equal(text.length, 0);
 }
 
+/* @p xml without its @p n-th attribute called @p name; false when there are not so many. */
+static bool without(const char *xml, const char *name, int n, struct fr_text *out) {
+    char begin[40];
+    const char *at = xml;
+    snprintf(begin, sizeof begin, " %s=\"", name);
+    for (;; at++) {
+        at = strstr(at, begin);
+        if (!at) return false;
+        if (n-- == 0) break;
+    }
+    fr_text_add(out, xml, (size_t)(at - xml));
+    at = strchr(at + strlen(begin), '"') + 1;
+    fr_text_add(out, at, strlen(at));
+    return true;
+}
+
+/* libhwloc crashes on some of these; we say so and live. */
+static void damaged_files_are_told_of(void **state) {
+    static const char *const names[] = {
+        "complete_nodeset", "complete_cpuset", "nodeset",   "cpuset",
+        "allowed_nodeset",  "os_index",        "type",      "gp_index",
+        "local_memory",     "bridge_pci",      "pci_busid", "osdev_type"};
+    char *xml = NULL, path[] = "/tmp/forerun-hwloc-XXXXXX";
+    size_t length = 0;
+    int damaged = 0, n = 0;
+    (void)state;
+    close(mkstemp(path));
+    assert_int_equal(fr_file_read(gpus, 1 << 20, &xml, &length, NULL), FR_OK);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        for (int i = 0; i < 3; i++, n++) {
+            struct fr_text broken = {0}, text = {0};
+            struct fr_error err = {0};
+            if (!without(xml, names[k], i, &broken)) break;
+            assert_int_equal(fr_file_write(path, broken.data, broken.length, NULL), FR_OK);
+            fr_status status = fr_discover(path, FR_RANK_UNIT_auto, &text, &err);
+            if (status != FR_OK) {
+                assert_int_equal(status, FR_ERR_INPUT);
+                assert_string_equal(err.where, path);
+                assert_true(err.detail[0] && text.length == 0);
+            } else
+                assert_true(text.length > 0);
+            damaged += status != FR_OK && strstr(err.detail, "is damaged: libhwloc") != NULL;
+            fr_text_free(&broken);
+            fr_text_free(&text);
+        }
+    assert_true(n > 20 && damaged > 0);
+    free(xml);
+    unlink(path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpus_and_adapters), cmocka_unit_test(cores),
-        cmocka_unit_test(what_is_left_is_refused_by_name), cmocka_unit_test(refuses)};
+        cmocka_unit_test(what_is_left_is_refused_by_name), cmocka_unit_test(refuses),
+        cmocka_unit_test(damaged_files_are_told_of)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
