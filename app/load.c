@@ -59,3 +59,12 @@ fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
     fr_text_free(text);
     return status;
 }
+
+fr_status fr_app_print_part(struct fr_text *text, struct fr_error *err) {
+    enum { PART_B = 1 << 20 };
+    if (text->length < PART_B) return FR_OK;
+    if (text->failed) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    FR_TRY(fr_file_write("-", fr_text_get(text), text->length, err));
+    text->length = 0;
+    return FR_OK;
+}

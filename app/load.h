@@ -20,4 +20,8 @@ fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err);
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);
 
+/** Of a long @p text, what is there goes to standard output once it is a megabyte; the rest is
+ *  fr_app_print's. */
+fr_status fr_app_print_part(struct fr_text *text, struct fr_error *err);
+
 #endif

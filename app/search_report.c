@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "app/explain.h"
+#include "app/load.h"
 #include "models/report.h"
 
 const char *fr_app_search_ranked_by(const struct fr_app_search *r) {
@@ -60,12 +61,52 @@ static void json_odds(struct fr_json_writer *w, const struct fr_app_search *r) {
     fr_json_end_array(w);
 }
 
-static void json_list(struct fr_json_writer *w, const char *key, const struct fr_app_search *r,
-                      const struct fr_found_list *list) {
-    fr_json_key(w, key);
+/* All that is ranked, however many: printed as it is written. */
+struct rows {
+    const struct fr_app_search *r;
+    struct fr_json_writer *w; /* of text, for JSON */
+    struct fr_text *text;
+    fr_status status;
+    struct fr_error *err;
+};
+
+static bool json_row(void *context, size_t rank, const struct fr_outcome *out) {
+    struct rows *rows = context;
+    (void)rank;
+    fr_report_json(rows->w, &rows->r->job, out);
+    rows->status = fr_app_print_part(rows->text, rows->err);
+    return rows->status == FR_OK;
+}
+
+static bool csv_row(void *context, size_t rank, const struct fr_outcome *out) {
+    struct rows *rows = context;
+    (void)rank;
+    fr_report_csv_row(rows->text, out);
+    rows->status = fr_app_print_part(rows->text, rows->err);
+    return rows->status == FR_OK;
+}
+
+static fr_status each(struct rows *rows, fr_found_fn *row) {
+    const struct fr_app_search *r = rows->r;
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &r->result, row, rows, rows->err));
+    return rows->status;
+}
+
+static fr_status json_top(struct fr_json_writer *w, const struct fr_app_search *r,
+                          struct fr_error *err) {
+    struct rows rows = {.r = r, .w = w, .text = w->text, .err = err};
+    fr_json_key(w, "top");
     fr_json_begin_array(w);
-    for (size_t i = 0; i < list->count; i++)
-        fr_report_json(w, &r->job, &list->items[i].outcome);
+    FR_TRY(each(&rows, json_row));
+    fr_json_end_array(w);
+    return FR_OK;
+}
+
+static void json_front(struct fr_json_writer *w, const struct fr_app_search *r) {
+    fr_json_key(w, "pareto");
+    fr_json_begin_array(w);
+    for (size_t i = 0; i < r->result.pareto.count; i++)
+        fr_report_json(w, &r->job, &r->result.pareto.items[i].outcome);
     fr_json_end_array(w);
 }
 
@@ -120,14 +161,15 @@ fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r
         fr_json_key(&w, "explain");
         FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));
     }
-    json_list(&w, "top", r, &result->top);
-    json_list(&w, "pareto", r, &result->pareto);
+    FR_TRY(json_top(&w, r, err));
+    json_front(&w, r);
     fr_json_end_object(&w);
     return FR_OK;
 }
 
-void fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r) {
+fr_status fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r,
+                            struct fr_error *err) {
+    struct rows rows = {.r = r, .text = text, .err = err};
     fr_report_csv_header(text);
-    for (size_t i = 0; i < r->result.top.count; i++)
-        fr_report_csv_row(text, &r->result.top.items[i].outcome);
+    return each(&rows, csv_row);
 }

@@ -29,14 +29,19 @@ double fr_app_search_margin(const struct fr_app_search *r);
 /** What ranking one iteration means, said whenever it is done; else NULL. */
 const char *fr_app_search_note(const struct fr_app_search *r);
 
+/* Rows go to standard output a megabyte at a time (fr_app_print_part): a million take the memory
+ * of few. */
+
 /** The whole as text; without --explain, which follows it. */
-void fr_app_search_text(struct fr_text *text, const struct fr_app_search *r);
+fr_status fr_app_search_text(struct fr_text *text, const struct fr_app_search *r,
+                             struct fr_error *err);
 
 /** The document of --json (docs/output.md).  @return FR_OK, or what explaining it failed with. */
 fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r,
                              struct fr_error *err);
 
 /** The top plans, a line each. */
-void fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r);
+fr_status fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r,
+                            struct fr_error *err);
 
 #endif

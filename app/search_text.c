@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "app/load.h"
 #include "app/render.h"
 #include "app/search_report.h"
 
@@ -44,33 +45,87 @@ static void text_row(struct fr_text *text, const struct fr_outcome *out, int wid
     fr_text_addf(text, "\n");
 }
 
-static void text_list(struct fr_text *text, const char *title, const struct fr_found_list *list,
-                      size_t limit) {
-    bool interpolated = false, extrapolated = false, lossy = false;
-    int width = (int)strlen(title);
-    for (size_t i = 0; i < list->count && i < limit; i++) {
-        char plan[128];
-        int length =
-            (int)strlen(fr_report_plan_line(&list->items[i].outcome.plan, plan, sizeof plan));
-        if (length > width) width = length;
-    }
-    fr_text_addf(text, "\n%-*s %6s %21s %21s\n%-*s %6s %10s %10s %10s %10s %10s\n", width, "",
-                 "", "---- one iteration --", "------- to the loss -", width, title, "ranks",
-                 "time", "energy", "time", "energy", "memory");
-    for (size_t i = 0; i < list->count && i < limit; i++) {
-        const struct fr_outcome *out = &list->items[i].outcome;
-        text_row(text, out, width);
-        interpolated = interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
-        extrapolated = extrapolated || out->extrapolated;
-        lossy = lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
-    }
-    if (list->count > limit) fr_text_addf(text, "  ... and %zu more\n", list->count - limit);
-    if (interpolated) fr_text_addf(text, "  i: iterations interpolated between known plans\n");
-    if (extrapolated) fr_text_addf(text, "  x: some input lies outside what was measured\n");
-    if (lossy)
+/* What is said below a table of what stands in it. */
+struct table {
+    struct fr_text *text;
+    int width;
+    bool interpolated, extrapolated, lossy;
+    const struct fr_level *outer; /* of the cluster's levels */
+    fr_status status;
+    struct fr_error *err;
+};
+
+static void widen(struct table *t, const struct fr_plan *plan) {
+    char line[128];
+    int length = (int)strlen(fr_report_plan_line(plan, line, sizeof line));
+    if (length > t->width) t->width = length;
+}
+
+static void text_head(const struct table *t, const char *title) {
+    fr_text_addf(t->text, "\n%-*s %6s %21s %21s\n%-*s %6s %10s %10s %10s %10s %10s\n", t->width,
+                 "", "", "---- one iteration --", "------- to the loss -", t->width, title,
+                 "ranks", "time", "energy", "time", "energy", "memory");
+}
+
+static bool text_line(void *context, size_t rank, const struct fr_outcome *out) {
+    struct table *t = context;
+    (void)rank;
+    text_row(t->text, out, t->width);
+    t->interpolated = t->interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
+    t->extrapolated = t->extrapolated || out->extrapolated;
+    t->lossy = t->lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
+    t->status = fr_app_print_part(t->text, t->err);
+    return t->status == FR_OK;
+}
+
+static void text_foot(const struct table *t) {
+    if (t->interpolated)
+        fr_text_addf(t->text, "  i: iterations interpolated between known plans\n");
+    if (t->extrapolated)
+        fr_text_addf(t->text, "  x: some input lies outside what was measured\n");
+    if (t->lossy)
         fr_text_addf(
-            text,
+            t->text,
             "  lossy: shares of gradient bytes and of backward messages that go compressed\n");
+}
+
+static bool text_top_line(void *context, size_t rank, const struct fr_outcome *out) {
+    (void)rank;
+    widen(context, &out->plan);
+    return true;
+}
+
+static fr_status text_top(struct fr_text *text, const struct fr_app_search *r,
+                          struct fr_error *err) {
+    static const char title[] = "plan";
+    struct table t = {.text = text, .width = sizeof title - 1, .err = err};
+    struct fr_search_result shown = r->result;
+    size_t limit = r->options.top;
+    if (limit > 0 && shown.ranked.count > limit) shown.ranked.count = limit;
+    if (shown.top.count > shown.ranked.count) shown.top.count = shown.ranked.count;
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &shown, text_top_line, &t, err));
+    text_head(&t, title);
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &shown, text_line, &t, err));
+    FR_TRY(t.status);
+    size_t more = r->result.ranked.count - shown.ranked.count;
+    if (more > 0) fr_text_addf(text, "  ... and %zu more\n", more);
+    text_foot(&t);
+    return FR_OK;
+}
+
+static fr_status text_front(struct fr_text *text, const struct fr_app_search *r,
+                            struct fr_error *err) {
+    enum { SHOWN = 20 };
+    static const char title[] = "Pareto: time, energy, memory, lossy";
+    const struct fr_found_list *list = &r->result.pareto;
+    struct table t = {.text = text, .width = sizeof title - 1, .err = err};
+    size_t n = list->count < SHOWN ? list->count : SHOWN;
+    for (size_t i = 0; i < n; i++) widen(&t, &list->items[i].outcome.plan);
+    text_head(&t, title);
+    for (size_t i = 0; i < n; i++) text_line(&t, i, &list->items[i].outcome);
+    if (list->count > n) fr_text_addf(text, "  ... and %zu more\n", list->count - n);
+    text_foot(&t);
+    return t.status;
 }
 
 static void text_infeasible(struct fr_text *text, const struct fr_app_search *r) {
@@ -107,29 +162,32 @@ static void text_per_layer(struct fr_text *text, const struct fr_app_search *r) 
 
 /* Of the best plan that compresses: below which rate of a rank's own share of the network its
  * codecs pay, beside what the outermost level gives a rank when all send. */
-static void text_break_even(struct fr_text *text, const struct fr_app_search *r) {
-    const struct fr_levels *levels = &r->job.cluster.levels;
-    const struct fr_level *outer = &levels->level[levels->count - 1];
+static bool break_even_of(void *context, size_t i, const struct fr_outcome *out) {
+    const struct table *t = context;
+    const double rates[] = {out->break_even_gradient_B_per_s, out->break_even_backward_B_per_s};
     char rate[40];
-    for (size_t i = 0; i < r->result.top.count; i++) {
-        const struct fr_outcome *out = &r->result.top.items[i].outcome;
-        const double rates[] = {out->break_even_gradient_B_per_s,
-                                out->break_even_backward_B_per_s};
-        if (!(rates[0] > 0 || rates[1] > 0)) continue;
-        fr_text_addf(text, "\nbreak-even of %s plan:", i == 0 ? "the best" : "a compressed");
-        for (int k = 0; k < 2; k++)
-            if (rates[k] > 0)
-                fr_text_addf(text, " compressing %s pays below %s a rank;",
-                             k == 0 ? "gradients" : "backward messages",
-                             fr_quantity_format(rates[k], FR_QUANTITY_RATE, rate, sizeof rate));
-        fr_text_addf(text, "\nlevel %s gives a rank %s when all send\n", outer->name,
-                     fr_quantity_format(outer->rate_B_per_s / (double)outer->shared_by,
-                                        FR_QUANTITY_RATE, rate, sizeof rate));
-        return;
-    }
+    if (!(rates[0] > 0 || rates[1] > 0)) return true;
+    fr_text_addf(t->text, "\nbreak-even of %s plan:", i == 0 ? "the best" : "a compressed");
+    for (int k = 0; k < 2; k++)
+        if (rates[k] > 0)
+            fr_text_addf(t->text, " compressing %s pays below %s a rank;",
+                         k == 0 ? "gradients" : "backward messages",
+                         fr_quantity_format(rates[k], FR_QUANTITY_RATE, rate, sizeof rate));
+    fr_text_addf(t->text, "\nlevel %s gives a rank %s when all send\n", t->outer->name,
+                 fr_quantity_format(t->outer->rate_B_per_s / (double)t->outer->shared_by,
+                                    FR_QUANTITY_RATE, rate, sizeof rate));
+    return false;
 }
 
-void fr_app_search_text(struct fr_text *text, const struct fr_app_search *r) {
+static fr_status text_break_even(struct fr_text *text, const struct fr_app_search *r,
+                                 struct fr_error *err) {
+    const struct fr_levels *levels = &r->job.cluster.levels;
+    struct table t = {.text = text, .outer = &levels->level[levels->count - 1]};
+    return fr_search_each(&r->job, &r->space, &r->options, &r->result, break_even_of, &t, err);
+}
+
+fr_status fr_app_search_text(struct fr_text *text, const struct fr_app_search *r,
+                             struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
     char plan[128];
     fr_render_inputs(text, &r->job);
@@ -147,12 +205,13 @@ void fr_app_search_text(struct fr_text *text, const struct fr_app_search *r) {
                 fr_report_plan_line(&result->top.items[1].outcome.plan, plan, sizeof plan),
                 result->top.items[1].outcome.ranks, 100 * fr_app_search_margin(r));
         fr_text_addf(text, "\n");
-        text_list(text, "plan", &result->top, r->options.top ? r->options.top : SIZE_MAX);
+        FR_TRY(text_top(text, r, err));
         text_odds(text, r);
-        text_list(text, "Pareto: time, energy, memory, lossy", &result->pareto, 20);
+        FR_TRY(text_front(text, r, err));
         text_per_layer(text, r);
-        text_break_even(text, r);
+        FR_TRY(text_break_even(text, r, err));
     } else
         fr_text_addf(text, "\nnothing feasible\n");
     text_infeasible(text, r);
+    return FR_OK;
 }

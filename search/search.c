@@ -65,10 +65,18 @@ static bool append(struct fr_found_list *list, const struct fr_found *found) {
     return true;
 }
 
+/* The best of a list that grows to twice what is wanted before it is cut: kept[0..limit-1] is in
+ * order once it was, and what does not go before its last is none of the best. */
+struct best {
+    struct fr_ranked_list kept;
+    bool cut;
+};
+
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
-    struct fr_found_list top, pareto;
+    struct best top;
+    struct fr_found_list pareto;
     bool failed;
 };
 
@@ -82,39 +90,42 @@ struct context {
     struct fr_progress *progress;
 };
 
-static double value_of(const struct context *c, const struct fr_found *found) {
-    return fr_objective_value(c->options->objective, c->by_iteration, &found->outcome);
-}
-
 /* Compression is lossy: of plans as good, the one that loses less is better. */
 static double lossiness(const struct fr_outcome *out) {
     return out->lossy_gradient + out->lossy_backward;
 }
 
-static bool better(const struct context *c, const struct fr_found *a,
-                   const struct fr_found *b) {
-    double x = value_of(c, a), y = value_of(c, b);
-    if (x != y) return x < y;
-    double lossy = lossiness(&a->outcome), other = lossiness(&b->outcome);
-    return lossy != other ? lossy < other : a->index < b->index;
+/* Order of the result: by the objective; of equals the less lossy, then the one that came first. */
+static int by_rank(const void *x, const void *y) {
+    const struct fr_ranked *a = x, *b = y;
+    if (a->value != b->value) return a->value < b->value ? -1 : 1;
+    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
 }
 
-/* Keep the best `top` in order; insertion into a short sorted list. */
-static bool keep_top(const struct context *c, struct fr_found_list *list,
-                     const struct fr_found *found) {
+static void cut(struct best *best, size_t limit) {
+    struct fr_ranked_list *kept = &best->kept;
+    fr_sort_items(kept->items, kept->count, sizeof *kept->items, by_rank);
+    if (limit == 0 || kept->count < limit) return;
+    kept->count = limit;
+    best->cut = true;
+}
+
+static bool keep_best(const struct context *c, struct best *best,
+                      const struct fr_ranked *ranked) {
+    enum { LEAST = 64 };
     size_t limit = c->options->top;
-    if (limit == 0) return append(list, found);
-    if (list->count == limit) {
-        if (!better(c, found, &list->items[limit - 1])) return true;
-        list->count--;
+    struct fr_ranked_list *kept = &best->kept;
+    if (best->cut && by_rank(ranked, &kept->items[limit - 1]) > 0) return true;
+    if (limit > 0 && kept->count >= 2 * limit + LEAST) cut(best, limit);
+    if (kept->count == kept->capacity) {
+        size_t capacity = kept->capacity ? 2 * kept->capacity : LEAST;
+        struct fr_ranked *grown = fr_realloc(kept->items, capacity, sizeof *grown);
+        if (!grown) return false;
+        kept->items = grown;
+        kept->capacity = capacity;
     }
-    if (!append(list, found)) return false;
-    for (size_t i = list->count - 1; i > 0 && better(c, &list->items[i], &list->items[i - 1]);
-         i--) {
-        struct fr_found swap = list->items[i];
-        list->items[i] = list->items[i - 1];
-        list->items[i - 1] = swap;
-    }
+    kept->items[kept->count++] = *ranked;
     return true;
 }
 
@@ -172,13 +183,16 @@ static void work(void *argument, int64_t number) {
             }
         if (found.outcome.reasons) continue;
         piece->feasible++;
-        if (!keep_top(c, &piece->top, &found) || !keep_pareto(c, &piece->pareto, &found))
+        const struct fr_ranked ranked = {
+            fr_objective_value(c->options->objective, c->by_iteration, &found.outcome),
+            lossiness(&found.outcome), i};
+        if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(c, &piece->pareto, &found))
             piece->failed = true;
     }
     fr_progress_add(c->progress, 1);
 }
 
-static bool join(const struct context *c, const struct piece *piece,
+static bool join(const struct context *c, const struct piece *piece, struct best *best,
                  struct fr_search_result *result) {
     bool ok = !piece->failed;
     result->evaluated += piece->evaluated;
@@ -190,8 +204,8 @@ static bool join(const struct context *c, const struct piece *piece,
         fr_search_evaluate(c->job, c->space, c->options, c->by_iteration, piece->example[r],
                            &result->example[r].outcome);
     }
-    for (size_t i = 0; i < piece->top.count; i++)
-        ok = keep_top(c, &result->top, &piece->top.items[i]) && ok;
+    for (size_t i = 0; i < piece->top.kept.count; i++)
+        ok = keep_best(c, best, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
         ok = keep_pareto(c, &result->pareto, &piece->pareto.items[i]) && ok;
     return ok;
@@ -199,29 +213,34 @@ static bool join(const struct context *c, const struct piece *piece,
 
 /* A comparison has no context argument: the key is stored beside each item. */
 struct keyed {
-    double key, lossy;
+    struct fr_ranked key;
     struct fr_found found;
 };
 
-static int by_key(const void *x, const void *y) {
-    const struct keyed *a = x, *b = y;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
-    return (a->found.index > b->found.index) - (a->found.index < b->found.index);
+static bool sort_front(const struct context *c, struct fr_found_list *front) {
+    struct keyed *keyed = fr_malloc(front->count + 1, sizeof *keyed);
+    if (!keyed) return false;
+    for (size_t i = 0; i < front->count; i++) {
+        const struct fr_outcome *out = &front->items[i].outcome;
+        keyed[i].key = (struct fr_ranked){point_of(c->by_iteration, out).time_s, lossiness(out),
+                                          front->items[i].index};
+        keyed[i].found = front->items[i];
+    }
+    fr_sort_items(keyed, front->count, sizeof *keyed, by_rank);
+    for (size_t i = 0; i < front->count; i++) front->items[i] = keyed[i].found;
+    free(keyed);
+    return true;
 }
 
-static bool sort_found(const struct context *c, struct fr_found_list *list, bool by_objective) {
-    struct keyed *keyed = fr_malloc(list->count + 1, sizeof *keyed);
-    if (!keyed) return false;
-    for (size_t i = 0; i < list->count; i++) {
-        keyed[i].found = list->items[i];
-        keyed[i].lossy = lossiness(&list->items[i].outcome);
-        keyed[i].key = by_objective ? value_of(c, &list->items[i])
-                                    : point_of(c->by_iteration, &list->items[i].outcome).time_s;
+/* What the first of the ranked cost. */
+static bool price_top(const struct context *c, struct fr_search_result *result) {
+    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++) {
+        struct fr_found found = {.index = result->ranked.items[i].index};
+        if (!fr_search_evaluate(c->job, c->space, c->options, c->by_iteration, found.index,
+                                &found.outcome) ||
+            !append(&result->top, &found))
+            return false;
     }
-    fr_sort_items(keyed, list->count, sizeof *keyed, by_key);
-    for (size_t i = 0; i < list->count; i++) list->items[i] = keyed[i].found;
-    free(keyed);
     return true;
 }
 
@@ -248,19 +267,70 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     fr_parallel_for(options->threads ? options->threads : fr_processors(), n_pieces, work, &c);
     fr_progress_end(&progress);
     bool ok = true;
+    struct best best = {.cut = false};
     for (int64_t i = 0; i < n_pieces; i++) {
-        ok = join(&c, &c.pieces[i], result) && ok;
-        free(c.pieces[i].top.items);
+        ok = join(&c, &c.pieces[i], &best, result) && ok;
+        free(c.pieces[i].top.kept.items);
         free(c.pieces[i].pareto.items);
     }
     free(c.pieces);
-    ok = ok && sort_found(&c, &result->top, true) && sort_found(&c, &result->pareto, false);
+    cut(&best, options->top);
+    result->ranked = best.kept;
+    ok = ok && price_top(&c, result) && sort_front(&c, &result->pareto);
     result->infeasible = result->evaluated - result->feasible;
     result->elapsed_s = fr_now_s() - start_s;
     return ok ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
 }
 
+/* Pieces of a few thousand of the ranked, priced side by side and seen in order. */
+enum { BATCH = 4096, SHARE = 64 };
+
+struct batch {
+    const struct context *c;
+    const struct fr_ranked *ranked;
+    int64_t count;
+    struct fr_outcome *outcome;
+};
+
+static void price_share(void *argument, int64_t share) {
+    const struct batch *b = argument;
+    for (int64_t i = share * SHARE; i < (share + 1) * SHARE && i < b->count; i++)
+        fr_search_evaluate(b->c->job, b->c->space, b->c->options, b->c->by_iteration,
+                           b->ranked[i].index, &b->outcome[i]);
+}
+
+static void see_rest(struct batch *b, const struct fr_search_result *result, int threads,
+                     fr_found_fn *see, void *context) {
+    for (size_t i = result->top.count; i < result->ranked.count; i += BATCH) {
+        size_t left = result->ranked.count - i;
+        b->count = left < BATCH ? (int64_t)left : BATCH;
+        b->ranked = &result->ranked.items[i];
+        fr_parallel_for(threads, (b->count + SHARE - 1) / SHARE, price_share, b);
+        for (int64_t k = 0; k < b->count; k++)
+            if (!see(context, i + (size_t)k, &b->outcome[k])) return;
+    }
+}
+
+fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
+                         const struct fr_search_options *options,
+                         const struct fr_search_result *result, fr_found_fn *see, void *context,
+                         struct fr_error *err) {
+    const struct context c = {
+        .job = job, .space = space, .options = options, .by_iteration = result->by_iteration};
+    struct batch batch = {.c = &c};
+    for (size_t i = 0; i < result->top.count; i++)
+        if (!see(context, i, &result->top.items[i].outcome)) return FR_OK;
+    if (result->top.count == result->ranked.count) return FR_OK;
+    batch.outcome = fr_malloc(BATCH, sizeof *batch.outcome);
+    if (!batch.outcome) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
+    see_rest(&batch, result, options->threads ? options->threads : fr_processors(), see,
+             context);
+    free(batch.outcome);
+    return FR_OK;
+}
+
 void fr_search_result_free(struct fr_search_result *result) {
+    free(result->ranked.items);
     free(result->top.items);
     free(result->pareto.items);
     *result = (struct fr_search_result){0};

@@ -32,13 +32,30 @@ struct fr_found_list {
     size_t count, capacity;
 };
 
+/** A feasible configuration by what orders it: small, since all of a space may be kept. */
+struct fr_ranked {
+    double value; /**< of the objective */
+    double lossy;
+    int64_t index; /**< in the space */
+};
+
+struct fr_ranked_list {
+    struct fr_ranked *items;
+    size_t count, capacity;
+};
+
+/** So many of the best are kept with what they cost; others are priced again where they are
+ *  wanted (fr_search_each). */
+enum { FR_SEARCH_PRICED = 64 };
+
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
     int64_t because
         [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
     /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */
     struct fr_found example[FR_REASON_COUNT];
-    struct fr_found_list top; /**< best first */
+    struct fr_ranked_list ranked; /**< the best, as many as were asked for; best first */
+    struct fr_found_list top;     /**< the first FR_SEARCH_PRICED of them */
     struct fr_found_list
         pareto;        /**< no other is as good in time, energy, memory and loss; by time */
     bool by_iteration; /**< what was ranked: one iteration, or the total */
@@ -53,6 +70,17 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err);
 void fr_search_result_free(struct fr_search_result *result);
+
+/** What to do with one of result->ranked: @p rank from 0.  @return false to see no more */
+typedef bool fr_found_fn(void *context, size_t rank, const struct fr_outcome *outcome);
+
+/** Call @p see for each of result->ranked in order.  Those behind result->top are priced again, a
+ *  few thousand at a time on options->threads, so that a million take the room of few.
+ *  @return FR_OK or FR_ERR_NOMEM */
+fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
+                         const struct fr_search_options *options,
+                         const struct fr_search_result *result, fr_found_fn *see, void *context,
+                         struct fr_error *err);
 
 /** What is minimised: time [s], energy [J] or their product [J s]. */
 double fr_objective_value(fr_objective objective, bool by_iteration,

@@ -117,10 +117,11 @@ static fr_status search(const struct fr_args *args, struct fr_app_search *r,
     if (fr_args_has(args, "json"))
         status = fr_app_search_json(&text, r, err);
     else if (fr_args_has(args, "csv"))
-        fr_app_search_csv(&text, r);
+        status = fr_app_search_csv(&text, r, err);
     else
-        fr_app_search_text(&text, r);
-    if (r->explain && !fr_args_has(args, "json") && !fr_args_has(args, "csv"))
+        status = fr_app_search_text(&text, r, err);
+    if (status == FR_OK && r->explain && !fr_args_has(args, "json") &&
+        !fr_args_has(args, "csv"))
         status = fr_explain_search(&text, &r->job, &r->space, &r->options, &r->result, err);
     if (status != FR_OK) {
         fr_text_free(&text);

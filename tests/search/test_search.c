@@ -115,15 +115,64 @@ static void same_for_any_threads(void **state) {
     run(&a, &o);
     o.threads = 7;
     run(&b, &o);
-    assert_int_equal(a.result.top.count, b.result.top.count);
-    assert_int_equal(a.result.top.count, a.result.feasible);
-    for (size_t i = 0; i < a.result.top.count; i++)
-        assert_int_equal(a.result.top.items[i].index, b.result.top.items[i].index);
+    assert_int_equal(a.result.ranked.count, b.result.ranked.count);
+    assert_int_equal(a.result.ranked.count, a.result.feasible);
+    for (size_t i = 0; i < a.result.ranked.count; i++)
+        assert_int_equal(a.result.ranked.items[i].index, b.result.ranked.items[i].index);
     assert_int_equal(a.result.pareto.count, b.result.pareto.count);
     for (int r = 0; r < FR_REASON_COUNT; r++)
         assert_int_equal(a.result.because[r], b.result.because[r]);
     end(&a);
     end(&b);
+}
+
+struct seen {
+    const struct search *s;
+    size_t n, stop_at;
+    double last;
+};
+
+static bool see(void *context, size_t rank, const struct fr_outcome *out) {
+    struct seen *seen = context;
+    const struct fr_search_result *r = &seen->s->result;
+    double value = fr_objective_value(FR_OBJECTIVE_ENERGY, true, out);
+    assert_int_equal(rank, seen->n++);
+    assert_true(value == r->ranked.items[rank].value && value >= seen->last);
+    seen->last = value;
+    return seen->n != seen->stop_at;
+}
+
+/* Of all that are kept a number each is stored; what they cost comes back as it was. */
+static void all_are_seen_in_order(void **state) {
+    (void)state;
+    struct search s;
+    struct fr_search_options o = {
+        .max_lossy = 1, .objective = FR_OBJECTIVE_ENERGY, .per_iteration = true, .threads = 3};
+    const char *many[] = {"method=tensor,phantom", "ghost=1..4000"};
+    start(&s, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
+    run(&s, &o);
+    size_t all = s.result.ranked.count;
+    assert_true(all > 4096 + FR_SEARCH_PRICED && s.result.top.count == FR_SEARCH_PRICED);
+    struct seen seen = {.s = &s}, some = {.s = &s, .stop_at = 5000};
+    assert_int_equal(fr_search_each(&s.job, &s.space, &o, &s.result, see, &seen, NULL), FR_OK);
+    assert_int_equal(seen.n, all);
+    assert_int_equal(fr_search_each(&s.job, &s.space, &o, &s.result, see, &some, NULL), FR_OK);
+    assert_int_equal(some.n, 5000);
+    assert_true(sizeof *s.result.ranked.items <= 32);
+
+    /* However many are asked for, they are the first of all. */
+    struct fr_search_result whole = s.result;
+    for (size_t top = 1; top < 3 * all; top = 3 * top + 2) {
+        struct search few;
+        o.top = top;
+        start(&few, "frontier", "ffn-16384", NULL, "2..64", many, 2, false, false);
+        run(&few, &o);
+        assert_int_equal(few.result.ranked.count, top < all ? top : all);
+        for (size_t i = 0; i < few.result.ranked.count; i++)
+            assert_int_equal(few.result.ranked.items[i].index, whole.ranked.items[i].index);
+        end(&few);
+    }
+    end(&s);
 }
 
 /* The question on Frontier: phantom, 8 ranks, 16 ghost neurons, by total energy. */
@@ -233,6 +282,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(brute_force),
         cmocka_unit_test(same_for_any_threads),
+        cmocka_unit_test(all_are_seen_in_order),
         cmocka_unit_test(least_energy_to_the_loss),
         cmocka_unit_test(best_grid),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
