@@ -8,7 +8,9 @@
 
 #define FR_FITTING_OPTIONS                                                                     \
     {"form", "NAME", "best (default), log, segments, algorithm or similarity", 0},             \
-        {"series", "TEXT", "of several series fit those that have TEXT in their name", 0},     \
+        {"series", "TEXT",                                                                     \
+         "fit series with TEXT in their names; of one cluster in other versions: together",    \
+         0},                                                                                   \
         {"name", "TEXT", "name of the cluster (default: host)", 0},                            \
         {"power-busy", "Q", "power of a rank at work, e.g. \"6.3 W\"", 0}, {                   \
         "power-idle", "Q", "power of a rank that waits", 0                                     \

@@ -1,16 +1,18 @@
 #include "calibrate/calibrate.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "calibrate/keep.h"
 #include "calibrate/samples.h"
 
-enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 8 };
+enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 12 };
 
 struct words {
     const char *word[WORDS_MAX];
@@ -37,8 +39,9 @@ static void add_number(struct words *w, const char *option, double value, const 
 
 /* One launch of the job. */
 static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, bool resume,
-                        double budget_s, struct fr_error *err) {
+                        double budget_s, double limit_s, struct fr_error *err) {
     struct words w = {.count = 0};
+    bool simulated = o->launch.launcher && strncmp(o->launch.launcher, "smpi:", 5) == 0;
     w.word[w.count++] = "calibrate";
     add_text(&w, "--samples", o->samples);
     add_number(&w, "--launches", (double)launches, "");
@@ -48,6 +51,8 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     if (o->node_size > 0) add_number(&w, "--node-size", (double)o->node_size, "");
     if (o->patience_s > 0) add_number(&w, "--patience", o->patience_s, "");
     add_number(&w, "--budget", budget_s, "");
+    add_number(&w, "--limit", limit_s, "");
+    if (!simulated) add_number(&w, "--since", (double)time(NULL), "");
     add_text(&w, "--size", o->sizes);
     add_text(&w, "--groups", o->groups);
     add_text(&w, "--only", o->only);
@@ -57,7 +62,10 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     add_flag(&w, "--force", o->force && !resume);
     add_flag(&w, "--progress", o->progress);
     w.word[w.count] = NULL;
-    return fr_launch_mpi(&o->launch, w.word, err);
+    struct fr_launch_options how = o->launch;
+    how.begins = simulated ? NULL : o->samples;
+    how.patience_s = o->patience_s > 0 ? o->patience_s : 60;
+    return fr_launch_mpi(&how, w.word, err);
 }
 
 /* How many launches the file has brought to their end. */
@@ -72,7 +80,7 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
 }
 
 fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error *err) {
-    enum { USUAL = 3 };
+    enum { USUAL = 3, LEAST_S = 3 };
     const char *launcher = o->launch.launcher;
     bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
     int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
@@ -85,8 +93,10 @@ fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error
     int64_t last = fr_launch_inside_mpi() && first < launches ? first + 1 : launches;
     double end_s = fr_now_s() + budget_s;
     for (int64_t i = first; i < last; i++) {
-        double share_s = (end_s - fr_now_s()) / (double)(last - i);
-        FR_TRY(launch(o, launches, o->resume || i > first, share_s > 0.1 ? share_s : 0.1, err));
+        double left_s = end_s - fr_now_s(), share_s = left_s / (double)(last - i);
+        if (i > first && left_s < LEAST_S) break; /* --resume adds launches */
+        FR_TRY(launch(o, launches, o->resume || i > first, fmax(share_s, 0.1),
+                      fmax(left_s, 0.1), err));
     }
     return FR_OK;
 }

@@ -35,7 +35,8 @@ static fr_status take_series(const struct fr_samples *samples,
             status =
                 fr_fail(err, FR_ERR_INPUT, NULL,
                         "%s was measured in two series, which must not be pooled: \"%.200s\" "
-                        "and \"%.200s\"; choose one with --series TEXT",
+                        "and \"%.200s\"; choose one with --series TEXT; those of one cluster "
+                        "that differ in versions alone are joined by a TEXT that names both",
                         fr_op_names[points[i].op], op->series, name);
             break;
         }
@@ -56,6 +57,7 @@ static fr_status take_all(const struct fr_samples *samples,
     struct fr_series_list list = {0};
     int taken = 0;
     fr_status status = fr_series_find(samples, &list);
+    if (status == FR_OK && options->series) fr_series_join(samples, &list, options->series);
     for (int i = 0; i < list.count && status == FR_OK; i++) {
         if (!has_text(list.items[i].name, options->series)) continue;
         status = take_series(samples, &list, i, result, err);

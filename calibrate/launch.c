@@ -1,19 +1,22 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* execvpe */
 #include "calibrate/launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "calibrate/leash.h"
+#include "calibrate/quota.h"
 
 extern char **environ;
 
@@ -25,6 +28,7 @@ struct command {
     int count;
     char *launcher; /* the copy that the first words point into */
     char program[PATH_MAX_B + 32], ranks[32];
+    char leash[sizeof FR_LEASH_VARIABLE + FR_LEASH_B]; /* "NAME=value" */
     bool simulated;
 };
 
@@ -45,12 +49,7 @@ static bool add(struct command *command, const char *word) {
     return true;
 }
 
-int fr_launch_cores(void) {
-    cpu_set_t cores;
-    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return CPU_COUNT(&cores);
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
+int fr_launch_cores(void) { return fr_cores_usable(); }
 
 bool fr_launch_inside_mpi(void) {
     static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK",
@@ -113,10 +112,13 @@ static void add_mpirun(const struct fr_launch_options *options, struct command *
 }
 
 /* The caller's environment and ours.  @return NULL when memory is exhausted. */
-static char **make_environment(void) {
-    static char *const ours[] = {"OPENBLAS_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
-                                 "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-    int n_ours = geteuid() == 0 ? 3 : 1, n = 0, kept = 0;
+static char **make_environment(struct command *command) {
+    char *const ours[] = {command->leash, "OPENBLAS_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
+                          "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
+    int n_ours = geteuid() == 0 ? 4 : 2, n = 0, kept = 0;
+    char leash[FR_LEASH_B];
+    fr_leash_make(leash);
+    snprintf(command->leash, sizeof command->leash, FR_LEASH_VARIABLE "=%s", leash);
     while (environ[n]) n++;
     char **made = fr_calloc((size_t)(n + n_ours) + 1, sizeof *made);
     if (!made) return NULL;
@@ -207,56 +209,113 @@ static fr_status add_simulation(const struct fr_launch_options *options,
     return fits ? FR_OK : fr_fail(err, FR_ERR_USAGE, "--launcher", "has too many words");
 }
 
-/* The job's end.  Once told to stop we only look, so as to end it when its time is over. */
-static int wait_for(pid_t child, int *status) {
+/* Size and time of the last change of the file that a job begins with; zeros without it. */
+struct mark {
+    off_t size;
+    struct timespec changed;
+};
+
+static struct mark mark_of(const char *path) {
+    struct stat now;
+    struct mark mark = {0};
+    if (path && stat(path, &now) == 0) mark = (struct mark){now.st_size, now.st_mtim};
+    return mark;
+}
+
+/* Has the job begun, or is there no telling? */
+static bool has_begun(const struct fr_launch_options *o, const struct mark *before) {
+    struct mark now = mark_of(o->begins);
+    return !o->begins || !(o->patience_s > 0) || now.size != before->size ||
+           now.changed.tv_sec != before->changed.tv_sec ||
+           now.changed.tv_nsec != before->changed.tv_nsec;
+}
+
+/* The job's end.  Until it has begun, and once told to stop, we only look, so as to end it when its
+ * time is over.  @param[out] late  it never began */
+static int wait_for(pid_t child, const struct fr_launch_options *o, const struct mark *before,
+                    int *status, bool *late) {
     const struct timespec nap = {.tv_nsec = 20000000};
-    double stop_s = 0;
+    double stop_s = 0, start_s = fr_now_s();
+    bool begun = has_begun(o, before);
     for (;;) {
-        pid_t ended = waitpid(child, status, stopped ? WNOHANG : 0);
+        pid_t ended = waitpid(child, status, stopped || !begun ? WNOHANG : 0);
         if (ended == child) return 0;
         if (ended < 0 && errno != EINTR) return errno;
-        if (!stopped) continue;
-        if (stop_s == 0) stop_s = fr_now_s();
-        if (fr_now_s() - stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
-        nanosleep(&nap, NULL);
+        begun = begun || has_begun(o, before);
+        if (!begun && fr_now_s() - start_s > o->patience_s) {
+            if (!*late) kill(child, SIGTERM);
+            *late = true;
+            if (fr_now_s() - start_s > o->patience_s + FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+        }
+        if (stopped && stop_s == 0) stop_s = fr_now_s();
+        if (stopped && fr_now_s() - stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+        if (stopped || !begun) nanosleep(&nap, NULL);
     }
 }
 
+/* In the child: the launcher, which the kernel ends with us, or the reason why there is none. */
+static void become(const struct command *command, char **environment, pid_t parent, int tell) {
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    signal(SIGUSR1, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent)
+        execvpe(command->word[0], (char *const *)(uintptr_t)command->word, environment);
+    int why = errno;
+    if (write(tell, &why, sizeof why) < 0) _exit(126);
+    _exit(127);
+}
+
+/* @return 0, or the errno of what could not be done */
+static int spawn(const struct command *command, char **environment, pid_t *child) {
+    int told[2], why = 0;
+    pid_t parent = getpid();
+    if (pipe(told) != 0) return errno;
+    fcntl(told[0], F_SETFD, FD_CLOEXEC);
+    fcntl(told[1], F_SETFD, FD_CLOEXEC);
+    *child = fork();
+    if (*child == 0) become(command, environment, parent, told[1]);
+    int failed = *child < 0 ? errno : 0;
+    close(told[1]);
+    while (!failed && read(told[0], &why, sizeof why) < 0 && errno == EINTR) continue;
+    close(told[0]);
+    if (why) waitpid(*child, NULL, 0);
+    return failed ? failed : why;
+}
+
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
-static fr_status run(struct command *command, char **environment, bool given,
-                     struct fr_error *err) {
+static fr_status run(struct command *command, char **environment,
+                     const struct fr_launch_options *options, struct fr_error *err) {
     static const int handed_on[] = {SIGTERM, SIGUSR1};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, hand = {.sa_handler = hand_on}, before,
                      before_handed[2];
-    posix_spawnattr_t attributes;
-    sigset_t defaults;
-    pid_t child;
+    const struct mark begin = mark_of(options->begins);
+    pid_t child = 0;
     int status = 0;
-    if (posix_spawnattr_init(&attributes) != 0)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGINT);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    bool late = false;
     stopped = 0;
     job = 0;
     sigaction(SIGINT, &ignore, &before);
     for (int i = 0; i < 2; i++) sigaction(handed_on[i], &hand, &before_handed[i]);
-    int code = posix_spawnp(&child, command->word[0], NULL, &attributes,
-                            (char *const *)(uintptr_t)command->word, environment);
+    int code = spawn(command, environment, &child);
     if (code == 0) {
         job = child;
         if (stopped) kill(child, SIGUSR1); /* it came while the job was being started */
-        code = wait_for(child, &status);
+        code = wait_for(child, options, &begin, &status, &late);
     }
     job = 0;
     for (int i = 0; i < 2; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
-    posix_spawnattr_destroy(&attributes);
-    if (code != 0) return spawn_failed(command->word[0], given, code, err);
+    if (code != 0) return spawn_failed(command->word[0], options->launcher != NULL, code, err);
     if (stopped)
         return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
                        "stopped as asked; what was measured is kept, and --resume goes on");
+    if (late)
+        return fr_fail(
+            err, FR_ERR_EXTERNAL, command->word[0],
+            "the job had not begun to measure after %.3g s, and was ended; where jobs "
+            "wait in a queue give a longer --patience",
+            options->patience_s);
     return translate(command->word[0], status, err);
 }
 
@@ -276,13 +335,13 @@ fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *con
     if (!given) add_mpirun(options, &command);
     bool fits = add(&command, command.program);
     for (; fits && *arguments; arguments++) fits = add(&command, *arguments);
-    environment = make_environment();
+    environment = make_environment(&command);
     if (!fits)
         status = fr_fail(err, FR_ERR_USAGE, NULL, "too many arguments for one job");
     else if (!environment)
         status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     else
-        status = run(&command, environment, given, err);
+        status = run(&command, environment, options, err);
 done:
     free(environment);
     free(command.launcher);

@@ -15,6 +15,8 @@ struct fr_launch_options {
                                SimGrid's smpirun on that platform file; else words split at
                                blanks, e.g. "srun --mpi=pmix -n 4", which say the number of
                                ranks themselves */
+    const char *begins;   /**< a file that the job writes to when it has begun; NULL: not looked at */
+    double patience_s;    /**< for that; 0: for ever */
     const char *program;  /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
 };
 
@@ -25,7 +27,8 @@ struct fr_launch_options {
  *  core that the awaited one needs.  As root Open MPI must be told twice that this is meant.
  *  BLAS gets one thread a rank.  SIGINT ends the job, not the caller; SIGTERM and SIGUSR1 reach
  *  the job as SIGUSR1, upon which it saves and stops; it is killed when it has not within
- *  FR_LAUNCH_GRACE_S.
+ *  FR_LAUNCH_GRACE_S.  When this process dies the kernel ends the launcher, and the ranks end
+ *  themselves (leash.h).
  *  @return FR_OK; FR_ERR_PARTIAL when the job ended early and kept what it had; FR_ERR_USAGE,
  *          FR_ERR_EXTERNAL (launcher or program missing, or the job failed). */
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,
@@ -39,7 +42,7 @@ bool fr_launch_was_stopped(void);
 /** Are we a rank of an MPI job already?  Then forerun-mpi is to be run directly. */
 bool fr_launch_inside_mpi(void);
 
-/** Cores this process may use. */
+/** Cores this process may use: of its affinity mask, or fewer by its control groups (quota.h). */
 int fr_launch_cores(void);
 
 #endif

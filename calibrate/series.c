@@ -104,6 +104,36 @@ fr_status fr_series_find(const struct fr_samples *samples, struct fr_series_list
     return FR_OK;
 }
 
+/* Whether two sources may be one to whoever says so: the same cluster and setup, measured with other
+ * versions of the tool or of the library. */
+static bool may_join(const struct fr_sample_source *a, const struct fr_sample_source *b) {
+    return !strcmp(a->tool, b->tool) && !strcmp(a->system, b->system) &&
+           !strcmp(a->device, b->device) && !strcmp(a->network, b->network) &&
+           !strcmp(a->setup, b->setup) && !strcmp(a->statistic, b->statistic);
+}
+
+void fr_series_join(const struct fr_samples *samples, struct fr_series_list *list,
+                    const char *text) {
+    for (int to = 0; to < list->count; to++) {
+        struct fr_series *kept = &list->items[to];
+        if (kept->source == 0 || !strstr(kept->name, text)) continue;
+        for (int from = to + 1; from < list->count; from++) {
+            struct fr_series *joined = &list->items[from];
+            if (joined->source == 0 || !strstr(joined->name, text) ||
+                !may_join(&samples->source[kept->source - 1],
+                          &samples->source[joined->source - 1]))
+                continue;
+            size_t used = strlen(kept->name);
+            const char *version = samples->source[joined->source - 1].tool_version;
+            fr_line_addf(kept->name, sizeof kept->name, &used, " with %s",
+                         *version ? version : "another");
+            for (size_t i = 1; i <= samples->n_source; i++)
+                if (list->of_source[i] == from) list->of_source[i] = to;
+            *joined = (struct fr_series){.source = 0};
+        }
+    }
+}
+
 void fr_series_free(struct fr_series_list *list) {
     free(list->items);
     free(list->of_source);

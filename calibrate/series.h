@@ -24,6 +24,11 @@ struct fr_series_list {
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free @p list with fr_series_free, also on error. */
 fr_status fr_series_find(const struct fr_samples *samples, struct fr_series_list *list);
+
+/** Join series with @p text in their names that differ in the versions of tool and library alone: whoever
+ *  names both by one text states that they are of one cluster. */
+void fr_series_join(const struct fr_samples *samples, struct fr_series_list *list,
+                    const char *text);
 void fr_series_free(struct fr_series_list *list);
 
 #endif

@@ -15,7 +15,8 @@ file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/calibrate/power/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/calibrate/keep.c ${CMAKE_SOURCE_DIR}/calibrate/samples*.c ${CMAKE_SOURCE_DIR}/calibrate/statistics.c
-  ${CMAKE_SOURCE_DIR}/calibrate/power*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/power*.c ${CMAKE_SOURCE_DIR}/calibrate/leash.c
+  ${CMAKE_SOURCE_DIR}/calibrate/quota.c)
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})
 set_target_properties(fr_smpi_needs PROPERTIES POSITION_INDEPENDENT_CODE ON)

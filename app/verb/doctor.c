@@ -146,8 +146,11 @@ static void check_mpi(struct doctor *d) {
     fr_status status = try_calibration(NULL, "kernel,send_recv", "8", &samples, &err);
     struct finding *f =
         add(d, "mpi", status == FR_OK ? WORKS : MISSING,
-            "Open MPI (apt-get install openmpi-bin), or name your launcher with "
-            "--launcher");
+            in_path("mpirun")
+                ? "mpirun is installed, but runs no ranks here: see what mpirun -np 2 hostname "
+                  "says, or name your launcher with --launcher"
+                : "Open MPI (apt-get install openmpi-bin), or name your launcher with "
+                  "--launcher");
     d->needed_missing = status != FR_OK;
     if (status == FR_OK) {
         snprintf(f->found, sizeof f->found, "%.80s: 2 ranks ran, on %.60s",
@@ -210,8 +213,11 @@ static void check_simulation(struct doctor *d) {
     snprintf(f->found, sizeof f->found, "--engine and --network simgrid: forerun-simgrid is %s",
              program ? "here" : "not built");
     fr_status status = try_smpi(&samples, &err);
-    f = add(d, "smpi", status == FR_OK ? WORKS : MISSING,
-            "SimGrid (apt-get install libsimgrid-dev), then build again");
+    f = add(
+        d, "smpi", status == FR_OK ? WORKS : MISSING,
+        in_path("smpirun") && beside_us("forerun-smpi")
+            ? "SimGrid is installed, but runs no ranks here: see what smpirun --version says"
+            : "SimGrid (apt-get install libsimgrid-dev), then build again");
     snprintf(f->found, sizeof f->found, "calibrate --launcher smpi:PLATFORM: %.250s",
              status == FR_OK ? "2 simulated ranks ran" : err.detail);
     fr_samples_free(&samples);

@@ -12,6 +12,7 @@
 #include "calibrate/apps/run.h"
 #include "calibrate/apps/train.h"
 #include "calibrate/harness/program.h"
+#include "calibrate/harness/stop.h"
 
 static const char usage[] =
     "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
@@ -189,6 +190,7 @@ int fr_apps_main(int argc, char **argv) {
         fputs(usage, stdout);
         return 0;
     }
+    fr_stop_leash();
     /* Read by OpenBLAS when it would start its threads. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {

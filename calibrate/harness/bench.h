@@ -29,6 +29,8 @@ struct fr_bench_options {
     uint64_t seed;
     int reps;        /**< at most, per point and launch */
     double budget_s; /**< of this launch */
+    double limit_s;  /**< of all launches from now on; 0: budget_s */
+    double since_s;  /**< seconds since 1970 from which both count; 0: from the first point */
     int n_launches;  /**< that there are to be in the file */
     bool resume;     /**< go on with the file instead of starting it anew */
     bool force;      /**< start it anew even if it holds something */
@@ -49,6 +51,7 @@ struct fr_point {
     fr_dtype dtype;
     int m, n, k, batch;
     int part;
+    int step; /**< of the first pass: points of step 0 decide most, see schedule.h */
     struct fr_pace pace;
 };
 
@@ -91,11 +94,12 @@ struct fr_bench_row {
     double call_s;        /**< a sample repeats the call until it lasts so long; 0: one call */
     double share;         /**< of the time of a call that is the result; 0 means 1 */
     bool by_node;         /**< timed from a node's first start to its last stop */
-    bool shared_out;      /**< each launch measures a part of the points, not all */
-    bool needs_processor; /**< makes no sense in a simulation */
-    fr_op op;             /**< collectives */
-    bool divided;         /**< the message is p equal parts */
-    bool pair_only;       /**< between two ranks */
+    bool shared_out; /**< each launch measures a part of the points of late steps, not all */
+    int step;        /**< added to its points' */
+    bool needs_processor;                    /**< makes no sense in a simulation */
+    fr_op op;                                /**< collectives */
+    bool divided;                            /**< the message is p equal parts */
+    bool pair_only;                          /**< between two ranks */
     int (*call)(const struct fr_work *work); /**< one collective; an MPI error code */
 
     /** Get what the row needs; NULL: nothing. */
@@ -159,6 +163,10 @@ size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k);
 enum { FR_BENCH_POOL_B = 64 << 20 }; /**< what the largest product of a table needs */
 /** Operands of zeroes, @p size_B; NULL where memory is short. */
 void *fr_bench_pool(size_t size_B);
+
+/** First step of a product's dimension 2^i, i = 1 .. @p last: the ends and the middle, then what halves
+ *  the gaps between, so that the points of the first few steps are a full grid. */
+int fr_bench_dimension_step(int i, int last);
 
 /** Next number of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 uint64_t fr_bench_random(uint64_t *state);

@@ -1,10 +1,9 @@
 /* Where the ranks may run, as hwloc sees it: told in words, and compared on --resume. */
 #include <hwloc.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "calibrate/harness/binding.h"
+#include "calibrate/quota.h"
 
 enum { WORDS = 64 }; /* 4096 processing units a node */
 
@@ -61,17 +60,6 @@ done:
     return found;
 }
 
-/* Processors that a control group's quota is worth; a large number where there is none. */
-static double quota(void) {
-    double share = 0, period = 0, cores = 1e9;
-    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (!file) return cores;
-    if (fscanf(file, "%lf %lf", &share, &period) == 2 && share > 0 && period > 0)
-        cores = share / period;
-    fclose(file);
-    return cores;
-}
-
 /* What a node looks like, the worst of all nodes. */
 struct view {
     int unknown, shared_units, shared_cores, several_cores, strayed, oversubscribed;
@@ -88,13 +76,14 @@ static fr_status look(struct fr_bench *bench, struct view *view, struct fr_error
     FR_MPI_TRY(MPI_Allreduce(mine.units.word, units.word, WORDS, type, MPI_BOR, bench->node));
     FR_MPI_TRY(MPI_Allreduce(mine.cores.word, cores.word, WORDS, type, MPI_BOR, bench->node));
     FR_MPI_TRY(MPI_Allreduce(sums, totals, 2, MPI_INT, MPI_SUM, bench->node));
-    const struct view here = {.unknown = !found,
-                              .shared_units = totals[0] > count(&units),
-                              .shared_cores = totals[1] > count(&cores),
-                              .several_cores = mine.n_cores > 1,
-                              .strayed = found && !mine.held,
-                              .oversubscribed =
-                                  (found && ranks > count(&units)) || ranks > quota()};
+    const struct view here = {
+        .unknown = !found,
+        .shared_units = totals[0] > count(&units),
+        .shared_cores = totals[1] > count(&cores),
+        .several_cores = mine.n_cores > 1,
+        .strayed = found && !mine.held,
+        .oversubscribed = (found && ranks > count(&units)) ||
+                          ranks > fr_quota_cores("/sys/fs/cgroup", "/proc/self/cgroup")};
     FR_MPI_TRY(MPI_Allreduce(&here, view, (int)(sizeof here / sizeof(int)), MPI_INT, MPI_MAX,
                              bench->world));
     return FR_OK;

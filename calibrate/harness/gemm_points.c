@@ -68,13 +68,37 @@ void fr_gemm_head(const struct fr_bench *bench, const struct fr_point *point,
     fr_sample_head_gemm(&sample, text);
 }
 
+static int exponent(int dimension) {
+    int i = 0;
+    while (dimension >> (i + 1)) i++;
+    return i;
+}
+
+int fr_bench_dimension_step(int i, int last) {
+    int low = 1, high = last;
+    if (i == low || i == high) return 0;
+    for (int step = 0;; step++) {
+        int middle = (low + high) / 2;
+        if (i == middle) return step;
+        *(i < middle ? &high : &low) = middle;
+    }
+}
+
 fr_status fr_gemm_plan_grid(struct fr_bench *bench, const struct fr_bench_row *row,
                             fr_dtype dtype, int largest, struct fr_error *err) {
+    int last = exponent(largest);
     struct fr_point point = {
         .row = row, .team = &bench->teams.team[0], .dtype = dtype, .batch = 1};
     for (point.m = 2; point.m <= largest; point.m *= 2)
         for (point.n = 2; point.n <= largest; point.n *= 2)
-            for (point.k = 2; point.k <= largest; point.k *= 2)
+            for (point.k = 2; point.k <= largest; point.k *= 2) {
+                const int at[] = {exponent(point.m), exponent(point.n), exponent(point.k)};
+                point.step = 0;
+                for (int i = 0; i < 3; i++) {
+                    int step = fr_bench_dimension_step(at[i], last);
+                    if (step > point.step) point.step = step;
+                }
                 FR_TRY(fr_bench_add(bench, &point, err));
+            }
     return FR_OK;
 }

@@ -1,9 +1,11 @@
 /* Who is where: node communicator, numbering of nodes; the file of samples; what to measure. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -24,14 +26,53 @@ static fr_status number_nodes(struct fr_bench *bench, struct fr_error *err) {
     return FR_OK;
 }
 
+/* What ranks that share memory have in common, hashed (FNV-1a): the kernel's boot, the host's name, the
+ * namespace of shared segments and the file system of those in memory.  Containers of one machine
+ * have one boot, and sometimes one name. */
+#ifndef SMPI_H
+static int signature(void) {
+    char text[512] = "", name[128] = "";
+    size_t used = 0;
+    struct stat memory = {0};
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file && fscanf(file, "%127s", name) == 1)
+        fr_line_addf(text, sizeof text, &used, "%s ", name);
+    if (file) fclose(file);
+    if (gethostname(name, sizeof name - 1) == 0)
+        fr_line_addf(text, sizeof text, &used, "%s ", name);
+    ssize_t length = readlink("/proc/self/ns/ipc", name, sizeof name - 1);
+    if (length > 0) fr_line_addf(text, sizeof text, &used, "%.*s ", (int)length, name);
+    if (stat("/dev/shm", &memory) == 0)
+        fr_line_addf(text, sizeof text, &used, "%llu", (unsigned long long)memory.st_dev);
+    uint32_t hash = 2166136261u;
+    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 16777619u;
+    return (int)(hash & 0x7fffffff);
+}
+#endif
+
+/* What MPI takes for shared memory, told apart further by what is not shared. */
+static fr_status split_by_memory(struct fr_bench *bench, struct fr_error *err) {
+    MPI_Comm shared;
+    FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,
+                                   MPI_INFO_NULL, &shared));
+#ifdef SMPI_H
+    int colour = 0; /* simulated hosts are one process */
+#else
+    int colour = signature();
+#endif
+    int code = MPI_Comm_split(shared, colour, bench->rank, &bench->node);
+    MPI_Comm_free(&shared);
+    FR_MPI_TRY(code);
+    return FR_OK;
+}
+
 /* A node is what shares memory, or as many neighbouring ranks as the user says. */
 static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
     int size = bench->options.node_size;
     if (size > 0)
         FR_MPI_TRY(MPI_Comm_split(bench->world, bench->rank / size, bench->rank, &bench->node));
     else
-        FR_MPI_TRY(MPI_Comm_split_type(bench->world, MPI_COMM_TYPE_SHARED, bench->rank,
-                                       MPI_INFO_NULL, &bench->node));
+        FR_TRY(split_by_memory(bench, err));
     FR_MPI_TRY(MPI_Comm_set_errhandler(bench->node, MPI_ERRORS_RETURN));
     FR_MPI_TRY(MPI_Comm_rank(bench->node, &bench->node_rank));
     FR_MPI_TRY(MPI_Comm_size(bench->node, &bench->n_node_ranks));

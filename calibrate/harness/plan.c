@@ -93,6 +93,14 @@ static bool group_wanted(const struct fr_bench *bench, int n_ranks) {
     return !o->groups;
 }
 
+/* One size of each decade first, and both ends; then powers of two; then what lies between. */
+static int size_step(const struct fr_bench *bench, int i) {
+    double size_B = bench->size_B[i];
+    bool end = i == 0 || i + 1 == bench->n_sizes;
+    if (end || floor(log10(size_B)) > floor(log10(bench->size_B[i - 1]))) return 0;
+    return log2(size_B) == floor(log2(size_B)) ? 1 : 2;
+}
+
 fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench_row *row,
                                    struct fr_error *err) {
     for (int t = 0; t < bench->teams.count; t++) {
@@ -104,8 +112,9 @@ fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench
             int count = fr_bench_count(bench->size_B[i], row->divided, team->n_ranks);
             if (count == last) continue;
             last = count;
-            FR_TRY(fr_bench_add(
-                bench, &(struct fr_point){.row = row, .team = team, .count = count}, err));
+            const struct fr_point point = {
+                .row = row, .team = team, .count = count, .step = size_step(bench, i)};
+            FR_TRY(fr_bench_add(bench, &point, err));
         }
     }
     return FR_OK;

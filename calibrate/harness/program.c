@@ -29,6 +29,10 @@ static const char usage[] =
     "  --reps N          at most so many samples of a point in a launch (default 120, quick "
     "40)\n"
     "  --budget TIME     for everything, e.g. 90 or 10m (default 60, quick 15)\n"
+    "  --limit TIME      for this and all later launches; what decides most may take it all\n"
+    "  --since SECONDS   of the epoch, from which budget and limit count (default: from the "
+    "first "
+    "point)\n"
     "  --node-size N     ranks that count as a node (default: those that share memory)\n"
     "  --patience TIME   without progress before the job is given up (default 60)\n"
     "  --no-watch        do not look out for ranks that die or hang\n"
@@ -55,6 +59,8 @@ static const struct {
     {"--quick", FLAG, offsetof(struct fr_bench_options, quick), 0, 0},
     {"--reps", COUNT, offsetof(struct fr_bench_options, reps), 1, 10000},
     {"--budget", TIME, offsetof(struct fr_bench_options, budget_s), 0.1, 1e6},
+    {"--limit", TIME, offsetof(struct fr_bench_options, limit_s), 0.1, 1e6},
+    {"--since", TIME, offsetof(struct fr_bench_options, since_s), 0, 1e12},
     {"--node-size", COUNT, offsetof(struct fr_bench_options, node_size), 1, 1e6},
     {"--patience", TIME, offsetof(struct fr_bench_options, patience_s), 1, 1e6},
     {"--no-watch", FLAG, offsetof(struct fr_bench_options, watch), 0, 0},
@@ -212,10 +218,12 @@ static int calibrate(const struct fr_bench_options *options) {
 int fr_harness_main(int argc, char **argv) {
     struct fr_bench_options options = {.samples = NULL};
     struct fr_error err = {.status = FR_OK};
-    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") != 0) continue;
         help();
         return 0;
     }
+    fr_stop_leash();
     /* Read by OpenBLAS when it would start its threads. */
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     if (MPI_Init(&argc, &argv) != MPI_SUCCESS) {

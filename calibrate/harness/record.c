@@ -83,6 +83,17 @@ done:
     return status;
 }
 
+fr_status fr_record_probe(struct fr_schedule *s, double product_s, double stream_s,
+                          struct fr_error *err) {
+    struct fr_text line = {0};
+    const struct fr_sample_probe probe = {.launch = s->bench->launch,
+                                          .rep = s->n_probes++,
+                                          .product_s = product_s,
+                                          .stream_s = stream_s};
+    fr_sample_line_probe(&probe, &line);
+    return put(s, &line, err);
+}
+
 fr_status fr_record_end(struct fr_schedule *s, int reason, struct fr_error *err) {
     struct fr_text line = {0};
     const struct fr_sample_end end = {.reason = reason,

@@ -10,10 +10,11 @@
 
 static const double SHORTEST_S = 1e-9; /* no call is shorter; keeps quotients finite */
 
-/* @p n samples of @p calls calls each, the same on all ranks. */
+/* @p n samples of @p calls calls each, the same on all ranks.
+ * @param wall_s  NULL; or gets how long that took, barriers and what interrupts included */
 static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void *context,
-                      int calls, int n, double *time_s, struct fr_error *err) {
-    double mine[2 * FR_VISIT_MAX], all[2 * FR_VISIT_MAX];
+                      int calls, int n, double *time_s, double *wall_s, struct fr_error *err) {
+    double mine[2 * FR_VISIT_MAX + 1], all[2 * FR_VISIT_MAX + 1], begin_s = fr_now_s();
     bool by_node = who->node != MPI_COMM_NULL;
     for (int i = 0; i < n; i++) {
         FR_TRY(fr_mpi_barrier(who->comm, err));
@@ -32,8 +33,10 @@ static fr_status take(const struct fr_sampling_comm *who, fr_sampled *run, void 
             mine[2 * i] = 0;
         }
     }
-    FR_MPI_TRY(MPI_Reduce(mine, all, 2 * n, MPI_DOUBLE, MPI_MAX, 0, who->comm));
-    FR_MPI_TRY(MPI_Bcast(all, 2 * n, MPI_DOUBLE, 0, who->comm));
+    mine[2 * n] = fr_now_s() - begin_s;
+    FR_MPI_TRY(MPI_Reduce(mine, all, 2 * n + 1, MPI_DOUBLE, MPI_MAX, 0, who->comm));
+    FR_MPI_TRY(MPI_Bcast(all, 2 * n + 1, MPI_DOUBLE, 0, who->comm));
+    if (wall_s) *wall_s = all[2 * n];
     for (int i = 0; i < n; i++) time_s[i] = fmax(all[2 * i + 1] / calls, SHORTEST_S);
     return FR_OK;
 }
@@ -51,10 +54,10 @@ static fr_status find_calls(const struct fr_sampling_comm *who, const struct fr_
                             struct fr_error *err) {
     enum { TRIAL = 4, CALLS_MAX = 1000000 };
     double once_s = 0;
-    FR_TRY(take(who, run, context, 1, 1, &once_s, err));
+    FR_TRY(take(who, run, context, 1, 1, &once_s, NULL, err));
     pace->n_warm = 1;
     if (once_s < how->call_s) {
-        FR_TRY(take(who, run, context, TRIAL, 1, &once_s, err));
+        FR_TRY(take(who, run, context, TRIAL, 1, &once_s, NULL, err));
         pace->n_warm++;
     }
     pace->calls = (int)fmin(fmax(1, ceil(how->call_s / once_s)), CALLS_MAX);
@@ -65,7 +68,7 @@ static fr_status find_calls(const struct fr_sampling_comm *who, const struct fr_
 fr_status fr_sampling_warm_up(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                               fr_sampled *run, void *context, struct fr_pace *pace,
                               struct fr_error *err) {
-    double time_s[FR_WINDOW], before_s = 0, spent_s = 0;
+    double time_s[FR_WINDOW], before_s = 0, spent_s = 0, wall_s = 0;
     FR_TRY(find_calls(who, how, run, context, pace, err));
     pace->drift = 1e9;
     for (int window = 0; window < how->max_windows; window++) {
@@ -73,10 +76,10 @@ fr_status fr_sampling_warm_up(const struct fr_sampling_comm *who, const struct f
         /* A slow thing gets the windows that its time allows, down to single runs. */
         double sample_s = pace->once_s * pace->calls;
         int n = (int)fmin(fmax(1, how->warm_s / sample_s / 2), FR_WINDOW);
-        FR_TRY(take(who, run, context, pace->calls, n, time_s, err));
+        FR_TRY(take(who, run, context, pace->calls, n, time_s, &wall_s, err));
         pace->n_warm += n;
         pace->once_s = median_of(time_s, n);
-        spent_s += n * pace->once_s * pace->calls;
+        spent_s += wall_s;
         if (window > 0) pace->drift = fabs(pace->once_s / before_s - 1);
         if (pace->drift < how->drift) break;
         before_s = pace->once_s;
@@ -87,11 +90,12 @@ fr_status fr_sampling_warm_up(const struct fr_sampling_comm *who, const struct f
 fr_status fr_sampling_visit(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                             fr_sampled *run, void *context, const struct fr_pace *pace,
                             double time_s[FR_VISIT_MAX], int *n, struct fr_error *err) {
-    double warm_s = 0;
-    FR_TRY(take(who, run, context, pace->calls, 1, &warm_s, err));
+    double warm_s = 0, wall_s = 0;
+    FR_TRY(take(who, run, context, pace->calls, 1, &warm_s, &wall_s, err));
     int wanted = how->visit_n < FR_VISIT_MAX ? how->visit_n : FR_VISIT_MAX;
-    *n = (int)fmin(fmax(1, how->visit_s / (warm_s * pace->calls)), wanted);
-    return take(who, run, context, pace->calls, *n, time_s, err);
+    /* On a busy machine a visit is a few samples, each with turns of the scheduler around it. */
+    *n = (int)fmin(fmax(1, how->visit_s / fmax(warm_s * pace->calls, wall_s)), wanted);
+    return take(who, run, context, pace->calls, *n, time_s, NULL, err);
 }
 
 fr_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -27,12 +28,14 @@ static struct fr_sampling pace_of(const struct fr_bench *bench) {
     return how;
 }
 
-/* Points that the launches share out are dealt in turn; --resume knows the rest. */
+static int step_of(const struct fr_point *point) { return point->step + point->row->step; }
+
+/* Points of late steps that the launches share out are dealt in turn; --resume knows the rest. */
 static void deal(struct fr_schedule *s) {
     int shared = 0, launches = s->bench->options.n_launches;
     for (int i = 0; i < s->bench->n_points; i++) {
         s->tally[i].half_width = 1e9;
-        if (s->bench->points[i].row->shared_out)
+        if (s->bench->points[i].row->shared_out && step_of(&s->bench->points[i]) > 1)
             s->tally[i].done = shared++ % launches != s->bench->launch % launches;
         s->n_mine += !s->tally[i].done;
     }
@@ -48,13 +51,22 @@ static fr_status allocate(struct fr_schedule *s, struct fr_error *err) {
     return s->bench->options.resume ? fr_resume_load(s, err) : FR_OK;
 }
 
+/* What starting the job took of its time.  Hosts' clocks may disagree: no more than all of it. */
+static double late_s(const struct fr_bench_options *o) {
+    double limit_s = fmax(o->limit_s, o->budget_s);
+    return o->since_s > 0 ? fmin(fmax(0, (double)time(NULL) - o->since_s), limit_s) : 0;
+}
+
 fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *s,
                            struct fr_error *err) {
     int failed = 0;
     *s = (struct fr_schedule){.bench = bench, .how = pace_of(bench), .first_pass = true};
     s->random = bench->options.seed + 0x51ed2701u * (uint64_t)(bench->launch + 1);
-    s->start_s = fr_now_s();
-    s->end_s = s->start_s + bench->options.budget_s;
+    s->start_s = s->shown_s = fr_now_s();
+    double began_s = s->start_s - late_s(&bench->options);
+    s->end_s = began_s + bench->options.budget_s;
+    s->limit_s = began_s + fmax(bench->options.limit_s, bench->options.budget_s);
+    if (!bench->provenance.simulated) FR_TRY(fr_probe_open(&s->probe, err));
     fr_status status = bench->rank == 0 ? allocate(s, err) : FR_OK;
     failed = status != FR_OK;
     FR_MPI_TRY(MPI_Bcast(&failed, 1, MPI_INT, 0, bench->world));
@@ -64,56 +76,65 @@ fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *s,
 
 void fr_schedule_close(struct fr_schedule *s) {
     for (int i = 0; s->tally && i < s->bench->n_points; i++) free(s->tally[i].time_s);
+    fr_probe_close(&s->probe);
     free(s->tally);
     free(s->queue);
     s->tally = NULL;
     s->queue = NULL;
 }
 
-static int by_half_width(const void *a, const void *b) {
-    double x = ((const double *)a)[0], y = ((const double *)b)[0];
-    if (x != y) return x > y ? -1 : 1;
-    x = ((const double *)a)[1], y = ((const double *)b)[1];
-    return (x > y) - (x < y);
+static int by_need(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
+    return (x[1] > y[1]) - (x[1] < y[1]);
 }
 
-/* The least certain quarter of what is not done, at least eight. */
+/* Points of one step in random order, whatever the machine. */
+static void shuffle_steps(struct fr_schedule *s) {
+    for (int first = 0, stop; first < s->n_queued; first = stop) {
+        int step = step_of(&s->bench->points[s->queue[first]]);
+        for (stop = first + 1; stop < s->n_queued; stop++)
+            if (step_of(&s->bench->points[s->queue[stop]]) != step) break;
+        fr_bench_shuffle(&s->random, s->queue + first, stop - first);
+    }
+}
+
+/* In the first pass everything by steps; then the least certain quarter of what is not done, at
+ * least eight. */
 static bool fill_queue(struct fr_schedule *s) {
     int n = 0;
     double(*open)[2] = fr_calloc((size_t)s->bench->n_points + 1, sizeof *open);
     if (!open) return false;
     for (int i = 0; i < s->bench->n_points; i++) {
         if (s->tally[i].done) continue;
-        open[n][0] = s->tally[i].half_width;
+        open[n][0] = s->first_pass ? step_of(&s->bench->points[i]) : -s->tally[i].half_width;
         open[n++][1] = i;
     }
-    fr_sort_items(open, (size_t)n, sizeof *open, by_half_width);
-    int taken = s->first_pass ? n : n / 4 > 8 ? n / 4 : n < 8 ? n : 8;
-    for (int i = 0; i < taken; i++) s->queue[i] = (int)open[i][1];
+    fr_sort_items(open, (size_t)n, sizeof *open, by_need);
+    s->n_queued = s->first_pass ? n : n / 4 > 8 ? n / 4 : n < 8 ? n : 8;
+    for (int i = 0; i < s->n_queued; i++) s->queue[i] = (int)open[i][1];
     free(open);
-    if (s->first_pass) { /* in order of the plan before shuffling: the same on every machine */
-        n = 0;
-        for (int i = 0; i < s->bench->n_points; i++)
-            if (!s->tally[i].done) s->queue[n++] = i;
-    }
-    fr_bench_shuffle(&s->random, s->queue, taken);
-    s->n_queued = taken;
+    if (s->first_pass)
+        shuffle_steps(s);
+    else
+        fr_bench_shuffle(&s->random, s->queue, s->n_queued);
     s->at = 0;
     return true;
 }
 
-/* Whatever the budget, every point has a value in the end: the first launch finishes its first
- * pass, a later one that part of it which no other launch measures. */
-static bool must(const struct fr_schedule *s, int point) {
-    return s->first_pass && (s->bench->launch == 0 || s->bench->points[point].row->shared_out);
+/* What a file needs to be fitted at all is measured as long as there is any time. */
+static bool must(const struct fr_schedule *s, int point, double now_s) {
+    return s->first_pass && s->bench->launch == 0 && now_s < s->limit_s &&
+           step_of(&s->bench->points[point]) == 0;
 }
 
 static int next(struct fr_schedule *s) {
-    bool over = fr_now_s() > s->end_s;
+    double now_s = fr_now_s();
+    bool over = now_s > s->end_s;
     for (;;) {
         for (; s->at < s->n_queued; s->at++) {
             int point = s->queue[s->at];
-            if (s->tally[point].done || (over && !must(s, point))) continue;
+            if (s->tally[point].done || (over && !must(s, point, now_s))) continue;
             s->at++;
             return point;
         }
@@ -122,34 +143,46 @@ static int next(struct fr_schedule *s) {
     }
 }
 
-/* The longer of what the time left and the points left ask for is not known; so, in the first
- * pass points a second, afterwards the time that is left. */
-static double left_s(const struct fr_schedule *s, double now_s) {
-    if (!s->first_pass || s->at == 0) return fmax(0, s->end_s - now_s);
-    double pass_s = (now_s - s->start_s) * (s->n_queued - s->at) / s->at;
-    return fmax(pass_s, s->end_s - now_s);
-}
-
+/* Time left of all launches: what the budget leaves, or less where few points are left. */
 static void show(struct fr_schedule *s, bool last) {
-    double now_s = fr_now_s();
-    if (!s->bench->options.progress || (!last && now_s - s->shown_s < 0.25)) return;
+    enum { A_MINUTE_S = 60 };
+    double now_s = fr_now_s(), left_s = fmax(0, s->limit_s - now_s);
+    bool screen = s->bench->options.progress;
+    if (!screen && (s->bench->provenance.simulated || last)) return;
+    if (!last && now_s - s->shown_s < (screen ? 0.25 : A_MINUTE_S)) return;
     s->shown_s = now_s;
-    double rest_s = last ? 0 : left_s(s, now_s);
-    fprintf(stderr, "\rlaunch %d of %d: %s, %d of %d points known, %d:%02d left\033[K%s",
-            s->bench->launch + 1, s->bench->options.n_launches,
+    fprintf(stderr, "%slaunch %d of %d: %s, %d of %d points known, %d:%02d left at most%s%s",
+            screen ? "\r" : "forerun-mpi: ", s->bench->launch + 1, s->bench->options.n_launches,
             last            ? "done"
             : s->first_pass ? "first pass"
                             : "refining",
-            s->n_done, s->n_mine, (int)rest_s / 60, (int)rest_s % 60, last ? "\n" : "");
+            s->n_done, s->n_mine, (int)left_s / 60, (int)left_s % 60, screen ? "\033[K" : "",
+            last || !screen ? "\n" : "");
 }
 
-/* What comes next, from rank 0 to all; a request to stop, from any to all. */
+/* A fiftieth of the time goes into probes. */
+static bool probe_is_due(const struct fr_schedule *s) {
+    const double SHARE = 0.02, LEAST_S = 0.05;
+    double now_s = fr_now_s();
+    return s->probe.x && now_s - s->probed_s > fmax(LEAST_S, s->probe_s / SHARE);
+}
+
+static fr_status probe(struct fr_schedule *s, struct fr_error *err) {
+    double product_s = 0, stream_s = 0, start_s = fr_now_s();
+    FR_TRY(fr_probe_time(&s->probe, s->bench->world, &product_s, &stream_s, err));
+    s->probed_s = fr_now_s();
+    s->probe_s = s->probed_s - start_s;
+    return s->bench->rank == 0 ? fr_record_probe(s, product_s, stream_s, err) : FR_OK;
+}
+
+/* What comes next, from rank 0 to all, a probe before it by a number beyond all points; a request to stop, from any to all. */
 static fr_status meet(struct fr_schedule *s, int *command, bool *stop, struct fr_error *err) {
     int mine[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
     MPI_Request request;
     if (s->bench->rank == 0) {
         show(s, false);
         mine[1] = mine[0] ? OVER : next(s);
+        if (mine[1] >= 0 && probe_is_due(s)) mine[1] += s->bench->n_points;
     }
     /* Down and up a tree: an all-reduce is quadratic in some libraries. */
     FR_MPI_TRY(MPI_Ireduce(mine, all, 2, MPI_INT, MPI_MAX, 0, s->bench->world, &request));
@@ -226,6 +259,10 @@ fr_status fr_schedule_run(struct fr_schedule *s, int *end_reason, struct fr_erro
                            "stopped as asked; what was measured is kept, and --resume goes on");
         }
         if (command == OVER) break;
+        if (command >= s->bench->n_points) {
+            FR_TRY(probe(s, err));
+            command -= s->bench->n_points;
+        }
         FR_TRY(visit(s, command, err));
     }
     return s->bench->rank == 0 ? finish(s, end_reason, err) : FR_OK;

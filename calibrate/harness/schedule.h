@@ -1,16 +1,21 @@
 /** @file
  *  Which point is measured next, and until when.
  *
- *  Rank 0 decides.  First every point once, in random order.  Then round after round the points
- *  whose medians are least certain, in random order again, until all are known well enough or
- *  the time is up; so a short budget goes where it helps most.  Between two visits all ranks
+ *  Rank 0 decides.  First every point once, in steps: what decides most (both ends and one point of
+ *  each decade, of each operation), then what refines it, in random order within a step; cut
+ *  anywhere it leaves what can be fitted.  Then round after round the points whose medians are
+ *  least certain, in random order again, until all are known well enough or the time is up; so a
+ *  short budget goes where it helps most.  Only step 0 of the first launch may take more than that
+ *  launch's share of the budget, and nothing more than all of it.  Between two visits all ranks
  *  meet in one non-blocking reduction that brings what comes next to all and a request to stop
- *  from any; who has no part in a visit sleeps there.
+ *  from any; who has no part in a visit sleeps there.  Before a visit, as often as takes a fiftieth of
+ *  the time, all ranks time a probe (probe.h): how fast the machine is just then.
  */
 #ifndef FR_CALIBRATE_HARNESS_SCHEDULE_H
 #define FR_CALIBRATE_HARNESS_SCHEDULE_H
 
 #include "calibrate/harness/bench.h"
+#include "calibrate/harness/probe.h"
 
 /** What rank 0 knows of a point. */
 struct fr_tally {
@@ -27,7 +32,10 @@ struct fr_schedule {
     int *queue, n_queued, at;
     bool first_pass;
     uint64_t random;
-    double start_s, end_s, shown_s;
+    double start_s, end_s, limit_s, shown_s;
+    struct fr_probe probe;
+    double probed_s, probe_s; /**< when the last one ended, and how long it took */
+    int n_probes;
     int n_done, n_mine, n_unconverged; /**< points of this launch */
 };
 
@@ -42,6 +50,8 @@ fr_status fr_record_samples(struct fr_schedule *schedule, int point, const doubl
                             int n, struct fr_error *err);
 /** The point's sampling has ended in this launch. */
 fr_status fr_record_point(struct fr_schedule *schedule, int point, bool converged,
+                          struct fr_error *err);
+fr_status fr_record_probe(struct fr_schedule *schedule, double product_s, double stream_s,
                           struct fr_error *err);
 fr_status fr_record_end(struct fr_schedule *schedule, int reason, struct fr_error *err);
 /** Keep a sample in the tally.  @return FR_OK or FR_ERR_NOMEM. */

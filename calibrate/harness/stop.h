@@ -10,6 +10,9 @@
 #define FR_STOP_GRACE_S 3.5
 
 void fr_stop_listen(void);
+/** From now on this process ends itself soon after who started the job (calibrate/leash.h), or its
+ *  launcher, has died; before MPI is started, which may take long. */
+void fr_stop_leash(void);
 /** 1 after a signal, else 0. */
 int fr_stop_requested(void);
 

@@ -1,13 +1,19 @@
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "calibrate/calibrate.h"
+#include "calibrate/leash.h"
 
 static const char *const none[] = {NULL};
 
@@ -106,6 +112,97 @@ static void unwritable_samples_are_refused_first(void **state) {
     assert_int_equal(fr_calibrate_run(&options, &err), FR_ERR_IO);
 }
 
+/* ---- a job's beginning and end --------------------------------------------------------------- */
+
+static fr_status start_within(const char *script, double patience_s, struct fr_error *err) {
+    char file[] = "/tmp/forerun-launch-XXXXXX";
+    int fd = mkstemp(file);
+    const char *words[] = {"-c", script, "sh", file, NULL};
+    const struct fr_launch_options options = {.n_ranks = 2,
+                                              .launcher = "env",
+                                              .program = "/bin/sh",
+                                              .begins = file,
+                                              .patience_s = patience_s};
+    fr_status status = fr_launch_mpi(&options, words, err);
+    close(fd);
+    unlink(file);
+    return status;
+}
+
+/* A job that hangs before it measures anything is ended; one that has begun may take its time. */
+static void patience_covers_the_start(void **state) {
+    (void)state;
+    struct fr_error err = {.status = FR_OK};
+    double start_s = fr_now_s();
+    assert_int_equal(start_within("exec sleep 60", 0.3, &err), FR_ERR_EXTERNAL);
+    assert_true(fr_now_s() - start_s < 20);
+    assert_non_null(strstr(err.detail, "--patience"));
+    if (start_within("echo begun >\"$1\"; sleep 1", 0.8, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+    if (start_within("exit 0", 5, &err) != FR_OK) fail_msg("%s", err.detail);
+}
+
+static void a_leash_holds_while_its_process_lives(void **state) {
+    (void)state;
+    char mine[FR_LEASH_B], other[FR_LEASH_B];
+    fr_leash_make(mine);
+    assert_true(*mine && fr_leash_holds(mine));
+    assert_true(fr_leash_holds(NULL) && fr_leash_holds("") && fr_leash_holds("no leash"));
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        fr_leash_make(other);
+        _exit(write(told[1], other, sizeof other) < 0);
+    }
+    assert_int_equal(read(told[0], other, sizeof other), sizeof other);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(fr_leash_holds(other));
+    /* An id that another process has now, and one of another machine. */
+    long pid;
+    long long ticks;
+    char rest[FR_LEASH_B], changed[2 * FR_LEASH_B];
+    assert_int_equal(sscanf(mine, "%ld %lld %191[^\n]", &pid, &ticks, rest), 3);
+    snprintf(changed, sizeof changed, "%ld %lld %s", pid, ticks + 1, rest);
+    assert_false(fr_leash_holds(changed));
+    snprintf(changed, sizeof changed, "%ld %lld elsewhere pid:[1]", pid, ticks + 1);
+    assert_true(fr_leash_holds(changed));
+    close(told[0]);
+    close(told[1]);
+}
+
+static long read_number(const char *path) {
+    long number = 0;
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%ld", &number) != 1) number = 0;
+    if (file) fclose(file);
+    return number;
+}
+
+/* kill -9 of the starter: nobody can hand anything on, and the job still ends. */
+static void a_killed_starter_takes_the_job_along(void **state) {
+    (void)state;
+    char file[] = "/tmp/forerun-launch-XXXXXX", path[64];
+    int fd = mkstemp(file);
+    pid_t starter = fork();
+    if (starter == 0) {
+        const char *words[] = {"-c", "echo $$ >\"$1\"; exec sleep 60", "sh", file, NULL};
+        _exit(launch("env", "/bin/sh", words, NULL));
+    }
+    long job = 0;
+    double start_s = fr_now_s();
+    while ((job = read_number(file)) == 0 && fr_now_s() - start_s < 20) usleep(10000);
+    assert_true(job > 0);
+    kill(starter, SIGKILL);
+    waitpid(starter, NULL, 0);
+    snprintf(path, sizeof path, "/proc/%ld/exe", job);
+    start_s = fr_now_s();
+    while (access(path, R_OK) == 0 && fr_now_s() - start_s < 20) usleep(10000);
+    assert_true(fr_now_s() - start_s < 2);
+    close(fd);
+    unlink(file);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_are_translated),
@@ -115,6 +212,9 @@ int main(void) {
         cmocka_unit_test(a_missing_mpirun_names_its_package),
         cmocka_unit_test(ranks_of_a_job_know_it),
         cmocka_unit_test(unwritable_samples_are_refused_first),
+        cmocka_unit_test(patience_covers_the_start),
+        cmocka_unit_test(a_leash_holds_while_its_process_lives),
+        cmocka_unit_test(a_killed_starter_takes_the_job_along),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,6 +76,31 @@ static void two_setups_are_not_pooled(void **state) {
 
 /* Files of several nodes alone make a cluster that prices collectives, more ranks too, and says
  * that these are extrapolated. */
+/* Two versions of a tool on one cluster are two series, until one text names both; another setup is
+ * not joined to them. */
+static void versions_are_joined_where_that_is_stated(void **state) {
+    struct fr_samples s = {0};
+    struct fr_fit_result r;
+    struct fr_error err = {0};
+    (void)state;
+    add_log(&s, "a.txt", 8, 2, 1, NULL);
+    add_log(&s, "b.txt", 32, 8, 1, NULL);
+    snprintf(s.source[1].tool_version, sizeof s.source[1].tool_version, "7.4");
+    assert_int_equal(count(&s), 2);
+    struct fr_fit_options options = defaults;
+    assert_int_equal(fr_fit(&s, &options, &r, &err), FR_ERR_INPUT);
+    fr_fit_free(&r);
+    options.series = "lab";
+    if (fr_fit(&s, &options, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    assert_int_equal(r.ops[FR_OP_ALL_REDUCE].n_curves, 2);
+    assert_non_null(strstr(r.ops[FR_OP_ALL_REDUCE].series, "7.4"));
+    fr_fit_free(&r);
+    add_log(&s, "c.txt", 16, 4, 1, "tcp");
+    assert_int_equal(fr_fit(&s, &options, &r, &err), FR_ERR_INPUT);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
 static void imported_files_make_a_cluster(void **state) {
     struct fr_samples s = {0};
     struct fr_fit_result r;
@@ -161,6 +186,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_and_contradictions_tell_series_apart),
         cmocka_unit_test(two_setups_are_not_pooled),
+        cmocka_unit_test(versions_are_joined_where_that_is_stated),
         cmocka_unit_test(imported_files_make_a_cluster),
         cmocka_unit_test(one_node_needs_a_base_for_more),
     };

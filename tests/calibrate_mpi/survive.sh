@@ -50,6 +50,21 @@ for signal in TERM USR1; do
   grep -q -- --resume log || fail "SIG$signal: --resume is not mentioned"
 done
 
+# kill -9 of forerun: nothing can be handed on, and no rank is left after two seconds.
+rm -f s.jsonl
+start
+ranks=
+for mpirun in $(children "$job"); do ranks="$ranks $mpirun $(children "$mpirun")"; done
+kill -KILL "$job"
+wait "$job" 2>/dev/null || true
+job=
+sleep 2
+for rank in $ranks; do
+  if [ -e "/proc/$rank" ] && ! grep -q '^State:.*Z' "/proc/$rank/status"; then
+    fail "kill -9 leaves process $rank: $(cat "/proc/$rank/comm")"
+  fi
+done
+
 # A rank that is stopped is named, with its host.
 start --resume --patience 2
 rank=
@@ -68,4 +83,4 @@ code=0
 "$bin/forerun" calibrate --ranks 1 --only kernel --samples s.jsonl --out c.json --resume >log 2>&1 || code=$?
 [ $code = 3 ] || fail "a changed environment: exit $code, wanted 3"
 grep -q 'ranks was 2, is 1' log || fail 'what has changed is not named'
-echo 'signals save and stop, a stopped rank is named, a changed environment is refused'
+echo 'signals save and stop, kill -9 leaves no rank, a stopped rank is named, a changed environment is refused'

@@ -104,6 +104,7 @@ const struct fr_bench_row fr_bench_codec = {
     .needs_processor = true,
     .open = open_matrices,
     .close = close_matrices,
+    .step = 3,
     .plan = plan,
     .head = head,
     .run = run,

@@ -32,6 +32,7 @@ const struct fr_bench_row fr_bench_gemm_batched = {
     .needs_processor = true,
     .open = fr_gemm_open,
     .close = free,
+    .step = 3,
     .plan = plan,
     .head = fr_gemm_head,
     .run = fr_gemm_run,

@@ -19,6 +19,7 @@ const struct fr_bench_row fr_bench_gemm_fp64 = {
     .needs_processor = true,
     .open = fr_gemm_open,
     .close = free,
+    .step = 2,
     .plan = plan,
     .head = fr_gemm_head,
     .run = fr_gemm_run,

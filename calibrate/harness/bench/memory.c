@@ -142,15 +142,18 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     struct fr_point point = {.row = &fr_bench_memory, .team = &bench->teams.team[0]};
     for (point.part = 0; point.part < FR_TRAFFIC_COUNT; point.part++) {
         const struct loop *loop = &loops[point.part];
+        int decades = 0;
         if (!loop->run) continue;
         for (double size_B = SMALLEST_B;
              size_B < block->size_B * 0.75 && size_B <= loop->largest_B;
              size_B *= size_B < OCTAVES_FROM_B ? 4 : 2) {
             point.count = (int)(size_B / sizeof(float));
+            point.step = decades++ % 3 != 0; /* about a decade apart */
             FR_TRY(fr_bench_add(bench, &point, err));
         }
         if (block->size_B > loop->largest_B) continue;
         point.count = (int)(block->size_B / sizeof(float));
+        point.step = 0;
         FR_TRY(fr_bench_add(bench, &point, err));
     }
     return FR_OK;

@@ -91,6 +91,7 @@ const struct fr_bench_row fr_bench_operands = {
     .needs_processor = true,
     .open = open_rotation,
     .close = close_rotation,
+    .step = 1,
     .plan = plan,
     .head = head,
     .run = run,

@@ -74,6 +74,7 @@ const struct fr_bench_row fr_bench_overlap = {
     .needs_processor = true,
     .open = open_pool,
     .close = free,
+    .step = 3,
     .plan = plan,
     .head = head,
     .run = run,

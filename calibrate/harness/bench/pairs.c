@@ -66,6 +66,7 @@ const struct fr_bench_row fr_bench_pairs = {
         "1, 2, 4, ... pairs sending at once, one way and both, within a node and between two",
     .feeds = "levels: shared_by",
     .share = 0.5,
+    .step = 2,
     .plan = plan,
     .head = head,
     .run = run,

@@ -47,6 +47,7 @@ const struct fr_bench_row fr_bench_segmented = {
     .name = "segmented",
     .measures = "all-reduce, all-gather and all-to-all on disjoint communicators at once",
     .feeds = "reported: how much slower than one communicator alone",
+    .step = 3,
     .plan = plan,
     .head = head,
     .run = run,
