@@ -137,14 +137,33 @@ keep reproduce-phantom.txt forerun reproduce phantom
 method=$(best ghost method) ghost=$(best ghost ghost)
 tp=$(best grid tp) dp=$(best grid dp)
 if [ "$method" = phantom ]; then winner="phantom with k = $ghost"; else winner=$method; fi
+
+told() { # told FILE KEY : the first value of that name in demo-output/FILE
+  sed -n "s/^.*\"$2\": *\"\{0,1\}\([^\",}]*\).*/\1/p" "$out/$1" | sed 1q
+}
+verdict=$(told cluster.json verdict)
+judged=$(awk -v error="$(told validate.json median_error)" -v floor="$(told validate.json floor)" \
+  -v met="$(told validate.json coverage)" 'BEGIN {
+    if (error == "" || error == "null") { print "nothing was scored, so nothing is confirmed"; exit }
+    times = floor > 0 ? error / floor : 0
+    printf "%s: the error is %.1f %%", error <= 0.1 && met >= 0.9 ? "confirmed" : "not confirmed",
+      100 * error
+    if (times > 0) printf ", %.1f times what the machine changes by itself", times
+    printf "; %.0f %% of the intervals meet", 100 * met
+  }')
+belief=
+[ "$verdict" != FAIL ] ||
+  belief="
+  not to be believed: the calibration failed, as something else ran meanwhile, or the time was short
+                  (reasons: $cluster, or $out/calibration.html)"
 cat <<END
 
 This machine, in short
-  measured into   $cluster (use it as --cluster $cluster)
-  least energy    $winner, for ffn-4096 on 2 ranks
-  fastest grid    $tp x $dp (model x data parallel), for alexnet on $ranks ranks
+  measured into   $cluster (use it as --cluster $cluster), verdict $verdict
+  least energy    $winner, predicted for ffn-4096 on 2 ranks
+  fastest grid    $tp x $dp (model x data parallel), predicted for alexnet on $ranks ranks$belief
   pictures       $pictures
 
-Confirmed by real runs ($out/validate.txt)
+Predicted beside real runs ($out/validate.txt): $judged
 $(sed -n '/^error /,$p' "$out/validate.txt" | sed 's/^/  /')
 END

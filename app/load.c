@@ -10,7 +10,7 @@
 
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err) {
-    const char *sets[FR_ARGS_MAX];
+    const char *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names = {.plan = fr_args_get(args, "plan"), .sets = sets};
     *job = (struct fr_job){0};
     FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
@@ -23,6 +23,7 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     if (standard_inputs > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
     names.n_sets = fr_args_all(args, "set", sets);
+    if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;
     return fr_job_load(&names, job, err);
 }
 

@@ -11,6 +11,9 @@
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err);
 
+/** What the option --undisturbed sets. */
+#define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
+
 /** Did the plan file or --set say @p key? */
 bool fr_app_plan_says(const struct fr_job *job, const char *key);
 

@@ -24,9 +24,13 @@ static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
     char error[32] = "-";
     if (row->n_samples > 0) {
         quantity(row->measured_s, measured, sizeof measured);
-        snprintf(interval, sizeof interval, "%s .. %s",
-                 quantity(row->measured_low_s, low, sizeof low),
-                 quantity(row->measured_high_s, high, sizeof high));
+        if (row->sure)
+            snprintf(interval, sizeof interval, "%s .. %s",
+                     quantity(row->measured_low_s, low, sizeof low),
+                     quantity(row->measured_high_s, high, sizeof high));
+        else
+            snprintf(interval, sizeof interval, "not known of %d sample%s", row->n_samples,
+                     row->n_samples == 1 ? "" : "s");
     }
     if (!row->reasons) quantity(row->predicted_s, predicted, sizeof predicted);
     if (row->n_samples > 0 && !row->reasons)
@@ -95,6 +99,12 @@ static void print_totals(struct fr_text *text, const struct fr_validation *v) {
     fr_text_addf(text,
                  "error       median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
+    if (isfinite(v->floor))
+        fr_text_addf(
+            text,
+            "floor       %.1f %%: by so much a configuration's earlier half misses its "
+            "later half; the error is %.1f times that\n",
+            100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
     fr_text_addf(text, "intervals   of prediction and measurement meet in %.0f %%\n",
                  100 * v->coverage);
     print_machine(text, v);
@@ -109,6 +119,11 @@ void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
     fr_text_addf(text, "cluster     %s%s%s%s\n", *cluster->name ? cluster->name : "unnamed",
                  *cluster->source ? " (" : "", cluster->source, *cluster->source ? ")" : "");
+    if (*cluster->calibration.verdict) {
+        fr_text_addf(text, "            ");
+        fr_calibration_tell(&cluster->calibration, text);
+        fr_text_addf(text, "\n");
+    }
     for (int i = 0; i < v->n_rows; i++) {
         if (!first_of_group(v, i)) continue;
         fr_text_addf(text, "\n%s%s\n  %-26s %10s  %-25s %10s %9s\n", v->rows[i].run.group,
@@ -178,8 +193,8 @@ static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row
     fr_json_add_bool(w, "scored", row->scored);
     fr_json_add_integer(w, "samples", row->n_samples);
     fr_json_add_number(w, "measured_s", measured ? row->measured_s : NAN);
-    fr_json_add_number(w, "measured_low_s", measured ? row->measured_low_s : NAN);
-    fr_json_add_number(w, "measured_high_s", measured ? row->measured_high_s : NAN);
+    fr_json_add_number(w, "measured_low_s", row->sure ? row->measured_low_s : NAN);
+    fr_json_add_number(w, "measured_high_s", row->sure ? row->measured_high_s : NAN);
     fr_json_add_number(w, "predicted_s", predicted ? row->predicted_s : NAN);
     fr_json_add_number(w, "predicted_low_s", predicted ? row->predicted_low_s : NAN);
     fr_json_add_number(w, "predicted_high_s", predicted ? row->predicted_high_s : NAN);
@@ -204,6 +219,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_string(&w, "schema", "forerun/validate/1");
     fr_json_add_string(&w, "app", app ? app : "all");
     fr_json_add_string(&w, "cluster", cluster->name);
+    fr_calibration_put(&cluster->calibration, &w);
     fr_json_key(&w, "rows");
     fr_json_begin_array(&w);
     for (int i = 0; i < v->n_rows; i++) json_row(&w, &v->rows[i]);
@@ -211,6 +227,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_integer(&w, "scored", v->n_scored);
     fr_json_add_number(&w, "median_error", v->median_error);
     fr_json_add_number(&w, "p90_error", v->p90_error);
+    fr_json_add_number(&w, "floor", v->floor);
     fr_json_add_number(&w, "coverage", v->coverage);
     fr_json_add_number(&w, "rank_correlation", v->rank_correlation);
     fr_json_add_integer(&w, "choices", v->n_groups);
@@ -240,8 +257,8 @@ void fr_validation_csv(struct fr_text *text, const struct fr_validation *v) {
         fr_text_addf(text, "%s,%s,\"%s\",%" PRId64 ",%d,%d", row->run.app, row->run.group,
                      row->run.label, row->run.ranks, row->scored, row->n_samples);
         csv_number(text, measured, row->measured_s);
-        csv_number(text, measured, row->measured_low_s);
-        csv_number(text, measured, row->measured_high_s);
+        csv_number(text, row->sure, row->measured_low_s);
+        csv_number(text, row->sure, row->measured_high_s);
         csv_number(text, predicted, row->predicted_s);
         csv_number(text, predicted, row->predicted_low_s);
         csv_number(text, predicted, row->predicted_high_s);

@@ -43,6 +43,11 @@ extern const struct fr_verb *const fr_verbs[];
         "set", "KEY=VALUE",                                                                    \
             "change an input: ghost=16, model.layers=4, cluster.device.launch=5us", 's'        \
     }
+#define FR_OPTION_UNDISTURBED                                                                  \
+    {                                                                                          \
+        "undisturbed", NULL,                                                                   \
+            "of the machine when it is fast and nothing interrupts, not as it usually is", 0   \
+    }
 #define FR_OPTION_JSON                                                                         \
     { "json", NULL, "print JSON", 0 }
 #define FR_OPTION_CSV                                                                          \

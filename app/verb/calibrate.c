@@ -8,6 +8,7 @@
 
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/recalibration.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
@@ -22,6 +23,13 @@ static const struct fr_option options[] = {
      0},
     {"resume", NULL, "go on with the samples file; what is done is not repeated", 0},
     FR_OPTION_FORCE,
+    {"check", NULL,
+     "is the machine still as in the samples file?  Measures for about 45 s, and writes "
+     "nothing",
+     0},
+    {"refresh", NULL,
+     "the same, then measure what has drifted again, replace it in the samples file, and fit",
+     0},
     {"budget", "TIME", "about how long to measure: 90, 10m, 2h (default 60 s)", 0},
     {"launches", "N", "starts of the job that share the budget (default 3; simulated 1)", 0},
     {"only", "ROW,...", "what to measure (listed by forerun-mpi calibrate --help)", 0},
@@ -50,8 +58,8 @@ static bool first_rank(void) {
     return true;
 }
 
-static fr_status measure(const struct fr_args *args, const char *samples,
-                         struct fr_error *err) {
+static fr_status read_options(const struct fr_args *args, const char *samples,
+                              struct fr_calibrate_options *out, struct fr_error *err) {
     struct fr_calibrate_options o = {.samples = samples,
                                      .quick = fr_args_has(args, "quick"),
                                      .resume = fr_args_has(args, "resume"),
@@ -85,7 +93,31 @@ static fr_status measure(const struct fr_args *args, const char *samples,
     o.launches = launches;
     o.node_size = node_size;
     o.progress = isatty(STDERR_FILENO);
-    return fr_calibrate_run(&o, err);
+    *out = o;
+    return FR_OK;
+}
+
+/* What has drifted is measured again where that was asked for. */
+static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_options *o,
+                             const char *out, const struct fr_fit_options *fitting,
+                             struct fr_error *err) {
+    const double CHECK_S = 45;
+    struct fr_calibrate_options check = *o;
+    struct fr_drifted drifted;
+    struct fr_text text = {0};
+    char names[512];
+    check.launches = 1;
+    if (!(check.budget_s > 0)) check.budget_s = CHECK_S;
+    FR_TRY(fr_recalibration_check(&check, &drifted, err));
+    if (fr_args_has(args, "json"))
+        fr_recalibration_json(&drifted, &text);
+    else
+        fr_recalibration_text(&drifted, &text);
+    FR_TRY(fr_app_print(&text, err));
+    fr_drifted_names(&drifted, names, sizeof names);
+    if (!fr_args_has(args, "refresh") || !*names) return FR_OK;
+    FR_TRY(fr_recalibration_refresh(o, names, err));
+    return fr_fitting_run(&o->samples, 1, out, fitting, false, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -98,8 +130,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
     struct fr_fit_options fitting;
     FR_TRY(fr_fitting_options(args, &fitting, err));
+    struct fr_calibrate_options o;
+    FR_TRY(read_options(args, samples, &o, err));
+    if (fr_args_has(args, "check") || fr_args_has(args, "refresh"))
+        return recalibrate(args, &o, out, &fitting, err);
     FR_TRY(fr_file_check_writable(out, err));
-    fr_status measured = measure(args, samples, err);
+    fr_status measured = fr_calibrate_run(&o, err);
     if (measured != FR_OK && measured != FR_ERR_PARTIAL) return measured;
     if (!first_rank() || fr_launch_was_stopped()) return measured;
     /* What an ended job left is worth fitting; the exit code still says that it ended early. */
@@ -110,8 +146,9 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     return measured == FR_OK ? fitted : measured;
 }
 
-static const struct fr_output outputs[] = {
-    {"out", "cluster.json", NULL}, {"samples", "samples.jsonl", NULL}, {NULL, NULL, NULL}};
+static const struct fr_output outputs[] = {{"out", "cluster.json", "check"},
+                                           {"samples", "samples.jsonl", "check"},
+                                           {NULL, NULL, NULL}};
 
 const struct fr_verb fr_verb_calibrate = {
     .name = "calibrate",
@@ -125,6 +162,7 @@ const struct fr_verb fr_verb_calibrate = {
         "  forerun calibrate --ranks 4\n"
         "  forerun calibrate --ranks 16 --budget 10m --resume\n"
         "  forerun calibrate --ranks 64 --launcher smpi:platform.xml --size 8..1MiB*4\n"
+        "  forerun calibrate --ranks 4 --check\n"
         "  srun --mpi=pmix -n 64 forerun calibrate --out cluster.json --samples "
         "/shared/samples.jsonl\n",
     .options = options,

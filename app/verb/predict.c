@@ -14,6 +14,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
+    FR_OPTION_UNDISTURBED,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},
     FR_OPTION_JSON,

@@ -14,6 +14,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
+    FR_OPTION_UNDISTURBED,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
      "method, dp, pp, tp, schedule, chunks, recompute, ghost, global_batch, micro_batch, "

@@ -17,6 +17,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
+    FR_OPTION_UNDISTURBED,
     {"network", "NAME",
      "isolated (each message alone, default), shared (they share links) or simgrid", 0},
     {"collectives", "NAME",

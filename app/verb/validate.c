@@ -21,6 +21,7 @@ static const struct fr_option options[] = {
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
     FR_OPTION_SET,
+    FR_OPTION_UNDISTURBED,
     {"vary", "KEY=RANGE",
      "instead of the designed set every combination of these, e.g. model.width=512,1024 or "
      "ghost=4..64*2",
@@ -166,12 +167,13 @@ static fr_status print(const struct fr_args *args, const struct fr_cluster *clus
 /* The cluster alone: what --set says of models and plans is for the runs. */
 static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
                               struct fr_error *err) {
-    const char *all[FR_ARGS_MAX], *sets[FR_ARGS_MAX];
+    const char *all[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names = {.sets = sets};
     int n = fr_args_all(args, "set", all);
     FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
     for (int i = 0; i < n; i++)
         if (strncmp(all[i], "cluster.", 8) == 0) sets[names.n_sets++] = all[i];
+    if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;
     return fr_job_load(&names, job, err);
 }
 

@@ -1,4 +1,5 @@
 /* The file of a validation: cases, then what forerun-mpi run measured of them. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,10 @@ fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_ca
 }
 
 void fr_validation_free(struct fr_validation *v) {
-    for (int i = 0; i < v->n_rows; i++) free(v->rows[i].time_s);
+    for (int i = 0; i < v->n_rows; i++) {
+        free(v->rows[i].time_s);
+        free(v->rows[i].visit);
+    }
     free(v->rows);
     free(v->references);
     *v = (struct fr_validation){0};
@@ -57,6 +61,21 @@ static fr_status find_row(const struct fr_json *root, struct fr_validation *v,
     return fr_json_fail(root, err, "is of no case in this file");
 }
 
+/* The last @p n samples of the row are a visit's. */
+static fr_status add_visit(const struct fr_json *root, struct fr_validate_row *row, int n,
+                           struct fr_error *err) {
+    int64_t pass = row->n_visits;
+    FR_TRY(fr_json_get_integer(root, "pass", false, 0, 1 << 30, &pass, err));
+    double(*grown)[2] = fr_realloc(row->visit, (size_t)row->n_visits + 1, sizeof *grown);
+    if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d visits", row->n_visits);
+    row->visit = grown;
+    double *first = row->time_s + row->n_samples - n;
+    fr_sort(first, (size_t)n); /* all are sorted in the end */
+    grown[row->n_visits][0] = (double)pass;
+    grown[row->n_visits++][1] = fr_sorted_median(first, (size_t)n);
+    return FR_OK;
+}
+
 static fr_status read_times(const struct fr_json *root, struct fr_validate_row *row,
                             struct fr_error *err) {
     struct fr_json list = fr_json_member(root, "time_s");
@@ -70,7 +89,7 @@ static fr_status read_times(const struct fr_json *root, struct fr_validate_row *
         FR_TRY(fr_json_number(&node, 0, 1e9, &times[row->n_samples], err));
         row->n_samples++;
     }
-    return FR_OK;
+    return n > 0 ? add_visit(root, row, n, err) : FR_OK;
 }
 
 /* Of several profiles of a case the shortest step: what disturbs only lengthens. */
@@ -138,13 +157,35 @@ static fr_status read_lines(const char *text, const char *path, struct fr_valida
     return FR_OK;
 }
 
+/* Median of the visits whose pass is below @p middle, or of the others. */
+static double half_s(const struct fr_validate_row *row, double middle, bool early,
+                     double *room) {
+    size_t n = 0;
+    for (int i = 0; i < row->n_visits; i++)
+        if ((row->visit[i][0] < middle) == early) room[n++] = row->visit[i][1];
+    if (n == 0) return 0;
+    fr_sort(room, n);
+    return fr_sorted_median(room, n);
+}
+
+static fr_status halve(struct fr_validate_row *row, struct fr_error *err) {
+    double last = 0, *room = fr_malloc((size_t)row->n_visits + 1, sizeof *room);
+    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d visits", row->n_visits);
+    for (int i = 0; i < row->n_visits; i++) last = fmax(last, row->visit[i][0]);
+    row->early_s = half_s(row, 0.5 * (last + 1), true, room);
+    row->late_s = half_s(row, 0.5 * (last + 1), false, room);
+    if (!(row->early_s > 0 && row->late_s > 0)) row->early_s = row->late_s = 0;
+    free(room);
+    return FR_OK;
+}
+
 static void summarise(struct fr_validate_row *row) {
     size_t n = (size_t)row->n_samples;
     if (n == 0) return;
     fr_sort(row->time_s, n);
     row->measured_s = fr_sorted_median(row->time_s, n);
-    fr_sorted_median_interval(row->time_s, n, 0.95, &row->measured_low_s,
-                              &row->measured_high_s);
+    row->sure = fr_sorted_median_interval(row->time_s, n, 0.95, &row->measured_low_s,
+                                          &row->measured_high_s);
 }
 
 fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_error *err) {
@@ -155,6 +196,9 @@ fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_
     free(text);
     FR_TRY(status);
     if (v->n_rows == 0) return fr_fail(err, FR_ERR_INPUT, path, "holds no case");
-    for (int i = 0; i < v->n_rows; i++) summarise(&v->rows[i]);
+    for (int i = 0; i < v->n_rows; i++) {
+        summarise(&v->rows[i]);
+        FR_TRY(halve(&v->rows[i], err));
+    }
     return FR_OK;
 }

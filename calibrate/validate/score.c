@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "calibrate/interval.h"
 #include "calibrate/score.h"
+#include "calibrate/statistics.h"
 #include "calibrate/validate/validate.h"
 
 const char *const fr_term_names[] = {"compute", "launch", "collective", "wait", NULL};
@@ -127,6 +128,16 @@ static void compare(struct fr_validate_row *row) {
     if (!meets(row) && row->profiled) row->off = furthest_term(row);
 }
 
+static double floor_of(const struct fr_validation *v, double *room) {
+    size_t n = 0;
+    for (int i = 0; i < v->n_rows; i++)
+        if (counts(&v->rows[i]) && v->rows[i].late_s > 0)
+            room[n++] = fabs(v->rows[i].early_s / v->rows[i].late_s - 1);
+    if (n == 0) return NAN;
+    fr_sort(room, n);
+    return fr_sorted_median(room, n);
+}
+
 /* What fr_score_make says of the rows that count; coverage is ours, since measurements have an
  * interval too. */
 static fr_status summarise(struct fr_validation *v, struct fr_scored *rows,
@@ -165,7 +176,11 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
         status = predict(cluster, &v->rows[i], err);
         if (status == FR_OK) compare(&v->rows[i]);
     }
+    double *room = fr_malloc((size_t)v->n_rows + 1, sizeof *room);
+    if (!room) status = fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
     if (status == FR_OK) status = summarise(v, rows, err);
+    if (status == FR_OK) v->floor = floor_of(v, room);
+    free(room);
     if (status == FR_OK) status = fr_validate_drifts(cluster, cores, v, err);
     free(rows);
     return status;

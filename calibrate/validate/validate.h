@@ -5,8 +5,8 @@
  *  measure  forerun-mpi run, one MPI job a rank count; samples are appended to one file, which
  *           starts with the cases, so that it can be scored again with another cluster file
  *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
- *           form) beside the median of its samples; error, correlation, regret, and the term
- *           that is off
+ *           form) beside the median of its samples; error, correlation, regret, the floor of the
+ *           error on this machine, and the term that is off
  *
  *  A group holds the configurations of one problem (same network, batch and ranks), among which
  *  a user would choose; regret = measured time of the predicted best / of the measured best - 1.
@@ -29,10 +29,16 @@ extern const char *const fr_term_names[];
 
 struct fr_validate_row {
     struct fr_validate_case run;
-    bool scored;                                        /**< its ranks had a core each */
-    int n_samples;                                      /**< 0: not measured */
-    double *time_s;                                     /**< [n_samples], ascending */
+    bool scored;    /**< its ranks had a core each */
+    int n_samples;  /**< 0: not measured */
+    double *time_s; /**< [n_samples], ascending */
+    double early_s,
+        late_s; /**< medians of the earlier and the later half of its visits; 0 where
+                                 there was one visit */
+    int n_visits;
+    double (*visit)[2]; /**< [n_visits] pass and median, in the order of the file */
     double measured_s, measured_low_s, measured_high_s; /**< median and its 95 % interval */
+    bool sure; /**< samples are enough for such an interval (6); else it is their range */
     bool profiled;
     double measured_term_s[FR_TERM_COUNT];
     fr_reasons reasons; /**< why there is no prediction; 0: there is */
@@ -72,6 +78,10 @@ struct fr_validation {
     double rank_correlation;        /**< Kendall's tau-b */
     double regret, regret_worst;    /**< median and largest over groups */
     double coverage;                /**< share of rows whose intervals meet */
+    /** Median over rows of |early / late - 1|: how well a configuration's own earlier measurement
+     *  predicts its later one, below which no model can be expected to come; NaN where no row was
+     *  visited twice. */
+    double floor;
 };
 
 /** Cases of @p app ("" or "all": every app) for @p ranks, appended to validation->rows.

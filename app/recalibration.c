@@ -1,0 +1,144 @@
+#include "app/recalibration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+enum { PATH_B = 4096 };
+
+static fr_status beside(const char *samples, const char *what, char path[PATH_B],
+                        struct fr_error *err) {
+    int length = snprintf(path, PATH_B, "%s.%s-XXXXXX", samples, what);
+    int fd = length < PATH_B ? mkstemp(path) : -1;
+    if (fd < 0)
+        return fr_fail(err, FR_ERR_IO, samples,
+                       "no file can be made beside it to measure into");
+    close(fd);
+    return FR_OK;
+}
+
+/* Into a file of its own beside the samples, which is left behind only where it was asked for. */
+static fr_status measure(const struct fr_calibrate_options *options, const char *path,
+                         struct fr_samples *samples, struct fr_error *err) {
+    struct fr_calibrate_options o = *options;
+    o.samples = path;
+    o.resume = false;
+    o.force = true;
+    fr_status status = fr_calibrate_run(&o, err);
+    return status == FR_OK ? fr_samples_read(path, samples, err) : status;
+}
+
+static fr_status same_machine(const struct fr_samples *then, const struct fr_samples *now,
+                              const char *path, struct fr_error *err) {
+    const struct fr_provenance *a = &then->provenance, *b = &now->provenance;
+    if (a->ranks != b->ranks || a->nodes != b->nodes)
+        return fr_fail(err, FR_ERR_INPUT, path,
+                       "was measured with %lld ranks on %lld nodes, this job has %lld on %lld: "
+                       "nothing can be compared",
+                       (long long)a->ranks, (long long)a->nodes, (long long)b->ranks,
+                       (long long)b->nodes);
+    if (strcmp(a->cpu, b->cpu) != 0)
+        return fr_fail(err, FR_ERR_INPUT, path,
+                       "was measured on \"%.120s\", this is \"%.120s\": calibrate anew", a->cpu,
+                       b->cpu);
+    return FR_OK;
+}
+
+fr_status fr_recalibration_check(const struct fr_calibrate_options *options,
+                                 struct fr_drifted *drifted, struct fr_error *err) {
+    struct fr_samples then = {0}, now = {0};
+    struct fr_calibrate_options o = *options;
+    char path[PATH_B] = "";
+    fr_status status = fr_samples_read(o.samples, &then, err);
+    if (status == FR_OK) status = beside(o.samples, "check", path, err);
+    /* The same sizes between powers of two. */
+    o.seed = then.provenance.seed;
+    if (status == FR_OK) status = measure(&o, path, &now, err);
+    if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
+    if (status == FR_OK) status = fr_drifted_find(&then, &now, drifted);
+    if (status == FR_ERR_NOMEM) fr_fail(err, status, NULL, "out of memory");
+    if (*path) unlink(path);
+    fr_samples_free(&then);
+    fr_samples_free(&now);
+    return status;
+}
+
+static fr_status replace(const char *samples, const char *path, const char *names,
+                         struct fr_error *err) {
+    char *earlier = NULL, *later = NULL;
+    size_t lengths[2];
+    struct fr_text merged = {0};
+    fr_status status = fr_file_read(samples, FR_FILE_MAX_B, &earlier, &lengths[0], err);
+    if (status == FR_OK) status = fr_file_read(path, FR_FILE_MAX_B, &later, &lengths[1], err);
+    if (status == FR_OK) status = fr_drifted_replace(earlier, later, names, &merged, err);
+    if (status == FR_OK)
+        status = fr_file_write(samples, fr_text_get(&merged), merged.length, err);
+    fr_text_free(&merged);
+    free(earlier);
+    free(later);
+    return status;
+}
+
+fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
+                                   const char *names, struct fr_error *err) {
+    struct fr_samples then = {0}, now = {0};
+    struct fr_calibrate_options o = *options;
+    char path[PATH_B] = "";
+    o.only = names;
+    fr_status status = fr_samples_read(o.samples, &then, err);
+    if (status == FR_OK) status = beside(o.samples, "refresh", path, err);
+    o.seed = then.provenance.seed;
+    if (status == FR_OK) status = measure(&o, path, &now, err);
+    if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
+    if (status == FR_OK) status = replace(o.samples, path, names, err);
+    if (*path) unlink(path);
+    fr_samples_free(&then);
+    fr_samples_free(&now);
+    return status;
+}
+
+void fr_recalibration_text(const struct fr_drifted *d, struct fr_text *text) {
+    char names[512];
+    fr_text_addf(text, "%-15s %8s %8s %16s\n", "row", "points", "now/then", "beyond expected");
+    for (int i = 0; i < d->n; i++) {
+        const struct fr_drifted_row *row = &d->row[i];
+        if (row->points == 0) continue;
+        fr_text_addf(text, "%-15s %8d %8.2f %14.0f %% %s\n", row->name, row->points, row->ratio,
+                     100.0 * row->outside / row->points, row->drifted ? "  drifted" : "");
+    }
+    fr_drifted_names(d, names, sizeof names);
+    if (*names)
+        fr_text_addf(text,
+                     "\nThe machine is not as it was calibrated: %s. forerun calibrate "
+                     "--refresh measures these again.\n",
+                     names);
+    else
+        fr_text_addf(text, "\nThe machine is as it was calibrated.\n");
+}
+
+void fr_recalibration_json(const struct fr_drifted *d, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    bool any = false;
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/check/1");
+    fr_json_key(&w, "rows");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < d->n; i++) {
+        const struct fr_drifted_row *row = &d->row[i];
+        any = any || row->drifted;
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "row", row->name);
+        fr_json_add_integer(&w, "points", row->points);
+        fr_json_add_number(&w, "ratio", row->points > 0 ? row->ratio : NAN);
+        fr_json_add_integer(&w, "beyond_expected", row->outside);
+        fr_json_add_bool(&w, "drifted", row->drifted);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_add_bool(&w, "as_calibrated", !any);
+    fr_json_end_object(&w);
+}

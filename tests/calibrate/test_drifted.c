@@ -1,0 +1,136 @@
+/* Which rows of a calibration a second one contradicts, and how they are replaced. */
+#include "calibrate/drifted.h"
+
+#include <stdio.h>
+
+#include "base/text.h"
+#include "tests/cmocka.h"
+
+static void add_point(struct fr_samples *s, double size_B, double memory, double broadcast) {
+    for (int rep = 0; rep < 20; rep++) {
+        double noise = 1 + 0.002 * (rep % 10);
+        fr_samples_add_memory(
+            s, &(struct fr_sample_memory){.size_B = size_B,
+                                          .moved_B = size_B,
+                                          .launch = rep / 10,
+                                          .rep = rep % 10,
+                                          .time_s = 1e-10 * size_B * memory * noise});
+        fr_samples_add_collective(
+            s, &(struct fr_sample_collective){.op = FR_OP_BROADCAST,
+                                              .n_ranks = 2,
+                                              .n_nodes = 1,
+                                              .n_groups = 1,
+                                              .size_B = size_B,
+                                              .launch = rep / 10,
+                                              .rep = rep % 10,
+                                              .time_s = 1e-9 * size_B * broadcast * noise});
+    }
+}
+
+static struct fr_samples machine(double memory, double broadcast) {
+    struct fr_samples s = {0};
+    for (double size_B = 1e3; size_B < 1e6; size_B *= 2)
+        add_point(&s, size_B, memory, broadcast);
+    return s;
+}
+
+/* A fifth slower in memory alone: that row has drifted, by so much; the other has not, nor has either
+ * when nothing changed, nor memory by two in a hundred. */
+static void the_row_that_changed_is_named(void **state) {
+    static const struct {
+        double memory, broadcast;
+        const char *names;
+    } cases[] = {{1, 1, ""},         {1.02, 1, ""},         {1.2, 1, "memory"},
+                 {0.8, 1, "memory"}, {1, 1.5, "broadcast"}, {2, 0.5, "memory,broadcast"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_samples then = machine(1, 1),
+                          now = machine(cases[i].memory, cases[i].broadcast);
+        struct fr_drifted d;
+        char names[128];
+        assert_int_equal(fr_drifted_find(&then, &now, &d), FR_OK);
+        assert_int_equal(d.n, 2);
+        fr_drifted_names(&d, names, sizeof names);
+        if (strstr(cases[i].names, ","))
+            assert_int_equal(strlen(names), strlen(cases[i].names)); /* in either order */
+        else
+            assert_string_equal(names, cases[i].names);
+        for (int k = 0; k < d.n; k++) {
+            double want =
+                strcmp(d.row[k].name, "memory") == 0 ? cases[i].memory : cases[i].broadcast;
+            if (!(d.row[k].points == 10 && d.row[k].ratio / want < 1.0001 &&
+                  d.row[k].ratio / want > 0.9999))
+                fail_msg("%s: %d points, %g", d.row[k].name, d.row[k].points, d.row[k].ratio);
+        }
+        fr_samples_free(&then);
+        fr_samples_free(&now);
+    }
+}
+
+static void rows_of_keys(void **state) {
+    static const char *const cases[][2] = {
+        {"collective op=all_reduce ranks=4 level=node nodes=1 size_B=8", "all_reduce"},
+        {"collective op=all_reduce ranks=4 level=node nodes=1 groups=2 layout=block size_B=8",
+         "segmented"},
+        {"gemm dtype=fp32 m=2 n=2 k=2", "gemm"},
+        {"gemm dtype=fp64 m=2 n=2 k=2", "gemm_fp64"},
+        {"gemm dtype=fp32 m=2 n=2 k=2 batch=16", "gemm_batched"},
+        {"memory size_B=65536 moved_B=1", "memory"},
+        {"memory kernel=update size_B=65536", "memory"},
+        {"memory kernel=operands size_B=65536 m=1 n=1 k=1", "operands"},
+        {"kernel", "kernel"},
+        {"pairs level=node direction=one pairs=1 size_B=8", "pairs"},
+        {"overlap op=all_reduce ranks=2", "overlap"},
+        {"codec codec=powersgd part=encode", "codec"},
+        {"probe launch=0", ""},
+        {"end launch=0", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char name[32];
+        fr_drifted_row_of(cases[i][0], name);
+        assert_string_equal(name, cases[i][1]);
+    }
+}
+
+/* Of the earlier file all but the row that drifted, with the ends of its points; of the later one
+ * nothing else but probes. */
+static void a_row_is_replaced(void **state) {
+    static const char earlier[] =
+        "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
+        "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
+        "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
+        "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 1}\n"
+        "{\"kind\": \"point\", \"point\": \"kernel\", \"launch\": 0, \"n\": 1}\n"
+        "{\"kind\": \"end\", \"launch\": 0}\n";
+    static const char later[] =
+        "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
+        "{\"kind\": \"probe\", \"launch\": 0, \"rep\": 0}\n"
+        "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
+        "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 2}\n"
+        "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
+        "{\"kind\": \"end\", \"launch\": 0}\n{\"kind\": \"memory\", \"si";
+    static const char want[] =
+        "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
+        "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
+        "{\"kind\": \"point\", \"point\": \"kernel\", \"launch\": 0, \"n\": 1}\n"
+        "{\"kind\": \"end\", \"launch\": 0}\n"
+        "{\"kind\": \"probe\", \"launch\": 0, \"rep\": 0}\n"
+        "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
+        "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 2}\n";
+    struct fr_text merged = {0};
+    struct fr_error err = {.status = FR_OK};
+    (void)state;
+    assert_int_equal(fr_drifted_replace(earlier, later, "memory", &merged, &err), FR_OK);
+    assert_string_equal(fr_text_get(&merged), want);
+    fr_text_free(&merged);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_row_that_changed_is_named),
+        cmocka_unit_test(rows_of_keys),
+        cmocka_unit_test(a_row_is_replaced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
