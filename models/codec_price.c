@@ -62,7 +62,6 @@ void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *pla
                                     .residual = c->lazy_error,
                                     .parts = 1};
     double small_B = c->codec->sent_B(&a);
-    p->small_message_B = p->message_B;
     if (c->scope == FR_SCOPE_NONE || plan->pp == 1 || small_B >= p->message_B) return;
     p->scope = c->scope;
     p->small_message_B = small_B;
@@ -79,7 +78,7 @@ void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *pl
     struct fr_stage *stage = &p->stage[i];
     int64_t replicas = fr_plan_replicas(plan);
     struct fr_codec_args shapes[MATRICES_MAX];
-    if (i >= c->gradient_stages || replicas == 1) return;
+    if (i >= c->gradient_stages) return;
     int n = fr_transformer_matrices(&job->workload.transformer, plan->tp, shapes, MATRICES_MAX);
     double layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
     double value_B = fr_dtype_size_B(job->workload.gradient_dtype);

@@ -5,6 +5,11 @@
 #include "base/alloc.h"
 #include "topology/route.h"
 
+static void worse(struct fr_link_cost *cost, struct fr_link_cost other) {
+    if (other.latency_s > cost->latency_s) cost->latency_s = other.latency_s;
+    if (other.s_per_B > cost->s_per_B) cost->s_per_B = other.s_per_B;
+}
+
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t fr_communicator_slot(const struct fr_communicator *c, int64_t g, int64_t i) {
@@ -45,14 +50,18 @@ static struct fr_group closed(const struct fr_levels *levels, int64_t p, int64_t
                              .level = level};
     for (int l = 0; l <= level; l++) {
         const struct fr_level *at = &levels->level[l];
-        double ring = (double)ring_load(levels, l, p, stride, groups) / at->rate_B_per_s;
-        double all = (double)on_a_link(at->shared_by, p, stride, groups) / at->rate_B_per_s;
-        if (l == 0) group.inner = (struct fr_link_cost){at->latency_s, all};
-        if (ring > group.ring.s_per_B) group.ring.s_per_B = ring;
-        if (all > group.outer.s_per_B && (l > 0 || level == 0 || group.ranks_per_node > 1))
-            group.outer.s_per_B = all;
+        double active = (double)on_a_link(at->shared_by, p, stride, groups);
+        struct fr_link_cost all = {at->latency_s, active / at->rate_B_per_s},
+                            ring = {at->latency_s,
+                                    (double)ring_load(levels, l, p, stride, groups) /
+                                        at->rate_B_per_s};
+        int64_t below = l ? fr_levels_members(levels, l - 1, p, stride) : 1;
+        if (l == 0) group.inner = all;
+        if (p > 1 && fr_levels_members(levels, l, p, stride) == below)
+            continue; /* no messages */
+        worse(&group.outer, all);
+        worse(&group.ring, ring);
     }
-    group.ring.latency_s = group.outer.latency_s = levels->level[level].latency_s;
     return group;
 }
 
@@ -118,11 +127,6 @@ static struct fr_link_cost count_shift(struct counter *k, int64_t shift) {
         }
     cost.s_per_B = busiest_s_per_B(k);
     return cost;
-}
-
-static void worse(struct fr_link_cost *cost, struct fr_link_cost other) {
-    if (other.latency_s > cost->latency_s) cost->latency_s = other.latency_s;
-    if (other.s_per_B > cost->s_per_B) cost->s_per_B = other.s_per_B;
 }
 
 /* Level that holds all members of every communicator, most and fewest members in a node of it, and

@@ -52,6 +52,7 @@ static struct fr_pipeline pipeline_of(const struct fr_job *job) {
     uint32_t extrapolated = 0;
     assert_int_equal(fr_pipeline_check(job, &job->plan) & FR_BECAUSE(FR_REASON_COMPRESSION), 0);
     assert_int_equal(fr_pipeline_make(job, &job->plan, &p, &extrapolated, NULL), FR_OK);
+    assert_int_equal(extrapolated, 0);
     return p;
 }
 
@@ -166,6 +167,19 @@ static void a_rank_too_high_for_messages(void **state) {
     FR_NEAR(out.memory_peak_B, plain.memory_peak_B, 1e-15);
     assert_true(out.lossy_backward == 0 && out.break_even_backward_B_per_s == 0);
     fr_job_free(&job);
+    /* 64 x 64 values at rank 32: as many, which is no help either. */
+    LOAD(&job, "pp=2", "micro_batch=2", "compression.backward.scope=all",
+         "compression.backward.rank=32");
+    assert_true(outcome_of(&job).lossy_backward == 0);
+    fr_job_free(&job);
+}
+
+/* The values of a matrix are the most that can be kept. */
+static void no_more_than_all_values(void **state) {
+    const struct fr_codec_args a = {.m = 8, .n = 4, .rank = 3, .value_B = 2, .parts = 1};
+    (void)state;
+    FR_NEAR(fr_compression_topk.sent_B(&a), 8 * 4 * (2 + 4), 1e-15);
+    FR_NEAR(fr_compression_powersgd.sent_B(&a), (8 + 4) * 3 * 2, 1e-15);
 }
 
 /* Interleaved, P v virtual stages pass m gradients down each of the P v - 1 boundaries, those from the
@@ -476,6 +490,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_over_the_sequence),
                                        cmocka_unit_test(messages_of_eight_bits),
                                        cmocka_unit_test(a_rank_too_high_for_messages),
+                                       cmocka_unit_test(no_more_than_all_values),
                                        cmocka_unit_test(messages_of_chunks),
                                        cmocka_unit_test(factors_over_all_replicas),
                                        cmocka_unit_test(sparse_parts_grow_with_replicas),

@@ -184,16 +184,26 @@ static void seat_alike_cost_alike(void **state) {
 
 /* ---- brute force ------------------------------------------------------------------------------- */
 
-/* Messages that leave the busiest adapter when all members of the groups in `slot` (each sorted) send
- * to the next one. */
-static double busiest_ring(const int64_t *slot, int64_t p, int64_t groups, int64_t node) {
-    int64_t load[RANKS_MAX] = {0}, most = 0;
+/* Messages on the busiest link when all members of the groups in `slot` (each sorted) send to the next
+ * one: inside nodes, and out of them. */
+struct busiest {
+    double inside, outside;
+};
+
+static struct busiest busiest_ring(const int64_t *slot, int64_t p, int64_t groups,
+                                   const struct fr_levels *levels) {
+    int64_t node = levels->level[0].ranks, share = levels->level[0].shared_by;
+    int64_t out[RANKS_MAX] = {0}, up[RANKS_MAX] = {0}, down[RANKS_MAX] = {0}, inside = 0,
+            outside = 0;
     for (int64_t g = 0; g < groups; g++)
         for (int64_t i = 0; i < p; i++) {
-            int64_t a = slot[g * p + i] / node, b = slot[g * p + (i + 1) % p] / node;
-            if (a != b && ++load[a] > most) most = load[a];
+            int64_t a = slot[g * p + i], b = slot[g * p + (i + 1) % p];
+            if (a / node != b / node && ++out[a / node] > outside) outside = out[a / node];
+            if (a / node != b / node) continue;
+            if (++up[a / share] > inside) inside = up[a / share];
+            if (++down[b / share] > inside) inside = down[b / share];
         }
-    return (double)most;
+    return (struct busiest){(double)inside, (double)outside};
 }
 
 static int by_number(const void *a, const void *b) {
@@ -256,7 +266,8 @@ static void groups_by_brute_force(void **state) {
         levels->count = 2; /* one adapter a node */
         levels->level[1].shared_by = levels->level[0].ranks;
         levels->level[1].ranks = levels->level[0].ranks * RANKS_MAX;
-        int64_t n = fr_plan_ranks(&job.plan), node = levels->level[0].ranks;
+        levels->level[0].shared_by = k % 3 ? 1 : levels->level[0].ranks;
+        int64_t n = fr_plan_ranks(&job.plan);
         for (int64_t i = 0; i < n; i++) list[i] = i;
         for (int64_t i = n - 1; k % 2 && i > 0; i--) {
             int64_t j = (int64_t)(case_random(&seed) % (uint64_t)(i + 1)), kept = list[i];
@@ -273,17 +284,17 @@ static void groups_by_brute_force(void **state) {
                 continue;
             int64_t p = members_of(&plan, w, seat, slot, &groups);
             if (p == 1) continue;
-            double most = busiest_ring(slot, p, groups, node);
+            struct busiest most = busiest_ring(slot, p, groups, levels);
             const struct fr_group *group = group_of(&seats, w);
-            double want = most > 0 ? most / levels->level[1].rate_B_per_s
-                                   : 1 / levels->level[0].rate_B_per_s;
-            FR_TRUE(group->n_ranks == p && group->level == (most > 0) &&
+            double want = fmax(most.outside / levels->level[1].rate_B_per_s,
+                               most.inside / levels->level[0].rate_B_per_s);
+            FR_TRUE(group->n_ranks == p && group->level == (most.outside > 0) &&
                         fabs(group->ring.s_per_B - want) <= 1e-12 * want,
-                    "case %d, group %d: level %d, %g messages, by hand %g; tp %d pp %d dp %d "
-                    "cp %d ep %d node %d",
-                    k, (int)w, group->level,
-                    group->ring.s_per_B * levels->level[1].rate_B_per_s, most, (int)plan.tp,
-                    (int)plan.pp, (int)plan.dp, (int)plan.cp, (int)plan.ep, (int)node);
+                    "case %d, group %d: level %d, %g s/B, by hand %g; tp %d pp %d dp %d cp %d "
+                    "ep %d node %d",
+                    k, (int)w, group->level, group->ring.s_per_B, want, (int)plan.tp,
+                    (int)plan.pp, (int)plan.dp, (int)plan.cp, (int)plan.ep,
+                    (int)levels->level[0].ranks);
             seen[w]++;
         }
         fr_seats_free(&seats);
@@ -331,9 +342,57 @@ static void messages_by_brute_force(void **state) {
     }
 }
 
+/* Of a machine of 2^40 ranks a plan of few costs what it costs on one that it fills: links that nobody
+ * uses are not counted. */
+static void vast_machines(void **state) {
+    uint64_t seed = 5;
+    (void)state;
+    for (int k = 0; k < 50; k++) {
+        struct fr_job job;
+        struct fr_outcome small, vast;
+        draw_job(&seed, &job);
+        struct fr_levels *levels = &job.cluster.levels;
+        fr_cost(&job, &job.plan, &small);
+        levels->level[2].ranks =
+            ((int64_t)1 << 40) / levels->level[1].ranks * levels->level[1].ranks;
+        fr_cost(&job, &job.plan, &vast);
+        FR_TRUE(vast.reasons == small.reasons && vast.time_s == small.time_s,
+                "case %d: %g s and %g s", k, small.time_s, vast.time_s);
+        fr_job_free(&job);
+    }
+}
+
+/* Common layers on the first sub-grid alone: its dp ranks have the adapter to themselves; on all ranks
+ * every stage's tp dp ranks use it, once around each node. */
+static void common_layers(void **state) {
+    static const char *const sets[][2] = {{"common=subgrid", NULL}, {"common=all", NULL}};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *all[] = {"method=subgraph", "tp=4",     "dp=8",
+                             "global_batch=32", sets[k][0], NULL};
+        struct fr_job job;
+        struct fr_seats seats;
+        fr_test_job("a100-hdr", "t5-large-mod", all, &job);
+        job.cluster.levels = (struct fr_levels){
+            .count = 2, .level = {{"node", 4, 1e-6, 200e9, 1}, {"all", 512, 5e-6, 20e9, 4}}};
+        assert_int_equal(fr_seats_make(&job, &job.plan, &seats, NULL), FR_OK);
+        assert_int_equal(seats.common.n_ranks, k ? 32 : 8);
+        FR_NEAR(seats.common.ring.s_per_B, 1 / 20e9, 1e-12);
+        FR_NEAR(seats.common.outer.s_per_B, 4 / 20e9, 1e-12);
+        /* Rank i of each of four sub-grids of eight ranks, two nodes each. */
+        FR_NEAR(seats.axis[FR_MESH_TP].ring.s_per_B, 4 / 20e9, 1e-12);
+        FR_NEAR(seats.axis[FR_MESH_DP].ring.s_per_B, 1 / 20e9, 1e-12);
+        fr_seats_free(&seats);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fused_embedding_on_the_wire), cmocka_unit_test(seat_alike_cost_alike),
-        cmocka_unit_test(groups_by_brute_force), cmocka_unit_test(messages_by_brute_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fused_embedding_on_the_wire),
+                                       cmocka_unit_test(seat_alike_cost_alike),
+                                       cmocka_unit_test(groups_by_brute_force),
+                                       cmocka_unit_test(messages_by_brute_force),
+                                       cmocka_unit_test(vast_machines),
+                                       cmocka_unit_test(common_layers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

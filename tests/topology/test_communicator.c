@@ -10,14 +10,16 @@ static const struct fr_levels machine = {.count = 3,
                                          .level = {{"node", 8, 1e-6, 100e9, 1},
                                                    {"rack", 32, 2e-6, 20e9, 4},
                                                    {"system", 128, 5e-6, 10e9, 8}}};
+/* Two levels, links inside slower than those between and shared by neighbours. */
+static const struct fr_levels slow_inside = {
+    .count = 2, .level = {{"node", 4, 3e-6, 2e9, 2}, {"system", 128, 1e-6, 50e9, 1}}};
 
 static bool same(struct fr_link_cost a, struct fr_link_cost b) {
     return fabs(a.latency_s - b.latency_s) <= 1e-12 * b.latency_s &&
            fabs(a.s_per_B - b.s_per_B) <= 1e-12 * b.s_per_B;
 }
 
-static void closed_form_equals_counting(void **state) {
-    (void)state;
+static void closed_equals_counted(const struct fr_levels *levels) {
     int tried = 0;
     for (int64_t p = 2; p <= 128; p *= 2)
         for (int64_t stride = 1; p * stride <= 128; stride *= 2)
@@ -25,8 +27,8 @@ static void closed_form_equals_counting(void **state) {
                 struct fr_communicator c = {p, stride, groups, 0, NULL};
                 struct fr_group closed, counted;
                 if (groups > stride && groups % stride != 0) continue;
-                assert_int_equal(fr_group_of(&machine, &c, &closed, NULL), FR_OK);
-                assert_int_equal(fr_group_count(&machine, &c, &counted, NULL), FR_OK);
+                assert_int_equal(fr_group_of(levels, &c, &closed, NULL), FR_OK);
+                assert_int_equal(fr_group_count(levels, &c, &counted, NULL), FR_OK);
                 FR_TRUE(
                     closed.level == counted.level &&
                         closed.ranks_per_node == counted.ranks_per_node &&
@@ -41,6 +43,12 @@ static void closed_form_equals_counting(void **state) {
                 tried++;
             }
     assert_true(tried > 100);
+}
+
+static void closed_form_equals_counting(void **state) {
+    (void)state;
+    closed_equals_counted(&machine);
+    closed_equals_counted(&slow_inside);
 }
 
 /* Eight ranks of a node behind one adapter of 25 GB/s, 300 GB/s inside: by hand. */
@@ -121,12 +129,54 @@ static void pairs(void **state) {
     /* Replicas two ranks apart: four of them in a node. */
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 1, 4, 2).outer.s_per_B, 4 / 25e9, 1e-12);
     FR_NEAR(fr_group_pairs(&nodes, 0, 8, 1, 1, 16).outer.latency_s, 5e-6, 1e-12);
+    struct fr_group near = fr_group_pairs(&nodes, 0, 4, 4, 4, 16),
+                    far = fr_group_pairs(&nodes, 0, 8, 8, 1, 16);
+    assert_true(near.n_ranks == 2 && near.level == 0 && near.ranks_per_node == 2);
+    assert_true(far.n_ranks == 2 && far.level == 1 && far.ranks_per_node == 1);
+    assert_memory_equal(&far.ring, &far.outer, sizeof far.ring);
+}
+
+/* Pairs that lie anyhow pay what the slowest does: of 0 -> 1, 2 -> 8 and 3 -> 9 two share a link. */
+static void listed_pairs(void **state) {
+    (void)state;
+    static const struct fr_levels nodes = {
+        .count = 2, .level = {{"node", 8, 2e-6, 300e9, 1}, {"system", 128, 5e-6, 25e9, 8}}};
+    static const int64_t from[] = {0, 2, 3}, to[] = {1, 8, 9};
+    int32_t load[512] = {0};
+    assert_true(fr_links_count(&nodes) <= 512);
+    struct fr_group pair = fr_group_pairs_at(&nodes, from, to, 3, load);
+    FR_NEAR(pair.outer.s_per_B, 2 / 25e9, 1e-12);
+    FR_NEAR(pair.outer.latency_s, 5e-6, 1e-12);
+    assert_true(pair.n_ranks == 2 && pair.level == 1 && pair.ranks_per_node == 1);
+    assert_memory_equal(&pair.ring, &pair.outer, sizeof pair.ring);
+    pair = fr_group_pairs_at(&nodes, from, to, 1, load);
+    FR_NEAR(pair.outer.s_per_B, 1 / 300e9, 1e-12);
+    assert_true(pair.level == 0 && pair.ranks_per_node == 2);
+    for (int k = 0; k < 512; k++) assert_int_equal(load[k], 0);
+}
+
+/* Six ranks on nodes of four, four on one and two on the other: even algorithms are not for it. */
+static void uneven(void **state) {
+    (void)state;
+    static const struct fr_levels nodes = {
+        .count = 2, .level = {{"node", 4, 2e-6, 300e9, 1}, {"system", 16, 5e-6, 25e9, 4}}};
+    struct fr_group group;
+    struct fr_communicator six = {6, 1, 1, 0, NULL}, eight = {8, 1, 1, 0, NULL};
+    assert_int_equal(fr_group_of(&nodes, &six, &group, NULL), FR_OK);
+    assert_true(group.uneven && group.ranks_per_node == 4);
+    assert_int_equal(fr_group_of(&nodes, &eight, &group, NULL), FR_OK);
+    assert_true(!group.uneven && group.ranks_per_node == 4);
+    assert_int_equal(fr_group_count(&nodes, &eight, &group, NULL), FR_OK);
+    assert_true(!group.uneven && group.ranks_per_node == 4);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form_equals_counting),
-        cmocka_unit_test(neighbours_and_scattered), cmocka_unit_test(lists),
-        cmocka_unit_test(never_cheaper_in_company), cmocka_unit_test(pairs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(closed_form_equals_counting),
+                                       cmocka_unit_test(neighbours_and_scattered),
+                                       cmocka_unit_test(lists),
+                                       cmocka_unit_test(never_cheaper_in_company),
+                                       cmocka_unit_test(pairs),
+                                       cmocka_unit_test(listed_pairs),
+                                       cmocka_unit_test(uneven)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
