@@ -7,6 +7,7 @@
 #include "app/outputs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "models/report.h"
@@ -100,6 +101,13 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     free(args);
     if (fflush(stdout) != 0 && status == FR_OK)
         status = fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written");
+    /* Outputs that no print went before; of a command that failed, none is replaced. */
+    bool done = status == FR_OK || (status == FR_ERR_INFEASIBLE && !*err.detail);
+    if (done || status == FR_ERR_PARTIAL) {
+        fr_status released = fr_file_release(&err);
+        if (released != FR_OK) status = released;
+    }
+    fr_file_drop();
     err.status = status;
     /* Infeasible results are printed as such; an error sentence is there only if one was made. */
     if (status == FR_OK) return 0;
@@ -110,6 +118,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
 int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
     fr_temporary_listen();
+    fr_file_hold();
     if (argc < 2) {
         print_help(stderr);
         return 2;

@@ -253,7 +253,7 @@ static fr_status write_cluster(const struct fr_fit_result *result, const char *o
     if (status == FR_OK)
         status = fr_json_parse(fr_text_get(&text), text.length, out, &document, err);
     if (status == FR_OK) status = fr_cluster_read(document, &cluster, err);
-    if (status == FR_OK) status = fr_file_write(out, fr_text_get(&text), text.length, err);
+    if (status == FR_OK) status = fr_file_write_last(out, fr_text_get(&text), text.length, err);
     fr_cluster_free(&cluster);
     fr_json_free(document);
     fr_text_free(&text);

@@ -46,7 +46,7 @@ fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err) {
     return FR_OK;
 }
 
-fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
+static fr_status put(const struct fr_text *text, bool last, struct fr_error *err) {
     struct fr_text shown = {0};
     const struct fr_text *printed = text;
     if (!text->failed && !fr_is_plain(fr_text_get(text), text->length)) {
@@ -55,8 +55,16 @@ fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
     }
     fr_status status = text->failed || shown.failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                           : fr_file_write("-", fr_text_get(printed), printed->length, err);
+                           : FR_OK;
+    if (status == FR_OK && last) status = fr_file_release(err);
+    if (status == FR_OK)
+        status = fr_file_write("-", fr_text_get(printed), printed->length, err);
     fr_text_free(&shown);
+    return status;
+}
+
+fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
+    fr_status status = put(text, true, err);
     fr_text_free(text);
     return status;
 }
@@ -64,8 +72,7 @@ fr_status fr_app_print(struct fr_text *text, struct fr_error *err) {
 fr_status fr_app_print_part(struct fr_text *text, struct fr_error *err) {
     enum { PART_B = 1 << 20 };
     if (text->length < PART_B) return FR_OK;
-    if (text->failed) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    FR_TRY(fr_file_write("-", fr_text_get(text), text->length, err));
+    fr_status status = put(text, false, err);
     text->length = 0;
-    return FR_OK;
+    return status;
 }

@@ -20,7 +20,8 @@ bool fr_app_plan_says(const struct fr_job *job, const char *key);
 /** Where layer_tp "best" was asked for, choose it now; the list is owned by the job. */
 fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err);
 
-/** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it. */
+/** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.
+ *  Outputs that wait take their names just before (fr_file_release): all is made by then. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);
 
 /** Of a long @p text, what is there goes to standard output once it is a megabyte; the rest is

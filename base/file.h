@@ -26,6 +26,19 @@ fr_status fr_file_read(const char *path, size_t max_B, char **data, size_t *leng
 fr_status fr_file_write(const char *path, const char *data, size_t length,
                         struct fr_error *err);
 
+/** The same for an output of a command: after fr_file_hold the file is written whole, but takes its
+ *  name in fr_file_release, so that a command that fails replaces none of its outputs.  Not to be
+ *  read back before. */
+fr_status fr_file_write_last(const char *path, const char *data, size_t length,
+                             struct fr_error *err);
+
+/** From now on outputs wait (of the process, as temporaries do): for main. */
+void fr_file_hold(void);
+/** The outputs that wait take their names.  @return FR_OK or FR_ERR_IO */
+fr_status fr_file_release(struct fr_error *err);
+/** Those that wait are removed: the command failed. */
+void fr_file_drop(void);
+
 /** Can @p path be created or replaced?  Asked before long work starts, so that its result is
  *  not lost for a misspelt folder.  @return FR_OK or FR_ERR_IO. */
 fr_status fr_file_check_writable(const char *path, struct fr_error *err);

@@ -81,11 +81,59 @@ static bool flush(int fd) {
 
 /* The new name too: a folder that cannot be opened for that holds a whole file all the same. */
 static void flush_folder(const char *path) {
-    struct fr_text folder = {0};
-    fr_text_addf(&folder, "%.*s.", (int)folder_length(path), path);
-    int fd = folder.failed ? -1 : open(folder.data, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char folder[FR_TEMPORARY_PATH_B];
+    snprintf(folder, sizeof folder, "%.*s.", (int)folder_length(path), path);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) fsync(fd), close(fd);
-    fr_text_free(&folder);
+}
+
+/* Files that are whole and wait for the end of the command to take their names. */
+enum { WAITING_MAX = 8 };
+static struct {
+    bool holding;
+    int n;
+    struct {
+        char *temporary, *target;
+    } file[WAITING_MAX];
+} waiting;
+
+/* @return whether both names were taken over: they are freed when the file has its name */
+static bool wait_for_release(char *temporary, const char *target) {
+    if (!waiting.holding || waiting.n == WAITING_MAX) return false;
+    char *copy = fr_strdup(target);
+    if (!copy) return false;
+    waiting.file[waiting.n].temporary = temporary;
+    waiting.file[waiting.n++].target = copy;
+    return true;
+}
+
+void fr_file_hold(void) { waiting.holding = true; }
+
+/* No memory is asked for here: nothing but the disk can come between two outputs. */
+fr_status fr_file_release(struct fr_error *err) {
+    fr_status status = FR_OK;
+    for (int i = 0; i < waiting.n; i++) {
+        char *temporary = waiting.file[i].temporary, *target = waiting.file[i].target;
+        if (status == FR_OK && fr_temporary_become(temporary, target) != 0)
+            status = cannot(target, errno, err);
+        if (status == FR_OK)
+            flush_folder(target);
+        else
+            fr_temporary_remove(temporary);
+        free(temporary);
+        free(target);
+    }
+    waiting.n = 0;
+    return status;
+}
+
+void fr_file_drop(void) {
+    for (int i = 0; i < waiting.n; i++) {
+        fr_temporary_remove(waiting.file[i].temporary);
+        free(waiting.file[i].temporary);
+        free(waiting.file[i].target);
+    }
+    waiting.n = 0;
 }
 
 /* The mode of a file that is replaced, and its owner where we may; else what umask leaves. */
@@ -97,7 +145,7 @@ static bool take_mode(int fd, const struct stat *old) {
     return fchmod(fd, old ? old->st_mode & 0777 : 0666 & ~mask) == 0;
 }
 
-static fr_status replace(const char *path, const struct stat *old, const char *data,
+static fr_status replace(const char *path, const struct stat *old, bool last, const char *data,
                          size_t length, struct fr_error *err) {
     struct fr_text temporary = {0};
     fr_text_addf(&temporary, "%.*s.forerun-XXXXXX", (int)folder_length(path), path);
@@ -106,6 +154,7 @@ static fr_status replace(const char *path, const struct stat *old, const char *d
     bool ok = fd >= 0 && write_all(fd, data, length) && take_mode(fd, old) && flush(fd);
     int why = errno;
     if (fd >= 0 && close(fd) != 0 && ok) ok = false, why = errno;
+    if (ok && last && wait_for_release(temporary.data, path)) return FR_OK;
     if (ok && fr_temporary_become(temporary.data, path) != 0) ok = false, why = errno;
     if (ok) flush_folder(path);
     if (!ok && fd >= 0) fr_temporary_remove(temporary.data);
@@ -113,8 +162,8 @@ static fr_status replace(const char *path, const struct stat *old, const char *d
     return ok ? FR_OK : cannot(path, why, err);
 }
 
-fr_status fr_file_write(const char *path, const char *data, size_t length,
-                        struct fr_error *err) {
+static fr_status write_file(const char *path, bool last, const char *data, size_t length,
+                            struct fr_error *err) {
     if (strcmp(path, "-") == 0)
         return write_through("<stdout>", STDOUT_FILENO, data, length, err);
     struct stat info;
@@ -126,9 +175,19 @@ fr_status fr_file_write(const char *path, const char *data, size_t length,
         return write_through(path, fd, data, length, err);
     char *target = follow(path);
     if (!target) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
-    fr_status status = replace(target, exists ? &info : NULL, data, length, err);
+    fr_status status = replace(target, exists ? &info : NULL, last, data, length, err);
     free(target);
     return status;
+}
+
+fr_status fr_file_write(const char *path, const char *data, size_t length,
+                        struct fr_error *err) {
+    return write_file(path, false, data, length, err);
+}
+
+fr_status fr_file_write_last(const char *path, const char *data, size_t length,
+                             struct fr_error *err) {
+    return write_file(path, true, data, length, err);
 }
 
 /* What must be writable: the folder of a file, and the file or device itself if it is there. */

@@ -169,7 +169,7 @@ static fr_status take_picture(const char *path, const char *output, struct fr_er
     if (status == FR_OK && length == 0) status = FR_ERR_INPUT;
     if (status == FR_ERR_INPUT)
         status = fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot left no picture");
-    if (status == FR_OK) status = fr_file_write(output, picture, length, err);
+    if (status == FR_OK) status = fr_file_write_last(output, picture, length, err);
     free(picture);
     return status;
 }
@@ -187,11 +187,12 @@ static fr_status keep(const struct terminal *terminal, const struct fr_gnuplot_j
     fr_text_addf(&path, "%.*s.gp", stem, output);
     fr_status status = text.failed || path.failed || data.failed || picture.failed
                            ? fr_fail(err, FR_ERR_NOMEM, output, "out of memory")
-                           : fr_file_write(path.data, text.data, text.length, err);
+                           : fr_file_write_last(path.data, text.data, text.length, err);
     fr_text_free(&path);
     fr_text_addf(&path, "%.*s.dat", stem, output);
     if (status == FR_OK && path.failed) status = FR_ERR_NOMEM;
-    if (status == FR_OK) status = fr_file_write(path.data, job->data, strlen(job->data), err);
+    if (status == FR_OK)
+        status = fr_file_write_last(path.data, job->data, strlen(job->data), err);
     fr_text_free(&text), fr_text_free(&path), fr_text_free(&data), fr_text_free(&picture);
     return status;
 }

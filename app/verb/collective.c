@@ -141,7 +141,9 @@ static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
         fr_text_addf(
             text,
             "%s# %s, %lld ranks, innermost level \"%s\"\n# %12s %12s %12s %12s %10s %10s  %s\n",
-            cluster->calibration.oversubscribed ? "# caution: measured with more ranks than cores\n" : "",
+            cluster->calibration.oversubscribed
+                ? "# caution: measured with more ranks than cores\n"
+                : "",
             fr_op_names[q->op], (long long)q->group.n_ranks,
             cluster->levels.level[q->group.level].name, "size [B]", "time [us]", "low [us]",
             "high [us]", "algbw GB/s", "busbw GB/s", "algorithm");

@@ -58,7 +58,7 @@ static fr_status export(const struct fr_args *args, struct fr_job *job, struct f
                                          .n_pairs = -1};
     fr_status status = fr_platform_write(&job->cluster.levels, &platform, &text, err);
     if (status == FR_OK && out)
-        status = fr_file_write(out, fr_text_get(&text), text.length, err);
+        status = fr_file_write_last(out, fr_text_get(&text), text.length, err);
     else if (status == FR_OK)
         return fr_app_print(&text, err);
     fr_text_free(&text);

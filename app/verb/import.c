@@ -58,8 +58,9 @@ static fr_status read_options(const struct fr_args *args, struct fr_import_optio
 
 static fr_status print(const char *out, struct fr_text *text, struct fr_error *err) {
     if (!out) return fr_app_print(text, err);
-    fr_status status = text->failed ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory")
-                                    : fr_file_write(out, fr_text_get(text), text->length, err);
+    fr_status status = text->failed
+                           ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory")
+                           : fr_file_write_last(out, fr_text_get(text), text->length, err);
     fr_text_free(text);
     return status;
 }

@@ -171,7 +171,7 @@ static fr_status finish(const struct fr_args *args, const struct fr_training_opt
     if (out) {
         fr_training_write_model(o, rows, n, &model);
         status = model.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                              : fr_file_write(out, model.data, model.length, err);
+                              : fr_file_write_last(out, model.data, model.length, err);
     }
     fr_text_free(&model);
     FR_TRY(status);

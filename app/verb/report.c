@@ -85,7 +85,7 @@ static fr_status report(const struct fr_args *args, struct fr_json_document **do
         fr_calibration_html(&root, &checks, &html);
         fr_status status = html.failed
                                ? fr_fail(err, FR_ERR_NOMEM, out, "out of memory")
-                               : fr_file_write(out, fr_text_get(&html), html.length, err);
+                               : fr_file_write_last(out, fr_text_get(&html), html.length, err);
         fr_text_free(&html);
         if (status != FR_OK || strcmp(out, "-") == 0) return status;
     }

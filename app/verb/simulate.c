@@ -35,7 +35,8 @@ static fr_status write_trace(const struct fr_job *job, const struct fr_simulatio
     struct fr_text text = {0};
     fr_status status = fr_format_for_file(path, &format, err);
     if (status == FR_OK) status = fr_simulation_trace(job, s, format, &text, err);
-    if (status == FR_OK) status = fr_file_write(path, fr_text_get(&text), text.length, err);
+    if (status == FR_OK)
+        status = fr_file_write_last(path, fr_text_get(&text), text.length, err);
     fr_text_free(&text);
     return status;
 }

@@ -93,7 +93,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
         fr_text_addf(&text, "\n");
         fr_status status = text.failed
                                ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                               : fr_file_write(out, fr_text_get(&text), text.length, err);
+                               : fr_file_write_last(out, fr_text_get(&text), text.length, err);
         fr_text_free(&text);
         w = (struct fr_json_writer){.text = &text, .indent = 2};
         if (status != FR_OK || strcmp(out, "-") == 0) return status;
