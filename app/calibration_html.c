@@ -191,7 +191,9 @@ static void put_point(const struct fr_json *p, const char *chosen, struct fr_tex
         fr_quantity_write(fr_calibration_number(p, "size_B"), FR_QUANTITY_SIZE, size,
                           sizeof size),
         fr_calibration_number(p, "n"), fr_calibration_number(p, "slow"),
-        fr_quantity_format(median_s, FR_QUANTITY_TIME, median, sizeof median),
+        isfinite(median_s)
+            ? fr_quantity_format(median_s, FR_QUANTITY_TIME, median, sizeof median)
+            : "-",
         isfinite(low_s) ? fr_quantity_format(low_s, FR_QUANTITY_TIME, low, sizeof low) : "-",
         isfinite(high_s) ? fr_quantity_format(high_s, FR_QUANTITY_TIME, high, sizeof high)
                          : "-");

@@ -1,5 +1,6 @@
 #include "app/html.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@ enum { ONE_MAX = 16 };
 
 /* One conversion, "%+.1f", taken from @p arguments. */
 static void add_one(struct fr_text *html, const char *one, va_list *arguments) {
+    double number;
     switch (one[strlen(one) - 1]) {
     case 's':
         fr_escape_xml(html, va_arg(*arguments, const char *));
@@ -22,7 +24,8 @@ static void add_one(struct fr_text *html, const char *one, va_list *arguments) {
             fr_text_addf(html, one, va_arg(*arguments, int));
         break;
     default:
-        fr_text_addf(html, one, va_arg(*arguments, double));
+        number = va_arg(*arguments, double);
+        fr_text_addf(html, isfinite(number) ? one : "-", number);
     }
 }
 

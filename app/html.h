@@ -6,7 +6,8 @@
 
 #include "base/text.h"
 
-/** printf of %s, %d, %lld's PRId64, %f, %g with flags and precision; %s escaped. */
+/** printf of %s, %d, %lld's PRId64, %f, %g with flags and precision; %s escaped, and
+ *  "-" for a number that is none. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif

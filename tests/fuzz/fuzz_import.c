@@ -26,12 +26,6 @@ static void read_with(const struct fr_importer *importer, const char *text, size
     fr_text_free(&lines);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char *text = malloc(size + 1);
-    if (!text) return 0;
-    if (size) memcpy(text, data, size);
-    text[size] = '\0';
+FR_FUZZ_TEXT(text, size) {
     for (int i = 0; fr_importers[i]; i++) read_with(fr_importers[i], text, size);
-    free(text);
-    return 0;
 }

@@ -33,13 +33,9 @@ static const char *next(const char *at, const char *end) {
     return stop && stop < end ? stop + 1 : end;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+FR_FUZZ_TEXT(text, size) {
     struct fr_job job = {0};
     struct fr_error err = {0};
-    char *text = malloc(size + 1);
-    if (!text) return 0;
-    if (size) memcpy(text, data, size);
-    text[size] = '\0';
     const char *end = text + size, *part[3] = {text};
     part[1] = next(part[0], end);
     part[2] = next(part[1], end);
@@ -54,6 +50,4 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     else
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
     fr_job_free(&job);
-    free(text);
-    return 0;
 }

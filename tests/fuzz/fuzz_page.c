@@ -1,0 +1,23 @@
+/* Any JSON is the fit of a calibration, and then its page has no mark-up of its names, or is
+ * refused with a place. */
+#include "app/calibration.h"
+#include "tests/fuzz/fuzz.h"
+
+FR_FUZZ_TEXT(text, size) {
+    struct fr_json_document *document = NULL;
+    struct fr_error err = {0};
+    struct fr_checks checks = {0};
+    struct fr_text html = {0};
+    if (fr_json_parse(text, size, "fuzz", &document, &err) != FR_OK) return;
+    struct fr_json root = fr_json_root(document);
+    if (fr_calibration_check(&root, &checks, &err) == FR_OK) {
+        fr_calibration_html(&root, &checks, &html);
+        FR_FUZZ_REQUIRE(strstr(fr_text_get(&html), "</html>"));
+        FR_FUZZ_REQUIRE(!strstr(fr_text_get(&html), "<script"));
+        FR_FUZZ_REQUIRE(!strstr(fr_text_get(&html), ">nan<"));
+        FR_FUZZ_REQUIRE(!strstr(fr_text_get(&html), "<img"));
+    } else
+        FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
+    fr_text_free(&html);
+    fr_json_free(document);
+}
