@@ -13,6 +13,12 @@ const char *const fr_part_names[] = {
 #undef FR_PART_NAME
         NULL};
 
+const char *const fr_sent_names[] = {
+#define FR_SENT_NAME(code, name) #name,
+    FR_SENT_LIST(FR_SENT_NAME)
+#undef FR_SENT_NAME
+        NULL};
+
 const char *const fr_memory_names[] = {
 #define FR_MEMORY_NAME(code, name) #name,
     FR_MEMORY_LIST(FR_MEMORY_NAME)
@@ -107,7 +113,7 @@ static fr_reasons check_layers(const struct fr_job *job, const struct fr_plan *p
 
 struct layer_price {
     double compute_s, launch_s, tp_s, dp_s;
-    double sent_tp_B, sent_dp_B;
+    double sent_B[FR_SENT_COUNT];
 };
 
 /* Price one layer's work: every product, kernel, byte and collective on its own. */
@@ -133,16 +139,14 @@ static struct layer_price price_layer(const struct fr_job *job, const struct mes
         const struct fr_group *group = comm->axis == FR_AXIS_TP   ? &mesh->tp
                                        : comm->axis == FR_AXIS_DP ? &mesh->dp
                                                                   : &mesh->all;
-        double time_s =
-            fr_cluster_comm_s(&job->cluster, comm->op, group, comm->size_B, extrapolated);
-        double sent_B = fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
-        if (comm->axis == FR_AXIS_TP) {
-            price.tp_s += mesh->micro_batches * time_s;
-            price.sent_tp_B += mesh->micro_batches * sent_B;
-        } else {
-            price.dp_s += time_s;
-            price.sent_dp_B += sent_B;
-        }
+        bool tp = comm->axis == FR_AXIS_TP;
+        const struct fr_ledger ledger = {.cluster = &job->cluster,
+                                         .sent_B = price.sent_B,
+                                         .times = tp ? mesh->micro_batches : 1,
+                                         .extrapolated = extrapolated};
+        *(tp ? &price.tp_s : &price.dp_s) +=
+            ledger.times * fr_ledger_comm_s(&ledger, tp ? FR_SENT_TP : FR_SENT_DP, comm->op,
+                                            group, comm->size_B, 1);
     }
     /* The optimiser, once an iteration. */
     price.compute_s +=
@@ -163,8 +167,8 @@ static void add_layer(const struct fr_job *job, const struct mesh *mesh,
     out->part_s[FR_PART_LAUNCH] += n * price.launch_s;
     out->part_s[FR_PART_TP_COMM] += n * price.tp_s;
     out->part_s[FR_PART_DP_COMM] += n * price.dp_s;
-    out->sent_tp_B += n * price.sent_tp_B;
-    out->sent_dp_B += n * price.sent_dp_B;
+    for (int axis = 0; axis < FR_SENT_COUNT; axis++)
+        out->sent_B[axis] += n * price.sent_B[axis];
     out->parameters += n * work->parameters;
     out->parameters_rank_max += n * work->parameters_rank_max;
     out->memory_B[FR_MEMORY_PARAMETERS] +=

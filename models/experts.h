@@ -9,8 +9,8 @@
  *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
  *  show as far as they outlast them.  All layers are alike.  With `etp` 1 an expert is whole on its
  *  rank, the tp ranks each bring their share of a divided sequence, and ep counts them too
- *  (Megatron-Core's expert tensor parallelism of 1).  The experts' gradients go over all replicas as
- *  the others do, though in truth over replicas / ep with as many bytes a rank. */
+ *  (Megatron-Core's expert tensor parallelism of 1).  An expert's shard has dp cp tp / (ep etp) copies,
+ *  over which its gradients are reduced and zero divides its state (models/zero.h). */
 #ifndef FR_MODELS_EXPERTS_H
 #define FR_MODELS_EXPERTS_H
 

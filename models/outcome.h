@@ -4,8 +4,8 @@
 #ifndef FR_MODELS_OUTCOME_H
 #define FR_MODELS_OUTCOME_H
 
-#include "models/cluster.h"
 #include "models/iterations.h"
+#include "models/ledger.h"
 #include "models/plan.h"
 
 /* Parts of an iteration in order of reports.  Exposed time: what the iteration would be
@@ -15,6 +15,8 @@
     X(FR_PART_LAUNCH, launch)                                                                  \
     X(FR_PART_FIXED, fixed)                                                                    \
     X(FR_PART_TP_COMM, tp_comm)                                                                \
+    X(FR_PART_CP_COMM, cp_comm)                                                                \
+    X(FR_PART_EP_COMM, ep_comm)                                                                \
     X(FR_PART_PP_COMM, pp_comm)                                                                \
     X(FR_PART_DP_COMM, dp_comm)                                                                \
     X(FR_PART_EMBEDDING_COMM, embedding_comm)                                                  \
@@ -64,10 +66,10 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
-    int64_t fullest_stage;                  /**< of a pipeline: whose memory that is */
-    int64_t fullest_rank;                   /**< the first that holds as much; -1: not told */
-    double sent_tp_B, sent_pp_B, sent_dp_B; /**< by one rank in an iteration */
-    double lossy_gradient, lossy_backward;  /**< shares of bytes and of messages compressed */
+    int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
+    int64_t fullest_rank;         /**< the first that holds as much; -1: not told */
+    double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */
+    double lossy_gradient, lossy_backward; /**< shares of bytes and of messages compressed */
     /** Rate of a rank's own share of the network above which compressing takes longer than it
      *  saves [B/s]; 0 where nothing goes compressed. */
     double break_even_gradient_B_per_s, break_even_backward_B_per_s;

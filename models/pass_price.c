@@ -4,48 +4,15 @@
 
 #include "models/footprint.h"
 
-/* Times of one collective over tp, by kind. */
-struct tp_price {
-    double all_reduce_s, all_gather_s, reduce_scatter_s;
-};
-
-static double tp_time_s(const struct tp_price *price, const struct fr_tp_work *work) {
-    return work->all_reduces * price->all_reduce_s + work->all_gathers * price->all_gather_s +
-           work->reduce_scatters * price->reduce_scatter_s;
-}
-
-/* Only what the plan needs is asked, so that only that can be extrapolated. */
-static struct tp_price price_tp(const struct fr_job *job, const struct fr_plan *plan,
-                                const struct fr_group *tp, double size_B,
-                                uint32_t *extrapolated) {
-    struct tp_price price = {0};
-    if (plan->tp == 1 || size_B <= 0) return price;
-    const struct fr_cluster *cluster = &job->cluster;
-    if (!plan->sequence_parallel) {
-        price.all_reduce_s =
-            fr_cluster_comm_s(cluster, FR_OP_ALL_REDUCE, tp, size_B, extrapolated);
-        return price;
-    }
-    price.all_gather_s = fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, tp, size_B, extrapolated);
-    price.reduce_scatter_s =
-        fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, tp, size_B, extrapolated);
-    return price;
-}
-
-double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp) {
-    const struct fr_tp_work *parts[] = {&work->forward_tp, &work->backward_tp, &work->again_tp};
-    double factor = 0;
-    for (int k = 0; k < 3; k++)
-        factor += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
-                  parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
-                  parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
-    for (int k = 0; k < work->n_gemms; k++)
-        factor += work->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
-    double sent_B = factor * work->tp_B;
-    for (int k = 0; k < work->n_exchanges; k++)
-        sent_B += work->exchange[k].count * work->exchange[k].size_B *
-                  fr_op_bus_factor(work->exchange[k].op, tp);
-    return sent_B;
+/* Collectives over tp of @p size_B each [s]. */
+static double tp_time_s(const struct fr_ledger *ledger, const struct fr_group *tp,
+                        double size_B, const struct fr_tp_work *work) {
+    return fr_ledger_comm_s(ledger, FR_SENT_TP, FR_OP_ALL_REDUCE, tp, size_B,
+                            work->all_reduces) +
+           fr_ledger_comm_s(ledger, FR_SENT_TP, FR_OP_ALL_GATHER, tp, size_B,
+                            work->all_gathers) +
+           fr_ledger_comm_s(ledger, FR_SENT_TP, FR_OP_REDUCE_SCATTER, tp, size_B,
+                            work->reduce_scatters);
 }
 
 /* ---- products ---------------------------------------------------------------------------- */
@@ -56,8 +23,7 @@ struct pricing {
     const struct fr_plan *plan;
     const struct fr_seats *seats;
     const struct fr_stage_work *work;
-    struct tp_price tp;
-    double exchange_s[2]; /* forward and backward, where branches split and join */
+    struct fr_ledger ledger;
     double working_set_B; /* of products, but for those over scores just made */
     bool outside;
 };
@@ -93,8 +59,10 @@ static void add_products(struct pricing *x, int from, int to, struct fr_stage *p
         double weight_s = product_s(x, k, (struct fr_gemm_shape){f.m, f.k, f.n, f.batch});
         part->forward.compute_s += forward_s;
         part->backward.compute_s += input_s + weight_s + (x->work->again[k] ? forward_s : 0);
-        part->backward.tp_s += fr_device_beside_s(
-            &x->job->cluster.device, x->work->regathers[k] * x->tp.all_gather_s, input_s);
+        double regather_s =
+            fr_ledger_comm_s(&x->ledger, FR_SENT_TP, FR_OP_ALL_GATHER,
+                             &x->seats->axis[FR_MESH_TP], x->work->tp_B, x->work->regathers[k]);
+        part->backward.tp_s += fr_device_beside_s(&x->job->cluster.device, regather_s, input_s);
         part->weight.compute_s += weight_s;
         if (x->work->common[k]) part->common_s += forward_s + input_s + weight_s;
     }
@@ -130,37 +98,39 @@ static void add_flash(const struct pricing *x, struct fr_stage *part) {
 }
 
 /* Context parallel: the keys and values of the other ranks come in beside the attention that uses
- * them (a ring), and their gradients go back; what outlasts the fused kernel shows. */
-static void add_context(const struct pricing *x, struct fr_stage *part,
-                        uint32_t *extrapolated) {
-    const struct fr_cluster *cluster = &x->job->cluster;
-    if (x->plan->cp <= 1 || x->work->cp_B <= 0) return;
+ * them (a ring), and their gradients go back; attention that is recomputed asks for them once
+ * more.  What outlasts the fused kernel shows. */
+static void add_context(const struct pricing *x, struct fr_stage *part) {
+    const struct fr_device *device = &x->job->cluster.device;
     const struct fr_group *ring = &x->seats->cp;
     double n = x->work->attentions, B = x->work->cp_B;
-    double gather_s = n * fr_cluster_comm_s(cluster, FR_OP_ALL_GATHER, ring, B, extrapolated);
-    double scatter_s =
-        n * fr_cluster_comm_s(cluster, FR_OP_REDUCE_SCATTER, ring, B, extrapolated);
-    double core_s = x->work->flash_flop / flash_rate(x);
-    part->forward.tp_s += fr_device_beside_s(&cluster->device, gather_s, core_s);
-    part->backward.tp_s +=
-        fr_device_beside_s(&cluster->device, gather_s + scatter_s, flash_backward(x) * core_s);
+    double again = x->plan->recompute != FR_RECOMPUTE_NONE ? 1 : 0;
+    if (x->plan->cp <= 1 || B <= 0) return;
+    double forward_s = fr_ledger_comm_s(&x->ledger, FR_SENT_CP, FR_OP_ALL_GATHER, ring, B, n);
+    double backward_s =
+        fr_ledger_comm_s(&x->ledger, FR_SENT_CP, FR_OP_ALL_GATHER, ring, B, (1 + again) * n) +
+        fr_ledger_comm_s(&x->ledger, FR_SENT_CP, FR_OP_REDUCE_SCATTER, ring, B, n);
+    double core_s = x->work->flash_flop / flash_rate(x),
+           again_s = x->work->again_flash / flash_rate(x);
+    part->forward.cp_s += fr_device_beside_s(device, forward_s, core_s);
+    part->backward.cp_s +=
+        fr_device_beside_s(device, backward_s, flash_backward(x) * core_s + again_s);
 }
 
 /* To the experts and back, forward and backward; again where all is recomputed. */
-static void add_experts(const struct pricing *x, struct fr_stage *part,
-                        uint32_t *extrapolated) {
+static void add_experts(const struct pricing *x, struct fr_stage *part) {
     const struct fr_plan *plan = x->plan;
     if (plan->ep <= 1 || x->work->expert_B <= 0) return;
-    const struct fr_cluster *cluster = &x->job->cluster;
-    double both_s = 2 * x->work->layers.n *
-                    fr_cluster_comm_s(cluster, FR_OP_ALL_TO_ALL, &x->seats->ep,
-                                      x->work->expert_B, extrapolated);
-    double back_s = plan->recompute == FR_RECOMPUTE_FULL ? 2 * both_s : both_s;
-    const struct fr_device *device = &cluster->device;
+    double again = plan->recompute == FR_RECOMPUTE_FULL ? 1 : 0, n = 2 * x->work->layers.n;
+    double there_s = fr_ledger_comm_s(&x->ledger, FR_SENT_EP, FR_OP_ALL_TO_ALL, &x->seats->ep,
+                                      x->work->expert_B, n),
+           back_s = fr_ledger_comm_s(&x->ledger, FR_SENT_EP, FR_OP_ALL_TO_ALL, &x->seats->ep,
+                                     x->work->expert_B, (1 + again) * n);
+    const struct fr_device *device = &x->job->cluster.device;
     bool beside = plan->overlap_experts; /* another micro-batch's products: as long as these */
-    part->forward.tp_s +=
-        beside ? fr_device_beside_s(device, both_s, part->forward.compute_s) : both_s;
-    part->backward.tp_s +=
+    part->forward.ep_s +=
+        beside ? fr_device_beside_s(device, there_s, part->forward.compute_s) : there_s;
+    part->backward.ep_s +=
         beside ? fr_device_beside_s(device, back_s, part->backward.compute_s) : back_s;
 }
 
@@ -169,12 +139,14 @@ enum { LAYERS = 1, ENDS = 2 };
 /* ---- parts ------------------------------------------------------------------------------- */
 
 static double device_s(const struct fr_pass *pass) {
-    return pass->compute_s + pass->launch_s + pass->tp_s;
+    return pass->compute_s + pass->launch_s + fr_pass_comm_s(pass);
 }
 
 static void add_pass(const struct fr_pass *part, double host_s, struct fr_pass *pass) {
     pass->compute_s += part->compute_s;
     pass->tp_s += part->tp_s;
+    pass->cp_s += part->cp_s;
+    pass->ep_s += part->ep_s;
     pass->launch_s += part->launch_s + fmax(0, host_s - device_s(part));
 }
 
@@ -214,9 +186,10 @@ static void add_part(const struct pricing *x, const struct fr_stage_share *share
     part->forward.launch_s = kernels * device->launch_s;
     part->backward.launch_s = (2 * kernels + again_kernels) * device->launch_s;
     part->weight.launch_s = kernels / 2 * device->launch_s;
-    part->forward.tp_s += tp_time_s(&x->tp, &share->forward_tp);
-    part->backward.tp_s += tp_time_s(&x->tp, &share->backward_tp);
-    if (again) part->backward.tp_s += tp_time_s(&x->tp, &work->again_tp);
+    const struct fr_group *tp = &x->seats->axis[FR_MESH_TP];
+    part->forward.tp_s += tp_time_s(&x->ledger, tp, work->tp_B, &share->forward_tp);
+    part->backward.tp_s += tp_time_s(&x->ledger, tp, work->tp_B, &share->backward_tp);
+    if (again) part->backward.tp_s += tp_time_s(&x->ledger, tp, work->tp_B, &work->again_tp);
     part->common_s += 3 * fr_cluster_elementwise_s(cluster, dtype, common);
     stage->common_s += part->common_s + 3 * share->common_kernels * device->launch_s;
     add_pass(&part->forward, kernels * host_s + experts_s, &stage->forward);
@@ -249,26 +222,31 @@ static int take_profile(const struct pricing *x, struct fr_stage *stage) {
     return 0;
 }
 
-void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, const struct fr_stage_work *work,
-                   struct fr_stage *stage, uint32_t *extrapolated) {
-    const struct fr_group *tp = &seats->axis[FR_MESH_TP];
-    struct pricing x = {.job = job,
-                        .plan = plan,
-                        .seats = seats,
-                        .work = work,
-                        .tp = price_tp(job, plan, tp, work->tp_B, extrapolated)};
-    struct fr_footprint footprint = {0};
-    if (job->cluster.device.working_sets.n > 0)
-        fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
-    x.working_set_B =
-        fr_footprint_products_B(&footprint, (double)fr_pipeline_micro_batches(job, plan));
-    for (int k = 0; k < work->n_exchanges; k++)
-        x.exchange_s[work->exchange[k].backward] +=
-            work->exchange[k].count * fr_cluster_comm_s(&job->cluster, work->exchange[k].op, tp,
-                                                        work->exchange[k].size_B, extrapolated);
+/* What branches exchange where they split and join: the host waits too, nothing hides it
+ * (Jain et al. 2021, IV). */
+static void add_exchanges(const struct pricing *x, struct fr_stage *stage) {
+    const struct fr_group *tp = &x->seats->axis[FR_MESH_TP];
+    for (int k = 0; k < x->work->n_exchanges; k++) {
+        const struct fr_exchange_work *e = &x->work->exchange[k];
+        *(e->backward ? &stage->backward.tp_s : &stage->forward.tp_s) +=
+            fr_ledger_comm_s(&x->ledger, FR_SENT_TP, e->op, tp, e->size_B, e->count);
+    }
+}
+
+static void price_layers(struct pricing *x, struct fr_stage *stage) {
+    struct fr_stage part = {0};
+    add_products(x, 0, x->work->layers.n_gemms, &part);
+    add_flash(x, &part);
+    add_context(x, &part);
+    add_experts(x, &part);
+    add_part(x, &x->work->layers, true, &part, stage);
+    add_exchanges(x, stage);
+}
+
+static void price_ends(struct pricing *x, struct fr_stage *stage) {
+    const struct fr_stage_work *work = x->work;
     const struct fr_stage_share *layers = &work->layers;
-    struct fr_stage_share ends = {
+    const struct fr_stage_share ends = {
         .forward_B = work->forward_B - layers->forward_B,
         .kernels = work->kernels - layers->kernels,
         .common_B = work->ends_common_B,
@@ -276,22 +254,40 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
         .forward_tp = tp_difference(&work->forward_tp, &layers->forward_tp),
         .backward_tp = tp_difference(&work->backward_tp, &layers->backward_tp)};
     struct fr_stage part = {0};
+    add_products(x, layers->n_gemms, work->n_gemms, &part);
+    add_part(x, &ends, false, &part, stage);
+}
+
+/* Measured times hold their collectives; what these send is counted all the same. */
+static void count_measured(const struct pricing *x, int left) {
+    struct fr_stage ignored = {0};
+    uint32_t unasked = 0;
+    struct pricing counting = *x;
+    counting.ledger.extrapolated = &unasked;
+    if (!(left & LAYERS)) price_layers(&counting, &ignored);
+    if (!(left & ENDS)) price_ends(&counting, &ignored);
+}
+
+void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_seats *seats, const struct fr_stage_work *work,
+                   struct fr_stage *stage, uint32_t *extrapolated) {
+    double micro_batches = (double)fr_pipeline_micro_batches(job, plan);
+    struct pricing x = {.job = job,
+                        .plan = plan,
+                        .seats = seats,
+                        .work = work,
+                        .ledger = {.cluster = &job->cluster,
+                                   .sent_B = stage->sent_B,
+                                   .times = micro_batches,
+                                   .extrapolated = extrapolated}};
+    struct fr_footprint footprint = {0};
+    if (job->cluster.device.working_sets.n > 0)
+        fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+    x.working_set_B = fr_footprint_products_B(&footprint, micro_batches);
     int left = take_profile(&x, stage);
-    if (left & LAYERS) {
-        add_products(&x, 0, layers->n_gemms, &part);
-        add_flash(&x, &part);
-        add_context(&x, &part, extrapolated);
-        add_experts(&x, &part, extrapolated);
-        add_part(&x, layers, true, &part, stage);
-        /* Where branches split and join the host waits too: nothing hides these (Jain et al. 2021, IV). */
-        stage->forward.tp_s += x.exchange_s[0];
-        stage->backward.tp_s += x.exchange_s[1];
-    }
-    if (left & ENDS) {
-        part = (struct fr_stage){0};
-        add_products(&x, layers->n_gemms, work->n_gemms, &part);
-        add_part(&x, &ends, false, &part, stage);
-    }
+    if (left & LAYERS) price_layers(&x, stage);
+    if (left & ENDS) price_ends(&x, stage);
+    count_measured(&x, left);
     stage->forward.launch_s += job->cluster.device.host_pass_s;
     stage->backward.launch_s += job->cluster.device.host_pass_s;
     double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +

@@ -22,13 +22,11 @@
 #include "models/seats.h"
 #include "models/transformer.h"
 
-/** Fill forward, backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats.
+/** Fill forward, backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats,
+ *  and what they send.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_seats *seats, const struct fr_stage_work *work,
                    struct fr_stage *stage, uint32_t *extrapolated);
-
-/** Bytes that one rank sends over tp for one micro-batch. */
-double fr_pass_sent_over_tp_B(const struct fr_stage_work *work, int64_t tp);
 
 #endif

@@ -41,7 +41,8 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
     double p = (double)plan->tp, narrower = fmin((double)t->hidden, (double)t->ffn);
     fr_reasons reasons = fr_transformer_check(workload, plan);
     if (t->hidden % plan->tp != 0) reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (plan->sequence_parallel || plan->cp > 1) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (plan->sequence_parallel || plan->cp > 1 || t->experts > 0)
+        reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (plan->ghost < 1) return reasons | FR_BECAUSE(FR_REASON_GHOST);
     if (!((double)plan->ghost < narrower / p * (1 - 1 / p)))
         reasons |= FR_BECAUSE(FR_REASON_GHOST_EQ8);

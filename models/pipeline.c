@@ -33,6 +33,7 @@ struct sweep {
     double *pass_s;   /* [P][3]: of one chunk, by slot kind */
     int32_t *made;    /* [P][v]: passes that added to the chunk's gradients */
     double *stream_s; /* [P]: end of the collective stream's last bucket */
+    double *shown_s;  /* [P]: that the stream was busy between passes */
     bool messages, codecs, gradients;
 };
 
@@ -92,6 +93,7 @@ static int64_t advance(struct sweep *w, int32_t i) {
         double start_s = input_s(w, i, x);
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
+        w->shown_s[i] += fmax(0, fmin(start_s, w->stream_s[i]) - w->free_s[i]);
         double read_s = codecs_s(w, i, x, false), sent_s = codecs_s(w, i, x, true);
         w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
         if (completes(w, i, x))
@@ -129,12 +131,15 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
             end_s[i] = fmax(end_s[i], w->stream_s[i]);
         else if (with & FR_WITH_GRADIENTS)
             end_s[i] += p->stage[i].gradient_s;
-        if (times->gradient_exposed_s) times->gradient_exposed_s[i] = end_s[i] - passes_s;
+        if (times->gradient_exposed_s)
+            times->gradient_exposed_s[i] = w->shown_s[i] + end_s[i] - passes_s;
     }
     if (with & FR_WITH_EMBEDDING && p->embedding_s > 0)
         end_s[0] = end_s[last] = fmax(end_s[0], end_s[last]) + p->embedding_s;
     for (int32_t i = 0; i <= last; i++)
-        makespan_s = fmax(makespan_s, end_s[i] + p->stage[i].optimizer_s);
+        makespan_s =
+            fmax(makespan_s, end_s[i] + p->stage[i].optimizer_s +
+                                 (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
     times->makespan_s = makespan_s;
 }
 
@@ -180,12 +185,13 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
                       .messages = with & FR_WITH_MESSAGES,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS};
-    double *scratch = fr_calloc(5 * stages, sizeof *scratch);
+    double *scratch = fr_calloc(6 * stages, sizeof *scratch);
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     w.free_s = scratch;
     w.stream_s = scratch + stages;
     w.pass_s = scratch + 2 * stages;
+    w.shown_s = scratch + 5 * stages;
     for (int32_t i = 0; i < p->args.stages; i++)
         for (uint8_t kind = 0; kind < 3; kind++)
             w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);

@@ -33,7 +33,9 @@ enum {
     FR_WITH_GRADIENTS = 8,
     FR_WITH_EMBEDDING = 16,
     FR_WITH_CODEC = 32, /* time to compress and decompress; messages stay small without it */
-    FR_WITH_ALL = 63
+    FR_WITH_CP = 64,
+    FR_WITH_EP = 128,
+    FR_WITH_ALL = 255
 };
 
 /** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
@@ -41,6 +43,8 @@ struct fr_pass {
     double compute_s;
     double launch_s; /**< gaps between kernels, and what of the host's launching shows */
     double tp_s;
+    double cp_s; /**< of the ring of keys and values, the part that shows */
+    double ep_s; /**< tokens to their experts and back, likewise */
     double
         dp_s; /**< of what replicas gather and scatter beside the pass, the part that shows */
 };
@@ -60,14 +64,17 @@ struct fr_stage {
     double coded_s; /**< of gradient_s, that */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
-    double gradient_B;
-    double common_B;   /**< gradients all-reduced over tp x dp, besides */
-    double common_s;   /**< of its products, those of common layers (method subgraph) */
-    double idle_share; /**< of its ranks' passes spent waiting for others of the stage */
-    double codec_B;    /**< memory that compressing its gradients keeps */
-    double tp_B;       /**< sent by one rank over tp, a micro-batch */
-    double parameters; /**< over its tp ranks; NaN: not known */
+    double gather_s;         /**< of updated parameters, after the optimiser: what shows */
+    double gradient_B;       /**< over the replicas */
+    double expert_B;         /**< of experts, over their copies, besides */
+    double common_B;         /**< gradients all-reduced over tp x dp, besides */
+    double common_s;         /**< of its products, those of common layers (method subgraph) */
+    double idle_share;       /**< of its ranks' passes spent waiting for others of the stage */
+    double codec_B;          /**< memory that compressing its gradients keeps */
+    double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration */
+    double parameters;            /**< over its tp ranks; NaN: not known */
     double parameters_rank;
+    double expert_rank; /**< of them, experts' */
     double
         again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
@@ -91,7 +98,6 @@ struct fr_pipeline {
     double gradient_B,
         lossy_B;    /**< of all stages, uncompressed; and what of it is compressed */
     double saved_B; /**< that a rank of each stage sends less for it, in all */
-    double tp_B;    /**< sent by one rank of the busiest stage in an iteration, over tp */
 };
 
 /** Does the backward message of @p micro across the boundary above stage @p i go compressed? */
@@ -107,7 +113,13 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
 /** Time of a whole pass with only what @p with has [s]. */
 static inline double fr_pass_s(const struct fr_pass *pass, int with) {
     return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
-           (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0);
+           (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_CP ? pass->cp_s : 0) +
+           (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0);
+}
+
+/** What of it is communication [s]. */
+static inline double fr_pass_comm_s(const struct fr_pass *pass) {
+    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s;
 }
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
@@ -134,6 +146,11 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
 fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
                                   struct fr_pipeline *pipeline, struct fr_error *err);
 
+/** Parameters, gradients and optimiser state of a rank of @p stage, as far as its plan's zero
+ *  leaves them there: into those three of @p part_B [B]. */
+void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_plan *plan,
+                         const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
+
 /** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
  *  pass works with [B]. */
 double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
@@ -144,7 +161,8 @@ void fr_pipeline_free(struct fr_pipeline *pipeline);
 
 struct fr_pipeline_times {
     double makespan_s;
-    /** [P], the caller's, or NULL: how much longer than its passes a stage's gradients take. */
+    /** [P], the caller's, or NULL: how long a stage's gradients are under way while it computes
+     *  nothing. */
     double *gradient_exposed_s;
 };
 

@@ -54,6 +54,7 @@ struct adding {
     struct fr_pipeline *p;
     const struct fr_seats *seats;
     uint32_t *extrapolated;
+    bool buckets; /* gradients go in buckets, whatever layer they are of */
     struct fr_footprint footprint;
 };
 
@@ -94,15 +95,21 @@ static void add_collectives(const struct adding *a, const struct fr_layer_work *
         bool tp = comm->axis == FR_AXIS_TP, all = comm->axis == FR_AXIS_COMMON;
         const struct fr_group *group =
             all ? &a->seats->common : &a->seats->axis[tp ? FR_MESH_TP : FR_MESH_DP];
-        double time_s = n * fr_cluster_comm_s(&a->job->cluster, comm->op, group, comm->size_B,
-                                              a->extrapolated);
+        double aside_B[FR_SENT_COUNT] = {
+            0}; /* in buckets gradients are priced, and booked, later */
+        const struct fr_ledger ledger = {.cluster = &a->job->cluster,
+                                         .sent_B =
+                                             !tp && a->buckets ? aside_B : a->stage->sent_B,
+                                         .times = tp ? a->p->args.micro_batches : 1,
+                                         .extrapolated = a->extrapolated};
+        double time_s = fr_ledger_comm_s(&ledger, tp ? FR_SENT_TP : FR_SENT_DP, comm->op, group,
+                                         comm->size_B, n);
         if (!tp) {
             a->stage->gradient_s += time_s;
             *(all ? &a->stage->common_B : &a->stage->gradient_B) += n * comm->size_B;
             continue;
         }
         *(comm->backward ? &a->stage->backward.tp_s : &a->stage->forward.tp_s) += time_s;
-        a->stage->tp_B += n * fr_op_bus_factor(comm->op, group->n_ranks) * comm->size_B;
     }
 }
 
@@ -156,7 +163,8 @@ void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *pl
                        .stage = &p->stage[i],
                        .p = p,
                        .seats = seats,
-                       .extrapolated = extrapolated};
+                       .extrapolated = extrapolated,
+                       .buckets = plan->bucket_B > 0};
     if (job->cluster.device.working_sets.n > 0)
         a.footprint = stage_footprint(w, plan, &shard, from, to);
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
@@ -174,5 +182,4 @@ void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *pl
         add_layer(&a, &work, n);
     }
     p->gradient_B += a.stage->gradient_B + a.stage->common_B;
-    p->tp_B = fmax(p->tp_B, p->args.micro_batches * a.stage->tp_B);
 }

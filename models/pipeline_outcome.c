@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "models/cost.h"
 #include "models/pipeline.h"
+#include "models/zero.h"
 
 double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
     double P = p->args.stages, m = p->args.micro_batches, lossy = 0;
@@ -31,15 +32,18 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
 }
 
 /* Compute and communication of one rank of stage @p i in an iteration; what is communicated
- * beside a pass counts with the pass. */
+ * beside a pass counts with the pass.  In the mean of a stage's ranks some wait in the passes
+ * while others compute for them (cSub). */
 static void use_of(const struct fr_pipeline *p, const struct fr_pipeline_times *times,
                    int32_t i, double *busy_s, double *comm_s) {
     const struct fr_stage *s = &p->stage[i];
     double m = p->args.micro_batches;
     *busy_s =
-        m * (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
+        m * (1 - s->idle_share) *
+            (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
         s->optimizer_s + codec_busy_s(p, i);
-    *comm_s = m * (s->forward.tp_s + s->backward.tp_s) + times->gradient_exposed_s[i];
+    *comm_s = m * (fr_pass_comm_s(&s->forward) + fr_pass_comm_s(&s->backward)) +
+              times->gradient_exposed_s[i] + s->gather_s;
     if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
 }
 
@@ -51,7 +55,6 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
-        busy_s -= p->stage[i].idle_share * busy_s;
         double idle_s = fmax(0, out->time_s - busy_s - comm_s);
         out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
                                      power->idle_W * idle_s);
@@ -67,6 +70,16 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
            (p->args.stages > 1 ? 2 * message_B : 0);
 }
 
+void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
+                         const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
+    double kept[4]; /* of a rank's parameters, by the least zero that divides their state */
+    for (int z = 1; z < 4; z++)
+        kept[z] = fr_zero_kept(plan, stage->parameters_rank, stage->expert_rank, z);
+    part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_dtype_size_B(w->dtype);
+    part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
+    part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
+}
+
 /* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
  * the schedule makes it hold. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
@@ -78,16 +91,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
                                                p->n_slots) /
                       p->args.chunks;
-        double
-            share[4]; /* of the state that a replica holds, by the least zero that divides it */
-        for (int z = 0; z < 4; z++)
-            share[z] =
-                out->plan.zero >= z && z > 0 ? 1.0 / (double)fr_plan_replicas(&out->plan) : 1;
-        part_B[FR_MEMORY_PARAMETERS] =
-            share[3] * stage->parameters_rank * fr_dtype_size_B(w->dtype);
-        part_B[FR_MEMORY_GRADIENTS] =
-            share[2] * stage->parameters_rank * fr_dtype_size_B(w->gradient_dtype);
-        part_B[FR_MEMORY_OPTIMIZER] = share[1] * stage->parameters_rank * w->optimizer_state_B;
+        fr_pipeline_state_B(w, &out->plan, stage, part_B);
         part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
         part_B[FR_MEMORY_FRAGMENTATION] =
@@ -117,23 +121,9 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
 }
 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
-    int64_t common = out->plan.common_subgrid ? out->plan.dp : out->plan.dp * out->plan.tp;
-    double neighbours = p->args.stages > 2 ? 2 : p->args.stages - 1, gradient_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++)
-        gradient_B = fmax(
-            gradient_B, fr_op_bus_factor(FR_OP_ALL_REDUCE, fr_plan_replicas(&out->plan)) *
-                                p->stage[i].gradient_B +
-                            fr_op_bus_factor(FR_OP_ALL_REDUCE, common) * p->stage[i].common_B +
-                            fr_op_bus_factor(out->plan.compression.codec->op,
-                                             fr_plan_replicas(&out->plan)) *
-                                p->stage[i].coded_B);
-    /* A middle stage sends one activation and one gradient a micro-batch and chunk. */
-    double small = fr_pipeline_lossy_backward(p), mean_B = p->message_B;
-    if (p->args.stages > 1)
-        mean_B = (p->message_B * (2 - small) + p->small_message_B * small) / 2;
-    out->sent_pp_B = neighbours * p->args.micro_batches * p->args.chunks * mean_B;
-    out->sent_dp_B = gradient_B;
-    out->sent_tp_B = p->tp_B;
+        for (int axis = 0; axis < FR_SENT_COUNT; axis++)
+            out->sent_B[axis] = fmax(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
 static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline *p,
@@ -145,6 +135,7 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
     } turns[] = {
         {FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
         {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
+        {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
         {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
     double before_s = times->makespan_s, busiest_s = 0;
     int with = FR_WITH_ALL;
@@ -152,6 +143,9 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
     for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
         struct fr_pipeline_times now = {0};
         with &= ~turns[k].off;
+        if (turns[k].off == FR_WITH_EP && out->plan.ep <= 1)
+            continue; /* nothing to switch off */
+        if (turns[k].off == FR_WITH_CP && out->plan.cp <= 1) continue;
         FR_TRY(timer(context, with, &now, err));
         out->part_s[turns[k].part] = fmax(0, before_s - now.makespan_s); /* but for rounding */
         before_s = now.makespan_s;

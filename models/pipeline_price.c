@@ -20,6 +20,7 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_job_idle_key(job, plan)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
+    if (plan->zero == 3 && plan->bucket_B > 0) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     int64_t micro = fr_job_pipeline_micro_batch(job, plan);
@@ -61,6 +62,12 @@ static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipel
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
+/* Of what a stage's ranks do together once an iteration. */
+static struct fr_ledger ledger_of(const struct fr_job *job, struct fr_stage *stage,
+                                  uint32_t *extrapolated) {
+    return (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
+}
+
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
                               const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
                               uint32_t *extrapolated) {
@@ -71,26 +78,30 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    double own = work.parameters_rank - (fused ? work.embedding_rank : 0) - work.common_rank;
+    double own = work.parameters_rank - work.expert_rank - work.common_rank -
+                 (fused ? work.embedding_rank : 0);
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
+    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work.expert_rank * gradient_B : 0;
     stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
-    p->gradient_B += stage->gradient_B + stage->common_B;
+    p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B;
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
     fr_codec_price_gradients(job, plan, i, fr_footprint_update_B(&footprint), p, extrapolated);
     stage->optimizer_s =
         fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
-                             work.parameters_rank * fr_workload_update_B(&job->workload),
+                             fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1) *
+                                 fr_workload_update_B(&job->workload),
                              fr_footprint_update_B(&footprint));
-    stage->tp_B = fr_pass_sent_over_tp_B(&work, plan->tp);
-    p->tp_B = fmax(p->tp_B, p->args.micro_batches * stage->tp_B);
     stage->parameters = work.parameters;
     stage->parameters_rank = work.parameters_rank;
+    stage->expert_rank = work.expert_rank;
     stage->activation_B = work.activation_B;
     stage->working_B = work.working_B;
     if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
-    p->embedding_s = fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->ends,
-                                       work.embedding_rank * gradient_B, extrapolated);
+    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
+    p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
+                                      &seats->ends, work.embedding_rank * gradient_B, 1);
+    p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
 }
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
@@ -109,67 +120,85 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
         stage->gathered_B = whole_B;
 }
 
-/* The ranks of a stage send at once, and so do its replicas; other stages have their own times,
- * which only a shared network (sim/network/) can bring together. */
+/* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
+ * do its replicas; other stages have their own times, which only a shared network (sim/network/)
+ * can bring together.
+ * @param[out] sent_B  by a rank of the sender, and over tp by one of the receiver */
 static double message_s(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
-                        double message_B, double gathered_B, uint32_t *extrapolated) {
+                        double message_B, double gathered_B, double sent_B[FR_SENT_COUNT],
+                        uint32_t *extrapolated) {
     struct fr_group pair = fr_seats_pair(seats, i, (i + 1) % seats->mesh.size[FR_MESH_PP]);
-    double time_s =
-        fr_cluster_comm_s(&job->cluster, FR_OP_SEND_RECV, &pair, message_B, extrapolated);
-    if (gathered_B > 0)
-        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
-                                    gathered_B, extrapolated);
-    return time_s;
+    const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
+    return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, &pair, message_B, 1) +
+           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
+                            gathered_B, gathered_B > 0);
+}
+
+/* @p n messages an iteration from a rank of @p from to one of @p to. */
+static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B[FR_SENT_COUNT],
+                 double n) {
+    from->sent_B[FR_SENT_PP] += n * sent_B[FR_SENT_PP];
+    to->sent_B[FR_SENT_TP] += n * sent_B[FR_SENT_TP];
+}
+
+/* Messages both ways across the boundary above stage @p i; above the last stage those to the next
+ * chunk, of which there is one less. */
+static void price_messages(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
+                           struct fr_pipeline *p, uint32_t *extrapolated) {
+    double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0};
+    struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
+    bool last = i == p->args.stages - 1;
+    double m = p->args.micro_batches, n = m * (p->args.chunks - (last ? 1 : 0));
+    double small = p->scope == FR_SCOPE_NONE  ? 0
+                   : p->scope == FR_SCOPE_ALL ? n
+                                              : fmin(n, p->args.stages - 1 - i);
+    stage->message_s =
+        message_s(job, seats, i, stage->message_B, stage->gathered_B, whole_B, extrapolated);
+    if (p->scope != FR_SCOPE_NONE)
+        stage->small_message_s = message_s(job, seats, i, p->small_message_B, stage->gathered_B,
+                                           small_B, extrapolated);
+    send(stage, above, whole_B, n);
+    send(above, stage, whole_B, n - small);
+    send(above, stage, small_B, small);
 }
 
 /* Buckets are of equal size, at most plan->bucket_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
-/* One of @p parts equal parts of a stage's gradients: those of its branches (of all it has, where
- * there are none) over the data axis, those of its common layers over all ranks of the stage. */
-static double reduce_s(const struct fr_job *job, const struct fr_seats *seats,
-                       const struct fr_stage *stage, double parts, uint32_t *extrapolated) {
-    double time_s = 0;
-    if (stage->gradient_B > 0) {
-        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->axis[FR_MESH_DP],
-                                    stage->gradient_B / parts, extrapolated);
-    }
-    if (stage->common_B > 0) {
-        time_s += fr_cluster_comm_s(&job->cluster, FR_OP_ALL_REDUCE, &seats->common,
-                                    stage->common_B / parts, extrapolated);
-    }
-    return time_s;
+/* A stage's gradients in @p parts equal parts: of its branches (of all it has, where there are
+ * none) over the data axis, of experts over their copies, of common layers over all ranks of the
+ * stage. */
+static double reduce_s(const struct fr_ledger *ledger, const struct fr_seats *seats, fr_op op,
+                       const struct fr_stage *stage, double parts) {
+    return fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->axis[FR_MESH_DP],
+                            stage->gradient_B / parts, stage->gradient_B > 0 ? parts : 0) +
+           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->expert_copies,
+                            stage->expert_B / parts, stage->expert_B > 0 ? parts : 0) +
+           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->common, stage->common_B / parts,
+                            stage->common_B > 0 ? parts : 0);
 }
 
-/* What goes compressed travels after the codec has seen all of it, besides what goes whole. */
+/* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
+ * goes whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            const struct fr_seats *seats, struct fr_stage *stage,
                            uint32_t *extrapolated) {
-    double chunks = (double)plan->chunks;
-    double chunk_B = (stage->gradient_B + stage->common_B) / chunks, parts = 1;
+    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
+    double chunks = (double)plan->chunks, parts = 1;
+    double chunk_B = (stage->gradient_B + stage->expert_B + stage->common_B) / chunks;
     if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
+    if (plan->zero >= 2) return; /* in the passes (models/zero.h) */
     if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
         parts = chunks * stage->buckets;
     } else if (job->workload.n_layers) /* layers are all-reduced one by one */
         return;
-    double part_s = reduce_s(job, seats, stage, parts, extrapolated);
-    if (stage->buckets) stage->bucket_s = part_s;
-    if (stage->coded_B > 0)
-        stage->coded_s =
-            fr_cluster_comm_s(&job->cluster, plan->compression.codec->op,
-                              &seats->axis[FR_MESH_DP], stage->coded_B, extrapolated);
-    stage->gradient_s = parts * part_s + stage->coded_s;
-}
-
-static void divide(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, int32_t i, struct fr_stage *stage,
-                   uint32_t *extrapolated) {
-    const struct fr_zero_stage zero = {
-        .gradient_B = stage->gradient_B,
-        .parameter_B = stage->parameters_rank * fr_dtype_kept_B(job->workload.dtype),
-        .layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i)};
-    fr_zero_price(job, plan, &seats->axis[FR_MESH_DP], &zero, stage, extrapolated);
+    double whole_s = reduce_s(&ledger, seats, fr_zero_reduction(plan), stage, parts);
+    if (stage->buckets) stage->bucket_s = whole_s / parts;
+    stage->coded_s =
+        fr_ledger_comm_s(&ledger, FR_SENT_DP, plan->compression.codec->op,
+                         &seats->axis[FR_MESH_DP], stage->coded_B, stage->coded_B > 0);
+    stage->gradient_s = whole_s + stage->coded_s;
 }
 
 /* Durations of all stages on their seats. */
@@ -187,17 +216,15 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
             price_measured(&job->workload.stages, i, p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
-        if (transformer) divide(job, plan, seats, i, &p->stage[i], extrapolated);
+        if (transformer)
+            fr_zero_price(
+                job, plan, seats,
+                (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i),
+                &p->stage[i], extrapolated);
     }
     if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
-    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++) {
-        struct fr_stage *stage = &p->stage[i];
-        stage->message_s =
-            message_s(job, seats, i, stage->message_B, stage->gathered_B, extrapolated);
-        if (p->scope != FR_SCOPE_NONE)
-            stage->small_message_s =
-                message_s(job, seats, i, p->small_message_B, stage->gathered_B, extrapolated);
-    }
+    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
+        price_messages(job, seats, i, p, extrapolated);
 }
 
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,

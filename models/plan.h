@@ -153,9 +153,14 @@ static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {
     return plan->dp * (plan->cp > 1 ? plan->cp : 1);
 }
 
-/** Ranks that divide one expert, and how far apart those lie that share the experts. */
+/** Ranks that divide one expert. */
 static inline int64_t fr_plan_expert_tp(const struct fr_plan *plan) {
     return plan->etp > 0 ? plan->etp : plan->tp;
+}
+
+/** Ranks that hold the same experts: of the dp cp tp ranks of a stage ep etp hold different ones. */
+static inline int64_t fr_plan_expert_copies(const struct fr_plan *plan) {
+    return fr_plan_replicas(plan) * plan->tp / (plan->ep * fr_plan_expert_tp(plan));
 }
 
 /** How far apart two neighbours along an axis are, in ranks. */

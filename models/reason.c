@@ -98,8 +98,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         if (plan->method->stage)
             fr_text_addf(
                 text,
-                "sequence_parallel, cp and, with subgraph, zero are priced for method tensor, "
-                "not for %s",
+                "sequence_parallel, cp, experts and, with subgraph, zero are priced for method "
+                "tensor, not for %s",
                 plan->method->name);
         else
             fr_text_addf(text,
@@ -119,6 +119,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      fr_job_idle_key(job, plan), job->workload.kind->name,
                      job->workload.n_layers > 0 && plan->pp == 1 ? " without pipeline (pp = 1)"
                                                                  : "");
+        break;
+    case FR_REASON_OVERLAP:
+        fr_text_addf(text,
+                     "overlap would have no effect with zero 3, which gathers parameters and "
+                     "scatters gradients beside every pass anyway");
         break;
     case FR_REASON_RECOMPUTE:
         fr_text_addf(text, "recompute is priced for transformers only");

@@ -18,6 +18,7 @@
     X(FR_REASON_COMPRESSION, "compression_not_priced_here")                                    \
     X(FR_REASON_RECOMPUTE, "recompute_not_priced_here")                                        \
     X(FR_REASON_IDLE_KEY, "key_without_effect")                                                \
+    X(FR_REASON_OVERLAP, "overlap_without_effect")                                             \
     X(FR_REASON_LOSSY, "above_max_lossy")                                                      \
     X(FR_REASON_SIZE, "too_large_to_price")                                                    \
     X(FR_REASON_DTYPE, "dtype_not_described")                                                  \

@@ -206,9 +206,8 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
     fr_json_key(w, "bytes_per_rank");
     fr_json_begin_object(w);
-    fr_json_add_number(w, "dp", out->sent_dp_B);
-    fr_json_add_number(w, "pp", out->sent_pp_B);
-    fr_json_add_number(w, "tp", out->sent_tp_B);
+    for (int axis = 0; axis < FR_SENT_COUNT; axis++)
+        fr_json_add_number(w, fr_sent_names[axis], out->sent_B[axis]);
     fr_json_end_object(w);
     fr_json_key(w, "lossy");
     fr_json_begin_object(w);

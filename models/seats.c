@@ -157,6 +157,29 @@ static fr_status count_experts(const struct fr_seats *s, int64_t ep, struct fr_g
     return status;
 }
 
+/* Ranks that hold the same experts: of the x = t + tp r of a stage, t along tp and r along its
+ * replicas, every ep etp-th. */
+static fr_status count_copies(const struct fr_plan *plan, struct fr_seats *s,
+                              struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
+            up = fr_mesh_stride(mesh, FR_MESH_PP), across = fr_mesh_stride(mesh, FR_MESH_DP),
+            p = fr_plan_expert_copies(plan), apart = plan->ep * fr_plan_expert_tp(plan);
+    if (p <= 1) return FR_OK;
+    if (across == tp || mesh->size[FR_MESH_PP] == 1)
+        return count_all(s, p, apart, &s->expert_copies, err);
+    if (apart % tp == 0) return count_all(s, p, apart / tp * across, &s->expert_copies, err);
+    int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t group = i / p, x = group % apart + i % p * apart;
+        slot[i] = slot_of(s, group / apart * up + x % tp + x / tp * across);
+    }
+    fr_status status = listed(s, p, n / p, slot, &s->expert_copies, err);
+    free(slot);
+    return status;
+}
+
 /* Of replicas that all pay the same, those that may share a link with the first are enough. */
 static int64_t replicas_beside(const struct fr_seats *s) {
     int64_t far = 1, dp = s->mesh.size[FR_MESH_DP];
@@ -225,6 +248,7 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
                          err));
     FR_TRY(count_shares(plan, s, err));
+    if (t->experts > 0) FR_TRY(count_copies(plan, s, err));
     if (plan->pp > 1 && t->layers && t->tied)
         FR_TRY(count_ends(s, plan->compression.fused_embedding, err));
     if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));

@@ -27,6 +27,7 @@ struct fr_seats {
     struct fr_group cp,
         ep; /**< ranks that share a sequence, and the experts: neighbouring replicas,
                                  with whole experts on a rank also the tp ranks of them */
+    struct fr_group expert_copies; /**< ranks of a stage that hold the same experts */
     /** First and last stage, which hold a tied embedding: pairs of every replica and tp rank, or fused
      *  the 2 dp of every tp rank. */
     struct fr_group ends;

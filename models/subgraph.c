@@ -43,7 +43,7 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
     struct fr_plan one_way = *plan;
     one_way.tp = 1;
     fr_reasons reasons = fr_transformer_check(workload, &one_way);
-    if (plan->sequence_parallel || plan->cp > 1 || plan->zero > 0)
+    if (plan->sequence_parallel || plan->cp > 1 || plan->zero > 0 || t->experts > 0)
         reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (t->heads % plan->tp != 0 || t->kv_heads % plan->tp != 0 ||
         (plan->branches == FR_BRANCHES_LAYER && t->ffn % plan->tp != 0) ||

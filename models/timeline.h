@@ -74,6 +74,9 @@ struct fr_span {
     /** Its stretch there: less than the span where the path goes on from a part of a pass, by way
      *  of gradients that are reduced beside the rest. */
     double critical_from_s, critical_to_s;
+    /** Its last part, in which the rank is with others and computes nothing; before that, a part
+     *  in which ranks like it wait in the mean.  An asynchronous message has neither. */
+    double communicating_s, waiting_s;
 };
 
 /** Seconds of @p span as a step of the critical path: told once, from the rank that sends or,

@@ -278,9 +278,11 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
                        cross * (parts.attention + parts.cross_replicated);
     work->parameters_rank = layers * fr_transformer_layer_parameters_rank(t, tp) +
                             cross * (parts.attention / ranks + parts.cross_replicated);
-    if (t->experts) /* a rank holds its share of the experts */
-        work->parameters_rank -= layers * fr_experts_parameters(t) *
-                                 (1 / ranks - 1 / (double)(fr_plan_expert_tp(plan) * plan->ep));
+    if (t->experts) { /* a rank holds its share of the experts */
+        double all = layers * fr_experts_parameters(t);
+        work->expert_rank = all / (double)(fr_plan_expert_tp(plan) * plan->ep);
+        work->parameters_rank += work->expert_rank - all / ranks;
+    }
     add_layers(workload, plan, layers, cross, work);
     work->layers.n = layers;
     work->layers.n_gemms = work->n_gemms;

@@ -95,6 +95,7 @@ struct fr_stage_work {
     double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
     double parameters_rank; /**< on one rank */
     double embedding_rank;  /**< of them, the (shared) embedding matrix */
+    double expert_rank;     /**< of them, experts', of which there are fewer copies */
     struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
     int n_gemms;
     bool core[16];     /**< of them, attention's products over the scores */

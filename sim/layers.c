@@ -239,7 +239,7 @@ static void add_products(struct builder *b, const struct placed *layer, int whic
     static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
     for (int k = which; k < layer->work.n_gemms; k += 3) {
         const struct fr_gemm_work *product = &layer->work.gemm[k];
-        struct fr_class_price price = {0};
+        struct fr_class_price price = {.waiting = layer->work.idle_share};
         bool outside = false;
         price.part_s[FR_PRICE_ALWAYS] =
             product->count * fr_device_product_s(&b->job->cluster.device,
@@ -257,7 +257,7 @@ static void add_elementwise(struct builder *b, const struct placed *layer, bool 
         bytes = 1 - bytes;
         kernels = 1 - kernels;
     }
-    struct fr_class_price price = {0};
+    struct fr_class_price price = {.waiting = layer->work.idle_share};
     price.part_s[FR_PRICE_ALWAYS] =
         bytes * fr_cluster_elementwise_s(&b->job->cluster, b->job->workload.dtype,
                                          fr_layer_elementwise(&layer->work));
@@ -283,7 +283,7 @@ static void add_backward(struct builder *b, struct placed *layer, int32_t micro)
 
 static void add_update(struct builder *b, struct placed *layer) {
     const struct fr_workload *workload = &b->job->workload;
-    struct fr_class_price price = {0};
+    struct fr_class_price price = {.waiting = layer->work.idle_share};
     begin(b, layer, UPDATE);
     add_collectives(b, layer, FR_AXIS_DP, true, -1);
     add_collectives(b, layer, FR_AXIS_COMMON, true, -1);

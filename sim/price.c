@@ -3,13 +3,15 @@
 #include <math.h>
 
 _Static_assert(FR_WITH_LAUNCH == 1 << (FR_PRICE_LAUNCH - 1) &&
-                   FR_WITH_CODEC == 1 << (FR_PRICE_CODEC - 1),
+                   FR_WITH_EP == 1 << (FR_PRICE_EP - 1),
                "parts follow the bits");
 
 static void price_pass(const struct fr_pass *pass, double share, double *part_s) {
     part_s[FR_PRICE_ALWAYS] += share * pass->compute_s;
     part_s[FR_PRICE_LAUNCH] += share * pass->launch_s;
     part_s[FR_PRICE_TP] += share * pass->tp_s;
+    part_s[FR_PRICE_CP] += share * pass->cp_s;
+    part_s[FR_PRICE_EP] += share * pass->ep_s;
     part_s[FR_PRICE_GRADIENTS] += share * pass->dp_s;
 }
 
@@ -18,7 +20,9 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
     const struct fr_stage *stage = &p->stage[class->stage];
     double buckets = class->part ? fmax(1, stage->buckets) : 1,
            share = 1 / (p->args.chunks * buckets), *part_s = price->part_s;
-    *price = (struct fr_class_price){0};
+    bool pass = class->kind == FR_TASK_FORWARD || class->kind == FR_TASK_BACKWARD ||
+                class->kind == FR_TASK_WEIGHT;
+    *price = (struct fr_class_price){.waiting = pass ? stage->idle_share : 0};
     switch (class->kind) {
     case FR_TASK_FORWARD:
         price_pass(&stage->forward, share, part_s);
@@ -45,7 +49,9 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         part_s[FR_PRICE_GRADIENTS] = class->part ? stage->bucket_s : stage->gradient_s;
         part_s[FR_PRICE_CODEC] = stage->gradient_codec_s;
         price->size_B =
-            class->part ? stage->gradient_B * share : stage->gradient_B + stage->coded_B;
+            class->part
+                ? share * (stage->gradient_B + stage->expert_B + stage->common_B)
+                : stage->gradient_B + stage->expert_B + stage->common_B + stage->coded_B;
         break;
     case FR_TASK_COMPRESS:
         part_s[FR_PRICE_CODEC] = p->encode_s;
@@ -58,6 +64,7 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         break;
     case FR_TASK_OPTIMIZER:
         part_s[FR_PRICE_ALWAYS] = stage->optimizer_s;
+        part_s[FR_PRICE_GRADIENTS] = stage->gather_s;
         break;
     default:
         break;

@@ -19,22 +19,47 @@ bool fr_task_is_collective(fr_task_kind kind) {
 
 /* ---- use ------------------------------------------------------------------------------------ */
 
-/* One task's share of its rank's time; of gradients only the codec, the rest by their end. */
-static void add_task(const struct fr_task *task, fr_task_kind kind,
-                     const struct fr_class_price *price, double time_s, bool blocking,
+/* Between two pieces of work a rank communicates as long as its gradients are under way. */
+static void add_gap(struct fr_stage_use *use, double start_s, double end_s) {
+    use->gradient_exposed_s += fmax(0, fmin(start_s, use->stream_s) - use->free_s);
+    use->free_s = fmax(use->free_s, end_s);
+}
+
+/* A codec, then the collective, on the gradients' stream; both alone where nothing overlaps. */
+static void add_gradient(const struct fr_class_price *price, double start_s, double end_s,
+                         struct fr_stage_use *use) {
+    double codec_s = price->part_s[FR_PRICE_CODEC];
+    use->gradient_s += end_s - start_s - codec_s;
+    use->busy_s += codec_s;
+    if (codec_s > 0) add_gap(use, start_s, start_s + codec_s);
+    use->stream_s = fmax(use->stream_s, end_s);
+}
+
+static void add_work(const struct fr_class_price *price, double start_s, double end_s,
                      struct fr_stage_use *use) {
-    struct fr_stage_use *mine = &use[task->rank];
-    if (fr_task_is_message(kind)) {
-        if (!blocking) return;
-        mine->blocked_s += time_s;
-        use[task->peer].blocked_s += time_s;
-        return;
+    double busy_s = fr_price_busy_s(price);
+    add_gap(use, start_s, end_s);
+    use->comm_s += fr_price_comm_s(price);
+    use->busy_s += (1 - price->waiting) * busy_s;
+    use->waiting_s += price->waiting * busy_s;
+}
+
+static void add_task(const struct fr_task *task, fr_task_kind kind,
+                     const struct fr_class_price *price, double start_s, double end_s,
+                     bool blocking, struct fr_stage_use *use) {
+    struct fr_stage_use *mine = &use[task->rank],
+                        *other = task->peer >= 0 ? &use[task->peer] : NULL;
+    if (kind == FR_TASK_GRADIENT) {
+        add_gradient(price, start_s, end_s, mine);
+    } else if (!fr_task_is_message(kind)) {
+        add_work(price, start_s, end_s, mine);
+        if (kind == FR_TASK_EMBEDDING) add_work(price, start_s, end_s, other);
+    } else if (blocking) {
+        add_gap(mine, start_s, end_s);
+        add_gap(other, start_s, end_s);
+        mine->blocked_s += end_s - start_s;
+        other->blocked_s += end_s - start_s;
     }
-    double comm_s = price->part_s[FR_PRICE_TP] + price->part_s[FR_PRICE_EMBEDDING];
-    if (kind == FR_TASK_EMBEDDING) use[task->peer].comm_s += comm_s;
-    mine->comm_s += comm_s;
-    mine->busy_s += price->part_s[FR_PRICE_ALWAYS] + price->part_s[FR_PRICE_LAUNCH] +
-                    price->part_s[FR_PRICE_CODEC];
 }
 
 void fr_record_use(const struct fr_program *program, const struct fr_class_price *price,
@@ -43,19 +68,11 @@ void fr_record_use(const struct fr_program *program, const struct fr_class_price
     for (int32_t i = 0; i < program->n_ranks; i++) use[i] = (struct fr_stage_use){0};
     for (int64_t t = 0; t < program->n_tasks; t++) {
         const struct fr_task *task = &program->tasks[t];
-        fr_task_kind kind = program->classes[task->class_id].kind;
-        struct fr_stage_use *mine = &use[task->rank];
-        add_task(task, kind, &price[task->class_id], end_s[t] - start_s[t], blocking, use);
-        if (kind == FR_TASK_GRADIENT) {
-            double codec_s = price[task->class_id].part_s[FR_PRICE_CODEC];
-            mine->gradient_s += end_s[t] - start_s[t] - codec_s;
-            mine->gradient_end_s = fmax(mine->gradient_end_s, end_s[t] - codec_s);
-        } else if (!fr_task_is_message(kind) && !fr_task_is_collective(kind) &&
-                   kind != FR_TASK_OPTIMIZER)
-            mine->passes_end_s = fmax(mine->passes_end_s, end_s[t]);
+        add_task(task, program->classes[task->class_id].kind, &price[task->class_id],
+                 start_s[t], end_s[t], blocking, use);
     }
-    for (int32_t i = 0; i < program->n_ranks; i++) {
-        use[i].gradient_exposed_s = fmax(0, use[i].gradient_end_s - use[i].passes_end_s);
+    for (int32_t i = 0; i < program->n_ranks; i++) { /* gradients that nothing follows */
+        add_gap(&use[i], use[i].stream_s, use[i].stream_s);
         use[i].comm_s += use[i].gradient_exposed_s;
     }
 }
@@ -129,6 +146,15 @@ static bool same_pass(const struct fr_program *program, int64_t t) {
            task[-1].chunk == task->chunk;
 }
 
+/* How long a rank in this task communicates and computes nothing: a message holds up only those
+ * who block. */
+static double communicating_s(fr_task_kind kind, const struct fr_class_price *price,
+                              double time_s, bool blocking) {
+    if (fr_task_is_message(kind)) return blocking ? time_s : 0;
+    if (kind == FR_TASK_GRADIENT) return time_s - price->part_s[FR_PRICE_CODEC];
+    return fr_price_comm_s(price);
+}
+
 /* A task on the critical path makes its stretch of the span critical. */
 static void mark(struct fr_span *span, double start_s, double end_s) {
     double from_s = fmax(start_s, span->start_s), to_s = fmin(end_s, span->end_s);
@@ -138,10 +164,25 @@ static void mark(struct fr_span *span, double start_s, double end_s) {
     span->critical = true;
 }
 
+/* The first @p first_s of @p rest as a span of its own, which computes, communicates and waits in
+ * the same proportions. @return it */
+static struct fr_span split(struct fr_span *rest, double first_s) {
+    struct fr_span first = *rest;
+    double share = first_s / (rest->end_s - rest->start_s);
+    first.kind = FR_TASK_RECOMPUTE;
+    first.end_s = rest->start_s += first_s;
+    rest->communicating_s -= first.communicating_s *= share;
+    rest->waiting_s -= first.waiting_s *= share;
+    return first;
+}
+
 /* Parts of one pass are one span, after what it repeats if that is a span of its own. */
-static void extend(struct fr_timeline *timeline, double start_s, double end_s, bool critical) {
+static void extend(struct fr_timeline *timeline, const struct fr_class_price *price,
+                   double start_s, double end_s, bool critical) {
     struct fr_span *span = &timeline->spans[timeline->count - 1];
     span->end_s = end_s;
+    span->communicating_s += fr_price_comm_s(price);
+    span->waiting_s += price->waiting * fr_price_busy_s(price);
     if (!critical) return;
     mark(span, start_s, end_s);
     if (timeline->count > 1 && span[-1].kind == FR_TASK_RECOMPUTE)
@@ -150,7 +191,7 @@ static void extend(struct fr_timeline *timeline, double start_s, double end_s, b
 
 fr_status fr_record_timeline(const struct fr_program *program,
                              const struct fr_class_price *price, const double *start_s,
-                             const double *end_s, double makespan_s,
+                             const double *end_s, double makespan_s, bool blocking,
                              struct fr_timeline *timeline, struct fr_error *err) {
     bool *critical = fr_calloc((size_t)program->n_tasks + 1, sizeof *critical);
     timeline->spans = fr_malloc((size_t)program->n_tasks * 4 + 1, sizeof *timeline->spans);
@@ -165,25 +206,28 @@ fr_status fr_record_timeline(const struct fr_program *program,
         fr_task_kind kind = program->classes[task->class_id].kind;
         bool collective = fr_task_is_collective(kind);
         if (same_pass(program, t)) {
-            extend(timeline, start_s[t], end_s[t], critical[t]);
+            extend(timeline, &price[task->class_id], start_s[t], end_s[t], critical[t]);
             continue;
         }
-        struct fr_span span = {.start_s = start_s[t],
-                               .end_s = end_s[t],
-                               .size_B = price[task->class_id].size_B,
-                               .rank = task->rank,
-                               .micro = task->micro,
-                               .chunk = task->chunk,
-                               .peer = task->peer,
-                               .message = fr_task_is_message(kind) ? message : -1,
-                               .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
-                               .kind = (uint8_t)kind};
+        struct fr_span span = {
+            .start_s = start_s[t],
+            .end_s = end_s[t],
+            .size_B = price[task->class_id].size_B,
+            .rank = task->rank,
+            .micro = task->micro,
+            .chunk = task->chunk,
+            .peer = task->peer,
+            .message = fr_task_is_message(kind) ? message : -1,
+            .communicating_s =
+                communicating_s(kind, &price[task->class_id], end_s[t] - start_s[t], blocking),
+            .waiting_s =
+                price[task->class_id].waiting * fr_price_busy_s(&price[task->class_id]),
+            .stream = collective ? FR_STREAM_COLLECTIVE : FR_STREAM_COMPUTE,
+            .kind = (uint8_t)kind};
         double again_s = price[task->class_id].again_s;
-        if (again_s > 0) { /* the pass begins with what it repeats */
+        if (again_s > 0) { /* the pass begins with what it repeats; in parts, all at once */
             struct fr_span *again = &timeline->spans[timeline->count++];
-            *again = span;
-            again->kind = FR_TASK_RECOMPUTE;
-            again->end_s = span.start_s += again_s; /* of a pass in parts, all at once */
+            *again = split(&span, again_s);
             if (critical[t]) mark(again, start_s[t], end_s[t]);
         }
         if (critical[t]) mark(&span, start_s[t], end_s[t]);

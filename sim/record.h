@@ -8,11 +8,12 @@
 /** How a rank of a stage spends an iteration; what is left is idle. */
 struct fr_stage_use {
     double busy_s;     /**< computing, launching, compressing, updating */
-    double comm_s;     /**< in collectives that nothing hides: tp, gradients, the embedding's */
+    double comm_s;     /**< in collectives that nothing hides, of its passes and on their own */
     double blocked_s;  /**< in blocking messages */
     double gradient_s; /**< all-reducing gradients, hidden or not */
-    double gradient_exposed_s;
-    double passes_end_s, gradient_end_s;
+    double gradient_exposed_s; /**< of them, while it does nothing else */
+    double waiting_s; /**< of idle_s, in the mean of its ranks, for others that compute */
+    double free_s, stream_s; /**< end of its work so far, and of its gradients' */
     double idle_s, energy_J; /**< of one rank; energy NaN where the power is not known */
     double state_B;          /**< memory but for activations; 0 where that is not known */
     double activation_B;     /**< of one pass of one chunk, from its forward pass on ... */
@@ -28,7 +29,7 @@ bool fr_task_is_collective(fr_task_kind kind);
  *  @return FR_OK or FR_ERR_NOMEM; free with fr_timeline_free, also on error. */
 fr_status fr_record_timeline(const struct fr_program *program,
                              const struct fr_class_price *price, const double *start_s,
-                             const double *end_s, double makespan_s,
+                             const double *end_s, double makespan_s, bool blocking,
                              struct fr_timeline *timeline, struct fr_error *err);
 
 /** Add up what each rank did: use[n_ranks]. */

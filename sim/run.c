@@ -26,7 +26,7 @@ struct timed { /* what a run with some things switched off needs */
 };
 
 /* Runs of one simulation at most: everything, each part switched off in turn, everything again. */
-enum { RUNS = 8 };
+enum { RUNS = 10 };
 
 static fr_status run_with(const void *context, int with, struct fr_pipeline_times *times,
                           struct fr_error *err) {
@@ -48,7 +48,8 @@ static double waiting_W(const struct timed *t, const struct fr_power *power) {
 
 /* Mean power of each class's work above that of waiting: what is communicated draws its own. */
 static void power_classes(struct timed *t, const struct fr_power *power) {
-    const int comm = FR_WITH_TP | FR_WITH_GRADIENTS | FR_WITH_EMBEDDING;
+    const int comm =
+        FR_WITH_TP | FR_WITH_CP | FR_WITH_EP | FR_WITH_GRADIENTS | FR_WITH_EMBEDDING;
     int32_t n = t->program->n_classes;
     fr_price_with(t->price, n, FR_WITH_ALL & ~comm, t->class_W);
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
@@ -136,11 +137,9 @@ static void add_energy(const struct fr_job *job, const struct timed *t,
     int64_t replicas = s->outcome.ranks / s->n_stages;
     for (int32_t i = 0; i < s->n_stages; i++) {
         struct fr_stage_use *use = &s->stages[i];
-        if (t->serial) use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s);
+        if (t->serial)
+            use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s - use->waiting_s);
         use->busy_s += fixed_s;
-        /* In the mean of its ranks, some of which wait while others compute for them (cSub). */
-        use->busy_s -=
-            t->pipeline ? t->pipeline->stage[i].idle_share * use->busy_s : s->outcome.waiting_s;
         use->idle_s = fmax(0, s->outcome.time_s - use->busy_s - use->comm_s - use->blocked_s);
         use->energy_J = power->known
                             ? power->busy_W * use->busy_s + power->idle_W * use->idle_s +
@@ -164,14 +163,16 @@ static void take_energy(const struct fr_job *job, const struct timed *t,
 }
 
 /* What the memory of each stage's rank is made of. */
-static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
-                       struct fr_stage_use *use) {
+static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
+                       const struct fr_pipeline *p, struct fr_stage_use *use) {
     const struct fr_workload *w = &job->workload;
-    double each_B =
-        fr_dtype_size_B(w->dtype) + fr_dtype_size_B(w->gradient_dtype) + w->optimizer_state_B;
+    double grown = 1 + job->cluster.device.memory_margin; /* by what the allocator loses */
     for (int32_t i = 0; i < p->args.stages && !isnan(p->stage[0].parameters); i++) {
-        use[i].state_B = p->stage[i].parameters_rank * each_B + fr_pipeline_buffers_B(p, i);
-        use[i].activation_B = p->stage[i].activation_B / p->args.chunks;
+        double part_B[FR_MEMORY_COUNT] = {0};
+        fr_pipeline_state_B(w, plan, &p->stage[i], part_B);
+        use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
+                         part_B[FR_MEMORY_OPTIMIZER] + grown * fr_pipeline_buffers_B(p, i);
+        use[i].activation_B = grown * p->stage[i].activation_B / p->args.chunks;
         use[i].frees = p->splits_backward ? FR_TASK_WEIGHT : FR_TASK_BACKWARD;
     }
 }
@@ -191,7 +192,7 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     take_energy(job, t, &s->outcome);
     if (!options || !options->timeline) return FR_OK;
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
-                              &s->timeline, err));
+                              t->blocking, &s->timeline, err));
     if (t->serial) s->timeline.n_stages = 1;
     return FR_OK;
 }
@@ -225,7 +226,7 @@ static fr_status simulate_pipeline(const struct fr_job *job, const struct fr_pla
     }
     if (status == FR_OK) status = fr_pipeline_outcome(job, &p, run_with, &t, out, err);
     if (status == FR_OK) status = keep(job, &t, options, s, err);
-    if (status == FR_OK) add_memory(job, &p, s->stages);
+    if (status == FR_OK) add_memory(job, plan, &p, s->stages);
     timed_close(&t);
     free(price);
     fr_program_free(&program);

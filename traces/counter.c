@@ -42,24 +42,54 @@ static void list_power(struct fr_steps *steps, const struct fr_trace_options *o,
     load->listed_W = watts;
 }
 
-static void walk_power(struct fr_order *order, const struct fr_trace_options *o,
-                       struct load *loads, struct fr_steps *steps) {
-    const struct fr_timeline *t = order->timeline;
-    struct fr_edge edge;
+/* A change of what a rank is doing. */
+struct change {
+    int64_t at_ns;
+    int32_t rank, computing, communicating;
+};
+
+static int change_by_time(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+/* A span computes, then waits, then communicates; a message computes nothing. */
+static int64_t add_changes(const struct fr_span *span, struct change *change) {
+    bool message = span->stream == FR_STREAM_SEND || span->stream == FR_STREAM_RECV;
+    double alone_s = span->end_s - span->communicating_s;
+    int64_t start_ns = fr_trace_ns(span->start_s), end_ns = fr_trace_ns(span->end_s),
+            alone_ns = fr_trace_ns(alone_s),
+            computed_ns = fr_trace_ns(alone_s - span->waiting_s);
+    int64_t n = 0;
+    if (alone_ns > end_ns) alone_ns = end_ns;
+    if (alone_ns < start_ns) alone_ns = start_ns;
+    if (!message && computed_ns > start_ns) {
+        change[n++] = (struct change){start_ns, span->rank, 1, 0};
+        change[n++] = (struct change){computed_ns, span->rank, -1, 0};
+    }
+    if (end_ns > alone_ns) {
+        change[n++] = (struct change){alone_ns, span->rank, 0, 1};
+        change[n++] = (struct change){end_ns, span->rank, 0, -1};
+    }
+    return n;
+}
+
+static void walk_power(const struct fr_timeline *t, const struct fr_trace_options *o,
+                       struct change *changes, struct load *loads, struct fr_steps *steps) {
+    int64_t n = 0;
+    for (int64_t i = 0; i < t->count; i++) n += add_changes(&t->spans[i], changes + n);
+    fr_sort_items(changes, (size_t)n, sizeof *changes, change_by_time);
     for (int32_t r = 0; r < t->n_ranks; r++) {
         loads[r] =
             (struct load){.listed_W = (double)NAN, .before_W = (double)NAN, .listed = -1};
         list_power(steps, o, &loads[r], r, 0);
     }
-    while (fr_order_next(order, &edge)) {
-        const struct fr_span *span = &t->spans[edge.span];
-        struct load *load = &loads[span->rank];
-        if (edge.begins && fr_trace_ns(span->end_s) <= edge.at_ns) continue;
-        *(span->stream == FR_STREAM_COMPUTE ? &load->computing : &load->communicating) +=
-            edge.begins ? 1 : -1;
-        list_power(steps, o, load, span->rank, edge.at_ns);
+    for (int64_t i = 0; i < n; i++) {
+        struct load *load = &loads[changes[i].rank];
+        load->computing += changes[i].computing;
+        load->communicating += changes[i].communicating;
+        list_power(steps, o, load, changes[i].rank, changes[i].at_ns);
     }
-    order->begun = order->ended = 0;
 }
 
 static void add_memory(const struct fr_trace_options *o, int32_t n_ranks,
@@ -97,18 +127,20 @@ fr_status fr_steps_make(struct fr_order *order, const struct fr_trace_options *o
     bool power = o->busy_W > 0 && o->idle_W >= 0;
     size_t most = 1, n_ranks = (size_t)t->n_ranks;
     *steps = (struct fr_steps){0};
-    if (power) most += n_ranks + 2 * (size_t)t->count;
+    if (power) most += n_ranks + 4 * (size_t)t->count;
     for (size_t r = 0; o->memory_B && r < n_ranks; r++) most += (size_t)o->memory_B[r].n;
     if (most == 1) return FR_OK;
     struct load *loads = fr_malloc(n_ranks + 1, sizeof *loads);
+    struct change *changes = fr_malloc(4 * (size_t)t->count + 1, sizeof *changes);
     steps->items = fr_malloc(most, sizeof *steps->items);
-    bool made = loads && steps->items;
+    bool made = loads && changes && steps->items;
     if (made) {
-        if (power) walk_power(order, o, loads, steps);
+        if (power) walk_power(t, o, changes, loads, steps);
         add_memory(o, t->n_ranks, steps);
         fr_sort_items(steps->items, (size_t)steps->count, sizeof *steps->items, by_time);
         drop_void(steps);
     }
     free(loads);
+    free(changes);
     return made ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }

@@ -1,9 +1,10 @@
 /** @file
  *  Power and memory of every rank over time, as the steps a counter takes.
  *
- *      P(t) = busy           while a compute span runs,
- *             communicating  while only others do,
- *             idle           otherwise
+ *      P(t) = busy           while a span computes,
+ *             communicating  while one communicates that its rank waits for (fr_span),
+ *             idle           otherwise: also while others compute for it, and while an
+ *                            asynchronous message is under way
  *
  *  A step is listed only where the value changes, and once at an instant.
  */
@@ -28,7 +29,7 @@ struct fr_steps {
     int64_t count;
 };
 
-/** Make the steps of what @p o knows; walks @p order and rewinds it.  Free items, also on
+/** Make the steps of what @p o knows; of the timeline of @p order.  Free items, also on
  *  error.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_steps_make(struct fr_order *order, const struct fr_trace_options *o,
                         struct fr_steps *steps, struct fr_error *err);

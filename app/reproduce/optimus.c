@@ -62,8 +62,7 @@ static struct fr_outcome outcome_of(const struct setting *s, enum step step,
     if (status != FR_OK) out.time_s = NAN;
     if (last) *last = 0;
     for (int32_t i = 1; last && i < simulation.n_stages; i++)
-        if (simulation.stages[i].gradient_end_s > simulation.stages[*last].gradient_end_s)
-            *last = i;
+        if (simulation.stages[i].stream_s > simulation.stages[*last].stream_s) *last = i;
     fr_simulation_free(&simulation);
     return out;
 }

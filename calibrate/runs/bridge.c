@@ -60,7 +60,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.dtype", "%s", dtype);
     fr_run_row_set(out, "model.gradient_dtype", "bf16");
     fr_run_row_set(out, "plan.zero", sharded > 0 ? "3" : "1");
-    fr_run_row_set(out, "plan.overlap", "gradient");
+    if (sharded <= 0) fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "system"));

@@ -25,7 +25,6 @@ static fr_run_skip degrees(const struct fr_run_source *in, bool sharded,
     int64_t tp = 1, chunks = 1;
     if (sharded) {
         fr_run_row_set(out, "plan.zero", "3");
-        fr_run_row_set(out, "plan.overlap", "gradient");
         return FR_RUN_USABLE;
     }
     if (!fr_run_integer(in, "tp", &tp) || !fr_run_copy(in, "pp", out, "plan.pp"))

@@ -21,7 +21,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.dtype", eight ? "fp8" : "bf16");
     fr_run_row_set(out, "plan.attention", "flash");
     fr_run_row_set(out, "plan.zero", sharded ? "3" : divided ? "1" : "0");
-    if (fr_run_mentions(fr_run_cell(in, "overlap_grad_reduce"), "true"))
+    if (!sharded && fr_run_mentions(fr_run_cell(in, "overlap_grad_reduce"), "true"))
         fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");

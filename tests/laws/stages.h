@@ -36,6 +36,22 @@ static inline bool law_stages_accepted(const struct law_model *c) {
            c->plan.method->check_stage(&c->job.workload, &c->plan) == 0;
 }
 
+/** What one rank sends over tp for a micro-batch of a stage. */
+static inline double law_stage_sent_B(const struct fr_stage_work *w, int64_t tp) {
+    const struct fr_tp_work *parts[] = {&w->forward_tp, &w->backward_tp, &w->again_tp};
+    double times = 0, sent_B = 0;
+    for (int k = 0; k < 3; k++)
+        times += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
+                 parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
+                 parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
+    for (int k = 0; k < w->n_gemms; k++)
+        times += w->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
+    for (int k = 0; k < w->n_exchanges; k++)
+        sent_B += w->exchange[k].count * w->exchange[k].size_B *
+                  fr_op_bus_factor(w->exchange[k].op, tp);
+    return times * w->tp_B + sent_B;
+}
+
 /** Of all stages: flop of one rank of each added up, where some wait only those that work. */
 static inline struct law_stages law_stages_sum(const struct law_model *c) {
     struct law_stages s = {0};
@@ -49,7 +65,7 @@ static inline struct law_stages law_stages_sum(const struct law_model *c) {
         s.moved_B += w.forward_B;
         s.kept_B += w.activation_B;
         s.kernels += w.kernels;
-        s.exchanged_B += fr_pass_sent_over_tp_B(&w, c->plan.tp);
+        s.exchanged_B += law_stage_sent_B(&w, c->plan.tp);
         s.parameters += w.parameters;
         s.parameters_rank += w.parameters_rank;
         s.rank_max = fmax(s.rank_max, w.parameters_rank);

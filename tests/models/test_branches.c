@@ -59,7 +59,7 @@ static void one_way_is_the_grid_of_one_row(void **state) {
     fr_cost(&job, &job.plan, &b);
     FR_NEAR(b.part_s[FR_PART_COMPUTE], a.part_s[FR_PART_COMPUTE], 1e-12);
     FR_NEAR(b.part_s[FR_PART_LAUNCH], a.part_s[FR_PART_LAUNCH], 1e-12);
-    FR_NEAR(b.sent_dp_B, a.sent_dp_B, 1e-12);
+    FR_NEAR(b.sent_B[FR_SENT_DP], a.sent_B[FR_SENT_DP], 1e-12);
     FR_NEAR(b.parameters, a.parameters, 1e-12);
     fr_job_free(&job);
 }
@@ -77,10 +77,10 @@ static void traffic_by_hand(void **state) {
     job.plan.dp = 4;
     fr_cost(&job, &job.plan, &out);
     double slices = 8. / 4 * (1536 + 512) * 64, copies = 8. * 2 * 512 * 64;
-    FR_NEAR(out.sent_tp_B, 6 * 4 * 2 * 0.75 * (slices + copies), 1e-12);
+    FR_NEAR(out.sent_B[FR_SENT_TP], 6 * 4 * 2 * 0.75 * (slices + copies), 1e-12);
     job.plan.gather_all = true; /* four times the bytes, of the slices alone */
     fr_cost(&job, &job.plan, &gathered);
-    FR_NEAR(gathered.sent_tp_B, 6 * 4 * 2 * 0.75 * (4 * slices + copies), 1e-12);
+    FR_NEAR(gathered.sent_B[FR_SENT_TP], 6 * 4 * 2 * 0.75 * (4 * slices + copies), 1e-12);
     /* Branches launch a quarter of their kernels, and two more for each joint and way. */
     double one = 12 * (1 + 8 + 8 + 1 + 4 + 4) / 2.,
            four = 12 * (1 + 2 + 2 + 1 + 1 + 1) / 2. + 16;

@@ -74,8 +74,8 @@ static void grid_ends(void **state) {
     FR_NEAR(model.part_s[FR_PART_TP_COMM], 3 * (8 * alpha * 3 + b * 7.0 / 8 * beta * d), 1e-12);
     assert_true(model.part_s[FR_PART_DP_COMM] == 0);
     /* Bytes a rank sends: the bandwidth term without beta. */
-    FR_NEAR(data.sent_dp_B, 2 * 63.0 / 64 * 4 * w, 1e-12);
-    FR_NEAR(model.sent_tp_B, 3 * b * 7.0 / 8 * 4 * d, 1e-12);
+    FR_NEAR(data.sent_B[FR_SENT_DP], 2 * 63.0 / 64 * 4 * w, 1e-12);
+    FR_NEAR(model.sent_B[FR_SENT_TP], 3 * b * 7.0 / 8 * 4 * d, 1e-12);
 }
 
 static void best_grid_of_512(void **state) {
@@ -120,7 +120,7 @@ static void micro_batches(void **state) {
                                    "micro_batch=64", "cluster.device.launch=1us");
     FR_NEAR(four.part_s[FR_PART_LAUNCH], 4 * one.part_s[FR_PART_LAUNCH], 1e-12);
     FR_NEAR(four.part_s[FR_PART_DP_COMM], one.part_s[FR_PART_DP_COMM], 1e-15);
-    FR_NEAR(four.sent_tp_B, one.sent_tp_B, 1e-12);
+    FR_NEAR(four.sent_B[FR_SENT_TP], one.sent_B[FR_SENT_TP], 1e-12);
     assert_true(four.part_s[FR_PART_COMPUTE] >
                 one.part_s[FR_PART_COMPUTE]); /* smaller products are slower */
     assert_true(four.memory_B[FR_MEMORY_ACTIVATIONS] < one.memory_B[FR_MEMORY_ACTIVATIONS]);
@@ -207,7 +207,7 @@ static void what_does_not_divide_costs_the_fullest(void **state) {
         FR_NEAR(a.part_s[FR_PART_DP_COMM], b.part_s[FR_PART_DP_COMM], 1e-12);
         FR_NEAR(b.part_s[FR_PART_TP_COMM] - a.part_s[FR_PART_TP_COMM], less_s, 1e-6);
         FR_NEAR(a.memory_B[FR_MEMORY_PARAMETERS], b.memory_B[FR_MEMORY_PARAMETERS], 1e-12);
-        FR_NEAR(a.sent_dp_B, b.sent_dp_B, 1e-12);
+        FR_NEAR(a.sent_B[FR_SENT_DP], b.sent_B[FR_SENT_DP], 1e-12);
     }
 }
 

@@ -178,10 +178,9 @@ static void zero_divides_memory(void **state) {
 /* Collectives that a pass hides take their share from it: in proportion, and as long as they last
  * where it is all of it, so that nothing is won by overlapping. */
 static void interference_takes_its_share(void **state) {
-    const char *sets[][10] = {
-        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0", NULL},
-        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0.1", NULL},
-        {SHARDED, "zero=3", "overlap=gradient", "cluster.device.interference=0.2", NULL}};
+    const char *sets[][10] = {{SHARDED, "zero=3", "cluster.device.interference=0", NULL},
+                              {SHARDED, "zero=3", "cluster.device.interference=0.1", NULL},
+                              {SHARDED, "zero=3", "cluster.device.interference=0.2", NULL}};
     const struct fr_device all = {.interference = 1}, none = {0};
     double time_s[3];
     (void)state;
@@ -197,10 +196,10 @@ static void interference_takes_its_share(void **state) {
 /* With a free network zero 3 is as fast as zero 1; on a real one it is never faster. */
 static void sharding_costs_only_communication(void **state) {
     const char *one[] = {SHARDED, "zero=1", "overlap=gradient", NULL};
-    const char *three[] = {SHARDED, "zero=3", "overlap=gradient", NULL};
+    const char *three[] = {SHARDED, "zero=3", NULL};
 #define FREE "cluster.levels.0.latency=0 s", "cluster.levels.0.bandwidth=1e9 GB/s"
     const char *free_one[] = {SHARDED, "zero=1", "overlap=gradient", FREE, NULL};
-    const char *free_three[] = {SHARDED, "zero=3", "overlap=gradient", FREE, NULL};
+    const char *free_three[] = {SHARDED, "zero=3", FREE, NULL};
     (void)state;
     near(predict_s(free_three), predict_s(free_one), 1e-6);
     assert_true(predict_s(three) >= predict_s(one) * (1 - 1e-12));
@@ -274,7 +273,8 @@ static void whole_experts_over_tp(void **state) {
     near(a.parameters_rank_max, b.parameters_rank_max, 1e-12);
     near(a.part_s[FR_PART_COMPUTE], b.part_s[FR_PART_COMPUTE], 0.05);
     assert_true(predict_s(beside) < b.time_s);
-    assert_true(b.sent_tp_B < 0.6 * a.sent_tp_B); /* the attention's half, and the ends */
+    assert_true(b.sent_B[FR_SENT_TP] <
+                0.6 * a.sent_B[FR_SENT_TP]); /* the attention's half, and the ends */
     outcome_of(unknown, &refused);
     assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
 }

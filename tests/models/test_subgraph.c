@@ -33,7 +33,7 @@ static void one_way_is_data_parallelism(void **state) {
             FR_NEAR(b.time_s, a.time_s, 1e-12);
             FR_NEAR(b.energy_J, a.energy_J, 1e-12);
             FR_NEAR(b.memory_peak_B, a.memory_peak_B, 1e-12);
-            FR_NEAR(b.sent_dp_B, a.sent_dp_B, 1e-12);
+            FR_NEAR(b.sent_B[FR_SENT_DP], a.sent_B[FR_SENT_DP], 1e-12);
             FR_NEAR(b.parameters, a.parameters, 1e-12);
         }
 }
@@ -158,12 +158,12 @@ static void gradients_by_hand(void **state) {
     struct fr_outcome a = priced("transformer-base", all);
     FR_NEAR(a.parameters, whole, 1e-12);
     FR_NEAR(a.parameters_rank_max, common + branch, 1e-12);
-    FR_NEAR(a.sent_dp_B, 4 * (branch * 2 * (2 - 1) / 2 + common * 2 * (8 - 1) / 8), 1e-12);
+    FR_NEAR(a.sent_B[FR_SENT_DP], 4 * (branch * 2 * (2 - 1) / 2 + common * 2 * (8 - 1) / 8), 1e-12);
     double mlp = 12 * (2 * 512. * 2048 + 2048) / 4;
     struct fr_outcome b = priced("transformer-base", sub);
     double fullest = whole - 3 * (branch + mlp);
     FR_NEAR(b.parameters_rank_max, fullest, 1e-12);
-    FR_NEAR(b.sent_dp_B, 4 * fullest * 2 * (2 - 1) / 2, 1e-12);
+    FR_NEAR(b.sent_B[FR_SENT_DP], 4 * fullest * 2 * (2 - 1) / 2, 1e-12);
 }
 
 static void refuses(void **state) {

@@ -45,8 +45,8 @@ static void same(const struct fr_outcome *got, const struct fr_outcome *want) {
     FR_NEAR(got->energy_J, want->energy_J, 1e-9);
     FR_NEAR(got->memory_peak_B, want->memory_peak_B, 1e-12);
     FR_NEAR(got->parameters, want->parameters, 1e-12);
-    FR_NEAR(got->sent_tp_B + 1, want->sent_tp_B + 1, 1e-9);
-    FR_NEAR(got->sent_dp_B + 1, want->sent_dp_B + 1, 1e-9);
+    FR_NEAR(got->sent_B[FR_SENT_TP] + 1, want->sent_B[FR_SENT_TP] + 1, 1e-9);
+    FR_NEAR(got->sent_B[FR_SENT_DP] + 1, want->sent_B[FR_SENT_DP] + 1, 1e-9);
     for (int i = 0; i < FR_PART_COUNT; i++)
         FR_TRUE(fabs(got->part_s[i] - want->part_s[i]) <= 1e-9 * want->time_s,
                 "part %s: %g, %g", fr_part_names[i], got->part_s[i], want->part_s[i]);

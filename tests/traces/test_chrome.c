@@ -136,8 +136,10 @@ static double watts_at(const struct fr_timeline *t, const struct fr_trace_option
         if (s->rank != rank || llround(s->start_s * 1e9) > at_ns ||
             llround(s->end_s * 1e9) <= at_ns)
             continue;
-        if (s->stream == FR_STREAM_COMPUTE) return o->busy_W;
-        watts = o->communicating_W;
+        double alone_s = s->end_s - s->communicating_s;
+        bool message = s->stream == FR_STREAM_SEND || s->stream == FR_STREAM_RECV;
+        if (!message && llround((alone_s - s->waiting_s) * 1e9) > at_ns) return o->busy_W;
+        if (llround(alone_s * 1e9) <= at_ns) watts = o->communicating_W;
     }
     return watts;
 }
@@ -190,9 +192,10 @@ static void by_hand(void **state) {
     (void)state;
     has(&text, "\"otherData\": {\"model\": \"gpt\"}");
     has(&text, "\"args\":{\"name\":\"rank 1 (stage 1)\"}");
-    has(&text, "{\"ph\":\"X\",\"name\":\"F 0\",\"cat\":\"forward\",\"ts\":0.000,"
-               "\"dur\":1000.000,\"pid\":0,\"tid\":1,\"args\":{\"micro_batch\":0,\"stage\":0,"
-               "\"chunk\":0,\"size_B\":0,\"peer\":null,\"critical\":true}}");
+    has(&text,
+        "{\"ph\":\"X\",\"name\":\"F 0\",\"cat\":\"forward\",\"ts\":0.000,"
+        "\"dur\":1000.000,\"pid\":0,\"tid\":1,\"args\":{\"micro_batch\":0,\"stage\":0,"
+        "\"chunk\":0,\"size_B\":0,\"peer\":null,\"critical\":true,\"communicating_s\":0}}");
     has(&text, "\"name\":\"send B 0\"");
     has(&text, "\"name\":\"all-reduce\",\"cat\":\"gradient_all_reduce\",\"ts\":6500.000");
     has(&text, "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"message\",\"cat\":\"message\",\"id\":1,"

@@ -70,10 +70,12 @@ static void csv_by_hand(void **state) {
     struct fr_text out = written(&fr_format_csv, &hand, &plain);
     (void)state;
     const char *wanted =
-        "rank,stage,stream,task,micro_batch,chunk,start_s,end_s,size_B,peer,critical\r\n"
-        "0,0,compute,forward,0,0,0,0.001,0,,1\r\n";
+        "rank,stage,stream,task,micro_batch,chunk,start_s,end_s,size_B,peer,critical,"
+        "communicating_s\r\n"
+        "0,0,compute,forward,0,0,0,0.001,0,,1,0\r\n";
     assert_int_equal(strncmp(out.data, wanted, strlen(wanted)), 0);
-    assert_non_null(strstr(out.data, "\r\n1,1,send,backward_message,0,0,0.004,0.0045,64,0,1"));
+    assert_non_null(
+        strstr(out.data, "\r\n1,1,send,backward_message,0,0,0.004,0.0045,64,0,1,0"));
     assert_non_null(strstr(out.data, "0,0,collective,gradient_all_reduce,,0,0.0065,0.007,"));
     fr_text_free(&out);
 }
@@ -95,10 +97,11 @@ static void csv_has_a_row_a_span_and_exact_times(void **state) {
         for (; *row; row = strstr(row, "\r\n") + 2, n++) {
             int commas = 0;
             for (const char *c = row; *c != '\r'; c++) commas += *c == ',';
-            assert_int_equal(commas, 10);
+            assert_int_equal(commas, 11);
             FR_NEAR(field(row, 6), spans[n].start_s, 0);
             FR_NEAR(field(row, 7), spans[n].end_s, 0);
             FR_NEAR(field(row, 8), spans[n].size_B, 0);
+            FR_NEAR(field(row, 11), spans[n].communicating_s, 0);
         }
         assert_int_equal(n, t.count);
         fr_text_free(&out);

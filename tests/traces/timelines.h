@@ -13,17 +13,21 @@ enum { RANDOM_SPANS_MAX = 1200 };
 /* Two stages, one micro-batch there and back; the first message takes no time, and its receive
  * stands before its send. */
 static struct fr_span hand_spans[] = {
-    {0, 1e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0},
-    {1e-3, 1e-3, 64, 1, 0, 0, 0, 0, FR_STREAM_RECV, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0},
-    {1e-3, 1e-3, 64, 0, 0, 0, 1, 0, FR_STREAM_SEND, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0},
-    {1e-3, 2e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0},
-    {2e-3, 4e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0},
-    {4e-3, 4.5e-3, 64, 1, 0, 0, 0, 1, FR_STREAM_SEND, 0, FR_TASK_BACKWARD_MESSAGE, true, 0, 0},
-    {4.1e-3, 4.5e-3, 64, 0, 0, 0, 1, 1, FR_STREAM_RECV, 0, FR_TASK_BACKWARD_MESSAGE, true, 0,
+    {0, 1e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0, 0, 0},
+    {1e-3, 1e-3, 64, 1, 0, 0, 0, 0, FR_STREAM_RECV, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0, 0,
      0},
-    {4.5e-3, 6.5e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0},
+    {1e-3, 1e-3, 64, 0, 0, 0, 1, 0, FR_STREAM_SEND, 0, FR_TASK_FORWARD_MESSAGE, true, 0, 0, 0,
+     0},
+    {1e-3, 2e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_FORWARD, true, 0, 0, 0, 0},
+    {2e-3, 4e-3, 0, 1, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0, 0, 0},
+    {4e-3, 4.5e-3, 64, 1, 0, 0, 0, 1, FR_STREAM_SEND, 0, FR_TASK_BACKWARD_MESSAGE, true, 0, 0,
+     0, 0},
+    {4.1e-3, 4.5e-3, 64, 0, 0, 0, 1, 1, FR_STREAM_RECV, 0, FR_TASK_BACKWARD_MESSAGE, true, 0, 0,
+     0, 0},
+    {4.5e-3, 6.5e-3, 0, 0, 0, 0, -1, -1, FR_STREAM_COMPUTE, 0, FR_TASK_BACKWARD, true, 0, 0, 0,
+     0},
     {6.5e-3, 7e-3, 1e6, 0, -1, 0, -1, -1, FR_STREAM_COLLECTIVE, 0, FR_TASK_GRADIENT, false, 0,
-     0},
+     0, 0.5e-3, 0},
 };
 static const struct fr_timeline hand = {2, 2, hand_spans,
                                         sizeof hand_spans / sizeof *hand_spans, 7e-3};
@@ -75,6 +79,9 @@ static inline struct fr_timeline random_timeline(uint64_t seed, struct fr_span *
         double *its_s = &free_s[to][FR_STREAM_RECV][its_lane];
         span.start_s = fmax(*mine_s, message ? *its_s : 0) + some_s(&seed);
         span.end_s = *mine_s = span.start_s + some_s(&seed);
+        if (span.stream != FR_STREAM_COMPUTE || i % 3 == 0)
+            span.communicating_s = (span.end_s - span.start_s) * below(&seed, 5) / 4;
+        if (i % 7 == 0) span.waiting_s = (span.end_s - span.start_s - span.communicating_s) / 3;
         spans[t.count++] = span;
         t.makespan_s = fmax(t.makespan_s, span.end_s);
         if (!message) continue;

@@ -91,21 +91,23 @@ static const char *number_or_null(int32_t number, char out[16]) {
 
 static void add_slice(const struct fr_timeline *t, const struct fr_span *span,
                       struct fr_text *out) {
-    char line[LINE_MAX_B], micro[16], peer[16], size[32];
+    char line[LINE_MAX_B], micro[16], peer[16], size[32], with_others[32];
     bool message = tasks[span->kind].message, numbered = span->micro >= 0;
     int64_t start_ns = fr_trace_ns(span->start_s), dur_ns = fr_trace_ns(span->end_s) - start_ns;
     number_or_null(span->micro, micro);
     snprintf(line, sizeof line,
              "{\"ph\":\"X\",\"name\":\"%s%s%s%s%s\",\"cat\":\"%s\",\"ts\":" US ",\"dur\":" US
              ",\"pid\":%" PRId32 ",\"tid\":%d,\"args\":{\"micro_batch\":%s,\"stage\":%" PRId32
-             ",\"chunk\":%" PRId32 ",\"size_B\":%s,\"peer\":%s,\"critical\":%s}}",
+             ",\"chunk\":%" PRId32
+             ",\"size_B\":%s,\"peer\":%s,\"critical\":%s,\"communicating_s\":%s}}",
              message ? fr_stream_names[span->stream] : "", message ? " " : "",
              tasks[span->kind].name, numbered ? " " : "", numbered ? micro : "",
              fr_task_names[span->kind], US_OF(start_ns), US_OF(dur_ns), span->rank,
              thread_of(span->stream, span->lane), numbered ? micro : "null",
              stage_of(t, span->rank), span->chunk,
              fr_number_write(span->size_B, size, sizeof size), number_or_null(span->peer, peer),
-             span->critical ? "true" : "false");
+             span->critical ? "true" : "false",
+             fr_number_write(span->communicating_s, with_others, sizeof with_others));
     add_event(out, line);
 }
 

@@ -14,16 +14,17 @@ static const char *number_or_empty(int32_t number, char out[16]) {
 
 static void add_span(const struct fr_timeline *t, const struct fr_span *span,
                      struct fr_text *out) {
-    char line[320], micro[16], peer[16], start[32], end[32], size[32];
-    int length = snprintf(line, sizeof line,
-                          "%" PRId32 ",%" PRId32 ",%s,%s,%s,%" PRId32 ",%s,%s,%s,%s,%d\r\n",
-                          span->rank, t->n_stages > 0 ? span->rank % t->n_stages : span->rank,
-                          fr_stream_names[span->stream], fr_task_names[span->kind],
-                          number_or_empty(span->micro, micro), span->chunk,
-                          fr_number_write(span->start_s, start, sizeof start),
-                          fr_number_write(span->end_s, end, sizeof end),
-                          fr_number_write(span->size_B, size, sizeof size),
-                          number_or_empty(span->peer, peer), span->critical);
+    char line[320], micro[16], peer[16], start[32], end[32], size[32], with_others[32];
+    int length = snprintf(
+        line, sizeof line, "%" PRId32 ",%" PRId32 ",%s,%s,%s,%" PRId32 ",%s,%s,%s,%s,%d,%s\r\n",
+        span->rank, t->n_stages > 0 ? span->rank % t->n_stages : span->rank,
+        fr_stream_names[span->stream], fr_task_names[span->kind],
+        number_or_empty(span->micro, micro), span->chunk,
+        fr_number_write(span->start_s, start, sizeof start),
+        fr_number_write(span->end_s, end, sizeof end),
+        fr_number_write(span->size_B, size, sizeof size), number_or_empty(span->peer, peer),
+        span->critical,
+        fr_number_write(span->communicating_s, with_others, sizeof with_others));
     fr_text_add(out, line, (size_t)length);
 }
 
@@ -31,7 +32,7 @@ static fr_status write(const struct fr_timeline *timeline, const struct fr_trace
                        struct fr_text *out, struct fr_error *err) {
     (void)o; /* the form has no place for notes */
     fr_text_addf(out, "rank,stage,stream,task,micro_batch,chunk,start_s,end_s,size_B,peer,"
-                      "critical\r\n");
+                      "critical,communicating_s\r\n");
     for (int64_t i = 0; i < timeline->count; i++) add_span(timeline, &timeline->spans[i], out);
     return out->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
 }

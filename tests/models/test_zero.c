@@ -1,0 +1,510 @@
+/* What replicas and copies of experts divide, send and hold, by hand; zero beside ep, cp, overlap
+ * and recompute. */
+#include <math.h>
+
+#include "models/cost.h"
+#include "models/experts.h"
+#include "models/seats.h"
+#include "models/zero.h"
+#include "tests/job.h"
+
+#define MIXTRAL                                                                                \
+    "model.dtype=bf16", "attention=flash", "micro_batch=1", "cluster.device.memory=1e6 GB"
+/* Its numbers: 32 layers, h 4096, 32 heads of 128, 8 key-value heads, 8 experts of 14336, two of
+ * them a token, 4096 tokens, 32000 words. */
+enum { L = 32, H = 4096, KV = 1024, E = 8, F = 14336, S = 4096, V = 32000 };
+static const double experts = (double)L * E * 3 * H * F;
+static const double attention = (double)L * (2.0 * H * H + 2.0 * H * KV);
+static const double routers = (double)L * H * E, norms = (2.0 * L + 1) * H, words = 2.0 * V * H;
+
+static void priced(const char *cluster, const char *model, const char *const *sets,
+                   struct fr_job *job, struct fr_pipeline *p) {
+    uint32_t extrapolated = 0;
+    fr_test_job(cluster, model, sets, job);
+    fr_reasons reasons = fr_pipeline_check(job, &job->plan);
+    if (reasons) fail_msg("%s %s...: refused, reasons %#x", sets[4], sets[5], reasons);
+    assert_int_equal(fr_pipeline_make(job, &job->plan, p, &extrapolated, NULL), FR_OK);
+}
+
+static void done(struct fr_job *job, struct fr_pipeline *p) {
+    fr_pipeline_free(p);
+    fr_job_free(job);
+}
+
+static struct fr_outcome outcome(const char *cluster, const char *model,
+                                 const char *const *sets) {
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job(cluster, model, sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    fr_job_free(&job);
+    return out;
+}
+
+/* ---- copies ----------------------------------------------------------------------------------- */
+
+static const struct mesh {
+    int dp, cp, pp, tp, ep, etp; /* etp 0: tp */
+} meshes[] = {{8, 1, 1, 1, 8, 0}, {8, 1, 1, 1, 2, 0}, {4, 2, 1, 1, 8, 0}, {2, 2, 2, 2, 4, 0},
+              {4, 1, 4, 2, 2, 0}, {2, 1, 1, 4, 8, 1}, {4, 1, 2, 4, 2, 1}, {1, 4, 2, 2, 1, 0},
+              {6, 1, 1, 2, 2, 0}, {1, 1, 1, 4, 4, 1}, {3, 2, 1, 1, 1, 0}, {1, 1, 2, 2, 1, 0}};
+
+static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_COUNT]) {
+    char text[8][64];
+    const char *sets[] = {MIXTRAL, text[0], text[1], text[2], text[3],
+                          text[4], text[5], text[6], text[7], NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    snprintf(text[0], 64, "dp=%d", mesh->dp), snprintf(text[1], 64, "cp=%d", mesh->cp);
+    snprintf(text[2], 64, "pp=%d", mesh->pp), snprintf(text[3], 64, "tp=%d", mesh->tp);
+    snprintf(text[4], 64, "ep=%d", mesh->ep), snprintf(text[5], 64, "zero=%d", zero);
+    snprintf(text[6], 64, "global_batch=%d", mesh->dp);
+    snprintf(text[7], 64, mesh->etp ? "etp=%d" : "chunks=1", mesh->etp);
+    if (mesh->etp) sets[3] = "sequence_parallel=true";
+    priced("dgx-h100", "mixtral-8x7b", sets, &job, &p);
+    for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B[k] = 0;
+    for (int i = 0; i < mesh->pp; i++) {
+        double part_B[FR_MEMORY_COUNT] = {0};
+        fr_pipeline_state_B(&job.workload, &job.plan, &p.stage[i], part_B);
+        for (int k = 0; k < FR_MEMORY_COUNT; k++)
+            sum_B[k] += mesh->dp * mesh->cp * mesh->tp * part_B[k];
+    }
+    done(&job, &p);
+}
+
+/* Summed over all ranks it is the model's, norms on each of tp ranks; undivided, once a copy. */
+static void state_is_the_models(void **state) {
+    static const int divided_by[] = {FR_MEMORY_OPTIMIZER, FR_MEMORY_GRADIENTS,
+                                     FR_MEMORY_PARAMETERS};
+    static const double each_B[] = {12, 4, 2};
+    (void)state;
+    for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++)
+        for (int zero = 0; zero <= 3; zero++) {
+            const struct mesh *m = &meshes[i];
+            double sum_B[FR_MEMORY_COUNT],
+                D = m->dp * m->cp, copies = D * m->tp / m->ep / (m->etp ? m->etp : m->tp);
+            double padded = 2.0 * H * 128 * m->tp * ceil(V / (128.0 * m->tp));
+            double rest = attention + routers + padded + m->tp * norms;
+            state_of(m, zero, sum_B);
+            for (int k = 0; k < 3; k++) {
+                bool whole = k >= zero;
+                double wanted_B =
+                    each_B[k] * (rest * (whole ? D : 1) + experts * (whole ? copies : 1));
+                if (fabs(sum_B[divided_by[k]] - wanted_B) > 1e-9 * wanted_B)
+                    fail_msg("mesh %d, zero %d, %s: %.10g B over all ranks, not %.10g", (int)i,
+                             zero, fr_memory_names[divided_by[k]], sum_B[divided_by[k]],
+                             wanted_B);
+            }
+        }
+}
+
+static void mixtral_by_hand(void **state) {
+    (void)state;
+#define EIGHT MIXTRAL, "dp=8", "ep=8", "global_batch=8"
+    const char *sets[] = {EIGHT, "zero=1", NULL};
+    struct fr_outcome out = outcome("dgx-h100", "mixtral-8x7b", sets);
+    FR_NEAR(out.memory_B[FR_MEMORY_OPTIMIZER],
+            12 * (experts + attention + routers + words + norms) / 8, 1e-12);
+    const char *three[] = {
+        "model.dtype=bf16", "attention=flash", "micro_batch=1",  "dp=8", "ep=8",
+        "global_batch=8",   "zero=3",          "recompute=full", NULL};
+    out = outcome("dgx-h100", "mixtral-8x7b", three);
+    assert_true(out.reasons == FR_BECAUSE(FR_REASON_MEMORY));
+}
+
+/* ---- groups ----------------------------------------------------------------------------------- */
+
+static void same_group(const struct fr_group *got, const struct fr_group *wanted) {
+    if (wanted->n_ranks == 1 && got->n_ranks == 0) return; /* nothing is shared */
+    assert_int_equal(got->n_ranks, wanted->n_ranks);
+    assert_int_equal(got->ranks_per_node, wanted->ranks_per_node);
+    assert_int_equal(got->level, wanted->level);
+    FR_NEAR(got->outer.s_per_B, wanted->outer.s_per_B, 1e-12);
+    FR_NEAR(got->ring.s_per_B, wanted->ring.s_per_B, 1e-12);
+}
+
+/* Ranks of the ring, of the experts and of an expert's copies, and how far they lie apart. */
+static const struct {
+    const char *sets[8];
+    int64_t ring[2], experts[2], copies[2];
+} groups[] = {
+    {{"dp=8", "ep=4"}, {1, 1}, {4, 1}, {2, 4}},
+    {{"dp=4", "cp=2", "ep=4"}, {2, 1}, {4, 1}, {2, 4}},
+    {{"dp=4", "cp=2", "tp=2", "ep=2"}, {2, 2}, {2, 2}, {4, 4}},
+    {{"dp=4", "pp=2", "tp=2", "ep=2"}, {1, 1}, {2, 4}, {2, 8}},
+    {{"dp=4", "pp=2", "tp=2", "ep=2", "rank_order=tp-dp-pp"}, {1, 1}, {2, 2}, {2, 4}},
+    {{"dp=4", "tp=4", "ep=8", "etp=1", "sequence_parallel=true"}, {1, 1}, {8, 1}, {2, 8}},
+    {{"dp=4", "pp=2", "tp=4", "ep=8", "etp=1", "sequence_parallel=true", "rank_order=tp-dp-pp"},
+     {1, 1},
+     {8, 1},
+     {2, 8}},
+    {{"dp=2", "pp=2", "tp=4", "ep=4", "etp=1", "sequence_parallel=true"},
+     {1, 1},
+     {4, 1},
+     {2, 8}},
+};
+
+static void groups_by_hand(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        struct fr_job job;
+        struct fr_seats s;
+        fr_test_job("dgx-h100", "mixtral-8x7b", groups[i].sets, &job);
+        assert_int_equal(fr_seats_make(&job, &job.plan, &s, NULL), FR_OK);
+        const struct fr_levels *levels = &job.cluster.levels;
+        struct fr_group ring = fr_group_make(levels, groups[i].ring[0], groups[i].ring[1]),
+                        shared =
+                            fr_group_make(levels, groups[i].experts[0], groups[i].experts[1]),
+                        copies =
+                            fr_group_make(levels, groups[i].copies[0], groups[i].copies[1]);
+        same_group(&s.cp, &ring);
+        same_group(&s.ep, &shared);
+        same_group(&s.expert_copies, &copies);
+        fr_seats_free(&s);
+        fr_job_free(&job);
+    }
+}
+
+/* Copies that lie unevenly: x = 0, 2, 4, 6 of tp 4 x dp 2 with pp 2 between are ranks 0, 2, 8 and
+ * 10, two in each of two nodes.  A placement that is the identity changes nothing. */
+static void uneven_copies(void **state) {
+    const char *sets[] = {"dp=2", "pp=2", "tp=4", "ep=2", "etp=1", "sequence_parallel=true",
+                          NULL};
+    struct fr_job job;
+    struct fr_seats s;
+    (void)state;
+    fr_test_job("dgx-h100", "mixtral-8x7b", sets, &job);
+    assert_int_equal(fr_seats_make(&job, &job.plan, &s, NULL), FR_OK);
+    assert_int_equal(s.expert_copies.n_ranks, 4);
+    assert_int_equal(s.expert_copies.ranks_per_node, 2);
+    assert_int_equal(s.expert_copies.level, 1);
+    assert_int_equal(s.ep.ranks_per_node, 2);
+    assert_int_equal(s.ep.level, 0);
+    fr_seats_free(&s);
+    fr_job_free(&job);
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------- */
+
+/* 8 ranks, 8 micro-batches, gradients of 4 B and parameters of 2: 2fG, f(G + W), f(8G + W),
+ * 8f(2W + G); recomputation gathers nothing again, since what it needs is still there. */
+static void llama_by_hand(void **state) {
+    const double n = 8030261248, G = 4 * n, W = 2 * n, f = 7 / 8.0;
+    const double wanted_B[] = {2 * f * G, f * (G + W), f * (8 * G + W), 8 * f * (2 * W + G)};
+    const double printed_B[] = {56.2e9, 42.2e9, 238.9e9, 449.7e9};
+    (void)state;
+    for (int zero = 0; zero <= 3; zero++) {
+        char text[2][32];
+        const char *sets[] = {
+            "dp=8", "global_batch=64", "micro_batch=1", "model.dtype=bf16", text[0], text[1],
+            NULL};
+        snprintf(text[0], sizeof text[0], "zero=%d", zero);
+        for (int full = 0; full < 2; full++) {
+            snprintf(text[1], sizeof text[1], "recompute=%s", full ? "full" : "none");
+            struct fr_outcome out = outcome("dgx-h100", "llama-3-8b", sets);
+            FR_NEAR(out.sent_B[FR_SENT_DP], wanted_B[zero], 1e-9);
+            FR_NEAR(out.sent_B[FR_SENT_DP], printed_B[zero], 1e-2);
+            assert_true(out.sent_B[FR_SENT_TP] + out.sent_B[FR_SENT_PP] <= 0);
+        }
+    }
+}
+
+/* Two copies of four experts' shards beside eight of the rest: each over its own. */
+static void experts_by_hand(void **state) {
+    const double rest = attention + routers + words + norms, shard = experts / 4;
+    const double f = 7 / 8.0, half = 1 / 2.0;
+    const double wanted_B[] = {4 * 2 * (f * rest + half * shard), 6 * (f * rest + half * shard),
+                               (4 * 4 + 2) * (f * rest + half * shard),
+                               4 * 8 * (f * rest + half * shard)};
+    (void)state;
+    for (int zero = 0; zero <= 3; zero++) {
+        char text[32];
+        const char *sets[] = {MIXTRAL, "dp=8", "ep=4", "global_batch=32", text, NULL};
+        snprintf(text, sizeof text, "zero=%d", zero);
+        struct fr_outcome out = outcome("dgx-h100", "mixtral-8x7b", sets);
+        FR_NEAR(out.sent_B[FR_SENT_DP], wanted_B[zero], 1e-9);
+    }
+}
+
+/* cp 2, ep 4, four micro-batches a replica: of T = 2048 tokens on a rank, two rows each, to the
+ * experts and back, forward and backward; and keys and values of 4096 tokens round the ring, there
+ * again with their gradients backward.  Recomputed all forward traffic goes once more. */
+static void tokens_and_keys_by_hand(void **state) {
+    const double rows_B = 2 * 2048 * (double)H * 2, keys_B = 2 * KV * (double)S * 2;
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        const char *sets[] = {
+            MIXTRAL, "dp=2",           "cp=2",
+            "ep=4",  "global_batch=8", full ? "recompute=full" : "recompute=none",
+            NULL};
+        struct fr_outcome out = outcome("dgx-h100", "mixtral-8x7b", sets);
+        FR_NEAR(out.sent_B[FR_SENT_EP], 4 * L * (full ? 6 : 4) * 3 / 4.0 * rows_B, 1e-12);
+        FR_NEAR(out.sent_B[FR_SENT_CP], 4 * L * (full ? 4 : 3) / 2.0 * keys_B, 1e-12);
+        assert_true(out.sent_B[FR_SENT_TP] <= 0);
+        FR_NEAR(out.sent_B[FR_SENT_DP],
+                2 * 4 * (3 / 4.0 * (attention + routers + words + norms)), 1e-9);
+    }
+}
+
+/* Messages: 2 pp stages of gpt-2.5b (54 layers, 1920 wide, 1024 tokens), tp 2, micro-batches of 4,
+ * 16 of them.  Each stage sends one half activation a micro-batch; its peer gathers it; and the
+ * tied embedding goes once between the ends. */
+static void messages_by_hand(void **state) {
+    const char *sets[] = {
+        "pp=2", "tp=2", "micro_batch=4", "global_batch=64", "model.dtype=fp16", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    (void)state;
+    priced("a100-hdr", "gpt-2.5b", sets, &job, &p);
+    const struct fr_transformer *t = &job.workload.transformer;
+    double whole_B = 4.0 * (double)t->sequence * (double)t->hidden * 2;
+    double passes = (double)t->layers / 2 * 4 + 1; /* an all-reduce each; one at either end */
+    double rank_B = (double)fr_transformer_padded_vocabulary(t, 2) * (double)t->hidden / 2 * 2;
+    for (int i = 0; i < 2; i++) {
+        FR_NEAR(p.stage[i].sent_B[FR_SENT_PP], 16 * whole_B / 2, 1e-12);
+        FR_NEAR(p.stage[i].sent_B[FR_SENT_TP], 16 * (passes * whole_B + whole_B / 2), 1e-12);
+        FR_NEAR(p.stage[i].sent_B[FR_SENT_EMBEDDING],
+                rank_B * fr_dtype_size_B(job.workload.gradient_dtype) / 2, 1e-12);
+        assert_true(p.stage[i].sent_B[FR_SENT_DP] <= 0);
+    }
+    done(&job, &p);
+}
+
+/* With two chunks the upper stage sends on all but the last one's activations too. */
+static void chunks_by_hand(void **state) {
+    const char *sets[] = {
+        "pp=2", "micro_batch=4", "global_batch=64", "schedule=interleaved", "chunks=2", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    (void)state;
+    priced("a100-hdr", "gpt-2.5b", sets, &job, &p);
+    for (int i = 0; i < 2; i++)
+        FR_NEAR(p.stage[i].sent_B[FR_SENT_PP], 16 * 3 * p.message_B, 1e-12);
+    done(&job, &p);
+}
+
+/* ---- times ------------------------------------------------------------------------------------- */
+
+static double comm_s(const struct fr_job *job, fr_op op, int64_t n, int64_t apart,
+                     double size_B) {
+    struct fr_group group = fr_group_make(&job->cluster.levels, n, apart);
+    uint32_t extrapolated = 0;
+    return fr_cluster_comm_s(&job->cluster, op, &group, size_B, &extrapolated);
+}
+
+#define RATES "cluster.device.interference=0.25", "cluster.levels.0.latency=1 ms"
+
+/* dp 8 x ep 4 without and with zero 1: gradients of experts over two ranks 4 apart, others over 8;
+ * then the parameters; and what is updated is a half and an eighth. */
+static void zero_1_by_hand(void **state) {
+    const char *none[] = {MIXTRAL, RATES, "dp=8", "ep=4", "global_batch=8", NULL};
+    const char *one[] = {MIXTRAL, RATES, "dp=8", "ep=4", "global_batch=8", "zero=1", NULL};
+    const double rest = attention + routers + words + norms, shard = experts / 4;
+    struct fr_job job, other;
+    struct fr_pipeline p, q;
+    (void)state;
+    priced("dgx-h100", "mixtral-8x7b", none, &job, &p);
+    priced("dgx-h100", "mixtral-8x7b", one, &other, &q);
+    FR_NEAR(p.stage[0].gradient_s,
+            comm_s(&job, FR_OP_ALL_REDUCE, 8, 1, 4 * rest) +
+                comm_s(&job, FR_OP_ALL_REDUCE, 2, 4, 4 * shard),
+            1e-12);
+    FR_NEAR(q.stage[0].gradient_s,
+            comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * rest) +
+                comm_s(&job, FR_OP_REDUCE_SCATTER, 2, 4, 4 * shard),
+            1e-12);
+    FR_NEAR(q.stage[0].gather_s,
+            comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * rest) +
+                comm_s(&job, FR_OP_ALL_GATHER, 2, 4, 2 * shard),
+            1e-12);
+    FR_NEAR(q.stage[0].optimizer_s,
+            p.stage[0].optimizer_s * (rest / 8 + shard / 2) / (rest + shard), 1e-12);
+    assert_true(p.stage[0].gather_s <= 0 && q.stage[0].backward.dp_s <= 0);
+    /* Closed form: they follow the passes one after the other. */
+    struct fr_pipeline_times with = {0}, without = {0};
+    assert_int_equal(fr_pipeline_run(&q, FR_WITH_ALL, &with, NULL), FR_OK);
+    assert_int_equal(fr_pipeline_run(&q, FR_WITH_ALL & ~FR_WITH_GRADIENTS, &without, NULL),
+                     FR_OK);
+    FR_NEAR(with.makespan_s - without.makespan_s, q.stage[0].gradient_s + q.stage[0].gather_s,
+            1e-9);
+    done(&job, &p);
+    done(&other, &q);
+}
+
+/* Layer by layer beside the passes, of which it takes a quarter of its time; the first layer's
+ * gather and the last one's scatter show. */
+static void zero_2_and_3_by_hand(void **state) {
+    (void)state;
+    for (int zero = 2; zero <= 3; zero++) {
+        const char *sets[] = {"model.dtype=bf16",
+                              RATES,
+                              "attention=flash",
+                              "dp=4",
+                              "cp=2",
+                              "global_batch=8",
+                              "micro_batch=1",
+                              zero == 2 ? "zero=2" : "zero=3",
+                              "cluster.device.memory=1e6 GB",
+                              NULL};
+        const double n = 8030261248, layers = 32;
+        struct fr_job job;
+        struct fr_pipeline p;
+        priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+        const struct fr_stage *s = &p.stage[0];
+        double gather_s = layers * comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n / layers),
+               scatter_s = layers * comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * n / layers);
+        double back_s = zero == 3 ? gather_s + scatter_s : scatter_s;
+        double ahead_s = s->forward.compute_s + s->forward.launch_s + s->forward.cp_s,
+               passed_s = s->backward.compute_s + s->backward.launch_s + s->backward.cp_s;
+        double all_s[] = {gather_s, back_s}, pass_s[] = {ahead_s, passed_s}, shows_s[2];
+        for (int k = 0; k < 2; k++)
+            shows_s[k] = fmax(0, all_s[k] - pass_s[k]) + fmin(all_s[k], pass_s[k]) / 4 +
+                         all_s[k] / layers;
+        FR_NEAR(s->backward.dp_s, shows_s[1], 1e-12);
+        FR_NEAR(s->forward.dp_s + 1, (zero == 3 ? shows_s[0] : 0) + 1, 1e-12);
+        FR_NEAR(s->gather_s + 1,
+                (zero == 3 ? 0 : comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n)) + 1, 1e-12);
+        assert_true(s->gradient_s <= 0 && s->buckets == 0);
+        /* Two layers are whole at a time. */
+        FR_NEAR(fr_pipeline_buffers_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
+                1e-12);
+        done(&job, &p);
+    }
+}
+
+/* Overlapped, zero 1 scatters in buckets and gathers beside the forward pass; zero 3 leaves nothing
+ * to overlap and is told so. */
+static void zero_and_overlap(void **state) {
+    const char *sets[] = {"model.dtype=bf16", RATES,           "dp=8",
+                          "global_batch=8",   "micro_batch=1", "zero=1",
+                          "overlap=gradient", "bucket=1 GiB",  NULL};
+    const char *three[] = {"dp=8",   "global_batch=8",   "micro_batch=1",
+                           "zero=3", "overlap=gradient", NULL};
+    const double n = 8030261248;
+    struct fr_job job;
+    struct fr_pipeline p;
+    (void)state;
+    priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+    const struct fr_stage *s = &p.stage[0];
+    assert_int_equal(s->buckets, 30); /* 29.9 GiB */
+    FR_NEAR(s->bucket_s, comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * n / 30), 1e-12);
+    double gather_s = 32 * comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n / 32);
+    assert_true(gather_s < s->forward.compute_s);
+    FR_NEAR(s->gather_s, gather_s / 4, 1e-12);
+    done(&job, &p);
+    struct fr_outcome out = outcome("dgx-h100", "llama-3-8b", three);
+    assert_true(out.reasons == FR_BECAUSE(FR_REASON_OVERLAP));
+}
+
+/* To the experts and back: two all-to-alls a layer, forward and backward; a ring of keys and values
+ * that fused attention hides as far as it lasts. */
+static void experts_and_ring_by_hand(void **state) {
+    const char *sets[] = {MIXTRAL,          RATES, "dp=2", "cp=2", "ep=4", "global_batch=2",
+                          "recompute=full", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    (void)state;
+    priced("dgx-h100", "mixtral-8x7b", sets, &job, &p);
+    const struct fr_stage *s = &p.stage[0];
+    double there_s = comm_s(&job, FR_OP_ALL_TO_ALL, 4, 1, 2 * 2048 * (double)H * 2);
+    FR_NEAR(s->forward.ep_s, 2 * L * there_s, 1e-12);
+    FR_NEAR(s->backward.ep_s, 4 * L * there_s, 1e-12);
+    /* Half of 2048 queries by 4096 keys, two products: 4 * 32 * 128 * 2048 * 4096 / 2 a layer. */
+    const struct fr_device *d = &job.cluster.device;
+    double core_s = L * 4.0 * 32 * 128 * 2048 * 4096 / 2 /
+                    (d->attention.flash * d->gemm[FR_BF16].peak_flop_per_s);
+    double keys_B = 2 * KV * (double)S * 2;
+    double gather_s = L * comm_s(&job, FR_OP_ALL_GATHER, 2, 1, keys_B),
+           scatter_s = L * comm_s(&job, FR_OP_REDUCE_SCATTER, 2, 1, keys_B);
+    double back_s = core_s * 2.5 / d->attention.backward + core_s,
+           all_s = 2 * gather_s + scatter_s;
+    FR_NEAR(s->forward.cp_s, fmax(0, gather_s - core_s) + fmin(gather_s, core_s) / 4, 1e-9);
+    FR_NEAR(s->backward.cp_s, fmax(0, all_s - back_s) + fmin(all_s, back_s) / 4, 1e-9);
+    done(&job, &p);
+}
+
+/* A distributed optimiser sends what an all-reduce does, or less: it costs no more, but for a few
+ * messages' latencies, on any number of nodes. */
+static void a_distributed_optimiser_costs_no_more(void **state) {
+    static const char *const clusters[] = {"dgx-a100", "a100-hdr",    "a100-opa",
+                                           "dgx-h100", "dgx-b200",    "dgx-b300",
+                                           "lassen",   "gb200-nvl72", "gb300-nvl72"};
+    (void)state;
+    for (size_t c = 0; c < sizeof clusters / sizeof *clusters; c++)
+        for (int dp = 2; dp <= 128; dp *= 4) {
+            char text[2][32];
+            const char *sets[] = {
+                "model.dtype=fp16", "micro_batch=1", text[0], text[1], "tp=2", "zero=0", NULL};
+            snprintf(text[0], 32, "dp=%d", dp), snprintf(text[1], 32, "global_batch=%d", dp);
+            struct fr_outcome none = outcome(clusters[c], "gpt-8.3b", sets);
+            sets[5] = "zero=1";
+            struct fr_outcome one = outcome(clusters[c], "gpt-8.3b", sets);
+            if (one.time_s > none.time_s + 1e-3)
+                fail_msg("%s, dp %d: %g s with zero 1, %g without", clusters[c], dp, one.time_s,
+                         none.time_s);
+        }
+}
+
+/* ---- experts ----------------------------------------------------------------------------------- */
+
+static void loads_and_rows(void **state) {
+    struct fr_workload w = {
+        .dtype = FR_BF16,
+        .transformer = {.hidden = 10, .expert_ffn = 7, .experts = 4, .experts_per_token = 3}};
+    struct fr_transformer *t = &w.transformer;
+    struct fr_plan plan = fr_plan_default();
+    (void)state;
+    FR_NEAR(fr_experts_parameters(t), 4 * 2 * 10 * 7, 0);
+    t->gated = true;
+    FR_NEAR(fr_experts_parameters(t), 4 * 3 * 10 * 7, 0);
+    FR_NEAR(fr_experts_load(t), 1, 0);
+    t->imbalance = 2.5;
+    FR_NEAR(fr_experts_load(t), 2.5, 0);
+    t->capacity = 1.5;
+    FR_NEAR(fr_experts_load(t), 1.5, 0);
+    t->imbalance = 1.25;
+    FR_NEAR(fr_experts_load(t), 1.25, 0);
+    t->imbalance = 0.5; /* less than the mean is not the fullest */
+    FR_NEAR(fr_experts_load(t), 1, 0);
+    t->imbalance = 1.25;
+    FR_NEAR(fr_experts_rows(1), 128, 0);
+    FR_NEAR(fr_experts_rows(128), 128, 0);
+    FR_NEAR(fr_experts_rows(128.5), 256, 0);
+    plan.tp = 4;
+    FR_NEAR(fr_experts_sent_B(&w, &plan, 100), 100 * 3 * 10 * 2 * 1.25, 1e-15);
+    plan.sequence_parallel = true;
+    FR_NEAR(fr_experts_sent_B(&w, &plan, 100), 25 * 3 * 10 * 2 * 1.25, 1e-15);
+}
+
+/* Methods whose MLP is not Megatron's have no experts. */
+static void other_methods_refuse_experts(void **state) {
+    const char *phantom[] = {"method=phantom", "tp=2", "ghost=8", "global_batch=8", NULL};
+    const char *subgraph[] = {"method=subgraph", "tp=2", "global_batch=8", NULL};
+    (void)state;
+    assert_true(outcome("dgx-h100", "mixtral-8x7b", phantom).reasons &
+                FR_BECAUSE(FR_REASON_METHOD));
+    assert_true(outcome("dgx-h100", "mixtral-8x7b", subgraph).reasons &
+                FR_BECAUSE(FR_REASON_METHOD));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(state_is_the_models),
+        cmocka_unit_test(mixtral_by_hand),
+        cmocka_unit_test(groups_by_hand),
+        cmocka_unit_test(uneven_copies),
+        cmocka_unit_test(llama_by_hand),
+        cmocka_unit_test(experts_by_hand),
+        cmocka_unit_test(tokens_and_keys_by_hand),
+        cmocka_unit_test(messages_by_hand),
+        cmocka_unit_test(chunks_by_hand),
+        cmocka_unit_test(zero_1_by_hand),
+        cmocka_unit_test(zero_2_and_3_by_hand),
+        cmocka_unit_test(zero_and_overlap),
+        cmocka_unit_test(experts_and_ring_by_hand),
+        cmocka_unit_test(a_distributed_optimiser_costs_no_more),
+        cmocka_unit_test(loads_and_rows),
+        cmocka_unit_test(other_methods_refuse_experts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
