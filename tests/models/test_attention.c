@@ -1,0 +1,89 @@
+/* Fused attention by hand: its flop, generations, the backward pass and what is computed again. */
+#include "models/cost.h"
+#include "models/pipeline.h"
+#include "tests/job.h"
+
+/* llama-3-8b: 32 layers, 32 heads of 128, here 2048 tokens; two products over the causal half of
+ * the scores. */
+static const double flop = 32 * (2 * 2 * 32.0 * 2048 * 2048 * 128 / 2);
+
+static struct fr_stage priced(const char *dtype, const char *kernel, const char *share,
+                              const char *more) {
+    const char *sets[] = {"micro_batch=1",
+                          "global_batch=1",
+                          "model.sequence=2048",
+                          "cluster.device.attention.backward=2",
+                          dtype,
+                          kernel,
+                          share,
+                          more,
+                          NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    assert_int_equal(fr_pipeline_check(&job, &job.plan), 0);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    struct fr_stage stage = p.stage[0];
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+    return stage;
+}
+
+static double peak(fr_dtype dtype) {
+    struct fr_job job;
+    fr_test_job("dgx-h100", "llama-3-8b", NULL, &job);
+    double rate = job.cluster.device.gemm[dtype].peak_flop_per_s;
+    fr_job_free(&job);
+    return rate;
+}
+
+/* At half the share of the peak all else stays and the kernel takes twice as long: the difference
+ * is one kernel forward, 2.5 / 2 of it backward, and one more of what is computed again. */
+static void kernel_by_hand(void **state) {
+    static const struct {
+        const char *kernel, *whole, *half;
+    } generations[] = {
+        {"attention=flash", "cluster.device.attention.flash=0.5",
+         "cluster.device.attention.flash=0.25"},
+        {"attention=flash-2", "cluster.device.attention.flash_2=0.5",
+         "cluster.device.attention.flash_2=0.25"},
+        {"attention=flash-1", "cluster.device.attention.flash_1=0.5",
+         "cluster.device.attention.flash_1=0.25"},
+    };
+    static const struct {
+        const char *recompute;
+        double again;
+    } recomputed[] = {{"recompute=none", 0}, {"recompute=selective", 1}, {"recompute=full", 1}};
+    (void)state;
+    double one_s = flop / (0.5 * peak(FR_BF16));
+    for (int g = 0; g < 3; g++)
+        for (int r = 0; r < 3; r++) {
+            struct fr_stage whole = priced("model.dtype=bf16", generations[g].kernel,
+                                           generations[g].whole, recomputed[r].recompute),
+                            half = priced("model.dtype=bf16", generations[g].kernel,
+                                          generations[g].half, recomputed[r].recompute);
+            FR_NEAR(half.forward.compute_s - whole.forward.compute_s, one_s, 1e-9);
+            FR_NEAR(half.backward.compute_s - whole.backward.compute_s,
+                    (1.25 + recomputed[r].again) * one_s, 1e-9);
+        }
+}
+
+/* Products of 8 bits, attention of 16. */
+static void eight_bits_attend_in_sixteen(void **state) {
+    (void)state;
+    struct fr_stage whole = priced("model.dtype=fp8", "attention=flash",
+                                   "cluster.device.attention.flash=0.5", "recompute=none"),
+                    half = priced("model.dtype=fp8", "attention=flash",
+                                  "cluster.device.attention.flash=0.25", "recompute=none");
+    FR_NEAR(half.forward.compute_s - whole.forward.compute_s, flop / (0.5 * peak(FR_BF16)),
+            1e-9);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_by_hand),
+        cmocka_unit_test(eight_bits_attend_in_sixteen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
