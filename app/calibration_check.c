@@ -70,6 +70,17 @@ static void check_setting(const struct fr_json *root, struct fr_checks *checks) 
         add(checks, FR_VERDICT_WARN, "pinning", "not stated");
 }
 
+/* What the budget did not reach. */
+static void check_missing(const struct fr_json *root, struct fr_checks *checks) {
+    struct fr_json list = fr_json_member(root, "not_measured");
+    for (int64_t i = 0; fr_json_is_array(&list) && i < fr_json_array_length(&list); i++) {
+        struct fr_json one = fr_json_element(&list, i);
+        const char *text = "";
+        if (fr_json_text(&one, &text, NULL) == FR_OK)
+            add(checks, FR_VERDICT_FAIL, "not measured", "%.200s", text);
+    }
+}
+
 /* How the machine was while it was measured. */
 static void check_machine(const struct fr_json *root, struct fr_checks *checks) {
     struct fr_json m = fr_json_member(root, "machine");
@@ -182,6 +193,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
     checks->count = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
     check_setting(root, checks);
+    check_missing(root, checks);
     check_machine(root, checks);
     check_points(root, checks);
     struct fr_json ops = fr_json_member(root, "operations"),

@@ -195,6 +195,10 @@ void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_add_integer(&w, "seed", p->seed);
     fr_json_end_object(&w);
     json_machine(&w, result);
+    fr_json_key(&w, "not_measured");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < result->n_missing; i++) fr_json_put_string(&w, result->missing[i]);
+    fr_json_end_array(&w);
     fr_json_key(&w, "series");
     fr_json_begin_array(&w);
     for (int op = 0; op < FR_OP_COUNT; op++)

@@ -94,6 +94,28 @@ static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) 
     return FR_OK;
 }
 
+void fr_fit_miss(struct fr_fit_result *result, const char *what) {
+    enum { MOST = sizeof result->missing / sizeof *result->missing };
+    if (result->n_missing == MOST) return;
+    snprintf(result->missing[result->n_missing++], sizeof *result->missing, "%.95s", what);
+}
+
+/* Other people's benchmarks measure no processor, ours where it was not asked to, is simulated or was
+ * cut short: it is the base's, or not known. */
+static fr_status find_device(const struct fr_samples *samples,
+                             const struct fr_fit_options *options,
+                             struct fr_fit_result *result) {
+    bool products = false, memory = samples->n_memory > 0;
+    for (int i = 0; i < FR_DTYPE_COUNT; i++) products = products || result->gemm[i].n_m > 0;
+    result->has_device = products && memory;
+    if (samples->n_source > 0 || options->base || result->has_device) return FR_OK;
+    if (!products && samples->n_memory + samples->n_kernel > 0)
+        fr_fit_miss(result, "matrix products: the device is not known");
+    if (!memory && samples->n_gemm + samples->n_kernel > 0)
+        fr_fit_miss(result, "memory bandwidth: the device is not known");
+    return FR_OK;
+}
+
 static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_options *options,
                          struct fr_fit_result *result, struct fr_error *err) {
     FR_TRY(take_all(samples, options, result, err));
@@ -104,12 +126,10 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
             "wrong results, in-place halves or sizes of 0");
     FR_TRY(fit_operations(result, options->form));
     FR_TRY(fr_fit_speed_make(samples, &result->speed));
+    FR_TRY(fr_fit_interruptions(samples, &result->speed));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, &result->speed, (fr_dtype)i, &result->gemm[i]));
-    /* Other people's benchmarks measure no processor, ours where it was not asked to or is
-     * simulated: it is the base's, or not known. */
-    result->has_device = samples->n_gemm > 0 || (samples->n_source == 0 && !options->base &&
-                                                 samples->n_memory + samples->n_kernel > 0);
+    FR_TRY(find_device(samples, options, result));
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
 }

@@ -126,6 +126,8 @@ struct fr_fit_verdict {
 
 struct fr_fit_result {
     struct fr_fit_verdict judged;
+    int n_missing; /**< what calibration did not come to measure */
+    char missing[6][96];
     struct fr_provenance provenance;
     char name[64];
     struct fr_fit_point *points; /**< all, by op, level, p, size */
@@ -146,9 +148,10 @@ struct fr_fit_result {
     char power_source[160];
 };
 
-/** @return FR_OK; FR_ERR_INPUT when there is nothing to describe the device or a level with (no
- *          gemm, memory or message samples), or an operation comes in several series; FR_ERR_NOMEM.  Free @p result with fr_fit_free,
- *          also on error. */
+/** What a calibration that was cut short did not measure is left out (the device) or assumed (links),
+ *  and named in result->missing.
+ *  @return FR_OK; FR_ERR_INPUT when nothing can be fitted, or an operation comes in several series;
+ *          FR_ERR_NOMEM.  Free @p result with fr_fit_free, also on error. */
 fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
                  struct fr_fit_result *result, struct fr_error *err);
 void fr_fit_free(struct fr_fit_result *result);

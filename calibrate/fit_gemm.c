@@ -75,7 +75,7 @@ static fr_status take_times(const struct fr_samples *samples, const struct fr_fi
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && timed[stop].cell == timed[i].cell; stop++)
             times_s[stop - i] = timed[stop].time_s;
-        grid->time_s[timed[i].cell] = fr_sorted_own(times_s, stop - i);
+        grid->time_s[timed[i].cell] = fr_fit_own(speed, times_s, stop - i);
     }
     free(timed);
     free(times_s);

@@ -62,6 +62,9 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
 fr_status fr_fit_shared_by(const struct fr_samples *samples, int level, int64_t per_node,
                            int64_t *shared_by);
 
+/** Name what was not measured, "memory bandwidth". */
+void fr_fit_miss(struct fr_fit_result *result, const char *what);
+
 /** Memory, bandwidth, launch, power. */
 fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
                         struct fr_fit_result *result, struct fr_error *err);

@@ -92,6 +92,8 @@ struct exposure {
 /* A sample repeats short products for a third of a millisecond; how often is not in the file, so
  * only those that are one call each are windows. */
 static const double ONE_CALL_S = 0.5e-3, MOST = 100;
+/* First those short enough for some to be undisturbed on any machine that is worth measuring. */
+static const double SHORT_S = 5e-3;
 
 /* What undisturbed timings scatter about their own time: five scaled deviations of those below it,
  * at least a fiftieth. */
@@ -144,6 +146,9 @@ static double expected(const struct exposure *e, double lambda) {
 
 static void estimate(const struct exposure *e, struct fr_fit_speed *speed) {
     size_t disturbed = 0;
+    if (e->n == 0) return;
+    speed->interruptions = (struct fr_interruptions){0};
+    speed->lost = 0;
     for (size_t i = 0; i < e->n; i++) disturbed += e->window[i].disturbed;
     if (disturbed == 0 || !(e->own_s > 0)) return;
     double lambda = likeliest(e);
@@ -157,9 +162,11 @@ static void estimate(const struct exposure *e, struct fr_fit_speed *speed) {
 /* @param sorted  room for all products */
 static void gather(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                    struct fr_sample_gemm *sorted, double *time_s, double shortest_s,
-                   struct exposure *e) {
+                   double longest_s, struct exposure *e) {
     enum { ENOUGH = 5 };
     size_t n = samples->n_gemm, stop;
+    e->n = 0;
+    e->own_s = e->lost_s = 0;
     for (size_t i = 0; i < n; i++) {
         sorted[i] = samples->gemm[i];
         sorted[i].time_s /= fr_fit_slowness(speed, speed->products, sorted[i].probe);
@@ -168,8 +175,9 @@ static void gather(const struct fr_samples *samples, const struct fr_fit_speed *
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
             time_s[stop - i] = sorted[stop].time_s;
-        if (stop - i < ENOUGH || fr_sorted_own(time_s, stop - i) < shortest_s) continue;
-        add_shape(e, time_s, stop - i);
+        double own_s = fr_sorted_own(time_s, stop - i);
+        if (stop - i >= ENOUGH && own_s >= shortest_s && own_s <= longest_s)
+            add_shape(e, time_s, stop - i);
     }
 }
 
@@ -181,13 +189,41 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
     struct exposure e = {.window = fr_malloc(n, sizeof *e.window),
                          .ranks = (double)samples->provenance.ranks};
     bool room = sorted && time_s && e.window;
+    speed->ranks = e.ranks;
     if (room) {
-        gather(samples, speed, sorted, time_s, ONE_CALL_S, &e);
-        if (e.n == 0) gather(samples, speed, sorted, time_s, 0, &e);
+        gather(samples, speed, sorted, time_s, ONE_CALL_S, SHORT_S, &e);
+        if (e.n == 0) gather(samples, speed, sorted, time_s, 0, HUGE_VAL, &e);
         estimate(&e, speed);
+        /* Then all of which one in three is undisturbed, by that, and that show one interruption. */
+        double longest_s = speed->interruptions.every_s > 0
+                               ? fmin(speed->interruptions.every_s / e.ranks,
+                                      10 * speed->interruptions.length_s)
+                               : HUGE_VAL;
+        if (longest_s > SHORT_S) {
+            gather(samples, speed, sorted, time_s, ONE_CALL_S, longest_s, &e);
+            estimate(&e, speed);
+        }
     }
     free(sorted);
     free(time_s);
     free(e.window);
     return room ? FR_OK : FR_ERR_NOMEM;
+}
+
+double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n) {
+    const struct fr_interruptions *i = &speed->interruptions;
+    double own_s = fr_sorted_own(sorted_s, n), low_s = 0,
+           high_s = fr_sorted_median(sorted_s, n);
+    if (!(i->every_s > 0) ||
+        exp(-speed->ranks * own_s / i->every_s) >= fmax(0.1, 1 / (double)n))
+        return own_s;
+    /* Fewer than the fastest tenth, or none, can be expected to be undisturbed: x of which the usual
+     * time is the median. */
+    double usual_s = high_s;
+    for (int k = 0; k < 60; k++) {
+        double x = 0.5 * (low_s + high_s);
+        *(x * (1 + fr_interruptions_share(i, speed->ranks, x)) < usual_s ? &low_s : &high_s) =
+            x;
+    }
+    return fmin(own_s, 0.5 * (low_s + high_s));
 }

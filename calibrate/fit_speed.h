@@ -28,7 +28,8 @@ struct fr_fit_speed {
     double variation; /**< half of the range from tenth to ninetieth percentile of
                                                 products, logarithm; 0 where not known */
     struct fr_interruptions interruptions; /**< every_s 0: none seen */
-    double lost;                           /**< share of time taken from products */
+    double ranks; /**< that waited for each other when they were seen */
+    double lost;  /**< share of time taken from products */
 };
 
 /** Speeds from the probes; interruptions are left at none.  Free with fr_fit_speed_free.
@@ -38,6 +39,11 @@ void fr_fit_speed_free(struct fr_fit_speed *speed);
 
 /** Time of a sample taken after @p probe probes over undisturbed; 1 where it is not known. */
 double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int64_t probe);
+
+/** A thing's own time from @p n ascending timings, by the speed taken out of them: that of the undisturbed
+ *  ones (fr_sorted_own); where the interruptions leave fewer than a tenth undisturbed, or
+ *  none of them, exp(-r lambda t) < max(0.1, 1/n), the time which, so interrupted, takes their median. */
+double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n);
 
 /** Interruptions from the samples of products. */
 fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_speed *speed);

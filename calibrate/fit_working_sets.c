@@ -25,14 +25,16 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                           const struct asked *a, double *room) {
     size_t n = 0;
+    double all_B = 1; /* the same of all that match */
     for (size_t i = 0; i < samples->n_memory; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
         if (!matches(s, a)) continue;
-        room[n++] = s->time_s / moved_B(s) / fr_fit_slowness(speed, speed->memory, s->probe);
+        room[n++] = s->time_s / fr_fit_slowness(speed, speed->memory, s->probe);
+        all_B = moved_B(s);
     }
     if (n == 0) return -1;
     fr_sort(room, n);
-    return fr_sorted_own(room, n);
+    return fr_fit_own(speed, room, n) / all_B;
 }
 
 static void add_size(struct fr_fit_working_sets *sets, double size_B) {

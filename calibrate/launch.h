@@ -15,9 +15,10 @@ struct fr_launch_options {
                                SimGrid's smpirun on that platform file; else words split at
                                blanks, e.g. "srun --mpi=pmix -n 4", which say the number of
                                ranks themselves */
-    const char *begins;   /**< a file that the job writes to when it has begun; NULL: not looked at */
-    double patience_s;    /**< for that; 0: for ever */
-    const char *program;  /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
+    const char
+        *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
+    double patience_s;   /**< for that; 0: for ever */
+    const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
 };
 
 /** Run @p program with @p arguments (NULL-terminated) as a job and wait for it.

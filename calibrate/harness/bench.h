@@ -43,6 +43,9 @@ struct fr_bench_options {
 
 struct fr_bench_row;
 
+/** Step of points without which nothing can be fitted: measured even beyond the budget. */
+enum { FR_STEP_NEEDED = -1 };
+
 /** One thing to measure.  Rows use the members that they need. */
 struct fr_point {
     const struct fr_bench_row *row;
@@ -51,7 +54,7 @@ struct fr_point {
     fr_dtype dtype;
     int m, n, k, batch;
     int part;
-    int step; /**< of the first pass: points of step 0 decide most, see schedule.h */
+    int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; schedule.h */
     struct fr_pace pace;
 };
 
@@ -164,7 +167,7 @@ enum { FR_BENCH_POOL_B = 64 << 20 }; /**< what the largest product of a table ne
 /** Operands of zeroes, @p size_B; NULL where memory is short. */
 void *fr_bench_pool(size_t size_B);
 
-/** First step of a product's dimension 2^i, i = 1 .. @p last: the ends and the middle, then what halves
+/** Step of a product's dimension 2^i, i = 1 .. @p last: the ends and the middle, then what halves
  *  the gaps between, so that the points of the first few steps are a full grid. */
 int fr_bench_dimension_step(int i, int last);
 

@@ -76,7 +76,7 @@ static int exponent(int dimension) {
 
 int fr_bench_dimension_step(int i, int last) {
     int low = 1, high = last;
-    if (i == low || i == high) return 0;
+    if (i == low || i == high) return FR_STEP_NEEDED;
     for (int step = 0;; step++) {
         int middle = (low + high) / 2;
         if (i == middle) return step;
@@ -93,7 +93,7 @@ fr_status fr_gemm_plan_grid(struct fr_bench *bench, const struct fr_bench_row *r
         for (point.n = 2; point.n <= largest; point.n *= 2)
             for (point.k = 2; point.k <= largest; point.k *= 2) {
                 const int at[] = {exponent(point.m), exponent(point.n), exponent(point.k)};
-                point.step = 0;
+                point.step = FR_STEP_NEEDED; /* the corners of the grid */
                 for (int i = 0; i < 3; i++) {
                     int step = fr_bench_dimension_step(at[i], last);
                     if (step > point.step) point.step = step;

@@ -97,7 +97,8 @@ static bool group_wanted(const struct fr_bench *bench, int n_ranks) {
 static int size_step(const struct fr_bench *bench, int i) {
     double size_B = bench->size_B[i];
     bool end = i == 0 || i + 1 == bench->n_sizes;
-    if (end || floor(log10(size_B)) > floor(log10(bench->size_B[i - 1]))) return 0;
+    if (end) return FR_STEP_NEEDED;
+    if (floor(log10(size_B)) > floor(log10(bench->size_B[i - 1]))) return 0;
     return log2(size_B) == floor(log2(size_B)) ? 1 : 2;
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "calibrate/statistics.h"
 
+enum { FEW = 6 };
 static const double SHORTEST_S = 1e-9; /* no call is shorter; keeps quotients finite */
 
 /* @p n samples of @p calls calls each, the same on all ranks.
@@ -93,8 +94,11 @@ fr_status fr_sampling_visit(const struct fr_sampling_comm *who, const struct fr_
     double warm_s = 0, wall_s = 0;
     FR_TRY(take(who, run, context, pace->calls, 1, &warm_s, &wall_s, err));
     int wanted = how->visit_n < FR_VISIT_MAX ? how->visit_n : FR_VISIT_MAX;
-    /* On a busy machine a visit is a few samples, each with turns of the scheduler around it. */
-    *n = (int)fmin(fmax(1, how->visit_s / fmax(warm_s * pace->calls, wall_s)), wanted);
+    /* On a busy machine each sample has turns of the scheduler around it; but it takes a few for one
+     * of them to be undisturbed. */
+    int few = wanted < FEW ? wanted : FEW;
+    *n = (int)fmin(fmax(1, how->visit_s / (warm_s * pace->calls)), wanted);
+    if (*n > few) *n = (int)fmin(fmax(few, how->visit_s / wall_s), *n);
     return take(who, run, context, pace->calls, *n, time_s, NULL, err);
 }
 

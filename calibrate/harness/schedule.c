@@ -12,6 +12,7 @@
 #include "calibrate/harness/watch.h"
 
 enum { OVER = -1, ABSENT = -2 };
+static const double BEYOND = 0.2, LEAST_BEYOND_S = 10;
 
 static struct fr_sampling pace_of(const struct fr_bench *bench) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
@@ -124,8 +125,9 @@ static bool fill_queue(struct fr_schedule *s) {
 
 /* What a file needs to be fitted at all is measured as long as there is any time. */
 static bool must(const struct fr_schedule *s, int point, double now_s) {
-    return s->first_pass && s->bench->launch == 0 && now_s < s->limit_s &&
-           step_of(&s->bench->points[point]) == 0;
+    int step = step_of(&s->bench->points[point]);
+    double beyond_s = step < 0 ? fmax(LEAST_BEYOND_S, BEYOND * (s->limit_s - s->start_s)) : 0;
+    return s->first_pass && s->bench->launch == 0 && step <= 0 && now_s < s->limit_s + beyond_s;
 }
 
 static int next(struct fr_schedule *s) {

@@ -6,7 +6,8 @@
  *  anywhere it leaves what can be fitted.  Then round after round the points whose medians are
  *  least certain, in random order again, until all are known well enough or the time is up; so a
  *  short budget goes where it helps most.  Only step 0 of the first launch may take more than that
- *  launch's share of the budget, and nothing more than all of it.  Between two visits all ranks
+ *  launch's share of the budget; only what nothing can be fitted without more than all of it, and that no
+ *  longer than a fifth or ten seconds beyond.  Between two visits all ranks
  *  meet in one non-blocking reduction that brings what comes next to all and a request to stop
  *  from any; who has no part in a visit sleeps there.  Before a visit, as often as takes a fiftieth of
  *  the time, all ranks time a probe (probe.h): how fast the machine is just then.

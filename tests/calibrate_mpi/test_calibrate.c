@@ -80,7 +80,7 @@ static void calibrate(int64_t n_ranks, const char *only) {
         .seed = 5,
         .reps = 7,
         .launches = 1,
-        .budget_s = 1};
+        .budget_s = 40};
     const struct fr_fit_options defaults = {.busy_W = -1, .idle_W = -1};
     struct fr_error err = {.status = FR_OK};
     struct fr_samples samples = {0};

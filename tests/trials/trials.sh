@@ -18,8 +18,9 @@ bin=$1 out=$2 trials=${3-10} load=${4-2} ranks=${5-2} budget=${6-60}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out" || exit 1
 
-number() { # number FILE KEY : the last number of that name
-  sed -n "s/^.*\"$2\": *\([-+.0-9e]*\).*/\1/p" "$1" 2>/dev/null | tail -1
+number() { # number FILE KEY : the last number of that name, - without one
+  x=$(sed -n "s/^.*\"$2\": *\([-+.0-9e]*\).*/\1/p" "$1" 2>/dev/null | tail -1)
+  echo "${x:--}"
 }
 
 trial() { # trial NAME BUSY
@@ -66,7 +67,7 @@ for dir in "$out"/[0-9][0-9][0-9]; do
     "$(number "$v" median_error)" "$(number "$v" p90_error)" "$(number "$v" floor)" \
     "$(number "$v" coverage)" "$(number "$v" regret)" "$(number "$v" regret_worst)"
 done | awk '
-  function percent(x) { return x == "" ? "-" : sprintf("%.1f", 100 * x) }
+  function percent(x) { return x == "" || x == "-" ? "-" : sprintf("%.1f", 100 * x) }
   function middle(list, n,    i, j, t) {
     for (i = 1; i < n; i++) for (j = i + 1; j <= n; j++)
       if (list[j] < list[i]) { t = list[i]; list[i] = list[j]; list[j] = t }
@@ -76,7 +77,7 @@ done | awk '
       percent($7), percent($8), percent($9), percent($10), percent($11), percent($12)
     kind = $3 > 0
     n[kind]++; files[kind] += $4 == "yes"; late[kind] += $5 > 75
-    if (NF == 12) {
+    if ($7 != "-") {
       k = ++scored[kind]
       if (kind == 0) { a0[k] = $7; f0[k] = $9; r0[k] = $9 > 0 ? $7 / $9 : 0; c0[k] = $10; g0[k] = $11 }
       else { a1[k] = $7; f1[k] = $9; r1[k] = $9 > 0 ? $7 / $9 : 0; c1[k] = $10; g1[k] = $11 }

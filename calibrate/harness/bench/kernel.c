@@ -29,6 +29,7 @@ const struct fr_bench_row fr_bench_kernel = {
     .feeds = "device.launch",
     .call_s = 1e-4,
     .needs_processor = true,
+    .step = FR_STEP_NEEDED,
     .plan = plan,
     .head = head,
     .run = run,

@@ -148,12 +148,13 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
              size_B < block->size_B * 0.75 && size_B <= loop->largest_B;
              size_B *= size_B < OCTAVES_FROM_B ? 4 : 2) {
             point.count = (int)(size_B / sizeof(float));
-            point.step = decades++ % 3 != 0; /* about a decade apart */
+            point.step = decades == 0 ? FR_STEP_NEEDED : decades % 3 != 0; /* a decade apart */
+            decades++;
             FR_TRY(fr_bench_add(bench, &point, err));
         }
         if (block->size_B > loop->largest_B) continue;
         point.count = (int)(block->size_B / sizeof(float));
-        point.step = 0;
+        point.step = FR_STEP_NEEDED;
         FR_TRY(fr_bench_add(bench, &point, err));
     }
     return FR_OK;
