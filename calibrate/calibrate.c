@@ -12,6 +12,9 @@
 #include "calibrate/keep.h"
 #include "calibrate/samples.h"
 
+/* Without a sign of life; starting a job takes a few seconds on any machine. */
+static const double PATIENCE_S = 60, START_S = 10;
+
 enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 12 };
 
 struct words {
@@ -64,7 +67,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     w.word[w.count] = NULL;
     struct fr_launch_options how = o->launch;
     how.begins = simulated ? NULL : o->samples;
-    how.patience_s = o->patience_s > 0 ? o->patience_s : 60;
+    how.patience_s = o->patience_s > 0 ? fmax(o->patience_s, START_S) : PATIENCE_S;
     return fr_launch_mpi(&how, w.word, err);
 }
 
@@ -94,7 +97,7 @@ fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error
     double end_s = fr_now_s() + budget_s;
     for (int64_t i = first; i < last; i++) {
         double left_s = end_s - fr_now_s(), share_s = left_s / (double)(last - i);
-        if (i > first && left_s < LEAST_S) break; /* --resume adds launches */
+        if (o->launches == 0 && i > first && left_s < LEAST_S) break; /* --resume adds them */
         FR_TRY(launch(o, launches, o->resume || i > first, fmax(share_s, 0.1),
                       fmax(left_s, 0.1), err));
     }

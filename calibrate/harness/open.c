@@ -100,7 +100,10 @@ static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
         return fr_fail(err, FR_ERR_IO, path, "cannot be %s: %s",
                        bench->options.resume ? "resumed" : "written", strerror(errno));
     FR_TRY(lock(bench, err));
-    if (bench->options.resume) return fr_resume_check(bench, err);
+    if (bench->options.resume) {
+        if (futimens(bench->fd, NULL) != 0) errno = 0; /* a sign that the job has begun */
+        return fr_resume_check(bench, err);
+    }
     struct fr_text line = {0};
     if (ftruncate(bench->fd, 0) != 0 && errno != EINVAL)
         return fr_fail(err, FR_ERR_IO, path, "cannot be emptied: %s", strerror(errno));

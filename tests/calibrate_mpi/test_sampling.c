@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "calibrate/harness/bench.h"
 #include "calibrate/harness/sampling.h"
 
 static int rank, n_wrong;
@@ -130,6 +131,23 @@ static void the_verdict_is_the_order_statistics(void) {
     CHECK(fr_sampling_judge(&how, two, 10, &width) == FR_SAMPLING_UNCONVERGED, "%g", width);
 }
 
+/* Of 2, 4, ... 2048 the ends, the middle, the quarters, then the rest; a cut after any step leaves
+ * sizes that a grid can be made of, and each comes in one step. */
+static void grids_refine(void) {
+    static const int first[] = {2, 1, 2}; /* of steps -1, 0, 1 */
+    for (int step = -1; step <= 1; step++) {
+        int n = 0;
+        for (int i = 1; i <= 11; i++) n += fr_bench_dimension_step(i, 11) == step;
+        CHECK(n == first[step + 1], "%d sizes in step %d", n, step);
+    }
+    CHECK(fr_bench_dimension_step(1, 11) == FR_STEP_NEEDED, "the smallest comes late");
+    CHECK(fr_bench_dimension_step(11, 11) == FR_STEP_NEEDED, "the largest comes late");
+    CHECK(fr_bench_dimension_step(6, 11) == 0, "the middle comes late");
+    for (int i = 1; i <= 11; i++)
+        CHECK(fr_bench_dimension_step(i, 11) <= 3, "size 2^%d comes in step %d", i,
+              fr_bench_dimension_step(i, 11));
+}
+
 int main(int argc, char **argv) {
     int all_wrong = 0;
     MPI_Init(&argc, &argv);
@@ -140,6 +158,7 @@ int main(int argc, char **argv) {
     what_never_settles_is_unconverged();
     short_calls_are_repeated();
     the_verdict_is_the_order_statistics();
+    grids_refine();
     MPI_Allreduce(&n_wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return all_wrong ? 1 : 0;
