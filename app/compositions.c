@@ -47,10 +47,10 @@ fr_status fr_composition_load(const struct fr_composition *composition,
                               const struct fr_method *method, struct fr_job *job,
                               struct fr_error *err) {
     char name[32];
-    const char *sets[5 + FR_COMPOSITION_SETS_MAX] = {name, "tp=2", "dp=2", "ghost=4",
-                                                     "global_batch=16"};
+    const char *sets[5 + FR_COMPOSITION_SETS_MAX] = {name, "tp=2", "dp=2", "global_batch=16"};
     struct fr_job_names names = {
-        .cluster = "lassen", .model = composition->model, .sets = sets, .n_sets = 5};
+        .cluster = "lassen", .model = composition->model, .sets = sets, .n_sets = 4};
+    if (method->uses_ghost) sets[names.n_sets++] = "ghost=4";
     snprintf(name, sizeof name, "method=%s", method->name);
     for (int k = 0; k < FR_COMPOSITION_SETS_MAX && composition->sets[k]; k++)
         sets[names.n_sets++] = composition->sets[k];

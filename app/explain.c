@@ -124,11 +124,11 @@ static int loses_in(const struct fr_outcome *best, const struct fr_outcome *othe
 
 static void near_miss(struct fr_text *text, const struct fr_outcome *best,
                       const struct fr_outcome *other) {
-    char plan[128], time[40];
+    char plan[FR_PLAN_LINE], time[40];
     double lost_s;
     int most = loses_in(best, other, &lost_s);
     fr_text_addf(text, "  %-60s %+.2f %%: %s more %s\n",
-                 fr_report_plan_line(&other->plan, plan, sizeof plan),
+                 fr_report_outcome_line(other, plan, sizeof plan),
                  100 * (other->time_s / best->time_s - 1),
                  fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
                  fr_part_names[most]);
@@ -153,7 +153,7 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,
                             const struct fr_search_result *result, struct fr_error *err) {
-    char line[128];
+    char line[FR_PLAN_LINE];
     if (result->top.count == 0) return FR_OK;
     const struct fr_outcome *best = &result->top.items[0].outcome;
     fr_explain_plan(text, job, best);
@@ -166,7 +166,7 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
         bool same = other.index == result->top.items[0].index;
         fr_text_addf(text, "  %-40s %s\n", scenarios[k].sentence,
                      same ? "the same plan"
-                          : fr_report_plan_line(&other.outcome.plan, line, sizeof line));
+                          : fr_report_outcome_line(&other.outcome, line, sizeof line));
     }
     if (result->top.count > 1) fr_text_addf(text, "why the next ones lose\n");
     for (size_t i = 1; i < result->top.count && i < 5; i++)
@@ -178,7 +178,7 @@ static fr_status json_choice(struct fr_json_writer *w, const struct fr_job *job,
                              const struct fr_space *space,
                              const struct fr_search_options *options,
                              const struct fr_search_result *result, struct fr_error *err) {
-    char line[128];
+    char line[FR_PLAN_LINE];
     fr_json_key(w, "choice_if");
     fr_json_begin_object(w);
     for (int k = 0; k < N_SCENARIOS; k++) {
@@ -192,7 +192,7 @@ static fr_status json_choice(struct fr_json_writer *w, const struct fr_job *job,
         }
         fr_json_begin_object(w);
         fr_json_add_string(w, "plan",
-                           fr_report_plan_line(&other.outcome.plan, line, sizeof line));
+                           fr_report_outcome_line(&other.outcome, line, sizeof line));
         fr_json_add_bool(w, "same", other.index == result->top.items[0].index);
         fr_json_end_object(w);
     }
@@ -204,12 +204,12 @@ static fr_status json_choice(struct fr_json_writer *w, const struct fr_job *job,
 static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
                            const struct fr_outcome *best, const double *best_if_s,
                            const struct fr_outcome *other) {
-    char line[128];
+    char line[FR_PLAN_LINE];
     double lost_s, what_if_s[N_SCENARIOS];
     int most = loses_in(best, other, &lost_s);
     scenario_times(job, &other->plan, what_if_s);
     fr_json_begin_object(w);
-    fr_json_add_string(w, "plan", fr_report_plan_line(&other->plan, line, sizeof line));
+    fr_json_add_string(w, "plan", fr_report_outcome_line(other, line, sizeof line));
     fr_json_add_number(w, "behind", other->time_s / best->time_s - 1);
     fr_json_add_string(w, "loses_in", fr_part_names[most]);
     fr_json_add_number(w, "loses_s", lost_s);

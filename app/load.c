@@ -8,11 +8,22 @@
 #include "base/file.h"
 #include "search/layer_grids.h"
 
+void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names) {
+    *names = (struct fr_job_names){.cluster = fr_args_get(args, "cluster"),
+                                   .model = fr_args_get(args, "model"),
+                                   .plan = fr_args_get(args, "plan"),
+                                   .sets = sets,
+                                   .n_sets = fr_args_all(args, "set", sets)};
+    if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
+}
+
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1];
-    struct fr_job_names names = {.plan = fr_args_get(args, "plan"), .sets = sets};
+    struct fr_job_names names;
     *job = (struct fr_job){0};
+    fr_app_names(args, sets, &names);
+    names.model = NULL;
     FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
     if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
     if (args->n_words > 0)
@@ -22,8 +33,6 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     for (int i = 0; i < 3; i++) standard_inputs += from[i] && strcmp(from[i], "-") == 0;
     if (standard_inputs > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
-    names.n_sets = fr_args_all(args, "set", sets);
-    if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;
     return fr_job_load(&names, job, err);
 }
 

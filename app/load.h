@@ -14,6 +14,9 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
 /** What the option --undisturbed sets. */
 #define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
 
+/** What to load, as --cluster, --model, --plan and --set say; @p sets has room for FR_ARGS_MAX + 1. */
+void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
+
 /** Did the plan file or --set say @p key? */
 bool fr_app_plan_says(const struct fr_job *job, const char *key);
 

@@ -147,7 +147,7 @@ static void render_caveats(struct fr_text *text, const struct fr_job *job,
 
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out) {
-    char line[128], total[160];
+    char line[FR_PLAN_LINE], total[160];
     fr_render_inputs(text, job);
     fr_text_addf(text, "plan       %s, %" PRId64 " ranks\n",
                  fr_report_plan_line(&out->plan, line, sizeof line), out->ranks);

@@ -46,14 +46,14 @@ const char *fr_app_search_note(const struct fr_app_search *r) {
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_odds(struct fr_json_writer *w, const struct fr_app_search *r) {
-    char line[128];
+    char line[FR_PLAN_LINE];
     fr_json_key(w, "odds");
     fr_json_begin_array(w);
     for (int i = 0; i < r->n_odds; i++) {
         fr_json_begin_object(w);
         fr_json_add_string(
             w, "plan",
-            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line));
+            fr_report_outcome_line(&r->result.top.items[i].outcome, line, sizeof line));
         fr_json_add_number(w, "probability_best", r->odds[i].best);
         fr_json_add_number(w, "expected_regret", r->odds[i].regret);
         fr_json_end_object(w);
@@ -81,7 +81,7 @@ static bool json_row(void *context, size_t rank, const struct fr_outcome *out) {
 static bool csv_row(void *context, size_t rank, const struct fr_outcome *out) {
     struct rows *rows = context;
     (void)rank;
-    fr_report_csv_row(rows->text, out);
+    fr_report_csv_row(rows->text, &rows->r->job, out);
     rows->status = fr_app_print_part(rows->text, rows->err);
     return rows->status == FR_OK;
 }
@@ -115,7 +115,7 @@ static void json_reasons(struct fr_json_writer *w, const struct fr_app_search *r
     fr_json_begin_array(w);
     for (int i = 0; i < FR_REASON_COUNT; i++) {
         struct fr_text text = {0};
-        char line[128];
+        char line[FR_PLAN_LINE];
         if (!r->result.because[i]) continue;
         fr_report_reason(&r->job, &r->result.example[i].outcome, i, &text);
         fr_json_begin_object(w);
@@ -123,7 +123,7 @@ static void json_reasons(struct fr_json_writer *w, const struct fr_app_search *r
         fr_json_add_integer(w, "count", r->result.because[i]);
         fr_json_add_string(
             w, "example",
-            fr_report_plan_line(&r->result.example[i].outcome.plan, line, sizeof line));
+            fr_report_outcome_line(&r->result.example[i].outcome, line, sizeof line));
         fr_json_add_string(w, "explanation", fr_text_get(&text));
         fr_json_end_object(w);
         fr_text_free(&text);
@@ -170,6 +170,6 @@ fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r
 fr_status fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r,
                             struct fr_error *err) {
     struct rows rows = {.r = r, .text = text, .err = err};
-    fr_report_csv_header(text);
+    fr_report_csv_header(text, fr_space_job(&r->space, &r->job, 0));
     return each(&rows, csv_row);
 }

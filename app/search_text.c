@@ -8,29 +8,28 @@
 #include "app/search_report.h"
 
 static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
-    char line[128], low[40], high[40];
+    char line[FR_PLAN_LINE], low[40], high[40];
     if (r->n_odds < 2) return;
     fr_text_addf(text, "\nhow sure (%s)\n%-60s %24s %9s %9s\n",
                  r->job.cluster.tuning.present ? "coefficients from tuned runs"
                                                : "coefficients known as well as priors are",
                  "plan", "90 % interval", "best", "regret");
     for (int i = 0; i < r->n_odds; i++)
-        fr_text_addf(
-            text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
-            fr_report_plan_line(&r->result.top.items[i].outcome.plan, line, sizeof line),
-            fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
-            fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
-            100 * r->odds[i].best, 100 * r->odds[i].regret);
+        fr_text_addf(text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
+                     fr_report_outcome_line(&r->result.top.items[i].outcome, line, sizeof line),
+                     fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
+                     fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
+                     100 * r->odds[i].best, 100 * r->odds[i].regret);
     fr_text_addf(text,
                  "  best: probability to be the fastest of these; regret: expected loss of "
                  "choosing it\n");
 }
 
 static void text_row(struct fr_text *text, const struct fr_outcome *out, int width) {
-    char plan[128], time[40], energy[40], total[40], total_energy[40], memory[40];
+    char plan[FR_PLAN_LINE], time[40], energy[40], total[40], total_energy[40], memory[40];
     fr_text_addf(
         text, "%-*s %6" PRId64 " %10s %10s %10s %10s %10s%s%s", width,
-        fr_report_plan_line(&out->plan, plan, sizeof plan), out->ranks,
+        fr_report_outcome_line(out, plan, sizeof plan), out->ranks,
         fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
         fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
         fr_render_quantity(out->total_time_s, FR_QUANTITY_TIME, total, sizeof total),
@@ -55,9 +54,9 @@ struct table {
     struct fr_error *err;
 };
 
-static void widen(struct table *t, const struct fr_plan *plan) {
-    char line[128];
-    int length = (int)strlen(fr_report_plan_line(plan, line, sizeof line));
+static void widen(struct table *t, const struct fr_outcome *out) {
+    char line[FR_PLAN_LINE];
+    int length = (int)strlen(fr_report_outcome_line(out, line, sizeof line));
     if (length > t->width) t->width = length;
 }
 
@@ -91,7 +90,7 @@ static void text_foot(const struct table *t) {
 
 static bool text_top_line(void *context, size_t rank, const struct fr_outcome *out) {
     (void)rank;
-    widen(context, &out->plan);
+    widen(context, out);
     return true;
 }
 
@@ -120,7 +119,7 @@ static fr_status text_front(struct fr_text *text, const struct fr_app_search *r,
     const struct fr_found_list *list = &r->result.pareto;
     struct table t = {.text = text, .width = sizeof title - 1, .err = err};
     size_t n = list->count < SHOWN ? list->count : SHOWN;
-    for (size_t i = 0; i < n; i++) widen(&t, &list->items[i].outcome.plan);
+    for (size_t i = 0; i < n; i++) widen(&t, &list->items[i].outcome);
     text_head(&t, title);
     for (size_t i = 0; i < n; i++) text_line(&t, i, &list->items[i].outcome);
     if (list->count > n) fr_text_addf(text, "  ... and %zu more\n", list->count - n);
@@ -132,11 +131,11 @@ static void text_infeasible(struct fr_text *text, const struct fr_app_search *r)
     if (!r->result.infeasible) return;
     fr_text_addf(text, "\nleft out (a plan may count more than once)\n");
     for (int i = 0; i < FR_REASON_COUNT; i++) {
-        char line[128];
+        char line[FR_PLAN_LINE];
         if (!r->result.because[i]) continue;
-        fr_text_addf(
-            text, "  %6" PRId64 "  %-24s e.g. %s: ", r->result.because[i], fr_reason_names[i],
-            fr_report_plan_line(&r->result.example[i].outcome.plan, line, sizeof line));
+        fr_text_addf(text, "  %6" PRId64 "  %-24s e.g. %s: ", r->result.because[i],
+                     fr_reason_names[i],
+                     fr_report_outcome_line(&r->result.example[i].outcome, line, sizeof line));
         fr_report_reason(&r->job, &r->result.example[i].outcome, i, text);
         fr_text_addf(text, "\n");
     }
@@ -189,7 +188,7 @@ static fr_status text_break_even(struct fr_text *text, const struct fr_app_searc
 fr_status fr_app_search_text(struct fr_text *text, const struct fr_app_search *r,
                              struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
-    char plan[128];
+    char plan[FR_PLAN_LINE];
     fr_render_inputs(text, &r->job);
     fr_text_addf(text,
                  "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
@@ -197,12 +196,12 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_app_search *r
     if (fr_app_search_note(r)) fr_text_addf(text, "note       %s\n", fr_app_search_note(r));
     if (result->top.count) {
         fr_text_addf(text, "\nbest       %s on %" PRId64 " ranks",
-                     fr_report_plan_line(&result->top.items[0].outcome.plan, plan, sizeof plan),
+                     fr_report_outcome_line(&result->top.items[0].outcome, plan, sizeof plan),
                      result->top.items[0].outcome.ranks);
         if (isfinite(fr_app_search_margin(r)))
             fr_text_addf(
                 text, "; next is %s on %" PRId64 ", %+.2f %%",
-                fr_report_plan_line(&result->top.items[1].outcome.plan, plan, sizeof plan),
+                fr_report_outcome_line(&result->top.items[1].outcome, plan, sizeof plan),
                 result->top.items[1].outcome.ranks, 100 * fr_app_search_margin(r));
         fr_text_addf(text, "\n");
         FR_TRY(text_top(text, r, err));

@@ -186,7 +186,7 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
                               struct fr_error *err) {
     const struct fr_power *power = &job->cluster.device.power;
     struct fr_trace_series *memory = NULL;
-    char title[512], plan[128], bubble[32];
+    char title[FR_PLAN_LINE + 256], plan[FR_PLAN_LINE], bubble[32];
     snprintf(title, sizeof title, "%s on %s",
              fr_report_plan_line(&s->outcome.plan, plan, sizeof plan),
              job->cluster.name[0] ? job->cluster.name : job->cluster_from);

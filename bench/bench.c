@@ -46,8 +46,8 @@ struct loaded {
 static fr_status load(const struct space_case *c, struct loaded *l, struct fr_error *err) {
     const struct fr_job_names names = {.cluster = c->cluster, .model = c->model};
     FR_TRY(fr_job_load(&names, &l->job, err));
-    return fr_space_make(c->ranks, c->vary, c->n_vary, &l->job.plan, false, false, &l->space,
-                         err);
+    return fr_space_make(c->ranks, c->vary, c->n_vary, &l->job.plan, false, false, NULL,
+                         &l->space, err);
 }
 
 static void unload(struct loaded *l) {
@@ -80,7 +80,7 @@ static double closed_form_s(const struct loaded *l) {
     struct fr_outcome out;
     for (int64_t i = 0; i < l->space.size && n < PLANS; i += l->space.size / 65521 + 1) {
         bool fits = false;
-        if (!fr_space_plan(&l->space, i, &plans[n], &fits) || !fits) continue;
+        if (!fr_space_plan(&l->space, &l->job.workload, i, &plans[n], &fits) || !fits) continue;
         fr_cost(&l->job, &plans[n], &out);
         if (!out.reasons) n++;
     }

@@ -8,6 +8,12 @@ const struct fr_compression *const fr_compressions[] = {
 #undef FR_COMPRESSION
     NULL};
 
+const char *const fr_compression_names[] = {
+#define FR_COMPRESSION(name) #name,
+#include "models/compression_list.h"
+#undef FR_COMPRESSION
+    NULL};
+
 double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
                        const struct fr_codec_work *work, double working_set_B,
                        bool *extrapolated) {

@@ -46,8 +46,9 @@ struct fr_compression {
 #define FR_COMPRESSION(name) extern const struct fr_compression fr_compression_##name;
 #include "models/compression_list.h"
 #undef FR_COMPRESSION
-/** Rows in table order, then NULL. */
+/** Rows in table order, then NULL; and their names likewise. */
 extern const struct fr_compression *const fr_compressions[];
+extern const char *const fr_compression_names[];
 
 /** Time of the work on @p device [s].
  *  @param working_set_B  what is in use in turn between one matrix and its next time; 0: the matrix

@@ -5,6 +5,7 @@
 #include "models/disturbed.h"
 #include "models/footprint.h"
 #include "models/pipeline.h"
+#include "models/plan_key.h"
 #include "models/seats.h"
 
 const char *const fr_part_names[] = {
@@ -68,6 +69,7 @@ static bool mesh_seat(const struct fr_job *job, const struct fr_plan *plan, stru
  * that dp does not divide would leave ranks waiting, which nothing here prices. */
 static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
+    const char *needs;
     int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
@@ -76,7 +78,7 @@ static fr_reasons check_mesh(const struct fr_job *job, const struct fr_plan *pla
     if (fr_seats_refused(plan) ||
         (plan->layer_tp && plan->placement.row != &fr_placement_linear))
         reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
-    if (fr_job_idle_key(job, plan)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
+    if (fr_plan_idle_key(&job->workload, plan, &needs)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
@@ -93,6 +95,8 @@ static int64_t layer_tp(const struct fr_plan *plan, int i) {
 static fr_reasons check_layers(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     int64_t ranks = fr_plan_ranks(plan), batch = fr_job_batch(job, plan);
+    if (plan->layer_tp && plan->n_layer_tp != job->workload.n_layers)
+        return FR_BECAUSE(FR_REASON_LAYER_TP);
     for (int i = 0; i < job->workload.n_layers; i++) {
         int64_t tp = layer_tp(plan, i);
         if (ranks % tp != 0 || batch % (ranks / tp) != 0 ||

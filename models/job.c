@@ -118,12 +118,14 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
     return FR_OK;
 }
 
-const char *fr_job_idle_key(const struct fr_job *job, const struct fr_plan *plan) {
-    if (job->workload.transformer.layers > 0) return NULL;
-    if (plan->sequence_parallel) return "sequence_parallel";
-    if (plan->cp > 1) return "cp";
-    if (job->workload.n_layers == 0) return plan->stage_layers ? "stage_layers" : NULL;
-    return fr_job_is_pipeline(job, plan) ? NULL : fr_plan_pipeline_key(plan);
+struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan) {
+    struct fr_plan said = *plan;
+    int64_t batch = fr_job_batch(job, plan);
+    int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
+    said.global_batch = batch;
+    /* With a grid per layer each has its own share of the batch; etp left open stays tp. */
+    if (!said.micro_batch && !said.layer_tp) said.micro_batch = whole;
+    return said;
 }
 
 void fr_job_free(struct fr_job *job) {

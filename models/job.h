@@ -15,6 +15,8 @@ struct fr_job {
     char cluster_from[256], model_from[256]; /**< as the user named them */
     struct fr_plan_lists lists;
     struct fr_json_document *documents[3];
+    char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
+    int n_varied;
 };
 
 /** Samples of one iteration: the plan's, else the model's. */
@@ -36,7 +38,7 @@ static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
 }
 /** Is the plan priced as a pipeline?  Layers on one stage are not, unless gradients overlap. */
 static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_plan *plan) {
-    return job->workload.n_layers == 0 || plan->pp > 1 || plan->bucket_B > 0;
+    return job->workload.n_layers == 0 || plan->pp > 1 || plan->overlap;
 }
 
 /** @p plan with the micro-batch that it leaves open filled in, for transformers: the model's
@@ -44,9 +46,8 @@ static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_
  *  a sample a rank where there are more; else one sample. */
 struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan);
 
-/** A key of @p plan, not at its default, that pricing this model does not read, or NULL: of layers
- *  what says how a pipeline runs, of measured stages what divides a transformer. */
-const char *fr_job_idle_key(const struct fr_job *job, const struct fr_plan *plan);
+/** @p plan as it is written down: with the values of what it leaves to the model or to another key. */
+struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan);
 
 /** What to load; NULL names: no model (a cluster alone), the default plan. */
 struct fr_job_names {

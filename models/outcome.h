@@ -53,8 +53,12 @@ extern const char *const fr_memory_names[];
 /** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
+struct fr_job;
+
 struct fr_outcome {
     struct fr_plan plan;
+    const struct fr_job
+        *job;              /**< what it is a plan of, where a search varies that; else NULL */
     const char *engine;    /**< who priced it; NULL: the closed form */
     fr_reasons reasons;    /**< 0: feasible */
     uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */

@@ -164,7 +164,7 @@ void fr_pipeline_layers_stage(const struct fr_job *job, const struct fr_plan *pl
                        .p = p,
                        .seats = seats,
                        .extrapolated = extrapolated,
-                       .buckets = plan->bucket_B > 0};
+                       .buckets = plan->overlap};
     if (job->cluster.device.working_sets.n > 0)
         a.footprint = stage_footprint(w, plan, &shard, from, to);
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {

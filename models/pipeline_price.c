@@ -7,6 +7,7 @@
 #include "models/footprint.h"
 #include "models/pass_price.h"
 #include "models/pipeline_layers.h"
+#include "models/plan_key.h"
 #include "models/transformer.h"
 #include "models/zero.h"
 
@@ -14,13 +15,14 @@ enum { SLOTS_MAX = 1 << 25 };
 
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
+    const char *needs;
     int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
-    if (fr_job_idle_key(job, plan)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
-    if (plan->zero == 3 && plan->bucket_B > 0) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
+    if (fr_plan_idle_key(&job->workload, plan, &needs)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
+    if (plan->zero == 3 && plan->overlap) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     int64_t micro = fr_job_pipeline_micro_batch(job, plan);
@@ -162,7 +164,7 @@ static void price_messages(const struct fr_job *job, const struct fr_seats *seat
     send(above, stage, small_B, small);
 }
 
-/* Buckets are of equal size, at most plan->bucket_B, or larger where that makes very many. */
+/* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
 /* A stage's gradients in @p parts equal parts: of its branches (of all it has, where there are
@@ -188,8 +190,8 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     double chunk_B = (stage->gradient_B + stage->expert_B + stage->common_B) / chunks;
     if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
     if (plan->zero >= 2) return; /* in the passes (models/zero.h) */
-    if (plan->bucket_B > 0 && stage->gradient_codec_s <= 0) {
-        stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_B), BUCKETS_MAX);
+    if (plan->overlap && stage->gradient_codec_s <= 0) {
+        stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_size_B), BUCKETS_MAX);
         parts = chunks * stage->buckets;
     } else if (job->workload.n_layers) /* layers are all-reduced one by one */
         return;

@@ -1,40 +1,8 @@
 /** @file
  *  How the training is laid out: a checked plan file, a mesh dp x pp x tp with its options.
  *
- *  tp is innermost (neighbouring ranks), then pp, then dp.  Every key has a default:
- *
- *      dp 1, pp 1, tp 1      the mesh
- *      method "tensor"       how layers are divided over tp
- *      ghost 0               ghost neurons a rank of method phantom
- *      global_batch          the model's; samples of one iteration over all ranks
- *      micro_batch           global_batch / dp: one micro-batch an iteration; for models of kind
- *                            stages and transformer one sample
- *      layer_tp "uniform"    method grid: a P_r of its own for each layer, as a list, or "best"
- *      iterations            the model's table
- *      schedule "1f1b"       order of a pipeline stage's passes: a row of the table, a file or a
- *                            list (models/schedule_order.h); chunks 1 of the model a rank
- *      p2p "async"           messages between stages: "async", or "duplex" (blocking pairs)
- *      stage_layers          transformer layers of each stage; as equal as can be
- *      sequence_parallel     false; norms and dropouts divided over tp along the sequence too
- *      placement "linear"    where ranks sit, see topology/placement.h; or a list: rank of each slot
- *      common "all"          method subgraph: common layers on all ranks, or on the first
- *                            "subgrid" (D&SP-cSub); exchange "all_to_all" of slices, or
- *                            "all_gather", which moves g times the bytes; branches "heads" of a
- *                            transformer, "attention" or "layer"
- *      overlap "none"        gradients after a stage's last backward pass; "gradient": in buckets
- *                            of `bucket` 25 MiB each, as they come out of that pass
- *      attention "plain"     kernels of attention: "plain" products over the scores, or "flash"
- *                            (fused; "flash-2", "flash-1": of that generation)
- *      rank_order "tp-pp-dp" neighbours follow tp, then pp, then dp; "tp-dp-pp" as Megatron-LM
- *      cp 1                  context parallel: neighbouring replicas share a sequence (they follow tp
- *                            where rank_order is tp-dp-pp, or pp 1)
- *      ep 1                  expert parallel: neighbouring replicas that share the experts
- *      etp tp                tensor parallel inside an expert: tp, or 1: then the tp ranks share whole
- *                            experts too, and ep counts them
- *      overlap_experts false the all-to-all to and from experts beside another micro-batch's products
- *      zero 0                what replicas divide: 1 optimiser, 2 gradients, 3 parameters (FSDP)
- *      X
- */
+ *  tp is innermost (neighbouring ranks), then pp, then dp, unless rank_order or the method say
+ *  otherwise.  Keys, their defaults and what reads them: a row each in models/plan_key_list.h. */
 #ifndef FR_MODELS_PLAN_H
 #define FR_MODELS_PLAN_H
 
@@ -69,8 +37,13 @@ extern const char *const fr_rank_order_names[];
 typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
 extern const char *const fr_branches_names[];
 
-/** Where common layers of method subgraph run, and how slices are exchanged; then NULL. */
-extern const char *const fr_common_names[], *const fr_exchange_names[];
+/** Spellings of what is one of two: where common layers of method subgraph run, how slices are
+ *  exchanged, messages between stages, gradients, the tied embedding; then NULL. */
+extern const char *const fr_common_names[],
+    *const fr_exchange_names[], *const fr_p2p_names[], *const fr_overlap_names[],
+                                                           *const fr_embedding_names[];
+/** Words that stand for a list: the default first. */
+extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -101,7 +74,8 @@ struct fr_plan {
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/zero.h */
     bool sequence_parallel; /**< of transformers */
-    double bucket_B;        /**< gradients all-reduced in such buckets; 0: not overlapped */
+    bool overlap;           /**< gradients beside the last backward pass, in buckets */
+    double bucket_size_B;   /**< of that size at most */
     struct fr_plan_compression compression;
     struct fr_placement_choice placement;
     fr_branches branches;    /**< of method subgraph */
@@ -110,10 +84,14 @@ struct fr_plan {
     double iterations;       /**< 0: the model's */
     const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
     int n_layer_tp;
+    bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
     int n_stage_layers;
-    bool layer_tp_best; /**< asked for, to be filled by fr_layer_grids_best */
+    /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
+     *  set of keys that were put back there. */
+    uint64_t settled;
 };
+#define FR_PLAN_SETTLED ((uint64_t)1 << 63)
 
 /** PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
 #define FR_BUCKET_B (25 * 0x1p20)
@@ -131,6 +109,9 @@ struct fr_plan_lists {
  *  also on error. */
 fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
                        struct fr_plan_lists *lists, struct fr_error *err);
+/** The same of an object inside a document. */
+fr_status fr_plan_read_object(const struct fr_json *root, struct fr_plan *plan,
+                              struct fr_plan_lists *lists, struct fr_error *err);
 void fr_plan_lists_free(struct fr_plan_lists *lists);
 
 /** Samples of a pipeline's micro-batch: one, unless the plan says otherwise.  Stage times are
@@ -144,9 +125,6 @@ static inline bool fr_plan_compresses(const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
     return c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
 }
-
-/** A key of the plan that only a pipeline's pricing reads and that is not at its default, or NULL. */
-const char *fr_plan_pipeline_key(const struct fr_plan *plan);
 
 /** Ranks that hold the same parameters: dp * cp. */
 static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {
@@ -175,8 +153,5 @@ static inline int64_t fr_plan_pp_stride(const struct fr_plan *plan) {
 static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {
     return fr_plan_replicas(plan) * plan->pp * plan->tp;
 }
-
-/** Keys of a plan file, NULL-terminated: for messages and --set. */
-extern const char *const fr_plan_keys[];
 
 #endif

@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "models/codec_price.h"
+#include "models/pipeline.h"
+#include "models/plan_key.h"
 #include "models/report.h"
 #include "models/seats.h"
 
@@ -44,6 +46,14 @@ static void reason_schedule(const struct fr_job *job, const struct fr_outcome *o
                      plan->order->stages, plan->order->micro_batches, plan->order->chunks);
 }
 
+static void reason_idle(const struct fr_job *job, const struct fr_plan *plan,
+                        struct fr_text *text) {
+    const char *needs = "";
+    const struct fr_plan_key *key = fr_plan_idle_key(&job->workload, plan, &needs);
+    fr_text_addf(text, "%s would have no effect: it needs %s", key ? key->name : "a key",
+                 needs);
+}
+
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
                           struct fr_text *text) {
     char need[32], have[32];
@@ -56,6 +66,7 @@ static void reason_memory(const struct fr_job *job, const struct fr_outcome *out
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
                       struct fr_text *text) {
     const struct fr_plan *plan = &out->plan;
+    if (out->job) job = out->job;
     int64_t batch = fr_job_batch(job, plan);
     switch (reason) {
     case FR_REASON_RANKS:
@@ -115,10 +126,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      "blocking exchanges (p2p duplex) have no closed form; use --engine event");
         break;
     case FR_REASON_IDLE_KEY:
-        fr_text_addf(text, "%s would have no effect on a model of kind %s%s",
-                     fr_job_idle_key(job, plan), job->workload.kind->name,
-                     job->workload.n_layers > 0 && plan->pp == 1 ? " without pipeline (pp = 1)"
-                                                                 : "");
+        reason_idle(job, plan, text);
         break;
     case FR_REASON_OVERLAP:
         fr_text_addf(text,
@@ -181,8 +189,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_LAYER_TP:
         fr_text_addf(text,
-                     "layer_tp needs method grid, and values that divide the ranks and leave a "
-                     "data axis that divides the batch");
+                     "layer_tp needs method grid, a value a layer, and values that divide the "
+                     "ranks and leave a data axis that divides the batch");
         break;
     case FR_REASON_GHOST:
         fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",

@@ -3,9 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/csv.h"
 #include "base/text.h"
 #include "models/pipeline.h"
+#include "models/plan_key.h"
 
 const char *fr_report_extrapolated_name(int bit) {
     static const char *const names[] = {
@@ -16,99 +19,34 @@ const char *fr_report_extrapolated_name(int bit) {
     return names[bit];
 }
 
+const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity) {
+    const struct fr_job *job = out->job;
+    fr_plan_line(&out->plan, 0, line, capacity);
+    size_t used = strlen(line);
+    for (int i = 0; job && i < job->n_varied; i++) {
+        const char *equals = strchr(job->varied[i], '=');
+        fr_line_addf(line, capacity, &used, ", %.*s %s", (int)(equals - job->varied[i]),
+                     job->varied[i], equals + 1);
+    }
+    return line;
+}
+
+/* The keys of model and cluster that tell this job from others of a search, with their values. */
+static void varied_json(struct fr_json_writer *w, const struct fr_job *job) {
+    if (job->n_varied == 0) return;
+    fr_json_key(w, "varied");
+    fr_json_begin_object(w);
+    for (int i = 0; i < job->n_varied; i++) {
+        const char *equals = strchr(job->varied[i], '=');
+        char key[192];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - job->varied[i]), job->varied[i]);
+        fr_json_add_string(w, key, equals + 1);
+    }
+    fr_json_end_object(w);
+}
+
 const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity) {
-    const struct fr_plan_compression *c = &plan->compression;
-    char placement[64];
-    size_t used = 0;
-#define ADD(...) fr_line_addf(out, capacity, &used, __VA_ARGS__)
-    ADD("%s tp %" PRId64 " x dp %" PRId64, plan->method->name, plan->tp, plan->dp);
-    if (plan->pp > 1) ADD(" x pp %" PRId64, plan->pp);
-    if (plan->method->uses_ghost) ADD(", k %" PRId64, plan->ghost);
-    if (plan->method == &fr_method_subgraph) {
-        if (plan->branches) ADD(", %s", fr_branches_names[plan->branches]);
-        if (plan->common_subgrid) ADD(", cSub");
-        if (plan->gather_all) ADD(", gather");
-    }
-    if (plan->placement.row != &fr_placement_linear)
-        ADD(", %s", fr_placement_write(&plan->placement, placement, sizeof placement));
-    if (plan->pp > 1) ADD(", %s", plan->schedule->name);
-    if (plan->chunks > 1) ADD(" x%" PRId64, plan->chunks);
-    if (c->scope != FR_SCOPE_NONE)
-        ADD(", CB %s r%" PRId64, fr_scope_names[c->scope], c->backward_rank);
-    if (c->fused_embedding) ADD(", FE");
-    if (c->gradient_stages > 0)
-        ADD(", SC %" PRId64 " r%" PRId64, c->gradient_stages, c->gradient_rank);
-    for (int i = 0; i < plan->n_stage_layers && i < 8; i++)
-        ADD("%s%" PRId64, i ? "+" : ", layers ", plan->stage_layers[i]);
-    if (plan->n_stage_layers > 8) ADD("+...");
-    if (plan->sequence_parallel) ADD(", SP");
-    if (plan->bucket_B > 0) ADD(", overlap");
-    if (plan->recompute != FR_RECOMPUTE_NONE)
-        ADD(", recompute %s", fr_recompute_names[plan->recompute]);
-    if (plan->micro_batch) ADD(", b %" PRId64, plan->micro_batch);
-    if (plan->layer_tp) ADD(", a grid per layer");
-#undef ADD
-    return out;
-}
-
-static void list_json(struct fr_json_writer *w, const char *key, const int64_t *list, int n) {
-    fr_json_key(w, key);
-    fr_json_begin_array(w);
-    for (int i = 0; i < n; i++) fr_json_put_integer(w, list[i]);
-    fr_json_end_array(w);
-}
-
-static void plan_json(struct fr_json_writer *w, const struct fr_job *job,
-                      const struct fr_plan *plan) {
-    char placement[64];
-    fr_json_begin_object(w);
-    fr_json_add_integer(w, "dp", plan->dp);
-    fr_json_add_integer(w, "pp", plan->pp);
-    fr_json_add_integer(w, "tp", plan->tp);
-    fr_json_add_string(w, "method", plan->method->name);
-    fr_json_add_integer(w, "ghost", plan->method->uses_ghost ? plan->ghost : 0);
-    fr_json_add_string(w, "placement",
-                       fr_placement_write(&plan->placement, placement, sizeof placement));
-    if (plan->method == &fr_method_subgraph) {
-        fr_json_add_string(w, "common", fr_common_names[plan->common_subgrid]);
-        fr_json_add_string(w, "exchange", fr_exchange_names[plan->gather_all]);
-        fr_json_add_string(w, "branches", fr_branches_names[plan->branches]);
-    }
-    fr_json_add_string(w, "schedule", plan->schedule->name);
-    fr_json_add_integer(w, "chunks", plan->chunks);
-    fr_json_add_string(w, "p2p", plan->duplex ? "duplex" : "async");
-    fr_json_add_string(w, "recompute", fr_recompute_names[plan->recompute]);
-    fr_json_add_bool(w, "sequence_parallel", plan->sequence_parallel);
-    fr_json_add_string(w, "overlap", plan->bucket_B > 0 ? "gradient" : "none");
-    if (plan->bucket_B > 0) fr_json_add_number(w, "bucket_B", plan->bucket_B);
-    int64_t batch = fr_job_batch(job, plan);
-    fr_json_add_integer(w, "global_batch", batch);
-    int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
-    fr_json_add_integer(w, "micro_batch",
-                        plan->micro_batch ? plan->micro_batch
-                        : whole > 0       ? whole
-                                          : 1);
-    const struct fr_plan_compression *c = &plan->compression;
-    fr_json_key(w, "compression");
-    fr_json_begin_object(w);
-    fr_json_add_string(w, "codec", c->codec->name);
-    fr_json_key(w, "backward");
-    fr_json_begin_object(w);
-    fr_json_add_integer(w, "rank", c->backward_rank);
-    fr_json_add_string(w, "scope", fr_scope_names[c->scope]);
-    fr_json_add_bool(w, "lazy_error", c->lazy_error);
-    fr_json_end_object(w);
-    fr_json_add_string(w, "embedding", c->fused_embedding ? "fused" : "separate");
-    fr_json_key(w, "gradient");
-    fr_json_begin_object(w);
-    fr_json_add_integer(w, "rank", c->gradient_rank);
-    fr_json_add_integer(w, "stages", c->gradient_stages);
-    fr_json_end_object(w);
-    fr_json_end_object(w);
-    if (plan->stage_layers)
-        list_json(w, "stage_layers", plan->stage_layers, plan->n_stage_layers);
-    if (plan->layer_tp) list_json(w, "layer_tp", plan->layer_tp, plan->n_layer_tp);
-    fr_json_end_object(w);
+    return fr_plan_line(plan, 0, out, capacity);
 }
 
 void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
@@ -177,12 +115,15 @@ static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
 
 void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                     const struct fr_outcome *out) {
+    if (out->job) job = out->job;
     bool priced = isfinite(out->time_s);
     fr_json_begin_object(w);
     fr_json_add_string(w, "schema", "forerun/outcome/1");
     fr_json_add_string(w, "engine", out->engine ? out->engine : "closed");
     fr_json_key(w, "plan");
-    plan_json(w, job, &out->plan);
+    struct fr_plan said = fr_job_said(job, &out->plan);
+    fr_plan_write(w, &said);
+    varied_json(w, job);
     fr_json_add_integer(w, "ranks", out->ranks);
     fr_json_add_number(w, "parameters", priced ? out->parameters : NAN);
     fr_json_add_number(w, "parameters_per_rank_max", priced ? out->parameters_rank_max : NAN);
@@ -228,13 +169,24 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
 }
 
-void fr_report_csv_header(struct fr_text *text) {
+/* Keys that stand before the numbers; the others follow them. */
+static const fr_plan_key_set csv_first =
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_method) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_dp) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_pp) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_tp) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_ghost);
+
+void fr_report_csv_header(struct fr_text *text, const struct fr_job *job) {
     fr_text_addf(text,
                  "method,ranks,dp,pp,tp,ghost,feasible,parameters,parameters_per_rank_max,"
                  "iteration_time_s,iteration_energy_J,iterations,total_time_s,total_energy_J,"
                  "memory_peak_B");
     for (int i = 0; i < FR_PART_COUNT; i++) fr_text_addf(text, ",%s_s", fr_part_names[i]);
-    fr_text_addf(text, ",placement,common,exchange,branches\r\n");
+    for (int i = 0; i < FR_PLAN_KEYS; i++)
+        if (!(csv_first >> i & 1) && i != FR_PLAN_KEY_iterations)
+            fr_text_addf(text, ",%s", fr_plan_keys[i].name);
+    for (int i = 0; i < job->n_varied; i++)
+        fr_text_addf(text, ",%.*s", (int)strcspn(job->varied[i], "="), job->varied[i]);
+    fr_text_addf(text, "\r\n");
 }
 
 static void csv_number(struct fr_text *text, double value) {
@@ -243,9 +195,26 @@ static void csv_number(struct fr_text *text, double value) {
                  isfinite(value) ? fr_number_write(value, number, sizeof number) : "");
 }
 
-void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out) {
+/* What nothing reads is empty. */
+static void csv_keys(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_plan *plan) {
+    uint32_t missing = fr_plan_missing(&job->workload, plan);
+    struct fr_plan said = fr_job_said(job, plan);
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        const struct fr_plan_key *key = &fr_plan_keys[i];
+        char word[FR_PLAN_WORD];
+        if (csv_first >> i & 1 || i == FR_PLAN_KEY_iterations) continue;
+        fr_text_addf(text, ",%s",
+                     key->needs & missing ? ""
+                                          : key->type->text(key, &said, word, sizeof word));
+    }
+}
+
+void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out) {
     const struct fr_plan *plan = &out->plan;
     bool priced = isfinite(out->time_s);
+    if (out->job) job = out->job;
     fr_text_addf(text, "%s,%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%s",
                  plan->method->name, out->ranks, plan->dp, plan->pp, plan->tp,
                  plan->method->uses_ghost ? plan->ghost : 0, out->reasons ? "false" : "true");
@@ -258,11 +227,10 @@ void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out) {
     csv_number(text, out->total_energy_J);
     csv_number(text, priced && isfinite(out->parameters) ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_PART_COUNT; i++) csv_number(text, priced ? out->part_s[i] : NAN);
-    bool subgraph = plan->method == &fr_method_subgraph;
-    char placement[64];
-    fr_text_addf(text, ",%s,%s,%s,%s\r\n",
-                 fr_placement_write(&plan->placement, placement, sizeof placement),
-                 subgraph ? fr_common_names[plan->common_subgrid] : "",
-                 subgraph ? fr_exchange_names[plan->gather_all] : "",
-                 subgraph ? fr_branches_names[plan->branches] : "");
+    csv_keys(text, job, plan);
+    for (int i = 0; i < job->n_varied; i++) {
+        fr_text_addf(text, ",");
+        fr_csv_put(text, strchr(job->varied[i], '=') + 1);
+    }
+    fr_text_addf(text, "\r\n");
 }

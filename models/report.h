@@ -5,6 +5,7 @@
 #define FR_MODELS_REPORT_H
 
 #include "models/cost.h"
+#include "models/plan_key.h"
 
 /** Append the sentence of one reason of @p out, with its numbers, to @p text. */
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
@@ -14,11 +15,16 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
 void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                     const struct fr_outcome *out);
 
-/** Column heads, and one outcome in those columns (RFC 4180, units in the heads). */
-void fr_report_csv_header(struct fr_text *text);
-void fr_report_csv_row(struct fr_text *text, const struct fr_outcome *out);
+/** The line of an outcome's plan, with what is varied of its model and cluster. @return @p line. */
+const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity);
 
-/** "tensor tp 8 x dp 1", "phantom tp 8 x dp 1, k 16": a plan in one line. @return @p out. */
+/** Column heads, and one outcome in those columns (RFC 4180, units in the heads). */
+void fr_report_csv_header(struct fr_text *text, const struct fr_job *job);
+void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out);
+
+/** "tensor tp 8 x dp 1", "phantom tp 8 x dp 1, k 16": a plan in one line, FR_PLAN_LINE at most.
+ *  @return @p out. */
 const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity);
 
 /** Name of what bit @p bit of extrapolated stands for: "gemm" or "collectives.all_gather". */

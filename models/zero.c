@@ -81,7 +81,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                              .experts_B = stage->expert_rank * value_B,
                              .layers = fmax(1, layers)};
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);
-    bool beside = plan->bucket_B > 0;
+    bool beside = plan->overlap;
     if (plan->zero == 0) return;
     if (plan->zero >= 2)
         price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), stage);

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "search/layer_grids.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
 
@@ -27,20 +28,42 @@ double fr_objective_value(fr_objective objective, bool by_iteration,
     return time_s;
 }
 
+/* A grid per layer, chosen for this plan; it is "best" again in the outcome, whose plan owns
+ * nothing. */
+static void cost_best_grids(const struct fr_job *job, const struct fr_plan *given,
+                            struct fr_outcome *out) {
+    struct fr_plan plan = *given;
+    int64_t *grids = fr_calloc((size_t)job->workload.n_layers + 1, sizeof *grids);
+    if (grids && fr_layer_grids_best(job, &plan, grids, NULL) == FR_OK) {
+        plan.layer_tp = grids;
+        plan.n_layer_tp = job->workload.n_layers;
+    }
+    fr_cost(job, &plan, out);
+    out->plan.layer_tp = NULL;
+    out->plan.n_layer_tp = 0;
+    free(grids);
+}
+
 bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
                         const struct fr_search_options *options, bool by_iteration,
                         int64_t index, struct fr_outcome *out) {
     struct fr_plan plan;
     bool mesh_fits = false;
-    if (!fr_space_plan(space, index, &plan, &mesh_fits)) return false;
+    job = fr_space_job(space, job, index);
+    if (!fr_space_plan(space, &job->workload, index, &plan, &mesh_fits)) return false;
     if (!mesh_fits) {
-        int64_t per_rank_count = space->size / (int64_t)space->n_ranks;
+        int64_t plans = fr_space_plans(space), per_rank_count = plans / (int64_t)space->n_ranks;
         *out = (struct fr_outcome){.plan = plan,
-                                   .ranks = space->ranks[index / per_rank_count],
+                                   .job = space->variants ? job : NULL,
+                                   .ranks = space->ranks[index % plans / per_rank_count],
                                    .reasons = FR_BECAUSE(FR_REASON_MESH)};
         return true;
     }
-    fr_cost(job, &plan, out);
+    if (plan.layer_tp_best)
+        cost_best_grids(job, &plan, out);
+    else
+        fr_cost(job, &plan, out);
+    out->job = space->variants ? job : NULL;
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return true;
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
@@ -75,6 +98,7 @@ struct best {
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
+    fr_plan_key_set read;
     struct best top;
     struct fr_found_list pareto;
     bool failed;
@@ -176,6 +200,8 @@ static void work(void *argument, int64_t number) {
                                 &found.outcome))
             continue;
         piece->evaluated++;
+        if (!(found.outcome.reasons & FR_BECAUSE(FR_REASON_MESH)))
+            piece->read |= ~found.outcome.plan.settled;
         for (int r = 0; found.outcome.reasons >> r; r++)
             if (found.outcome.reasons >> r & 1) {
                 piece->because[r]++;
@@ -197,6 +223,7 @@ static bool join(const struct context *c, const struct piece *piece, struct best
     bool ok = !piece->failed;
     result->evaluated += piece->evaluated;
     result->feasible += piece->feasible;
+    result->read |= piece->read;
     for (int r = 0; r < FR_REASON_COUNT; r++) {
         result->because[r] += piece->because[r];
         if (result->example[r].index >= 0 || piece->example[r] < 0) continue;
@@ -251,7 +278,11 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
     struct fr_progress progress;
     double start_s = fr_now_s();
-    bool silent = job->workload.n_iterations == 0 && space->base.iterations <= 0;
+    bool silent = space->base.iterations <= 0;
+    for (int64_t v = 0; v < space->n_variants; v++)
+        silent =
+            silent &&
+            fr_space_job(space, job, v * fr_space_plans(space))->workload.n_iterations == 0;
     struct context c = {.job = job, .space = space, .options = options};
     c.by_iteration = options->per_iteration || (silent && !fr_space_has_ghost(space));
     c.piece_size = (space->size + PIECES_MAX - 1) / PIECES_MAX;

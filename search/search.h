@@ -57,8 +57,9 @@ struct fr_search_result {
     struct fr_ranked_list ranked; /**< the best, as many as were asked for; best first */
     struct fr_found_list top;     /**< the first FR_SEARCH_PRICED of them */
     struct fr_found_list
-        pareto;        /**< no other is as good in time, energy, memory and loss; by time */
-    bool by_iteration; /**< what was ranked: one iteration, or the total */
+        pareto;           /**< no other is as good in time, energy, memory and loss; by time */
+    fr_plan_key_set read; /**< keys that some plan reads */
+    bool by_iteration;    /**< what was ranked: one iteration, or the total */
     double elapsed_s;
 };
 

@@ -1,84 +1,91 @@
 /** @file
- *  The configurations a search goes through: rank counts times the varied keys of a plan.
+ *  The configurations a search goes through: what is varied of the model and the cluster, times rank
+ *  counts, times the varied keys of a plan.
  *
  *  A configuration is a number 0..size-1; its digits in the mixed base of the dimensions are
  *  the values taken (the last dimension varies fastest).  Nothing is stored per configuration.
  *
  *  The axis of the mesh that is neither set nor varied takes what is left of the ranks: dp if
- *  tp is set or varied, else tp. */
+ *  tp is set or varied, else tp.
+ *
+ *  A plan stands once.  A key that nothing reads goes back to its default, and of the configurations
+ *  that differ in such keys alone the first stands for all; so does 1F1B for interleaving with one
+ *  chunk, and linear seats for an order of axes that is the program's own. */
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 
-#include "models/plan.h"
+#include "models/job.h"
+#include "models/plan_key.h"
 
-/** Keys of a plan that can be varied: code, spelling. */
-#define FR_VARY_LIST(X)                                                                        \
-    X(FR_VARY_METHOD, "method")                                                                \
-    X(FR_VARY_DP, "dp")                                                                        \
-    X(FR_VARY_PP, "pp")                                                                        \
-    X(FR_VARY_TP, "tp")                                                                        \
-    X(FR_VARY_SCHEDULE, "schedule")                                                            \
-    X(FR_VARY_CHUNKS, "chunks")                                                                \
-    X(FR_VARY_RECOMPUTE, "recompute")                                                          \
-    X(FR_VARY_SEQUENCE, "sequence_parallel")                                                   \
-    X(FR_VARY_OVERLAP, "overlap")                                                              \
-    X(FR_VARY_GHOST, "ghost")                                                                  \
-    X(FR_VARY_GLOBAL_BATCH, "global_batch")                                                    \
-    X(FR_VARY_MICRO_BATCH, "micro_batch")                                                      \
-    X(FR_VARY_SCOPE, "compression.backward.scope")                                             \
-    X(FR_VARY_BACKWARD_RANK, "compression.backward.rank")                                      \
-    X(FR_VARY_EMBEDDING, "compression.embedding")                                              \
-    X(FR_VARY_GRADIENT_STAGES, "compression.gradient.stages")                                  \
-    X(FR_VARY_GRADIENT_RANK, "compression.gradient.rank")                                      \
-    X(FR_VARY_PLACEMENT, "placement")                                                          \
-    X(FR_VARY_COMMON, "common")                                                                \
-    X(FR_VARY_EXCHANGE, "exchange")                                                            \
-    X(FR_VARY_BRANCHES, "branches")
-
-enum {
-#define FR_VARY_ENUM(code, name) code,
-    FR_VARY_LIST(FR_VARY_ENUM)
-#undef FR_VARY_ENUM
-        FR_VARY_COUNT
-};
-extern const char *const fr_vary_names[];
-
+/** A varied key of the plan. */
 struct fr_dimension {
-    int key; /**< FR_VARY_... */
-    int64_t *
-        values; /**< of words (method, schedule, ...): index into their tables; a placement packed */
+    const struct fr_plan_key *key;
+    unsigned char *values;       /**< [count] fields of the key, one after another */
+    struct fr_plan_lists *lists; /**< [count] that they point to, or NULL */
     size_t count;
 };
 
+/** A varied key of the model or the cluster: texts as --set takes them. */
+struct fr_space_input {
+    char key[160];
+    char **texts;
+    size_t count;
+};
+
+enum { FR_SPACE_INPUTS_MAX = 8 };
+
 struct fr_space {
-    struct fr_plan base; /**< what is not varied */
+    struct fr_plan base;  /**< what is not varied */
+    struct fr_plan plain; /**< the defaults */
     int64_t *ranks;
     size_t n_ranks;
-    struct fr_dimension dimension[FR_VARY_COUNT];
+    struct fr_dimension dimension[FR_PLAN_KEYS];
     int n_dimensions;
+    struct fr_space_input input[FR_SPACE_INPUTS_MAX];
+    int n_inputs;
+    struct fr_job
+        *variants;      /**< one for each choice of inputs, or NULL: nothing of them varies */
+    char **said;        /**< [n_variants][n_inputs] "KEY=VALUE" */
+    int64_t n_variants; /**< at least 1 */
+    fr_plan_key_set varied; /**< keys of the dimensions */
+    int watched[FR_PLAN_KEYS],
+        digit_of[FR_PLAN_KEYS]; /**< keys that may be idle; their dimension, -1 */
+    int n_watched;
+    uint32_t asked;          /**< needs of the watched keys */
+    bool cp_watched;         /**< it is of the mesh, and settled before the mesh is filled */
     bool dp_given, tp_given; /**< set or varied */
     int64_t size;
 };
 
 /** Make the space.
  *  @param ranks   range text of --ranks
- *  @param vary    "KEY=RANGE" texts; KEY may begin with "plan."
+ *  @param vary    "KEY=RANGE" texts; KEY may begin with "plan.", "model." or "cluster."
  *  @param base    the plan of the job;  @p dp_set, @p tp_set: whether its file or --set say so
- *  @return FR_OK or FR_ERR_USAGE.  Free with fr_space_free, also on error. */
+ *  @param names   of the job, to load it anew for each value of a model's or cluster's key; or NULL
+ *  @return FR_OK, FR_ERR_USAGE, or what loading gave.  Free with fr_space_free, also on error. */
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
                         const struct fr_plan *base, bool dp_set, bool tp_set,
-                        struct fr_space *space, struct fr_error *err);
+                        const struct fr_job_names *names, struct fr_space *space,
+                        struct fr_error *err);
 void fr_space_free(struct fr_space *space);
 
+/** Plans of one choice of inputs. */
+static inline int64_t fr_space_plans(const struct fr_space *space) {
+    return space->size / space->n_variants;
+}
+
+/** The job that configuration @p index is a plan of: @p job, unless inputs are varied. */
+const struct fr_job *fr_space_job(const struct fr_space *space, const struct fr_job *job,
+                                  int64_t index);
+
 /** Configuration @p index as a plan.
+ *  @param model  what it is a plan of, or NULL
  *  @param[out] mesh_fits  false when the ranks are no dp x pp x tp with these values
- *  @return false when the configuration repeats another one (a ghost width for a method that
- *          has none), and is left out. */
-bool fr_space_plan(const struct fr_space *space, int64_t index, struct fr_plan *plan,
-                   bool *mesh_fits);
+ *  @return false when the configuration repeats another one, and is left out. */
+bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
+                   struct fr_plan *plan, bool *mesh_fits);
 
 /** Can a plan of this space use ghost neurons? */
 bool fr_space_has_ghost(const struct fr_space *space);
-bool fr_space_has_method(const struct fr_space *space, const struct fr_method *method);
 
 #endif

@@ -115,7 +115,7 @@ static struct fr_outcome outcome_of(const struct setting *s, struct run run) {
     plan.global_batch = run.batch;
     plan.common_subgrid = run.subgrid;
     plan.branches = run.branches;
-    plan.bucket_B = 25 * 1024 * 1024;
+    plan.overlap = true; /* in buckets of 25 MiB */
     plan.placement.row = run.naive ? &fr_placement_linear : &fr_placement_round_robin;
     fr_cost(&job, &plan, &out);
     out.plan = fr_plan_default(); /* it may point into the job */

@@ -6,6 +6,7 @@
 #include "app/verb.h"
 #include "calibrate/import.h"
 #include "models/family.h"
+#include "models/plan_key.h"
 #include "models/preset.h"
 #include "plots/figure.h"
 #include "sim/network.h"
@@ -31,6 +32,19 @@ static int list_methods(struct row *rows) {
     for (const struct fr_method *const *m = fr_methods; *m; m++)
         rows[n++] = (struct row){(*m)->name, (*m)->exact ? "exact" : "approximate",
                                  (*m)->summary, (*m)->source};
+    return n;
+}
+
+/* Of the plan; what reads a key stands in docs/files.md. */
+static int list_keys(struct row *rows) {
+    static char values[FR_PLAN_KEYS][160], defaults[FR_PLAN_KEYS][256];
+    int n = 0;
+    for (; n < FR_PLAN_KEYS; n++) {
+        const struct fr_plan_key *key = &fr_plan_keys[n];
+        rows[n] =
+            (struct row){key->name, fr_plan_key_values(key, values[n], sizeof *values),
+                         key->help, fr_plan_key_default(key, defaults[n], sizeof *defaults)};
+    }
     return n;
 }
 
@@ -151,6 +165,7 @@ static const struct table {
     int (*fill)(struct row *rows);
 } tables[] = {
     {"collectives", "algorithms and their closed forms", list_collectives},
+    {"keys", "of a plan: what --set and --vary take", list_keys},
     {"methods", "ways to divide a layer over the model axis", list_methods},
     {"schedules", "orders of a pipeline stage's passes", list_schedules},
     {"compressions", "codecs of messages and gradients", list_compressions},
@@ -223,7 +238,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_list = {
     .name = "list",
     .summary = "collectives, methods, forms, kinds, presets, figures",
-    .usage = "[collectives|methods|schedules|compressions|forms|kinds|families|presets|"
+    .usage = "[collectives|keys|methods|schedules|compressions|forms|kinds|families|presets|"
              "clusters|models|"
              "figures|"
              "reasons|compositions] [--json]",

@@ -84,8 +84,8 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
     if (fr_args_has(args, "json"))
         write_json(job, &outcome, fr_args_has(args, "explain"), &text);
     else if (fr_args_has(args, "csv")) {
-        fr_report_csv_header(&text);
-        fr_report_csv_row(&text, &outcome);
+        fr_report_csv_header(&text, job);
+        fr_report_csv_row(&text, job, &outcome);
     } else
         fr_render_outcome(&text, job, &outcome);
     if (fr_args_has(args, "explain") && !fr_args_has(args, "json") && !fr_args_has(args, "csv"))

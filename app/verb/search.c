@@ -17,9 +17,12 @@ static const struct fr_option options[] = {
     FR_OPTION_UNDISTURBED,
     {"ranks", "RANGE", "rank counts: 512, 8,16,32, 1..64, 1..512*2", 'n'},
     {"vary", "KEY=RANGE",
-     "method, dp, pp, tp, schedule, chunks, recompute, ghost, global_batch, micro_batch, "
-     "compression.backward.scope, .rank, compression.embedding, compression.gradient.stages, "
-     ".rank, placement, and of method subgraph common, exchange, branches; may be repeated",
+     "values of a key of --set, of the plan, model. or cluster.: a,b,c or 1..64*2; may be "
+     "repeated; of the plan:"
+#define FR_PLAN_KEY(word, name, ...) " " name
+#include "models/plan_key_list.h"
+#undef FR_PLAN_KEY
+     ,
      'v'},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
@@ -60,15 +63,18 @@ static void make_odds(struct fr_app_search *r) {
 /* Offered wherever the best plan is a grid over several layers: what the paper leaves open. */
 static fr_status price_per_layer(struct fr_app_search *r, struct fr_error *err) {
     if (r->result.top.count == 0) return FR_OK;
-    struct fr_plan plan = r->result.top.items[0].outcome.plan;
-    if (plan.method != &fr_method_grid || r->job.workload.n_layers < 2 || plan.layer_tp)
+    const struct fr_outcome *best = &r->result.top.items[0].outcome;
+    const struct fr_job *job = best->job ? best->job : &r->job;
+    struct fr_plan plan = best->plan;
+    if (plan.method != &fr_method_grid || job->workload.n_layers < 2 || plan.layer_tp ||
+        plan.layer_tp_best)
         return FR_OK;
-    r->layer_tp = fr_calloc((size_t)r->job.workload.n_layers, sizeof *r->layer_tp);
+    r->layer_tp = fr_calloc((size_t)job->workload.n_layers, sizeof *r->layer_tp);
     if (!r->layer_tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (fr_layer_grids_best(&r->job, &plan, r->layer_tp, err) != FR_OK) return FR_OK;
+    if (fr_layer_grids_best(job, &plan, r->layer_tp, err) != FR_OK) return FR_OK;
     plan.layer_tp = r->layer_tp;
-    plan.n_layer_tp = r->job.workload.n_layers;
-    fr_cost(&r->job, &plan, &r->per_layer);
+    plan.n_layer_tp = job->workload.n_layers;
+    fr_cost(job, &plan, &r->per_layer);
     r->has_per_layer = isfinite(r->per_layer.time_s);
     return FR_OK;
 }
@@ -95,6 +101,27 @@ static fr_status read_options(const struct fr_args *args, struct fr_search_optio
     return FR_OK;
 }
 
+/* A key that is set, and that no plan reads, is a mistake. */
+static fr_status all_read(const struct fr_app_search *r, struct fr_error *err) {
+    const struct fr_space *space = &r->space;
+    if (r->result.read == 0) return FR_OK; /* no plan at all */
+    for (int i = 0; i < space->n_watched; i++) {
+        int k = space->watched[i];
+        const char *needs = "";
+        struct fr_plan plan = space->base;
+        if ((r->result.read | space->varied) >> k & 1) continue;
+        const struct fr_plan_key *key = &fr_plan_keys[k];
+        uint32_t lacks = key->needs & FR_PLAN_NEED_REFUSED;
+        for (int n = FR_PLAN_NEEDS; n-- > 0;)
+            if (lacks >> n & 1) needs = fr_plan_need_names[n];
+        fr_plan_idle_key(&fr_space_job(space, &r->job, 0)->workload, &plan, &needs);
+        return fr_fail(err, FR_ERR_INPUT, "plan",
+                       "%s would have no effect on any plan of this search: it needs %s",
+                       key->name, needs);
+    }
+    return FR_OK;
+}
+
 static fr_status search(const struct fr_args *args, struct fr_app_search *r,
                         struct fr_error *err) {
     const char *ranks = NULL, *vary[FR_ARGS_MAX];
@@ -103,14 +130,21 @@ static fr_status search(const struct fr_args *args, struct fr_app_search *r,
     FR_TRY(read_options(args, &r->options, err));
     FR_TRY(fr_app_load(args, true, &r->job, err));
     int n_vary = fr_args_all(args, "vary", vary);
+    const char *sets[FR_ARGS_MAX + 1];
+    struct fr_job_names names;
+    fr_app_names(args, sets, &names);
     FR_TRY(fr_space_make(ranks, vary, n_vary, &r->job.plan, fr_app_plan_says(&r->job, "dp"),
-                         fr_app_plan_says(&r->job, "tp"), &r->space, err));
+                         fr_app_plan_says(&r->job, "tp"), &names, &r->space, err));
+    if (r->space.n_inputs && fr_args_has(args, "explain"))
+        return fr_fail(err, FR_ERR_USAGE, "--explain",
+                       "is for one model on one cluster; what is varied of them is not told");
     /* The margin needs the second best even when one is asked for. */
     size_t shown = r->options.top;
     if (shown == 1) r->options.top = 2;
     FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
+    FR_TRY(all_read(r, err));
     FR_TRY(price_per_layer(r, err));
-    make_odds(r);
+    if (!r->space.variants) make_odds(r);
     r->explain = fr_args_has(args, "explain");
     err->detail[0] = '\0';
     r->options.top = shown;

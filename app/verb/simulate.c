@@ -85,8 +85,8 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     if (fr_args_has(args, "json"))
         fr_simulation_json(&text, job, s);
     else if (fr_args_has(args, "csv")) {
-        fr_report_csv_header(&text);
-        fr_report_csv_row(&text, &s->outcome);
+        fr_report_csv_header(&text, job);
+        fr_report_csv_row(&text, job, &s->outcome);
     } else
         fr_simulation_text(&text, job, s);
     FR_TRY(fr_app_print(&text, err));

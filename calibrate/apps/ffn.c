@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "calibrate/apps/random.h"
+#include "models/plan_key.h"
 
 fr_status fr_ffn_data(const struct fr_kernels *k, uint64_t seed, int64_t n_in, int64_t n_out,
                       const struct fr_ffn_part *part, void **x, void **t,
@@ -50,7 +51,12 @@ fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err) {
     int64_t batch = fr_real_batch(run);
     if (run->workload->n_layers == 0)
         return fr_fail(err, FR_ERR_INPUT, NULL, "the model has no layers; expected ffn or mlp");
-    const char *key = fr_plan_pipeline_key(plan);
+    const char *key = NULL, *needs;
+    const struct fr_plan_key *idle = fr_plan_idle_key(run->workload, plan, &needs);
+    if (idle)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
+                       idle->name, needs);
+    if (plan->overlap) key = "overlap";
     if (fr_plan_compresses(plan)) key = "compression";
     if (plan->pp != 1) key = "pp";
     if (plan->micro_batch && plan->micro_batch * plan->dp != batch) key = "micro_batch";

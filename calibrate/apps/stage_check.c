@@ -55,7 +55,7 @@ fr_status fr_stage_check(const struct fr_real_case *run, struct fr_error *err) {
                         : splits(plan)            ? "schedule"
                         : plan->duplex            ? "p2p"
                         : plan->recompute         ? "recompute"
-                        : plan->bucket_B > 0      ? "overlap"
+                        : plan->overlap           ? "overlap"
                         : plan->sequence_parallel ? "sequence_parallel"
                                                   : NULL;
     if (lacks)

@@ -48,6 +48,12 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
                                &t->experts_per_token, err));
     FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
+    static const char *const of_experts[] = {"capacity", "imbalance"};
+    for (int i = 0; i < 2 && t->experts == 0; i++) {
+        struct fr_json node = fr_json_member(object, of_experts[i]);
+        if (fr_json_present(&node))
+            return fr_json_fail(&node, err, "has no effect without experts");
+    }
     FR_TRY(fr_json_get_number(object, "capacity", false, 1, 1e6, &t->capacity, err));
     FR_TRY(fr_json_get_number(object, "imbalance", false, 1, 1e6, &t->imbalance, err));
     if (t->experts_per_token > t->experts) {

@@ -139,6 +139,8 @@ $s --cluster frontier --model ffn-16384 --ranks 8..1
 $s --cluster frontier --model ffn-16384 --ranks 7 --vary tp=2,4
 $s --cluster frontier --model ffn-16384 --ranks 8 --vary speed=1,2
 $s --cluster frontier --model ffn-16384 --ranks 8 --objective money
+$p --cluster frontier --model ffn-16384 --set ghost=4
+$p --cluster a100-hdr --model gpt-2.5b --set compression.backward.scope=all
 forerun predikt
 forerun
 END
@@ -164,6 +166,10 @@ searches() {
     echo "$s $q --threads 3 --json"
   done
   cat <<END
+$s --cluster dgx-h100 --model mixtral-8x7b --ranks 64 --set global_batch=512 --vary tp=1..8*2 --vary ep=1..8*2 --vary zero=0..1 --vary sequence_parallel=true,false --json
+$s --cluster dgx-h100 --model llama-3-8b --ranks 32 --set tp=4 --set attention=flash --set global_batch=64 --vary model.sequence=2048..8192*2 --vary "cluster.levels.1.bandwidth=25 GB/s,50 GB/s" --csv
+$s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1,4 --vary schedule=1f1b,interleaved --vary chunks=1,2 --vary rank_order=tp-pp-dp,tp-dp-pp
+$s --cluster frontier --model ffn-16384 --ranks 8 --set ghost=4
 $s $h --max-lossy 0.5 --vary compression.backward.scope=none,epilogue,all
 $s $o --max-lossy 0.3
 $s $h --memory-limit "40 GiB"
@@ -271,7 +277,7 @@ figures() {
 }
 
 others() {
-  for what in collectives methods schedules compressions forms importers kinds families presets figures formats networks shapes reasons compositions; do
+  for what in collectives keys methods schedules compressions forms importers kinds families presets figures formats networks shapes reasons compositions; do
     echo "forerun list $what"
     echo "forerun list $what --json"
   done

@@ -1,7 +1,7 @@
 #!/bin/sh
 # tables.sh ROOT -- every row FR_<KIND>(<name>) of a <kind>_list.h has its file <kind>/<name>.c,
 # and every file there has its row, once.  Where one file of a folder has a gnuplot script
-# <name>.gp beside it, every one has.
+# <name>.gp beside it, every one has.  Rows alone are only once there.
 set -eu
 root=$1
 bad=0
@@ -30,7 +30,18 @@ $name
   done
 }
 
+# A list that says "Rows alone" has no files: its rows, each once, are the table.
+alone() {
+  rows=$(sed -nE 's/^[[:space:]]*FR_[A-Z_0-9]+\(([A-Za-z0-9_]+)[,)].*/\1/p' "$1" | sort)
+  [ -n "$rows" ] || complain "$1 has no rows"
+  differ "$(echo "$rows" | uniq -d)" "" "$1: twice the row"
+}
+
 for list in $lists; do
+  if grep -q 'Rows alone' "$list"; then
+    alone "$list"
+    continue
+  fi
   folder=${list%_list.h}
   rows=$(sed -nE 's/^[[:space:]]*FR_[A-Z_0-9]+\(([a-z0-9_]+)[,)].*/\1/p' "$list" | sort)
   files=$(names "$folder" .c)

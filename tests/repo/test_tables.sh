@@ -29,6 +29,12 @@ put models/form_list.h '/* none yet */'
 fails 'a list without rows' 'has no rows' tables.sh
 put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)'
 
+put models/key_list.h '/* Rows alone */' 'FR_KEY(dp, 1)' 'FR_KEY(TP, 2)'
+passes 'rows without files that say so' tables.sh
+put models/key_list.h '/* Rows alone */' 'FR_KEY(dp, 1)' 'FR_KEY(dp, 2)'
+fails 'such a row twice' 'twice the row dp' tables.sh
+rm "$tree/models/key_list.h"
+
 put plots/figure_list.h 'FR_FIGURE(energy_time)' 'FR_FIGURE(grid)'
 put plots/figure/grid.c ''
 fails 'a figure without its script' 'no script .gp for grid' tables.sh

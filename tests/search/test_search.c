@@ -13,8 +13,8 @@ static void start(struct search *s, const char *cluster, const char *model,
                   int n_vary, bool dp_set, bool tp_set) {
     struct fr_error err = {0};
     fr_test_job(cluster, model, sets, &s->job);
-    if (fr_space_make(ranks, vary, n_vary, &s->job.plan, dp_set, tp_set, &s->space, &err) !=
-        FR_OK)
+    if (fr_space_make(ranks, vary, n_vary, &s->job.plan, dp_set, tp_set, NULL, &s->space,
+                      &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
 }
 
@@ -247,30 +247,36 @@ static void mesh(void **state) {
     struct fr_space space;
     bool fits = false;
     const char *tp[] = {"tp=4"}, *dp[] = {"dp=3"}, *both[] = {"tp=4", "dp=2"};
-    assert_int_equal(fr_space_make("24", NULL, 0, &base, false, false, &space, NULL), FR_OK);
-    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 24 &&
+    assert_int_equal(fr_space_make("24", NULL, 0, &base, false, false, NULL, &space, NULL),
+                     FR_OK);
+    assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits && plan.tp == 24 &&
                 plan.dp == 1);
     fr_space_free(&space);
-    assert_int_equal(fr_space_make("24", tp, 1, &base, false, false, &space, NULL), FR_OK);
-    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 4 && plan.dp == 6);
+    assert_int_equal(fr_space_make("24", tp, 1, &base, false, false, NULL, &space, NULL),
+                     FR_OK);
+    assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits && plan.tp == 4 &&
+                plan.dp == 6);
     fr_space_free(&space);
-    assert_int_equal(fr_space_make("24", dp, 1, &base, false, false, &space, NULL), FR_OK);
-    assert_true(fr_space_plan(&space, 0, &plan, &fits) && fits && plan.tp == 8 && plan.dp == 3);
+    assert_int_equal(fr_space_make("24", dp, 1, &base, false, false, NULL, &space, NULL),
+                     FR_OK);
+    assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits && plan.tp == 8 &&
+                plan.dp == 3);
     fr_space_free(&space);
-    assert_int_equal(fr_space_make("24", both, 2, &base, false, false, &space, NULL), FR_OK);
-    assert_true(fr_space_plan(&space, 0, &plan, &fits) && !fits);
+    assert_int_equal(fr_space_make("24", both, 2, &base, false, false, NULL, &space, NULL),
+                     FR_OK);
+    assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && !fits);
     fr_space_free(&space);
 }
 
 static void refuses(void **state) {
     (void)state;
     static const char *const bad[] = {"ghosts=1", "ghost",        "ghost=", "ghost=4..1",
-                                      "ghost=0",  "method=tensr", "tp=1e3"};
+                                      "ghost=-1", "method=tensr", "tp=1e3"};
     struct fr_plan base = fr_plan_default();
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct fr_space space;
         struct fr_error err = {0};
-        FR_TRUE(fr_space_make("8", &bad[i], 1, &base, false, false, &space, &err) ==
+        FR_TRUE(fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, &err) ==
                     FR_ERR_USAGE,
                 "%s", bad[i]);
         assert_true(err.detail[0]);

@@ -124,7 +124,7 @@ static void methods_in_pipelines(void **state) {
         struct fr_plan one = job.plan; /* the same without pipeline */
         one.pp = one.chunks = 1;
         one.duplex = false;
-        one.bucket_B = 0;
+        one.overlap = false;
         one.schedule = &fr_schedule_one_f_one_b;
         one.stage_layers = NULL;
         one.n_stage_layers = 0;

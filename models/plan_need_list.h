@@ -1,0 +1,44 @@
+/* Read more than once, so without guard.  Rows alone, no file each: what must hold of a plan and
+ * its model that a key is read at all.
+ *
+ *  FR_PLAN_NEED(name, refused, "what the key needs", holds)
+ *
+ *  `refused`: a key that lacks it is a mistake and the plan is refused; else the mesh merely leaves
+ *  it nothing to do, as one replica leaves zero, and a search counts the plan once.  `holds` sees
+ *  the plan `p` and, of the model, `m`: NULL where nobody asks about a model. */
+
+FR_PLAN_NEED(DIVIDED, true, "a model that a method divides", !m || !measured)
+FR_PLAN_NEED(TRANSFORMER, true, "a model of kind transformer", !m || transformer)
+FR_PLAN_NEED(LAYERS, true, "a model of layers", !m || m->n_layers > 0)
+FR_PLAN_NEED(EXPERTS, true, "a mixture of experts", !m || m->transformer.experts > 0)
+FR_PLAN_NEED(TIED, true, "logits that share the embedding's weights",
+             !m || !transformer || m->transformer.tied)
+FR_PLAN_NEED(GHOST, true, "a method with ghost neurons", p->method->uses_ghost)
+FR_PLAN_NEED(SUBGRAPH, true, "method subgraph", p->method == &fr_method_subgraph)
+FR_PLAN_NEED(GRID, true, "method grid", p->method == &fr_method_grid)
+FR_PLAN_NEED(PIPELINE, true, "a pipeline (pp above 1)", p->pp > 1)
+FR_PLAN_NEED(PASSES, true, "a pipeline (pp above 1)",
+             !m || m->n_layers == 0 || p->pp > 1 || p->overlap)
+FR_PLAN_NEED(OVERLAP, true, "\"overlap\": \"gradient\"", p->overlap)
+FR_PLAN_NEED(SCOPE, true, "compression.backward.scope", p->compression.scope != FR_SCOPE_NONE)
+FR_PLAN_NEED(GRADIENT_STAGES, true, "compression.gradient.stages",
+             p->compression.gradient_stages > 0)
+FR_PLAN_NEED(CODED, true, "compression.backward.scope or compression.gradient.stages",
+             p->compression.scope != FR_SCOPE_NONE || p->compression.gradient_stages > 0)
+FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
+FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
+             p->pp > 1 || p->overlap || p->schedule->phases || p->order)
+FR_PLAN_NEED(CHUNKED, false, "more than one stage", p->pp > 1 || p->overlap || p->order)
+FR_PLAN_NEED(INTERLEAVES, false, "a schedule that interleaves", p->schedule->interleaves)
+FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1)
+FR_PLAN_NEED(REPLICAS, false, "replicas (dp or cp above 1)", fr_plan_replicas(p) > 1)
+FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
+             fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1)
+FR_PLAN_NEED(REDUCED, false, "gradients to reduce",
+             fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1 ||
+                 (p->method->data_first && p->tp > 1))
+FR_PLAN_NEED(BUCKETS, false, "zero 0 or 1", p->zero < 2)
+FR_PLAN_NEED(SHARED, false, "ep above 1", p->ep > 1)
+FR_PLAN_NEED(TP_FIRST, false, "a method that numbers tp first", !p->method->data_first)
+FR_PLAN_NEED(SLICES, false, "slices that all ranks exchange",
+             !p->common_subgrid && (!transformer || p->branches == FR_BRANCHES_HEADS))

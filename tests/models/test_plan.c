@@ -1,0 +1,273 @@
+/* Laws of plan keys: what is written reads back the same, lines tell plans apart, and the rows are
+ * what the documentation says. */
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "models/report.h"
+#include "tests/job.h"
+#include "tests/plan_values.h"
+
+struct plan {
+    struct fr_plan plan;
+    struct fr_plan_lists lists;
+};
+
+/* NULL where @p text is no plan. */
+static struct plan *read_text(const char *text, size_t length) {
+    struct fr_json_document *document = NULL;
+    struct plan *p = calloc(1, sizeof *p);
+    struct fr_error err = {0};
+    assert_non_null(p);
+    assert_int_equal(fr_json_parse(text, length, "plan", &document, NULL), FR_OK);
+    if (fr_plan_read(document, &p->plan, &p->lists, &err) != FR_OK)
+        fail_msg("%s: %s in %s", err.where, err.detail, text);
+    fr_json_free(document);
+    return p;
+}
+
+static struct plan *draw(uint64_t *state, uint64_t one_in) {
+    struct fr_json_document *document = NULL;
+    struct plan *p = calloc(1, sizeof *p);
+    struct fr_error err = {0};
+    assert_non_null(p);
+    assert_int_equal(fr_test_plan_document(state, one_in, &document), FR_OK);
+    if (fr_plan_read(document, &p->plan, &p->lists, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    fr_json_free(document);
+    return p;
+}
+
+static void drop(struct plan *p) {
+    fr_plan_lists_free(&p->lists);
+    free(p);
+}
+
+static void write_text(const struct fr_plan *plan, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_plan_write(&w, plan);
+}
+
+static void written_reads_back(void **state) {
+    (void)state;
+    uint64_t dice = 88172645463325252u;
+    for (int n = 0; n < 4000; n++) {
+        struct plan *p = draw(&dice, 3);
+        struct fr_text first = {0}, second = {0};
+        write_text(&p->plan, &first);
+        struct plan *q = read_text(fr_text_get(&first), first.length);
+        for (int i = 0; i < FR_PLAN_KEYS; i++) {
+            const struct fr_plan_key *key = &fr_plan_keys[i];
+            FR_TRUE(key->type->same(key, &p->plan, &q->plan), "%s is another in %s", key->name,
+                    fr_text_get(&first));
+        }
+        write_text(&q->plan, &second);
+        assert_string_equal(fr_text_get(&first), fr_text_get(&second));
+        fr_text_free(&first);
+        fr_text_free(&second);
+        drop(p);
+        drop(q);
+    }
+}
+
+/* Of two plans with one line, what is read is the same; and no line is cut. */
+static void lines_tell_apart(void **state) {
+    (void)state;
+    enum { DRAWN = 600 };
+    static char line[DRAWN][FR_PLAN_LINE];
+    struct plan *drawn[DRAWN];
+    uint64_t dice = 2463534242u;
+    for (int n = 0; n < DRAWN; n++) {
+        drawn[n] = draw(&dice, 3);
+        fr_plan_line(&drawn[n]->plan, 0, line[n], sizeof line[n]);
+        assert_true(strlen(line[n]) + 1 < FR_PLAN_LINE);
+        uint32_t missing = fr_plan_missing(NULL, &drawn[n]->plan);
+        for (int m = 0; m < n; m++) {
+            if (strcmp(line[m], line[n]) != 0) continue;
+            for (int i = 0; i < FR_PLAN_KEYS; i++) {
+                const struct fr_plan_key *key = &fr_plan_keys[i];
+                FR_TRUE(key->needs & missing ||
+                            key->type->same(key, &drawn[n]->plan, &drawn[m]->plan),
+                        "%s does not show in \"%s\"", key->name, line[n]);
+            }
+        }
+    }
+    for (int n = 0; n < DRAWN; n++) drop(drawn[n]);
+}
+
+/* Every key by itself: said in the line where it is not at its default and read. */
+static void every_key_shows(void **state) {
+    (void)state;
+    struct fr_plan plain = fr_plan_default();
+    uint64_t dice = 7;
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        const struct fr_plan_key *key = &fr_plan_keys[i];
+        int shown = 0;
+        for (int n = 0; n < 400; n++) {
+            struct plan *p = draw(&dice, 3);
+            struct fr_plan other = p->plan;
+            char line[FR_PLAN_LINE], less[FR_PLAN_LINE];
+            fr_plan_key_copy(key, &plain, &other);
+            if (!(key->needs & fr_plan_missing(NULL, &p->plan)) &&
+                !key->type->same(key, &p->plan, &other)) {
+                fr_plan_line(&p->plan, 0, line, sizeof line);
+                fr_plan_line(&other, 0, less, sizeof less);
+                FR_TRUE(strcmp(line, less) != 0, "%s does not show in \"%s\"", key->name, line);
+                fr_plan_line(&p->plan, FR_PLAN_KEY_BIT(i), less, sizeof less);
+                FR_TRUE(strcmp(line, less) != 0, "%s stays in \"%s\"", key->name, less);
+                shown++;
+            }
+            drop(p);
+        }
+        FR_TRUE(shown > 0, "%s was never drawn", key->name);
+    }
+}
+
+static void documented(void **state) {
+    (void)state;
+    char *docs = NULL;
+    size_t length = 0;
+    assert_int_equal(
+        fr_file_read(FR_SOURCE_DIR "/docs/files.md", FR_FILE_MAX_B, &docs, &length, NULL),
+        FR_OK);
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        struct fr_text line = {0};
+        fr_plan_key_document(&fr_plan_keys[i], &line);
+        FR_TRUE(strstr(docs, fr_text_get(&line)) != NULL,
+                "docs/files.md does not have the line\n%s", fr_text_get(&line));
+        fr_text_free(&line);
+    }
+    free(docs);
+}
+
+static void refused(const char *text, const char *says) {
+    struct fr_json_document *document = NULL;
+    struct fr_error err = {0};
+    struct fr_plan plan;
+    struct fr_plan_lists lists;
+    assert_int_equal(fr_json_parse(text, strlen(text), "plan", &document, NULL), FR_OK);
+    FR_TRUE(fr_plan_read(document, &plan, &lists, &err) != FR_OK, "%s was accepted", text);
+    FR_TRUE(strstr(err.detail, says) || strstr(err.where, says), "%s: %s: %s", text, err.where,
+            err.detail);
+    fr_plan_lists_free(&lists);
+    fr_json_free(document);
+}
+
+static void refuses(void **state) {
+    (void)state;
+    refused("{\"tpp\": 2}", "tpp");
+    refused("{\"bucket_B\": 5}", "bucket_B");
+    refused("{\"compression\": {\"backwards\": {}}}", "backwards");
+    refused("{\"compression\": {\"gradient\": {\"stage\": 1}}}", "stage");
+    refused("{\"compression\": 3}", "compression");
+    refused("{\"zero\": 4}", "zero");
+    refused("{\"bucket\": 4}", "bucket");
+    refused("{\"stage_layers\": \"even\"}", "even");
+    refused("{\"stage_layers\": []}", "stage_layers");
+    refused("{\"placement\": [0, 0]}", "slot");
+    struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.imbalance=2");
+    assert_non_null(strstr(err.detail, "no effect"));
+    err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.capacity=1.25");
+    assert_non_null(strstr(err.detail, "no effect"));
+}
+
+static void priced(const struct fr_job *job, const struct fr_plan *plan, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    struct fr_outcome *out = calloc(1, sizeof *out);
+    assert_non_null(out);
+    fr_cost(job, plan, out);
+    fr_report_json(&w, job, out);
+    free(out);
+}
+
+/* The plan of an outcome, given back, makes the same outcome to the byte. */
+static void given_back(const char *cluster, const char *model) {
+    struct fr_job job;
+    uint64_t dice = 362436069;
+    fr_test_job(cluster, model, NULL, &job);
+    int timed = 0;
+    for (int n = 0; n < 900; n++) {
+        struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
+        struct fr_text first = {0}, second = {0};
+        struct fr_json_document *document = NULL;
+        struct fr_plan plan;
+        struct fr_plan_lists lists;
+        p->plan.layer_tp_best = false; /* chosen before a plan is priced */
+        priced(&job, &p->plan, &first);
+        assert_int_equal(
+            fr_json_parse(fr_text_get(&first), first.length, "outcome", &document, NULL),
+            FR_OK);
+        struct fr_json root = fr_json_root(document), said = fr_json_member(&root, "plan");
+        assert_int_equal(fr_plan_read_object(&said, &plan, &lists, NULL), FR_OK);
+        priced(&job, &plan, &second);
+        assert_string_equal(fr_text_get(&first), fr_text_get(&second));
+        timed += strstr(fr_text_get(&first), "\"iteration_time_s\": null") == NULL;
+        fr_text_free(&first);
+        fr_text_free(&second);
+        fr_plan_lists_free(&lists);
+        fr_json_free(document);
+        drop(p);
+    }
+    FR_TRUE(timed > 2, "%s: %d", model, timed);
+    fr_job_free(&job);
+}
+
+static void outcomes_come_back(void **state) {
+    (void)state;
+    given_back("frontier", "ffn-4096");
+    given_back("cori-knl", "alexnet");
+    given_back("a100-hdr", "gpt-2.5b");
+    given_back("dgx-h100", "mixtral-8x7b");
+    given_back("lassen", "t5-large-mod");
+    given_back("frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json");
+}
+
+/* A key that nothing reads is refused, and its reason names it and what it needs. */
+static void idle(const char *cluster, const char *model, const char *set, const char *needs) {
+    const char *key = strchr(set, '='), *sets[] = {set, NULL};
+    struct fr_job job;
+    struct fr_outcome *out = calloc(1, sizeof *out);
+    struct fr_text text = {0};
+    char name[64];
+    assert_non_null(out);
+    fr_test_job(cluster, model, sets, &job);
+    fr_cost(&job, &job.plan, out);
+    FR_TRUE(out->reasons & FR_BECAUSE(FR_REASON_IDLE_KEY), "%s on %s", set, model);
+    fr_report_reason(&job, out, FR_REASON_IDLE_KEY, &text);
+    snprintf(name, sizeof name, "%.*s would have no effect", (int)(key - set), set);
+    FR_TRUE(strncmp(fr_text_get(&text), name, strlen(name)) == 0 &&
+                strstr(fr_text_get(&text), needs),
+            "%s: %s", set, fr_text_get(&text));
+    fr_text_free(&text);
+    fr_job_free(&job);
+    free(out);
+}
+
+static void idle_keys_are_refused(void **state) {
+    (void)state;
+    idle("frontier", "ffn-4096", "ghost=4", "ghost neurons");
+    idle("frontier", "ffn-4096", "common=subgrid", "method subgraph");
+    idle("a100-hdr", "gpt-2.5b", "branches=layer", "method subgraph");
+    idle("a100-hdr", "gpt-2.5b", "exchange=all_gather", "method subgraph");
+    idle("a100-hdr", "gpt-2.5b", "overlap_experts=true", "mixture of experts");
+    idle("a100-hdr", "gpt-2.5b", "ep=2", "mixture of experts");
+    idle("a100-hdr", "gpt-2.5b", "etp=1", "mixture of experts");
+    idle("cori-knl", "alexnet", "layer_tp=best", "method grid");
+    idle("a100-hdr", "gpt-2.5b", "compression.embedding=fused", "pipeline");
+    idle("a100-hdr", "gpt-2.5b", "compression.backward.scope=all", "pipeline");
+    idle("a100-hdr", "gpt-2.5b", "compression.gradient.rank=4", "compression.gradient.stages");
+    idle("a100-hdr", "gpt-2.5b", "bucket=1 MiB", "gradient");
+    idle("dgx-h100", "llama-3-8b", "compression.embedding=fused", "share");
+    idle("frontier", "ffn-4096", "zero=1", "kind transformer");
+    idle("frontier", "ffn-4096", "schedule=gpipe", "pipeline");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(written_reads_back),
+                                       cmocka_unit_test(lines_tell_apart),
+                                       cmocka_unit_test(every_key_shows),
+                                       cmocka_unit_test(documented),
+                                       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(outcomes_come_back),
+                                       cmocka_unit_test(idle_keys_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,232 @@
+/* A plan stands once, under one line, and costs what it did under its other names; every key is
+ * varied. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "models/report.h"
+#include "search/search.h"
+#include "tests/job.h"
+#include "tests/plan_values.h"
+
+static const struct fr_search_options options = {.max_lossy = 1, .per_iteration = true};
+
+static const char *const jobs[][2] = {
+    {"frontier", "ffn-4096"},
+    {"cori-knl", "alexnet"},
+    {"a100-hdr", "gpt-2.5b"},
+    {"dgx-h100", "mixtral-8x7b"},
+    {"lassen", "t5-large-mod"},
+    {"lassen", "attention-branches"},
+    {"frontier", FR_SOURCE_DIR "/tests/golden/in/stages.json"}};
+enum { N_JOBS = sizeof jobs / sizeof *jobs };
+
+static void same_price(const struct fr_outcome *a, const struct fr_outcome *b,
+                       const char *line) {
+    FR_TRUE(a->reasons == b->reasons, "%s", line);
+    FR_TRUE(fabs(a->time_s - b->time_s) <= 1e-12 * a->time_s, "%s: %.17g, %.17g", line,
+            a->time_s, b->time_s);
+    FR_TRUE(isnan(a->energy_J) || fabs(a->energy_J - b->energy_J) <= 1e-9 * a->energy_J,
+            "%s: %.17g, %.17g", line, a->energy_J, b->energy_J);
+    FR_TRUE(fabs(a->memory_peak_B - b->memory_peak_B) <= 1e-12 * a->memory_peak_B, "%s", line);
+}
+
+/* What nobody refuses costs the same once its idle keys are put back and its twins renamed. */
+static void settled_costs_the_same(void **state) {
+    (void)state;
+    uint64_t dice = 1181783497276652981u;
+    for (int j = 0; j < N_JOBS; j++) {
+        struct fr_job job;
+        int compared = 0;
+        fr_test_job(jobs[j][0], jobs[j][1], NULL, &job);
+        for (int n = 0; n < 3000; n++) {
+            struct fr_json_document *document = NULL;
+            struct fr_plan plan, settled;
+            struct fr_plan_lists lists;
+            struct fr_space space;
+            struct fr_outcome before, after;
+            char ranks[32], line[FR_PLAN_LINE];
+            bool fits = false;
+            assert_int_equal(fr_test_plan_document(&dice, 3 + (uint64_t)n % 8, &document), 0);
+            assert_int_equal(fr_plan_read(document, &plan, &lists, NULL), FR_OK);
+            plan.layer_tp_best = false;
+            fr_cost(&job, &plan, &before);
+            snprintf(ranks, sizeof ranks, "%lld", (long long)fr_plan_ranks(&plan));
+            if (isfinite(before.time_s)) {
+                assert_int_equal(
+                    fr_space_make(ranks, NULL, 0, &plan, true, true, NULL, &space, NULL),
+                    FR_OK);
+                assert_true(fr_space_plan(&space, &job.workload, 0, &settled, &fits) && fits);
+                fr_cost(&job, &settled, &after);
+                fr_plan_line(&plan, 0, line, sizeof line);
+                same_price(&before, &after, line);
+                assert_int_equal(settled.settled & ~FR_PLAN_SETTLED, 0); /* else refused */
+                fr_space_free(&space);
+                compared++;
+            }
+            fr_plan_lists_free(&lists);
+            fr_json_free(document);
+        }
+        FR_TRUE(compared > 5, "%s: %d", jobs[j][1], compared);
+        fr_job_free(&job);
+    }
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Random spaces: no two configurations have a line and a rank count in common. */
+static void stands_once(void **state) {
+    (void)state;
+    uint64_t dice = 2862933555777941757u;
+    size_t listed = 0;
+    for (int n = 0; n < 300; n++) {
+        struct fr_job job;
+        struct fr_space space;
+        struct fr_error err = {0};
+        char vary[6][512];
+        const char *varied[6];
+        int n_vary = 0;
+        fr_plan_key_set used = 0;
+        fr_test_job(jobs[n % N_JOBS][0], jobs[n % N_JOBS][1], NULL, &job);
+        while (n_vary < 6) {
+            char value[160];
+            int k = (int)fr_test_random(&dice, FR_PLAN_KEYS);
+            if (used >> k & 1) continue;
+            used |= FR_PLAN_KEY_BIT(k);
+            size_t length =
+                (size_t)snprintf(vary[n_vary], sizeof *vary, "%s=", fr_plan_keys[k].name);
+            for (int v = 0; v < 3; v++)
+                length += (size_t)snprintf(
+                    vary[n_vary] + length, sizeof *vary - length, "%s%s", v ? "," : "",
+                    fr_test_value(&fr_plan_keys[k], &dice, value, sizeof value));
+            varied[n_vary] = vary[n_vary];
+            n_vary++;
+        }
+        if (fr_space_make("1,4,8", varied, n_vary, &job.plan, false, n % 2, NULL, &space,
+                          &err) != FR_OK)
+            fail_msg("%s", err.detail);
+        char **lines = calloc((size_t)space.size, sizeof *lines);
+        size_t count = 0;
+        for (int64_t i = 0; i < space.size; i++) {
+            struct fr_plan plan;
+            char line[FR_PLAN_LINE];
+            bool fits;
+            if (!fr_space_plan(&space, &job.workload, i, &plan, &fits) || !fits) continue;
+            fr_plan_line(&plan, 0, line, sizeof line);
+            size_t used_up = strlen(line);
+            fr_line_addf(line, sizeof line, &used_up, " on %lld",
+                         (long long)fr_plan_ranks(&plan));
+            lines[count++] = strdup(line);
+        }
+        listed += count;
+        qsort(lines, count, sizeof *lines, by_text);
+        for (size_t i = 1; i < count; i++)
+            FR_TRUE(strcmp(lines[i - 1], lines[i]) != 0, "twice: %s, of %s; %s; %s; %s; %s; %s",
+                    lines[i], vary[0], vary[1], vary[2], vary[3], vary[4], vary[5]);
+        for (size_t i = 0; i < count; i++) free(lines[i]);
+        free(lines);
+        fr_space_free(&space);
+        fr_job_free(&job);
+    }
+    assert_true(listed > 1000);
+}
+
+/* One key at a time, by a value that --set would take. */
+static void every_key_is_varied(void **state) {
+    (void)state;
+    uint64_t dice = 99;
+    struct fr_plan base = fr_plan_default();
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        struct fr_space space;
+        struct fr_error err = {0};
+        struct fr_plan plan;
+        char vary[256], value[160], line[FR_PLAN_LINE];
+        const char *text = vary;
+        bool fits;
+        snprintf(vary, sizeof vary, "%s=%s", fr_plan_keys[k].name,
+                 fr_test_value(&fr_plan_keys[k], &dice, value, sizeof value));
+        if (fr_space_make("1..64", &text, 1, &base, false, false, NULL, &space, &err) != FR_OK)
+            fail_msg("%s: %s", vary, err.detail);
+        assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits));
+        fr_plan_line(&plan, 0, line, sizeof line);
+        fr_space_free(&space);
+    }
+}
+
+static void twice(const char *const *vary, int n_vary, const char *const *sets,
+                  int64_t evaluated) {
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_search_result result;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    assert_int_equal(
+        fr_space_make("16", vary, n_vary, &job.plan, false, true, NULL, &space, NULL), FR_OK);
+    assert_int_equal(fr_search(&job, &space, &options, &result, NULL), FR_OK);
+    FR_TRUE(result.evaluated == evaluated, "%lld, not %lld", (long long)result.evaluated,
+            (long long)evaluated);
+    fr_search_result_free(&result);
+    fr_space_free(&space);
+    fr_job_free(&job);
+}
+
+/* Counted by hand. */
+static void named_by_the_issue(void **state) {
+    (void)state;
+    const char *const sets[] = {"tp=4", NULL};
+    /* One stage: once. Four: 1f1b, and interleaved by 2; with one chunk it is 1f1b, which has one. */
+    const char *const chunks[] = {"pp=1,4", "schedule=1f1b,interleaved", "chunks=1,2"};
+    twice(chunks, 3, sets, 1 + 2);
+    /* Without tensor parallel nothing is divided along the sequence. */
+    const char *const one[] = {"tp=1", NULL}, *const sp[] = {"sequence_parallel=true,false"};
+    twice(sp, 1, one, 1);
+    /* A rank is of what goes compressed. */
+    const char *const rank[] = {"compression.gradient.stages=0,1",
+                                "compression.gradient.rank=4,16,64"};
+    twice(rank, 2, sets, 1 + 3);
+    /* The identity is linear. */
+    const char *const seats[] = {"placement=linear,by-axis:tp-pp-dp,round-robin"};
+    twice(seats, 1, sets, 2);
+    /* What a dense model does not read. */
+    const char *const experts[] = {"ep=1,2,4", "overlap_experts=true,false"};
+    twice(experts, 2, sets, 1);
+}
+
+/* The sequence and a link's rate as inputs of the search: each value is a job of its own. */
+static void inputs_are_varied(void **state) {
+    (void)state;
+    static const char *const sets[] = {"tp=4", "global_batch=64", "attention=flash"};
+    static const char *const vary[] = {"model.sequence=2048,4096",
+                                       "cluster.levels.1.bandwidth=25 GB/s,50 GB/s", "pp=1,2"};
+    const struct fr_job_names names = {
+        .cluster = "dgx-h100", .model = "llama-3-8b", .sets = sets, .n_sets = 3};
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_error err = {0};
+    assert_int_equal(fr_job_load(&names, &job, NULL), FR_OK);
+    if (fr_space_make("32", vary, 3, &job.plan, false, true, &names, &space, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+    assert_int_equal(space.size, 2 * 2 * 2);
+    char seen[8][FR_PLAN_LINE];
+    for (int64_t i = 0; i < space.size; i++) {
+        struct fr_outcome out, alone;
+        assert_true(fr_search_evaluate(&job, &space, &options, true, i, &out));
+        const struct fr_job *one = out.job;
+        assert_int_equal(one->workload.transformer.sequence, i < 4 ? 2048 : 4096);
+        assert_true(one->cluster.levels.level[1].rate_B_per_s == (i / 2 % 2 ? 50e9 : 25e9));
+        fr_cost(one, &out.plan, &alone);
+        assert_true(alone.time_s == out.time_s);
+        fr_report_outcome_line(&out, seen[i], sizeof seen[i]);
+        for (int64_t k = 0; k < i; k++) assert_string_not_equal(seen[k], seen[i]);
+    }
+    fr_space_free(&space);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(settled_costs_the_same), cmocka_unit_test(stands_once),
+        cmocka_unit_test(every_key_is_varied), cmocka_unit_test(named_by_the_issue),
+        cmocka_unit_test(inputs_are_varied)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
