@@ -87,9 +87,10 @@ static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) 
         fr_sort_items(result->points, (size_t)result->n_points, sizeof *result->points, by_op);
     for (int i = 0; i < FR_OP_COUNT; i++) {
         struct fr_fit_op *op = &result->ops[i];
+        if (op->n_points == 0) continue;
         op->points = at;
         at += op->n_points;
-        if (op->n_points > 0) FR_TRY(fr_fit_operation(op, form));
+        FR_TRY(fr_fit_operation(op, form));
     }
     return FR_OK;
 }

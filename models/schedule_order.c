@@ -225,6 +225,8 @@ static fr_status read_stages(const struct fr_json *list, struct fr_schedule_orde
                                   order->splits_backward ? "F, B and W" : "F and B");
     }
     free(end);
+    if (status == FR_OK && order->n_slots == 0)
+        status = fr_json_fail(list, err, "lists no pass; expected e.g. [\"F0 B0\", \"F0 B0\"]");
     if (status == FR_OK) status = check_whole(list, order, err);
     return status == FR_OK ? check_deadlock(list, order, err) : status;
 }
