@@ -34,6 +34,7 @@ static const char *const hostile[] = {
     "{/Symbol a}_b^c ~d&{e} @f",
     "\\u00e9\\u4e2d\\ud83d\\ude00 plain",
     NULL};
+enum { N_HOSTILE = sizeof hostile / sizeof *hostile - 1 };
 
 /* One that is longer than any room for a name. */
 static inline char *very_long_name(void) {

@@ -95,7 +95,7 @@ static void pages_keep_their_markup(void **state) {
         want = page ? skeleton(page) : NULL;
         free(page);
         free(plain);
-        for (int h = 0; want && hostile[h]; h += 3 + n % 5) {
+        for (int h = 0; want && h < N_HOSTILE; h += 3 + n % 5) {
             char *evil = with_names(fit, hostile[h], n, kept);
             page = page_of(evil);
             char *got = page ? skeleton(page) : NULL;
@@ -156,7 +156,7 @@ static void pictures_keep_their_markup(void **state) {
                  figures[f][1]);
         snprintf(line, sizeof line, "forerun plot %s in.json -o x.svg", figures[f][0]);
         char *text = get(path);
-        for (int h = -1; h < 0 || hostile[h]; h += h < 0 ? 1 : 3 + (int)f % 2) {
+        for (int h = -1; h < N_HOSTILE; h += h < 0 ? 1 : 3 + (int)f % 2) {
             char *evil =
                 with_names(text, h < 0 ? "x" : hostile[h], -1,
                            ",schema,method,op,level,ph,objective,ranked_by,kind,dtype,"
