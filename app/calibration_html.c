@@ -177,6 +177,12 @@ static void put_segments(const struct fr_json *root, struct fr_text *html) {
     fr_html_addf(html, "</table>\n");
 }
 
+/* "-" for a number that is none. */
+static const char *shown(double value, fr_quantity quantity, bool exact, char text[32]) {
+    if (!isfinite(value)) return "-";
+    return (exact ? fr_quantity_write : fr_quantity_format)(value, quantity, text, 32);
+}
+
 static void put_point(const struct fr_json *p, const char *chosen, struct fr_text *html) {
     char key[32], median[32], low[32], high[32], size[32];
     double median_s = fr_calibration_number(p, "median_s");
@@ -186,17 +192,13 @@ static void put_point(const struct fr_json *p, const char *chosen, struct fr_tex
     double held_s = fr_calibration_number(p, key);
     snprintf(key, sizeof key, "%.20s_s", chosen);
     double off = fr_calibration_number(p, key) / median_s - 1;
-    fr_html_addf(
-        html, "<tr><td>%s</td><td>%.0f</td><td>%.0f</td><td>%s</td><td>%s</td><td>%s</td>",
-        fr_quantity_write(fr_calibration_number(p, "size_B"), FR_QUANTITY_SIZE, size,
-                          sizeof size),
-        fr_calibration_number(p, "n"), fr_calibration_number(p, "slow"),
-        isfinite(median_s)
-            ? fr_quantity_format(median_s, FR_QUANTITY_TIME, median, sizeof median)
-            : "-",
-        isfinite(low_s) ? fr_quantity_format(low_s, FR_QUANTITY_TIME, low, sizeof low) : "-",
-        isfinite(high_s) ? fr_quantity_format(high_s, FR_QUANTITY_TIME, high, sizeof high)
-                         : "-");
+    fr_html_addf(html,
+                 "<tr><td>%s</td><td>%.0f</td><td>%.0f</td><td>%s</td><td>%s</td><td>%s</td>",
+                 shown(fr_calibration_number(p, "size_B"), FR_QUANTITY_SIZE, true, size),
+                 fr_calibration_number(p, "n"), fr_calibration_number(p, "slow"),
+                 shown(median_s, FR_QUANTITY_TIME, false, median),
+                 shown(low_s, FR_QUANTITY_TIME, false, low),
+                 shown(high_s, FR_QUANTITY_TIME, false, high));
     fr_html_addf(html, isfinite(off) ? "<td>%+.1f</td>" : "<td>-</td>", 100 * off);
     fr_html_addf(html, isfinite(held_s) ? "<td>%+.1f</td></tr>\n" : "<td>-</td></tr>\n",
                  100 * (held_s / median_s - 1));
@@ -238,10 +240,8 @@ static void put_domain(const struct fr_json *list, struct fr_text *html) {
             "<td>%s</td></tr>\n",
             fr_calibration_text(&s, "op"), fr_calibration_text(&s, "level"),
             fr_calibration_number(&s, "ranks"), fr_calibration_number(&s, "nodes"),
-            fr_quantity_write(fr_calibration_number(&first, "size_B"), FR_QUANTITY_SIZE, low,
-                              sizeof low),
-            fr_quantity_write(fr_calibration_number(&last, "size_B"), FR_QUANTITY_SIZE, high,
-                              sizeof high));
+            shown(fr_calibration_number(&first, "size_B"), FR_QUANTITY_SIZE, true, low),
+            shown(fr_calibration_number(&last, "size_B"), FR_QUANTITY_SIZE, true, high));
     }
     fr_html_addf(html, "</table>\n");
 }

@@ -6,7 +6,7 @@
 static void is_a_cluster(const struct fr_fit_result *fit) {
     struct fr_text text = {0};
     struct fr_json_document *document = NULL;
-    struct fr_cluster cluster;
+    struct fr_cluster cluster = {.name = ""};
     struct fr_error err = {0};
     fr_fit_write_cluster(fit, &text);
     fr_status status =
@@ -14,6 +14,7 @@ static void is_a_cluster(const struct fr_fit_result *fit) {
     if (status == FR_OK) status = fr_cluster_read(document, &cluster, &err);
     if (status != FR_OK) fprintf(stderr, "%s: %s\n", err.where, err.detail);
     FR_FUZZ_REQUIRE(status == FR_OK);
+    fr_cluster_free(&cluster);
     fr_json_free(document);
     fr_text_free(&text);
 }
