@@ -50,6 +50,8 @@ static struct frame frame_of(const struct fr_json *points) {
         include(&f.y0, &f.y1, fr_calibration_number(&p, "median_s"));
         include(&f.y0, &f.y1, fr_calibration_number(&p, "segments_s"));
     }
+    if (!isfinite(f.x0)) f.x0 = 0, f.x1 = 1; /* no point has both */
+    if (!isfinite(f.y0)) f.y0 = 0, f.y1 = 1;
     if (!(f.x1 > f.x0)) f.x0 -= 0.5, f.x1 = f.x0 + 1;
     if (!(f.y1 > f.y0)) f.y0 -= 0.5, f.y1 = f.y0 + 1;
     double room = 0.06 * (f.y1 - f.y0);
