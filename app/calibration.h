@@ -26,6 +26,9 @@ struct fr_checks {
 /** Judge a fit.  @return FR_OK, or FR_ERR_INPUT when @p root is no "forerun/fit/1". */
 fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *checks,
                                struct fr_error *err);
+
+/** Are the points' numbers there, and possible?  @return FR_OK or FR_ERR_INPUT with the place. */
+fr_status fr_calibration_points_check(const struct fr_json *root, struct fr_error *err);
 /** The worst verdict. */
 fr_verdict fr_calibration_verdict(const struct fr_checks *checks);
 /** That verdict with the reasons of all checks that did not pass, the worst first. */

@@ -192,6 +192,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
     int schema = 0;
     checks->count = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
+    FR_TRY(fr_calibration_points_check(root, err));
     check_setting(root, checks);
     check_missing(root, checks);
     check_machine(root, checks);

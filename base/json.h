@@ -115,6 +115,9 @@ fr_status fr_json_text(const struct fr_json *node, const char **out, struct fr_e
 
 /** Names of the members of an object in file order: key @p i, or NULL past the end. */
 const char *fr_json_key_at(const struct fr_json *object, int64_t i);
+/** The key behind @p key, which is one of this object's (NULL: the first), in the same order; NULL
+ *  behind the last.  Takes no longer for many keys. */
+const char *fr_json_key_after(const struct fr_json *object, const char *key);
 
 /** Writer.  Start zeroed but for `text` and `indent`. */
 struct fr_json_writer {

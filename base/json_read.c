@@ -234,3 +234,10 @@ const char *fr_json_key_at(const struct fr_json *object, int64_t i) {
     while (iter && i-- > 0) iter = json_object_iter_next((json_t *)object->value, iter);
     return iter ? json_object_iter_key(iter) : NULL;
 }
+
+const char *fr_json_key_after(const struct fr_json *object, const char *key) {
+    json_t *value = (json_t *)object->value;
+    void *iter = key ? json_object_iter_at(value, key) : json_object_iter(value);
+    if (key && iter) iter = json_object_iter_next(value, iter);
+    return iter ? json_object_iter_key(iter) : NULL;
+}

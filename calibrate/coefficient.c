@@ -77,7 +77,7 @@ const struct fr_coefficient fr_coefficients[] = {
      flash_1},
     {"flash_backward", "device.attention.backward", FR_GROUP_DEVICE, 0, true, 0.2, 4, 0, 0,
      flash_backward},
-    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 0,
+    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 1,
      interference},
     {"memory_bandwidth", "device.memory_bandwidth", FR_GROUP_DEVICE, FR_QUANTITY_RATE, false,
      0.2, 4, 0, 0, memory_rate},

@@ -1,14 +1,17 @@
 /* Piecewise linear fit with breakpoints at measured sizes: best[s][j], the least sum of errors of
  * the first j sizes in s segments, by dynamic programming (Bellman, Comm. ACM 4, 1961).  Within a
  * segment squares are minimised; between segmentations absolute relative errors are compared, so
- * that one size with a cost of its own does not hide the breakpoints elsewhere. */
+ * that one size with a cost of its own does not hide the breakpoints elsewhere.
+ *
+ * Of more than 128 sizes, a segment may begin at 128 of them, evenly spaced in their order; every
+ * size still counts in the errors.  So the work grows as the number of sizes, and the tables do not. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "calibrate/fit_parts.h"
 
-enum { SEGMENTS_MAX = 6 };
+enum { SEGMENTS_MAX = 6, PLACES_MAX = 128 };
 /* Relative errors below this are clock and median noise; it keeps exact data from being cut up. */
 static const double FLOOR = 0.005;
 
@@ -36,25 +39,30 @@ static struct line fit_line(const double *m, const double *t, int n) {
     return line;
 }
 
+/* Places: where segments may begin and end.  place[0] = 0, place[n] = the number of sizes. */
 struct table {
-    int n, shortest, most;
+    int n, n_sizes, shortest, most;
+    int place[PLACES_MAX + 1];
     const double *m, *t;
-    struct line *lines; /* [first * n + last] */
+    struct line *lines; /* [first * n + last]: from place[first] up to place[last + 1] */
     double *best;       /* [segments * (n + 1) + count] */
     int *from;          /* the same: where the last segment begins */
 };
 
 static void fill(struct table *table) {
     int n = table->n, stride = n + 1;
+    const int *place = table->place;
     for (int first = 0; first < n; first++)
         for (int last = first; last < n; last++)
             table->lines[first * n + last] =
-                fit_line(table->m + first, table->t + first, last - first + 1);
+                fit_line(table->m + place[first], table->t + place[first],
+                         place[last + 1] - place[first]);
     for (int i = 0; i < (table->most + 1) * stride; i++) table->best[i] = HUGE_VAL;
     table->best[0] = 0;
     for (int s = 1; s <= table->most; s++)
-        for (int j = table->shortest; j <= n; j++)
-            for (int i = 0; i + table->shortest <= j; i++) {
+        for (int j = 1; j <= n; j++)
+            for (int i = 0; i < j; i++) {
+                if (place[j] - place[i] < table->shortest) break;
                 double error = table->best[(s - 1) * stride + i];
                 error += table->lines[i * n + j - 1].error;
                 if (!(error < table->best[s * stride + j])) continue;
@@ -68,7 +76,7 @@ static void fill(struct table *table) {
  * and the breakpoints). */
 static int choose(const struct table *table) {
     int chosen = 1;
-    double n = table->n, least = HUGE_VAL;
+    double n = table->n_sizes, least = HUGE_VAL;
     for (int s = 1; s <= table->most; s++) {
         double error = table->best[s * (table->n + 1) + table->n];
         if (!(error < HUGE_VAL)) continue;
@@ -87,8 +95,8 @@ static fr_status extract(const struct table *table, int count, struct fr_segment
     for (int s = count, stop = table->n; s > 0; s--) {
         int first = table->from[s * (table->n + 1) + stop];
         const struct line *line = &table->lines[first * table->n + stop - 1];
-        fit->segments[s - 1] =
-            (struct fr_segment){table->m[stop - 1], line->latency_s, line->s_per_B};
+        fit->segments[s - 1] = (struct fr_segment){table->m[table->place[stop] - 1],
+                                                   line->latency_s, line->s_per_B};
         stop = first;
     }
     return FR_OK;
@@ -97,10 +105,11 @@ static fr_status extract(const struct table *table, int count, struct fr_segment
 fr_status fr_fit_segments(const struct fr_fit_point *points, int n_points, int skip,
                           struct fr_segment_fit *fit) {
     int n = 0, kept = n_points - (skip >= 0);
-    size_t cells = (size_t)kept * (size_t)kept, rows = SEGMENTS_MAX + 1,
-           stride = (size_t)kept + 1;
+    int places = kept < PLACES_MAX ? kept : PLACES_MAX;
+    size_t cells = (size_t)places * (size_t)places, rows = SEGMENTS_MAX + 1,
+           stride = (size_t)places + 1, room = (size_t)kept + 1;
     *fit = (struct fr_segment_fit){.level = points->level, .n_ranks = points->n_ranks};
-    double *m = fr_calloc(stride, sizeof *m), *t = fr_calloc(stride, sizeof *t);
+    double *m = fr_calloc(room, sizeof *m), *t = fr_calloc(room, sizeof *t);
     struct table table = {.lines = fr_calloc(cells + 1, sizeof *table.lines),
                           .best = fr_calloc(rows * stride, sizeof *table.best),
                           .from = fr_calloc(rows * stride, sizeof *table.from)};
@@ -111,7 +120,9 @@ fr_status fr_fit_segments(const struct fr_fit_point *points, int n_points, int s
         m[n] = points[i].size_B;
         t[n++] = points[i].time_s;
     }
-    table.n = n;
+    table.n = places;
+    table.n_sizes = n;
+    for (int i = 0; i <= places; i++) table.place[i] = (int)((int64_t)i * n / places);
     table.m = m;
     table.t = t;
     table.shortest = n >= 6 ? 3 : n >= 2 ? 2 : 1;

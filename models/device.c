@@ -51,6 +51,16 @@ static fr_status power_read(const struct fr_json *object, struct fr_power *power
                                 err));
     FR_TRY(fr_json_get_quantity(object, "idle", true, FR_QUANTITY_POWER, 0, 1e6, &power->idle_W,
                                 err));
+    struct fr_json idle = fr_json_member(object, "idle"), busy = fr_json_member(object, "busy");
+    if (power->busy_W <= 0)
+        return fr_json_fail(&busy, err,
+                            "is 0 W; expected more, what a rank draws that computes");
+    if (power->idle_W > power->busy_W)
+        return fr_json_fail(
+            &idle, err,
+            "is %.6g W; expected at most the %.6g W of \"busy\": a rank that waits "
+            "draws no more than one that computes",
+            power->idle_W, power->busy_W);
     power->communicating_W = power->idle_W;
     power->known = true;
     return fr_json_get_quantity(object, "communicating", false, FR_QUANTITY_POWER, 0, 1e6,
@@ -161,8 +171,7 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     FR_TRY(fr_json_get_quantity(object, "host_experts", false, FR_QUANTITY_TIME, 0, 3600,
                                 &device->host_experts_s, err));
     FR_TRY(fr_json_get_number(object, "host_skew", false, 0, 100, &device->host_skew, err));
-    FR_TRY(
-        fr_json_get_number(object, "interference", false, 0, 10, &device->interference, err));
+    FR_TRY(fr_json_get_number(object, "interference", false, 0, 1, &device->interference, err));
     struct fr_json attention = fr_json_member(object, "attention");
     if (fr_json_present(&attention))
         FR_TRY(attention_read(&attention, &device->attention, err));

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { RANKS_MAX = 1 << 24 };
+enum { RANKS_MAX = 1 << 24, NOTE_B = 200, FOOTER_B = 2000 };
 static const double us_max = 1e16; /* 300 years */
 
 /* A whole number from 0, or null: then -1. */
@@ -80,13 +80,14 @@ static void add_note(const char *key, const struct fr_json *value, struct fr_tex
         text = fr_number_write(read, number, sizeof number);
     else if (!fr_json_is_string(value) || fr_json_text(value, &text, NULL) != FR_OK)
         return;
-    fr_text_addf(footer, "%s%s %s", footer->length > 0 ? "   " : "", key, text);
+    fr_text_addf(footer, "%s%.*s %.*s", footer->length > 0 ? "   " : "", NOTE_B, key, NOTE_B,
+                 text);
 }
 
 static void read_notes(const struct fr_json *root, struct fr_trace *trace) {
     struct fr_json notes = fr_json_member(root, "otherData");
     const char *key, *text = "";
-    for (int64_t i = 0; (key = fr_json_key_at(&notes, i)); i++) {
+    for (key = fr_json_key_after(&notes, NULL); key; key = fr_json_key_after(&notes, key)) {
         struct fr_json value = fr_json_member(&notes, key);
         struct fr_text *own = strcmp(key, "title") == 0    ? &trace->title
                               : strcmp(key, "bubble") == 0 ? &trace->bubble

@@ -24,6 +24,14 @@ static fr_status level_read(const struct fr_json *node, const struct fr_level *b
                             "is %" PRId64 "; expected a multiple of the %" PRId64
                             " ranks of level \"%s\" inside it",
                             level->ranks, below->ranks, below->name);
+    /* A link leaves what the level inside holds; at the innermost level, the level itself. */
+    struct fr_json shared = fr_json_member(node, "shared_by");
+    const struct fr_level *inside = below ? below : level;
+    if (level->shared_by > inside->ranks)
+        return fr_json_fail(&shared, err,
+                            "is %" PRId64 "; expected 1 to %" PRId64
+                            ", the ranks of level \"%s\" that can share a link",
+                            level->shared_by, inside->ranks, inside->name);
     return FR_OK;
 }
 

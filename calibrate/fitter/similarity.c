@@ -60,28 +60,25 @@ static struct fr_similarity_law prior(const struct fr_similarity_table *t, fr_op
  * upper estimate.  How well the medians are known is a floor. */
 static fr_status leave_out(struct fr_similarity_table *t, const struct fr_fit_point *points) {
     size_t n = (size_t)t->count;
-    double *sizes = fr_malloc(n, sizeof *sizes), *times = fr_malloc(n, sizeof *times);
-    if (sizes && times)
+    double *sorted = fr_malloc(n, sizeof *sorted);
+    if (sorted)
         for (int i = 0; i < t->count; i++) {
             double spread = points[i].uncertainty < 1 ? log2(1 + points[i].uncertainty) : 0;
             t->left_out[i] = spread;
             if (i == 0 || i + 1 == t->count) continue;
-            for (int k = 0, kept = 0; k < t->count; k++)
-                if (k != i) {
-                    sizes[kept] = t->size_B[k];
-                    times[kept++] = t->time_s[k];
-                }
-            double without_s = fr_table_time_s(sizes, times, t->count - 1, t->size_B[i]);
+            /* Between its neighbours a table reads these two alone. */
+            const double sizes_B[] = {t->size_B[i - 1], t->size_B[i + 1]},
+                         times_s[] = {t->time_s[i - 1], t->time_s[i + 1]};
+            double without_s = fr_table_time_s(sizes_B, times_s, 2, t->size_B[i]);
             t->left_out[i] = hypot(spread, log2(without_s / t->time_s[i]));
         }
-    if (sizes && t->count > 2) {
-        memcpy(sizes, t->left_out + 1, (n - 2) * sizeof *sizes);
-        fr_sort(sizes, n - 2);
-        t->left_out_90 = fr_sorted_quantile(sizes, n - 2, 0.9);
+    if (sorted && t->count > 2) {
+        memcpy(sorted, t->left_out + 1, (n - 2) * sizeof *sorted);
+        fr_sort(sorted, n - 2);
+        t->left_out_90 = fr_sorted_quantile(sorted, n - 2, 0.9);
     }
-    bool held = sizes && times;
-    free(sizes);
-    free(times);
+    bool held = sorted;
+    free(sorted);
     return held ? FR_OK : FR_ERR_NOMEM;
 }
 

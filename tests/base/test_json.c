@@ -172,6 +172,9 @@ static void keys_come_in_file_order(void **state) {
     assert_string_equal(fr_json_key_at(&root, 1), "a");
     assert_string_equal(fr_json_key_at(&root, 2), "m");
     assert_null(fr_json_key_at(&root, 3));
+    assert_string_equal(fr_json_key_after(&root, NULL), "z");
+    assert_string_equal(fr_json_key_after(&root, "z"), "a");
+    assert_null(fr_json_key_after(&root, "m"));
     fr_json_free(document);
 }
 

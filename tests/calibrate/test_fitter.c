@@ -292,8 +292,29 @@ static void coefficients_survive_noise_and_outliers(void **state) {
     }
 }
 
+/* The work of a curve grows as its sizes: a table of 40,000 by 40,000 lines would not fit.  The
+ * breakpoint is one of the 128 places, so both lines are found exactly. */
+static void many_sizes_are_fitted_at_once(void **state) {
+    enum { STEP = 312, N = 128 * STEP, BEND = 50 * STEP };
+    static struct fr_fit_point points[N];
+    struct fr_segment_fit fit;
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        double size_B = 64.0 * (i + 1);
+        double time_s = i < BEND ? 5e-6 + 1e-10 * size_B : 50e-6 + 5e-11 * size_B;
+        points[i] = (struct fr_fit_point){.n_ranks = 4, .size_B = size_B, .time_s = time_s};
+    }
+    assert_int_equal(fr_fit_segments(points, N, -1, &fit), FR_OK);
+    assert_int_equal(fit.count, 2);
+    FR_NEAR(fit.segments[0].up_to_B, 64.0 * BEND, 0);
+    for (int i = 0; i < N; i += 97)
+        FR_NEAR(fr_fit_segments_time_s(&fit, points[i].size_B), points[i].time_s, 1e-9);
+    free(fit.segments);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_sizes_are_fitted_at_once),
         cmocka_unit_test(similarity_finds_the_law),
         cmocka_unit_test(similarity_returns_what_was_measured),
         cmocka_unit_test(intervals_are_wider_far_off_and_on_the_slow_side),
