@@ -198,9 +198,31 @@ static void by_hand(void **state) {
     assert_true(law_layer_memory_B(&c) == 1040 * 16 + 8 * (64 + 16) * 4);
 }
 
+/* Either side that the ranks do not divide is refused by who needs it divided, and says so. */
+static void widths_that_do_not_divide(void **state) {
+    (void)state;
+    struct fr_shard shard = {.tp = 4, .dp = 1, .batch = 8, .ghost = 2};
+    const struct fr_layer sides[] = {fr_layer_fully_connected(64, 64, true, 1),
+                                     fr_layer_fully_connected(64, 62, true, 1),
+                                     fr_layer_fully_connected(62, 64, true, 1)};
+    const bool phantom[] = {false, true, true}, tensor[] = {false, true, false};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(fr_method_phantom.check(&sides[i], &shard),
+                         phantom[i] ? FR_BECAUSE(FR_REASON_WIDTH) : 0);
+        assert_int_equal(fr_method_tensor.check(&sides[i], &shard),
+                         tensor[i] ? FR_BECAUSE(FR_REASON_WIDTH) : 0);
+    }
+    shard.ghost = 12; /* Eq. 8: k < 64 / 4 (1 - 1 / 4) */
+    assert_int_equal(fr_method_phantom.check(&sides[0], &shard),
+                     FR_BECAUSE(FR_REASON_GHOST_EQ8));
+    shard.ghost = 0;
+    assert_int_equal(fr_method_phantom.check(&sides[0], &shard), FR_BECAUSE(FR_REASON_GHOST));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_keeps_them), cmocka_unit_test(wrong_methods_are_refused),
-        cmocka_unit_test(a_method_without_a_formula_is_refused), cmocka_unit_test(by_hand)};
+        cmocka_unit_test(a_method_without_a_formula_is_refused),
+        cmocka_unit_test(widths_that_do_not_divide), cmocka_unit_test(by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

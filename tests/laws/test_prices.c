@@ -378,9 +378,28 @@ static void compressions(void **state) {
     assert_false(law_codec(&wrong, &why));
 }
 
+/* Power as a file states it; communicating draws as much as idling where nobody says. */
+static void power_is_read(void **state) {
+    (void)state;
+    struct fr_job job;
+    const char *stated[] = {"cluster.device.power={\"busy\":\"600 W\",\"idle\":\"80 W\","
+                            "\"communicating\":\"300 W\"}",
+                            NULL};
+    fr_test_job("frontier", "ffn-4096", stated, &job);
+    assert_true(job.cluster.device.power.known);
+    assert_true(job.cluster.device.power.busy_W == 600 &&
+                job.cluster.device.power.idle_W == 80);
+    assert_true(job.cluster.device.power.communicating_W == 300);
+    fr_job_free(&job);
+    fr_test_job("frontier", "ffn-4096", NULL, &job);
+    assert_true(job.cluster.device.power.communicating_W == job.cluster.device.power.idle_W);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_of_products), cmocka_unit_test(products_by_hand),
-        cmocka_unit_test(forms_of_collectives), cmocka_unit_test(compressions)};
+        cmocka_unit_test(forms_of_collectives), cmocka_unit_test(compressions),
+        cmocka_unit_test(power_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
