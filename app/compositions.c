@@ -1,6 +1,7 @@
 #include "app/compositions.h"
 
 #include <stdio.h>
+#include <string.h>
 
 const struct fr_composition fr_compositions[] = {
     {"kind ffn", "ffn-16384", {NULL}},
@@ -61,4 +62,51 @@ const char *fr_composition_verdict(const struct fr_outcome *out) {
     for (int i = 0; i < FR_REASON_COUNT; i++)
         if (out->reasons & FR_BECAUSE(i)) return fr_reason_names[i];
     return "priced";
+}
+
+const struct fr_axis_setting fr_axis_settings[] = {
+    {"zero 1", "zero", NULL, {"zero=1", NULL}},
+    {"zero 2", "zero", NULL, {"zero=2", NULL}},
+    {"zero 3", "zero", NULL, {"zero=3", NULL}},
+    {"experts", "ep", "mixtral-8x7b", {"ep=2", NULL}},
+    {"context parallel", "cp", NULL, {"cp=2", NULL}},
+    {"compressed messages", "backward", NULL, {"compression.backward.scope=all", NULL}},
+    {"compressed gradients", "gradient", NULL, {"compression.gradient.stages=2", NULL}},
+    {"overlap", "overlap", NULL, {"overlap=gradient", NULL}},
+    {"recompute full", "recompute", NULL, {"recompute=full", NULL}},
+    {"recompute selective", "recompute", NULL, {"recompute=selective", NULL}},
+    {"interleaved", "schedule", NULL, {"schedule=interleaved", "chunks=2", NULL}},
+    {"zero-bubble", "schedule", NULL, {"schedule=zero-bubble", NULL}},
+    {"sequence parallel", "sequence_parallel", NULL, {"sequence_parallel=true", NULL}},
+    {"flash attention", "attention", NULL, {"attention=flash", NULL}},
+    {NULL, NULL, NULL, {NULL}}};
+
+bool fr_axes_meet(const struct fr_axis_setting *a, const struct fr_axis_setting *b) {
+    return a < b && strcmp(a->key, b->key) != 0;
+}
+
+const char *fr_axes_model(const struct fr_axis_setting *a, const struct fr_axis_setting *b) {
+    if (a && a->model) return a->model;
+    return b && b->model ? b->model : "gpt-2";
+}
+
+fr_status fr_axes_load(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
+                       const char *model, struct fr_job *job, struct fr_error *err) {
+    const char *sets[16] = {"tp=2",
+                            "pp=2",
+                            "dp=4",
+                            "micro_batch=1",
+                            "global_batch=32",
+                            "model.dtype=bf16",
+                            "model.layers=4",
+                            "model.gradient_dtype=fp32"};
+    const struct fr_axis_setting *const axes[] = {a, b};
+    struct fr_job_names names = {.cluster = "dgx-b300",
+                                 .model = model ? model : fr_axes_model(a, b),
+                                 .sets = sets,
+                                 .n_sets = 8};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; axes[i] && axes[i]->sets[k]; k++)
+            sets[names.n_sets++] = axes[i]->sets[k];
+    return fr_job_load(&names, job, err);
 }

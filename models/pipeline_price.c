@@ -22,7 +22,9 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_idle_key(&job->workload, plan, &needs)) reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
-    if (plan->zero == 3 && plan->overlap) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
+    /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
+    bool coded = plan->compression.gradient_stages >= plan->pp;
+    if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
     int64_t micro = fr_job_pipeline_micro_batch(job, plan);

@@ -130,8 +130,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_OVERLAP:
         fr_text_addf(text,
-                     "overlap would have no effect with zero 3, which gathers parameters and "
-                     "scatters gradients beside every pass anyway");
+                     plan->zero == 3
+                         ? "overlap would have no effect with zero 3, which gathers parameters "
+                           "and scatters gradients beside every pass anyway"
+                         : "overlap would have no effect where the gradients of all stages go "
+                           "compressed: a codec waits for all of them");
         break;
     case FR_REASON_RECOMPUTE:
         fr_text_addf(text, "recompute is priced for transformers only");

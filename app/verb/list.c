@@ -142,22 +142,40 @@ static int list_shapes(struct row *rows) {
     return n;
 }
 
-/* A row for each pair; what cannot be loaded says so. */
+/* Why the plan of a job cannot be priced, or that it can; the job is freed. */
+static const char *verdict_of(fr_status loaded, struct fr_job *job) {
+    struct fr_outcome out;
+    const char *verdict = "cannot be loaded";
+    if (loaded == FR_OK) {
+        fr_cost(job, &job->plan, &out);
+        verdict = fr_composition_verdict(&out);
+    }
+    fr_job_free(job);
+    return verdict;
+}
+
+/* A row for each pair of axes that meet. */
+static int list_axes(struct row *rows, int n) {
+    for (const struct fr_axis_setting *a = fr_axis_settings; a->name; a++)
+        for (const struct fr_axis_setting *b = a + 1; b->name && n < ROWS_MAX; b++) {
+            struct fr_job job;
+            if (!fr_axes_meet(a, b)) continue;
+            fr_status loaded = fr_axes_load(a, b, NULL, &job, NULL);
+            rows[n++] = (struct row){a->name, verdict_of(loaded, &job), b->name, ""};
+        }
+    return n;
+}
+
+/* A row for each pair, of methods with axes and of axes; what cannot be loaded says so. */
 static int list_compositions(struct row *rows) {
     int n = 0;
     for (const struct fr_composition *c = fr_compositions; c->axis; c++)
         for (const struct fr_method *const *m = fr_methods; *m && n < ROWS_MAX; m++) {
             struct fr_job job;
-            struct fr_outcome out;
-            const char *verdict = "cannot be loaded";
-            if (fr_composition_load(c, *m, &job, NULL) == FR_OK) {
-                fr_cost(&job, &job.plan, &out);
-                verdict = fr_composition_verdict(&out);
-            }
-            fr_job_free(&job);
-            rows[n++] = (struct row){(*m)->name, verdict, c->axis, ""};
+            fr_status loaded = fr_composition_load(c, *m, &job, NULL);
+            rows[n++] = (struct row){(*m)->name, verdict_of(loaded, &job), c->axis, ""};
         }
-    return n;
+    return list_axes(rows, n);
 }
 
 static const struct table {
@@ -181,7 +199,8 @@ static const struct table {
     {"networks", "what forerun simulate can run messages on", list_networks},
     {"shapes", "shapes of a cluster's topology", list_shapes},
     {"reasons", "why a plan can be infeasible", list_reasons},
-    {"compositions", "methods with axes: priced, or why not", list_compositions},
+    {"compositions", "methods with axes, axes with axes: priced, or why not",
+     list_compositions},
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 

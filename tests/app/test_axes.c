@@ -1,0 +1,262 @@
+/* Every pair of axes under method tensor: priced, and then the event engine agrees, both axes do
+ * something beside each other, each in its own direction, and state and activations are those worked out
+ * by hand; or refused with a sentence.  docs/compositions.md says the same. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "app/compositions.h"
+#include "base/file.h"
+#include "models/report.h"
+#include "sim/run.h"
+#include "tests/cmocka.h"
+
+struct pair {
+    const struct fr_axis_setting *a, *b;
+    struct fr_job job;
+    struct fr_outcome out;
+};
+
+/* Load and price; false where refused. */
+static bool price(struct pair *p, const struct fr_axis_setting *a,
+                  const struct fr_axis_setting *b, const char *model) {
+    struct fr_error err = {0};
+    p->a = a;
+    p->b = b;
+    if (fr_axes_load(a, b, model, &p->job, &err) != FR_OK)
+        fail_msg("%s, %s: %s: %s", a ? a->name : "-", b ? b->name : "-", err.where, err.detail);
+    fr_cost(&p->job, &p->job.plan, &p->out);
+    return p->out.reasons == 0;
+}
+
+static void engine_agrees(const struct pair *p) {
+    struct fr_simulation event;
+    struct fr_error err = {0};
+    if (fr_simulate(&p->job, &p->job.plan, NULL, &event, &err) != FR_OK)
+        fail_msg("%s, %s: %s", p->a->name, p->b->name, err.detail);
+    FR_TRUE(fabs(event.outcome.time_s - p->out.time_s) <= 1e-9 * p->out.time_s &&
+                fabs(event.outcome.energy_J - p->out.energy_J) <= 1e-9 * p->out.energy_J,
+            "%s, %s: event %.17g s %.17g J, closed %.17g s %.17g J", p->a->name, p->b->name,
+            event.outcome.time_s, event.outcome.energy_J, p->out.time_s, p->out.energy_J);
+    fr_simulation_free(&event);
+}
+
+static void parts_add_up(const struct pair *p) {
+    double time_s = 0, memory_B = 0;
+    for (int i = 0; i < FR_PART_COUNT; i++) time_s += p->out.part_s[i];
+    for (int i = 0; i < FR_MEMORY_COUNT; i++) memory_B += p->out.memory_B[i];
+    FR_NEAR(time_s, p->out.time_s, 1e-9);
+    FR_NEAR(memory_B, p->out.memory_peak_B, 1e-12);
+    assert_true(p->out.time_s > 0 && p->out.energy_J > 0);
+    for (int i = 0; i < FR_MEMORY_COUNT; i++) assert_true(p->out.memory_B[i] >= 0);
+}
+
+/* ---- each axis in its own direction ----------------------------------------------------------- */
+
+static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->memory_B[FR_MEMORY_OPTIMIZER] < 0.5 * without->memory_B[FR_MEMORY_OPTIMIZER];
+}
+/* Parameters that all ranks divide anyway (zero 3) stay as many; what is gathered to work with falls. */
+static bool experts_share(const struct fr_outcome *with, const struct fr_outcome *without) {
+    double share =
+        with->memory_B[FR_MEMORY_PARAMETERS] / without->memory_B[FR_MEMORY_PARAMETERS];
+    return (with->plan.zero == 3 ? share < 1 + 1e-9 : share < 0.8) &&
+           with->memory_peak_B < without->memory_peak_B;
+}
+static bool activations_fall(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->memory_B[FR_MEMORY_ACTIVATIONS] < without->memory_B[FR_MEMORY_ACTIVATIONS];
+}
+/* Of two stages the first sends forward only: the most that a rank sends stays. */
+static bool messages_shrink(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->lossy_backward == 1 && without->lossy_backward == 0 &&
+           with->sent_B[FR_SENT_PP] <= without->sent_B[FR_SENT_PP];
+}
+static bool gradients_shrink(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->lossy_gradient > 0 && without->lossy_gradient == 0 &&
+           with->sent_B[FR_SENT_DP] < without->sent_B[FR_SENT_DP];
+}
+static bool no_slower(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->time_s <= without->time_s * (1 + 1e-9);
+}
+static bool works_again(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return activations_fall(with, without) && with->time_s > without->time_s;
+}
+static bool bubble_falls(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->part_s[FR_PART_BUBBLE] < without->part_s[FR_PART_BUBBLE];
+}
+/* Scores, which full recomputation has dropped already. */
+static bool no_scores(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->memory_B[FR_MEMORY_ACTIVATIONS] <= without->memory_B[FR_MEMORY_ACTIVATIONS] &&
+           with->memory_peak_B < without->memory_peak_B;
+}
+static bool scores_again(const struct fr_outcome *with, const struct fr_outcome *without) {
+    bool flash = with->plan.attention != FR_ATTENTION_PLAIN; /* makes them again anyway */
+    return flash ? with->time_s >= without->time_s : works_again(with, without);
+}
+
+static const struct {
+    const char *name;
+    bool (*holds)(const struct fr_outcome *with, const struct fr_outcome *without);
+} directions[] = {
+    {"zero 1", zero_divides},
+    {"zero 2", zero_divides},
+    {"zero 3", zero_divides},
+    {"experts", experts_share},
+    {"context parallel", activations_fall},
+    {"compressed messages", messages_shrink},
+    {"compressed gradients", gradients_shrink},
+    {"overlap", no_slower},
+    {"recompute full", works_again},
+    {"recompute selective", scores_again},
+    {"interleaved", bubble_falls},
+    {"zero-bubble", bubble_falls},
+    {"sequence parallel", activations_fall},
+    {"flash attention", no_scores},
+};
+
+static bool same(const struct fr_outcome *x, const struct fr_outcome *y) {
+    return x->time_s == y->time_s && x->energy_J == y->energy_J &&
+           memcmp(x->memory_B, y->memory_B, sizeof x->memory_B) == 0 &&
+           memcmp(x->sent_B, y->sent_B, sizeof x->sent_B) == 0;
+}
+
+/* What @p axis changes in the pair. */
+static void does_something(const struct pair *with, const struct fr_axis_setting *axis,
+                           const struct fr_axis_setting *other) {
+    struct pair without;
+    bool found = false;
+    if (price(&without, other, NULL, fr_axes_model(with->a, with->b))) {
+        FR_TRUE(!same(&with->out, &without.out), "%s does nothing beside %s, silently",
+                axis->name, other->name);
+        for (size_t k = 0; k < sizeof directions / sizeof *directions; k++) {
+            if (strcmp(directions[k].name, axis->name) != 0) continue;
+            found = true;
+            FR_TRUE(directions[k].holds(&with->out, &without.out),
+                    "%s beside %s: %g of %g s, activations %g of %g B, peak %g of %g B",
+                    axis->name, other->name, with->out.time_s, without.out.time_s,
+                    with->out.memory_B[FR_MEMORY_ACTIVATIONS],
+                    without.out.memory_B[FR_MEMORY_ACTIVATIONS], with->out.memory_peak_B,
+                    without.out.memory_peak_B);
+        }
+        FR_TRUE(found, "%s has no direction here", axis->name);
+    }
+    fr_job_free(&without.job);
+}
+
+/* ---- by hand ---------------------------------------------------------------------------------- */
+
+/* GPT-2, 4 layers of h = 768 on two stages, tp 2: a rank has of a layer (12 h^2 + 7 h) / 2 and norms and
+ * biases of 6 h, half the embedding of 50432 rows; the first stage positions, the last a norm.  Adam's
+ * two moments: 8 B each, divided by dp cp where zero says so. */
+static double dense_state_B(const struct fr_plan *plan, bool last) {
+    double h = 768, layers = 2 * ((12 * h * h + 7 * h) / 2 + 6 * h), ends = 50432 * h / 2;
+    double parameters = layers + ends + (last ? 2 * h : 1024 * h);
+    return 8 * parameters / (plan->zero ? (double)(plan->dp * plan->cp) : 1);
+}
+
+/* Mixtral, 4 layers of h = 4096 on two stages, tp 2, ep 2: a rank has a quarter of the 8 x 3 h 14336
+ * expert weights of a layer, in dp cp / ep copies, and half of the rest, 6144 h + h^2 and a router of
+ * 8 h, and two norms; half of 32000 rows at each end.  Adam and master
+ * weights: 12 B. */
+static double mixture_state_B(const struct fr_plan *plan, bool last) {
+    double h = 4096, experts = 2 * 8 * 3 * h * 14336 / 4;
+    double rest = 2 * ((6144 * h + h * h + 8 * h) / 2 + 2 * h) + 32000 * h / 2 + (last ? h : 0);
+    double copies = (double)(plan->dp * plan->cp);
+    if (!plan->zero) return 12 * (experts + rest);
+    return 12 * (experts / (copies * 2 / 4) + rest / copies);
+}
+
+/* Korthikanti et al. 2022 for two layers of GPT-2, b = 1, t = 2: s h (10 + 24 / t + 5 a s / (h t)) B each,
+ * with sequence parallel all over t; without scores (selective, flash) no last term; full recomputation
+ * keeps the input, 2 s h.  The first of two stages holds two micro-batches, the last one with its logits
+ * and their input at 2 B; cp ranks share the tokens. */
+static double dense_activations_B(const struct fr_plan *plan, bool last) {
+    double s = 1024, h = 768, a = 12, t = 2, between = plan->sequence_parallel ? t : 1;
+    bool scores = plan->recompute == FR_RECOMPUTE_NONE && plan->attention == FR_ATTENTION_PLAIN;
+    double layer = s * h * (10 / between + 24 / t + (scores ? 5 * a * s / (h * t) : 0));
+    if (plan->recompute == FR_RECOMPUTE_FULL) layer = 2 * s * h / between;
+    double held = last ? 2 * layer + 2 * s * (h / between + 50432 / t) : 2 * 2 * layer;
+    return held / (double)plan->cp;
+}
+
+static void by_hand(const struct pair *p) {
+    const struct fr_plan *plan = &p->job.plan;
+    bool last = p->out.fullest_stage == 1, mixture = p->job.workload.transformer.experts > 0;
+    double state_B = mixture ? mixture_state_B(plan, last) : dense_state_B(plan, last);
+    if (fabs(p->out.memory_B[FR_MEMORY_OPTIMIZER] / state_B - 1) > 1e-3)
+        fail_msg("%s, %s: %g B of state, by hand %g", p->a->name, p->b->name,
+                 p->out.memory_B[FR_MEMORY_OPTIMIZER], state_B);
+    if (mixture || plan->schedule != &fr_schedule_one_f_one_b) return;
+    double kept_B = dense_activations_B(plan, last);
+    if (fabs(p->out.memory_B[FR_MEMORY_ACTIVATIONS] / kept_B - 1) > 1e-9)
+        fail_msg("%s, %s: %g B of activations, by hand %g", p->a->name, p->b->name,
+                 p->out.memory_B[FR_MEMORY_ACTIVATIONS], kept_B);
+}
+
+/* ---- all pairs -------------------------------------------------------------------------------- */
+
+static void explained(const struct pair *p) {
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text text = {0};
+        if (!(p->out.reasons & FR_BECAUSE(i))) continue;
+        fr_report_reason(&p->job, &p->out, i, &text);
+        FR_TRUE(text.length > 20, "%s, %s: %s says \"%s\"", p->a->name, p->b->name,
+                fr_reason_names[i], fr_text_get(&text));
+        fr_text_free(&text);
+    }
+}
+
+static void every_pair(void **state) {
+    int priced = 0, refused = 0;
+    (void)state;
+    for (const struct fr_axis_setting *a = fr_axis_settings; a->name; a++)
+        for (const struct fr_axis_setting *b = a + 1; b->name; b++) {
+            struct pair p;
+            if (!fr_axes_meet(a, b)) continue;
+            if (price(&p, a, b, NULL)) {
+                engine_agrees(&p);
+                parts_add_up(&p);
+                by_hand(&p);
+                does_something(&p, a, b);
+                does_something(&p, b, a);
+                priced++;
+            } else {
+                explained(&p);
+                refused++;
+            }
+            fr_job_free(&p.job);
+        }
+    FR_TRUE(priced >= 75 && refused >= 3, "%d priced, %d refused", priced, refused);
+}
+
+static void document_is_up_to_date(void **state) {
+    char *docs = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
+                                  &length, NULL),
+                     FR_OK);
+    for (const struct fr_axis_setting *a = fr_axis_settings; a->name; a++) {
+        struct fr_text row = {0};
+        fr_text_addf(&row, "| %s |", a->name);
+        for (const struct fr_axis_setting *b = fr_axis_settings + 3; b->name; b++) {
+            struct pair p;
+            if (!fr_axes_meet(a, b)) {
+                fr_text_addf(&row, " |");
+                continue;
+            }
+            price(&p, a, b, NULL);
+            fr_text_addf(&row, " %s |", fr_composition_verdict(&p.out));
+            fr_job_free(&p.job);
+        }
+        FR_TRUE(strstr(docs, fr_text_get(&row)) != NULL,
+                "docs/compositions.md does not have the line\n%s", fr_text_get(&row));
+        fr_text_free(&row);
+    }
+    free(docs);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_pair),
+                                       cmocka_unit_test(document_is_up_to_date)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
