@@ -110,6 +110,22 @@ static const char *iterations_note(const struct fr_outcome *out) {
     return "iterations to the loss unknown; give them with --set model.iterations=...";
 }
 
+/* What was asked to go compressed and goes whole, since its rank would not make it smaller. */
+static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
+    const struct fr_plan_compression *c = &out->plan.compression;
+    if (!isfinite(out->time_s)) return;
+    if (c->scope != FR_SCOPE_NONE && out->lossy_backward <= 0)
+        fr_text_addf(text,
+                     "\nbackward messages go whole: at rank %" PRId64
+                     " they would not be smaller\n",
+                     c->backward_rank);
+    if (c->gradient_stages > 0 && out->lossy_gradient <= 0)
+        fr_text_addf(text,
+                     "\ngradients go whole: at rank %" PRId64
+                     " no matrix of theirs would send fewer bytes\n",
+                     c->gradient_rank);
+}
+
 static void render_caveats(struct fr_text *text, const struct fr_job *job,
                            const struct fr_outcome *out) {
     for (int i = 0; i < FR_REASON_COUNT; i++) {
@@ -126,6 +142,7 @@ static void render_caveats(struct fr_text *text, const struct fr_job *job,
                      "known here\n",
                      100 * out->lossy_gradient, out->plan.compression.gradient_rank,
                      100 * out->lossy_backward, out->plan.compression.backward_rank);
+    render_whole(text, out);
     char rate[40];
     if (out->break_even_backward_B_per_s > 0)
         fr_text_addf(text,

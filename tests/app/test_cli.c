@@ -262,6 +262,19 @@ static void longest_plan(void **state) {
         4, "plan       tensor tp 1000000000", NULL);
 }
 
+/* A rank that makes nothing smaller is told of, and nothing is lossy. */
+static void compression_that_does_not_help(void **state) {
+    (void)state;
+#define TOO_HIGH                                                                               \
+    "forerun predict --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 "    \
+    "--set micro_batch=8 --set compression.backward.scope=all --set "                          \
+    "compression.backward.rank=3000 --set compression.gradient.stages=2 --set "                \
+    "compression.gradient.rank=3000"
+    fr_test_expect(TOO_HIGH, 0, "backward messages go whole: at rank 3000", NULL);
+    fr_test_expect(TOO_HIGH, 0, "gradients go whole: at rank 3000", NULL);
+    fr_test_expect(TOO_HIGH " --json", 0, "\"gradient_rank\": 0,", NULL);
+}
+
 /* What a kind of model does not price is refused, not left aside. */
 static void compression_is_not_ignored(void **state) {
     (void)state;
@@ -315,6 +328,7 @@ int main(void) {
                                        cmocka_unit_test(json_contract),
                                        cmocka_unit_test(longest_plan),
                                        cmocka_unit_test(compression_is_not_ignored),
+                                       cmocka_unit_test(compression_that_does_not_help),
                                        cmocka_unit_test(same_input_same_bytes),
                                        cmocka_unit_test(collective_counts_as_nccl_tests)};
     return cmocka_run_group_tests(tests, NULL, NULL);

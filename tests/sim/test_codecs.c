@@ -126,6 +126,24 @@ static void messages_over_the_sequence(void **state) {
         }
 }
 
+/* Of 32 x 64 values top-k at rank 4 sends the (32 + 64) 4 = 384 largest, 8 B each with their places; a
+ * message has one sender, whatever the replicas. */
+static void sparse_messages(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct fr_job job;
+        LOAD(&job, "pp=2", "micro_batch=1", k ? "dp=4" : "dp=1", "compression.codec=topk",
+             "compression.backward.scope=all", "compression.backward.rank=4");
+        struct fr_pipeline p = pipeline_of(&job);
+        FR_NEAR(p.small_message_B, 384 * 8, 1e-12);
+        FR_NEAR(p.encode_s, topk_encode_s(s, h, 384, 4, true), 1e-12);
+        FR_NEAR(p.decode_s, topk_decode_s(s, h, 384, 4, 1), 1e-12);
+        FR_NEAR(p.codec_B, 384 * 8 + s * h * 4, 1e-12);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
 /* Between products fp8 training has 16 bits: message and codec count two bytes a value, and the codec's
  * products run at the rate of 16 bits, 2 TFLOP/s. */
 static void messages_of_eight_bits(void **state) {
@@ -190,8 +208,8 @@ static void messages_of_chunks(void **state) {
         struct fr_job job;
         struct fr_program program;
         struct fr_simulation event;
-        int64_t encoded = 0, decoded = 0, small = 0, at_ends[2] = {0};
-        LOAD(&job, "pp=2", "micro_batch=4",
+        int64_t encoded = 0, decoded = 0, small = 0, at_ends[4] = {0};
+        LOAD(&job, "pp=4", "model.layers=8", "micro_batch=4",
              chunks == 2 ? "schedule=interleaved" : "schedule=1f1b",
              chunks == 2 ? "chunks=2" : "chunks=1", "compression.backward.scope=all",
              "compression.backward.rank=4");
@@ -204,7 +222,7 @@ static void messages_of_chunks(void **state) {
             small += kind == FR_TASK_COMPRESSED_MESSAGE;
             if (kind == FR_TASK_COMPRESS) at_ends[program.tasks[t].rank]++;
         }
-        assert_int_equal(small, (2 * chunks - 1) * 8);
+        assert_int_equal(small, (4 * chunks - 1) * 8);
         assert_int_equal(encoded, small);
         assert_int_equal(decoded, small);
         assert_int_equal(at_ends[0], (chunks - 1) * 8);
@@ -486,6 +504,7 @@ static void what_has_no_price(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_over_the_sequence),
+                                       cmocka_unit_test(sparse_messages),
                                        cmocka_unit_test(messages_of_eight_bits),
                                        cmocka_unit_test(a_rank_too_high_for_messages),
                                        cmocka_unit_test(no_more_than_all_values),
