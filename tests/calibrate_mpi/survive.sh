@@ -66,7 +66,7 @@ for rank in $ranks; do
 done
 
 # A rank that is stopped is named, with its host.
-start --resume --patience 5
+start --resume --patience 10
 rank=
 for mpirun in $(children "$job"); do
   for child in $(children "$mpirun"); do
