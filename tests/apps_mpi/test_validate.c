@@ -172,7 +172,7 @@ static void iterations_are_what_search_reads(void **state) {
     snprintf(
         line, sizeof line,
         "forerun reproduce phantom --measured --width 64 --batch 64 --tp 2 --ghost 4 --seeds 1 "
-        "--loss 0.14 --samples %s",
+        "--loss 0.14 --force --samples %s",
         log);
     fr_test_expect(line, 0, "ordering/measured/p=2/total_energy", NULL);
     /* Nothing reaches a loss of zero: said in every row, and no table is made of it. */
