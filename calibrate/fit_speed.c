@@ -87,6 +87,8 @@ struct exposure {
     struct window *window;
     size_t n;
     double own_s, lost_s, ranks;
+    double calm_s,
+        calm_own_s; /* of the windows that were not disturbed, and of their own times */
 };
 
 /* A sample repeats short products for a third of a millisecond; how often is not in the file, so
@@ -110,7 +112,12 @@ static void add_shape(struct exposure *e, const double *sorted_s, size_t n) {
         bool disturbed = sorted_s[i] > limit_s;
         e->window[e->n++] = (struct window){own_s, disturbed};
         e->own_s += own_s;
-        if (disturbed) e->lost_s += fmin(sorted_s[i], MOST * own_s) - own_s;
+        if (disturbed)
+            e->lost_s += fmin(sorted_s[i], MOST * own_s) - own_s;
+        else {
+            e->calm_s += sorted_s[i];
+            e->calm_own_s += own_s;
+        }
     }
 }
 
@@ -166,7 +173,7 @@ static void gather(const struct fr_samples *samples, const struct fr_fit_speed *
     enum { ENOUGH = 5 };
     size_t n = samples->n_gemm, stop;
     e->n = 0;
-    e->own_s = e->lost_s = 0;
+    e->own_s = e->lost_s = e->calm_s = e->calm_own_s = 0;
     for (size_t i = 0; i < n; i++) {
         sorted[i] = samples->gemm[i];
         sorted[i].time_s /= fr_fit_slowness(speed, speed->products, sorted[i].probe);
@@ -203,6 +210,11 @@ fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_s
             gather(samples, speed, sorted, time_s, ONE_CALL_S, longest_s, &e);
             estimate(&e, speed);
         }
+    }
+    if (room && e.calm_own_s > 0) {
+        double mean = e.calm_s / e.calm_own_s;
+        speed->usual_products *= mean;
+        speed->usual_memory *= mean;
     }
     free(sorted);
     free(time_s);

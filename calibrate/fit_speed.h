@@ -4,7 +4,8 @@
  *  Speed.  Probes, a small product and a small stream beside the samples, say how long the machine
  *  takes now over how long when it is fast: the running median of nine probes of a launch over the
  *  lower quartile of all.  Samples are divided by it, so that what is fitted is one machine's, the
- *  undisturbed one's; the median of it is how the machine usually is.
+ *  undisturbed one's; the median of it, times the mean of undisturbed timings over the own time that is
+ *  taken from them, is how the machine usually is.
  *
  *  Interruptions.  A product of own time t is timed in windows of t, on r ranks that start together.
  *  A window is disturbed when it is longer by more than what undisturbed ones scatter.  With a rate
@@ -24,7 +25,7 @@
 struct fr_fit_speed {
     size_t n;                            /**< probes; 0: speed is not known */
     double *products, *memory;           /**< [n] time over undisturbed */
-    double usual_products, usual_memory; /**< medians of these; 1 where not known */
+    double usual_products, usual_memory; /**< as said above; 1 where not known */
     double variation; /**< half of the range from tenth to ninetieth percentile of
                                                 products, logarithm; 0 where not known */
     struct fr_interruptions interruptions; /**< every_s 0: none seen */

@@ -101,7 +101,7 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
 }
 
 static void add_disturbance(struct fr_json_writer *w, const struct fr_fit_speed *speed) {
-    if (speed->n > 0) {
+    if (speed->n > 0 || speed->usual_products != 1) {
         fr_json_key(w, "usual");
         fr_json_begin_object(w);
         fr_json_add_number(w, "products", floor(speed->usual_products * 1e4 + 0.5) / 1e4);

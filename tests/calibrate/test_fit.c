@@ -236,6 +236,35 @@ static void interruptions_are_told_apart(void **state) {
         }
 }
 
+/* Timings that scatter to one side: the own time lies low among them, and what it is lengthened by gives
+ * their mean again. */
+static void usual_times_are_means(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    uint64_t random = 11;
+    double sum_s = 0;
+    enum { REPS = 4000 };
+    s.provenance.ranks = s.provenance.ranks_per_node = 2;
+    add_op(&s, FR_OP_BROADCAST, 2, eager_time_s, &random);
+    for (int rep = 0; rep < REPS; rep++) {
+        double t = 1e-3 * (1 - 0.06 * log(uniform(&random)));
+        sum_s += t;
+        fr_samples_add_gemm(
+            &s,
+            &(struct fr_sample_gemm){
+                .dtype = FR_FP32, .m = 8, .n = 8, .k = 8, .batch = 1, .rep = rep, .time_s = t});
+    }
+    fr_samples_add_memory(&s, &(struct fr_sample_memory){.size_B = 1e9, .time_s = 0.1});
+    if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    double own_s = r.gemm[FR_FP32].time_s[0];
+    double share = fr_interruptions_share(&r.speed.interruptions, 2, own_s);
+    within("mean", own_s * r.speed.usual_products * (1 + share), sum_s / REPS, 0.01);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
 static void ranks_that_share_cores_interrupt_each_other(void **state) {
     (void)state;
     struct fr_samples s = disturbed(20, 1e-3, 100, true);
@@ -549,6 +578,7 @@ int main(void) {
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),
         cmocka_unit_test(interruptions_are_told_apart),
+        cmocka_unit_test(usual_times_are_means),
         cmocka_unit_test(ranks_that_share_cores_interrupt_each_other),
         cmocka_unit_test(a_badly_disturbed_calibration_is_written_and_read),
         cmocka_unit_test(what_was_not_measured_is_named),
