@@ -145,11 +145,11 @@ verdict=$(told cluster.json verdict)
 judged=$(awk -v error="$(told validate.json median_error)" -v floor="$(told validate.json floor)" \
   -v met="$(told validate.json coverage)" 'BEGIN {
     if (error == "" || error == "null") { print "nothing was scored, so nothing is confirmed"; exit }
-    times = floor > 0 ? error / floor : 0
-    printf "%s: the error is %.1f %%", error <= 0.1 && met >= 0.9 ? "confirmed" : "not confirmed",
-      100 * error
-    if (times > 0) printf ", %.1f times what the machine changes by itself", times
-    printf "; %.0f %% of the intervals meet", 100 * met
+    holds = (error + 0 <= 0.1 && met + 0 >= 0.9)
+    printf("%s: the error is %.1f %%", (holds ? "confirmed" : "not confirmed"), 100 * error)
+    if (floor + 0 > 0)
+      printf(", %.1f times what the machine changes by itself", error / floor)
+    printf("; %.0f %% of the intervals meet", 100 * met)
   }')
 belief=
 [ "$verdict" != FAIL ] ||
