@@ -114,9 +114,10 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
                    2 * v->layers * (v->matrices - 1) * hidden + FR_SOFTMAX_PASSES * scores;
     double kept =
         v->attentions * (stream + v->T * v->h + (2 * v->q + 2 * v->kv) / v->p * v->T) +
-        v->layers * (2 * stream + v->matrices * (hidden + ghosts)) + 2 * scores;
-    double all_B = kept * v->value_B + (v->attentions + v->layers) * stream + scores;
-    double core_B = 2 * scores * v->value_B + scores;
+        v->layers * (2 * stream + v->matrices * (hidden + ghosts));
+    double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
+    double all_B = kept * v->value_B +
+                   fr_transformer_mask_B(v->t) * (v->attentions + v->layers) * stream + core_B;
     double kernels =
         v->layers * (fr_transformer_layer_kernels(v->t, v->plan->tp) + v->matrices * v->p) +
         cross * fr_transformer_cross_kernels(v->t, v->plan->tp);

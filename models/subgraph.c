@@ -174,9 +174,10 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double inputs = v->heads_only ? v->C : v->T, mlp_inputs = v->mlp_too ? v->T : v->C;
     double heads = (2 * v->q + 2 * v->kv) * (v->heads_only ? v->C : v->T / v->g);
     double kept = joints * v->C * v->h + v->attentions * (inputs * v->h + heads) +
-                  v->layers * (mlp_inputs * v->h + v->mlp * up) + 2 * scores;
-    double masks_B = joints * v->C * v->h + scores, core_B = 2 * scores * v->value_B + scores;
-    double all_B = kept * v->value_B + masks_B;
+                  v->layers * (mlp_inputs * v->h + v->mlp * up);
+    double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
+    double all_B =
+        kept * v->value_B + fr_transformer_mask_B(v->t) * joints * v->C * v->h + core_B;
     work->forward_B += moved * v->value_B;
     work->layers.norm_B += FR_NORM_PASSES * joints * v->C * v->h * v->value_B;
     work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;

@@ -212,14 +212,15 @@ static void add_layers(const struct fr_workload *workload, const struct fr_plan 
     }
     /* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
      * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
-     * width and head count: inputs of the norms and products, and of the softmax; masks of one
-     * byte. */
-    double heads_kept =
-        2 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens + 2 * scores;
-    double attention_B = heads_kept * value_B + tokens * z.h / between + scores;
+     * width and head count, with dropout or without: inputs of the norms and products, what the
+     * softmax made, and what dropout made of it; masks. */
+    double heads_kept = 2 * tokens * z.h / between + (z.q + 2 * z.kv + z.q) / tp * tokens +
+                        (t->qk_norms ? (z.q + z.kv) / tp * tokens : 0);
+    double mask_B = fr_transformer_mask_B(t) * tokens * z.h / between,
+           core_B = fr_transformer_score_B(t, value_B) * scores;
+    double attention_B = heads_kept * value_B + core_B + mask_B;
     double mlp_kept = 2 * tokens * z.h / between + z.mlp * rows * wide / etp;
-    double all_B = attention_B + mlp_kept * value_B + tokens * z.h / between;
-    double core_B = 2 * scores * value_B + scores;
+    double all_B = attention_B + mlp_kept * value_B + mask_B;
     work->working_B = work->regathers[QKV] > 0 ? work->tp_B : 0; /* an input, gathered */
     if (plan->recompute == FR_RECOMPUTE_NONE) {
         work->activation_B += layers * all_B + cross * attention_B;

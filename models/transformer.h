@@ -22,6 +22,14 @@
  *  the inputs of the column-divided products are gathered a second time in the backward pass,
  *  beside the input-gradient product, which hides it as far as it lasts; a message between
  *  stages needs no gathering.  Left out: the all-reduce of the norms' gradients over tp.
+ *
+ *  Kept a layer for the backward pass, at v bytes a value, f the MLP's width and S = a T s scores
+ *  (none with a fused attention):
+ *      T h (4 v) + T (2 a + 2 k) d v / t + (2 or 3) T f v / t + S v / t
+ *  inputs of both norms and of the products after them, queries, keys, values and what the heads
+ *  made, the MLP's products, the softmax; with dropout two masks of T h bytes, and of the scores
+ *  what it left and a mask, S (v + 1) / t.  GPT at 16 bits: 34 T h + 5 S (Korthikanti's Eq. 2, a d =
+ *  h, f = 4 h, t = 1); LLaMA, whose MLP is gated and which has no dropout: 12 T h + 4 T k d + 6 T f.
  */
 #ifndef FR_MODELS_TRANSFORMER_H
 #define FR_MODELS_TRANSFORMER_H
@@ -52,6 +60,15 @@ double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
 /** Of the layers of stage @p i, those with cross-attention. */
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
                                    int64_t i);
+
+/** Kept for the backward pass by dropout: bytes a value before each residual addition; and by a
+ *  softmax and its dropout, bytes a score. */
+static inline double fr_transformer_mask_B(const struct fr_transformer *t) {
+    return t->dropout ? 1 : 0;
+}
+static inline double fr_transformer_score_B(const struct fr_transformer *t, double value_B) {
+    return t->dropout ? 2 * value_B + 1 : value_B;
+}
 
 /** Bytes moved forward by the last norm and the loss over a rank's @p vocabulary [B]. */
 double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B);

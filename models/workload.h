@@ -84,6 +84,7 @@ struct fr_transformer {
     bool qk_norms;        /**< RMSNorm over each head's query and key */
     bool norm_biases;     /**< LayerNorm; false: RMSNorm */
     bool positions;       /**< a learned vector a position */
+    bool dropout;         /**< of the scores and before both residual additions */
     int64_t cross_layers; /**< the last ones, with cross-attention besides: a decoder's */
     double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
 };

@@ -5,17 +5,29 @@
 
 #include "models/workload.h"
 
-static const char *const keys[] = {"layers",       "hidden",
-                                   "heads",        "kv_heads",
-                                   "head_dim",     "ffn",
-                                   "sequence",     "vocabulary",
-                                   "gated",        "tied_embedding",
-                                   "biases",       "norm",
-                                   "positions",    "vocabulary_multiple",
-                                   "experts",      "experts_per_token",
-                                   "expert_ffn",   "capacity",
-                                   "imbalance",    "cross_layers",
-                                   "head_kernels", NULL};
+static const char *const keys[] = {"layers",
+                                   "hidden",
+                                   "heads",
+                                   "kv_heads",
+                                   "head_dim",
+                                   "ffn",
+                                   "sequence",
+                                   "vocabulary",
+                                   "gated",
+                                   "tied_embedding",
+                                   "biases",
+                                   "norm",
+                                   "positions",
+                                   "dropout",
+                                   "vocabulary_multiple",
+                                   "experts",
+                                   "experts_per_token",
+                                   "expert_ffn",
+                                   "capacity",
+                                   "imbalance",
+                                   "cross_layers",
+                                   "head_kernels",
+                                   NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
@@ -74,6 +86,8 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
                                     err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
+    t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */
+    FR_TRY(fr_json_get_bool(object, "dropout", false, &t->dropout, err));
     if (t->head_dim == 0 && t->hidden % t->heads != 0)
         return fr_json_fail(&heads, err, "%" PRId64 " does not divide hidden = %" PRId64,
                             t->heads, t->hidden);

@@ -117,6 +117,60 @@ static void activations(void **state) {
     fr_job_free(&job);
 }
 
+/* Without dropout: of one layer of LLaMA, by hand, two bytes a value.  Both norms' and the products'
+ * inputs, 4 T h; q, k, v and what the heads made, 2 T (q + kv); gate, up and their product, 3 T f;
+ * of plain attention the softmax, once.  Masks are what dropout adds. */
+static void activations_without_dropout(void **state) {
+    (void)state;
+    const char *sets[] = {"pp=32", "micro_batch=2", NULL};
+    struct fr_job job;
+    struct fr_stage_work work;
+    double T = 2 * 8192, s = 8192, h = 4096, q = 4096, kv = 1024, f = 14336, a = 32;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    assert_false(job.workload.transformer.dropout);
+    for (int64_t tp = 1; tp <= 8; tp *= 2)
+        for (int fused = 0; fused < 2; fused++)
+            for (int dropout = 0; dropout < 2; dropout++) {
+                double t = (double)tp, scores = fused ? 0 : a * T * s / t;
+                job.plan.tp = tp;
+                job.plan.attention = fused ? FR_ATTENTION_FLASH : FR_ATTENTION_PLAIN;
+                job.plan.sequence_parallel = true;
+                job.workload.transformer.dropout = dropout;
+                fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+                double kept = 4 * T * h + 2 * T * (q + kv) + 3 * T * f;
+                FR_NEAR(work.activation_B,
+                        2 * kept / t + scores * (dropout ? 5 : 2) +
+                            (dropout ? 2 * T * h / t : 0),
+                        1e-12);
+            }
+    fr_job_free(&job);
+}
+
+/* Llama 3.1 405B as it was trained (Grattafiori et al. 2024, Table 4 and section 3.3.2): tp 8,
+ * pp 16, dp 128, sequences of 8192 in 16 micro-batches, gradients and optimiser divided, no
+ * recomputation, on GPUs of 80 GB.  With masks of dropout it would not fit. */
+static void llama_405b_fits_as_published(void **state) {
+    (void)state;
+    const char *sets[] = {"tp=8",
+                          "pp=16",
+                          "dp=128",
+                          "zero=2",
+                          "micro_batch=1",
+                          "global_batch=2048",
+                          "sequence_parallel=true",
+                          "attention=flash",
+                          NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("dgx-h100", "llama-3-405b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(out.reasons, 0);
+    job.workload.transformer.dropout = true;
+    fr_cost(&job, &job.plan, &out);
+    assert_true(out.reasons & FR_BECAUSE(FR_REASON_MEMORY));
+    fr_job_free(&job);
+}
+
 /* Sequence parallel (Korthikanti et al. 2022, section 4.2.2): the bytes over tp stay as they are,
  * but for the inputs gathered again; on one level without latency the times of the all-reduces
  * do too, and messages need no gathering. */
@@ -305,6 +359,8 @@ int main(void) {
                                        cmocka_unit_test(volumes),
                                        cmocka_unit_test(forward_flop),
                                        cmocka_unit_test(activations),
+                                       cmocka_unit_test(activations_without_dropout),
+                                       cmocka_unit_test(llama_405b_fits_as_published),
                                        cmocka_unit_test(recompute),
                                        cmocka_unit_test(sequence_parallel),
                                        cmocka_unit_test(uneven_stages),
