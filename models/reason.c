@@ -9,6 +9,7 @@
 #include "models/plan_key.h"
 #include "models/report.h"
 #include "models/seats.h"
+#include "models/transformer.h"
 
 static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
                        struct fr_text *text) {
@@ -61,6 +62,34 @@ static void reason_memory(const struct fr_job *job, const struct fr_outcome *out
         text, "the fullest rank needs %s, the device has %s",
         fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need),
         fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+}
+
+/* Sub-graphs divide branches, and whatever else as one rank would. */
+static void say_transformer(const struct fr_job *job, const struct fr_plan *plan, int reason,
+                            struct fr_text *text) {
+    struct fr_plan as_one = *plan;
+    if (plan->method == &fr_method_subgraph) as_one.tp = 1;
+    fr_transformer_say(&job->workload, &as_one, reason, text);
+}
+
+/* The first layer of which tp does not divide what comes out, or, of phantom, goes in. */
+static void reason_width(const struct fr_job *job, const struct fr_plan *plan,
+                         struct fr_text *text) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    double tp = (double)plan->tp;
+    size_t before = text->length;
+    if (t->layers) say_transformer(job, plan, FR_REASON_WIDTH, text);
+    if (t->layers && plan->method->uses_ghost && t->hidden % plan->tp != 0)
+        fr_text_addf(text, "%stp = %" PRId64 " does not divide the hidden width of %" PRId64,
+                     text->length > before ? "; " : "", plan->tp, t->hidden);
+    for (int i = 0; i < job->workload.n_layers; i++) {
+        const struct fr_layer *layer = &job->workload.layers[i];
+        bool out = fmod(layer->outputs, tp) != 0;
+        if (!out && (!plan->method->uses_ghost || fmod(layer->inputs, tp) == 0)) continue;
+        fr_text_addf(text, "tp = %" PRId64 " does not divide a layer's %.0f %s", plan->tp,
+                     out ? layer->outputs : layer->inputs, out ? "outputs" : "inputs");
+        return;
+    }
 }
 
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
@@ -166,14 +195,21 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      batch / plan->dp, plan->micro_batch);
         break;
     case FR_REASON_WIDTH:
-        fr_text_addf(text, "tp = %" PRId64 " does not divide every layer's width%s", plan->tp,
-                     plan->sequence_parallel ? " and the sequence" : "");
+        reason_width(job, plan, text);
+        break;
+    case FR_REASON_HEADS:
+    case FR_REASON_SEQUENCE:
+    case FR_REASON_EXPERTS:
+        say_transformer(job, plan, reason, text);
         break;
     case FR_REASON_TOO_WIDE:
         fr_text_addf(
             text, "a layer has fewer output channels than the ranks that should divide them");
         break;
     case FR_REASON_BRANCHES:
+        if (job->workload.transformer.layers)
+            fr_text_addf(text, "of %" PRId64 " heads (%" PRId64 " of keys and values): ",
+                         job->workload.transformer.heads, job->workload.transformer.kv_heads);
         fr_text_addf(text, "%" PRId64 " ways must divide the branches (heads)%s", plan->tp,
                      plan->common_subgrid
                          ? ""

@@ -25,6 +25,9 @@
     X(FR_REASON_BATCH, "batch_not_divisible")                                                  \
     X(FR_REASON_MICRO_BATCH, "micro_batch_not_divisible")                                      \
     X(FR_REASON_WIDTH, "width_not_divisible")                                                  \
+    X(FR_REASON_HEADS, "heads_not_divisible")                                                  \
+    X(FR_REASON_SEQUENCE, "sequence_not_divisible")                                            \
+    X(FR_REASON_EXPERTS, "experts_not_divisible")                                              \
     X(FR_REASON_TOO_WIDE, "tp_above_width")                                                    \
     X(FR_REASON_LAYER, "layer_not_fully_connected")                                            \
     X(FR_REASON_LAYER_TP, "layer_tp_not_fitting")                                              \

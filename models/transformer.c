@@ -73,33 +73,11 @@ int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct
     return t->layers / plan->pp + (i < t->layers % plan->pp);
 }
 
-static bool layers_fit(const struct fr_transformer *t, const struct fr_plan *plan) {
+bool fr_transformer_layers_fit(const struct fr_transformer *t, const struct fr_plan *plan) {
     int64_t sum = 0;
     if (!plan->stage_layers) return plan->pp * plan->chunks <= t->layers;
     for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
     return plan->n_stage_layers == plan->pp && sum == t->layers;
-}
-
-fr_reasons fr_transformer_check(const struct fr_workload *workload,
-                                const struct fr_plan *plan) {
-    const struct fr_transformer *t = &workload->transformer;
-    int64_t tp = plan->tp;
-    fr_reasons reasons = 0;
-    if (t->heads % tp != 0 || t->kv_heads % tp != 0 || t->ffn % tp != 0 ||
-        (plan->sequence_parallel && t->sequence % tp != 0) || t->sequence % plan->cp != 0)
-        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    int64_t etp = fr_plan_expert_tp(plan); /* of sequences divided over tp, or not at all */
-    if (etp != tp && (etp != 1 || !plan->sequence_parallel))
-        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (t->experts > 0 && (t->experts % plan->ep != 0 || t->expert_ffn % etp != 0))
-        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (plan->ep > 1 &&
-        (t->experts == 0 || tp * fr_plan_replicas(plan) % (plan->ep * etp) != 0))
-        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (!layers_fit(t, plan)) reasons |= FR_BECAUSE(FR_REASON_STAGES);
-    /* The encoder's output would have to travel with every message. */
-    if (t->cross_layers > 0 && plan->pp > 1) reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
-    return reasons;
 }
 
 int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,

@@ -34,6 +34,7 @@
 #ifndef FR_MODELS_TRANSFORMER_H
 #define FR_MODELS_TRANSFORMER_H
 
+#include "base/text.h"
 #include "models/compression.h"
 #include "models/plan.h"
 
@@ -145,5 +146,10 @@ int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
 
 /** Reasons why the plan cannot divide this transformer so. */
 fr_reasons fr_transformer_check(const struct fr_workload *workload, const struct fr_plan *plan);
+/** Append the rules behind @p reason, of those above, with their numbers; nothing for others. */
+void fr_transformer_say(const struct fr_workload *workload, const struct fr_plan *plan,
+                        int reason, struct fr_text *text);
+/** Do the layers make the plan's stages? */
+bool fr_transformer_layers_fit(const struct fr_transformer *t, const struct fr_plan *plan);
 
 #endif

@@ -223,7 +223,7 @@ static void bad_sizes_are_refused(void **state) {
     static const struct {
         const char *app, *vary, *says;
     } refused[] = {{"phantom", "ghost=4,128", "ghost = 128 is not below (n/p)(1 - 1/p) = 128"},
-                   {"phantom", "model.width=513", "does not divide every layer's width"},
+                   {"phantom", "model.width=513", "does not divide a layer's 513 outputs"},
                    {"phantom", "model.width=512", "needs ghost"},
                    {"grid", "global_batch=31", "31"}};
     struct fr_validation v;

@@ -252,7 +252,7 @@ static void experts_are_shared(void **state) {
     near(predict_s(dropping), predict_s(as_much), 1e-12);
     const char *cannot[] = {EXPERTS, "ep=3", NULL};
     outcome_of(cannot, &refused);
-    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
+    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_EXPERTS));
 }
 
 /* Whole experts on each of tp x dp ranks instead of slices on dp: as many parameters a rank, and the
@@ -276,7 +276,7 @@ static void whole_experts_over_tp(void **state) {
     assert_true(b.sent_B[FR_SENT_TP] <
                 0.6 * a.sent_B[FR_SENT_TP]); /* the attention's half, and the ends */
     outcome_of(unknown, &refused);
-    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_WIDTH));
+    assert_true(refused.reasons & FR_BECAUSE(FR_REASON_EXPERTS));
 }
 
 /* A host that takes a second for a layer of experts sets the time: a second forward and two backward

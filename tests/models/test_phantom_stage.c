@@ -41,7 +41,7 @@ static void refuses(void **state) {
     } cases[] = {{{"method=phantom", "tp=4", NULL}, FR_REASON_GHOST},
                  {{"method=phantom", "tp=4", "ghost=144", NULL}, FR_REASON_GHOST_EQ8},
                  {{"method=phantom", "tp=1", "ghost=1", NULL}, FR_REASON_GHOST_EQ8},
-                 {{"method=phantom", "tp=8", "ghost=4", NULL}, FR_REASON_WIDTH}};
+                 {{"method=phantom", "tp=8", "ghost=4", NULL}, FR_REASON_HEADS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fr_job job;
         struct fr_outcome out;

@@ -343,7 +343,7 @@ static void refuses(void **state) {
     (void)state;
     const char *heads[] = {"tp=5", NULL}, *deep[] = {"pp=53", NULL},
                *grid[] = {"method=grid", "tp=2", NULL};
-    assert_true(price(heads).reasons & FR_BECAUSE(FR_REASON_WIDTH));
+    assert_true(price(heads).reasons & FR_BECAUSE(FR_REASON_HEADS));
     assert_true(price(deep).reasons & FR_BECAUSE(FR_REASON_STAGES));
     assert_true(price(grid).reasons & FR_BECAUSE(FR_REASON_METHOD));
     struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.heads=7");
