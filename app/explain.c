@@ -108,16 +108,29 @@ void fr_explain_plan_json(struct fr_json_writer *w, const struct fr_job *job,
 
 /* ---- a search -------------------------------------------------------------------------------- */
 
-/* The part in which @p other loses most to @p best, and how much. */
+/* How many samples @p best has for each of @p other: iterations are compared by that. */
+static double samples(const struct fr_outcome *best, const struct fr_outcome *other) {
+    return best->plan.global_batch && other->plan.global_batch
+               ? (double)best->plan.global_batch / (double)other->plan.global_batch
+               : 1;
+}
+
+static double behind(const struct fr_outcome *best, const struct fr_outcome *other) {
+    return samples(best, other) * other->time_s / best->time_s - 1;
+}
+
+/* The part in which @p other loses most to @p best, and how much, over the best one's samples. */
 static int loses_in(const struct fr_outcome *best, const struct fr_outcome *other,
                     double *lost_s) {
     int most = 0;
     *lost_s = -INFINITY;
-    for (int i = 0; i < FR_PART_COUNT; i++)
-        if (other->part_s[i] - best->part_s[i] > *lost_s) {
-            *lost_s = other->part_s[i] - best->part_s[i];
+    for (int i = 0; i < FR_PART_COUNT; i++) {
+        double part_s = samples(best, other) * other->part_s[i];
+        if (part_s - best->part_s[i] > *lost_s) {
+            *lost_s = part_s - best->part_s[i];
             most = i;
         }
+    }
     *lost_s = fmax(0, *lost_s);
     return most;
 }
@@ -128,8 +141,7 @@ static void near_miss(struct fr_text *text, const struct fr_outcome *best,
     double lost_s;
     int most = loses_in(best, other, &lost_s);
     fr_text_addf(text, "  %-60s %+.2f %%: %s more %s\n",
-                 fr_report_outcome_line(other, plan, sizeof plan),
-                 100 * (other->time_s / best->time_s - 1),
+                 fr_report_outcome_line(other, plan, sizeof plan), 100 * behind(best, other),
                  fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
                  fr_part_names[most]);
 }
@@ -210,14 +222,14 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
     scenario_times(job, &other->plan, what_if_s);
     fr_json_begin_object(w);
     fr_json_add_string(w, "plan", fr_report_outcome_line(other, line, sizeof line));
-    fr_json_add_number(w, "behind", other->time_s / best->time_s - 1);
+    fr_json_add_number(w, "behind", behind(best, other));
     fr_json_add_string(w, "loses_in", fr_part_names[most]);
     fr_json_add_number(w, "loses_s", lost_s);
     json_plan(w, other, what_if_s);
     fr_json_key(w, "overtakes_if");
     fr_json_begin_array(w);
     for (int k = 0; k < N_SCENARIOS; k++)
-        if (other->time_s >= best->time_s && what_if_s[k] < best_if_s[k])
+        if (behind(best, other) >= 0 && samples(best, other) * what_if_s[k] < best_if_s[k])
             fr_json_put_string(w, scenarios[k].name);
     fr_json_end_array(w);
     fr_json_end_object(w);

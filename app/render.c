@@ -104,6 +104,8 @@ static const char *iterations_note(const struct fr_outcome *out) {
         return "";
     case FR_ITERATIONS_INTERPOLATED:
         return "iterations interpolated between two known plans";
+    case FR_ITERATIONS_SCALED:
+        return "as many samples as at the batch of the table, by its \"scaling\"";
     case FR_ITERATIONS_UNKNOWN:
         break;
     }

@@ -10,11 +10,13 @@ const char *fr_app_search_ranked_by(const struct fr_app_search *r) {
     static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
     static const char *const once[] = {"iteration_time_s", "iteration_energy_J",
                                        "iteration_edp_J_s"};
-    return (r->result.by_iteration ? once : total)[r->options.objective];
+    static const char *const sample[] = {"sample_time_s", "sample_energy_J", "sample_edp_J_s"};
+    static const char *const *const names[] = {total, once, sample};
+    return names[r->result.by][r->options.objective];
 }
 
 static double value_of(const struct fr_app_search *r, const struct fr_outcome *out) {
-    return fr_objective_value(r->options.objective, r->result.by_iteration, out);
+    return fr_objective_value(r->options.objective, r->result.by, out);
 }
 
 double fr_app_search_margin(const struct fr_app_search *r) {
@@ -25,7 +27,11 @@ double fr_app_search_margin(const struct fr_app_search *r) {
 
 const char *fr_app_search_note(const struct fr_app_search *r) {
     const struct fr_found_list *front = &r->result.pareto;
-    if (!r->result.by_iteration) return NULL;
+    if (r->result.by == FR_RANK_TOTAL) return NULL;
+    if (r->result.by == FR_RANK_SAMPLE)
+        return "ranked per sample: an iteration of a larger global batch does more; how many "
+               "samples each batch needs to the same loss differs and is left out of this "
+               "order";
     for (size_t i = 0; i < front->count; i++)
         if (front->items[i].outcome.lossy_gradient > 0 ||
             front->items[i].outcome.lossy_backward > 0)

@@ -1,6 +1,7 @@
 /* What a search found, for people. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/load.h"
@@ -25,18 +26,28 @@ static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
                  "choosing it\n");
 }
 
-static void text_row(struct fr_text *text, const struct fr_outcome *out, int width) {
-    char plan[FR_PLAN_LINE], time[40], energy[40], total[40], total_energy[40], memory[40];
+/* Time and energy of an iteration, then to the loss or of a sample; of several global batches each
+ * row has its own. */
+static void text_row(struct fr_text *text, const struct fr_app_search *r,
+                     const struct fr_outcome *out, int width) {
+    char plan[FR_PLAN_LINE], time[40], energy[40], total[40], total_energy[40], memory[40],
+        batch[32];
+    double share = r->result.by == FR_RANK_SAMPLE ? 1 / fr_search_samples(out) : 0;
+    snprintf(batch, sizeof batch, " %6.0f", fr_search_samples(out));
     fr_text_addf(
-        text, "%-*s %6" PRId64 " %10s %10s %10s %10s %10s%s%s", width,
+        text, "%-*s %6" PRId64 "%s %10s %10s %10s %10s %10s%s%s", width,
         fr_report_outcome_line(out, plan, sizeof plan), out->ranks,
+        fr_space_has_batches(&r->space) ? batch : "",
         fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
         fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
-        fr_render_quantity(out->total_time_s, FR_QUANTITY_TIME, total, sizeof total),
-        fr_render_quantity(out->total_energy_J, FR_QUANTITY_ENERGY, total_energy,
-                           sizeof total_energy),
+        fr_render_quantity(share > 0 ? share * out->time_s : out->total_time_s,
+                           FR_QUANTITY_TIME, total, sizeof total),
+        fr_render_quantity(share > 0 ? share * out->energy_J : out->total_energy_J,
+                           FR_QUANTITY_ENERGY, total_energy, sizeof total_energy),
         fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
-        out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? " i" : "",
+        out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? " i"
+        : out->iterations_origin == FR_ITERATIONS_SCALED     ? " s"
+                                                             : "",
         out->extrapolated ? " x" : "");
     if (out->lossy_gradient > 0 || out->lossy_backward > 0)
         fr_text_addf(text, "  lossy %.0f %%, %.0f %%", 100 * out->lossy_gradient,
@@ -48,7 +59,8 @@ static void text_row(struct fr_text *text, const struct fr_outcome *out, int wid
 struct table {
     struct fr_text *text;
     int width;
-    bool interpolated, extrapolated, lossy;
+    const struct fr_app_search *r;
+    bool interpolated, scaled, extrapolated, lossy;
     const struct fr_level *outer; /* of the cluster's levels */
     fr_status status;
     struct fr_error *err;
@@ -61,16 +73,21 @@ static void widen(struct table *t, const struct fr_outcome *out) {
 }
 
 static void text_head(const struct table *t, const char *title) {
-    fr_text_addf(t->text, "\n%-*s %6s %21s %21s\n%-*s %6s %10s %10s %10s %10s %10s\n", t->width,
-                 "", "", "---- one iteration --", "------- to the loss -", t->width, title,
-                 "ranks", "time", "energy", "time", "energy", "memory");
+    bool batches = fr_space_has_batches(&t->r->space);
+    fr_text_addf(t->text, "\n%-*s %6s%s %21s %21s\n%-*s %6s%s %10s %10s %10s %10s %10s\n",
+                 t->width, "", "", batches ? "       " : "", "---- one iteration --",
+                 t->r->result.by == FR_RANK_SAMPLE ? "---------- a sample -"
+                                                   : "------- to the loss -",
+                 t->width, title, "ranks", batches ? "  batch" : "", "time", "energy", "time",
+                 "energy", "memory");
 }
 
 static bool text_line(void *context, size_t rank, const struct fr_outcome *out) {
     struct table *t = context;
     (void)rank;
-    text_row(t->text, out, t->width);
+    text_row(t->text, t->r, out, t->width);
     t->interpolated = t->interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
+    t->scaled = t->scaled || out->iterations_origin == FR_ITERATIONS_SCALED;
     t->extrapolated = t->extrapolated || out->extrapolated;
     t->lossy = t->lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
     t->status = fr_app_print_part(t->text, t->err);
@@ -80,6 +97,9 @@ static bool text_line(void *context, size_t rank, const struct fr_outcome *out) 
 static void text_foot(const struct table *t) {
     if (t->interpolated)
         fr_text_addf(t->text, "  i: iterations interpolated between known plans\n");
+    if (t->scaled)
+        fr_text_addf(t->text,
+                     "  s: iterations of another batch, as many samples (\"scaling\")\n");
     if (t->extrapolated)
         fr_text_addf(t->text, "  x: some input lies outside what was measured\n");
     if (t->lossy)
@@ -97,7 +117,7 @@ static bool text_top_line(void *context, size_t rank, const struct fr_outcome *o
 static fr_status text_top(struct fr_text *text, const struct fr_app_search *r,
                           struct fr_error *err) {
     static const char title[] = "plan";
-    struct table t = {.text = text, .width = sizeof title - 1, .err = err};
+    struct table t = {.text = text, .r = r, .width = sizeof title - 1, .err = err};
     struct fr_search_result shown = r->result;
     size_t limit = r->options.top;
     if (limit > 0 && shown.ranked.count > limit) shown.ranked.count = limit;
@@ -117,7 +137,7 @@ static fr_status text_front(struct fr_text *text, const struct fr_app_search *r,
     enum { SHOWN = 20 };
     static const char title[] = "Pareto: time, energy, memory, lossy";
     const struct fr_found_list *list = &r->result.pareto;
-    struct table t = {.text = text, .width = sizeof title - 1, .err = err};
+    struct table t = {.text = text, .r = r, .width = sizeof title - 1, .err = err};
     size_t n = list->count < SHOWN ? list->count : SHOWN;
     for (size_t i = 0; i < n; i++) widen(&t, &list->items[i].outcome);
     text_head(&t, title);

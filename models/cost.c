@@ -290,8 +290,9 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
         out->iterations = plan->iterations;
         out->iterations_origin = FR_ITERATIONS_GIVEN;
     } else
-        out->iterations_origin = fr_iterations_find(&job->workload, plan->method, plan->tp,
-                                                    plan->ghost, &out->iterations);
+        out->iterations_origin =
+            fr_iterations_find(&job->workload, plan->method, plan->tp, plan->ghost,
+                               fr_job_batch(job, plan), &out->iterations);
     out->total_time_s = out->iterations * out->time_s;
     out->total_energy_J = out->iterations * out->energy_J;
 }

@@ -7,7 +7,9 @@
 #include "models/method.h"
 #include "topology/levels.h"
 
-static const char *const keys[] = {"source", "table", NULL};
+static const char *const keys[] = {"source",  "width", "layers", "global_batch", "rate", "loss",
+                                   "scaling", "table", NULL};
+static const char *const scalings[] = {"none", "samples", NULL};
 static const char *const row_keys[] = {"method", "tp", "ghost", "iterations", NULL};
 
 static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *row,
@@ -21,12 +23,46 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
 }
 
+static fr_status basis_read(const struct fr_json *node, struct fr_iterations_basis *basis,
+                            struct fr_error *err) {
+    int scaling = 0;
+    FR_TRY(fr_json_object(node, keys, err));
+    FR_TRY(fr_json_get_integer(node, "width", false, 1, (int64_t)1 << 40, &basis->width, err));
+    FR_TRY(fr_json_get_integer(node, "layers", false, 1, 1 << 30, &basis->layers, err));
+    FR_TRY(fr_json_get_integer(node, "global_batch", false, 1, FR_RANKS_MAX,
+                               &basis->global_batch, err));
+    FR_TRY(fr_json_get_number(node, "rate", false, 0, 1e6, &basis->rate, err));
+    FR_TRY(fr_json_get_number(node, "loss", false, 0, 1e300, &basis->loss, err));
+    FR_TRY(fr_json_get_choice(node, "scaling", false, scalings, &scaling, err));
+    basis->by_samples = scaling == 1;
+    return FR_OK;
+}
+
+int64_t fr_workload_width(const struct fr_workload *w) {
+    double widest = (double)w->transformer.hidden;
+    for (int i = 0; i < w->n_layers; i++) widest = fmax(widest, w->layers[i].outputs);
+    return (int64_t)widest;
+}
+
+int64_t fr_workload_depth(const struct fr_workload *w) {
+    double layers = (double)w->transformer.layers;
+    for (int i = 0; i < w->n_layers; i++) layers += w->layers[i].repeat;
+    return (int64_t)layers;
+}
+
+bool fr_iterations_apply(const struct fr_workload *w) {
+    const struct fr_iterations_basis *basis = &w->basis;
+    return (!basis->width || basis->width == fr_workload_width(w)) &&
+           (!basis->layers || basis->layers == fr_workload_depth(w));
+}
+
 fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *workload,
                              struct fr_error *err) {
     struct fr_json inside = fr_json_member(node, "table");
     const struct fr_json *table = fr_json_is_object(node) ? &inside : node;
     int64_t count = 1;
-    if (fr_json_is_object(node)) FR_TRY(fr_json_object(node, keys, err));
+    workload->basis = (struct fr_iterations_basis){0};
+    if (fr_json_is_object(node)) FR_TRY(basis_read(node, &workload->basis, err));
     if (!fr_json_is_number(node)) {
         FR_TRY(fr_json_array(table, 1, FR_ITERATION_ROWS_MAX, err));
         count = fr_json_array_length(table);
@@ -34,7 +70,8 @@ fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *wor
     workload->iterations = fr_calloc((size_t)count, sizeof *workload->iterations);
     if (!workload->iterations) return fr_json_fail(node, err, "does not fit in memory");
     workload->n_iterations = (int)count;
-    if (fr_json_is_number(node)) /* one number: any method */
+    workload->basis.any_batch = fr_json_is_number(node);
+    if (fr_json_is_number(node)) /* one number: any method, any batch */
         return fr_json_number(node, 1e-9, 1e15, &workload->iterations[0].iterations, err);
     for (int64_t i = 0; i < count; i++) {
         struct fr_json row = fr_json_element(table, i);
@@ -71,9 +108,9 @@ static bool bracket_value(const struct bracket *b, int64_t asked, double *iterat
     return true;
 }
 
-fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
-                                        const struct fr_method *method, int64_t tp,
-                                        int64_t ghost, double *iterations) {
+static fr_iterations_origin look_up(const struct fr_workload *workload,
+                                    const struct fr_method *method, int64_t tp, int64_t ghost,
+                                    double *iterations) {
     struct bracket same_tp = {0}, same_ghost = {0};
     for (int i = 0; i < workload->n_iterations; i++) {
         const struct fr_iterations_row *row = &workload->iterations[i];
@@ -91,4 +128,28 @@ fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
         bracket_value(&same_ghost, tp, iterations))
         return FR_ITERATIONS_INTERPOLATED;
     return FR_ITERATIONS_UNKNOWN;
+}
+
+static int64_t known_batch(const struct fr_workload *workload) {
+    int64_t named = workload->basis.global_batch;
+    return named ? named : workload->global_batch;
+}
+
+bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch) {
+    const struct fr_iterations_basis *basis = &workload->basis;
+    return workload->n_iterations > 0 && fr_iterations_apply(workload) &&
+           (basis->any_batch || basis->by_samples || global_batch == known_batch(workload));
+}
+
+fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
+                                        const struct fr_method *method, int64_t tp,
+                                        int64_t ghost, int64_t global_batch,
+                                        double *iterations) {
+    int64_t known = known_batch(workload);
+    if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
+    fr_iterations_origin origin = look_up(workload, method, tp, ghost, iterations);
+    if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
+        return origin;
+    *iterations *= (double)known / (double)global_batch;
+    return FR_ITERATIONS_SCALED;
 }

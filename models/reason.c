@@ -55,6 +55,29 @@ static void reason_idle(const struct fr_job *job, const struct fr_plan *plan,
                  needs);
 }
 
+/* A table of another network or batch says nothing here. */
+static void reason_iterations(const struct fr_job *job, const struct fr_plan *plan,
+                              struct fr_text *text) {
+    const struct fr_workload *w = &job->workload;
+    int64_t known = w->basis.global_batch ? w->basis.global_batch : w->global_batch,
+            batch = fr_job_batch(job, plan);
+    fr_text_addf(
+        text, "iterations to the loss are unknown for %s at tp = %" PRId64 ", ghost = %" PRId64,
+        plan->method->name, plan->tp, plan->ghost);
+    if (w->n_iterations && w->basis.width && w->basis.width != fr_workload_width(w))
+        fr_text_addf(text, ": the table is of a width of %" PRId64 ", this is %" PRId64,
+                     w->basis.width, fr_workload_width(w));
+    else if (w->n_iterations && !fr_iterations_apply(w))
+        fr_text_addf(text, ": the table is of %" PRId64 " layers, this has %" PRId64,
+                     w->basis.layers, fr_workload_depth(w));
+    else if (w->n_iterations && batch != known && !w->basis.by_samples)
+        fr_text_addf(text,
+                     ": the table is of a global batch of %" PRId64 ", this is %" PRId64
+                     " (\"scaling\": \"samples\" in it would take it over)",
+                     known, batch);
+    fr_text_addf(text, "; give them with --set model.iterations=FILE or rank --per-iteration");
+}
+
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
                           struct fr_text *text) {
     char need[32], have[32];
@@ -242,11 +265,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         reason_memory(job, out, text);
         break;
     case FR_REASON_ITERATIONS:
-        fr_text_addf(text,
-                     "iterations to the loss are unknown for %s at tp = %" PRId64
-                     ", ghost = %" PRId64
-                     "; give them with --set model.iterations=FILE or rank --per-iteration",
-                     plan->method->name, plan->tp, plan->ghost);
+        reason_iterations(job, plan, text);
         break;
     case FR_REASON_POWER:
         fr_text_addf(text, "the cluster's device states no power, so energy is unknown");

@@ -85,7 +85,7 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
 }
 
 static void iterations_json(struct fr_json_writer *w, const struct fr_outcome *out) {
-    static const char *const origins[] = {"unknown", "given", "interpolated"};
+    static const char *const origins[] = {"unknown", "given", "interpolated", "scaled"};
     fr_json_add_number(w, "iterations", out->iterations);
     fr_json_add_string(w, "iterations_origin", origins[out->iterations_origin]);
     fr_json_add_number(w, "total_time_s", out->total_time_s);

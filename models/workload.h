@@ -57,6 +57,14 @@ struct fr_iterations_row {
     double iterations;
 };
 
+/** What a table of iterations was measured for; 0: not named, any (of the batch: the model's). */
+struct fr_iterations_basis {
+    int64_t width, layers, global_batch;
+    double rate, loss; /**< for people; a plan has none */
+    bool by_samples;   /**< other batches need as many samples */
+    bool any_batch;    /**< one number in place of a table: the user's word */
+};
+
 /** Stages of kind "stages"; arrays of one entry (standing for any number of stages) or of
  *  `listed` entries. */
 struct fr_stages {
@@ -105,6 +113,7 @@ struct fr_workload {
     int n_profile;
     struct fr_iterations_row *iterations;
     int n_iterations;
+    struct fr_iterations_basis basis; /**< of the table */
 };
 
 struct fr_kind {

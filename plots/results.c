@@ -69,19 +69,26 @@ static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
     return read_compression(outcome, &plan, &r->compression, err);
 }
 
-static fr_status read_outcome(const struct fr_json *outcome, bool by_iteration,
-                              struct fr_result *r, struct fr_error *err) {
+static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct fr_result *r,
+                              struct fr_error *err) {
     *r = (struct fr_result){.pp = 1};
     FR_TRY(read_plan(outcome, r, err));
     FR_TRY(fr_json_get_integer(outcome, "ranks", true, 1, ranks_max, &r->ranks, err));
     FR_TRY(fr_json_get_number(outcome, "iteration_time_s", true, least, most,
                               &r->iteration_time_s, err));
-    if (by_iteration)
-        r->time_s = r->iteration_time_s;
+    struct fr_json plan = fr_json_member(outcome, "plan"), batch;
+    batch = fr_json_member(&plan, "global_batch");
+    if (per == FR_PER_SAMPLE && r->global_batch < 1)
+        return fr_json_fail(fr_json_present(&batch) ? &batch : &plan, err,
+                            "a ranking per sample needs each plan's global_batch");
+    double share = per == FR_PER_SAMPLE ? 1.0 / (double)r->global_batch : 1;
+    if (per != FR_PER_TRAINING)
+        r->time_s = share * r->iteration_time_s;
     else
         FR_TRY(fr_json_get_number(outcome, "total_time_s", true, least, most, &r->time_s, err));
-    FR_TRY(get_known(outcome, by_iteration ? "iteration_energy_J" : "total_energy_J",
+    FR_TRY(get_known(outcome, per != FR_PER_TRAINING ? "iteration_energy_J" : "total_energy_J",
                      &r->energy_J, err));
+    r->energy_J *= share;
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)
         FR_TRY(
@@ -123,7 +130,7 @@ static fr_status read_list(const struct fr_json *root, const char *key, size_t c
         struct fr_json outcome = fr_json_element(&list, i);
         struct fr_result *r = &results->items[results->count];
         bool repeated = false;
-        FR_TRY(read_outcome(&outcome, results->by_iteration, r, err));
+        FR_TRY(read_outcome(&outcome, results->per, r, err));
         for (size_t j = compare_from; j < compare_to && !repeated; j++)
             repeated = same(r, &results->items[j]);
         results->count += !repeated;
@@ -155,27 +162,25 @@ static fr_status read_provenance(const struct fr_json *outcome, struct fr_result
     return FR_OK;
 }
 
-static const char *const rankings[] = {"total_time_s",
-                                       "total_energy_J",
-                                       "total_edp_J_s",
-                                       "iteration_time_s",
-                                       "iteration_energy_J",
-                                       "iteration_edp_J_s",
-                                       NULL};
+static const char *const rankings[] = {"total_time_s",       "total_energy_J",
+                                       "total_edp_J_s",      "iteration_time_s",
+                                       "iteration_energy_J", "iteration_edp_J_s",
+                                       "sample_time_s",      "sample_energy_J",
+                                       "sample_edp_J_s",     NULL};
 
 /* The document at @p place is ranked by rankings[@p choice], as the first one must be. */
 static fr_status agree(const struct fr_json *place, int choice, struct fr_results *results,
                        struct fr_error *err) {
     fr_ranked ranked = (fr_ranked)(choice % 3);
-    bool by_iteration = choice >= 3;
+    fr_per per = (fr_per)(choice / 3);
     if (results->count == 0) {
         results->ranked = ranked;
-        results->by_iteration = by_iteration;
+        results->per = per;
     }
-    if (ranked == results->ranked && by_iteration == results->by_iteration) return FR_OK;
+    if (ranked == results->ranked && per == results->per) return FR_OK;
     return fr_json_fail(
         place, err, "is ranked by %s, the first input by %s; one figure cannot hold both",
-        rankings[choice], rankings[(int)results->ranked + 3 * results->by_iteration]);
+        rankings[choice], rankings[(int)results->ranked + 3 * (int)results->per]);
 }
 
 static fr_status read_search(const struct fr_json *root, struct fr_results *results,
@@ -294,9 +299,13 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
 }
 
 const char *fr_results_time_name(const struct fr_results *results) {
-    return results->by_iteration ? "time per iteration" : "time to the loss";
+    static const char *const names[] = {"time to the loss", "time per iteration",
+                                        "time per sample"};
+    return names[results->per];
 }
 
 const char *fr_results_energy_name(const struct fr_results *results) {
-    return results->by_iteration ? "energy per iteration" : "energy to the loss";
+    static const char *const names[] = {"energy to the loss", "energy per iteration",
+                                        "energy per sample"};
+    return names[results->per];
 }

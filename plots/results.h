@@ -31,13 +31,16 @@ struct fr_result {
 
 typedef enum { FR_RANKED_TIME, FR_RANKED_ENERGY, FR_RANKED_EDP } fr_ranked;
 
+/** Of what: the way to the loss, an iteration, a sample. */
+typedef enum { FR_PER_TRAINING, FR_PER_ITERATION, FR_PER_SAMPLE } fr_per;
+
 /** One or more search results put together. */
 struct fr_results {
     struct fr_result *items;
     size_t count;
     const struct fr_result *best; /**< in items */
     fr_ranked ranked;
-    bool by_iteration;
+    fr_per per;
     int64_t feasible;                       /**< configurations the searches found */
     struct fr_text cluster, model, version; /**< each distinct one, joined */
     struct fr_text power;                   /**< quality of the energy, likewise */

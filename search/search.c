@@ -13,10 +13,23 @@
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
 
-double fr_objective_value(fr_objective objective, bool by_iteration,
-                          const struct fr_outcome *out) {
-    double time_s = by_iteration ? out->time_s : out->total_time_s;
-    double energy_J = by_iteration ? out->energy_J : out->total_energy_J;
+double fr_search_samples(const struct fr_outcome *out) {
+    int64_t own = out->plan.global_batch;
+    return own ? (double)own : out->job ? (double)out->job->workload.global_batch : 1;
+}
+
+static double ranked_s(fr_ranking by, const struct fr_outcome *out) {
+    if (by == FR_RANK_TOTAL) return out->total_time_s;
+    return by == FR_RANK_SAMPLE ? out->time_s / fr_search_samples(out) : out->time_s;
+}
+
+static double ranked_J(fr_ranking by, const struct fr_outcome *out) {
+    if (by == FR_RANK_TOTAL) return out->total_energy_J;
+    return by == FR_RANK_SAMPLE ? out->energy_J / fr_search_samples(out) : out->energy_J;
+}
+
+double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr_outcome *out) {
+    double time_s = ranked_s(by, out), energy_J = ranked_J(by, out);
     switch (objective) {
     case FR_OBJECTIVE_TIME:
         return time_s;
@@ -45,8 +58,8 @@ static void cost_best_grids(const struct fr_job *job, const struct fr_plan *give
 }
 
 bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, bool by_iteration,
-                        int64_t index, struct fr_outcome *out) {
+                        const struct fr_search_options *options, fr_ranking by, int64_t index,
+                        struct fr_outcome *out) {
     struct fr_plan plan;
     bool mesh_fits = false;
     job = fr_space_job(space, job, index);
@@ -69,7 +82,7 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
     if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)
         out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
-    if (!by_iteration && out->iterations_origin == FR_ITERATIONS_UNKNOWN)
+    if (by == FR_RANK_TOTAL && out->iterations_origin == FR_ITERATIONS_UNKNOWN)
         out->reasons |= FR_BECAUSE(FR_REASON_ITERATIONS);
     if (options->objective != FR_OBJECTIVE_TIME && !job->cluster.device.power.known)
         out->reasons |= FR_BECAUSE(FR_REASON_POWER);
@@ -108,7 +121,7 @@ struct context {
     const struct fr_job *job;
     const struct fr_space *space;
     const struct fr_search_options *options;
-    bool by_iteration;
+    fr_ranking by;
     int64_t piece_size;
     struct piece *pieces;
     struct fr_progress *progress;
@@ -157,11 +170,10 @@ struct point {
     double time_s, energy_J, memory_B, lossy;
 };
 
-static struct point point_of(bool by_iteration, const struct fr_outcome *out) {
-    double energy_J = by_iteration ? out->energy_J : out->total_energy_J;
-    return (struct point){by_iteration ? out->time_s : out->total_time_s,
-                          isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
-                          lossiness(out)};
+static struct point point_of(fr_ranking by, const struct fr_outcome *out) {
+    double energy_J = ranked_J(by, out);
+    return (struct point){ranked_s(by, out), isfinite(energy_J) ? energy_J : 0,
+                          out->memory_peak_B, lossiness(out)};
 }
 
 static bool as_good(const struct point *a, const struct point *b) {
@@ -173,10 +185,10 @@ static bool as_good(const struct point *a, const struct point *b) {
  * of equals stays. */
 static bool keep_pareto(const struct context *c, struct fr_found_list *list,
                         const struct fr_found *found) {
-    struct point mine = point_of(c->by_iteration, &found->outcome);
+    struct point mine = point_of(c->by, &found->outcome);
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
-        struct point theirs = point_of(c->by_iteration, &list->items[i].outcome);
+        struct point theirs = point_of(c->by, &list->items[i].outcome);
         if (as_good(&theirs, &mine))
             return true; /* nothing was dropped before: theirs dominate it too */
         if (as_good(&mine, &theirs)) continue;
@@ -196,8 +208,7 @@ static void work(void *argument, int64_t number) {
     for (int64_t i = number * c->piece_size; i < end; i++) {
         struct fr_found found;
         found.index = i;
-        if (!fr_search_evaluate(c->job, c->space, c->options, c->by_iteration, i,
-                                &found.outcome))
+        if (!fr_search_evaluate(c->job, c->space, c->options, c->by, i, &found.outcome))
             continue;
         piece->evaluated++;
         if (!(found.outcome.reasons & FR_BECAUSE(FR_REASON_MESH)))
@@ -210,7 +221,7 @@ static void work(void *argument, int64_t number) {
         if (found.outcome.reasons) continue;
         piece->feasible++;
         const struct fr_ranked ranked = {
-            fr_objective_value(c->options->objective, c->by_iteration, &found.outcome),
+            fr_objective_value(c->options->objective, c->by, &found.outcome),
             lossiness(&found.outcome), i};
         if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(c, &piece->pareto, &found))
             piece->failed = true;
@@ -228,7 +239,7 @@ static bool join(const struct context *c, const struct piece *piece, struct best
         result->because[r] += piece->because[r];
         if (result->example[r].index >= 0 || piece->example[r] < 0) continue;
         result->example[r].index = piece->example[r];
-        fr_search_evaluate(c->job, c->space, c->options, c->by_iteration, piece->example[r],
+        fr_search_evaluate(c->job, c->space, c->options, c->by, piece->example[r],
                            &result->example[r].outcome);
     }
     for (size_t i = 0; i < piece->top.kept.count; i++)
@@ -249,7 +260,7 @@ static bool sort_front(const struct context *c, struct fr_found_list *front) {
     if (!keyed) return false;
     for (size_t i = 0; i < front->count; i++) {
         const struct fr_outcome *out = &front->items[i].outcome;
-        keyed[i].key = (struct fr_ranked){point_of(c->by_iteration, out).time_s, lossiness(out),
+        keyed[i].key = (struct fr_ranked){point_of(c->by, out).time_s, lossiness(out),
                                           front->items[i].index};
         keyed[i].found = front->items[i];
     }
@@ -263,7 +274,7 @@ static bool sort_front(const struct context *c, struct fr_found_list *front) {
 static bool price_top(const struct context *c, struct fr_search_result *result) {
     for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++) {
         struct fr_found found = {.index = result->ranked.items[i].index};
-        if (!fr_search_evaluate(c->job, c->space, c->options, c->by_iteration, found.index,
+        if (!fr_search_evaluate(c->job, c->space, c->options, c->by, found.index,
                                 &found.outcome) ||
             !append(&result->top, &found))
             return false;
@@ -278,18 +289,23 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
     struct fr_progress progress;
     double start_s = fr_now_s();
-    bool silent = space->base.iterations <= 0;
-    for (int64_t v = 0; v < space->n_variants; v++)
-        silent =
-            silent &&
-            fr_space_job(space, job, v * fr_space_plans(space))->workload.n_iterations == 0;
+    /* Nobody says how many iterations any of these plans needs. */
+    bool silent = space->base.iterations <= 0, batches = fr_space_has_batches(space);
+    for (int64_t v = 0; v < space->n_variants; v++) {
+        const struct fr_job *one = fr_space_job(space, job, v * fr_space_plans(space));
+        bool told = batches
+                        ? one->workload.n_iterations > 0
+                        : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
+        silent = silent && !told;
+    }
     struct context c = {.job = job, .space = space, .options = options};
-    c.by_iteration = options->per_iteration || (silent && !fr_space_has_ghost(space));
+    if (options->per_iteration || (silent && !fr_space_has_ghost(space)))
+        c.by = batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
     c.piece_size = (space->size + PIECES_MAX - 1) / PIECES_MAX;
     int64_t least = job->workload.n_layers > 0 ? PIECE : PIPELINES;
     if (c.piece_size < least) c.piece_size = least;
     int64_t n_pieces = (space->size + c.piece_size - 1) / c.piece_size;
-    *result = (struct fr_search_result){.by_iteration = c.by_iteration};
+    *result = (struct fr_search_result){.by = c.by};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     c.pieces = fr_calloc((size_t)n_pieces + 1, sizeof *c.pieces);
     if (!c.pieces) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
@@ -326,8 +342,8 @@ struct batch {
 static void price_share(void *argument, int64_t share) {
     const struct batch *b = argument;
     for (int64_t i = share * SHARE; i < (share + 1) * SHARE && i < b->count; i++)
-        fr_search_evaluate(b->c->job, b->c->space, b->c->options, b->c->by_iteration,
-                           b->ranked[i].index, &b->outcome[i]);
+        fr_search_evaluate(b->c->job, b->c->space, b->c->options, b->c->by, b->ranked[i].index,
+                           &b->outcome[i]);
 }
 
 static void see_rest(struct batch *b, const struct fr_search_result *result, int threads,
@@ -346,8 +362,7 @@ fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
                          const struct fr_search_options *options,
                          const struct fr_search_result *result, fr_found_fn *see, void *context,
                          struct fr_error *err) {
-    const struct context c = {
-        .job = job, .space = space, .options = options, .by_iteration = result->by_iteration};
+    const struct context c = {.job = job, .space = space, .options = options, .by = result->by};
     struct batch batch = {.c = &c};
     for (size_t i = 0; i < result->top.count; i++)
         if (!see(context, i, &result->top.items[i].outcome)) return FR_OK;

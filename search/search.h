@@ -13,6 +13,10 @@
 typedef enum { FR_OBJECTIVE_TIME, FR_OBJECTIVE_ENERGY, FR_OBJECTIVE_EDP } fr_objective;
 extern const char *const fr_objective_names[];
 
+/** What a ranking compares: the way to the loss; one iteration; or, where plans of different global
+ *  batches are ranked by an iteration, one sample of it. */
+typedef enum { FR_RANK_TOTAL, FR_RANK_ITERATION, FR_RANK_SAMPLE } fr_ranking;
+
 struct fr_search_options {
     fr_objective objective;
     bool per_iteration;    /**< rank one iteration, not the way to the loss */
@@ -59,13 +63,14 @@ struct fr_search_result {
     struct fr_found_list
         pareto;           /**< no other is as good in time, energy, memory and loss; by time */
     fr_plan_key_set read; /**< keys that some plan reads */
-    bool by_iteration;    /**< what was ranked: one iteration, or the total */
+    fr_ranking by;        /**< what was ranked */
     double elapsed_s;
 };
 
 /** Search.  A total objective leaves out plans whose iterations are unknown, unless every
  *  method searched is exact and the model says nothing of iterations: then all need the same
- *  number, whatever it is, and one iteration ranks them (by_iteration is set).
+ *  number, whatever it is, and one iteration ranks them (`by` says so); of several global batches
+ *  one sample does.
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_search_result_free, also on error. */
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
@@ -83,14 +88,16 @@ fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
                          const struct fr_search_result *result, fr_found_fn *see, void *context,
                          struct fr_error *err);
 
+/** Global batch of an outcome of a space that has several: its plan's, or its model's. */
+double fr_search_samples(const struct fr_outcome *out);
+
 /** What is minimised: time [s], energy [J] or their product [J s]. */
-double fr_objective_value(fr_objective objective, bool by_iteration,
-                          const struct fr_outcome *out);
+double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr_outcome *out);
 
 /** Price configuration @p index; false when it is left out as a repetition.  What the search
  *  itself adds to the closed form: mesh, iterations, power and memory limit as reasons. */
 bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, bool by_iteration,
-                        int64_t index, struct fr_outcome *out);
+                        const struct fr_search_options *options, fr_ranking by, int64_t index,
+                        struct fr_outcome *out);
 
 #endif

@@ -185,6 +185,18 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
            rename_twins(space, digit, plan);
 }
 
+bool fr_space_has_batches(const struct fr_space *space) {
+    const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_global_batch];
+    for (int i = 0; i < space->n_dimensions; i++)
+        if (space->dimension[i].key == key) return space->dimension[i].count > 1;
+    for (int64_t v = 1;
+         space->variants && space->base.global_batch == 0 && v < space->n_variants; v++)
+        if (space->variants[v].workload.global_batch !=
+            space->variants[0].workload.global_batch)
+            return true;
+    return false;
+}
+
 bool fr_space_has_ghost(const struct fr_space *space) {
     const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_method];
     for (int i = 0; i < space->n_dimensions; i++) {

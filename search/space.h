@@ -87,5 +87,7 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
 
 /** Can a plan of this space use ghost neurons? */
 bool fr_space_has_ghost(const struct fr_space *space);
+/** Have its plans more than one global batch? */
+bool fr_space_has_batches(const struct fr_space *space);
 
 #endif

@@ -46,7 +46,10 @@ static void make_odds(struct fr_app_search *r) {
     int n = top->count < 10 ? (int)top->count : 10;
     for (int i = 0; i < n; i++) {
         plans[i] = &top->items[i].outcome.plan;
-        times[i] = r->result.by_iteration ? 1 : top->items[i].outcome.iterations;
+        times[i] = r->result.by == FR_RANK_TOTAL ? top->items[i].outcome.iterations
+                   : r->result.by == FR_RANK_SAMPLE
+                       ? 1 / fr_search_samples(&top->items[i].outcome)
+                       : 1;
     }
     if (known && r->options.objective == FR_OBJECTIVE_TIME) {
         fr_interval_known(&r->job.cluster, r->job.workload.dtype, known);

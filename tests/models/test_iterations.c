@@ -1,4 +1,5 @@
 /* Iterations to the loss: given, shared by exact methods, interpolated, unknown. */
+#include "models/cost.h"
 #include "models/iterations.h"
 #include "models/method.h"
 #include "tests/job.h"
@@ -8,7 +9,50 @@
 
 static fr_iterations_origin find(const struct fr_job *job, const struct fr_method *m,
                                  int64_t tp, int64_t k, double *nu) {
-    return fr_iterations_find(&job->workload, m, tp, k, nu);
+    return fr_iterations_find(&job->workload, m, tp, k, job->workload.global_batch, nu);
+}
+
+/* Table I is of one width, depth and batch (Eq. 2): elsewhere nothing is known, unless the user
+ * says that samples decide, or brings a table of his own. */
+static void measured_for_one_network(void **state) {
+    static const char *const others[] = {"model.layers=8", "model.width=8192",
+                                         "model.global_batch=32", "global_batch=32", NULL};
+    (void)state;
+    for (int i = 0; others[i]; i++) {
+        const char *sets[] = {"method=phantom", "tp=8", "ghost=16", others[i], NULL};
+        struct fr_job job;
+        struct fr_outcome out;
+        fr_test_job("frontier", "ffn-16384", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        assert_int_equal(out.reasons, 0);
+        FR_TRUE(out.iterations_origin == FR_ITERATIONS_UNKNOWN && isnan(out.total_time_s),
+                "%s: %g iterations", others[i], out.iterations);
+        fr_job_free(&job);
+    }
+    const char *same[] = {"method=phantom", "tp=8", "ghost=16", "global_batch=452", NULL},
+               *scaled[] = {"method=phantom",
+                            "tp=8",
+                            "ghost=16",
+                            "global_batch=113",
+                            "model.iterations.scaling=samples",
+                            NULL},
+               *own[] = {"method=phantom",  "tp=8",           "ghost=16",
+                         "global_batch=32", "iterations=500", NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("frontier", "ffn-16384", same, &job);
+    fr_cost(&job, &job.plan, &out);
+    FR_NEAR(out.iterations, 157, 0);
+    fr_job_free(&job);
+    fr_test_job("frontier", "ffn-16384", scaled, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(out.iterations_origin, FR_ITERATIONS_SCALED);
+    FR_NEAR(out.iterations, 157 * 4, 1e-12); /* a quarter of the batch, four times as many */
+    fr_job_free(&job);
+    fr_test_job("frontier", "ffn-16384", own, &job);
+    fr_cost(&job, &job.plan, &out);
+    FR_NEAR(out.iterations, 500, 0);
+    fr_job_free(&job);
 }
 
 static void table1(void **state) {
@@ -83,7 +127,8 @@ static void from_a_file(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table1), cmocka_unit_test(along_ghost_at_one_p),
-        cmocka_unit_test(one_number_is_for_all), cmocka_unit_test(from_a_file)};
+        cmocka_unit_test(table1), cmocka_unit_test(measured_for_one_network),
+        cmocka_unit_test(along_ghost_at_one_p), cmocka_unit_test(one_number_is_for_all),
+        cmocka_unit_test(from_a_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,14 +32,14 @@ static void end(struct search *s) {
 static void against_brute_force(struct search *s, const struct fr_search_options *o) {
     int64_t evaluated = 0, feasible = 0, best = -1;
     double least = INFINITY;
-    bool by_iteration = s->result.by_iteration;
+    fr_ranking by = s->result.by;
     for (int64_t i = 0; i < s->space.size; i++) {
         struct fr_outcome out;
-        if (!fr_search_evaluate(&s->job, &s->space, o, by_iteration, i, &out)) continue;
+        if (!fr_search_evaluate(&s->job, &s->space, o, by, i, &out)) continue;
         evaluated++;
         if (out.reasons) continue;
         feasible++;
-        double value = fr_objective_value(o->objective, by_iteration, &out);
+        double value = fr_objective_value(o->objective, by, &out);
         if (value < least) least = value, best = i;
     }
     assert_int_equal(s->result.evaluated, evaluated);
@@ -48,17 +48,26 @@ static void against_brute_force(struct search *s, const struct fr_search_options
     assert_true(feasible > 0 && s->result.top.count > 0);
     assert_int_equal(s->result.top.items[0].index, best);
     for (size_t i = 1; i < s->result.top.count; i++)
-        assert_true(
-            fr_objective_value(o->objective, by_iteration,
-                               &s->result.top.items[i - 1].outcome) <=
-            fr_objective_value(o->objective, by_iteration, &s->result.top.items[i].outcome));
+        assert_true(fr_objective_value(o->objective, by, &s->result.top.items[i - 1].outcome) <=
+                    fr_objective_value(o->objective, by, &s->result.top.items[i].outcome));
+}
+
+/* Time and energy of an iteration, or of a sample of it where batches differ. */
+static struct fr_outcome ranked(const struct search *s, struct fr_outcome out) {
+    double samples = s->result.by == FR_RANK_SAMPLE ? (double)out.plan.global_batch : 1;
+    out.time_s /= samples;
+    out.energy_J /= samples;
+    return out;
+}
+
+static bool as_good(const struct fr_outcome *a, const struct fr_outcome *b) {
+    return a->time_s <= b->time_s && a->energy_J <= b->energy_J &&
+           a->memory_peak_B <= b->memory_peak_B;
 }
 
 static bool dominates(const struct fr_outcome *a, const struct fr_outcome *b) {
-    return a->time_s <= b->time_s && a->energy_J <= b->energy_J &&
-           a->memory_peak_B <= b->memory_peak_B &&
-           (a->time_s < b->time_s || a->energy_J < b->energy_J ||
-            a->memory_peak_B < b->memory_peak_B);
+    return as_good(a, b) && (a->time_s < b->time_s || a->energy_J < b->energy_J ||
+                             a->memory_peak_B < b->memory_peak_B);
 }
 
 /* Nothing on the front is dominated; everything off it is matched by something on it. */
@@ -67,14 +76,14 @@ static void front_is_right(const struct search *s, const struct fr_search_option
     for (int64_t i = 0; i < s->space.size; i++) {
         struct fr_outcome out;
         bool covered = false;
-        if (!fr_search_evaluate(&s->job, &s->space, o, true, i, &out) || out.reasons) continue;
+        if (!fr_search_evaluate(&s->job, &s->space, o, FR_RANK_ITERATION, i, &out) ||
+            out.reasons)
+            continue;
+        out = ranked(s, out);
         for (size_t f = 0; f < front->count; f++) {
-            assert_false(dominates(&out, &front->items[f].outcome));
-            covered = covered || front->items[f].index == i ||
-                      dominates(&front->items[f].outcome, &out) ||
-                      (front->items[f].outcome.time_s <= out.time_s &&
-                       front->items[f].outcome.energy_J <= out.energy_J &&
-                       front->items[f].outcome.memory_peak_B <= out.memory_peak_B);
+            const struct fr_outcome on = ranked(s, front->items[f].outcome);
+            assert_false(dominates(&out, &on));
+            covered = covered || front->items[f].index == i || as_good(&on, &out);
         }
         assert_true(covered);
     }
@@ -185,7 +194,7 @@ static void least_energy_to_the_loss(void **state) {
     run(&s, &o);
     const struct fr_plan *best = &s.result.top.items[0].outcome.plan;
     assert_true(best->method == &fr_method_phantom && best->tp == 8 && best->ghost == 16);
-    assert_false(s.result.by_iteration);
+    assert_int_equal(s.result.by, FR_RANK_TOTAL);
     assert_int_equal(s.result.because[FR_REASON_ITERATIONS], 16);
     assert_int_equal(s.result.evaluated,
                      6 + 24); /* tensor once a rank count, not once a ghost */
@@ -205,6 +214,36 @@ static void least_energy_to_the_loss(void **state) {
     end(&s);
 }
 
+/* Iterations of several global batches are not one another's equals: a sample ranks them.  By an
+ * iteration the smallest batch would always win, as it does less. */
+static void batches_are_ranked_by_the_sample(void **state) {
+    (void)state;
+    for (int objective = 0; objective < 3; objective++) {
+        struct search s;
+        struct fr_search_options o = {.max_lossy = 1, .objective = (fr_objective)objective};
+        const char *keys[] = {"global_batch=64,256,1024"},
+                   *sets[] = {"cluster.device.power={\"busy\": \"400 W\", \"idle\": \"80 W\"}",
+                              "tp=4", "pp=2", NULL};
+        start(&s, "a100-hdr", "gpt-2.5b", sets, "32", keys, 1, false, true);
+        run(&s, &o);
+        assert_int_equal(s.result.by, FR_RANK_SAMPLE);
+        assert_int_equal(s.result.top.count, 3);
+        const struct fr_outcome *best = &s.result.top.items[0].outcome;
+        assert_int_equal(best->plan.global_batch, 1024); /* fills the pipeline best */
+        double share = 1.0 / 1024, time_s = best->time_s * share,
+               energy_J = best->energy_J * share;
+        FR_NEAR(fr_objective_value(o.objective, s.result.by, best),
+                objective == 0   ? time_s
+                : objective == 1 ? energy_J
+                                 : time_s * energy_J,
+                1e-12);
+        for (size_t i = 1; i < 3; i++)
+            assert_true(s.result.top.items[i].outcome.time_s < best->time_s);
+        against_brute_force(&s, &o);
+        end(&s);
+    }
+}
+
 static void best_grid(void **state) {
     (void)state;
     struct search s;
@@ -215,7 +254,8 @@ static void best_grid(void **state) {
     const struct fr_plan *best = &s.result.top.items[0].outcome.plan;
     assert_int_equal(best->tp, 4);
     assert_int_equal(best->dp, 128);
-    assert_true(s.result.by_iteration); /* every grid trains alike, and nobody said how long */
+    assert_int_equal(s.result.by,
+                     FR_RANK_ITERATION); /* every grid trains alike, and nobody said how long */
     double margin =
         s.result.top.items[1].outcome.time_s / s.result.top.items[0].outcome.time_s - 1;
     assert_true(margin > 0.03 && margin < 0.06);
@@ -290,6 +330,7 @@ int main(void) {
         cmocka_unit_test(same_for_any_threads),
         cmocka_unit_test(all_are_seen_in_order),
         cmocka_unit_test(least_energy_to_the_loss),
+        cmocka_unit_test(batches_are_ranked_by_the_sample),
         cmocka_unit_test(best_grid),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
         cmocka_unit_test(mesh),
