@@ -29,7 +29,7 @@ enum step { BASELINE, CB, FE, SC };
 
 struct setting {
     struct fr_job job;
-    double peak_flop_per_s, adapter_B_per_s; /* as in the preset */
+    double preset_flop_per_s, preset_B_per_s; /* what the preset takes from here */
 };
 
 static fr_status load(const char *model, struct setting *s, struct fr_error *err) {
@@ -38,8 +38,8 @@ static fr_status load(const char *model, struct setting *s, struct fr_error *err
     const struct fr_job_names names = {
         .cluster = "a100-hdr", .model = model, .sets = sets, .n_sets = 6};
     FR_TRY(fr_job_load(&names, &s->job, err));
-    s->peak_flop_per_s = s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s;
-    s->adapter_B_per_s = s->job.cluster.levels.level[1].rate_B_per_s;
+    s->preset_flop_per_s = s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s;
+    s->preset_B_per_s = s->job.cluster.levels.level[1].rate_B_per_s;
     return FR_OK;
 }
 
@@ -71,12 +71,15 @@ static double time_s(const struct setting *s, enum step step, int64_t compressed
     return outcome_of(s, step, compressed_stages, NULL).time_s;
 }
 
+/* Shares of the data sheet's TF32 rate and of an HDR adapter's 200 Gb/s. */
+static const double peak_flop_per_s = 156e12, adapter_B_per_s = 25e9;
+
 static void apply(struct setting *s, double efficiency, double adapter) {
-    s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s = s->peak_flop_per_s * efficiency;
+    s->job.cluster.device.gemm[FR_FP32].peak_flop_per_s = peak_flop_per_s * efficiency;
     /* Ranks are numbered tensor, data, pipeline there, so that a node's eight all are replicas of
      * one stage and send at once: each has an eighth of the adapter. */
     struct fr_level *system = &s->job.cluster.levels.level[1];
-    system->rate_B_per_s = s->adapter_B_per_s * adapter / 8;
+    system->rate_B_per_s = adapter_B_per_s * adapter / 8;
     system->shared_by = 1;
 }
 
@@ -365,9 +368,15 @@ static fr_status reproduce(struct setting both[2], struct fr_reproduction *r,
     }
     FR_TRY(fit(both, assumed, &adapter, err));
     fr_reproduce_add(
-        r, FR_ROLE_FITTED, NAN, adapter * both[0].adapter_B_per_s / 1e9, "GB/s", 0,
+        r, FR_ROLE_FITTED, NAN, adapter * adapter_B_per_s / 1e9, "GB/s", 0,
         "of one adapter, 25 GB/s nominal; products at 0.7 of the TF32 peak assumed",
         "fit/adapter_rate");
+    fr_reproduce_add(r, FR_ROLE_IDENTITY, adapter * adapter_B_per_s / 1e9,
+                     both[0].preset_B_per_s / 1e9, "GB/s", 1e-3,
+                     "what the preset a100-hdr says, against the fit", "preset/adapter_rate");
+    fr_reproduce_add(r, FR_ROLE_IDENTITY, assumed * peak_flop_per_s / 1e12,
+                     both[0].preset_flop_per_s / 1e12, "TFLOP/s", 1e-12,
+                     "likewise, against the share assumed", "preset/peak");
     fr_reproduce_add(r, FR_ROLE_FITTED, table2[0].baseline_days * days_s,
                      time_s(&both[0], BASELINE, 0), "s", 1e-6, "the one number fitted to",
                      "table2/gpt-8.3b/baseline");

@@ -51,7 +51,8 @@ static void simgrid_loads_it(void **state) {
         size_t length;
         double end_s = -1, start_s = -1;
         snprintf(line, sizeof line,
-                 "forerun export simgrid --cluster a100-hdr --ranks %d %s -o %s",
+                 "forerun export simgrid --cluster a100-hdr --set "
+                 "cluster.levels.1.bandwidth=25GB/s --ranks %d %s -o %s",
                  cases[k].ranks, cases[k].sets, platform);
         struct output o = fr_test_run(line);
         if (o.exit_code != 0) fail_msg("%s: exit %d: %s", line, o.exit_code, o.err);
@@ -103,7 +104,9 @@ static void refusals(void **state) {
 static void where_ranks_sit_and_what_else_runs(void **state) {
     (void)state;
 #define RING                                                                                   \
-    "forerun collective --cluster a100-hdr --op all_reduce --algorithm ring --size 64MB "
+    "forerun collective --cluster a100-hdr --set cluster.levels.1.bandwidth=25GB/s --op "      \
+    "all_reduce "                                                                              \
+    "--algorithm ring --size 64MB "
     says(RING "--ranks 4 --groups 1", 0, " 332.00 ");
     says(RING "--ranks 4 --groups 8", 0, " 332.00 ");
     says(RING "--ranks 4 --stride 8 --groups 1", 0, " 3870.00 ");

@@ -134,6 +134,7 @@ static void optimus(void **state) {
     assert_int_equal(baseline->role, FR_ROLE_PREDICTED);
     FR_NEAR(baseline->ours, baseline->published, 0.03);
     double adapter_GB_per_s = row(&r, "fit/adapter_rate")->ours;
+    assert_true(row(&r, "preset/adapter_rate")->holds && row(&r, "preset/peak")->holds);
     assert_true(adapter_GB_per_s > 1.8 && adapter_GB_per_s < 3.6);
     assert_int_equal(row(&r, "table2/gpt-8.3b/cb_gain")->role, FR_ROLE_NOT_EXPLAINED);
     free(r.rows);
