@@ -154,8 +154,10 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                          job->workload.transformer.layers);
         else
             fr_text_addf(text,
-                         "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64,
-                         job->workload.transformer.layers, plan->pp * plan->chunks);
+                         "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64
+                         "%s",
+                         job->workload.transformer.layers, plan->pp * plan->chunks,
+                         plan->chunks > 1 ? ", embedding and logits counted as layers" : "");
         break;
     case FR_REASON_METHOD:
         if (plan->method->stage)

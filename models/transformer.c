@@ -70,12 +70,17 @@ double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int6
 int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
                                     int64_t i) {
     if (plan->stage_layers) return plan->stage_layers[i];
+    int64_t lacking = plan->pp * plan->chunks - t->layers;
+    if (plan->chunks > 1 && plan->pp > 1 && lacking > 0) /* a layer a chunk, but for the ends */
+        return plan->chunks - (i == plan->pp - 1) - (i == 0 && lacking == 2);
     return t->layers / plan->pp + (i < t->layers % plan->pp);
 }
 
 bool fr_transformer_layers_fit(const struct fr_transformer *t, const struct fr_plan *plan) {
     int64_t sum = 0;
-    if (!plan->stage_layers) return plan->pp * plan->chunks <= t->layers;
+    int64_t ends =
+        plan->chunks > 1 && plan->pp > 1 ? 2 : 0; /* logits and embedding as layers */
+    if (!plan->stage_layers) return plan->pp * plan->chunks <= t->layers + ends;
     for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
     return plan->n_stage_layers == plan->pp && sum == t->layers;
 }

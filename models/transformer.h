@@ -74,7 +74,10 @@ static inline double fr_transformer_score_B(const struct fr_transformer *t, doub
 /** Bytes moved forward by the last norm and the loss over a rank's @p vocabulary [B]. */
 double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B);
 
-/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more. */
+/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more.  Of
+ *  an interleaved schedule with one or two virtual stages more than layers the logits and the
+ *  embedding count as one each, as Llama 3's 126 layers over 16 x 8: the last and the first stage
+ *  have a layer less.  A pass of one chunk is taken as 1/v of its stage's, also there. */
 int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
                                     int64_t i);
 

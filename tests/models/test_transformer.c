@@ -171,6 +171,47 @@ static void llama_405b_fits_as_published(void **state) {
     fr_job_free(&job);
 }
 
+/* Interleaved, the embedding and the logits may stand for a layer each: 126 layers over 16 x 8, the
+ * ends with one less, by the closed form; 16 x 9 are too many.  Where layers suffice the split is as
+ * equal as can be. */
+static void ends_count_as_layers(void **state) {
+    (void)state;
+    const char *sets[] = {"tp=8",
+                          "pp=16",
+                          "dp=64",
+                          "zero=2",
+                          "micro_batch=1",
+                          "chunks=8",
+                          "global_batch=1024",
+                          "sequence_parallel=true",
+                          "attention=flash",
+                          "schedule=interleaved",
+                          NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("dgx-h100", "llama-3-405b", sets, &job);
+    const struct fr_transformer *t = &job.workload.transformer;
+    for (int64_t chunks = 1; chunks <= 9; chunks++) {
+        int64_t sum = 0, ends = 0;
+        job.plan.chunks = chunks;
+        for (int64_t i = 0; i < 16; i++) {
+            int64_t here = fr_transformer_stage_layers(t, &job.plan, i);
+            sum += here;
+            ends += here == 7 && (i == 0 || i == 15);
+            if (chunks < 8) assert_int_equal(here, 126 / 16 + (i < 126 % 16));
+        }
+        fr_cost(&job, &job.plan, &out);
+        if (chunks == 9) {
+            assert_true(out.reasons & FR_BECAUSE(FR_REASON_STAGES));
+        } else {
+            assert_int_equal(sum, 126);
+            assert_int_equal(out.reasons & FR_BECAUSE(FR_REASON_STAGES), 0);
+        }
+        if (chunks == 8) assert_int_equal(ends, 2);
+    }
+    fr_job_free(&job);
+}
+
 /* Sequence parallel (Korthikanti et al. 2022, section 4.2.2): the bytes over tp stay as they are,
  * but for the inputs gathered again; on one level without latency the times of the all-reduces
  * do too, and messages need no gathering. */
@@ -361,6 +402,7 @@ int main(void) {
                                        cmocka_unit_test(activations),
                                        cmocka_unit_test(activations_without_dropout),
                                        cmocka_unit_test(llama_405b_fits_as_published),
+                                       cmocka_unit_test(ends_count_as_layers),
                                        cmocka_unit_test(recompute),
                                        cmocka_unit_test(sequence_parallel),
                                        cmocka_unit_test(uneven_stages),
