@@ -17,12 +17,16 @@ static const char *const model[] = {"model", NULL};
 #define BRIDGE .file = "training/megatron_bridge.csv"
 #define MPT .file = "training/llmfoundry_mpt_fsdp.csv"
 
+/* Jobs take 16 of the 18 trays of an NVL72, so that powers of two stay inside: 64 of its 72 GPUs. */
+enum { OF_A_RACK = 64 };
+
 static const struct recipe {
     struct fr_table_plan table;
     const char *file, *prior;
     struct fr_table_selection take;
     const char *const *columns; /* NULL: each model in turn */
     bool ablate;                /* by leaving each model out */
+    int64_t of_a_node;          /* ranks that a job has there; 0: all */
 } recipes[] = {
     /* 25 February: when the nodes were put in order, says the source. */
     {.table = {"bloom", "rows from 25 February on; each (tp, pp) predicted from all the others",
@@ -52,11 +56,13 @@ static const struct recipe {
     {.table = {"bridge_gb200", IN_TURN, &reported},
      BRIDGE,
      .prior = "gb200-nvl72",
-     .take = {.dtype = "fp8", .device = "GB200"}},
+     .take = {.dtype = "fp8", .device = "GB200"},
+     .of_a_node = OF_A_RACK},
     {.table = {"bridge_gb300", IN_TURN, &reported},
      BRIDGE,
      .prior = "gb300-nvl72",
-     .take = {.dtype = "fp8", .device = "GB300"}},
+     .take = {.dtype = "fp8", .device = "GB300"},
+     .of_a_node = OF_A_RACK},
     {.table = {"mpt/a100_40gb", IN_TURN, &reported},
      MPT,
      .prior = "dgx-a100",
@@ -87,6 +93,8 @@ fr_status fr_recipes_add(struct fr_reproduction *r, struct fr_error *err) {
         struct fr_table_set set = {0};
         struct fr_cluster prior = {0};
         fr_status status = fr_table_cluster(recipes[i].prior, &prior, err);
+        if (status == FR_OK && recipes[i].of_a_node)
+            prior.levels.level[0].ranks = recipes[i].of_a_node;
         if (status == FR_OK) status = fr_table_read(recipes[i].file, &set, err);
         if (status == FR_OK) fr_table_keep(&set, &recipes[i].take);
         if (status == FR_OK) status = make(r, &recipes[i], &prior, &set, err);
