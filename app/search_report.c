@@ -1,6 +1,7 @@
 #include "app/search_report.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "app/explain.h"
 #include "app/load.h"
@@ -25,9 +26,22 @@ double fr_app_search_margin(const struct fr_app_search *r) {
     return value_of(r, &top->items[1].outcome) / value_of(r, &top->items[0].outcome) - 1;
 }
 
+static bool varies_model(const struct fr_space *space) {
+    for (int i = 0; i < space->n_inputs; i++)
+        if (strncmp(space->input[i].key, "model.", strlen("model.")) == 0) return true;
+    return false;
+}
+
 const char *fr_app_search_note(const struct fr_app_search *r) {
     const struct fr_found_list *front = &r->result.pareto;
     if (r->result.by == FR_RANK_TOTAL) return NULL;
+    if (varies_model(&r->space))
+        return r->result.by == FR_RANK_SAMPLE
+                   ? "ranked per sample: what is varied of the model changes what a sample "
+                     "asks "
+                     "for, and batch and model how many are needed; this order compares one"
+                   : "ranked per iteration: what is varied of the model changes what an "
+                     "iteration does and how many are needed; this order compares one";
     if (r->result.by == FR_RANK_SAMPLE)
         return "ranked per sample: an iteration of a larger global batch does more; how many "
                "samples each batch needs to the same loss differs and is left out of this "

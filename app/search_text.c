@@ -7,8 +7,11 @@
 #include "app/load.h"
 #include "app/render.h"
 #include "app/search_report.h"
+#include "models/plan_common.h"
+#include "models/report.h"
 
-static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
+static void text_odds(struct fr_text *text, const struct fr_app_search *r,
+                      fr_plan_key_set without) {
     char line[FR_PLAN_LINE], low[40], high[40];
     if (r->n_odds < 2) return;
     fr_text_addf(text, "\nhow sure (%s)\n%-60s %24s %9s %9s\n",
@@ -16,11 +19,12 @@ static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
                                                : "coefficients known as well as priors are",
                  "plan", "90 % interval", "best", "regret");
     for (int i = 0; i < r->n_odds; i++)
-        fr_text_addf(text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
-                     fr_report_outcome_line(&r->result.top.items[i].outcome, line, sizeof line),
-                     fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
-                     fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
-                     100 * r->odds[i].best, 100 * r->odds[i].regret);
+        fr_text_addf(
+            text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
+            fr_report_outcome_row(&r->result.top.items[i].outcome, without, line, sizeof line),
+            fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
+            fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
+            100 * r->odds[i].best, 100 * r->odds[i].regret);
     fr_text_addf(text,
                  "  best: probability to be the fastest of these; regret: expected loss of "
                  "choosing it\n");
@@ -29,14 +33,14 @@ static void text_odds(struct fr_text *text, const struct fr_app_search *r) {
 /* Time and energy of an iteration, then to the loss or of a sample; of several global batches each
  * row has its own. */
 static void text_row(struct fr_text *text, const struct fr_app_search *r,
-                     const struct fr_outcome *out, int width) {
+                     const struct fr_outcome *out, fr_plan_key_set without, int width) {
     char plan[FR_PLAN_LINE], time[40], energy[40], total[40], total_energy[40], memory[40],
         batch[32];
     double share = r->result.by == FR_RANK_SAMPLE ? 1 / fr_search_samples(out) : 0;
     snprintf(batch, sizeof batch, " %6.0f", fr_search_samples(out));
     fr_text_addf(
         text, "%-*s %6" PRId64 "%s %10s %10s %10s %10s %10s%s%s", width,
-        fr_report_outcome_line(out, plan, sizeof plan), out->ranks,
+        fr_report_outcome_row(out, without, plan, sizeof plan), out->ranks,
         fr_space_has_batches(&r->space) ? batch : "",
         fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
         fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
@@ -60,16 +64,32 @@ struct table {
     struct fr_text *text;
     int width;
     const struct fr_app_search *r;
+    fr_plan_key_set without; /* said once above the tables */
     bool interpolated, scaled, extrapolated, lossy;
     const struct fr_level *outer; /* of the cluster's levels */
     fr_status status;
     struct fr_error *err;
 };
 
-static void widen(struct table *t, const struct fr_outcome *out) {
+/* Before the tables: how wide they are, and what all their plans have in common. */
+struct survey {
+    size_t width; /* of the longest whole line */
+    struct fr_plan_common common;
+};
+
+static bool look(void *context, size_t rank, const struct fr_outcome *out) {
+    struct survey *s = context;
     char line[FR_PLAN_LINE];
-    int length = (int)strlen(fr_report_outcome_line(out, line, sizeof line));
-    if (length > t->width) t->width = length;
+    size_t length = strlen(fr_report_outcome_line(out, line, sizeof line));
+    (void)rank;
+    if (length > s->width) s->width = length;
+    fr_plan_common_add(&s->common, &out->plan);
+    return true;
+}
+
+static int width(const struct survey *s, const char *title) {
+    size_t rows = s->width - fr_plan_common_length(&s->common);
+    return (int)(rows > strlen(title) ? rows : strlen(title));
 }
 
 static void text_head(const struct table *t, const char *title) {
@@ -85,7 +105,7 @@ static void text_head(const struct table *t, const char *title) {
 static bool text_line(void *context, size_t rank, const struct fr_outcome *out) {
     struct table *t = context;
     (void)rank;
-    text_row(t->text, t->r, out, t->width);
+    text_row(t->text, t->r, out, t->without, t->width);
     t->interpolated = t->interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
     t->scaled = t->scaled || out->iterations_origin == FR_ITERATIONS_SCALED;
     t->extrapolated = t->extrapolated || out->extrapolated;
@@ -108,43 +128,78 @@ static void text_foot(const struct table *t) {
             "  lossy: shares of gradient bytes and of backward messages that go compressed\n");
 }
 
-static bool text_top_line(void *context, size_t rank, const struct fr_outcome *out) {
-    (void)rank;
-    widen(context, out);
-    return true;
+enum { FRONT_SHOWN = 20 };
+
+static size_t front_shown(const struct fr_app_search *r) {
+    return r->result.pareto.count < FRONT_SHOWN ? r->result.pareto.count : FRONT_SHOWN;
 }
 
-static fr_status text_top(struct fr_text *text, const struct fr_app_search *r,
-                          struct fr_error *err) {
-    static const char title[] = "plan";
-    struct table t = {.text = text, .r = r, .width = sizeof title - 1, .err = err};
+/* The part of the result that the table of the best shows. */
+static struct fr_search_result shown(const struct fr_app_search *r) {
     struct fr_search_result shown = r->result;
     size_t limit = r->options.top;
     if (limit > 0 && shown.ranked.count > limit) shown.ranked.count = limit;
     if (shown.top.count > shown.ranked.count) shown.top.count = shown.ranked.count;
-    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &shown, text_top_line, &t, err));
+    return shown;
+}
+
+static fr_status survey(const struct fr_app_search *r, struct survey *s, struct fr_error *err) {
+    struct fr_search_result top = shown(r);
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, look, s, err));
+    for (size_t i = 0; i < front_shown(r); i++) look(s, i, &r->result.pareto.items[i].outcome);
+    return FR_OK;
+}
+
+static fr_status text_top(struct fr_text *text, const struct fr_app_search *r,
+                          const struct survey *s, struct fr_error *err) {
+    static const char title[] = "plan";
+    struct table t = {.text = text,
+                      .r = r,
+                      .width = width(s, title),
+                      .without = fr_plan_common_keys(&s->common),
+                      .err = err};
+    struct fr_search_result top = shown(r);
     text_head(&t, title);
-    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &shown, text_line, &t, err));
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, text_line, &t, err));
     FR_TRY(t.status);
-    size_t more = r->result.ranked.count - shown.ranked.count;
+    size_t more = r->result.ranked.count - top.ranked.count;
     if (more > 0) fr_text_addf(text, "  ... and %zu more\n", more);
     text_foot(&t);
     return FR_OK;
 }
 
 static fr_status text_front(struct fr_text *text, const struct fr_app_search *r,
-                            struct fr_error *err) {
-    enum { SHOWN = 20 };
+                            const struct survey *s, struct fr_error *err) {
     static const char title[] = "Pareto: time, energy, memory, lossy";
     const struct fr_found_list *list = &r->result.pareto;
-    struct table t = {.text = text, .r = r, .width = sizeof title - 1, .err = err};
-    size_t n = list->count < SHOWN ? list->count : SHOWN;
-    for (size_t i = 0; i < n; i++) widen(&t, &list->items[i].outcome);
+    struct table t = {.text = text,
+                      .r = r,
+                      .width = width(s, title),
+                      .without = fr_plan_common_keys(&s->common),
+                      .err = err};
+    size_t n = front_shown(r);
     text_head(&t, title);
     for (size_t i = 0; i < n; i++) text_line(&t, i, &list->items[i].outcome);
     if (list->count > n) fr_text_addf(text, "  ... and %zu more\n", list->count - n);
     text_foot(&t);
     return t.status;
+}
+
+/* The best plan in full, and what it and all others in the tables share. */
+static void text_best(struct fr_text *text, const struct fr_app_search *r,
+                      const struct survey *s) {
+    const struct fr_found *top = r->result.top.items;
+    char plan[FR_PLAN_LINE];
+    fr_text_addf(text, "\nbest       %s on %" PRId64 " ranks",
+                 fr_report_outcome_line(&top[0].outcome, plan, sizeof plan),
+                 top[0].outcome.ranks);
+    if (isfinite(fr_app_search_margin(r)))
+        fr_text_addf(text, "; next is %s on %" PRId64 ", %+.2f %%",
+                     fr_report_outcome_line(&top[1].outcome, plan, sizeof plan),
+                     top[1].outcome.ranks, 100 * fr_app_search_margin(r));
+    fr_text_addf(text, "\n");
+    if (*fr_plan_common_line(&s->common, plan, sizeof plan))
+        fr_text_addf(text, "all below  %s\n", plan);
 }
 
 static void text_infeasible(struct fr_text *text, const struct fr_app_search *r) {
@@ -208,25 +263,18 @@ static fr_status text_break_even(struct fr_text *text, const struct fr_app_searc
 fr_status fr_app_search_text(struct fr_text *text, const struct fr_app_search *r,
                              struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
-    char plan[FR_PLAN_LINE];
+    struct survey seen = {0};
     fr_render_inputs(text, &r->job);
     fr_text_addf(text,
                  "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
                  fr_app_search_ranked_by(r), result->evaluated, result->feasible);
     if (fr_app_search_note(r)) fr_text_addf(text, "note       %s\n", fr_app_search_note(r));
     if (result->top.count) {
-        fr_text_addf(text, "\nbest       %s on %" PRId64 " ranks",
-                     fr_report_outcome_line(&result->top.items[0].outcome, plan, sizeof plan),
-                     result->top.items[0].outcome.ranks);
-        if (isfinite(fr_app_search_margin(r)))
-            fr_text_addf(
-                text, "; next is %s on %" PRId64 ", %+.2f %%",
-                fr_report_outcome_line(&result->top.items[1].outcome, plan, sizeof plan),
-                result->top.items[1].outcome.ranks, 100 * fr_app_search_margin(r));
-        fr_text_addf(text, "\n");
-        FR_TRY(text_top(text, r, err));
-        text_odds(text, r);
-        FR_TRY(text_front(text, r, err));
+        FR_TRY(survey(r, &seen, err));
+        text_best(text, r, &seen);
+        FR_TRY(text_top(text, r, &seen, err));
+        text_odds(text, r, fr_plan_common_keys(&seen.common));
+        FR_TRY(text_front(text, r, &seen, err));
         text_per_layer(text, r);
         FR_TRY(text_break_even(text, r, err));
     } else

@@ -162,18 +162,25 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 
 /* ---- the line ----------------------------------------------------------------------------- */
 
-const char *fr_plan_line(const struct fr_plan *plan, fr_plan_key_set without, char *out,
-                         size_t capacity) {
+fr_plan_key_set fr_plan_line_keys(const struct fr_plan *plan) {
     uint32_t missing = fr_plan_missing(NULL, plan);
     struct fr_plan plain = fr_plan_default();
-    size_t used = 0;
-    *out = 0;
+    fr_plan_key_set said = 0;
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
-        char word[FR_PLAN_WORD];
         bool always = key->always && !((key->needs | key->said) & missing);
-        if (without & FR_PLAN_KEY_BIT(i)) continue;
-        if (!always && key->type->same(key, plan, &plain)) continue;
+        if (always || !key->type->same(key, plan, &plain)) said |= FR_PLAN_KEY_BIT(i);
+    }
+    return said;
+}
+
+const char *fr_plan_line(const struct fr_plan *plan, fr_plan_key_set without, char *out,
+                         size_t capacity) {
+    size_t used = 0;
+    *out = 0;
+    for (fr_plan_key_set left = fr_plan_line_keys(plan) & ~without; left; left &= left - 1) {
+        const struct fr_plan_key *key = &fr_plan_keys[__builtin_ctzll(left)];
+        char word[FR_PLAN_WORD];
         const char *label = key->label, *at = strstr(label, "%s");
         if (!used) label += strspn(label, ", ");
         if (at)

@@ -116,6 +116,9 @@ const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
 /** Room for the line of any plan. */
 enum { FR_PLAN_LINE = 640, FR_PLAN_WORD = 96 };
 
+/** Keys that the plan's line says. */
+fr_plan_key_set fr_plan_line_keys(const struct fr_plan *plan);
+
 /** The plan in a line: method, mesh, and every key that is read and not at its default, but for
  *  those in @p without.  Plans with equal lines are equal.  @return @p out. */
 const char *fr_plan_line(const struct fr_plan *plan, fr_plan_key_set without, char *out,

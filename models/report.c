@@ -20,8 +20,13 @@ const char *fr_report_extrapolated_name(int bit) {
 }
 
 const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity) {
+    return fr_report_outcome_row(out, 0, line, capacity);
+}
+
+const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set without,
+                                  char *line, size_t capacity) {
     const struct fr_job *job = out->job;
-    fr_plan_line(&out->plan, 0, line, capacity);
+    fr_plan_line(&out->plan, without, line, capacity);
     size_t used = strlen(line);
     for (int i = 0; job && i < job->n_varied; i++) {
         const char *equals = strchr(job->varied[i], '=');

@@ -17,6 +17,9 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
 
 /** The line of an outcome's plan, with what is varied of its model and cluster. @return @p line. */
 const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity);
+/** The same without some keys of the plan, which are said elsewhere. */
+const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set without,
+                                  char *line, size_t capacity);
 
 /** Column heads, and one outcome in those columns (RFC 4180, units in the heads). */
 void fr_report_csv_header(struct fr_text *text, const struct fr_job *job);

@@ -153,6 +153,21 @@ static void nonsense_in_files(void **state) {
     free(deep);
 }
 
+/* What is compared is said as it is, and what all rows share once. */
+static void search_says_what_it_compares(void **state) {
+    (void)state;
+#define SEARCH "forerun search --cluster dgx-h100 --model llama-3-8b --ranks 8 --vary tp=4,8 "
+    fr_test_expect(SEARCH "--set attention=flash", 0,
+                   "all these plans compute the same gradients", NULL);
+    fr_test_expect(SEARCH "--vary model.sequence=2048,4096", 0,
+                   "what is varied of the model changes what an iteration does", NULL);
+    fr_test_expect(SEARCH "--vary model.layers=16,32 --vary global_batch=8,16", 0,
+                   "what is varied of the model changes what a sample asks", NULL);
+    fr_test_expect(SEARCH "--set attention=flash", 0, "\nall below  flash", NULL);
+    fr_test_expect(SEARCH "--set attention=flash", 0, "\ntensor tp 4 x dp 2  ", NULL);
+#undef SEARCH
+}
+
 static void infeasible_is_4_with_the_outcome(void **state) {
     (void)state;
     fr_test_expect("forerun predict --cluster frontier --model ffn-262144 --set tp=32 --json",
@@ -324,6 +339,7 @@ int main(void) {
                                        cmocka_unit_test(doctor_tries_and_tells),
                                        cmocka_unit_test(nonsense_in_sets),
                                        cmocka_unit_test(nonsense_in_files),
+                                       cmocka_unit_test(search_says_what_it_compares),
                                        cmocka_unit_test(infeasible_is_4_with_the_outcome),
                                        cmocka_unit_test(json_contract),
                                        cmocka_unit_test(longest_plan),
