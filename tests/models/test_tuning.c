@@ -1,0 +1,99 @@
+/* What a cluster file says of its coefficients' uncertainty is what is read, row by row. */
+#include "models/tuning.h"
+#include "tests/cmocka.h"
+
+static fr_status read(const char *text, struct fr_tuning *tuning, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    fr_status status = fr_json_parse(text, strlen(text), "tuning", &document, err);
+    if (status != FR_OK) return status;
+    struct fr_json root = fr_json_root(document);
+    status = fr_tuning_read(&root, tuning, err);
+    fr_json_free(document);
+    return status;
+}
+
+#define COEFFICIENTS                                                                           \
+    "\"coefficients\": [{\"name\": \"a\", \"fitted\": true}, "                                 \
+    "{\"name\": \"kept\", \"fitted\": false}, {\"name\": \"b\", \"fitted\": true}]"
+
+/* Names of what was fitted, in order, those of what was kept passed over; the matrix row by row. */
+static void names_and_rows_are_read(void **state) {
+    struct fr_tuning t;
+    struct fr_error err = {0};
+    (void)state;
+    if (read("{\"spread\": 0.25, \"stretch\": 1.75, \"experts\": false, " COEFFICIENTS
+             ", \"covariance\": [[1, 2], [3, 4]]}",
+             &t, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_true(t.present && !t.experts && t.sharded);
+    assert_int_equal(t.n, 2);
+    assert_string_equal(t.name[0], "a");
+    assert_string_equal(t.name[1], "b");
+    for (int i = 0; i < 4; i++) assert_true(t.covariance[i] == i + 1);
+    assert_true(t.spread == 0.25 && t.stretch == 1.75);
+}
+
+static void older_files_had_seen_everything(void **state) {
+    struct fr_tuning t;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(read("{\"spread\": 0, \"stretch\": 0, \"covariance\": []}", &t, &err),
+                     FR_OK);
+    assert_true(t.present && t.experts && t.sharded && t.n == 0);
+    assert_int_equal(
+        read("{\"spread\": 0, \"stretch\": 0, \"sharded\": false, \"covariance\": []}", &t,
+             &err),
+        FR_OK);
+    assert_true(t.experts && !t.sharded);
+}
+
+/* More rows than names, rows of another length, a variance below 0, what is beyond its range. */
+static void what_does_not_fit_is_refused(void **state) {
+    static const struct {
+        const char *text, *said;
+    } wrong[] = {
+        {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS
+         ", \"covariance\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}",
+         "has 3 rows, but only 2 coefficients are fitted"},
+        {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS ", \"covariance\": [[1, 0], [0, -1]]}",
+         "a variance cannot be negative"},
+        {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS ", \"covariance\": [[1, 0], [0]]}",
+         ""},
+        {"{\"spread\": 11, \"stretch\": 1, \"covariance\": []}", ""},
+        {"{\"spread\": 0, \"stretch\": 101, \"covariance\": []}", ""},
+        {"{\"stretch\": 1, \"covariance\": []}", ""},
+        {"{\"spread\": 0, \"covariance\": []}", ""},
+        {"{\"spread\": 0, \"stretch\": 1}", ""},
+        {"{\"spread\": 0, \"stretch\": 1, \"covariance\": [], \"other\": 1}", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct fr_tuning t;
+        struct fr_error err = {0};
+        FR_TRUE(read(wrong[i].text, &t, &err) == FR_ERR_INPUT, "%s was accepted",
+                wrong[i].text);
+        FR_TRUE(strstr(err.detail, wrong[i].said), "got \"%s\"", err.detail);
+    }
+}
+
+/* A covariance may be negative off the diagonal, and a variance 0. */
+static void covariances_may_be_negative(void **state) {
+    struct fr_tuning t;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(read("{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS
+                          ", \"covariance\": [[0, -2], [-2, 9]]}",
+                          &t, &err),
+                     FR_OK);
+    assert_true(t.covariance[1] == -2 && t.covariance[2] == -2 && t.covariance[0] == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_rows_are_read),
+        cmocka_unit_test(older_files_had_seen_everything),
+        cmocka_unit_test(what_does_not_fit_is_refused),
+        cmocka_unit_test(covariances_may_be_negative),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
