@@ -37,8 +37,9 @@ static void document_is_up_to_date(const struct fr_reproduction *r) {
     fr_text_free(&written);
 }
 
-/* Coverages outside what their notes ask, of tables that only report; each must really miss. */
-static const char *const known_misses[] = {NULL};
+/* Coverages outside what their notes ask, of tables that only report; each must really miss, and
+ * docs/accuracy.md says so.  175 of 180 rows of one table lie in their intervals, one too many. */
+static const char *const known_misses[] = {"mpt/a100_40gb/coverage", NULL};
 
 static bool is_known_miss(const char *id) {
     for (size_t i = 0; known_misses[i]; i++)
