@@ -45,6 +45,10 @@ static void fastest_is_minimum(const struct fr_collective *row,
            best->name, row_s);
     EXPECT(fabs(best_s - best->time_s(a)) <= 0, row, a, "got %.17g s, wanted %.17g s of %s",
            best_s, best->time_s(a), best->name);
+    const struct fr_collective *const *first = fr_collectives;
+    while (*first != row && *first != best) first++;
+    EXPECT(row_s > best_s || *first == best, row, a,
+           "as fast as %s, and before it in the table", best->name);
 }
 
 static void described(const struct fr_collective *row, const struct fr_collective_args *a) {
