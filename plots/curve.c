@@ -23,7 +23,8 @@ static int compare_curve(const struct entry *a, const struct entry *b) {
     if (a->tensor != b->tensor) return a->tensor ? -1 : 1;
     int methods = strcmp(a->result->method, b->result->method);
     if (methods) return methods;
-    return (a->ghost > b->ghost) - (a->ghost < b->ghost);
+    if (a->ghost != b->ghost) return a->ghost < b->ghost ? -1 : 1;
+    return strcmp(a->result->varied, b->result->varied);
 }
 
 static int compare_entry(const void *left, const void *right) {
@@ -54,15 +55,19 @@ static int compare_ranks(const void *left, const void *right) {
     return (*a > *b) - (*a < *b);
 }
 
-static void label(const struct fr_result *r, bool by_ghost, struct fr_curve *curve) {
-    int used = snprintf(curve->label, sizeof curve->label, "%s", r->method);
+static void label(const struct fr_result *r, bool by_ghost, bool varied,
+                  struct fr_curve *curve) {
+    size_t used = 0;
+    fr_line_addf(curve->label, sizeof curve->label, &used, "%s", r->method);
     if (by_ghost && r->ghost > 0)
-        snprintf(curve->label + used, sizeof curve->label - used, ", k = %" PRId64, r->ghost);
+        fr_line_addf(curve->label, sizeof curve->label, &used, ", k = %" PRId64, r->ghost);
+    if (varied) fr_line_addf(curve->label, sizeof curve->label, &used, "%s", r->varied);
 }
 
 /* Walk the sorted entries: a new curve where method or ghost change, a new point where the
  * rank count does; the first entry of each is its best. */
-static void cut(const struct entry *entries, size_t n, bool by_ghost, struct fr_curves *c) {
+static void cut(const struct entry *entries, size_t n, bool by_ghost, bool varied,
+                struct fr_curves *c) {
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = &entries[i];
@@ -70,7 +75,7 @@ static void cut(const struct entry *entries, size_t n, bool by_ghost, struct fr_
         if (!new_curve && entries[i - 1].result->ranks == e->result->ranks) continue;
         if (new_curve) {
             c->items[c->count] = (struct fr_curve){.at = &c->storage[used], .best = e->value};
-            label(e->result, by_ghost, &c->items[c->count++]);
+            label(e->result, by_ghost, varied, &c->items[c->count++]);
         }
         struct fr_curve *curve = &c->items[c->count - 1];
         curve->best = fmin(curve->best, e->value);
@@ -125,7 +130,7 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
             (struct entry){r, v, by_ghost ? r->ghost : 0, strcmp(r->method, "tensor") == 0};
     }
     fr_sort_items(entries, n, sizeof *entries, compare_entry);
-    cut(entries, n, by_ghost, c);
+    cut(entries, n, by_ghost, !results->varied_alike, c);
     free(entries);
     keep_some(c, max);
     collect_ranks(c);

@@ -1,13 +1,13 @@
 /** @file
  *  Outcomes sorted into curves over the rank count: one curve a method, or one a method and
- *  ghost width, at each rank count its best plan. */
+ *  ghost width, and for each value of what is varied of model and cluster; at each rank count its best plan. */
 #ifndef FR_PLOTS_CURVE_H
 #define FR_PLOTS_CURVE_H
 
 #include "plots/results.h"
 
 struct fr_curve {
-    char label[64];
+    char label[256];
     const struct fr_result *const *at; /**< ascending rank counts, into the list's storage */
     int n;
     double best; /**< least value on it */

@@ -88,6 +88,12 @@ void fr_picture_key(struct fr_picture *p, double left, double top) {
                  across(p, left), up(p, top));
 }
 
+void fr_picture_key_room(struct fr_picture *p, double left, const char *title) {
+    enum { MARK_PX = 60, KEY_SIZE = 12 };
+    double right = left + MARK_PX + fr_picture_text_px(title, KEY_SIZE);
+    if (right > p->width_px) p->width_px = (int)right;
+}
+
 void fr_picture_axis_label(struct fr_picture *p, const char *axis, const char *text) {
     fr_text_addf(&p->script, "set %slabel ", axis);
     fr_gnuplot_quote(&p->script, text);

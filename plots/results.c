@@ -29,21 +29,18 @@ static void get_word(const struct fr_json *object, const char *key, char *out,
     if (fr_json_get_string(object, key, false, out, capacity, &ignored) != FR_OK) *out = 0;
 }
 
-static fr_status read_compression(const struct fr_json *outcome, const struct fr_json *plan,
-                                  struct fr_result_compression *c, struct fr_error *err) {
-    char embedding[16] = "";
-    struct fr_json all = fr_json_member(plan, "compression");
-    struct fr_json backward = fr_json_member(&all, "backward");
-    struct fr_json gradient = fr_json_member(&all, "gradient");
-    struct fr_json lossy = fr_json_member(outcome, "lossy");
-    get_word(&backward, "scope", c->scope, sizeof c->scope);
-    get_word(&all, "embedding", embedding, sizeof embedding);
-    c->fused = strcmp(embedding, "fused") == 0;
-    FR_TRY(fr_json_get_integer(&gradient, "stages", false, 0, ranks_max, &c->gradient_stages,
-                               err));
-    FR_TRY(fr_json_get_number(&lossy, "gradient_bytes", false, 0, 1, &c->lossy_gradient, err));
-    return fr_json_get_number(&lossy, "backward_messages", false, 0, 1, &c->lossy_backward,
-                              err);
+/* What is varied of model and cluster, as lines have it. */
+static fr_status read_varied(const struct fr_json *outcome, struct fr_result *r,
+                             struct fr_error *err) {
+    struct fr_json varied = fr_json_member(outcome, "varied");
+    size_t used = 0;
+    if (!fr_json_present(&varied)) return FR_OK;
+    for (const char *key = NULL; (key = fr_json_key_after(&varied, key));) {
+        char value[160];
+        FR_TRY(fr_json_get_string(&varied, key, true, value, sizeof value, err));
+        fr_line_addf(r->varied, sizeof r->varied, &used, ", %s %s", key, value);
+    }
+    return FR_OK;
 }
 
 static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
@@ -56,17 +53,23 @@ static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
     FR_TRY(fr_json_get_integer(&plan, "dp", true, 1, ranks_max, &r->dp, err));
     FR_TRY(fr_json_get_integer(&plan, "pp", false, 1, ranks_max, &r->pp, err));
     FR_TRY(fr_json_get_integer(&plan, "ghost", false, 0, ranks_max, &r->ghost, err));
-    FR_TRY(
-        fr_json_get_integer(&plan, "micro_batch", false, 0, ranks_max, &r->micro_batch, err));
     char common[16] = "";
     FR_TRY(
         fr_json_get_integer(&plan, "global_batch", false, 0, ranks_max, &r->global_batch, err));
     get_word(&plan, "placement", r->placement, sizeof r->placement);
     get_word(&plan, "common", common, sizeof common);
     r->subgrid = strcmp(common, "subgrid") == 0;
-    get_word(&plan, "schedule", r->schedule, sizeof r->schedule);
-    get_word(&plan, "recompute", r->recompute, sizeof r->recompute);
-    return read_compression(outcome, &plan, &r->compression, err);
+    struct fr_json lossy = fr_json_member(outcome, "lossy");
+    FR_TRY(fr_json_get_number(&lossy, "gradient_bytes", false, 0, 1, &r->lossy_gradient, err));
+    r->lists = fr_calloc(1, sizeof *r->lists);
+    if (!r->lists) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    FR_TRY(fr_plan_read_object(&plan, &r->plan, r->lists, err));
+    return read_varied(outcome, r, err);
+}
+
+static void forget(struct fr_result *r) {
+    if (r->lists) fr_plan_lists_free(r->lists);
+    free(r->lists);
 }
 
 static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct fr_result *r,
@@ -99,13 +102,11 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
 }
 
 static bool same(const struct fr_result *a, const struct fr_result *b) {
-    return strcmp(a->method, b->method) == 0 && a->ranks == b->ranks && a->dp == b->dp &&
-           a->pp == b->pp && a->tp == b->tp && a->ghost == b->ghost && a->time_s == b->time_s &&
-           a->micro_batch == b->micro_batch && strcmp(a->schedule, b->schedule) == 0 &&
-           strcmp(a->placement, b->placement) == 0 && a->subgrid == b->subgrid &&
-           a->compression.gradient_stages == b->compression.gradient_stages &&
-           a->compression.fused == b->compression.fused &&
-           strcmp(a->compression.scope, b->compression.scope) == 0;
+    char line_a[FR_PLAN_LINE], line_b[FR_PLAN_LINE];
+    return a->time_s == b->time_s && a->ranks == b->ranks &&
+           strcmp(a->varied, b->varied) == 0 &&
+           strcmp(fr_plan_line(&a->plan, 0, line_a, sizeof line_a),
+                  fr_plan_line(&b->plan, 0, line_b, sizeof line_b)) == 0;
 }
 
 /* Room for @p more results. */
@@ -130,10 +131,11 @@ static fr_status read_list(const struct fr_json *root, const char *key, size_t c
         struct fr_json outcome = fr_json_element(&list, i);
         struct fr_result *r = &results->items[results->count];
         bool repeated = false;
+        results->count++;
         FR_TRY(read_outcome(&outcome, results->per, r, err));
         for (size_t j = compare_from; j < compare_to && !repeated; j++)
             repeated = same(r, &results->items[j]);
-        results->count += !repeated;
+        if (repeated) forget(&results->items[--results->count]);
     }
     return FR_OK;
 }
@@ -205,8 +207,8 @@ static fr_status read_prediction(const struct fr_json *root, struct fr_results *
     enum { ITERATION_TIME = 3 };
     FR_TRY(agree(root, ITERATION_TIME, results, err));
     FR_TRY(grow(results, 1, err));
-    FR_TRY(read_outcome(root, true, &results->items[results->count], err));
     results->count++;
+    FR_TRY(read_outcome(root, true, &results->items[results->count - 1], err));
     results->feasible++;
     return read_provenance(root, results, err);
 }
@@ -224,6 +226,12 @@ fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_re
     *results = (struct fr_results){0};
     for (int i = 0; i < n_roots; i++) FR_TRY(read_root(&roots[i], results, err));
     results->best = &results->items[0];
+    results->varied_alike = results->count > 1;
+    for (size_t i = 0; i < results->count; i++) {
+        fr_plan_common_add(&results->common, &results->items[i].plan);
+        if (strcmp(results->items[i].varied, results->items[0].varied) != 0)
+            results->varied_alike = false;
+    }
     for (size_t i = 1; i < results->count; i++) {
         const struct fr_result *r = &results->items[i];
         if (fr_result_value(results, r) < fr_result_value(results, results->best))
@@ -233,6 +241,7 @@ fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_re
 }
 
 void fr_results_free(struct fr_results *results) {
+    for (size_t i = 0; i < results->count; i++) forget(&results->items[i]);
     free(results->items);
     fr_text_free(&results->cluster), fr_text_free(&results->model);
     fr_text_free(&results->version), fr_text_free(&results->power);
@@ -254,33 +263,37 @@ fr_status fr_results_need_energy(const struct fr_results *results, const struct 
                         "no configuration has an energy; does the cluster state its power?");
 }
 
-const char *fr_result_label(const struct fr_result *r, char *out, size_t capacity) {
-    size_t used = 0;
-    fr_line_addf(out, capacity, &used, "%s", r->method);
-    if (r->ghost > 0) fr_line_addf(out, capacity, &used, " k %" PRId64, r->ghost);
-    fr_line_addf(out, capacity, &used, ", tp %" PRId64, r->tp);
-    if (r->dp > 1) fr_line_addf(out, capacity, &used, " x dp %" PRId64, r->dp);
-    if (r->pp > 1) fr_line_addf(out, capacity, &used, " x pp %" PRId64, r->pp);
+const char *fr_result_label(const struct fr_results *results, const struct fr_result *r,
+                            char *out, size_t capacity) {
+    fr_plan_line(&r->plan, fr_plan_common_keys(&results->common), out, capacity);
+    size_t used = strlen(out);
+    if (!results->varied_alike) fr_line_addf(out, capacity, &used, "%s", r->varied);
     return out;
 }
 
-const char *fr_result_compression_label(const struct fr_result *r, char *out, size_t capacity) {
-    const struct fr_result_compression *c = &r->compression;
-    bool backward = *c->scope && strcmp(c->scope, "none") != 0;
-    size_t used = 0;
-    *out = 0;
-    if (backward)
-        fr_line_addf(out, capacity, &used, strcmp(c->scope, "all") == 0 ? "CB all" : "CB");
-    if (c->fused) fr_line_addf(out, capacity, &used, "%sFE", used ? "+" : "");
-    if (c->gradient_stages > 0)
-        fr_line_addf(out, capacity, &used, "%sSC %" PRId64, used ? "+" : "",
-                     c->gradient_stages);
-    if (!used) fr_line_addf(out, capacity, &used, "uncompressed");
-    return out;
+/* What labels leave out. */
+static void say_common(const struct fr_results *results, struct fr_picture *p) {
+    enum { MARGIN_PX = 40, TITLE_SIZE = 15 };
+    char line[FR_RESULT_LABEL];
+    fr_plan_common_line(&results->common, line, sizeof line);
+    size_t used = strlen(line);
+    if (fr_plan_common_keys(&results->common) == 0) *line = 0, used = 0;
+    if (results->varied_alike)
+        fr_line_addf(line, sizeof line, &used, "%s",
+                     results->items[0].varied +
+                         (used ? 0 : 2 * (*results->items[0].varied != 0)));
+    if (!used) return;
+    if (fr_picture_text_px(fr_text_get(&p->title), TITLE_SIZE) +
+            fr_picture_text_px(line, TITLE_SIZE) + 3 * MARGIN_PX <
+        p->width_px)
+        fr_text_addf(&p->title, "; all: %s", line);
+    else
+        fr_text_addf(&p->note, "All plans: %s.  ", line);
 }
 
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy) {
     size_t extrapolated = 0;
+    say_common(results, p);
     for (size_t i = 0; i < results->count; i++) extrapolated += results->items[i].extrapolated;
     fr_text_addf(&p->footer, "cluster %s   model %s   forerun %s",
                  fr_text_get(&results->cluster), fr_text_get(&results->model),

@@ -5,24 +5,20 @@
 #define FR_PLOTS_RESULTS_H
 
 #include "models/outcome.h"
+#include "models/plan_common.h"
 #include "plots/picture.h"
-
-/** What a plan compresses; zeros where it compresses nothing. */
-struct fr_result_compression {
-    char scope[16];                        /**< of the backward messages: none, epilogue, all */
-    int64_t gradient_stages;               /**< whose gradients go compressed */
-    bool fused;                            /**< one embedding all-reduce in place of two */
-    double lossy_gradient, lossy_backward; /**< shares of bytes and of messages */
-};
 
 /** One outcome.  Time and energy are those that were ranked: to the loss, or an iteration. */
 struct fr_result {
-    char method[32], schedule[32], recompute[16];
-    int64_t ranks, dp, pp, tp, ghost, micro_batch;
+    struct fr_plan plan;         /**< whole */
+    struct fr_plan_lists *lists; /**< that it points to */
+    char varied[192];            /**< ", model.sequence 4096": of model and cluster, or "" */
+    char method[32];
+    int64_t ranks, dp, pp, tp, ghost;
     int64_t global_batch; /**< 0: not said */
     char placement[64];
-    bool subgrid; /**< method subgraph with its common layers on one sub-grid */
-    struct fr_result_compression compression;
+    bool subgrid;            /**< method subgraph with its common layers on one sub-grid */
+    double lossy_gradient;   /**< share of gradient bytes that goes compressed */
     double time_s, energy_J; /**< energy NaN where it is unknown */
     double iteration_time_s;
     double part_s[FR_PART_COUNT];
@@ -41,6 +37,8 @@ struct fr_results {
     const struct fr_result *best; /**< in items */
     fr_ranked ranked;
     fr_per per;
+    struct fr_plan_common common;           /**< to all plans */
+    bool varied_alike;                      /**< of all results */
     int64_t feasible;                       /**< configurations the searches found */
     struct fr_text cluster, model, version; /**< each distinct one, joined */
     struct fr_text power;                   /**< quality of the energy, likewise */
@@ -61,17 +59,18 @@ double fr_result_value(const struct fr_results *results, const struct fr_result 
 fr_status fr_results_need_energy(const struct fr_results *results, const struct fr_json *root,
                                  struct fr_error *err);
 
-/** "phantom k 16, tp 8 x dp 1": every axis that is not 1, tp always.  @return @p out. */
-const char *fr_result_label(const struct fr_result *result, char *out, size_t capacity);
+/** Room for a label. */
+enum { FR_RESULT_LABEL = FR_PLAN_LINE + 192 };
 
-/** "CB+FE+SC 3": which of the three compressions the plan uses, as the pipeline-compression
- *  literature calls them (backward messages, fused embedding, gradients of so many stages), or
- *  "uncompressed".  @return @p out. */
-const char *fr_result_compression_label(const struct fr_result *result, char *out,
-                                        size_t capacity);
+/** The line of its plan, as text and CSV have it, and what is varied of model and cluster; without
+ *  what all results share, which fr_results_footer says.  Equal for equal plans alone.
+ *  @return @p out. */
+const char *fr_result_label(const struct fr_results *results, const struct fr_result *result,
+                            char *out, size_t capacity);
 
 /** Footer and note: cluster, model, version, quality of the energy (when @p energy), what is
- *  missing from the list and what extrapolates. */
+ *  missing from the list and what extrapolates; in the title, or the note where it is too long for
+ *  that, what all plans share.  After the title. */
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy);
 
 /** "time to the loss" or "time per iteration". */

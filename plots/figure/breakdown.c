@@ -9,13 +9,14 @@
 #include "plots/scale.h"
 
 enum {
-    WIDTH_PX = 1140,
+    RIGHT_PX = 200, /* of the key */
     TOP_PX = 80,
     BELOW_PX = 110,
     BARS_MAX = 24,
+    LABEL_SIZE = 11,
     KEY_PX = 230 /* of ten parts: the plot is no lower, else the key has no room */
 };
-static const double left_px = 340, plot_px = 600;
+static const double plot_px = 600;
 static const double bar_px = 44, bar_half = 0.33; /* of the room of a bar */
 
 /* Work in saturated colours, communication in blues and reds, waiting in grey. */
@@ -29,7 +30,8 @@ static const char *const colours[FR_PART_COUNT] = {
 struct chart {
     const struct fr_results *results;
     int bars;
-    double bar_px; /* room of one */
+    double bar_px;  /* room of one */
+    double left_px; /* room of the labels */
     double unit_s;
     const char *unit;
 };
@@ -44,70 +46,38 @@ static void choose_unit(struct chart *c) {
     c->unit = units[i];
 }
 
-/* Whether @p field of all drawn plans is that of the first. */
-static bool all_alike(const struct chart *c,
-                      const char *(*field)(const struct fr_result *, char *, size_t)) {
-    char first[96], other[96];
-    field(&c->results->items[0], first, sizeof first);
-    for (int i = 1; i < c->bars; i++)
-        if (strcmp(first, field(&c->results->items[i], other, sizeof other)) != 0) return false;
-    return true;
-}
-
-static const char *schedule_label(const struct fr_result *r, char *out, size_t capacity) {
-    bool recompute = *r->recompute && strcmp(r->recompute, "none") != 0;
-    size_t used = 0;
-    *out = 0;
-    if (r->pp > 1) fr_line_addf(out, capacity, &used, "%s", r->schedule);
-    if (recompute)
-        fr_line_addf(out, capacity, &used, "%srecompute %s", used ? ", " : "", r->recompute);
-    if (r->micro_batch > 0)
-        fr_line_addf(out, capacity, &used, "%smicro-batch %lld", used ? ", " : "",
-                     (long long)r->micro_batch);
+static const char *bar_label(const struct chart *c, int i, char *out, size_t capacity) {
+    const struct fr_result *r = &c->results->items[i];
+    fr_result_label(c->results, r, out, capacity);
+    size_t used = strlen(out);
+    fr_line_addf(out, capacity, &used, " on %lld ranks", (long long)r->ranks);
     return out;
 }
 
-static const char *plan_label(const struct fr_result *r, char *out, size_t capacity) {
-    size_t used = 0;
-    char plan[96];
-    fr_line_addf(out, capacity, &used, "%s on %lld ranks",
-                 fr_result_label(r, plan, sizeof plan), (long long)r->ranks);
-    return out;
+/* As much as the longest needs. */
+static double label_room(const struct chart *c) {
+    char line[FR_RESULT_LABEL + 32];
+    double room = 160;
+    for (int i = 0; i < c->bars; i++)
+        room = fmax(room, fr_picture_text_px(bar_label(c, i, line, sizeof line), LABEL_SIZE));
+    return ceil(room) + 40;
 }
-
-/* In the title what all share, beside each bar what tells it from the others. */
-static const struct {
-    const char *(*label)(const struct fr_result *r, char *out, size_t capacity);
-} fields[] = {{fr_result_compression_label}, {plan_label}, {schedule_label}};
-enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 static void add_labels(struct fr_picture *p, const struct chart *c) {
-    bool alike[N_FIELDS];
-    char text[96], time[40];
-    fr_text_addf(&p->title, "Where an iteration goes");
-    for (int f = 0; f < N_FIELDS; f++) {
-        alike[f] = c->bars > 1 && all_alike(c, fields[f].label);
-        fields[f].label(&c->results->items[0], text, sizeof text);
-        if (alike[f] && *text) fr_text_addf(&p->title, ", %s", text);
-    }
-    fr_picture_panel(p, &(struct fr_box){left_px, TOP_PX, plot_px, c->bar_px * c->bars}, "");
+    char line[FR_RESULT_LABEL + 32], time[40];
+    fr_picture_panel(p, &(struct fr_box){c->left_px, TOP_PX, plot_px, c->bar_px * c->bars}, "");
     for (int i = 0; i < c->bars; i++) {
         const struct fr_result *r = &c->results->items[i];
-        char line[224];
-        size_t used = 0;
-        *line = 0;
-        for (int f = 0; f < N_FIELDS; f++)
-            if (!alike[f] && *fields[f].label(r, text, sizeof text))
-                fr_line_addf(line, sizeof line, &used, "%s%s", used ? ", " : "", text);
         double middle = TOP_PX + c->bar_px * (i + 0.5);
-        fr_picture_text(p, line, left_px - 12, middle - 8, "right", 11, "#000000");
+        fr_picture_text(p, bar_label(c, i, line, sizeof line), c->left_px - 12, middle - 8,
+                        "right", LABEL_SIZE, "#000000");
         fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time);
-        used = strlen(time);
+        size_t used = strlen(time);
         if (i > 0)
             fr_line_addf(time, sizeof time, &used, " (%+.1f %%)",
                          100 *
                              (r->iteration_time_s / c->results->items[0].iteration_time_s - 1));
-        fr_picture_text(p, time, left_px - 12, middle + 8, "right", 10, "#555555");
+        fr_picture_text(p, time, c->left_px - 12, middle + 8, "right", 10, "#555555");
     }
 }
 
@@ -145,7 +115,7 @@ static void draw_bars(struct fr_picture *p, const struct chart *c) {
                  1.02 * longest / c->unit_s, c->bars - 0.5);
     snprintf(label, sizeof label, "time [%s]", c->unit);
     fr_picture_axis_label(p, "x", label);
-    fr_picture_key(p, left_px + plot_px + 25, TOP_PX - 6);
+    fr_picture_key(p, c->left_px + plot_px + 25, TOP_PX - 6);
     for (int part = 0; part < FR_PART_COUNT; part++) add_part(p, c, part);
     fr_picture_plotted(p);
 }
@@ -157,6 +127,7 @@ static void draw_all(struct fr_picture *p, struct chart *c) {
     fr_text_addf(&p->note,
                  "CB: compressed backward messages, FE: fused embedding all-reduce, SC: "
                  "gradients of so many stages compressed.  ");
+    fr_text_addf(&p->title, "Where an iteration goes");
     fr_results_footer(c->results, p, false);
     add_labels(p, c);
     draw_bars(p, c);
@@ -183,7 +154,9 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
         struct chart c = {.results = &results,
                           .bars = results.count < BARS_MAX ? (int)results.count : BARS_MAX};
         c.bar_px = fmax(bar_px, (double)KEY_PX / c.bars);
-        fr_picture_begin(&p, WIDTH_PX, (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars));
+        c.left_px = label_room(&c);
+        fr_picture_begin(&p, (int)(c.left_px + plot_px) + RIGHT_PX,
+                         (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars));
         draw_all(&p, &c);
         status = fr_picture_end(&p, status, o, err);
     }

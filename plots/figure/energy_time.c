@@ -39,12 +39,10 @@ static bool any_known(const struct panel *panel, const struct fr_curve *curve) {
 
 static void mark_best(struct fr_picture *p, const struct panel *panel,
                       const struct fr_result *best) {
-    char label[96], title[128];
     if (!isfinite(panel->of(best))) return;
     int block = fr_picture_block(p);
     FR_ROW(p, (double)best->ranks, panel->of(best));
-    snprintf(title, sizeof title, "best: %s", fr_result_label(best, label, sizeof label));
-    fr_picture_curve(p, block, title,
+    fr_picture_curve(p, block, "best",
                      "using 1:2 with points lc rgb '#000000' pt 6 ps 2.4 lw 2");
 }
 
@@ -69,13 +67,13 @@ static void draw_panel(struct fr_picture *p, const struct panel *panel,
 
 static void add_texts(struct fr_picture *p, const struct fr_results *results,
                       const struct fr_curves *curves) {
-    char label[96], time[40], energy[40];
+    char label[FR_RESULT_LABEL], time[40], energy[40];
     const struct fr_result *best = results->best;
     fr_text_addf(&p->title, "Least %s: %s on %lld ranks, %s in %s",
                  results->ranked == FR_RANKED_TIME     ? "time"
                  : results->ranked == FR_RANKED_ENERGY ? "energy"
                                                        : "energy times time",
-                 fr_result_label(best, label, sizeof label), (long long)best->ranks,
+                 fr_result_label(results, best, label, sizeof label), (long long)best->ranks,
                  fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
                  fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (curves->left_out)
@@ -89,6 +87,8 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     const struct panel panels[] = {
         {energy_box, fr_results_energy_name(results), FR_QUANTITY_ENERGY, energy_of},
         {time_box, fr_results_time_name(results), FR_QUANTITY_TIME, time_of}};
+    for (int i = 0; i < curves->count; i++)
+        fr_picture_key_room(p, time_box.left + time_box.width + 25, curves->items[i].label);
     add_texts(p, results, curves);
     for (int i = 0; i < 2; i++) draw_panel(p, &panels[i], results, curves);
 }

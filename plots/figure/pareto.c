@@ -83,8 +83,8 @@ static void take(struct layout *l, struct fr_box box) {
 }
 
 /* Beside the point, first where the front leaves the picture empty (below to the left). */
-static void label_point(struct fr_picture *p, struct layout *l, const struct fr_result *r,
-                        const char *text, bool must) {
+static bool label_point(struct fr_picture *p, struct layout *l, const struct fr_result *r,
+                        const char *text, bool best) {
     static const struct {
         double right, down; /* of the label's near edge and middle [px] */
     } places[] = {{-12, 14}, {12, -14}, {12, 0}, {-12, 0}, {12, 14}, {-12, -14}, {12, -30}};
@@ -92,28 +92,30 @@ static void label_point(struct fr_picture *p, struct layout *l, const struct fr_
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         double near = x + places[i].right, middle = y + places[i].down;
         struct fr_box box = {places[i].right > 0 ? near : near - width, middle - 8, width, 16};
-        bool last = i + 1 == sizeof places / sizeof *places;
-        if (!is_free(l, &box) && !(must && last)) continue;
+        if (!is_free(l, &box)) continue;
         take(l, box);
         fr_picture_text(p, text, near, middle, places[i].right > 0 ? "left" : "right",
-                        LABEL_SIZE, must ? "#D55E00" : "#000000");
-        return;
+                        LABEL_SIZE, best ? "#D55E00" : "#000000");
+        return true;
     }
+    return false;
 }
 
 static void add_labels(struct fr_picture *p, const struct fr_results *results,
                        const struct front *front, struct layout *l) {
-    char label[96], text[128];
+    char label[FR_RESULT_LABEL], text[FR_RESULT_LABEL + 8];
     for (int i = 0; i < front->count && i < LABELS_MAX; i++)
         take(l, (struct fr_box){x_px(l, front->items[i]) - MARK_PX,
                                 y_px(l, front->items[i]) - MARK_PX, 2 * MARK_PX, 2 * MARK_PX});
     snprintf(text, sizeof text, "best: %s",
-             fr_result_label(results->best, label, sizeof label));
-    if (isfinite(results->best->energy_J)) label_point(p, l, results->best, text, true);
+             fr_result_label(results, results->best, label, sizeof label));
+    if (isfinite(results->best->energy_J) && !label_point(p, l, results->best, text, true))
+        fr_picture_text(p, text, plot_box.left, plot_box.top - 16, "left", LABEL_SIZE,
+                        "#D55E00");
     for (int i = 0; i < front->count; i++)
         if (front->items[i] != results->best)
             label_point(p, l, front->items[i],
-                        fr_result_label(front->items[i], label, sizeof label), false);
+                        fr_result_label(results, front->items[i], label, sizeof label), false);
 }
 
 static void add_axes(struct fr_picture *p, const struct fr_results *results, struct layout *l) {

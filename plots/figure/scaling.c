@@ -94,9 +94,9 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     const struct fr_result *r = fastest->at[0];
     for (int j = 1; j < fastest->n; j++)
         if (fastest->at[j]->time_s < r->time_s) r = fastest->at[j];
-    char label[96], time[40];
+    char label[FR_RESULT_LABEL], time[40];
     fr_text_addf(&p->title, "Scaling; fastest: %s on %lld ranks, %s",
-                 fr_result_label(r, label, sizeof label), (long long)r->ranks,
+                 fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->time_s, FR_QUANTITY_TIME, time, sizeof time));
     fr_text_addf(&p->note, "Each point is the fastest plan of its method.  ");
     fr_results_footer(results, p, false);
@@ -112,6 +112,9 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
     if (status == FR_OK)
         status = fr_curves_make(&results, false, time_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) {
+        for (int i = 0; i < curves.count; i++)
+            fr_picture_key_room(&p, efficiency_box.left + efficiency_box.width + 25,
+                                curves.items[i].label);
         add_texts(&p, &results, &curves);
         draw_time(&p, &results, &curves);
         draw_efficiency(&p, &curves);

@@ -2,6 +2,7 @@
  * fewest stages compressed, T(k0) / T(k) - 1, against k; and, since compression is lossy, the
  * time over the fastest plan's against the share of gradient bytes that goes compressed.  A curve for each plan that
  * otherwise differs; of plans that differ in nothing shown here, the fastest. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,89 +13,118 @@
 #include "plots/results.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 1300, HEIGHT_PX = 520, CURVES_MAX = 7 };
+enum { WIDTH_PX = 1100, HEIGHT_PX = 520, CURVES_MAX = 7 };
 static const struct fr_box speed_box = {90, 80, 340, 330}, lossy_box = {530, 80, 340, 330};
 
 /* The results of one curve, by ascending number of compressed stages. */
 struct curve {
-    char label[160];
+    char label[FR_RESULT_LABEL + 32];
     const struct fr_result **at;
     int n;
 };
 
 struct curves {
     struct curve items[CURVES_MAX];
-    const struct fr_result **sorted; /* storage of all curves */
+    const struct fr_result **sorted, **points; /* storage: all, and of all curves */
     int count, left_out;
     int64_t stages_max;
     const struct fr_result *fastest; /* on the curves */
 };
 
-/* What tells the curves apart: all but the number of stages. */
-static const char *curve_label(const struct fr_result *r, char *out, size_t capacity) {
-    struct fr_result other = *r;
-    char plan[96], compression[64];
-    size_t used = 0;
-    other.compression.gradient_stages = 0;
-    fr_result_label(r, plan, sizeof plan);
-    fr_result_compression_label(&other, compression, sizeof compression);
-    fr_line_addf(out, capacity, &used, "%s on %lld, %s", plan, (long long)r->ranks,
-                 compression);
-    return out;
+/* What tells curves apart: all but the number of stages.  Without compressed stages a plan has no
+ * rank to compress them to and, if nothing else goes compressed, no codec: it begins every curve
+ * that differs in these alone. */
+static void curve_key(const struct fr_result *r, bool base, char *out, size_t capacity) {
+    struct fr_plan plan = r->plan, plain = fr_plan_default();
+    plan.compression.gradient_stages = !base;
+    if (base) plan.compression.gradient_rank = plain.compression.gradient_rank;
+    if (base && plan.compression.scope == FR_SCOPE_NONE)
+        plan.compression.codec = plain.compression.codec;
+    fr_plan_line(&plan, 0, out, capacity);
+    size_t used = strlen(out);
+    fr_line_addf(out, capacity, &used, "%s", r->varied);
 }
 
+static int compare_keys(const struct fr_result *a, const struct fr_result *b, bool base) {
+    char key_a[FR_RESULT_LABEL], key_b[FR_RESULT_LABEL];
+    curve_key(a, base, key_a, sizeof key_a);
+    curve_key(b, base, key_b, sizeof key_b);
+    return strcmp(key_a, key_b);
+}
+
+/* Those that begin curves before the curves. */
 static int compare(const void *left, const void *right) {
     const struct fr_result *a = *(const struct fr_result *const *)left;
     const struct fr_result *b = *(const struct fr_result *const *)right;
-    char label_a[160], label_b[160];
-    int labels = strcmp(curve_label(a, label_a, sizeof label_a),
-                        curve_label(b, label_b, sizeof label_b));
-    if (labels) return labels;
-    int64_t k_a = a->compression.gradient_stages, k_b = b->compression.gradient_stages;
+    int64_t k_a = a->plan.compression.gradient_stages,
+            k_b = b->plan.compression.gradient_stages;
+    int base = compare_keys(a, b, true);
+    if (base) return base;
+    if (!k_a != !k_b) return k_a ? 1 : -1;
+    int curve = k_a ? compare_keys(a, b, false) : 0;
+    if (curve) return curve;
     if (k_a != k_b) return k_a < k_b ? -1 : 1;
     if (a->iteration_time_s != b->iteration_time_s)
         return a->iteration_time_s < b->iteration_time_s ? -1 : 1;
     return (a > b) - (a < b);
 }
 
-/* Sorted, each label is a run; of equal numbers of stages the first is the fastest.  A curve of
- * one point says nothing. */
-static void cut(struct curves *c, size_t n) {
-    char label[160];
-    size_t kept = 0;
+/* The label of a curve is that of its plans but for how many stages. */
+static void curve_label(const struct fr_results *results, const struct fr_result *r, char *out,
+                        size_t capacity) {
+    struct fr_result any = *r;
+    fr_result_label(results, &any, out, capacity);
+    char stages[32], *at;
+    snprintf(stages, sizeof stages, "SC %" PRId64, r->plan.compression.gradient_stages);
+    at = strstr(out, stages);
+    if (at) memmove(at + 2, at + strlen(stages), strlen(at + strlen(stages)) + 1);
+}
+
+/* A curve of one point says nothing. */
+static void add_points(const struct fr_results *results, struct curves *c,
+                       const struct fr_result **at, size_t n) {
+    const struct fr_result *last = at[n - 1];
+    if (n < 2) return;
+    if (c->count == CURVES_MAX) {
+        c->left_out++;
+        return;
+    }
+    struct curve *curve = &c->items[c->count++];
+    *curve = (struct curve){.at = at, .n = (int)n};
+    curve_label(results, last, curve->label, sizeof curve->label);
+    if (last->plan.compression.gradient_stages > c->stages_max)
+        c->stages_max = last->plan.compression.gradient_stages;
+}
+
+/* Sorted, each curve is a run behind what begins it; of equal numbers of stages the first is the
+ * fastest. */
+static void cut(const struct fr_results *results, struct curves *c, size_t n) {
+    const struct fr_result **to = c->points, *start = NULL;
     for (size_t first = 0, end; first < n; first = end) {
-        curve_label(c->sorted[first], label, sizeof label);
-        size_t start = kept;
-        for (end = first; end < n; end++) {
-            char other[160];
-            if (strcmp(label, curve_label(c->sorted[end], other, sizeof other)) != 0) break;
-            int64_t k = c->sorted[end]->compression.gradient_stages;
-            if (kept > start && c->sorted[kept - 1]->compression.gradient_stages == k) continue;
-            c->sorted[kept++] = c->sorted[end];
+        const struct fr_result *r = c->sorted[first], **at = to;
+        bool begins = r->plan.compression.gradient_stages == 0;
+        if (!begins && start && compare_keys(start, r, true) == 0) *to++ = start;
+        for (end = first; end < n && compare_keys(r, c->sorted[end], begins) == 0; end++) {
+            int64_t k = c->sorted[end]->plan.compression.gradient_stages;
+            if (begins && k > 0) break;
+            if (to > at && to[-1]->plan.compression.gradient_stages == k) continue;
+            *to++ = c->sorted[end];
         }
-        if (kept - start < 2) {
-            kept = start;
-            continue;
-        }
-        if (c->count == CURVES_MAX) {
-            c->left_out++;
-            continue;
-        }
-        struct curve *curve = &c->items[c->count++];
-        *curve = (struct curve){.at = &c->sorted[start], .n = (int)(kept - start)};
-        memcpy(curve->label, label, sizeof label);
-        int64_t most = c->sorted[kept - 1]->compression.gradient_stages;
-        if (most > c->stages_max) c->stages_max = most;
+        if (begins)
+            start = r, to = at;
+        else
+            add_points(results, c, at, (size_t)(to - at));
     }
 }
 
 static fr_status make_curves(const struct fr_results *results, const struct fr_json *root,
                              struct curves *c, struct fr_error *err) {
     c->sorted = fr_calloc(results->count, sizeof *c->sorted);
-    if (!c->sorted) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    c->points = fr_calloc(2 * results->count, sizeof *c->points);
+    if (!c->sorted || !c->points) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (size_t i = 0; i < results->count; i++) c->sorted[i] = &results->items[i];
     fr_sort_items(c->sorted, results->count, sizeof *c->sorted, compare);
-    cut(c, results->count);
+    cut(results, c, results->count);
     for (int i = 0; i < c->count; i++)
         for (int j = 0; j < c->items[i].n; j++) {
             const struct fr_result *r = c->items[i].at[j];
@@ -123,9 +153,9 @@ static void add_curve(struct fr_picture *p, const struct curves *c, int i, bool 
     for (int j = 0; j < curve->n; j++) {
         const struct fr_result *r = curve->at[j];
         if (of_speed)
-            FR_ROW(p, (double)r->compression.gradient_stages, speed_up(curve, j));
+            FR_ROW(p, (double)r->plan.compression.gradient_stages, speed_up(curve, j));
         else
-            FR_ROW(p, 100 * r->compression.lossy_gradient, over_fastest(c, r));
+            FR_ROW(p, 100 * r->lossy_gradient, over_fastest(c, r));
     }
     fr_picture_curve(p, block, curve->label,
                      "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
@@ -165,14 +195,15 @@ static void draw_lossy(struct fr_picture *p, const struct curves *c) {
 static void add_texts(struct fr_picture *p, const struct fr_results *results,
                       const struct curves *c) {
     const struct fr_result *r = c->fastest;
-    char time[40], label[160];
-    fr_text_addf(&p->title, "Compressed stages; fastest: %lld of %lld, %s, %s",
-                 (long long)r->compression.gradient_stages, (long long)r->pp,
-                 fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time),
-                 curve_label(r, label, sizeof label));
+    char time[40], label[FR_RESULT_LABEL];
+    fr_text_addf(&p->title, "Compressed stages; fastest: %s on %lld ranks, %s",
+                 fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
+                 fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (c->left_out) fr_text_addf(&p->note, "%d more curves are not drawn.  ", c->left_out);
-    fr_text_addf(&p->note,
-                 "CB: compressed backward messages, FE: fused embedding all-reduce.  ");
+    fr_text_addf(
+        &p->note,
+        "CB: compressed backward messages, FE: fused embedding all-reduce, SC: compressed "
+        "gradients of stages, r: rank.  ");
     fr_results_footer(results, p, false);
 }
 
@@ -185,12 +216,15 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
     fr_status status = fr_results_read(roots, n_inputs, &results, err);
     if (status == FR_OK) status = make_curves(&results, &roots[0], &curves, err);
     if (status == FR_OK) {
+        for (int i = 0; i < curves.count; i++)
+            fr_picture_key_room(&p, lossy_box.left + lossy_box.width + 15,
+                                curves.items[i].label);
         add_texts(&p, &results, &curves);
         draw_speed(&p, &curves);
         draw_lossy(&p, &curves);
     }
     status = fr_picture_end(&p, status, o, err);
-    free(curves.sorted);
+    free(curves.sorted), free(curves.points);
     fr_results_free(&results);
     return status;
 }

@@ -7,9 +7,9 @@ static const struct {
 } cases[] = {
     {"energy-time",
      "phantom.json",
-     {"Least energy: phantom k 16, tp 8 on 8 ranks, 11.8 kJ in 2.95 s", "energy to the loss",
-      "time to the loss", "20 kJ", "1 MJ", "10 s", "phantom, k = 6", "ranks",
-      "cluster frontier   model ffn-16384   forerun 0.1.0   energy estimated", NULL}},
+     {"Least energy: phantom tp 8 x dp 1, k 16 on 8 ranks, 11.8 kJ in 2.95 s",
+      "energy to the loss", "time to the loss", "20 kJ", "1 MJ", "10 s", "phantom, k = 6",
+      "ranks", "cluster frontier   model ffn-16384   forerun 0.1.0   energy estimated", NULL}},
     {"grid",
      "grid.json",
      {"best of 512 ranks: 4 x 128, 61.62 ms", "time per iteration [ms]", "4 x 128",
@@ -20,22 +20,22 @@ static const struct {
       "cpu AMD EPYC 7763", NULL}},
     {"pareto",
      "front.json",
-     {"best: phantom k 2, tp 4 x dp 16", "phantom k 2, tp 16", "time per iteration",
+     {"best: phantom tp 4 x dp 16, k 2", "phantom tp 16 x dp 1, k 2", "time per iteration",
       "energy per iteration", "100 J", "50 ms", "energy measured", NULL}},
     {"scaling",
      "front.json",
-     {"fastest: phantom k 2, tp 4 x dp 16 on 64 ranks, 18.3 ms", "ideal", "100 %", "100 ms",
+     {"fastest: phantom tp 4 x dp 16, k 2 on 64 ranks, 18.3 ms", "ideal", "100 %", "100 ms",
       "tensor", NULL}},
     {"breakdown",
      "stages.json",
-     {"Where an iteration goes, tensor, tp 8 x dp 4 x pp 4 on 128 ranks, 1f1b, micro-batch 8",
-      "uncompressed", "SC 2", "SC 4", "dp comm", "bubble", "time [s]", "4.18 s", "(+1.7 %)",
-      NULL}},
+     {"Where an iteration goes; all: 1f1b, batch 512, b 8",
+      "tensor tp 8 x dp 4 x pp 4 on 128 ranks", "SC 2 r128", "SC 4 r128", "dp comm", "bubble",
+      "time [s]", "4.18 s", "(+1.7 %)", NULL}},
     {"speed-up",
      "stages.json",
-     {"Compressed stages; fastest: 2 of 4, 4.18 s, tensor, tp 8 x dp 4 x pp 4 on 128",
-      "stages with compressed gradients", "share of gradient bytes compressed", "uncompressed",
-      NULL}},
+     {"Compressed stages; fastest: tensor tp 8 x dp 4 x pp 4, SC 2 r128 on 128 ranks, 4.18 s",
+      "stages with compressed gradients", "share of gradient bytes compressed",
+      "tensor tp 8 x dp 4 x pp 4, SC r128", NULL}},
     {"ways",
      "ways.json",
      {"Strong scaling, batch 128", "data parallel", "4-way D&amp;SP",
@@ -290,7 +290,8 @@ static void predictions_are_bars(void **state) {
     }
     assert_int_equal(fr_figure_breakdown.draw(roots, 2, &o, &err), FR_OK);
     char *svg = read_text("bars.svg");
-    holds("bars", svg, "tp 8 x pp 4 on 32 ranks, gpipe, recompute full");
+    holds("bars", svg, "; all: gpipe, recompute full");
+    holds("bars", svg, "tensor tp 8 x dp 1 x pp 4 on 32 ranks");
     holds("bars", svg, "500 ms (+100.0 %)");
     unlink("bars.svg");
     free(svg), free(half);
