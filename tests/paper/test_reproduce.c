@@ -76,6 +76,25 @@ static void only_what_can_be_held_against_something_is_judged(void **state) {
     free(r.rows);
 }
 
+/* Figure 5a is of n = 65536 and k = 64, m the full buffer, by the coefficients of Table III in us and floats;
+ * every layer is alike, so that their number cancels. */
+static void figure_5a_is_of_its_own_width(void **state) {
+    (void)state;
+    struct fr_reproduction r = {0};
+    run(&fr_paper_phantom, &r);
+    const double n = 65536, k = 64, b = row(&r, "fit/full_buffer/batch")->ours;
+    for (int p = 32; p <= 128; p *= 2) {
+        char id[96];
+        double both = (149.94 + 145.52) * log2(p);
+        double phantom = both + (2.07e-3 + 2.40e-3) * p * k * b;
+        double tensor =
+            both + (35.5 + 33.4) * log2(p) + (1.12e-3 + 2.07e-3 + 2.56e-3 + 2.40e-3) * n * b;
+        snprintf(id, sizeof id, "fig5a/p=%d/phantom_over_tensor/communication", p);
+        FR_NEAR(row(&r, id)->ours, phantom / tensor, 1e-6);
+    }
+    free(r.rows);
+}
+
 /* The reference's calibrated figures: b = 452, 8.2 us, 14.8 ms; within 5 % at 64 and 128. */
 static void phantom(void **state) {
     (void)state;
@@ -172,6 +191,7 @@ int main(void) {
         cmocka_unit_test(rows_hold),
         cmocka_unit_test(only_what_can_be_held_against_something_is_judged),
         cmocka_unit_test(phantom),
+        cmocka_unit_test(figure_5a_is_of_its_own_width),
         cmocka_unit_test(grid),
         cmocka_unit_test(optimus),
         cmocka_unit_test(dsp)};

@@ -262,6 +262,70 @@ static void best_grid(void **state) {
     end(&s);
 }
 
+/* A grid for every layer is at least as fast as the best one for all, and can be had. */
+static void best_grid_of_each_layer(void **state) {
+    (void)state;
+    struct fr_search_options o = {.max_lossy = 1, .objective = FR_OBJECTIVE_TIME, .top = 3};
+    const char *keys[] = {"method=grid", "tp=1..512*2"};
+    const char *sets[][3] = {{"global_batch=2048", NULL},
+                             {"global_batch=2048", "layer_tp=best", NULL}};
+    double time_s[2];
+    for (int i = 0; i < 2; i++) {
+        struct search s;
+        start(&s, "cori-knl", "alexnet", sets[i], "512", keys, 2, false, false);
+        run(&s, &o);
+        assert_true(s.result.feasible > 0 && s.result.top.items[0].outcome.reasons == 0);
+        time_s[i] = s.result.top.items[0].outcome.time_s;
+        end(&s);
+    }
+    assert_true(time_s[1] < time_s[0]);
+}
+
+/* Stages and chunks of an order that is varied need not be said; those that are stay. */
+static void an_order_says_its_mesh(void **state) {
+    (void)state;
+    struct fr_plan base = fr_plan_default(), plan;
+    struct fr_space space;
+    bool fits = false;
+    const char *two[] = {"schedule=[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]"};
+    const char *chunks[] = {"schedule=[\"F0.0 F0.1 B0.1 B0.0\",\"F0.0 F0.1 B0.1 B0.0\"]"};
+    for (int said = 0; said < 2; said++) {
+        base.pp = said ? 2 : 1;
+        assert_int_equal(fr_space_make("8", two, 1, &base, false, false, NULL, &space, NULL),
+                         FR_OK);
+        assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits);
+        assert_int_equal(plan.pp, 2);
+        assert_int_equal(plan.chunks, 1);
+        assert_int_equal(plan.tp, 4);
+        fr_space_free(&space);
+        base.chunks = said ? 2 : 1;
+        assert_int_equal(fr_space_make("8", chunks, 1, &base, false, false, NULL, &space, NULL),
+                         FR_OK);
+        assert_true(fr_space_plan(&space, NULL, 0, &plan, &fits) && fits);
+        assert_int_equal(plan.pp, 2);
+        assert_int_equal(plan.chunks, 2);
+        fr_space_free(&space);
+        base.chunks = 1;
+    }
+}
+
+/* A million millions, and no more. */
+static void a_space_has_an_end(void **state) {
+    (void)state;
+    struct fr_plan base = fr_plan_default();
+    struct fr_space space;
+    const char *most[] = {"ghost=1..1000000", "micro_batch=1..1000000"};
+    assert_int_equal(fr_space_make("8", most, 2, &base, false, false, NULL, &space, NULL),
+                     FR_OK);
+    assert_true(space.size == 1000000000000);
+    fr_space_free(&space);
+    struct fr_error err = {0};
+    assert_int_equal(fr_space_make("8,16", most, 2, &base, false, false, NULL, &space, &err),
+                     FR_ERR_USAGE);
+    assert_non_null(strstr(err.detail, "2e+12 configurations"));
+    fr_space_free(&space);
+}
+
 static void energy_needs_power_and_memory_has_a_limit(void **state) {
     (void)state;
     struct search s;
@@ -332,6 +396,9 @@ int main(void) {
         cmocka_unit_test(least_energy_to_the_loss),
         cmocka_unit_test(batches_are_ranked_by_the_sample),
         cmocka_unit_test(best_grid),
+        cmocka_unit_test(best_grid_of_each_layer),
+        cmocka_unit_test(an_order_says_its_mesh),
+        cmocka_unit_test(a_space_has_an_end),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
         cmocka_unit_test(mesh),
         cmocka_unit_test(refuses)};
