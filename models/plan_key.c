@@ -116,7 +116,12 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 
 /* ---- what reads a key --------------------------------------------------------------------- */
 
-static inline bool need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
+/* Asked of every plan of a search. */
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
+static inline bool
+need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
     bool transformer = m && m->transformer.layers > 0;
     bool measured = m && !transformer && m->n_layers == 0;
     switch (need) {

@@ -145,7 +145,7 @@ static bool rename_key(const struct fr_space *space, const size_t *digit, int nu
 
 static bool rename_twins(const struct fr_space *space, const size_t *digit,
                          struct fr_plan *plan) {
-    const struct {
+    static const struct {
         int number;
         bool (*twin)(const struct fr_plan *);
     } twins[] = {{FR_PLAN_KEY_schedule, one_chunk},
@@ -156,6 +156,25 @@ static bool rename_twins(const struct fr_space *space, const size_t *digit,
             !rename_key(space, digit, twins[k].number, &space->plain, twins[k].twin, plan))
             return false;
     return true;
+}
+
+/* The best grid of each layer is of all ranks, however tp and dp divide them; where one of these is
+ * varied and the other is what is left, the first value that divides the ranks stands for all. */
+static bool repeats_grids(const struct fr_space *space, const size_t *digit,
+                          const struct fr_plan *plan) {
+    if (!plan->layer_tp_best || plan->method != &fr_method_grid) return false;
+    if (space->dp_given && space->tp_given) return false;
+    for (int i = 0; i < space->n_dimensions; i++) {
+        const struct fr_dimension *d = &space->dimension[i];
+        struct fr_plan other = *plan;
+        bool tp = d->key == &fr_plan_keys[FR_PLAN_KEY_tp];
+        if (!tp && d->key != &fr_plan_keys[FR_PLAN_KEY_dp]) continue;
+        for (size_t v = 0; v < digit[i]; v++) {
+            put(d, v, &other);
+            if (plan->dp * plan->tp % (tp ? other.tp : other.dp) == 0) return true;
+        }
+    }
+    return false;
 }
 
 /* An order of passes that is varied says how many stages and chunks there are, as one that is set. */
@@ -182,7 +201,7 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
     if (space->cp_watched && !settle(space, model, digit, of_mesh, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[index], plan);
     return (space->n_watched == 0 || settle(space, model, digit, ~of_mesh, plan)) &&
-           rename_twins(space, digit, plan);
+           !repeats_grids(space, digit, plan) && rename_twins(space, digit, plan);
 }
 
 bool fr_space_has_batches(const struct fr_space *space) {

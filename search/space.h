@@ -10,7 +10,8 @@
  *
  *  A plan stands once.  A key that nothing reads goes back to its default, and of the configurations
  *  that differ in such keys alone the first stands for all; so does 1F1B for interleaving with one
- *  chunk, and linear seats for an order of axes that is the program's own. */
+ *  chunk, linear seats for an order of axes that is the program's own, and one mesh for the best grids
+ *  of layers. */
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 

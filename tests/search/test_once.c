@@ -132,6 +132,32 @@ static void stands_once(void **state) {
     assert_true(listed > 1000);
 }
 
+static int plans_of(const char *ranks, const char *const *vary, int n_vary) {
+    struct fr_plan base = fr_plan_default(), plan;
+    struct fr_space space;
+    struct fr_error err = {0};
+    int count = 0;
+    bool fits;
+    if (fr_space_make(ranks, vary, n_vary, &base, false, false, NULL, &space, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+    for (int64_t i = 0; i < space.size; i++)
+        count += fr_space_plan(&space, NULL, i, &plan, &fits) && fits;
+    fr_space_free(&space);
+    return count;
+}
+
+/* `best` chooses a grid of all ranks for each layer: tp and dp are no choice beside it. */
+static void best_grids_are_one_choice(void **state) {
+    (void)state;
+    const char *tp[] = {"method=grid", "layer_tp=best", "tp=1,2,4,8"};
+    const char *dp[] = {"method=grid", "layer_tp=best", "dp=16,3,2,4,8"};
+    const char *two[] = {"method=grid", "layer_tp=uniform,best", "tp=1,2,4,8"};
+    assert_int_equal(plans_of("8", tp, 3), 1);
+    assert_int_equal(plans_of("8,16", tp, 3), 2);
+    assert_int_equal(plans_of("8", dp, 3), 1);
+    assert_int_equal(plans_of("8", two, 3), 4 + 1);
+}
+
 /* One key at a time, by a value that --set would take. */
 static void every_key_is_varied(void **state) {
     (void)state;
@@ -225,8 +251,8 @@ static void inputs_are_varied(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settled_costs_the_same), cmocka_unit_test(stands_once),
-        cmocka_unit_test(every_key_is_varied), cmocka_unit_test(named_by_the_issue),
-        cmocka_unit_test(inputs_are_varied)};
+        cmocka_unit_test(settled_costs_the_same),    cmocka_unit_test(stands_once),
+        cmocka_unit_test(best_grids_are_one_choice), cmocka_unit_test(every_key_is_varied),
+        cmocka_unit_test(named_by_the_issue),        cmocka_unit_test(inputs_are_varied)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
