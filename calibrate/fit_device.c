@@ -102,12 +102,12 @@ static fr_status base_levels(struct fr_fit_result *result, bool several, struct 
 }
 
 struct extent {
-    int64_t per_node; /* most ranks of a node */
-    bool several;     /* nodes */
+    int64_t per_node, nodes; /* most ranks of a node, most nodes */
+    bool several;            /* nodes */
 };
 
 static struct extent measured_extent(const struct fr_fit_result *result) {
-    struct extent e = {1, false};
+    struct extent e = {1, 1, false};
     for (int i = 0; i < result->n_points; i++) {
         const struct fr_fit_point *p = &result->points[i];
         struct fr_group group = {.ranks_per_node = p->n_ranks};
@@ -116,6 +116,8 @@ static struct extent measured_extent(const struct fr_fit_result *result) {
                 p->n_nodes > 1 ? (p->n_ranks + p->n_nodes - 1) / p->n_nodes : 1;
         if (group.ranks_per_node > e.per_node) e.per_node = group.ranks_per_node;
         e.several = e.several || p->level > 0;
+        if (p->level > 0)
+            e.nodes = p->n_nodes > e.nodes ? p->n_nodes : e.nodes < 2 ? 2 : e.nodes;
     }
     return e;
 }
@@ -124,19 +126,36 @@ static struct extent measured_extent(const struct fr_fit_result *result) {
  * measured any number of them may be asked about, and is marked as extrapolated. */
 static const int64_t IMPORTED_NODES = (int64_t)1 << 20;
 
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Ours say how many ranks there were; what was measured on more counts all the same, as where runs
+ * of one node and of several are fitted together. */
+static struct extent whole_extent(const struct fr_samples *samples,
+                                  const struct fr_fit_result *result) {
+    const struct fr_provenance *p = &result->provenance;
+    struct extent e = measured_extent(result);
+    if (samples->n_source > 0)
+        e.nodes = IMPORTED_NODES;
+    else {
+        e.per_node = larger(e.per_node, p->ranks_per_node);
+        e.nodes = larger(e.nodes, p->nodes);
+        e.several = e.nodes > 1;
+    }
+    if (e.nodes > FR_RANKS_MAX / e.per_node) e.nodes = FR_RANKS_MAX / e.per_node;
+    return e;
+}
+
 fr_status fr_fit_levels(const struct fr_samples *samples, struct fr_fit_result *result,
                         struct fr_error *err) {
-    const struct fr_provenance *p = &result->provenance;
     struct fr_levels *levels = &result->levels;
-    struct extent extent = measured_extent(result);
+    if (result->base) return base_levels(result, measured_extent(result).several, err);
+    struct extent extent = whole_extent(samples, result);
     bool imported = samples->n_source > 0;
-    int64_t per_node = imported ? extent.per_node : p->ranks_per_node;
-    bool several = imported ? extent.several : p->nodes > 1;
-    if (result->base) return base_levels(result, extent.several, err);
-    for (int i = 0; i <= (int)several; i++) {
+    int64_t per_node = extent.per_node;
+    for (int i = 0; i <= (int)extent.several; i++) {
         struct fr_level *level = &levels->level[levels->count++];
         snprintf(level->name, sizeof level->name, "%s", fr_sample_level_names[i]);
-        level->ranks = i == 0 ? per_node : per_node * (imported ? IMPORTED_NODES : p->nodes);
+        level->ranks = i == 0 ? per_node : per_node * extent.nodes;
         /* One network adapter a node is assumed, unless pairs were measured at once. */
         level->shared_by = i == 0 || imported ? 1 : per_node;
         if (i > 0) FR_TRY(fr_fit_shared_by(samples, i, per_node, &level->shared_by));

@@ -54,8 +54,9 @@ fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_opt
     state_assumption(options, result);
     if (options->busy_W >= 0 || isnan(busy_W) || isnan(idle_W)) return FR_OK;
     result->busy_W = busy_W;
-    result->idle_W = fmin(idle_W, busy_W); /* meters err; who waits draws no more */
-    result->communicating_W = isnan(communicating_W) ? -1 : communicating_W;
+    result->idle_W = fmin(idle_W, busy_W); /* meters err; who waits draws least */
+    result->communicating_W =
+        isnan(communicating_W) ? -1 : fmax(communicating_W, result->idle_W);
     result->power_quality = quality;
     snprintf(result->power_source, sizeof result->power_source,
              "meter %s: a rank's share of its node", samples->power->meter);

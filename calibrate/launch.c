@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-enum { WORDS_MAX = 128, PATH_MAX_B = 4096 };
+enum { WORDS_MAX = 128, PATH_MAX_B = 4096, HANDED_ON = 3 };
 static const char SIMULATION[] = "smpi:";
 
 struct command {
@@ -258,6 +258,7 @@ static void become(const struct command *command, char **environment, pid_t pare
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGUSR1, SIG_DFL);
+    if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup's word stands */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent)
         execvpe(command->word[0], (char *const *)(uintptr_t)command->word, environment);
@@ -286,9 +287,9 @@ static int spawn(const struct command *command, char **environment, pid_t *child
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
 static fr_status run(struct command *command, char **environment,
                      const struct fr_launch_options *options, struct fr_error *err) {
-    static const int handed_on[] = {SIGTERM, SIGUSR1};
+    static const int handed_on[HANDED_ON] = {SIGTERM, SIGUSR1, SIGHUP};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, hand = {.sa_handler = hand_on}, before,
-                     before_handed[2];
+                     before_handed[HANDED_ON];
     const struct mark begin = mark_of(options->begins);
     pid_t child = 0;
     int status = 0;
@@ -296,7 +297,12 @@ static fr_status run(struct command *command, char **environment,
     stopped = 0;
     job = 0;
     sigaction(SIGINT, &ignore, &before);
-    for (int i = 0; i < 2; i++) sigaction(handed_on[i], &hand, &before_handed[i]);
+    for (int i = 0; i < HANDED_ON; i++) {
+        sigaction(handed_on[i], &hand, &before_handed[i]);
+        if (handed_on[i] == SIGHUP && before_handed[i].sa_handler == SIG_IGN)
+            sigaction(SIGHUP, &before_handed[i],
+                      NULL); /* nohup: a lost terminal ends nothing */
+    }
     int code = spawn(command, environment, &child);
     if (code == 0) {
         job = child;
@@ -304,7 +310,7 @@ static fr_status run(struct command *command, char **environment,
         code = wait_for(child, options, &begin, &status, &late);
     }
     job = 0;
-    for (int i = 0; i < 2; i++) sigaction(handed_on[i], &before_handed[i], NULL);
+    for (int i = 0; i < HANDED_ON; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
     if (code != 0) return spawn_failed(command->word[0], options->launcher != NULL, code, err);
     if (stopped)

@@ -51,7 +51,8 @@ static fr_status power_read(const struct fr_json *object, struct fr_power *power
                                 err));
     FR_TRY(fr_json_get_quantity(object, "idle", true, FR_QUANTITY_POWER, 0, 1e6, &power->idle_W,
                                 err));
-    struct fr_json idle = fr_json_member(object, "idle"), busy = fr_json_member(object, "busy");
+    struct fr_json idle = fr_json_member(object, "idle"), busy = fr_json_member(object, "busy"),
+                   communicating = fr_json_member(object, "communicating");
     if (power->busy_W <= 0)
         return fr_json_fail(&busy, err,
                             "is 0 W; expected more, what a rank draws that computes");
@@ -63,8 +64,15 @@ static fr_status power_read(const struct fr_json *object, struct fr_power *power
             power->idle_W, power->busy_W);
     power->communicating_W = power->idle_W;
     power->known = true;
-    return fr_json_get_quantity(object, "communicating", false, FR_QUANTITY_POWER, 0, 1e6,
-                                &power->communicating_W, err);
+    FR_TRY(fr_json_get_quantity(object, "communicating", false, FR_QUANTITY_POWER, 0, 1e6,
+                                &power->communicating_W, err));
+    if (power->communicating_W < power->idle_W)
+        return fr_json_fail(
+            &communicating, err,
+            "is %.6g W; expected at least the %.6g W of \"idle\": a rank that waits draws "
+            "least",
+            power->communicating_W, power->idle_W);
+    return FR_OK;
 }
 
 static fr_status residuals_read(const struct fr_json *object, struct fr_gemm_model *model,

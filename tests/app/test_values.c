@@ -99,6 +99,10 @@ static void impossible_machines_are_refused(void **state) {
         {"cluster.device.power.busy=0W", "#/device/power/busy (--set): is 0 W; expected more"},
         {"cluster.device.power.idle=561W",
          "#/device/power/idle (--set): is 561 W; expected at most the 560 W"},
+        {"cluster.device.power.communicating=10W",
+         "#/device/power/communicating (--set): is 10 W; expected at least the"},
+        {"cluster.device.gemm.fp32.half_dim=-1",
+         "#/device/gemm/fp32/half_dim (--set): is -1; expected 0 to"},
         {"cluster.levels.1.shared_by=9",
          "#/levels/1/shared_by (--set): is 9; expected 1 to 8, the ranks of level \"node\""},
         {"cluster.levels.0.shared_by=9", "#/levels/0/shared_by (--set): is 9; expected 1 to 8"},
@@ -115,9 +119,36 @@ static void impossible_machines_are_refused(void **state) {
                    0, "iteration time", NULL);
 }
 
+/* The same of models, and of products as tiles. */
+static void impossible_models_are_refused(void **state) {
+    static const char predict[] =
+        "forerun predict --cluster dgx-h100 --model mixtral-8x7b --set "
+        "tp=4 --set dp=4 --set ep=4 --set global_batch=64";
+    static const struct {
+        const char *set, *says;
+    } cases[] = {
+        {"model.imbalance=0.5", "#/imbalance (--set): is 0.5; expected 1 to"},
+        {"model.capacity=0", "#/capacity (--set): is 0; expected 1 to"},
+        {"model.capacity=-1", "#/capacity (--set): is -1; expected 1 to"},
+        {"model.kv_heads=64", "#/kv_heads (--set): must divide heads = 32"},
+        {"model.experts_per_token=9", "#/experts_per_token (--set): "},
+        {"cluster.device.gemm.fp16.efficiency=1.2",
+         "#/device/gemm/fp16/efficiency (--set): is 1.2; expected 1e-06 to 1"},
+        {"cluster.device.attention.flash=2",
+         "#/device/attention/flash (--set): is 2; expected 1e-06 to 1"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[512];
+        snprintf(line, sizeof line, "%s --set %s", predict, cases[i].set);
+        fr_test_expect(line, 3, NULL, cases[i].says);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(impossible_machines_are_refused),
+        cmocka_unit_test(impossible_models_are_refused),
         cmocka_unit_test(every_key_and_every_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

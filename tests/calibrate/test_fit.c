@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -570,10 +571,72 @@ static void links_are_shared_by_as_many_as_pairs_show(void **state) {
     }
 }
 
+/* A run of one node and measurements over three, of more ranks a node than the run had: the levels
+ * hold what was measured, in every form, and the cluster file is read back. */
+static void levels_hold_what_was_measured(void **state) {
+    (void)state;
+    for (int form = 0; form < FR_FIT_FORMS; form++) {
+        struct fr_fit_options options = defaults;
+        struct fr_samples s = machine();
+        struct fr_fit_result r;
+        struct fr_error err = {.status = FR_OK};
+        struct fr_text text = {0};
+        struct fr_json_document *document = NULL;
+        struct fr_cluster cluster = {0};
+        s.provenance.ranks = s.provenance.ranks_per_node = 2;
+        s.provenance.nodes = 1;
+        options.form = (fr_fit_form)form;
+        for (int64_t nodes = 2; nodes <= 3; nodes++)
+            for (double m = 8; m <= 1 << 20; m *= 4) {
+                struct fr_sample_collective c = {.op = FR_OP_ALL_REDUCE,
+                                                 .n_ranks = 4 * nodes,
+                                                 .n_nodes = nodes,
+                                                 .level = 1,
+                                                 .n_groups = 1,
+                                                 .size_B = m};
+                c.time_s = log_time_s(4.0 * (double)nodes, m);
+                assert_int_equal(fr_samples_add_collective(&s, &c), FR_OK);
+            }
+        add_device(&s, 0);
+        if (fr_fit(&s, &options, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+        assert_int_equal(r.levels.count, 2);
+        assert_int_equal(r.levels.level[0].ranks, 4);
+        assert_int_equal(r.levels.level[1].ranks, 12);
+        fr_fit_write_cluster(&r, &text);
+        if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
+            fr_cluster_read(document, &cluster, &err) != FR_OK)
+            fail_msg("form %d: %s: %s", form, err.where, err.detail);
+        fr_cluster_free(&cluster);
+        fr_json_free(document);
+        fr_text_free(&text);
+        fr_fit_free(&r);
+        fr_samples_free(&s);
+    }
+}
+
+/* Meters err: who communicates is written no lower than who waits, as a cluster file must say. */
+static void metered_power_is_in_order(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_result r = {0};
+    static const double power_W[] = {
+        [FR_POWER_IDLE] = 40, [FR_POWER_BUSY] = 100, [FR_POWER_COMMUNICATING] = 36};
+    for (int i = 0; i < 3; i++) {
+        struct fr_sample_power p = {.state = i, .n_ranks = 1, .power_W = power_W[i]};
+        snprintf(p.meter, sizeof p.meter, "rapl");
+        assert_int_equal(fr_samples_add_power(&s, &p), FR_OK);
+    }
+    assert_int_equal(fr_fit_power(&s, &defaults, &r), FR_OK);
+    assert_true(r.idle_W == 40 && r.busy_W == 100 && r.communicating_W == 40);
+    fr_samples_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_shared_by_as_many_as_pairs_show),
         cmocka_unit_test(metered_power_is_written_with_its_tag),
+        cmocka_unit_test(metered_power_is_in_order),
+        cmocka_unit_test(levels_hold_what_was_measured),
         cmocka_unit_test(log_coefficients_are_recovered),
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),

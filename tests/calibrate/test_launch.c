@@ -203,6 +203,35 @@ static void a_killed_starter_takes_the_job_along(void **state) {
     unlink(file);
 }
 
+/* What asks the starter to end is handed to the job, which then ends in order. */
+static void signals_are_handed_on(void **state) {
+    (void)state;
+    static const char *const signals[] = {"TERM", "HUP", "USR1"};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        char script[160];
+        const char *words[] = {"-c", script, NULL};
+        struct fr_error err = {.status = FR_OK};
+        snprintf(script, sizeof script,
+                 "trap 'exit 5' USR1; kill -%s $PPID; while :; do sleep 0.05; done",
+                 signals[i]);
+        assert_int_equal(launch("env", "/bin/sh", words, &err), FR_ERR_PARTIAL);
+        assert_true(fr_launch_was_stopped());
+        assert_non_null(strstr(err.detail, "stopped as asked"));
+    }
+}
+
+/* Under nohup a terminal that goes away ends neither. */
+static void an_ignored_hangup_stays_ignored(void **state) {
+    (void)state;
+    const char *words[] = {"-c", "kill -HUP $PPID; kill -HUP $$; sleep 0.2; exit 0", NULL};
+    struct fr_error err = {.status = FR_OK};
+    signal(SIGHUP, SIG_IGN);
+    fr_status status = launch("env", "/bin/sh", words, &err);
+    signal(SIGHUP, SIG_DFL);
+    assert_int_equal(status, FR_OK);
+    assert_false(fr_launch_was_stopped());
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exit_codes_are_translated),
@@ -213,6 +242,8 @@ int main(void) {
         cmocka_unit_test(ranks_of_a_job_know_it),
         cmocka_unit_test(unwritable_samples_are_refused_first),
         cmocka_unit_test(patience_covers_the_start),
+        cmocka_unit_test(signals_are_handed_on),
+        cmocka_unit_test(an_ignored_hangup_stays_ignored),
         cmocka_unit_test(a_leash_holds_while_its_process_lives),
         cmocka_unit_test(a_killed_starter_takes_the_job_along),
     };
