@@ -50,6 +50,8 @@ static void usage_errors_suggest(void **state) {
                    "did you mean \"all_reduce\"");
     fr_test_expect("forerun gemm --cluster frontier --m 0 --n 1 --k 1", 2, NULL, "--m");
     fr_test_expect("forerun fit", 2, NULL, "no samples");
+    fr_test_expect("forerun fit s.jsonl --power-busy 5W --power-idle 10W", 2, NULL,
+                   "--power-busy: is 5 W; expected more than 0 W, and at least the 10 W");
     fr_test_expect("forerun predict --cluster - --model -", 2, NULL, "standard input");
 }
 
