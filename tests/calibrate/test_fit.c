@@ -442,6 +442,28 @@ static void an_incomplete_grid_is_cut_to_a_full_one(void **state) {
     fr_samples_free(&s);
 }
 
+/* Products that differ along one axis alone are a full grid, whichever axis it is. */
+static void a_sweep_along_one_axis_is_kept(void **state) {
+    (void)state;
+    for (int axis = 0; axis < 3; axis++) {
+        struct fr_samples s = machine();
+        struct fr_fit_gemm gemm = {0};
+        for (int64_t size = 4; size <= 64; size *= 2)
+            fr_samples_add_gemm(&s, &(struct fr_sample_gemm){.dtype = FR_FP32,
+                                                             .m = axis == 0 ? size : 1,
+                                                             .n = axis == 1 ? size : 1,
+                                                             .k = axis == 2 ? size : 1,
+                                                             .batch = 1,
+                                                             .time_s = 1e-6 * (double)size});
+        assert_int_equal(fr_fit_gemm_table(&s, &unknown, FR_FP32, &gemm), FR_OK);
+        assert_int_equal(gemm.n_m * gemm.n_n * gemm.n_k, 5);
+        assert_int_equal(gemm.n_dropped, 0);
+        for (int i = 0; i < 5; i++) within("time", gemm.time_s[i], 4e-6 * (1 << i), 1e-9);
+        fr_fit_gemm_free(&gemm);
+        fr_samples_free(&s);
+    }
+}
+
 static void coefficients_are_never_negative(void **state) {
     (void)state;
     uint64_t random = 11;
@@ -648,6 +670,7 @@ int main(void) {
         cmocka_unit_test(drift_is_taken_out),
         cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(an_incomplete_grid_is_cut_to_a_full_one),
+        cmocka_unit_test(a_sweep_along_one_axis_is_kept),
         cmocka_unit_test(coefficients_are_never_negative),
         cmocka_unit_test(few_points_give_what_they_can),
         cmocka_unit_test(device_and_levels_need_their_samples),

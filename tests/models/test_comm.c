@@ -151,11 +151,36 @@ static void refuses(void **state) {
     }
 }
 
+/* A link of one's own: up to an hour of latency, and a second a byte. */
+static void own_links_have_an_end(void **state) {
+    static const struct {
+        const char *latency, *per_byte;
+        bool read;
+    } links[] = {{"3600 s", "1 s/B", true},
+                 {"3600.001 s", "1 s/B", false},
+                 {"0 s", "0 s/B", true},
+                 {"1 s", "1.001 s/B", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
+        struct fr_price price[FR_OP_COUNT];
+        struct fr_error err = {0};
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"all_reduce\": {\"form\": \"algorithm\", \"name\": \"ring\", "
+                 "\"latency\": \"%s\", \"per_byte\": \"%s\"}}",
+                 links[i].latency, links[i].per_byte);
+        FR_TRUE((read(text, price, &err) == FR_OK) == links[i].read, "%s: %s", text,
+                err.detail);
+        fr_comm_free(price);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(log_form_and_its_message),
                                        cmocka_unit_test(algorithm_prices_the_level_it_crosses),
                                        cmocka_unit_test(algorithm_that_cannot_run_is_replaced),
                                        cmocka_unit_test(segments_in_size_and_ranks),
+                                       cmocka_unit_test(own_links_have_an_end),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

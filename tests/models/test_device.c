@@ -49,6 +49,27 @@ static void bare_peak_has_no_loss(void **state) {
     fr_device_free(&device);
 }
 
+/* Without half_k nothing is lost on short products. */
+static void tiles_lose_nothing_unsaid(void **state) {
+    (void)state;
+    static const char *const halves[] = {"", ", \"half_k\": 0", ", \"half_k\": 64"};
+    double time_s[3];
+    for (int i = 0; i < 3; i++) {
+        struct fr_device device;
+        bool outside = false;
+        char text[256];
+        snprintf(text, sizeof text,
+                 "{\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp32\": {\"peak\": "
+                 "\"1 TFLOP/s\", \"units\": 1%s}}}",
+                 halves[i]);
+        must_read(text, &device);
+        time_s[i] = time_of(&device, 128, 128, 64, 1, &outside);
+        fr_device_free(&device);
+    }
+    assert_true(time_s[0] == time_s[1]);
+    assert_true(time_s[2] > 1.5 * time_s[0]);
+}
+
 static void by_batch(void **state) {
     (void)state;
     struct fr_device device;
@@ -157,6 +178,7 @@ static void refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(saturating),
                                        cmocka_unit_test(bare_peak_has_no_loss),
+                                       cmocka_unit_test(tiles_lose_nothing_unsaid),
                                        cmocka_unit_test(by_batch),
                                        cmocka_unit_test(table),
                                        cmocka_unit_test(larger_is_never_faster),

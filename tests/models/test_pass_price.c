@@ -143,6 +143,11 @@ static void measured_layers_replace_the_analytic_ones(void **state) {
                           "model.layer_profile=[{\"tp\":1,\"micro_batch\":1,\"forward\":\"1\","
                           "\"backward\":\"1 s\"}]");
     assert_non_null(strstr(err.where, "layer_profile/0/forward"));
+    for (int i = 0; i < 2; i++) {
+        err = fr_test_refused("dgx-a100", "gpt-2.5b",
+                              i ? "model.layer_profile=[]" : "model.layer_profile=7");
+        assert_non_null(strstr(err.where, "layer_profile"));
+    }
 }
 
 static void outcome_of(const char *const *sets, struct fr_outcome *out) {

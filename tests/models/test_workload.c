@@ -1,4 +1,5 @@
 /* Model files: AlexNet by hand, the kinds, and what is refused. */
+#include "base/text.h"
 #include "models/preset.h"
 #include "models/workload.h"
 #include "tests/cmocka.h"
@@ -101,9 +102,35 @@ static void refuses(void **state) {
     }
 }
 
+/* What a transformer cannot be without is asked for by its name. */
+static void a_transformer_needs_its_sizes(void **state) {
+    static const char *const needed[] = {"layers", "hidden", "heads", "sequence", "vocabulary"};
+    enum { NEEDED = sizeof needed / sizeof *needed };
+    (void)state;
+    for (int without = 0; without <= NEEDED; without++) {
+        struct fr_workload w;
+        struct fr_error err = {0};
+        char text[400];
+        size_t used = 0;
+        fr_line_addf(text, sizeof text, &used,
+                     "{\"kind\": \"transformer\", \"dtype\": \"fp32\", \"global_batch\": 8");
+        for (int i = 0; i < NEEDED; i++)
+            if (i != without) fr_line_addf(text, sizeof text, &used, ", \"%s\": 8", needed[i]);
+        fr_line_addf(text, sizeof text, &used, "}");
+        fr_status status = read(text, &w, &err);
+        FR_TRUE(status == (without < NEEDED ? FR_ERR_INPUT : FR_OK), "%s: %s %s", text,
+                err.where, err.detail);
+        if (without < NEEDED)
+            FR_TRUE(strstr(err.where, needed[without]) || strstr(err.detail, needed[without]),
+                    "%s: %s", err.where, err.detail);
+        fr_workload_free(&w);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alexnet), cmocka_unit_test(mlp_either_way),
-        cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes), cmocka_unit_test(refuses)};
+        cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes), cmocka_unit_test(refuses),
+        cmocka_unit_test(a_transformer_needs_its_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,8 +113,29 @@ static void by_hand(void **state) {
     fr_fluid_free(fluid);
 }
 
+/* More at once than there is room for in the beginning: n of them over one link take n times as long. */
+static void a_thousand_at_once(void **state) {
+    (void)state;
+    enum { MANY = 1000 };
+    const double rate = 10;
+    const struct fr_fluid_use use = {.link = 0, .weight = 1};
+    struct fr_fluid *fluid = fr_fluid_new(1, &rate, 1);
+    bool seen[MANY] = {false}, slowed;
+    assert_non_null(fluid);
+    for (int i = 0; i < MANY; i++) assert_true(fr_fluid_start(fluid, i, 2, &use, 1));
+    for (int i = 0; i < MANY; i++) {
+        FR_NEAR(fr_fluid_next_s(fluid), MANY * 2 / rate, 1e-9);
+        int64_t tag = fr_fluid_finish(fluid, &slowed);
+        assert_true(tag >= 0 && tag < MANY && !seen[tag]);
+        seen[tag] = true;
+    }
+    assert_true(isinf(fr_fluid_next_s(fluid)));
+    fr_fluid_free(fluid);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(fair_whatever_came_before),
+                                       cmocka_unit_test(a_thousand_at_once),
                                        cmocka_unit_test(by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
