@@ -178,7 +178,7 @@ static void iterations_are_what_search_reads(void **state) {
     /* Nothing reaches a loss of zero: said in every row, and no table is made of it. */
     snprintf(line, sizeof line,
              "forerun iterations --width 64 --batch 64 --tp 2 --ghost 4 --seeds 1 --loss 1e-9 "
-             "--most 300 --samples %s --out %s",
+             "--most 300 --force --samples %s --out %s",
              log, model);
     fr_test_expect(line, 0, "0 of 1 seeds reached it; given up at a loss of", NULL);
     snprintf(line, sizeof line, "forerun predict --cluster frontier --model %s --set tp=2",
