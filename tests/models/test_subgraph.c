@@ -38,6 +38,31 @@ static void one_way_is_data_parallelism(void **state) {
         }
 }
 
+/* The work of a stage as well, whatever is computed again: bytes of every kind, kernels, memory. */
+static void one_way_works_as_a_transformer(void **state) {
+    static const char *const again[] = {"recompute=none", "recompute=selective",
+                                        "recompute=full"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const char *const sets[] = {"dp=8", "global_batch=16", again[i], NULL};
+        struct fr_job job;
+        struct fr_stage_work a, b;
+        fr_test_job("lassen", "gpt-2", sets, &job);
+        fr_transformer_stage(&job.workload, &job.plan, 0, &a);
+        job.plan.method = &fr_method_subgraph;
+        fr_subgraph_stage(&job.workload, &job.plan, 0, &b);
+        FR_NEAR(b.forward_B, a.forward_B, 1e-12);
+        FR_NEAR(b.layers.norm_B, a.layers.norm_B, 1e-12);
+        FR_NEAR(b.layers.softmax_B, a.layers.softmax_B, 1e-12);
+        FR_NEAR(b.again_B, a.again_B, 1e-12);
+        FR_NEAR(b.activation_B, a.activation_B, 1e-12);
+        FR_NEAR(b.working_B, a.working_B, 1e-12);
+        FR_NEAR(b.kernels, a.kernels, 1e-12);
+        FR_NEAR(b.parameters, a.parameters, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
 /* Whatever the variant, the flop of all ranks together are those of one rank (g = 1). */
 static double flop_of(const char *const *sets, int64_t tp, bool subgrid) {
     struct fr_job job;
@@ -158,7 +183,8 @@ static void gradients_by_hand(void **state) {
     struct fr_outcome a = priced("transformer-base", all);
     FR_NEAR(a.parameters, whole, 1e-12);
     FR_NEAR(a.parameters_rank_max, common + branch, 1e-12);
-    FR_NEAR(a.sent_B[FR_SENT_DP], 4 * (branch * 2 * (2 - 1) / 2 + common * 2 * (8 - 1) / 8), 1e-12);
+    FR_NEAR(a.sent_B[FR_SENT_DP], 4 * (branch * 2 * (2 - 1) / 2 + common * 2 * (8 - 1) / 8),
+            1e-12);
     double mlp = 12 * (2 * 512. * 2048 + 2048) / 4;
     struct fr_outcome b = priced("transformer-base", sub);
     double fullest = whole - 3 * (branch + mlp);
@@ -231,6 +257,7 @@ static void lists_are_priced_as_strides(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_way_is_data_parallelism),
+        cmocka_unit_test(one_way_works_as_a_transformer),
         cmocka_unit_test(work_is_conserved),
         cmocka_unit_test(exchanges_by_hand),
         cmocka_unit_test(gradients_by_hand),
