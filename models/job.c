@@ -124,7 +124,7 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
     int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
     said.global_batch = batch;
     /* With a grid per layer each has its own share of the batch; etp left open stays tp. */
-    if (!said.micro_batch && !said.layer_tp) said.micro_batch = whole;
+    if (!said.micro_batch && !said.layer_tp && !said.layer_tp_best) said.micro_batch = whole;
     return said;
 }
 

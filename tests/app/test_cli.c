@@ -1,5 +1,6 @@
 /* The command line as a user meets it: exit codes, sentences, suggestions, the contract's keys. */
 #include "base/json.h"
+#include "models/plan_key.h"
 #include "tests/app/command.h"
 
 static void help_and_version(void **state) {
@@ -229,6 +230,48 @@ static struct fr_json_document *json_of(const char *line) {
     return document;
 }
 
+/* The best plan of a search, saved and given to predict, costs what it did. */
+static void best_plans_are_given_back(void **state) {
+    (void)state;
+    static const struct {
+        const char *inputs, *vary;
+    } cases[] = {{"--cluster cori-knl --model alexnet",
+                  "--ranks 512 --set method=grid --vary tp=1,4 --vary layer_tp=best,uniform"},
+                 {"--cluster dgx-h100 --model gpt-8.3b --set model.dtype=bf16",
+                  "--ranks 64 --set tp=8 --vary pp=1,2,4 --set attention=flash "
+                  "--vary placement=optimised,round-robin --set micro_batch=1"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[1024], path[] = "/tmp/forerun-plan-XXXXXX";
+        struct fr_text saved = {0};
+        struct fr_json_writer w = {.text = &saved};
+        struct fr_json_document *search, *predict;
+        struct fr_plan plan;
+        struct fr_plan_lists lists;
+        double want = 0, got = -1;
+        snprintf(line, sizeof line, "forerun search %s %s --json", cases[i].inputs,
+                 cases[i].vary);
+        search = json_of(line);
+        struct fr_json root = fr_json_root(search), best = fr_json_member(&root, "best"),
+                       as_said = fr_json_member(&best, "plan");
+        assert_int_equal(fr_plan_read_object(&as_said, &plan, &lists, NULL), FR_OK);
+        fr_plan_write(&w, &plan);
+        int file = mkstemp(path);
+        assert_true(file >= 0 && close(file) == 0);
+        assert_int_equal(fr_file_write(path, fr_text_get(&saved), saved.length, NULL), FR_OK);
+        snprintf(line, sizeof line, "forerun predict %s --plan %s --json", cases[i].inputs,
+                 path);
+        predict = json_of(line);
+        root = fr_json_root(predict);
+        fr_json_get_number(&best, "iteration_time_s", true, 0, 1e9, &want, NULL);
+        fr_json_get_number(&root, "iteration_time_s", true, 0, 1e9, &got, NULL);
+        FR_TRUE(want == got, "%s: %.17g, %.17g", cases[i].vary, want, got);
+        unlink(path);
+        fr_plan_lists_free(&lists);
+        fr_text_free(&saved);
+        fr_json_free(search), fr_json_free(predict);
+    }
+}
+
 static void json_contract(void **state) {
     (void)state;
     struct fr_json_document *d =
@@ -342,6 +385,7 @@ int main(void) {
                                        cmocka_unit_test(nonsense_in_sets),
                                        cmocka_unit_test(nonsense_in_files),
                                        cmocka_unit_test(search_says_what_it_compares),
+                                       cmocka_unit_test(best_plans_are_given_back),
                                        cmocka_unit_test(infeasible_is_4_with_the_outcome),
                                        cmocka_unit_test(json_contract),
                                        cmocka_unit_test(longest_plan),
