@@ -87,7 +87,7 @@ SPOIL(fifth_of_the_parameters, w->parameters /= 5; w->parameters_rank /= 5)
 SPOIL(a_fifth_on_a_rank, w->parameters_rank /= 5)
 SPOIL(all_on_a_rank, w->parameters_rank = w->parameters * 3)
 SPOIL(no_activations, w->activation_B = 0)
-SPOIL(keeps_more_when_recomputing, w->activation_B *= 1 + 9.0 * plan->recompute)
+SPOIL(keeps_more_when_recomputing, w->activation_B *= 1 + 9.0 * (double)plan->recompute)
 SPOIL(activations_grow_with_ranks, w->activation_B *= (double)(plan->tp * plan->tp))
 SPOIL(gradients_of_half, w->common_rank = -w->parameters_rank)
 SPOIL(flop_of_one_sample,
