@@ -38,8 +38,10 @@ static void document_is_up_to_date(const struct fr_reproduction *r) {
 }
 
 /* Coverages outside what their notes ask, of tables that only report; each must really miss, and
- * docs/accuracy.md says so.  175 of 180 rows of one table lie in their intervals, one too many. */
-static const char *const known_misses[] = {"mpt/a100_40gb/coverage", NULL};
+ * docs/accuracy.md says so.  175 of 180 and 120 of 123 rows lie in their intervals, one too many
+ * each; 6 of the 11 sharded bf16 runs do. */
+static const char *const known_misses[] = {"mpt/a100_40gb/coverage", "mpt/h100/coverage",
+                                           "dgxc_fsdp/coverage", NULL};
 
 static bool is_known_miss(const char *id) {
     for (size_t i = 0; known_misses[i]; i++)
