@@ -162,6 +162,12 @@ static void load_done(struct fr_schedule *s, const struct known *heads,
     }
 }
 
+/* Probes of this launch go on counting where they were. */
+static void load_probes(struct fr_schedule *s, const struct fr_samples *samples) {
+    for (size_t i = 0; i < samples->n_probe; i++)
+        s->n_probes += samples->probe[i].launch == s->bench->launch;
+}
+
 fr_status fr_resume_load(struct fr_schedule *s, struct fr_error *err) {
     const char *path = s->bench->options.samples;
     struct fr_samples samples = {0};
@@ -172,7 +178,10 @@ fr_status fr_resume_load(struct fr_schedule *s, struct fr_error *err) {
     if (status == FR_OK) status = fr_file_read(path, FR_FILE_MAX_B, &data, &length, err);
     if (status == FR_OK) status = fr_samples_parse(data, length, path, &samples, err);
     if (status == FR_OK) status = load_lines(s, heads, data);
-    if (status == FR_OK) load_done(s, heads, &samples);
+    if (status == FR_OK) {
+        load_done(s, heads, &samples);
+        load_probes(s, &samples);
+    }
     if (status == FR_ERR_NOMEM) fr_fail(err, status, path, "does not fit in memory");
     for (int i = 0; heads && i < s->bench->n_points; i++) free(heads[i].text);
     free(heads);
