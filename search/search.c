@@ -108,12 +108,18 @@ struct best {
     bool cut;
 };
 
+/* Plans that no other is as good as. */
+struct front {
+    struct point *items;
+    size_t count, capacity;
+};
+
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
     fr_plan_key_set read;
     struct best top;
-    struct fr_found_list pareto;
+    struct front pareto;
     bool failed;
 };
 
@@ -166,14 +172,17 @@ static bool keep_best(const struct context *c, struct best *best,
     return true;
 }
 
+/* A plan of the front: what it is held against, and its number. */
 struct point {
     double time_s, energy_J, memory_B, lossy;
+    int64_t index;
 };
 
-static struct point point_of(fr_ranking by, const struct fr_outcome *out) {
+static struct point point_of(fr_ranking by, const struct fr_found *found) {
+    const struct fr_outcome *out = &found->outcome;
     double energy_J = ranked_J(by, out);
     return (struct point){ranked_s(by, out), isfinite(energy_J) ? energy_J : 0,
-                          out->memory_peak_B, lossiness(out)};
+                          out->memory_peak_B, lossiness(out), found->index};
 }
 
 static bool as_good(const struct point *a, const struct point *b) {
@@ -183,20 +192,24 @@ static bool as_good(const struct point *a, const struct point *b) {
 
 /* Add to the front unless something in it is as good; drop what it is as good as.  The first
  * of equals stays. */
-static bool keep_pareto(const struct context *c, struct fr_found_list *list,
-                        const struct fr_found *found) {
-    struct point mine = point_of(c->by, &found->outcome);
+static bool keep_pareto(struct front *front, const struct point *mine) {
     size_t kept = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        struct point theirs = point_of(c->by, &list->items[i].outcome);
-        if (as_good(&theirs, &mine))
+    for (size_t i = 0; i < front->count; i++) {
+        const struct point *theirs = &front->items[i];
+        if (as_good(theirs, mine))
             return true; /* nothing was dropped before: theirs dominate it too */
-        if (as_good(&mine, &theirs)) continue;
-        if (kept != i) list->items[kept] = list->items[i];
-        kept++;
+        if (!as_good(mine, theirs)) front->items[kept++] = *theirs;
     }
-    list->count = kept;
-    return append(list, found);
+    front->count = kept;
+    if (front->count == front->capacity) {
+        size_t capacity = front->capacity ? 2 * front->capacity : 16;
+        struct point *grown = fr_realloc(front->items, capacity, sizeof *grown);
+        if (!grown) return false;
+        front->items = grown;
+        front->capacity = capacity;
+    }
+    front->items[front->count++] = *mine;
+    return true;
 }
 
 static void work(void *argument, int64_t number) {
@@ -223,14 +236,15 @@ static void work(void *argument, int64_t number) {
         const struct fr_ranked ranked = {
             fr_objective_value(c->options->objective, c->by, &found.outcome),
             lossiness(&found.outcome), i};
-        if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(c, &piece->pareto, &found))
+        const struct point point = point_of(c->by, &found);
+        if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(&piece->pareto, &point))
             piece->failed = true;
     }
     fr_progress_add(c->progress, 1);
 }
 
 static bool join(const struct context *c, const struct piece *piece, struct best *best,
-                 struct fr_search_result *result) {
+                 struct front *front, struct fr_search_result *result) {
     bool ok = !piece->failed;
     result->evaluated += piece->evaluated;
     result->feasible += piece->feasible;
@@ -245,40 +259,31 @@ static bool join(const struct context *c, const struct piece *piece, struct best
     for (size_t i = 0; i < piece->top.kept.count; i++)
         ok = keep_best(c, best, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
-        ok = keep_pareto(c, &result->pareto, &piece->pareto.items[i]) && ok;
+        ok = keep_pareto(front, &piece->pareto.items[i]) && ok;
     return ok;
 }
 
-/* A comparison has no context argument: the key is stored beside each item. */
-struct keyed {
-    struct fr_ranked key;
-    struct fr_found found;
-};
-
-static bool sort_front(const struct context *c, struct fr_found_list *front) {
-    struct keyed *keyed = fr_malloc(front->count + 1, sizeof *keyed);
-    if (!keyed) return false;
-    for (size_t i = 0; i < front->count; i++) {
-        const struct fr_outcome *out = &front->items[i].outcome;
-        keyed[i].key = (struct fr_ranked){point_of(c->by, out).time_s, lossiness(out),
-                                          front->items[i].index};
-        keyed[i].found = front->items[i];
-    }
-    fr_sort_items(keyed, front->count, sizeof *keyed, by_rank);
-    for (size_t i = 0; i < front->count; i++) front->items[i] = keyed[i].found;
-    free(keyed);
-    return true;
+/* Order of the front: by time, else as by_rank. */
+static int by_time(const void *x, const void *y) {
+    const struct point *a = x, *b = y;
+    const struct fr_ranked keys[] = {{a->time_s, a->lossy, a->index},
+                                     {b->time_s, b->lossy, b->index}};
+    return by_rank(&keys[0], &keys[1]);
 }
 
-/* What the first of the ranked cost. */
-static bool price_top(const struct context *c, struct fr_search_result *result) {
-    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++) {
-        struct fr_found found = {.index = result->ranked.items[i].index};
-        if (!fr_search_evaluate(c->job, c->space, c->options, c->by, found.index,
-                                &found.outcome) ||
-            !append(&result->top, &found))
-            return false;
-    }
+/* What configuration @p index cost, once more: lists hold numbers until it is known which stay. */
+static bool price(const struct context *c, int64_t index, struct fr_found_list *list) {
+    struct fr_found found = {.index = index};
+    return fr_search_evaluate(c->job, c->space, c->options, c->by, index, &found.outcome) &&
+           append(list, &found);
+}
+
+static bool price_lists(const struct context *c, const struct front *front,
+                        struct fr_search_result *result) {
+    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
+        if (!price(c, result->ranked.items[i].index, &result->top)) return false;
+    for (size_t i = 0; i < front->count; i++)
+        if (!price(c, front->items[i].index, &result->pareto)) return false;
     return true;
 }
 
@@ -315,15 +320,18 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     fr_progress_end(&progress);
     bool ok = true;
     struct best best = {.cut = false};
+    struct front front = {.count = 0};
     for (int64_t i = 0; i < n_pieces; i++) {
-        ok = join(&c, &c.pieces[i], &best, result) && ok;
+        ok = join(&c, &c.pieces[i], &best, &front, result) && ok;
         free(c.pieces[i].top.kept.items);
         free(c.pieces[i].pareto.items);
     }
     free(c.pieces);
     cut(&best, options->top);
     result->ranked = best.kept;
-    ok = ok && price_top(&c, result) && sort_front(&c, &result->pareto);
+    fr_sort_items(front.items, front.count, sizeof *front.items, by_time);
+    ok = ok && price_lists(&c, &front, result);
+    free(front.items);
     result->infeasible = result->evaluated - result->feasible;
     result->elapsed_s = fr_now_s() - start_s;
     return ok ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
