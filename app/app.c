@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/temporary.h"
 #include "base/text.h"
-#include "models/report.h"
+#include "models/outcome/report.h"
 
 const struct fr_verb *const fr_verbs[] = {
 #define FR_VERB(name) &fr_verb_##name,

@@ -9,7 +9,7 @@
 #ifndef FR_APP_COMPOSITIONS_H
 #define FR_APP_COMPOSITIONS_H
 
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 
 enum { FR_COMPOSITION_SETS_MAX = 4 };
 

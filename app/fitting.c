@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/calibration.h"
 #include "app/load.h"
+#include "app/page/calibration.h"
 #include "base/alloc.h"
 #include "base/file.h"
-#include "models/cluster.h"
-#include "models/report.h"
+#include "models/job/cluster.h"
+#include "models/outcome/report.h"
 
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
                              struct fr_error *err) {

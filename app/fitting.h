@@ -4,7 +4,7 @@
 #define FR_APP_FITTING_H
 
 #include "app/options.h"
-#include "calibrate/fit.h"
+#include "calibrate/fit/fit.h"
 
 #define FR_FITTING_OPTIONS                                                                     \
     {"form", "NAME", "best (default), log, segments, algorithm or similarity", 0},             \

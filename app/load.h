@@ -4,7 +4,7 @@
 #define FR_APP_LOAD_H
 
 #include "app/options.h"
-#include "models/job.h"
+#include "models/job/job.h"
 
 /** Load --cluster (required), --model (required if @p with_model), --plan and --set.
  *  Free with fr_job_free, also on error. */

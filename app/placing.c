@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
-#include "models/cost.h"
-#include "models/report.h"
-#include "models/seats.h"
+#include "models/outcome/cost.h"
+#include "models/outcome/report.h"
+#include "models/price/seats.h"
 #include "topology/communicator.h"
 
 /* Use R ranks of each node: every level shrinks alike. */

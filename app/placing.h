@@ -4,7 +4,7 @@
 #ifndef FR_APP_PLACING_H
 #define FR_APP_PLACING_H
 
-#include "models/job.h"
+#include "models/job/job.h"
 #include "topology/messages.h"
 
 enum { FR_PLACED_MAX = 8 };

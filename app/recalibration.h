@@ -4,8 +4,8 @@
 #ifndef FR_APP_RECALIBRATION_H
 #define FR_APP_RECALIBRATION_H
 
-#include "calibrate/calibrate.h"
-#include "calibrate/drifted.h"
+#include "calibrate/measure/calibrate.h"
+#include "calibrate/measure/drifted.h"
 
 /** Measure beside the file options->samples into one of its own, removed in the end, and compare. */
 fr_status fr_recalibration_check(const struct fr_calibrate_options *options,

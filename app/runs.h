@@ -4,7 +4,7 @@
 #define FR_APP_RUNS_H
 
 #include "app/options.h"
-#include "calibrate/runs.h"
+#include "calibrate/runs/runs.h"
 
 /** Read every --runs (one at least).  Free with fr_runs_free, also on error. */
 fr_status fr_app_runs(const struct fr_args *args, struct fr_runs *runs, struct fr_error *err);

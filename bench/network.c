@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "sim/run.h"
 
 enum { STAGES = 64, MICRO = 512, ROUNDS = 20 };

@@ -18,7 +18,7 @@ foreach(file IN LISTS preset_files)
 endforeach()
 file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
 "/* Written by cmake/presets.cmake from the files under presets/. */
-#include \"models/preset.h\"
+#include \"models/job/preset.h\"
 
 #include <stddef.h>
 

@@ -8,15 +8,16 @@ if(NOT SIMGRID_FOUND OR NOT SMPIRUN OR NOT SMPI_INCLUDE)
   return()
 endif()
 file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/harness/*.c ${CMAKE_SOURCE_DIR}/calibrate/apps/*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/measure/harness/*.c ${CMAKE_SOURCE_DIR}/calibrate/real/apps/*.c)
 # What of the other modules they need is compiled again, position-independent.
 file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/power/*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/keep.c ${CMAKE_SOURCE_DIR}/calibrate/samples*.c ${CMAKE_SOURCE_DIR}/calibrate/statistics.c
-  ${CMAKE_SOURCE_DIR}/calibrate/power*.c ${CMAKE_SOURCE_DIR}/calibrate/leash.c
-  ${CMAKE_SOURCE_DIR}/calibrate/quota.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c)
+foreach(unit samples/keep samples/kinds samples/read samples/source samples/write measure/leash measure/quota)
+  list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/calibrate/${unit}.c)
+endforeach()
 list(APPEND smpi_needs ${smpi_files} ${FR_GENERATED_models})
 add_library(fr_smpi_needs OBJECT ${smpi_needs})
 set_target_properties(fr_smpi_needs PROPERTIES POSITION_INDEPENDENT_CODE ON)

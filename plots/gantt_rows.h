@@ -5,12 +5,12 @@
  *      not computing       = its mean over all ranks, shown or not
  *
  *  That is more than the bubble, which is the iteration's time without messages, gradients and
- *  launches less its computing (models/pipeline_outcome.c): a trace does not tell it apart.
+ *  launches less its computing (models/outcome/pipeline_outcome.c): a trace does not tell it apart.
  */
 #ifndef FR_PLOTS_GANTT_ROWS_H
 #define FR_PLOTS_GANTT_ROWS_H
 
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
 
 #include "base/text.h"
 

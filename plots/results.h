@@ -4,8 +4,8 @@
 #ifndef FR_PLOTS_RESULTS_H
 #define FR_PLOTS_RESULTS_H
 
-#include "models/outcome.h"
-#include "models/plan_common.h"
+#include "models/outcome/outcome.h"
+#include "models/plan/common.h"
 #include "plots/picture.h"
 
 /** One outcome.  Time and energy are those that were ranked: to the loss, or an iteration. */

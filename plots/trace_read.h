@@ -4,7 +4,7 @@
 #define FR_PLOTS_TRACE_READ_H
 
 #include "base/json.h"
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
 
 struct fr_trace {
     /** `message` and `peer` of the spans are not read, nor are sizes. */

@@ -3,7 +3,7 @@
 #ifndef FR_SEARCH_LAYER_GRIDS_H
 #define FR_SEARCH_LAYER_GRIDS_H
 
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 
 /** The P_r of each layer that minimises the iteration of @p plan's ranks, the cost of moving
  *  activations and their gradients between different grids included.  Exact: dynamic

@@ -7,7 +7,7 @@
 #ifndef FR_SEARCH_SEARCH_H
 #define FR_SEARCH_SEARCH_H
 
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "search/space.h"
 
 typedef enum { FR_OBJECTIVE_TIME, FR_OBJECTIVE_ENERGY, FR_OBJECTIVE_EDP } fr_objective;

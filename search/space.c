@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/seats.h"
+#include "models/price/seats.h"
 #include "search/vary.h"
 
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,

@@ -15,8 +15,8 @@
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 
-#include "models/job.h"
-#include "models/plan_key.h"
+#include "models/job/job.h"
+#include "models/plan/key.h"
 
 /** A varied key of the plan. */
 struct fr_dimension {

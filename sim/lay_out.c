@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "models/schedule_order.h"
+#include "models/plan/schedule_order.h"
 
 /* Classes are laid out kind by kind, a stage each; first the whole ones, then the parts. */
 int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, int32_t stage,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "models/cost.h"
-#include "models/footprint.h"
-#include "models/seats.h"
+#include "models/outcome/cost.h"
+#include "models/price/footprint.h"
+#include "models/price/seats.h"
 
 enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 

@@ -4,7 +4,7 @@
  *
  *  One rank stands for all, since all do the same at the same time, and a collective is one
  *  operation priced by its form.  Spelt out instead, all dp x tp ranks are there and a
- *  collective is the messages of its algorithm (models/collective/): on an idle network both
+ *  collective is the messages of its algorithm (models/network/collective/): on an idle network both
  *  equal the closed form, which the tests hold them to.
  *
  *      micro-batch   forward: each layer's products, element-wise work, collectives;
@@ -14,7 +14,7 @@
  *
  *  Each waits for the one before it on its rank: as in the closed form, nothing overlaps.  Of a
  *  layer's element-wise bytes and kernels the forward pass does the shares of one operator
- *  (models/method.h), 2 of 5 passes and 2 of 6 kernels.
+ *  (models/work/method.h), 2 of 5 passes and 2 of 6 kernels.
  */
 #ifndef FR_SIM_LAYERS_H
 #define FR_SIM_LAYERS_H

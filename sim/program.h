@@ -15,8 +15,8 @@
 #ifndef FR_SIM_PROGRAM_H
 #define FR_SIM_PROGRAM_H
 
-#include "models/pipeline.h"
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
+#include "models/price/pipeline.h"
 
 enum { FR_TASK_WAITS_MAX = 3 };
 

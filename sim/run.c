@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/progress.h"
-#include "models/cost.h"
-#include "models/disturbed.h"
-#include "models/seats.h"
+#include "models/outcome/cost.h"
+#include "models/outcome/disturbed.h"
+#include "models/price/seats.h"
 #include "sim/layers.h"
 
 struct timed { /* what a run with some things switched off needs */

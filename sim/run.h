@@ -3,7 +3,7 @@
 #ifndef FR_SIM_RUN_H
 #define FR_SIM_RUN_H
 
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
 #include "sim/engine.h"
 #include "sim/network.h"
 #include "sim/record.h"

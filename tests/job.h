@@ -3,7 +3,7 @@
 #ifndef FR_TESTS_JOB_H
 #define FR_TESTS_JOB_H
 
-#include "models/job.h"
+#include "models/job/job.h"
 #include "tests/cmocka.h"
 
 /** Load; the test fails with the message when it cannot.  @p sets ends with NULL. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/plan_key.h"
+#include "models/plan/key.h"
 
 /** A number 0..n-1 (xorshift). */
 static inline uint64_t fr_test_random(uint64_t *state, uint64_t n) {

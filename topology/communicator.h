@@ -9,7 +9,7 @@
  *  rank by rank, one communicator after another.
  *
  *  What members pay depends on how many of the messages that are under way together use one link.
- *  Three numbers say it all to an algorithm (models/collective.h):
+ *  Three numbers say it all to an algorithm (models/network/collective.h):
  *      inner   between two members in one unit of level 0
  *      ring    when every member sends to the next one: a link out of a node that holds several
  *              neighbouring members carries one message of theirs, not one each

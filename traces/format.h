@@ -12,7 +12,7 @@
 #ifndef FR_TRACES_FORMAT_H
 #define FR_TRACES_FORMAT_H
 
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
 
 #include "base/text.h"
 

@@ -7,7 +7,7 @@
 #ifndef FR_TRACES_ORDER_H
 #define FR_TRACES_ORDER_H
 
-#include "models/timeline.h"
+#include "models/outcome/timeline.h"
 
 /** Nearest whole nanosecond. */
 int64_t fr_trace_ns(double time_s);

@@ -1,5 +1,5 @@
 /* Measure this machine, fit, and leave a cluster file. */
-#include "calibrate/calibrate.h"
+#include "calibrate/measure/calibrate.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,8 +8,8 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "calibrate/compare.h"
-#include "calibrate/statistics.h"
+#include "calibrate/numbers/statistics.h"
+#include "calibrate/samples/compare.h"
 
 static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
 

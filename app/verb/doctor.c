@@ -13,9 +13,9 @@
 #include "app/verb.h"
 #include "base/data.h"
 #include "base/temporary.h"
-#include "calibrate/calibrate.h"
-#include "calibrate/power.h"
-#include "calibrate/samples.h"
+#include "calibrate/measure/calibrate.h"
+#include "calibrate/measure/power.h"
+#include "calibrate/samples/samples.h"
 #include "plots/gnuplot.h"
 
 static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};

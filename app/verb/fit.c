@@ -1,7 +1,7 @@
 /* Measurements into a cluster file. */
 #include "app/fitting.h"
 #include "app/verb.h"
-#include "models/preset.h"
+#include "models/job/preset.h"
 
 static const struct fr_option options[] = {
     {"out", "FILE", "cluster file to write; - for standard output (default: none)", 'o'},

@@ -9,7 +9,7 @@
 #include "app/runs.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "calibrate/import.h"
+#include "calibrate/samples/import.h"
 
 static const struct fr_option options[] = {
     {"ranks", "N", "ranks that took part, where the files do not say", 0},

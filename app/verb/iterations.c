@@ -1,5 +1,5 @@
 /* How many iterations to a loss: found by training, written as the table that search reads. */
-#include "calibrate/iterations/iterations.h"
+#include "calibrate/real/iterations/iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
-#include "app/measured.h"
+#include "app/papers/measured.h"
 #include "app/verb.h"
 #include "base/file.h"
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/launch_lines.h"
 #include "app/load.h"
 #include "app/placing.h"
-#include "app/render.h"
+#include "app/text/launch_lines.h"
+#include "app/text/render.h"
 #include "app/verb.h"
 
 static const struct fr_option options[] = {

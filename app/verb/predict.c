@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/explain.h"
 #include "app/load.h"
-#include "app/render.h"
+#include "app/text/explain.h"
+#include "app/text/render.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "sim/run.h"

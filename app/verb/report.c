@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/calibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/page/calibration.h"
 #include "app/verb.h"
 #include "base/file.h"
 

@@ -1,14 +1,14 @@
 /* The papers' tables and figures beside ours. */
-#include "app/reproduce.h"
+#include "app/papers/reproduce.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/load.h"
-#include "app/marked.h"
-#include "app/measured.h"
-#include "app/training/markdown.h"
+#include "app/papers/measured.h"
+#include "app/papers/training/markdown.h"
+#include "app/text/marked.h"
 #include "app/verb.h"
 #include "base/file.h"
 

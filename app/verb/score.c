@@ -9,8 +9,8 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "calibrate/interval.h"
-#include "calibrate/study.h"
+#include "calibrate/runs/interval.h"
+#include "calibrate/runs/study.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/explain.h"
 #include "app/load.h"
-#include "app/search_report.h"
+#include "app/text/explain.h"
+#include "app/text/search.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "search/layer_grids.h"
@@ -20,7 +20,7 @@ static const struct fr_option options[] = {
      "values of a key of --set, of the plan, model. or cluster.: a,b,c or 1..64*2; may be "
      "repeated; of the plan:"
 #define FR_PLAN_KEY(word, name, ...) " " name
-#include "models/plan_key_list.h"
+#include "models/plan/key_list.h"
 #undef FR_PLAN_KEY
      ,
      'v'},

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "app/load.h"
-#include "app/simulation.h"
+#include "app/text/simulation.h"
 #include "app/verb.h"
 #include "base/file.h"
-#include "models/report.h"
+#include "models/outcome/report.h"
 #include "plots/figure.h"
 #include "sim/run.h"
 #include "traces/format.h"

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
-#include "calibrate/tune_report.h"
+#include "calibrate/runs/tune_report.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

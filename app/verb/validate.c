@@ -1,5 +1,5 @@
 /* Real runs of the papers' methods beside their predictions. */
-#include "calibrate/validate/choose.h"
+#include "calibrate/real/validate/choose.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "app/load.h"
-#include "app/render.h"
-#include "app/render_validation.h"
+#include "app/text/render.h"
+#include "app/text/validation.h"
 #include "app/verb.h"
 #include "base/range.h"
-#include "calibrate/keep.h"
+#include "calibrate/samples/keep.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/calibration.h"
+#include "app/page/calibration.h"
 #include "tests/cmocka.h"
 
 static struct fr_json_document *fit(const char *host, double sizes, double ranks) {

@@ -1,6 +1,6 @@
 /* The command line as a user meets it: exit codes, sentences, suggestions, the contract's keys. */
 #include "base/json.h"
-#include "models/plan_key.h"
+#include "models/plan/key.h"
 #include "tests/app/command.h"
 
 static void help_and_version(void **state) {

@@ -5,7 +5,7 @@
 
 #include "app/compositions.h"
 #include "base/file.h"
-#include "models/report.h"
+#include "models/outcome/report.h"
 #include "sim/run.h"
 #include "tests/cmocka.h"
 

@@ -2,8 +2,8 @@
  * harmless name, is JSON, CSV or XML that another reader takes, and drives no terminal. */
 #include "tests/app/hostile.h"
 
-#include "app/calibration.h"
-#include "app/html.h"
+#include "app/page/calibration.h"
+#include "app/text/html.h"
 #include "base/csv.h"
 #include "base/escape.h"
 #include "plots/gnuplot.h"

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/simulation.h"
+#include "app/text/simulation.h"
 #include "base/json.h"
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "sim/run.h"
 #include "tests/job.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/apps/app.h"
+#include "calibrate/real/apps/app.h"
 
 struct mpi_case {
     struct fr_workload workload;

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "calibrate/apps/ffn.h"
-#include "calibrate/apps/random.h"
+#include "calibrate/real/apps/ffn.h"
+#include "calibrate/real/apps/random.h"
 
 enum { SERIAL_LAYERS = 3 };
 

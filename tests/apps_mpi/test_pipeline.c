@@ -1,10 +1,10 @@
 /* Gradients of the program pipeline on the job's ranks, against the same network trained by one
  * rank alone, whose gradients pass finite differences; the fused embedding against the two-step
  * one; and what lossy messages lose: with lazy error propagation, the final residual only. */
-#include "calibrate/apps/block.h"
-#include "calibrate/apps/lowrank.h"
-#include "calibrate/apps/random.h"
-#include "models/transformer.h"
+#include "calibrate/real/apps/block.h"
+#include "calibrate/real/apps/lowrank.h"
+#include "calibrate/real/apps/random.h"
+#include "models/work/transformer.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 5, BATCH = 24, LAYERS = 8 };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/compare.h"
+#include "calibrate/samples/compare.h"
 
 static double uniform(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;

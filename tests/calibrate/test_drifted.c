@@ -1,5 +1,5 @@
 /* Which rows of a calibration a second one contradicts, and how they are replaced. */
-#include "calibrate/drifted.h"
+#include "calibrate/measure/drifted.h"
 
 #include <stdio.h>
 

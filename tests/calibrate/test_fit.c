@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "calibrate/fit.h"
-#include "calibrate/fit_parts.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/fit/parts.h"
+#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
 
 static double uniform(uint64_t *state) {

@@ -2,8 +2,8 @@
  * what the models read from it. */
 #include <stdlib.h>
 
-#include "calibrate/fit.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fit.h"
+#include "models/job/cluster.h"
 #include "tests/cmocka.h"
 
 static double grid_time_s[8] = {1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6, 7e-6, 8.5e-6};

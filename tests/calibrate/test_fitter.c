@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "calibrate/fit_parts.h"
-#include "calibrate/fitter.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fitter.h"
+#include "calibrate/fit/parts.h"
+#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
 #include "tests/cmocka.h"
 

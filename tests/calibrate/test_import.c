@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/data.h"
-#include "calibrate/import.h"
+#include "calibrate/samples/import.h"
 #include "tests/calibrate/near.h"
 #include "tests/cmocka.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "calibrate/iterations/cells.h"
-#include "models/preset.h"
+#include "calibrate/real/iterations/cells.h"
+#include "models/job/preset.h"
 #include "tests/cmocka.h"
 
 static const int64_t ranks[] = {8};

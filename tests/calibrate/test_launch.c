@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "calibrate/calibrate.h"
-#include "calibrate/leash.h"
+#include "calibrate/measure/calibrate.h"
+#include "calibrate/measure/leash.h"
 
 static const char *const none[] = {NULL};
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/nlfit.h"
+#include "calibrate/numbers/nlfit.h"
 #include "tests/calibrate/near.h"
 
 enum { N = 12 };

@@ -1,5 +1,5 @@
 /* Odds between plans: laws that hold whatever the numbers. */
-#include "calibrate/odds.h"
+#include "calibrate/runs/odds.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "calibrate/power.h"
+#include "calibrate/measure/power.h"
 
 /* ---- the integral ---- */
 

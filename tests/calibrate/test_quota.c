@@ -1,5 +1,5 @@
 /* Control groups made of files. */
-#include "calibrate/quota.h"
+#include "calibrate/measure/quota.h"
 
 #include <stdio.h>
 #include <stdlib.h>

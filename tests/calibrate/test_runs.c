@@ -1,5 +1,5 @@
 /* Measured runs: keys, faults, and the readers of published files. */
-#include "calibrate/runs.h"
+#include "calibrate/runs/runs.h"
 
 #include <math.h>
 #include <stdio.h>

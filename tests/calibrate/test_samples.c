@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/samples.h"
+#include "calibrate/samples/samples.h"
 #include "tests/calibrate/near.h"
 
 #define FIRST                                                                                  \

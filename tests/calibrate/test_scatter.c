@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate/scatter.h"
+#include "calibrate/fit/scatter.h"
 #include "tests/calibrate/near.h"
 #include "tests/cmocka.h"
 

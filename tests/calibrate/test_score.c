@@ -1,5 +1,5 @@
 /* Scores of predictions: by hand, and laws that hold whatever the rows. */
-#include "calibrate/score.h"
+#include "calibrate/runs/score.h"
 
 #include <math.h>
 

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/fit.h"
-#include "calibrate/import.h"
-#include "calibrate/series.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/samples/import.h"
+#include "calibrate/samples/series.h"
+#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
 #include "tests/cmocka.h"
 

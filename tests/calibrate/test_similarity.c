@@ -2,8 +2,8 @@
  * table misses of its own sizes. */
 #include <stdlib.h>
 
-#include "calibrate/fit_parts.h"
-#include "calibrate/fitter.h"
+#include "calibrate/fit/fitter.h"
+#include "calibrate/fit/parts.h"
 #include "tests/cmocka.h"
 
 enum { POINTS = 256 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "calibrate/statistics.h"
+#include "calibrate/numbers/statistics.h"
 #include "tests/calibrate/near.h"
 
 enum { MOST = 60 };

@@ -1,11 +1,11 @@
 /* Coefficients from runs: what made the runs is found again; what they do not feel stays. */
-#include "calibrate/tune.h"
+#include "calibrate/runs/tune.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#include "calibrate/study.h"
-#include "models/preset.h"
+#include "calibrate/runs/study.h"
+#include "models/job/preset.h"
 #include "tests/cmocka.h"
 
 enum { N = 24 };

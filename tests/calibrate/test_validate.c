@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "calibrate/validate/choose.h"
-#include "models/job.h"
+#include "calibrate/real/validate/choose.h"
+#include "models/job/job.h"
 #include "tests/cmocka.h"
 
 static void load(struct fr_job *job) {

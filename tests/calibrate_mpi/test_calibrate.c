@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "calibrate/calibrate.h"
-#include "calibrate/fit.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fit.h"
+#include "calibrate/measure/calibrate.h"
+#include "models/job/cluster.h"
 
 static const char *const program = FR_BIN_DIR "/forerun-mpi";
 

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "calibrate/samples.h"
+#include "calibrate/samples/samples.h"
 
 enum { RANKS_MAX = 16 };
 

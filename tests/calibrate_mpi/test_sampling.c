@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "calibrate/harness/bench.h"
-#include "calibrate/harness/sampling.h"
+#include "calibrate/measure/harness/bench.h"
+#include "calibrate/measure/harness/sampling.h"
 
 static int rank, n_wrong;
 

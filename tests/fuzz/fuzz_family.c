@@ -1,5 +1,5 @@
 /* Any JSON is a model, a config.json of Hugging Face among them, or is refused with a place. */
-#include "models/workload.h"
+#include "models/workload/workload.h"
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {

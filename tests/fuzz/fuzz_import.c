@@ -2,7 +2,7 @@
  * the samples reader takes back. */
 #include <string.h>
 
-#include "calibrate/import.h"
+#include "calibrate/samples/import.h"
 #include "tests/fuzz/fuzz.h"
 
 static void read_with(const struct fr_importer *importer, const char *text, size_t size) {

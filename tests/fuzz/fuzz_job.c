@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/report.h"
+#include "models/outcome/report.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check(const struct fr_outcome *out) {

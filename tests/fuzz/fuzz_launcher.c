@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <spawn.h>
 
-#include "calibrate/launch.h"
+#include "calibrate/measure/launch.h"
 #include "tests/fuzz/fuzz.h"
 
 int __wrap_posix_spawnp(pid_t *child, const char *file,

@@ -1,5 +1,5 @@
 /* Any JSON is an order of a pipeline's passes, a list of seats, or is refused with a place. */
-#include "models/schedule_order.h"
+#include "models/plan/schedule_order.h"
 #include "tests/fuzz/fuzz.h"
 #include "topology/placement.h"
 

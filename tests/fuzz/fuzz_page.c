@@ -1,6 +1,6 @@
 /* Any JSON is the fit of a calibration, and then its page has no mark-up of its names, or is
  * refused with a place. */
-#include "app/calibration.h"
+#include "app/page/calibration.h"
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {

@@ -1,6 +1,6 @@
-/* Any table is read as runs, ours or as one of the published (calibrate/runs/), or is refused;
+/* Any table is read as runs, ours or as one of the published (calibrate/runs/reader/), or is refused;
  * what was read can be written and read again. */
-#include "calibrate/runs.h"
+#include "calibrate/runs/runs.h"
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {

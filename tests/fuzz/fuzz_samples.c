@@ -1,7 +1,7 @@
 /* Any samples are refused with a place, or fitted; the cluster file that comes of it is read
  * or refused with a place. */
-#include "calibrate/fit.h"
-#include "models/cluster.h"
+#include "calibrate/fit/fit.h"
+#include "models/job/cluster.h"
 #include "tests/fuzz/fuzz.h"
 
 static void is_a_cluster(const struct fr_fit_result *fit) {

@@ -1,5 +1,5 @@
 /** @file
- *  What every method keeps on layers and on a transformer's stages (models/method.h).
+ *  What every method keeps on layers and on a transformer's stages (models/work/method.h).
  *
  *  Symbols:  p ranks of the model axis, q of the data axis   b samples on a rank, B = q b of all
  *            W weights that multiply   n width   k ghosts   d bytes of a value
@@ -17,8 +17,8 @@
 #ifndef FR_TESTS_LAWS_METHODS_H
 #define FR_TESTS_LAWS_METHODS_H
 
-#include "models/method.h"
-#include "models/transformer.h"
+#include "models/work/method.h"
+#include "models/work/transformer.h"
 #include "tests/laws/law.h"
 
 /** A layer on one rank of p x q. */

@@ -1,5 +1,5 @@
 /** @file
- *  What every method keeps on a transformer's stages (models/method.h, models/transformer.h).
+ *  What every method keeps on a transformer's stages (models/work/method.h, models/work/transformer.h).
  *
  *  Symbols:  h hidden, q and v widths of all queries and of all keys, f of the MLP, M its matrices,
  *            s sequence, V vocabulary (a multiple of what it is padded to)   L layers, X of them
@@ -14,10 +14,10 @@
 #ifndef FR_TESTS_LAWS_STAGES_H
 #define FR_TESTS_LAWS_STAGES_H
 
-#include "models/cost.h"
-#include "models/pass_price.h"
-#include "models/pipeline.h"
-#include "models/transformer.h"
+#include "models/outcome/cost.h"
+#include "models/price/pass.h"
+#include "models/price/pipeline.h"
+#include "models/work/transformer.h"
 #include "tests/job.h"
 #include "tests/laws/law.h"
 

@@ -2,8 +2,8 @@
  * and a row without an example here fails. */
 #include <stdlib.h>
 
-#include "models/cluster.h"
-#include "models/compression.h"
+#include "models/job/cluster.h"
+#include "models/plan/compression.h"
 #include "tests/job.h"
 #include "tests/laws/law.h"
 

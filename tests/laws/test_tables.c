@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "calibrate/import.h"
-#include "calibrate/power.h"
-#include "models/family.h"
+#include "calibrate/measure/power.h"
+#include "calibrate/samples/import.h"
+#include "models/workload/family.h"
 #include "plots/figure.h"
 #include "sim/run.h"
 #include "tests/laws/stages.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "models/collective.h"
+#include "models/network/collective.h"
 
 enum { MAX_RANKS = 64 };
 

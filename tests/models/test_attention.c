@@ -1,6 +1,6 @@
 /* Fused attention by hand: its flop, generations, the backward pass and what is computed again. */
-#include "models/cost.h"
-#include "models/pipeline.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
 #include "tests/job.h"
 
 /* llama-3-8b: 32 layers, 32 heads of 128, here 2048 tokens; two products over the causal half of

@@ -1,5 +1,5 @@
 /* Kind branches: what is read, and what method subgraph makes of it; by hand and against grid. */
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "tests/job.h"
 
 static const char *const text =

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/pattern.h"
+#include "models/network/pattern.h"
 #include "tests/models/collective_points.h"
 
 static struct fr_message_list expand(const struct fr_collective *row,

@@ -1,5 +1,5 @@
 /* The forms of a cluster file's collectives. */
-#include "models/comm.h"
+#include "models/network/comm.h"
 #include "tests/cmocka.h"
 
 static const struct fr_levels levels = {

@@ -1,5 +1,5 @@
 /* The closed form against identities of the papers, and against laws any plan keeps. */
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "tests/job.h"
 
 static struct fr_outcome price(const char *cluster, const char *model,

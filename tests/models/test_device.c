@@ -1,5 +1,5 @@
 /* Matrix product times: the closed forms by hand, the table by reproducing a power law. */
-#include "models/device.h"
+#include "models/device/device.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_device *device, struct fr_error *err) {

@@ -1,6 +1,6 @@
 /* Hugging Face files: published parameter counts, what stands in for absent keys, refusals. */
-#include "models/family.h"
-#include "models/transformer.h"
+#include "models/work/transformer.h"
+#include "models/workload/family.h"
 #include "tests/job.h"
 
 static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {

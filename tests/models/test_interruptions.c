@@ -1,10 +1,10 @@
 /* What interruptions cost ranks that wait for each other. */
-#include "models/interruptions.h"
+#include "models/device/interruptions.h"
 
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/disturbed.h"
+#include "models/outcome/cost.h"
+#include "models/outcome/disturbed.h"
 #include "tests/cmocka.h"
 #include "tests/job.h"
 

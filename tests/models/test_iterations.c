@@ -1,7 +1,7 @@
 /* Iterations to the loss: given, shared by exact methods, interpolated, unknown. */
-#include "models/cost.h"
-#include "models/iterations.h"
-#include "models/method.h"
+#include "models/outcome/cost.h"
+#include "models/work/method.h"
+#include "models/workload/iterations.h"
 #include "tests/job.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cost.h"
-#include "models/pipeline.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
 #include "tests/job.h"
 
 static double predict_s(const char *const *sets) {

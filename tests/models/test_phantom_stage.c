@@ -1,8 +1,8 @@
 /* A phantom MLP beside tensor-parallel attention: parameters and traffic by hand. */
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/phantom_stage.h"
+#include "models/outcome/cost.h"
+#include "models/work/phantom_stage.h"
 #include "tests/job.h"
 
 static void by_hand(void **state) {

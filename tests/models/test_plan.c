@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "models/report.h"
+#include "models/outcome/report.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
 

@@ -1,6 +1,6 @@
 /* What lines of plans share may be said once: rows without it are equal only where lines are, and
  * shorter by as much. */
-#include "models/plan_common.h"
+#include "models/plan/common.h"
 #include "tests/cmocka.h"
 #include "tests/plan_values.h"
 

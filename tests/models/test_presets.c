@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/cluster.h"
-#include "models/preset.h"
+#include "models/job/cluster.h"
+#include "models/job/preset.h"
 #include "tests/cmocka.h"
 
 /* 16 GiB and less over ranks in a row and strided, on what the levels price.  What a file states of

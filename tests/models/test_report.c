@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "models/calibration.h"
-#include "models/pipeline.h"
-#include "models/report.h"
+#include "models/job/calibration.h"
+#include "models/outcome/report.h"
+#include "models/price/pipeline.h"
 #include "tests/job.h"
 
 /* An outcome of which no two numbers agree. */

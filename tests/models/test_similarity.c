@@ -1,5 +1,5 @@
 /* Similarity tables by hand: laws of steps and bytes, reading a table, carrying it, its interval. */
-#include "models/similarity.h"
+#include "models/network/similarity.h"
 #include "tests/cmocka.h"
 
 static int named(const char *const *names, const char *name) {

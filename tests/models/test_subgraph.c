@@ -2,9 +2,9 @@
  * identities and numbers worked out by hand. */
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/seats.h"
-#include "models/subgraph.h"
+#include "models/outcome/cost.h"
+#include "models/price/seats.h"
+#include "models/work/subgraph.h"
 #include "tests/job.h"
 
 static struct fr_outcome priced(const char *model, const char *const *sets) {

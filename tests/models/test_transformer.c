@@ -2,9 +2,9 @@
  * configurations (derived independently from the authors' artifact), laws of division. */
 #include <stdio.h>
 
-#include "models/cost.h"
-#include "models/pipeline.h"
-#include "models/transformer.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
+#include "models/work/transformer.h"
 #include "tests/job.h"
 
 static double parameters(const char *model, const char *tp, const char *pp) {

@@ -1,5 +1,5 @@
 /* What a cluster file says of its coefficients' uncertainty is what is read, row by row. */
-#include "models/tuning.h"
+#include "models/device/tuning.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_tuning *tuning, struct fr_error *err) {

@@ -2,9 +2,9 @@
  * them is priced alike by every way of pricing. */
 #include <math.h>
 
-#include "models/compression.h"
-#include "models/cost.h"
-#include "models/footprint.h"
+#include "models/outcome/cost.h"
+#include "models/plan/compression.h"
+#include "models/price/footprint.h"
 #include "tests/job.h"
 
 #define SETS                                                                                   \

@@ -1,7 +1,7 @@
 /* Model files: AlexNet by hand, the kinds, and what is refused. */
 #include "base/text.h"
-#include "models/preset.h"
-#include "models/workload.h"
+#include "models/job/preset.h"
+#include "models/workload/workload.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {

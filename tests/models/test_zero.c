@@ -2,10 +2,10 @@
  * and recompute. */
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/experts.h"
-#include "models/seats.h"
-#include "models/zero.h"
+#include "models/outcome/cost.h"
+#include "models/price/seats.h"
+#include "models/price/zero.h"
+#include "models/work/experts.h"
 #include "tests/job.h"
 
 #define MIXTRAL                                                                                \

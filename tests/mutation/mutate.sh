@@ -89,7 +89,7 @@ for module in $modules; do libraries="$libraries fr_$module"; done
 cmake -S "$tree" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS='-O1 -DNDEBUG -Wno-maybe-uninitialized' \
   -DFR_LIBRARY_KIND=SHARED -DCMAKE_LINK_DEPENDS_NO_SHARED=ON >"$dir/cmake.log" ||
   { cat "$dir/cmake.log" >&2 && exit 1; }
-programs='forerun golden-canonical'
+programs='forerun forerun-mpi golden-canonical'
 ninja -C "$build" -t targets all | grep -q '^forerun-simgrid:' && programs="$programs forerun-simgrid"
 # shellcheck disable=SC2086  # lists of names
 ninja -C "$build" $libraries $tests $programs >"$dir/build.log" 2>&1 ||
@@ -148,9 +148,8 @@ killed_by() { # killed_by FILE: the first test that fails; false where none does
 
 # ---- one after another ---------------------------------------------------------------------------
 
-[ $# -gt 0 ] || set -- models sim search calibrate/fit calibrate/fitter calibrate/nlfit calibrate/odds \
-  calibrate/score calibrate/statistics calibrate/interval calibrate/coefficient calibrate/tune \
-  calibrate/scatter calibrate/profile_fit calibrate/similarity
+[ $# -gt 0 ] || set -- models sim search calibrate/fit calibrate/numbers calibrate/runs/coefficient \
+  calibrate/runs/interval calibrate/runs/odds calibrate/runs/profile_fit calibrate/runs/score calibrate/runs/tune
 cd "$tree"
 files=$(for place; do find . -path "./$place*" -name '*.c' | sed 's|^\./||'; done | sort -u)
 [ -n "$files" ] || { echo "mutate.sh: no sources in $*" >&2 && exit 2; }

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/reproduce.h"
+#include "app/papers/reproduce.h"
 #include "tests/cmocka.h"
 
 static void run(const struct fr_paper *paper, struct fr_reproduction *r) {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/marked.h"
-#include "app/reproduce.h"
-#include "app/training/markdown.h"
+#include "app/papers/reproduce.h"
+#include "app/papers/training/markdown.h"
+#include "app/text/marked.h"
 #include "base/data.h"
 #include "tests/cmocka.h"
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # layers.sh ROOT FOLDER [DEP,DEP] -- FOLDER may include its own headers, those of its DEPS, and
 # those of what these list in turn in CMakeLists.txt; base lies below everything.  A header
-# belongs to the innermost module that holds it, so calibrate does not own calibrate/harness.
+# belongs to the innermost module that holds it, so calibrate does not own calibrate/measure/harness.
 # Outside libraries are seen by one folder each.
 set -eu
 root=$1 folder=$2 deps=${3-}
@@ -9,11 +9,11 @@ root=$1 folder=$2 deps=${3-}
 # "header-pattern|folders that may include it"
 libraries='
 jansson[.]h|base
-mpi[.]h|calibrate/harness calibrate/apps
-cblas[.]h|calibrate/harness calibrate/apps
-openblas_config[.]h|calibrate/harness
+mpi[.]h|calibrate/measure/harness calibrate/real/apps
+cblas[.]h|calibrate/measure/harness calibrate/real/apps
+openblas_config[.]h|calibrate/measure/harness
 gsl/.*|calibrate
-hwloc[.]h|topology calibrate/harness
+hwloc[.]h|topology calibrate/measure/harness
 simgrid/.*|sim/network/simgrid
 cmocka[.]h|tests'
 

@@ -6,19 +6,19 @@
 put CMakeLists.txt '# fr_module(base DEPS app) in a comment is none' \
   'fr_module(base USES jansson)' 'fr_module(topology DEPS base)' \
   'fr_module(models DEPS topology)' 'fr_module(calibrate DEPS models' '  USES gsl)' \
-  'fr_module(calibrate/harness DEPS calibrate USES mpi)' 'fr_module(plots DEPS models)' \
+  'fr_module(calibrate/measure/harness DEPS calibrate USES mpi)' 'fr_module(plots DEPS models)' \
   'fr_module(app DEPS calibrate plots)'
 put base/a.c '#include "base/a.h"' '#include <jansson.h>' '#include <stdio.h>'
 put models/m.c '#include "models/m.h"' '#include "topology/t.h"' '#include "base/a.h"'
 put calibrate/c.c '#include "models/m.h"' '#include "base/a.h"' '#include <gsl/gsl_fit.h>'
-put calibrate/harness/h.c '#include "calibrate/c.h"' '#include "models/m.h"' '#include <mpi.h>'
+put calibrate/measure/harness/h.c '#include "calibrate/c.h"' '#include "models/m.h"' '#include <mpi.h>'
 put plots/p.c '#include "models/m.h"' 'char *argv[] = {"gnuplot", 0};'
 put app/a.c '#include "plots/p.h"' '#include "topology/t.h"'
 
 passes 'own header and a library' layers.sh base ''
 passes 'what a dependency lists in turn' layers.sh models topology
 passes 'far below' layers.sh calibrate models
-passes 'the harness' layers.sh calibrate/harness calibrate
+passes 'the harness' layers.sh calibrate/measure/harness calibrate
 passes 'gnuplot in plots' layers.sh plots models
 passes 'the top' layers.sh app calibrate,plots
 
@@ -31,14 +31,14 @@ try 'upwards' 'bad.c:1: "models/m.h" belongs to models' base '' '#include "model
 try 'upwards in brackets' 'belongs to models' topology base '#include <models/m.h>'
 try 'upwards, indented' 'belongs to app' models topology '  #  include "app/a.h"'
 try 'sideways' 'belongs to calibrate' plots models '#include "calibrate/c.h"'
-try 'the harness from calibrate' 'calibrate/harness' calibrate models \
-  '#include "calibrate/harness/h.h"'
+try 'the harness from calibrate' 'calibrate/measure/harness' calibrate models \
+  '#include "calibrate/measure/harness/h.h"'
 try 'without a folder' 'belongs to no module' models topology '#include "m.h"'
 try 'through the parent folder' 'belongs to no module' models topology '#include "../app/a.h"'
 try 'by macro' 'hides its layer' models topology '#include HEADER'
 try 'jansson outside base' 'seen by base only' models topology '#include <jansson.h>'
-try 'MPI in calibrate' 'is seen by calibrate/harness calibrate/apps only' calibrate models '#include <mpi.h>'
-try 'BLAS in app' 'is seen by calibrate/harness calibrate/apps only' app calibrate,plots '#include <cblas.h>'
+try 'MPI in calibrate' 'is seen by calibrate/measure/harness calibrate/real/apps only' calibrate models '#include <mpi.h>'
+try 'BLAS in app' 'is seen by calibrate/measure/harness calibrate/real/apps only' app calibrate,plots '#include <cblas.h>'
 try 'GSL in models' 'calibrate only' models topology '#include <gsl/gsl_math.h>'
 try 'cmocka in a module' 'tests only' base '' '#include <cmocka.h>'
 try 'gnuplot in app' 'plots only' app calibrate,plots 'execlp("gnuplot", "gnuplot", NULL);'

@@ -5,29 +5,29 @@
 
 fails 'no list at all' 'holds no' tables.sh
 
-put models/form_list.h '/* rows */' 'FR_FORM(log)' 'FR_FORM(segments)'
-put models/form/log.c ''
-put models/form/segments.c ''
-put models/form/shared.h ''
+put models/network/form_list.h '/* rows */' 'FR_FORM(log)' 'FR_FORM(segments)'
+put models/network/form/log.c ''
+put models/network/form/segments.c ''
+put models/network/form/shared.h ''
 put plots/figure_list.h 'FR_FIGURE(energy_time)'
 put plots/figure/energy_time.c ''
 put plots/figure/energy_time.gp ''
 put build/old/stale_list.h 'FR_STALE(none)'
 passes 'rows and files agree' tables.sh
 
-put models/form/extra.c ''
+put models/network/form/extra.c ''
 fails 'a file without its row' 'no row in the list for file extra' tables.sh
-rm "$tree/models/form/extra.c"
+rm "$tree/models/network/form/extra.c"
 
-put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(missing)'
+put models/network/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(missing)'
 fails 'a row without its file' 'for row missing' tables.sh
 
-put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(log)'
+put models/network/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)' 'FR_FORM(log)'
 fails 'a row twice' 'twice the row log' tables.sh
 
-put models/form_list.h '/* none yet */'
+put models/network/form_list.h '/* none yet */'
 fails 'a list without rows' 'has no rows' tables.sh
-put models/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)'
+put models/network/form_list.h 'FR_FORM(log)' 'FR_FORM(segments)'
 
 put models/key_list.h '/* Rows alone */' 'FR_KEY(dp, 1)' 'FR_KEY(TP, 2)'
 passes 'rows without files that say so' tables.sh

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/report.h"
+#include "models/outcome/report.h"
 #include "search/search.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"

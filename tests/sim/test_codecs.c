@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "models/codec_price.h"
-#include "models/cost.h"
-#include "models/report.h"
+#include "models/outcome/cost.h"
+#include "models/outcome/report.h"
+#include "models/price/codec_price.h"
 #include "sim/run.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"

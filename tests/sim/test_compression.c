@@ -1,7 +1,7 @@
 /* Compression: volumes derived from the authors' artifact, the exact statements about epilogue,
  * selective stages and the fused embedding, and both engines on compressed plans. */
-#include "models/cost.h"
-#include "models/transformer.h"
+#include "models/outcome/cost.h"
+#include "models/work/transformer.h"
 #include "sim/run.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"

@@ -3,8 +3,8 @@
  * four ways to the same time on an idle network. */
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/pipeline.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
 #include "sim/run.h"
 #include "tests/job.h"
 

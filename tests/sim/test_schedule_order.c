@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "models/cost.h"
-#include "models/pipeline.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
 #include "sim/run.h"
 #include "tests/job.h"
 

@@ -2,8 +2,8 @@
  * what groups pay, by counting messages on every adapter here. */
 #include <math.h>
 
-#include "models/cost.h"
-#include "models/seats.h"
+#include "models/outcome/cost.h"
+#include "models/price/seats.h"
 #include "sim/run.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "models/collective.h"
-#include "models/comm.h"
+#include "models/network/collective.h"
+#include "models/network/comm.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"
 #include "topology/platform.h"

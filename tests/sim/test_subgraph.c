@@ -2,7 +2,7 @@
  * network what the closed form says, wherever the ranks sit; on shared links never less. */
 #include <math.h>
 
-#include "models/cost.h"
+#include "models/outcome/cost.h"
 #include "sim/run.h"
 #include "tests/job.h"
 

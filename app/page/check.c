@@ -1,0 +1,236 @@
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/page/calibration.h"
+
+const char *const fr_verdict_names[] = {"PASS", "WARN", "FAIL", NULL};
+const char *const fr_calibration_forms[] = {"log", "segments", "algorithm", "similarity", NULL};
+/* Okabe and Ito's, told apart by most eyes. */
+const char *const fr_calibration_colours[] = {"#E69F00", "#0072B2", "#009E73", "#D55E00", NULL};
+
+double fr_calibration_number(const struct fr_json *object, const char *key) {
+    struct fr_json node = fr_json_member(object, key);
+    double value = NAN;
+    if (!fr_json_is_number(&node) ||
+        fr_json_number(&node, -1e300, 1e300, &value, NULL) != FR_OK)
+        return NAN;
+    return value;
+}
+
+const char *fr_calibration_text(const struct fr_json *object, const char *key) {
+    struct fr_json node = fr_json_member(object, key);
+    const char *text = "";
+    if (!fr_json_is_string(&node) || fr_json_text(&node, &text, NULL) != FR_OK) return "";
+    return text;
+}
+
+__attribute__((format(printf, 4, 5))) static void
+add(struct fr_checks *checks, fr_verdict verdict, const char *subject, const char *fmt, ...) {
+    va_list ap;
+    if (checks->count == FR_CHECKS_MAX) return;
+    struct fr_check *check = &checks->item[checks->count++];
+    check->verdict = verdict;
+    snprintf(check->subject, sizeof check->subject, "%s", subject);
+    va_start(ap, fmt);
+    vsnprintf(check->reason, sizeof check->reason, fmt, ap);
+    va_end(ap);
+}
+
+static fr_verdict grade(double value, double warn, double fail) {
+    return value <= warn ? FR_VERDICT_PASS : value <= fail ? FR_VERDICT_WARN : FR_VERDICT_FAIL;
+}
+
+static void check_setting(const struct fr_json *root, struct fr_checks *checks) {
+    struct fr_json p = fr_json_member(root, "provenance");
+    bool imported = strcmp(fr_calibration_text(&p, "host"), "imported") == 0;
+    bool oversubscribed = false, simulated = false;
+    fr_json_get_bool(&p, "oversubscribed", false, &oversubscribed, NULL);
+    fr_json_get_bool(&p, "simulated", false, &simulated, NULL);
+    const char *pinning = fr_calibration_text(&p, "pinning");
+    if (imported) {
+        add(checks, FR_VERDICT_WARN, "pinning",
+            "imported measurements do not say how ranks were bound to cores");
+        return;
+    }
+    if (oversubscribed)
+        add(checks, FR_VERDICT_FAIL, "ranks and cores",
+            "more ranks than cores: the collectives measure the scheduler more than the "
+            "network");
+    else
+        add(checks, FR_VERDICT_PASS, "ranks and cores", "every rank had a core of its own");
+    if (simulated)
+        add(checks, FR_VERDICT_WARN, "machine",
+            "measured inside SimGrid: times are a platform file's, not a machine's");
+    if (*pinning)
+        add(checks, strstr(pinning, "not") ? FR_VERDICT_WARN : FR_VERDICT_PASS, "pinning",
+            "%.200s", pinning);
+    else
+        add(checks, FR_VERDICT_WARN, "pinning", "not stated");
+}
+
+/* What the budget did not reach. */
+static void check_missing(const struct fr_json *root, struct fr_checks *checks) {
+    struct fr_json list = fr_json_member(root, "not_measured");
+    for (int64_t i = 0; fr_json_is_array(&list) && i < fr_json_array_length(&list); i++) {
+        struct fr_json one = fr_json_element(&list, i);
+        const char *text = "";
+        if (fr_json_text(&one, &text, NULL) == FR_OK)
+            add(checks, FR_VERDICT_FAIL, "not measured", "%.200s", text);
+    }
+}
+
+/* How the machine was while it was measured. */
+static void check_machine(const struct fr_json *root, struct fr_checks *checks) {
+    struct fr_json m = fr_json_member(root, "machine");
+    double lost = fr_calibration_number(&m, "lost"),
+           variation = fr_calibration_number(&m, "speed_variation");
+    if (lost > 0)
+        add(checks, grade(lost, 0.10, 0.40), "interruptions",
+            "products lost %.1f %% of their time to what else runs here: a rank is interrupted "
+            "every %.3g ms of its work for %.3g ms",
+            100 * lost, 1e3 * fr_calibration_number(&m, "interrupted_every_s"),
+            1e3 * fr_calibration_number(&m, "interruption_s"));
+    if (!isnan(variation))
+        add(checks, grade(variation, 0.10, 0.30), "speed",
+            "the machine's own speed varied by %.1f %% to either side; as it usually is, "
+            "products take %.2f of the time that they take when it is fast",
+            100 * variation, fr_calibration_number(&m, "usual_products"));
+}
+
+struct tally {
+    double points, samples, slow, unsure, single, launches_min, nodes_max, size_min, size_max;
+};
+
+static void count_points(const struct fr_json *root, struct tally *t) {
+    struct fr_json list = fr_json_member(root, "series");
+    *t = (struct tally){.launches_min = HUGE_VAL, .size_min = HUGE_VAL};
+    for (int64_t s = 0; s < fr_json_array_length(&list); s++) {
+        struct fr_json series = fr_json_element(&list, s),
+                       points = fr_json_member(&series, "points");
+        bool several = strcmp(fr_calibration_text(&series, "level"), "node") != 0;
+        t->nodes_max = fmax(t->nodes_max, several ? 2 : 1);
+        for (int64_t i = 0; i < fr_json_array_length(&points); i++) {
+            struct fr_json p = fr_json_element(&points, i);
+            double n = fr_calibration_number(&p, "n"),
+                   size_B = fr_calibration_number(&p, "size_B");
+            double median_s = fr_calibration_number(&p, "median_s");
+            double high_s = fr_calibration_number(&p, "high_s");
+            t->points++;
+            t->samples += n;
+            t->slow += fr_calibration_number(&p, "slow");
+            t->single += n <= 1;
+            t->unsure += n > 1 && !(high_s <= 1.05 * median_s);
+            t->launches_min = fmin(t->launches_min, fr_calibration_number(&p, "launches"));
+            t->size_min = fmin(t->size_min, size_B);
+            t->size_max = fmax(t->size_max, size_B);
+        }
+    }
+}
+
+static void check_points(const struct fr_json *root, struct fr_checks *checks) {
+    struct tally t;
+    count_points(root, &t);
+    if (t.points == 0) {
+        add(checks, FR_VERDICT_FAIL, "points", "no collective was measured");
+        return;
+    }
+    double unsure = t.unsure / t.points, slow = t.slow / t.samples;
+    if (t.single > 0)
+        add(checks, FR_VERDICT_WARN, "repetitions",
+            "%.0f of %.0f points are one number each: how far it is to be trusted is not known",
+            t.single, t.points);
+    if (t.single < t.points)
+        add(checks, grade(unsure, 0.1, 0.5), "medians",
+            "%.0f of %.0f points have a 95 %% interval wider than 5 %% on the slow side",
+            t.unsure, t.points);
+    if (t.single < t.points && t.launches_min < 3)
+        add(checks, FR_VERDICT_WARN, "launches",
+            "%.0f launch%s: three or more show the spread between launches", t.launches_min,
+            t.launches_min == 1 ? "" : "es");
+    add(checks, grade(slow, 0.1, 0.25), "disturbed samples",
+        "%.0f of %.0f samples are slower than the median plus five scaled deviations; they are "
+        "kept, and not fitted",
+        t.slow, t.samples);
+    if (t.nodes_max < 2)
+        add(checks, FR_VERDICT_WARN, "validity",
+            "measured inside one node: several nodes are not predicted without network levels");
+}
+
+static void check_operation(const struct fr_json *op, struct fr_checks *checks) {
+    char subject[64];
+    const char *name = fr_calibration_text(op, "op"),
+               *chosen = fr_calibration_text(op, "chosen");
+    struct fr_json form = fr_json_member(op, chosen),
+                   sizes = fr_json_member(&form, "held_sizes"),
+                   ranks = fr_json_member(&form, "held_ranks");
+    double at_sizes = fr_calibration_number(&sizes, "median");
+    double at_ranks = fr_calibration_number(&ranks, "median");
+    snprintf(subject, sizeof subject, "%.30s, unseen sizes", name);
+    if (isnan(at_sizes))
+        add(checks, FR_VERDICT_WARN, subject, "too few sizes to hold any out");
+    else
+        add(checks, grade(at_sizes, 0.10, 0.30), subject,
+            "%.20s misses every second size, held out, by %.1f %% in the median, p90 %.1f %%",
+            chosen, 100 * at_sizes, 100 * fr_calibration_number(&sizes, "p90"));
+    snprintf(subject, sizeof subject, "%.30s, unseen ranks", name);
+    if (isnan(at_ranks))
+        add(checks, FR_VERDICT_WARN, subject,
+            "one rank count in each layout: growth with ranks follows the operation's nature, "
+            "unconfirmed");
+    else
+        add(checks, grade(at_ranks, 0.20, 0.60), subject,
+            "%.20s misses the largest rank count, held out, by %.1f %% in the median, p90 %.1f "
+            "%%",
+            chosen, 100 * at_ranks, 100 * fr_calibration_number(&ranks, "p90"));
+}
+
+fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *checks,
+                               struct fr_error *err) {
+    static const char *const schemas[] = {"forerun/fit/1", NULL};
+    int schema = 0;
+    checks->count = 0;
+    FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
+    FR_TRY(fr_calibration_points_check(root, err));
+    check_setting(root, checks);
+    check_missing(root, checks);
+    check_machine(root, checks);
+    check_points(root, checks);
+    struct fr_json ops = fr_json_member(root, "operations"),
+                   gemm = fr_json_member(root, "gemm_left_out");
+    for (int64_t i = 0; i < fr_json_array_length(&ops); i++) {
+        struct fr_json op = fr_json_element(&ops, i);
+        check_operation(&op, checks);
+    }
+    for (int64_t i = 0; fr_json_is_object(&gemm) && fr_json_key_at(&gemm, i); i++) {
+        const char *dtype = fr_json_key_at(&gemm, i);
+        struct fr_json one = fr_json_member(&gemm, dtype);
+        char subject[64];
+        double median = fr_calibration_number(&one, "median");
+        snprintf(subject, sizeof subject, "products %.8s", dtype);
+        if (!isnan(median))
+            add(checks, grade(median, 0.10, 0.25), subject,
+                "a shape from its neighbours misses by %.1f %% in the median, p90 %.1f %%",
+                100 * median, 100 * fr_calibration_number(&one, "p90"));
+    }
+    return FR_OK;
+}
+
+void fr_calibration_judge(const struct fr_checks *checks, struct fr_fit_verdict *judged) {
+    enum { MOST = sizeof judged->reason / sizeof *judged->reason };
+    *judged =
+        (struct fr_fit_verdict){.verdict = fr_verdict_names[fr_calibration_verdict(checks)]};
+    for (fr_verdict v = FR_VERDICT_FAIL; v > FR_VERDICT_PASS; v--)
+        for (int i = 0; i < checks->count && judged->n_reasons < MOST; i++)
+            if (checks->item[i].verdict == v)
+                snprintf(judged->reason[judged->n_reasons++], sizeof *judged->reason, "%s: %s",
+                         checks->item[i].subject, checks->item[i].reason);
+}
+
+fr_verdict fr_calibration_verdict(const struct fr_checks *checks) {
+    fr_verdict worst = FR_VERDICT_PASS;
+    for (int i = 0; i < checks->count; i++)
+        if (checks->item[i].verdict > worst) worst = checks->item[i].verdict;
+    return worst;
+}

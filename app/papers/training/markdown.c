@@ -1,0 +1,103 @@
+#include "app/papers/training/markdown.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+/* Length of the table's name in an id: all before the last slash. */
+static size_t table_length(const char *id) {
+    const char *slash = strrchr(id, '/');
+    return slash ? (size_t)(slash - id) : 0;
+}
+
+static const struct fr_reproduce_row *find(const struct fr_reproduction *r, const char *id,
+                                           size_t length, const char *what) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strncmp(r->rows[i].id, id, length) == 0 && table_length(r->rows[i].id) == length &&
+            strcmp(r->rows[i].id + length + 1, what) == 0)
+            return &r->rows[i];
+    return NULL;
+}
+
+static void add_percent(struct fr_text *text, const struct fr_reproduce_row *row) {
+    if (row)
+        fr_text_addf(text, " %.2f %% |", 100 * row->ours);
+    else
+        fr_text_addf(text, " – |");
+}
+
+static void add_tau(struct fr_text *text, const struct fr_reproduce_row *row) {
+    if (row)
+        fr_text_addf(text, " %.3f |", row->ours);
+    else
+        fr_text_addf(text, " – |");
+}
+
+/* "| `name` | " */
+static void add_name(struct fr_text *text, const char *name, size_t length) {
+    char cell[200];
+    snprintf(cell, sizeof cell, "%.*s", (int)length, name);
+    fr_text_addf(text, "| `");
+    fr_escape_markdown(text, cell);
+    fr_text_addf(text, "` | ");
+}
+
+static void add_table(struct fr_text *text, const struct fr_reproduction *r,
+                      const struct fr_reproduce_row *first) {
+    static const char *const errors[] = {"mean_error", "median_error", "p90_error", "bias",
+                                         NULL};
+    size_t length = table_length(first->id);
+    const struct fr_reproduce_row *mean = find(r, first->id, length, "mean_error");
+    add_name(text, first->id, length);
+    fr_escape_markdown(text, first->note);
+    fr_text_addf(text, " | %.0f |", first->ours);
+    for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
+    add_tau(text, find(r, first->id, length, "kendall_tau"));
+    add_tau(text, find(r, first->id, length, "kendall_tau_within_groups"));
+    add_percent(text, find(r, first->id, length, "regret_mean"));
+    add_percent(text, find(r, first->id, length, "regret_worst"));
+    add_percent(text, find(r, first->id, length, "coverage"));
+    fr_text_addf(text, " ");
+    fr_escape_markdown(text, mean && *mean->note ? mean->note : "–");
+    fr_text_addf(text, " |\n");
+}
+
+static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
+    fr_text_addf(text,
+                 "\nWhat each ingredient is worth: mean error without it minus with it, all "
+                 "coefficients refitted, cross-validated.\n\n"
+                 "| ingredient | worth | |\n|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++)
+        if (strncmp(r->rows[i].id, "ablation/", 9) == 0) {
+            add_name(text, r->rows[i].id + 9, strlen(r->rows[i].id + 9));
+            fr_text_addf(text, "%+.2f %% | ", 100 * r->rows[i].ours);
+            fr_escape_markdown(text, r->rows[i].note);
+            fr_text_addf(text, " |\n");
+        }
+}
+
+static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) {
+    fr_text_addf(text, "\nRows left out, by file and reason:\n\n");
+    for (size_t i = 0; i < r->count; i++) {
+        const struct fr_reproduce_row *row = &r->rows[i];
+        if (strncmp(row->id, "left_out/", 9) != 0) continue;
+        fr_text_addf(text, "- `%.*s`: %.0f row%s: %s\n", (int)table_length(row->id) - 9,
+                     row->id + 9, row->ours, row->ours == 1 ? "" : "s", row->note);
+    }
+}
+
+void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
+    fr_text_addf(text,
+                 "| table | procedure | n | mean error | median | 90 %% below | bias | tau | "
+                 "in groups | regret, mean | worst | in 90 %% interval | mean error asked |\n"
+                 "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (size_t i = 0; i < r->count; i++) {
+        size_t length = table_length(r->rows[i].id);
+        if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)
+            add_table(text, r, &r->rows[i]);
+    }
+    add_ablations(text, r);
+    add_left_out(text, r);
+}

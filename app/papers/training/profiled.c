@@ -1,0 +1,74 @@
+/* Pipelines from layer times: what is left to the model once a layer is measured. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "app/papers/training/procedure.h"
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "calibrate/runs/profile_fit.h"
+
+static struct fr_run *writable(const struct fr_run *run) {
+    return (struct fr_run *)(uintptr_t)run;
+}
+
+static void use_profiles(const struct fr_run *const *runs, int n,
+                         struct fr_fitted_profile *profiles, int count) {
+    for (int i = 0; i < n; i++) fr_profile_use(writable(runs[i]), profiles, count);
+}
+
+struct work {
+    const struct fr_run **train, **test;
+    struct fr_fitted_profile *profiles;
+    struct fr_tune_result *tuned;
+    struct fr_scored *scored;
+    int n_train, n_test, count;
+};
+
+/* Layer times from the runs without a pipeline, and what is left (optimiser, gradients, messages)
+ * tuned to the same runs; each twice, since either needs the other. */
+static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_error *err) {
+    struct fr_tune_options options = fr_procedure_tuning();
+    FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
+    for (int round = 0; round < 2; round++) {
+        use_profiles(w->train, w->n_train, NULL, 0);
+        FR_TRY(fr_profile_fit(&w->tuned->cluster, w->train, w->n_train, w->profiles, &w->count,
+                              err));
+        use_profiles(w->train, w->n_train, w->profiles, w->count);
+        options.scale = 0.01; /* little is left to be wrong */
+        FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
+    }
+    return FR_OK;
+}
+
+fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table_plan *table,
+                                const struct fr_cluster *prior, const struct fr_table_set *set,
+                                struct fr_error *err) {
+    size_t room = (size_t)set->n + 1;
+    struct work w = {.train = fr_calloc(room, sizeof *w.train),
+                     .test = fr_calloc(room, sizeof *w.test),
+                     .profiles = fr_calloc(room, sizeof *w.profiles),
+                     .tuned = fr_calloc(1, sizeof *w.tuned),
+                     .scored = fr_calloc(room, sizeof *w.scored)};
+    fr_status status = w.train && w.test && w.profiles && w.tuned && w.scored
+                           ? FR_OK
+                           : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < set->n && status == FR_OK; i++)
+        if (set->use[i]->plan.pp == 1) w.train[w.n_train++] = set->use[i];
+    if (status == FR_OK) status = fit(prior, &w, err);
+    for (int i = 0; i < set->n && status == FR_OK; i++)
+        if (set->use[i]->plan.pp > 1 &&
+            fr_profile_use(writable(set->use[i]), w.profiles, w.count))
+            w.test[w.n_test++] = set->use[i];
+    if (status == FR_OK) {
+        fr_study_predict(w.tuned, w.test, w.n_test, fr_processors(), w.scored);
+        status = fr_table_add(r, table->name, table->procedure, w.scored, w.n_test,
+                              table->limits, true, err);
+    }
+    use_profiles(set->use, set->n, NULL, 0);
+    free(w.train);
+    free(w.test);
+    free(w.profiles);
+    free(w.tuned);
+    free(w.scored);
+    return status;
+}

@@ -1,0 +1,141 @@
+#include "app/papers/training/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/data.h"
+#include "models/job/preset.h"
+
+fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err) {
+    char path[512];
+    *set = (struct fr_table_set){0};
+    if (!fr_data_find(file, path, sizeof path))
+        return fr_fail(err, FR_ERR_IO, file, "not found; set FORERUN_DATA to where it lies");
+    FR_TRY(fr_runs_read(path, NULL, &set->runs, err));
+    set->use = fr_calloc((size_t)set->runs.count + 1, sizeof *set->use);
+    if (!set->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "the runs do not fit in memory");
+    for (int i = 0; i < set->runs.count; i++) set->use[set->n++] = &set->runs.items[i];
+    return FR_OK;
+}
+
+void fr_table_free(struct fr_table_set *set) {
+    free(set->use);
+    fr_runs_free(&set->runs);
+    *set = (struct fr_table_set){0};
+}
+
+static bool says(const struct fr_run_row *row, const char *key, const char *wanted) {
+    const char *value = fr_run_row_get(row, key);
+    return !wanted || (value && strcmp(value, wanted) == 0);
+}
+
+static bool wanted(const struct fr_run_row *row, const struct fr_table_selection *want) {
+    const char *device = fr_run_row_get(row, "note.device"),
+               *date = fr_run_row_get(row, "note.date");
+    if (want->device && (!device || !fr_run_mentions(device, want->device))) return false;
+    if (want->from_date && (!date || strcmp(date, want->from_date) < 0)) return false;
+    return says(row, "note.dtype", want->dtype) && says(row, "note.sharded", want->sharded) &&
+           says(row, "note.experts", want->experts);
+}
+
+void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want) {
+    int kept = 0;
+    for (int i = 0; i < set->n; i++)
+        if (wanted(set->use[i]->row, want)) set->use[kept++] = set->use[i];
+    set->n = kept;
+}
+
+void fr_table_left_out(struct fr_reproduction *r, const char *file,
+                       const struct fr_runs *runs) {
+    for (int i = 1; i < FR_RUN_SKIP_COUNT; i++)
+        if (runs->skipped[i])
+            fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, runs->skipped[i], "rows", 0,
+                             fr_run_skip_names[i], "left_out/%s/%d", file, i);
+}
+
+fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
+                           struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    FR_TRY(fr_preset_or_file_read("cluster", preset, &document, err));
+    fr_status status = fr_cluster_read(document, cluster, err);
+    fr_json_free(document);
+    return status;
+}
+
+static void add_runs(struct fr_reproduction *r, const char *name,
+                     const struct fr_scored *scored, int n) {
+    for (int i = 0; i < n; i++) {
+        const struct fr_scored *s = &scored[i];
+        bool inside = s->low_s <= s->measured_s && s->measured_s <= s->high_s;
+        char note[160];
+        snprintf(note, sizeof note, "90 %% interval %.6g to %.6g s%s", s->low_s, s->high_s,
+                 inside ? "" : ": measured outside");
+        fr_reproduce_add(r, FR_ROLE_PREDICTED, s->measured_s, s->predicted_s, "s", INFINITY,
+                         note, "%s/%s", name, s->id);
+        if (r->failed || r->count == 0) return;
+        r->rows[r->count - 1].detail = true;
+    }
+}
+
+struct asked {
+    const char *what;
+    double value, must, aim;
+    bool least; /* at least, not at most */
+};
+
+static void add_score(struct fr_reproduction *r, const char *name, const struct asked *a) {
+    char note[160] = "";
+    int used = 0;
+    if (isnan(a->value)) return;
+    if (a->must != 0)
+        used = snprintf(note, sizeof note, "must be at %s %.4g", a->least ? "least" : "most",
+                        a->must);
+    if (a->aim != 0)
+        snprintf(note + used, sizeof note - (size_t)used, "%saim %.4g", used ? ", " : "",
+                 a->aim);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, a->value, "1", 0, note, "%s/%s", name, a->what);
+    if (a->must == 0) return;
+    fr_reproduce_judge(r, a->least ? a->value >= a->must : a->value <= a->must);
+}
+
+static void add_coverage(struct fr_reproduction *r, const char *name, const struct fr_score *s,
+                         const struct fr_table_limits *l) {
+    char note[160];
+    double all = pow(0.9, s->n);
+    if (isnan(s->coverage)) return;
+    snprintf(note, sizeof note, "should lie in %.2f to %.2f", l->covered_from, l->covered_to);
+    if (all > 0.1) /* few rows: all of them inside is what honest intervals often give */
+        snprintf(note, sizeof note,
+                 "of %d rows; honest 90 %% intervals hold all of so few %.0f times in 100",
+                 s->n, 100 * all);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->coverage, "1", 0, note, "%s/coverage", name);
+    if (r->failed) return;
+    fr_reproduce_judge(r, (s->coverage >= l->covered_from && s->coverage <= l->covered_to) ||
+                              (all > 0.1 && s->coverage >= l->covered_from));
+}
+
+fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
+                       const struct fr_scored *scored, int n, const struct fr_table_limits *l,
+                       bool detail, struct fr_error *err) {
+    struct fr_score s;
+    FR_TRY(fr_score_make(scored, n, &s, err));
+    if (detail) add_runs(r, name, scored, n);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s.n, "1", 0, procedure, "%s/n", name);
+    const struct asked asked[] = {
+        {"mean_error", s.mape, l->mean, l->aim_mean, false},
+        {"median_error", s.median_error, l->median, 0, false},
+        {"p90_error", s.p90_error, 0, 0, false},
+        {"worst_error", s.worst_error, l->worst, 0, false},
+        {"bias", s.bias, 0, 0, false},
+        {"kendall_tau", s.kendall_tau, l->tau, l->aim_tau, true},
+        {"kendall_tau_within_groups", s.kendall_tau_within, 0, 0, true},
+        {"regret_mean", s.regret_mean, l->regret_mean, l->aim_regret_mean, false},
+        {"regret_median", s.regret_median, 0, 0, false},
+        {"regret_worst", s.regret_worst, l->regret_worst, 0, false}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) add_score(r, name, &asked[i]);
+    add_coverage(r, name, &s, l);
+    return r->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
+}

@@ -1,0 +1,53 @@
+/** @file
+ *  A table of the accuracy report: runs of one kind, predicted by one procedure. */
+#ifndef FR_APP_PAPERS_TRAINING_TABLE_H
+#define FR_APP_PAPERS_TRAINING_TABLE_H
+
+#include "app/papers/reproduce.h"
+#include "calibrate/runs/study.h"
+
+/** What a table must reach and what it aims at; 0: nothing asked. */
+struct fr_table_limits {
+    double mean, median, worst, tau, regret_mean, regret_worst; /**< must */
+    double aim_mean, aim_tau, aim_regret_mean;
+    double covered_from, covered_to; /**< share of rows in their 90 % interval */
+};
+
+/** What is asked of every table's intervals. */
+#define FR_TABLE_COVERED .covered_from = 0.8, .covered_to = 0.97
+
+/** Runs selected from a file of the data folder. */
+struct fr_table_set {
+    struct fr_runs runs;
+    const struct fr_run **use; /**< [n] */
+    int n;
+};
+
+/** Read @p file below the data folder.  @return FR_OK; FR_ERR_IO where it is absent. */
+fr_status fr_table_read(const char *file, struct fr_table_set *set, struct fr_error *err);
+void fr_table_free(struct fr_table_set *set);
+
+/** What a row must say of its run to be kept; NULL: anything.  Never its name. */
+struct fr_table_selection {
+    const char *dtype, *sharded; /**< note.dtype, note.sharded: exactly */
+    const char *experts;         /**< note.experts, likewise */
+    const char *device;          /**< note.device holds it */
+    const char *from_date;       /**< note.date is that or later */
+};
+void fr_table_keep(struct fr_table_set *set, const struct fr_table_selection *want);
+
+/** A cluster preset, read.  Free with fr_cluster_free. */
+fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
+                           struct fr_error *err);
+
+/** Add a row for each reason why rows of @p file were left out: how many. */
+void fr_table_left_out(struct fr_reproduction *r, const char *file, const struct fr_runs *runs);
+
+/** Add the rows of table @p name: each run (measured, predicted), then the scores.
+ *  @param procedure  a sentence: what was fitted to what
+ *  @param detail     add the runs too */
+fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
+                       const struct fr_scored *scored, int n,
+                       const struct fr_table_limits *limits, bool detail, struct fr_error *err);
+
+#endif

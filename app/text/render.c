@@ -1,0 +1,201 @@
+#include "app/text/render.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity) {
+    if (!isfinite(si))
+        snprintf(out, capacity, "-");
+    else
+        fr_quantity_format(si, quantity, out, capacity);
+    return out;
+}
+
+/* A source may be long; the first clause tells where to look. */
+static void add_source(struct fr_text *text, const char *what, const char *name,
+                       const char *from, const char *source) {
+    int clause = 0;
+    while (source[clause] && source[clause] != ';' && strncmp(source + clause, ": ", 2) != 0)
+        clause++;
+    fr_text_addf(text, "%-10s %s", what, name[0] ? name : from);
+    if (clause > 0) fr_text_addf(text, "  (%.*s)", clause, source);
+    fr_text_addf(text, "\n");
+}
+
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job) {
+    add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source);
+    if (job->cluster.calibration.oversubscribed)
+        fr_text_addf(text,
+                     "%-10s measured with more ranks than cores: its collectives time the "
+                     "scheduler too\n",
+                     "caution");
+    if (*job->cluster.calibration.verdict) {
+        fr_text_addf(text, "%-10s ", "");
+        fr_calibration_tell(&job->cluster.calibration, text);
+        fr_text_addf(text, "\n");
+    }
+    add_source(text, "model", job->workload.name, job->model_from, job->workload.source);
+}
+
+static void row(struct fr_text *text, const char *what, double si, fr_quantity quantity,
+                const char *note) {
+    char value[40];
+    fr_text_addf(text, "%-24s %14s%s%s\n", what,
+                 fr_render_quantity(si, quantity, value, sizeof value), *note ? "   " : "",
+                 note);
+}
+
+static void render_parts(struct fr_text *text, const struct fr_outcome *out) {
+    char value[40];
+    fr_text_addf(text, "\nwhere the iteration goes\n");
+    for (int i = 0; i < FR_PART_COUNT; i++) {
+        if (out->part_s[i] == 0) continue;
+        fr_text_addf(text, "  %-22s %14s  %5.1f %%\n", fr_part_names[i],
+                     fr_quantity_format(out->part_s[i], FR_QUANTITY_TIME, value, sizeof value),
+                     100 * out->part_s[i] / out->time_s);
+    }
+}
+
+static void render_interval(struct fr_text *text, const struct fr_job *job,
+                            const struct fr_outcome *out) {
+    char low[40], high[40];
+    if (!(out->high_s > 0)) return;
+    fr_text_addf(text, "%-24s %14s to %s   %s\n", "  90 % interval",
+                 fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                 fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
+                 job->cluster.tuning.present ? "from the runs it was tuned to"
+                 : job->cluster.calibration.held_out > 0
+                     ? "from priors and the calibration's own errors"
+                     : "from priors alone; forerun tune narrows it");
+}
+
+static void render_memory(struct fr_text *text, const struct fr_job *job,
+                          const struct fr_outcome *out) {
+    char value[40], have[40], note[128] = "";
+    if (job->cluster.device.memory_B > 0)
+        snprintf(note, sizeof note, "of %s",
+                 fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have,
+                                    sizeof have));
+    fr_text_addf(text, "\nmemory of the fullest rank\n");
+    for (int i = 0; i < FR_MEMORY_COUNT; i++)
+        fr_text_addf(
+            text, "  %-22s %14s\n", fr_memory_names[i],
+            fr_quantity_format(out->memory_B[i], FR_QUANTITY_SIZE, value, sizeof value));
+    if (fr_memory_near_edge(&job->cluster.device, out))
+        strncat(note, ": near the edge, allocators fragment", sizeof note - strlen(note) - 1);
+    if (out->plan.pp > 1)
+        fr_text_addf(text, "  %-22s %14" PRId64 "   rank %" PRId64 "\n", "on stage",
+                     out->fullest_stage, out->fullest_rank);
+    fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
+                 fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
+                 note);
+}
+
+static const char *energy_note(const struct fr_job *job) {
+    const struct fr_power *power = &job->cluster.device.power;
+    return power->known ? power->quality : "the cluster states no power";
+}
+
+static const char *iterations_note(const struct fr_outcome *out) {
+    switch (out->iterations_origin) {
+    case FR_ITERATIONS_GIVEN:
+        return "";
+    case FR_ITERATIONS_INTERPOLATED:
+        return "iterations interpolated between two known plans";
+    case FR_ITERATIONS_SCALED:
+        return "as many samples as at the batch of the table, by its \"scaling\"";
+    case FR_ITERATIONS_UNKNOWN:
+        break;
+    }
+    return "iterations to the loss unknown; give them with --set model.iterations=...";
+}
+
+/* What was asked to go compressed and goes whole, since its rank would not make it smaller. */
+static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
+    const struct fr_plan_compression *c = &out->plan.compression;
+    if (!isfinite(out->time_s)) return;
+    if (c->scope != FR_SCOPE_NONE && out->lossy_backward <= 0)
+        fr_text_addf(text,
+                     "\nbackward messages go whole: at rank %" PRId64
+                     " they would not be smaller\n",
+                     c->backward_rank);
+    if (c->gradient_stages > 0 && out->lossy_gradient <= 0)
+        fr_text_addf(text,
+                     "\ngradients go whole: at rank %" PRId64
+                     " no matrix of theirs would send fewer bytes\n",
+                     c->gradient_rank);
+}
+
+static void render_caveats(struct fr_text *text, const struct fr_job *job,
+                           const struct fr_outcome *out) {
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        if (!(out->reasons & FR_BECAUSE(i))) continue;
+        fr_text_addf(text, "\nnot feasible: ");
+        fr_report_reason(job, out, i, text);
+        fr_text_addf(text, "\n");
+    }
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
+        fr_text_addf(text,
+                     "\nlossy: %.1f %% of the gradient bytes (rank %" PRId64
+                     ") and %.1f %% of the backward messages (rank %" PRId64
+                     ") go compressed;\nwhat that does to the iterations to the loss is not "
+                     "known here\n",
+                     100 * out->lossy_gradient, out->plan.compression.gradient_rank,
+                     100 * out->lossy_backward, out->plan.compression.backward_rank);
+    render_whole(text, out);
+    char rate[40];
+    if (out->break_even_backward_B_per_s > 0)
+        fr_text_addf(text,
+                     "compressing backward messages pays where a rank gets less than %s of the "
+                     "network\n",
+                     fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
+    if (out->break_even_gradient_B_per_s > 0)
+        fr_text_addf(text, "compressing gradients pays where it gets less than %s\n",
+                     fr_quantity_format(out->break_even_gradient_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
+    if (!out->extrapolated) return;
+    fr_text_addf(text, "\nextrapolated beyond what was measured:");
+    for (int bit = 0; bit <= FR_OP_COUNT; bit++)
+        if (out->extrapolated >> bit & 1)
+            fr_text_addf(text, " %s", fr_report_extrapolated_name(bit));
+    fr_text_addf(text, "\n");
+}
+
+void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out) {
+    char line[FR_PLAN_LINE], total[160];
+    fr_render_inputs(text, job);
+    fr_text_addf(text, "plan       %s, %" PRId64 " ranks\n",
+                 fr_report_plan_line(&out->plan, line, sizeof line), out->ranks);
+    if (out->plan.layer_tp) {
+        fr_text_addf(text, "grids     ");
+        for (int i = 0; i < out->plan.n_layer_tp; i++)
+            fr_text_addf(text, " %" PRId64 "x%" PRId64, out->plan.layer_tp[i],
+                         out->ranks / out->plan.layer_tp[i]);
+        fr_text_addf(text, "  (P_r x P_c by layer)\n");
+    }
+    fr_text_addf(text, "\n");
+    if (isfinite(out->time_s)) {
+        if (isfinite(out->parameters)) {
+            fr_text_addf(text, "%-24s %14.6g M\n", "parameters", out->parameters / 1e6);
+            fr_text_addf(text, "%-24s %14.6g M\n", "  fullest rank",
+                         out->parameters_rank_max / 1e6);
+        }
+        row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
+        render_interval(text, job, out);
+        row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
+        if (isfinite(out->iterations)) {
+            snprintf(total, sizeof total, "%.6g iterations%s%s", out->iterations,
+                     *iterations_note(out) ? ", " : "", iterations_note(out));
+            row(text, "time to the loss", out->total_time_s, FR_QUANTITY_TIME, total);
+            row(text, "energy to the loss", out->total_energy_J, FR_QUANTITY_ENERGY, "");
+        } else
+            fr_text_addf(text, "%-24s %14s   %s\n", "to the loss", "-", iterations_note(out));
+        render_parts(text, out);
+        if (isfinite(out->parameters)) render_memory(text, job, out);
+    }
+    render_caveats(text, job, out);
+}

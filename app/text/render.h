@@ -1,0 +1,18 @@
+/** @file
+ *  Outcomes as text for a person: assumptions first, then results, then what was left out. */
+#ifndef FR_APP_TEXT_RENDER_H
+#define FR_APP_TEXT_RENDER_H
+
+#include "models/outcome/report.h"
+
+/** A quantity for a table: "-" where it is not known. @return @p out. */
+const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity);
+
+/** The whole of one outcome. */
+void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out);
+
+/** "name (source)" lines of cluster and model. */
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job);
+
+#endif

@@ -1,0 +1,272 @@
+#include "app/text/validation.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- text ---------------------------------------------------------------------------------- */
+
+static const char *quantity(double s, char *out, size_t room) {
+    return fr_quantity_format(s, FR_QUANTITY_TIME, out, room);
+}
+
+static void print_off(struct fr_text *text, const struct fr_validate_row *row) {
+    char measured[40], predicted[40];
+    if (row->off < 0) return;
+    fr_text_addf(text, "  %s: %s, predicted %s", fr_term_names[row->off],
+                 quantity(row->measured_term_s[row->off], measured, sizeof measured),
+                 quantity(row->predicted_term_s[row->off], predicted, sizeof predicted));
+}
+
+static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
+    char measured[40] = "-", interval[90] = "", low[40], high[40], predicted[40] = "-";
+    char error[32] = "-";
+    if (row->n_samples > 0) {
+        quantity(row->measured_s, measured, sizeof measured);
+        if (row->sure)
+            snprintf(interval, sizeof interval, "%s .. %s",
+                     quantity(row->measured_low_s, low, sizeof low),
+                     quantity(row->measured_high_s, high, sizeof high));
+        else
+            snprintf(interval, sizeof interval, "not known of %d sample%s", row->n_samples,
+                     row->n_samples == 1 ? "" : "s");
+    }
+    if (!row->reasons) quantity(row->predicted_s, predicted, sizeof predicted);
+    if (row->n_samples > 0 && !row->reasons)
+        snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
+    fr_text_addf(text, "  %-26s %10s  %-25s %10s %9s%s", row->run.label, measured, interval,
+                 predicted, error, row->extrapolated ? "  extrapolated" : "");
+    print_off(text, row);
+    fr_text_addf(text, "\n");
+}
+
+/* The choice that a user of the predictions would have made in the group of row @p first. */
+static void print_choice(struct fr_text *text, const struct fr_validation *v, int first) {
+    const struct fr_validate_row *predicted = NULL, *measured = NULL;
+    int n = 0;
+    for (int i = first; i < v->n_rows; i++) {
+        const struct fr_validate_row *row = &v->rows[i];
+        if (strcmp(row->run.group, v->rows[first].run.group) != 0 || row->reasons ||
+            row->n_samples == 0)
+            continue;
+        n++;
+        if (!predicted || row->predicted_s < predicted->predicted_s) predicted = row;
+        if (!measured || row->measured_s < measured->measured_s) measured = row;
+    }
+    if (n < 2) return;
+    fr_text_addf(text, "  predicted best %s, measured best %s: regret %.1f %%\n",
+                 predicted->run.label, measured->run.label,
+                 100 * (predicted->measured_s / measured->measured_s - 1));
+}
+
+static bool first_of_group(const struct fr_validation *v, int i) {
+    for (int j = 0; j < i; j++)
+        if (strcmp(v->rows[j].run.group, v->rows[i].run.group) == 0) return false;
+    return true;
+}
+
+/* Loops that the calibration timed too, beside the runs. */
+static void print_drift(struct fr_text *text, const char *what,
+                        const struct fr_validate_drift *d) {
+    if (d->n > 0)
+        fr_text_addf(text, "%s %.2f (%.2f .. %.2f)", what, d->median, d->low, d->high);
+}
+
+static void print_machine(struct fr_text *text, const struct fr_validation *v) {
+    const double CHANGED = 1.15;
+    const struct fr_validate_drift *both[] = {&v->products, &v->memory};
+    bool changed = false;
+    if (v->products.n + v->memory.n == 0) return;
+    fr_text_addf(text, "machine     times its calibration, meanwhile:");
+    print_drift(text, " products", &v->products);
+    print_drift(text, v->products.n > 0 ? ", memory" : " memory", &v->memory);
+    fr_text_addf(text, "\n");
+    for (int i = 0; i < 2; i++)
+        changed = changed || (both[i]->n > 0 &&
+                              (both[i]->median > CHANGED || both[i]->median < 1 / CHANGED));
+    if (changed)
+        fr_text_addf(text, "            it is not as it was calibrated: something else runs "
+                           "now, or ran then; calibrate again\n");
+}
+
+static void print_totals(struct fr_text *text, const struct fr_validation *v) {
+    fr_text_addf(text, "\n");
+    if (v->n_scored == 0) {
+        fr_text_addf(text, "nothing to score: no configuration had a core for every rank\n");
+        return;
+    }
+    fr_text_addf(text,
+                 "error       median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
+                 100 * v->median_error, 100 * v->p90_error, v->n_scored);
+    if (isfinite(v->floor))
+        fr_text_addf(
+            text,
+            "floor       %.1f %%: by so much a configuration's earlier half misses its "
+            "later half; the error is %.1f times that\n",
+            100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
+    fr_text_addf(text, "intervals   of prediction and measurement meet in %.0f %%\n",
+                 100 * v->coverage);
+    print_machine(text, v);
+    if (isfinite(v->rank_correlation))
+        fr_text_addf(text, "order       Kendall's tau %.3f\n", v->rank_correlation);
+    if (v->n_groups > 0)
+        fr_text_addf(text, "regret      median %.1f %%, worst %.1f %% (%d choices)\n",
+                     100 * v->regret, 100 * v->regret_worst, v->n_groups);
+}
+
+void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
+                         const struct fr_validation *v) {
+    fr_text_addf(text, "cluster     %s%s%s%s\n", *cluster->name ? cluster->name : "unnamed",
+                 *cluster->source ? " (" : "", cluster->source, *cluster->source ? ")" : "");
+    if (*cluster->calibration.verdict) {
+        fr_text_addf(text, "            ");
+        fr_calibration_tell(&cluster->calibration, text);
+        fr_text_addf(text, "\n");
+    }
+    for (int i = 0; i < v->n_rows; i++) {
+        if (!first_of_group(v, i)) continue;
+        fr_text_addf(text, "\n%s%s\n  %-26s %10s  %-25s %10s %9s\n", v->rows[i].run.group,
+                     v->rows[i].scored ? "" : "   (more ranks than cores: shown, not scored)",
+                     "configuration", "measured", "95 % of the median", "predicted", "error");
+        for (int j = i; j < v->n_rows; j++)
+            if (strcmp(v->rows[j].run.group, v->rows[i].run.group) == 0)
+                print_row(text, &v->rows[j]);
+        print_choice(text, v, i);
+    }
+    print_totals(text, v);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------- */
+
+static void json_terms(struct fr_json_writer *w, const char *key, bool known,
+                       const double term_s[FR_TERM_COUNT]) {
+    char name[32];
+    fr_json_key(w, key);
+    if (!known) {
+        fr_json_put_null(w);
+        return;
+    }
+    fr_json_begin_object(w);
+    for (int t = 0; t < FR_TERM_COUNT; t++) {
+        snprintf(name, sizeof name, "%s_s", fr_term_names[t]);
+        fr_json_add_number(w, name, term_s[t]);
+    }
+    fr_json_end_object(w);
+}
+
+static void json_drift(struct fr_json_writer *w, const char *key,
+                       const struct fr_validate_drift *d) {
+    fr_json_key(w, key);
+    if (d->n == 0) {
+        fr_json_put_null(w);
+        return;
+    }
+    fr_json_begin_object(w);
+    fr_json_add_integer(w, "timings", d->n);
+    fr_json_add_number(w, "ratio", d->median);
+    fr_json_add_number(w, "ratio_low", d->low);
+    fr_json_add_number(w, "ratio_high", d->high);
+    fr_json_end_object(w);
+}
+
+static void json_machine(struct fr_json_writer *w, const struct fr_validation *v) {
+    fr_json_key(w, "machine");
+    fr_json_begin_object(w);
+    json_drift(w, "products", &v->products);
+    json_drift(w, "memory", &v->memory);
+    fr_json_end_object(w);
+}
+
+static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row) {
+    bool measured = row->n_samples > 0, predicted = !row->reasons;
+    fr_json_begin_object(w);
+    fr_json_key(w, "configuration");
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "app", row->run.app);
+    fr_json_add_string(w, "group", row->run.group);
+    fr_json_add_string(w, "label", row->run.label);
+    fr_json_add_integer(w, "ranks", row->run.ranks);
+    fr_json_add_string(w, "model", row->run.model);
+    fr_json_add_string(w, "plan", row->run.plan);
+    fr_json_end_object(w);
+    fr_json_add_bool(w, "scored", row->scored);
+    fr_json_add_integer(w, "samples", row->n_samples);
+    fr_json_add_number(w, "measured_s", measured ? row->measured_s : NAN);
+    fr_json_add_number(w, "measured_low_s", row->sure ? row->measured_low_s : NAN);
+    fr_json_add_number(w, "measured_high_s", row->sure ? row->measured_high_s : NAN);
+    fr_json_add_number(w, "predicted_s", predicted ? row->predicted_s : NAN);
+    fr_json_add_number(w, "predicted_low_s", predicted ? row->predicted_low_s : NAN);
+    fr_json_add_number(w, "predicted_high_s", predicted ? row->predicted_high_s : NAN);
+    fr_json_add_number(w, "error", measured && predicted ? row->error : NAN);
+    fr_json_add_number(w, "measured_J", row->measured_J);
+    fr_json_add_number(w, "predicted_J", predicted ? row->predicted_J : NAN);
+    fr_json_add_bool(w, "extrapolated", row->extrapolated);
+    json_terms(w, "measured_terms", row->profiled, row->measured_term_s);
+    json_terms(w, "predicted_terms", predicted, row->predicted_term_s);
+    fr_json_key(w, "off");
+    if (row->off < 0)
+        fr_json_put_null(w);
+    else
+        fr_json_put_string(w, fr_term_names[row->off]);
+    fr_json_end_object(w);
+}
+
+void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, const char *app,
+                        const struct fr_validation *v) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/validate/1");
+    fr_json_add_string(&w, "app", app ? app : "all");
+    fr_json_add_string(&w, "cluster", cluster->name);
+    fr_calibration_put(&cluster->calibration, &w);
+    fr_json_key(&w, "rows");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < v->n_rows; i++) json_row(&w, &v->rows[i]);
+    fr_json_end_array(&w);
+    fr_json_add_integer(&w, "scored", v->n_scored);
+    fr_json_add_number(&w, "median_error", v->median_error);
+    fr_json_add_number(&w, "p90_error", v->p90_error);
+    fr_json_add_number(&w, "floor", v->floor);
+    fr_json_add_number(&w, "coverage", v->coverage);
+    fr_json_add_number(&w, "rank_correlation", v->rank_correlation);
+    fr_json_add_integer(&w, "choices", v->n_groups);
+    fr_json_add_number(&w, "regret", v->regret);
+    fr_json_add_number(&w, "regret_worst", v->regret_worst);
+    json_machine(&w, v);
+    fr_json_end_object(&w);
+}
+
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+static void csv_number(struct fr_text *text, bool known, double value) {
+    char out[40];
+    fr_text_addf(text, ",%s", known ? fr_number_write(value, out, sizeof out) : "");
+}
+
+void fr_validation_csv(struct fr_text *text, const struct fr_validation *v) {
+    fr_text_addf(text, "app,group,label,ranks,scored,samples,measured_s,measured_low_s,"
+                       "measured_high_s,predicted_s,predicted_low_s,predicted_high_s,error");
+    for (int t = 0; t < 2 * FR_TERM_COUNT; t++)
+        fr_text_addf(text, ",%s_%s_s", t < FR_TERM_COUNT ? "measured" : "predicted",
+                     fr_term_names[t % FR_TERM_COUNT]);
+    fr_text_addf(text, ",off\r\n");
+    for (int i = 0; i < v->n_rows; i++) {
+        const struct fr_validate_row *row = &v->rows[i];
+        bool measured = row->n_samples > 0, predicted = !row->reasons;
+        fr_text_addf(text, "%s,%s,\"%s\",%" PRId64 ",%d,%d", row->run.app, row->run.group,
+                     row->run.label, row->run.ranks, row->scored, row->n_samples);
+        csv_number(text, measured, row->measured_s);
+        csv_number(text, row->sure, row->measured_low_s);
+        csv_number(text, row->sure, row->measured_high_s);
+        csv_number(text, predicted, row->predicted_s);
+        csv_number(text, predicted, row->predicted_low_s);
+        csv_number(text, predicted, row->predicted_high_s);
+        csv_number(text, measured && predicted, row->error);
+        for (int t = 0; t < FR_TERM_COUNT; t++)
+            csv_number(text, row->profiled, row->measured_term_s[t]);
+        for (int t = 0; t < FR_TERM_COUNT; t++)
+            csv_number(text, predicted, row->predicted_term_s[t]);
+        fr_text_addf(text, ",%s\r\n", row->off < 0 ? "" : fr_term_names[row->off]);
+    }
+}

@@ -1,3 +1,0 @@
-#include "calibrate/apps/program.h"
-
-int main(int argc, char **argv) { return fr_apps_main(argc, argv); }

@@ -1,0 +1,175 @@
+/** @file
+ *  From samples to a cluster file, with the error of every fit.
+ *
+ *  Medians of repeated measurements are fitted in relative error, robustly.  Every operation is
+ *  fitted in all forms of models/network/form/ (calibrate/fit/fitter/):
+ *      log         t = c1 log2 p + c2 m + c3        one line for all p and m (the papers' form)
+ *      segments    t = latency + per_byte m         per level, p and range of m
+ *      algorithm   alpha and beta of the algorithm of the table that comes nearest
+ *      similarity  the measured table, carried to other p (models/network/similarity.h)
+ *  Each is then fitted without every second size, and without the largest rank count, and the
+ *  similarity table is written unless another form predicts what was held out clearly better, or
+ *  the user chose.  Samples of
+ *  different series (calibrate/samples/series.h) are never pooled.
+ *
+ *  Symbols:  p  ranks [1]   m  message as nccl-tests counts it ("total") [B]   t  median [s]
+ */
+#ifndef FR_CALIBRATE_FIT_FIT_H
+#define FR_CALIBRATE_FIT_FIT_H
+
+#include "calibrate/fit/speed.h"
+#include "calibrate/samples/samples.h"
+#include "models/network/comm.h"
+
+/** Candidates in the order of calibrate/fit/fitter_list.h after FR_FIT_BEST. */
+typedef enum {
+    FR_FIT_BEST,
+    FR_FIT_LOG,
+    FR_FIT_SEGMENTS,
+    FR_FIT_ALGORITHM,
+    FR_FIT_SIMILARITY,
+    FR_FIT_FORMS
+} fr_fit_form;
+/** Spellings for --form in that order ("best", "log", ...), then NULL. */
+extern const char *const fr_fit_form_names[];
+
+struct fr_fit_options {
+    fr_fit_form form;
+    const char *name;   /**< of the cluster; NULL: the host's */
+    const char *series; /**< only series whose name has this in it; NULL: all */
+    const struct fr_json_document
+        *base;     /**< a cluster file for what was not measured, or NULL */
+    double busy_W; /**< per rank; negative: not stated */
+    double idle_W; /**< the same */
+};
+
+/** How far a fit is from what it was fitted to. */
+struct fr_fit_quality {
+    int n;              /**< points */
+    double median, p90; /**< of |fit / t - 1| */
+    double rmse_log2;   /**< root mean square of log2 fit - log2 t (Seal et al. 2025) */
+};
+
+/** Samples of one operation at one level, p and m. */
+struct fr_fit_point {
+    fr_op op;
+    int level;
+    int64_t n_ranks;
+    int64_t n_nodes; /**< 0: not stated */
+    double size_B;
+    double median_s;    /**< of all samples */
+    double time_s;      /**< of those not disturbed: what is fitted */
+    double uncertainty; /**< half width of the median's 95 % interval, relative, of order
+                           statistics or over launches, the wider; 1e9 when unknown */
+    int n, n_slow;      /**< samples, and those beyond fr_sorted_slow_limit */
+    int n_launches;
+};
+
+struct fr_fit_log {
+    bool present;
+    double c1_s, c2_s_per_B, c3_s; /**< >= 0 */
+    struct fr_fit_quality quality;
+};
+
+/** Points of one op, level, p and nodes, by ascending size. */
+struct fr_fit_curve {
+    const struct fr_fit_point *points;
+    int n_points;
+    struct fr_fit_quality quality[FR_FIT_FORMS]; /**< of each form, on these points */
+    struct fr_fit_quality log_ordinary;
+};
+
+/** One form, fitted; [FR_FIT_BEST] is not used. */
+struct fr_fit_candidate {
+    struct fr_price price;            /**< form NULL: too few points for it; levels 0 and 1 */
+    struct fr_fit_quality quality;    /**< on what it was fitted to */
+    struct fr_fit_quality held_sizes; /**< every second size, fitted without; n 0: not tried */
+    double *held_s; /**< [n_points] of the op: each inner size as predicted without it; NaN: the
+                       ends of a curve, which are never left out */
+    struct fr_fit_quality held_ranks; /**< the largest p of each level, fitted without */
+};
+
+struct fr_fit_op {
+    const struct fr_fit_point *points; /**< by level, p, nodes, size */
+    int n_points;                      /**< 0: not measured */
+    bool gpu;                          /**< of a GPU library, not MPI */
+    char series[256];                  /**< "": our own harness */
+    struct fr_fit_curve *curves;
+    int n_curves;
+    struct fr_fit_candidate candidate[FR_FIT_FORMS];
+    struct fr_fit_log log_ordinary; /**< least squares of absolute errors, as usually done */
+    fr_fit_form chosen;
+};
+
+/** Medians over a full grid of shapes. */
+struct fr_fit_gemm {
+    int n_m, n_n, n_k; /**< 0: not measured */
+    int64_t *m, *n, *k;
+    double *time_s;                /**< [(i_m * n_n + i_n) * n_k + i_k] */
+    int n_dropped;                 /**< measured shapes that no full grid could take in */
+    struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
+};
+
+/** Times per byte by working set (models/device/working_set.h), ascending. */
+struct fr_fit_working_sets {
+    int n; /**< 0: no memory was measured */
+    double size_B[FR_WORKING_SETS_MAX];
+    double s_per_B[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
+};
+
+/** What is thought of a calibration; made from the result by who judges (app/page/calibration.h). */
+struct fr_fit_verdict {
+    const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
+    int n_reasons;
+    char reason[16][384];
+};
+
+struct fr_fit_result {
+    struct fr_fit_verdict judged;
+    int n_missing; /**< what calibration did not come to measure */
+    char missing[6][96];
+    struct fr_provenance provenance;
+    char name[64];
+    struct fr_fit_point *points; /**< all, by op, level, p, size */
+    int n_points;
+    struct fr_fit_op ops[FR_OP_COUNT];
+    struct fr_fit_gemm gemm[FR_DTYPE_COUNT];
+    bool has_device;            /**< measured; else the base's, or none */
+    double memory_B;            /**< per rank */
+    double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */
+    struct fr_fit_working_sets working_sets;
+    double launch_s;
+    struct fr_fit_speed speed; /**< and what interrupts: nothing, where ranks shared cores */
+    struct fr_levels levels;
+    int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
+    const struct fr_json_document *base;
+    double busy_W, idle_W, communicating_W; /**< per rank; communicating_W < 0: not known */
+    int power_quality;                      /**< FR_QUALITY_* */
+    char power_source[160];
+};
+
+/** What a calibration that was cut short did not measure is left out (the device) or assumed (links),
+ *  and named in result->missing.
+ *  @return FR_OK; FR_ERR_INPUT when nothing can be fitted, or an operation comes in several series;
+ *          FR_ERR_NOMEM.  Free @p result with fr_fit_free, also on error. */
+fr_status fr_fit(const struct fr_samples *samples, const struct fr_fit_options *options,
+                 struct fr_fit_result *result, struct fr_error *err);
+void fr_fit_free(struct fr_fit_result *result);
+
+/** Append the cluster file.  Check text->failed at the end. */
+void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *text);
+
+/** Median error of what was held out: the larger of products (the first dtype measured) and of the
+ *  median operation's chosen form; 0 where nothing was. */
+double fr_fit_held_out(const struct fr_fit_result *result);
+/** Standard deviation of the logarithm of the machine's time for the same work: how its speed
+ *  varied, and half of what interruptions took, which is assumed to be away or there twice next time. */
+double fr_fit_variation(const struct fr_fit_result *result);
+
+/** What a price says of the ranks and size of a point [s]. */
+double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *point);
+
+/** Append a table for a person: how well each form fits each operation and p. */
+void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text);
+
+#endif

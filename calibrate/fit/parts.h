@@ -1,0 +1,76 @@
+/** @file
+ *  The steps of fr_fit, a file each.  For fit.c and tests. */
+#ifndef FR_CALIBRATE_FIT_PARTS_H
+#define FR_CALIBRATE_FIT_PARTS_H
+
+#include "calibrate/fit/fit.h"
+#include "calibrate/samples/series.h"
+
+/** Quality of @p predicted against @p measured, both > 0.  n = 0 gives zeros.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, int n,
+                         struct fr_fit_quality *quality);
+
+/** Medians of the collective samples of one series that can be fitted (not failed, not in place,
+ *  of sizes above 0), sorted by op, level, p, nodes, size.
+ *  @param series  index into @p list; negative: all samples */
+fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_series_list *list,
+                         int series, struct fr_fit_point **points, int *n_points);
+
+/** t = c1 log2 p + c2 m + c3 over @p points with coefficients >= 0: of all subsets of terms
+ *  whose least-squares solution is non-negative, the best.  Terms that the points cannot tell
+ *  apart are left out (c3 when there is one p only).  log->present is false when there are no
+ *  more points than terms.
+ *  @param relative  weigh with 1/t (relative errors), otherwise with 1
+ *  @param skip      index left out, or -1 */
+fr_status fr_fit_log_form(const struct fr_fit_point *points, int n, bool relative, int skip,
+                          struct fr_fit_log *log);
+double fr_fit_log_time_s(const struct fr_fit_log *log, int64_t n_ranks, double size_B);
+
+/** Piecewise t = latency + per_byte m over @p points of one curve, coefficients >= 0, least
+ *  squares of relative errors.  Breakpoints by dynamic programming over the sorted sizes, their
+ *  number by the Bayesian information criterion; at least 3 sizes a segment (2 where there are
+ *  fewer than 6).
+ *  @param skip  index left out, or -1 */
+fr_status fr_fit_segments(const struct fr_fit_point *points, int n, int skip,
+                          struct fr_segment_fit *fit);
+/** The same as fr_form_segments prices it. */
+double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
+
+/** Curves, all forms, their qualities and the choice between them; op->points, n_points and gpu
+ *  are set. */
+fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
+void fr_fit_operation_free(struct fr_fit_op *op);
+
+/** Table of one dtype, undisturbed; n_m = 0 when it was not measured. */
+fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                            fr_dtype dtype, struct fr_fit_gemm *gemm);
+void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
+
+/** Power of a rank: metered, stated or assumed.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
+                       struct fr_fit_result *result);
+
+/** Rates by working set, undisturbed; what operands cost beyond products in cache is the median over
+ *  shapes.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_working_sets(const struct fr_samples *samples,
+                              const struct fr_fit_speed *speed,
+                              struct fr_fit_working_sets *sets);
+
+/** Ranks on one link of a level between nodes, from pairs that sent at once; *shared_by keeps
+ *  its value where there were none.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_shared_by(const struct fr_samples *samples, int level, int64_t per_node,
+                           int64_t *shared_by);
+
+/** Name what was not measured, "memory bandwidth". */
+void fr_fit_miss(struct fr_fit_result *result, const char *what);
+
+/** Memory, bandwidth, launch, power. */
+fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
+                        struct fr_fit_result *result, struct fr_error *err);
+/** Levels from the base, or from provenance and two-rank messages; FR_ERR_INPUT when a level has
+ *  none. */
+fr_status fr_fit_levels(const struct fr_samples *samples, struct fr_fit_result *result,
+                        struct fr_error *err);
+
+#endif

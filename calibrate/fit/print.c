@@ -1,0 +1,147 @@
+/* How well each form fits, for a person. */
+#include <inttypes.h>
+
+#include "calibrate/fit/parts.h"
+
+static void add_cell(const struct fr_fit_quality *quality, bool present, struct fr_text *text) {
+    if (present && quality->n > 0)
+        fr_text_addf(text, "  %6.1f %6.1f", 100 * quality->median, 100 * quality->p90);
+    else
+        fr_text_addf(text, "  %13s", "-");
+}
+
+static void add_curve(const struct fr_fit_op *op, const struct fr_fit_curve *curve,
+                      struct fr_text *text) {
+    const struct fr_fit_point *first = curve->points;
+    fr_text_addf(text, "%-14s %-6s %6" PRId64 " %5d", fr_op_names[first->op],
+                 fr_sample_level_names[first->level], first->n_ranks, curve->n_points);
+    add_cell(&curve->log_ordinary, op->log_ordinary.present, text);
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
+        add_cell(&curve->quality[f], op->candidate[f].price.form != NULL, text);
+    fr_text_addf(text, "\n");
+}
+
+static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
+                     struct fr_text *text) {
+    bool any = false;
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_fit_candidate *c = &op->candidate[f];
+        any = any || (ranks ? c->held_ranks.n : c->held_sizes.n) > 0;
+    }
+    if (!any) return;
+    fr_text_addf(text, "%-14s %-19s  %13s", fr_op_names[op->points->op], what, "");
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
+        const struct fr_fit_candidate *c = &op->candidate[f];
+        add_cell(ranks ? &c->held_ranks : &c->held_sizes, c->price.form != NULL, text);
+    }
+    fr_text_addf(text, "  %s\n", ranks ? "" : fr_fit_form_names[op->chosen]);
+}
+
+/* Rates of element-wise passes and of the optimiser, and what operands add to products. */
+static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr_text *text) {
+    char size[32], rate[32];
+    if (sets->n < 2) return;
+    fr_text_addf(text, "working set  ");
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+        fr_text_addf(text, " %11s", fr_traffic_names[kind]);
+    fr_text_addf(text, "   products' operands\n");
+    for (int i = 0; i < sets->n; i++) {
+        fr_text_addf(text, "%11s  ",
+                     fr_quantity_format(sets->size_B[i], FR_QUANTITY_SIZE, size, sizeof size));
+        for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+            fr_text_addf(text, " %11s",
+                         fr_quantity_format(1 / sets->s_per_B[kind][i], FR_QUANTITY_RATE, rate,
+                                            sizeof rate));
+        double extra = sets->s_per_B[FR_TRAFFIC_OPERANDS][i];
+        fr_text_addf(text, "   %s\n",
+                     extra > 0
+                         ? fr_quantity_format(1 / extra, FR_QUANTITY_RATE, rate, sizeof rate)
+                         : "as in cache");
+    }
+}
+
+static void add_spread(const struct fr_fit_result *result, struct fr_text *text) {
+    int unsure = 0, slow = 0, samples = 0;
+    for (int i = 0; i < result->n_points; i++) {
+        unsure += result->points[i].uncertainty > 0.05;
+        slow += result->points[i].n_slow;
+        samples += result->points[i].n;
+    }
+    fr_text_addf(text,
+                 "%d points, %d samples; %d medians known no better than 5 %%; "
+                 "%d samples disturbed (kept)\n",
+                 result->n_points, samples, unsure, slow);
+}
+
+static void print_disturbance(const struct fr_fit_speed *speed, struct fr_text *text) {
+    char every[32], length[32];
+    if (speed->n > 0)
+        fr_text_addf(text,
+                     "usually products take %.2f, memory %.2f of the time that they take when "
+                     "the machine is fast (%zu probes)\n",
+                     speed->usual_products, speed->usual_memory, speed->n);
+    if (speed->interruptions.every_s > 0)
+        fr_text_addf(text,
+                     "a rank is interrupted every %s of its work for %s; products lost %.1f %% "
+                     "to it\n",
+                     fr_quantity_format(speed->interruptions.every_s, FR_QUANTITY_TIME, every,
+                                        sizeof every),
+                     fr_quantity_format(speed->interruptions.length_s, FR_QUANTITY_TIME, length,
+                                        sizeof length),
+                     100 * speed->lost);
+}
+
+static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
+    char rate[32], launch[32], latency[32];
+    for (int i = 0; i < FR_DTYPE_COUNT; i++) {
+        const struct fr_fit_gemm *gemm = &result->gemm[i];
+        if (gemm->n_m == 0) continue;
+        fr_text_addf(text,
+                     "products %s: %d x %d x %d shapes; a shape from its neighbours: median "
+                     "%.1f %%, p90 %.1f %%\n",
+                     fr_dtype_names[i], gemm->n_m, gemm->n_n, gemm->n_k,
+                     100 * gemm->quality.median, 100 * gemm->quality.p90);
+        if (gemm->n_dropped)
+            fr_text_addf(text, "  %d shapes dropped: the grid was not complete\n",
+                         gemm->n_dropped);
+    }
+    if (result->has_device) {
+        fr_text_addf(
+            text, "memory %s, call %s\n",
+            fr_quantity_format(result->memory_rate_B_per_s, FR_QUANTITY_RATE, rate,
+                               sizeof rate),
+            fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
+        print_disturbance(&result->speed, text);
+        print_working_sets(&result->working_sets, text);
+    }
+    for (int i = 0; i < result->levels.count; i++) {
+        const struct fr_level *level = &result->levels.level[i];
+        fr_text_addf(
+            text, "level %s: %" PRId64 " ranks, %s, %s\n", level->name, level->ranks,
+            fr_quantity_format(level->latency_s, FR_QUANTITY_TIME, latency, sizeof latency),
+            fr_quantity_format(level->rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate));
+    }
+}
+
+void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
+    fr_text_addf(text,
+                 "relative errors in percent, median and 90th percentile\n%-14s %-6s %6s "
+                 "%5s  %13s",
+                 "operation", "level", "ranks", "sizes", "log, ordinary");
+    for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
+        fr_text_addf(text, "  %13s", fr_fit_form_names[f]);
+    fr_text_addf(text, "\n");
+    for (int i = 0; i < FR_OP_COUNT; i++)
+        for (int c = 0; c < result->ops[i].n_curves; c++)
+            add_curve(&result->ops[i], &result->ops[i].curves[c], text);
+    fr_text_addf(text,
+                 "held out: every second size, the largest rank count; named at the end is "
+                 "the form written: the similarity table, unless another is clearly better\n");
+    for (int i = 0; i < FR_OP_COUNT; i++) {
+        if (result->ops[i].n_points == 0) continue;
+        add_held("sizes", &result->ops[i], false, text);
+        add_held("ranks", &result->ops[i], true, text);
+    }
+    add_spread(result, text);
+    add_device(result, text);
+}

@@ -1,0 +1,241 @@
+#include "calibrate/fit/speed.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "calibrate/numbers/statistics.h"
+
+enum { SIDE = 4, WINDOW = 2 * SIDE + 1, FEWEST = 2 * WINDOW };
+
+static double value(const struct fr_sample_probe *probe, bool memory) {
+    return memory ? probe->stream_s : probe->product_s;
+}
+
+/* Median of the probes around @p i that are of its launch. */
+static double around(const struct fr_samples *samples, size_t i, bool memory) {
+    double near[WINDOW];
+    size_t n = 0, first = i > SIDE ? i - SIDE : 0;
+    for (size_t j = first; j <= i + SIDE && j < samples->n_probe; j++)
+        if (samples->probe[j].launch == samples->probe[i].launch)
+            near[n++] = value(&samples->probe[j], memory);
+    fr_sort(near, n);
+    return fr_sorted_median(near, n);
+}
+
+/* @param room  as many as probes */
+static double smooth(const struct fr_samples *samples, bool memory, double *out, double *room,
+                     double *variation) {
+    size_t n = samples->n_probe;
+    for (size_t i = 0; i < n; i++) room[i] = out[i] = around(samples, i, memory);
+    fr_sort(room, n);
+    double fast = fr_sorted_quantile(room, n, 0.25);
+    for (size_t i = 0; i < n; i++) out[i] /= fast;
+    *variation = 0.5 * log(fr_sorted_quantile(room, n, 0.9) / fr_sorted_quantile(room, n, 0.1));
+    return fr_sorted_median(room, n) / fast;
+}
+
+fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_speed *speed) {
+    size_t n = samples->n_probe;
+    double ignored = 0;
+    *speed = (struct fr_fit_speed){.usual_products = 1, .usual_memory = 1};
+    if (n < FEWEST) return FR_OK;
+    double *room = fr_malloc(3 * n, sizeof *room);
+    if (!room) return FR_ERR_NOMEM;
+    speed->products = room;
+    speed->memory = room + n;
+    speed->n = n;
+    speed->usual_products =
+        smooth(samples, false, speed->products, room + 2 * n, &speed->variation);
+    speed->usual_memory = smooth(samples, true, speed->memory, room + 2 * n, &ignored);
+    return FR_OK;
+}
+
+void fr_fit_speed_free(struct fr_fit_speed *speed) {
+    free(speed->products);
+    *speed = (struct fr_fit_speed){0};
+}
+
+double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int64_t probe) {
+    if (speed->n == 0) return 1;
+    size_t i = probe > 0 ? (size_t)probe - 1 : 0;
+    return kind[i < speed->n ? i : speed->n - 1];
+}
+
+/* ---- interruptions --------------------------------------------------------------------------- */
+
+static int by_shape(const void *x, const void *y) {
+    const struct fr_sample_gemm *a = x, *b = y;
+    const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
+    for (int i = 0; i < 4; i++)
+        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
+    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
+}
+
+static bool same_shape(const struct fr_sample_gemm *a, const struct fr_sample_gemm *b) {
+    return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k;
+}
+
+struct window {
+    double own_s;
+    bool disturbed;
+};
+
+/* Windows of many samples, and what they lost. */
+struct exposure {
+    struct window *window;
+    size_t n;
+    double own_s, lost_s, ranks;
+    double calm_s,
+        calm_own_s; /* of the windows that were not disturbed, and of their own times */
+};
+
+/* A sample repeats short products for a third of a millisecond; how often is not in the file, so
+ * only those that are one call each are windows. */
+static const double ONE_CALL_S = 0.5e-3, MOST = 100;
+/* First those short enough for some to be undisturbed on any machine that is worth measuring. */
+static const double SHORT_S = 5e-3;
+
+/* What undisturbed timings scatter about their own time: five scaled deviations of those below it,
+ * at least a fiftieth. */
+static double limit_of(const double *sorted_s, size_t n, double own_s) {
+    size_t below = 0;
+    while (below < n && sorted_s[below] <= own_s) below++;
+    double spread_s = below > 0 ? own_s - fr_sorted_median(sorted_s, below) : 0;
+    return own_s + fmax(5 * 1.4826 * spread_s, 0.02 * own_s);
+}
+
+static void add_shape(struct exposure *e, const double *sorted_s, size_t n) {
+    double own_s = fr_sorted_own(sorted_s, n), limit_s = limit_of(sorted_s, n, own_s);
+    for (size_t i = 0; i < n; i++) {
+        bool disturbed = sorted_s[i] > limit_s;
+        e->window[e->n++] = (struct window){own_s, disturbed};
+        e->own_s += own_s;
+        if (disturbed)
+            e->lost_s += fmin(sorted_s[i], MOST * own_s) - own_s;
+        else {
+            e->calm_s += sorted_s[i];
+            e->calm_own_s += own_s;
+        }
+    }
+}
+
+/* d ln L / d lambda, falling in lambda. */
+static double slope(const struct exposure *e, double lambda) {
+    double sum = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        double s = e->ranks * e->window[i].own_s;
+        sum += e->window[i].disturbed ? s / expm1(lambda * s) : -s;
+    }
+    return sum;
+}
+
+static double likeliest(const struct exposure *e) {
+    double low = 1e-6, high = 1e6;
+    for (int i = 0; i < 100; i++) {
+        double middle = sqrt(low * high);
+        *(slope(e, middle) > 0 ? &low : &high) = middle;
+    }
+    return sqrt(low * high);
+}
+
+/* How many interruptions the windows are longer by: in each those of the rank that has most. */
+static double expected(const struct exposure *e, double lambda) {
+    double sum = 0, one = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        if (i == 0 || e->window[i].own_s != e->window[i - 1].own_s)
+            one = fr_poisson_max(lambda * e->window[i].own_s, e->ranks);
+        sum += one;
+    }
+    return sum;
+}
+
+static void estimate(const struct exposure *e, struct fr_fit_speed *speed) {
+    size_t disturbed = 0;
+    if (e->n == 0) return;
+    speed->interruptions = (struct fr_interruptions){0};
+    speed->lost = 0;
+    for (size_t i = 0; i < e->n; i++) disturbed += e->window[i].disturbed;
+    if (disturbed == 0 || !(e->own_s > 0)) return;
+    double lambda = likeliest(e);
+    /* Where every window was disturbed any rate is likely: then one a window. */
+    if (disturbed == e->n) lambda = (double)e->n / (e->ranks * e->own_s);
+    speed->interruptions.every_s = 1 / lambda;
+    speed->interruptions.length_s = e->lost_s / expected(e, lambda);
+    speed->lost = e->lost_s / e->own_s;
+}
+
+/* @param sorted  room for all products */
+static void gather(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                   struct fr_sample_gemm *sorted, double *time_s, double shortest_s,
+                   double longest_s, struct exposure *e) {
+    enum { ENOUGH = 5 };
+    size_t n = samples->n_gemm, stop;
+    e->n = 0;
+    e->own_s = e->lost_s = e->calm_s = e->calm_own_s = 0;
+    for (size_t i = 0; i < n; i++) {
+        sorted[i] = samples->gemm[i];
+        sorted[i].time_s /= fr_fit_slowness(speed, speed->products, sorted[i].probe);
+    }
+    fr_sort_items(sorted, n, sizeof *sorted, by_shape);
+    for (size_t i = 0; i < n; i = stop) {
+        for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
+            time_s[stop - i] = sorted[stop].time_s;
+        double own_s = fr_sorted_own(time_s, stop - i);
+        if (stop - i >= ENOUGH && own_s >= shortest_s && own_s <= longest_s)
+            add_shape(e, time_s, stop - i);
+    }
+}
+
+fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_speed *speed) {
+    size_t n = samples->n_gemm;
+    if (n == 0 || samples->provenance.oversubscribed) return FR_OK;
+    struct fr_sample_gemm *sorted = fr_malloc(n, sizeof *sorted);
+    double *time_s = fr_malloc(n, sizeof *time_s);
+    struct exposure e = {.window = fr_malloc(n, sizeof *e.window),
+                         .ranks = (double)samples->provenance.ranks};
+    bool room = sorted && time_s && e.window;
+    speed->ranks = e.ranks;
+    if (room) {
+        gather(samples, speed, sorted, time_s, ONE_CALL_S, SHORT_S, &e);
+        if (e.n == 0) gather(samples, speed, sorted, time_s, 0, HUGE_VAL, &e);
+        estimate(&e, speed);
+        /* Then all of which one in three is undisturbed, by that, and that show one interruption. */
+        double longest_s = speed->interruptions.every_s > 0
+                               ? fmin(speed->interruptions.every_s / e.ranks,
+                                      10 * speed->interruptions.length_s)
+                               : HUGE_VAL;
+        if (longest_s > SHORT_S) {
+            gather(samples, speed, sorted, time_s, ONE_CALL_S, longest_s, &e);
+            estimate(&e, speed);
+        }
+    }
+    if (room && e.calm_own_s > 0) {
+        double mean = e.calm_s / e.calm_own_s;
+        speed->usual_products *= mean;
+        speed->usual_memory *= mean;
+    }
+    free(sorted);
+    free(time_s);
+    free(e.window);
+    return room ? FR_OK : FR_ERR_NOMEM;
+}
+
+double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n) {
+    const struct fr_interruptions *i = &speed->interruptions;
+    double own_s = fr_sorted_own(sorted_s, n), low_s = 0,
+           high_s = fr_sorted_median(sorted_s, n);
+    if (!(i->every_s > 0) ||
+        exp(-speed->ranks * own_s / i->every_s) >= fmax(0.1, 1 / (double)n))
+        return own_s;
+    /* Fewer than the fastest tenth, or none, can be expected to be undisturbed: x of which the usual
+     * time is the median. */
+    double usual_s = high_s;
+    for (int k = 0; k < 60; k++) {
+        double x = 0.5 * (low_s + high_s);
+        *(x * (1 + fr_interruptions_share(i, speed->ranks, x)) < usual_s ? &low_s : &high_s) =
+            x;
+    }
+    return fmin(own_s, 0.5 * (low_s + high_s));
+}

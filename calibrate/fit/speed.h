@@ -1,0 +1,52 @@
+/** @file
+ *  How fast the machine was while it was being measured, and what took time from it.
+ *
+ *  Speed.  Probes, a small product and a small stream beside the samples, say how long the machine
+ *  takes now over how long when it is fast: the running median of nine probes of a launch over the
+ *  lower quartile of all.  Samples are divided by it, so that what is fitted is one machine's, the
+ *  undisturbed one's; the median of it, times the mean of undisturbed timings over the own time that is
+ *  taken from them, is how the machine usually is.
+ *
+ *  Interruptions.  A product of own time t is timed in windows of t, on r ranks that start together.
+ *  A window is disturbed when it is longer by more than what undisturbed ones scatter.  With a rate
+ *  lambda of each rank
+ *
+ *      P(window is not disturbed) = exp(-r lambda t)
+ *
+ *  and lambda is that of greatest likelihood over all windows; the length of one is the time lost
+ *  over the number of them that lambda expects, E[max] of the ranks (models/device/interruptions.h).  A window that is longer than its own time a
+ *  hundredfold counts as a hundredfold. */
+#ifndef FR_CALIBRATE_FIT_SPEED_H
+#define FR_CALIBRATE_FIT_SPEED_H
+
+#include "calibrate/samples/samples.h"
+#include "models/device/interruptions.h"
+
+struct fr_fit_speed {
+    size_t n;                            /**< probes; 0: speed is not known */
+    double *products, *memory;           /**< [n] time over undisturbed */
+    double usual_products, usual_memory; /**< as said above; 1 where not known */
+    double variation; /**< half of the range from tenth to ninetieth percentile of
+                                                products, logarithm; 0 where not known */
+    struct fr_interruptions interruptions; /**< every_s 0: none seen */
+    double ranks; /**< that waited for each other when they were seen */
+    double lost;  /**< share of time taken from products */
+};
+
+/** Speeds from the probes; interruptions are left at none.  Free with fr_fit_speed_free.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_speed *speed);
+void fr_fit_speed_free(struct fr_fit_speed *speed);
+
+/** Time of a sample taken after @p probe probes over undisturbed; 1 where it is not known. */
+double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int64_t probe);
+
+/** A thing's own time from @p n ascending timings, by the speed taken out of them: that of the undisturbed
+ *  ones (fr_sorted_own); where the interruptions leave fewer than a tenth undisturbed, or
+ *  none of them, exp(-r lambda t) < max(0.1, 1/n), the time which, so interrupted, takes their median. */
+double fr_fit_own(const struct fr_fit_speed *speed, const double *sorted_s, size_t n);
+
+/** Interruptions from the samples of products. */
+fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_speed *speed);
+
+#endif

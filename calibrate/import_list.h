@@ -1,4 +1,0 @@
-/* Read more than once, so without guard.  One row per file in calibrate/import/. */
-FR_IMPORTER(nccl_tests)
-FR_IMPORTER(osu)
-FR_IMPORTER(imb)

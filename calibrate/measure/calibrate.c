@@ -1,0 +1,105 @@
+#include "calibrate/measure/calibrate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "calibrate/samples/keep.h"
+#include "calibrate/samples/samples.h"
+
+/* Without a sign of life; starting a job takes a few seconds on any machine. */
+static const double PATIENCE_S = 60, START_S = 10;
+
+enum { WORDS_MAX = 40, NUMBER_B = 48, NUMBERS_MAX = 12 };
+
+struct words {
+    const char *word[WORDS_MAX];
+    int count;
+    char number[NUMBERS_MAX][NUMBER_B];
+    int n_numbers;
+};
+
+static void add_text(struct words *w, const char *option, const char *value) {
+    if (!value) return;
+    w->word[w->count++] = option;
+    w->word[w->count++] = value;
+}
+
+static void add_flag(struct words *w, const char *option, bool wanted) {
+    if (wanted) w->word[w->count++] = option;
+}
+
+static void add_number(struct words *w, const char *option, double value, const char *unit) {
+    char *text = w->number[w->n_numbers++];
+    snprintf(text, NUMBER_B, "%.17g%s", value, unit);
+    add_text(w, option, text);
+}
+
+/* One launch of the job. */
+static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, bool resume,
+                        double budget_s, double limit_s, struct fr_error *err) {
+    struct words w = {.count = 0};
+    bool simulated = o->launch.launcher && strncmp(o->launch.launcher, "smpi:", 5) == 0;
+    w.word[w.count++] = "calibrate";
+    add_text(&w, "--samples", o->samples);
+    add_number(&w, "--launches", (double)launches, "");
+    if (o->max_size_B > 0) add_number(&w, "--max-size", o->max_size_B, " B");
+    if (o->seed >= 0) add_number(&w, "--seed", (double)o->seed, "");
+    if (o->reps > 0) add_number(&w, "--reps", (double)o->reps, "");
+    if (o->node_size > 0) add_number(&w, "--node-size", (double)o->node_size, "");
+    if (o->patience_s > 0) add_number(&w, "--patience", o->patience_s, "");
+    add_number(&w, "--budget", budget_s, "");
+    add_number(&w, "--limit", limit_s, "");
+    if (!simulated) add_number(&w, "--since", (double)time(NULL), "");
+    add_text(&w, "--size", o->sizes);
+    add_text(&w, "--groups", o->groups);
+    add_text(&w, "--only", o->only);
+    add_text(&w, "--meter", o->meter);
+    add_flag(&w, "--quick", o->quick);
+    add_flag(&w, "--resume", resume);
+    add_flag(&w, "--force", o->force && !resume);
+    add_flag(&w, "--progress", o->progress);
+    w.word[w.count] = NULL;
+    struct fr_launch_options how = o->launch;
+    how.begins = simulated ? NULL : o->samples;
+    how.patience_s = o->patience_s > 0 ? fmax(o->patience_s, START_S) : PATIENCE_S;
+    return fr_launch_mpi(&how, w.word, err);
+}
+
+/* How many launches the file has brought to their end. */
+static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error *err) {
+    struct fr_samples samples = {0};
+    fr_status status = fr_samples_read(path, &samples, err);
+    *n_ended = 0;
+    for (size_t i = 0; i < samples.n_end; i++)
+        *n_ended += samples.end[i].reason != FR_END_SIGNAL;
+    fr_samples_free(&samples);
+    return status;
+}
+
+fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error *err) {
+    enum { USUAL = 3, LEAST_S = 3 };
+    const char *launcher = o->launch.launcher;
+    bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
+    int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
+    double budget_s = o->budget_s > 0 ? o->budget_s : o->quick ? 15 : 60;
+    /* Ranks of a running job ask when all are there: by now the file may be a faster rank's. */
+    FR_TRY(fr_launch_inside_mpi() ? fr_file_check_writable(o->samples, err)
+                                  : fr_keep_measurements(o->samples, o->resume, o->force, err));
+    if (o->resume) FR_TRY(count_ended(o->samples, &first, err));
+    /* Ranks of a job that is already running cannot start it again. */
+    int64_t last = fr_launch_inside_mpi() && first < launches ? first + 1 : launches;
+    double end_s = fr_now_s() + budget_s;
+    for (int64_t i = first; i < last; i++) {
+        double left_s = end_s - fr_now_s(), share_s = left_s / (double)(last - i);
+        if (o->launches == 0 && i > first && left_s < LEAST_S) break; /* --resume adds them */
+        FR_TRY(launch(o, launches, o->resume || i > first, fmax(share_s, 0.1),
+                      fmax(left_s, 0.1), err));
+    }
+    return FR_OK;
+}

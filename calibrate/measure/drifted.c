@@ -1,0 +1,165 @@
+#include "calibrate/measure/drifted.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/numbers/statistics.h"
+#include "calibrate/samples/compare.h"
+
+static const double A_TENTH = 0.1;
+
+/* The value of @p word ("op=") in a key, cut at the next blank. */
+static bool value_of(const char *key, const char *word, char out[32]) {
+    char wanted[24];
+    snprintf(wanted, sizeof wanted, " %s", word);
+    const char *at = strstr(key, wanted);
+    if (!at) return false;
+    at += strlen(wanted);
+    snprintf(out, 32, "%.*s", (int)strcspn(at, " }"), at);
+    return true;
+}
+
+void fr_drifted_row_of(const char *key, char name[32]) {
+    static const char *const apart[] = {"provenance", "source", "probe", "end", "point", NULL};
+    char value[32] = "";
+    snprintf(name, 32, "%.*s", (int)strcspn(key, " }"), key);
+    for (int i = 0; apart[i]; i++)
+        if (strcmp(name, apart[i]) == 0) {
+            *name = '\0';
+            return;
+        }
+    if (strcmp(name, "collective") == 0) {
+        if (value_of(key, "groups=", value))
+            snprintf(name, 32, "segmented");
+        else if (value_of(key, "op=", value))
+            snprintf(name, 32, "%s", value);
+    } else if (strcmp(name, "gemm") == 0) {
+        if (value_of(key, "batch=", value))
+            snprintf(name, 32, "gemm_batched");
+        else if (value_of(key, "dtype=", value) && strcmp(value, "fp64") == 0)
+            snprintf(name, 32, "gemm_fp64");
+    } else if (strcmp(name, "memory") == 0 && value_of(key, "kernel=", value) &&
+               strcmp(value, "operands") == 0)
+        snprintf(name, 32, "operands");
+}
+
+/* ---- which rows ------------------------------------------------------------------------------ */
+
+static struct fr_drifted_row *row_called(struct fr_drifted *d, const char *name) {
+    for (int i = 0; i < d->n; i++)
+        if (strcmp(d->row[i].name, name) == 0) return &d->row[i];
+    if (d->n == FR_DRIFTED_ROWS) return NULL;
+    struct fr_drifted_row *row = &d->row[d->n++];
+    *row = (struct fr_drifted_row){.ratio = 1};
+    snprintf(row->name, sizeof row->name, "%s", name);
+    return row;
+}
+
+/* Ratios of one row's points that both have; counts those outside what was expected. */
+static int gather(const struct fr_known_points *earlier, const struct fr_known_points *later,
+                  struct fr_drifted_row *row, double *ratio) {
+    char name[32];
+    for (size_t i = 0; i < later->n; i++) {
+        const struct fr_known_point *now = &later->item[i], *then;
+        fr_drifted_row_of(now->key, name);
+        if (strcmp(name, row->name) != 0) continue;
+        then = fr_known_points_get(earlier, now->key);
+        if (!then) continue;
+        double off = fabs(log(now->median_s / then->median_s));
+        double expected = then->interval < 1e9 ? then->interval : A_TENTH;
+        ratio[row->points++] = now->median_s / then->median_s;
+        row->outside += off > expected;
+    }
+    return row->points;
+}
+
+static void judge(struct fr_drifted_row *row, double *ratio) {
+    if (row->points == 0) return;
+    fr_sort(ratio, (size_t)row->points);
+    row->ratio = fr_sorted_median(ratio, (size_t)row->points);
+    row->drifted = fabs(log(row->ratio)) > log1p(A_TENTH) && 2 * row->outside > row->points;
+}
+
+fr_status fr_drifted_find(const struct fr_samples *earlier, const struct fr_samples *later,
+                          struct fr_drifted *d) {
+    struct fr_known_points then = {0}, now = {0};
+    char name[32];
+    *d = (struct fr_drifted){0};
+    fr_status status = fr_known_points_find(earlier, &then);
+    if (status == FR_OK) status = fr_known_points_find(later, &now);
+    double *ratio = status == FR_OK ? fr_malloc(now.n + 1, sizeof *ratio) : NULL;
+    if (status == FR_OK && !ratio) status = FR_ERR_NOMEM;
+    for (size_t i = 0; status == FR_OK && i < now.n; i++) {
+        fr_drifted_row_of(now.item[i].key, name);
+        if (*name) row_called(d, name);
+    }
+    for (int i = 0; status == FR_OK && i < d->n; i++)
+        if (gather(&then, &now, &d->row[i], ratio) > 0) judge(&d->row[i], ratio);
+    free(ratio);
+    fr_known_points_free(&then);
+    fr_known_points_free(&now);
+    return status;
+}
+
+void fr_drifted_names(const struct fr_drifted *d, char *names, size_t capacity) {
+    size_t used = 0;
+    *names = '\0';
+    for (int i = 0; i < d->n; i++)
+        if (d->row[i].drifted)
+            fr_line_addf(names, capacity, &used, "%s%s", used ? "," : "", d->row[i].name);
+}
+
+/* ---- one file of two ------------------------------------------------------------------------- */
+
+static bool listed(const char *names, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = names; *name && at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length])) return true;
+    }
+    return false;
+}
+
+/* Row of a line: of a point's end, that of the point. */
+static fr_status row_of_line(const char *line, size_t length, char name[32],
+                             struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    struct fr_error ignored = {.status = FR_OK};
+    char key[256], text[512];
+    snprintf(text, sizeof text, "%.*s", (int)(length < 511 ? length : 511), line);
+    fr_sample_key(text, key, sizeof key);
+    fr_drifted_row_of(key, name);
+    if (*name || strncmp(key, "point ", 6) != 0) return FR_OK;
+    FR_TRY(fr_json_parse(line, length, "a point's line", &document, err));
+    struct fr_json root = fr_json_root(document);
+    char point[192] = "";
+    if (fr_json_get_string(&root, "point", true, point, sizeof point, &ignored) == FR_OK)
+        fr_drifted_row_of(point, name);
+    fr_json_free(document);
+    return FR_OK;
+}
+
+/* @param named  keep the lines of these rows alone, and probes; or all others */
+static fr_status add_lines(const char *text, const char *names, bool named,
+                           struct fr_text *merged, struct fr_error *err) {
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        char name[32] = "";
+        if (!at[length]) break; /* cut */
+        FR_TRY(row_of_line(at, length, name, err));
+        bool of_them = listed(names, name);
+        bool probe = strncmp(at, "{\"kind\": \"probe\"", 16) == 0;
+        if (named ? of_them || probe : !of_them) fr_text_add(merged, at, length + 1);
+        at += length + 1;
+    }
+    return merged->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
+}
+
+fr_status fr_drifted_replace(const char *earlier, const char *later, const char *names,
+                             struct fr_text *merged, struct fr_error *err) {
+    FR_TRY(add_lines(earlier, names, false, merged, err));
+    return add_lines(later, names, true, merged, err);
+}

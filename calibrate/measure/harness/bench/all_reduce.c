@@ -1,0 +1,22 @@
+/* MPI_Allreduce: the sum to all, floats. */
+#include "calibrate/measure/harness/bench.h"
+
+static int call(const struct fr_work *work) {
+    const struct fr_point *p = work->point;
+    return MPI_Allreduce(work->send, work->recv, p->count, MPI_FLOAT, MPI_SUM, p->team->call);
+}
+
+static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
+    return fr_bench_collective_plan(bench, &fr_bench_all_reduce, err);
+}
+
+const struct fr_bench_row fr_bench_all_reduce = {
+    .name = "all_reduce",
+    .measures = "MPI_Allreduce over the first 2, 4, 8, ... ranks, and over one rank a node",
+    .feeds = "collectives.all_reduce",
+    .op = FR_OP_ALL_REDUCE,
+    .call = call,
+    .plan = plan,
+    .head = fr_bench_collective_head,
+    .run = fr_bench_collective_run,
+};

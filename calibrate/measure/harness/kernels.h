@@ -1,0 +1,104 @@
+/** @file
+ *  The arithmetic of the real programs (calibrate/real/apps), once per number type: a table of kernels
+ *  that take untyped buffers, so that a program is written once and runs in fp32 and in fp64.  Row
+ *  memory of the harness times some of them, so that what is measured is what is run.
+ *
+ *  Matrices are row-major.  Activations are stored features x samples: a layer's product is
+ *  (outputs x inputs) (inputs x samples), the shape that models/work/method.h prices, and the rows
+ *  of one rank are contiguous, so that an all-gather over a model axis needs no copy.
+ *
+ *  Each kernel says what it moves, as FR_ELEMENTWISE_PASSES counts.
+ */
+#ifndef FR_CALIBRATE_MEASURE_HARNESS_KERNELS_H
+#define FR_CALIBRATE_MEASURE_HARNESS_KERNELS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "models/device/device.h"
+
+/** Adam's constants and the step number t >= 1 (Kingma, Ba, ICLR 2015, algorithm 1). */
+struct fr_update {
+    double rate, beta1, beta2, epsilon;
+    int64_t t;
+};
+
+struct fr_kernels {
+    fr_dtype dtype;
+    size_t size_B;
+    MPI_Datatype mpi;
+    /** C (m x n) = alpha op(A) op(B) + beta C; lda, ldb, ldc: values from row to row as stored. */
+    void (*gemm)(bool a_transposed, bool b_transposed, int m, int n, int k, double alpha,
+                 const void *a, int lda, const void *b, int ldb, double beta, void *c, int ldc);
+    /** z := max(0, z + bias), bias[rows] added along each row.  Two passes. */
+    void (*bias_relu)(int rows, int columns, const void *bias, void *z);
+    /** dy := dy where y > 0, else 0; dbias[rows] := row sums of it.  Three passes. */
+    void (*relu_backward)(int rows, int columns, const void *y, void *dy, void *dbias);
+    /** dy := scale (y - t).  @return the sum of (y - t)^2.  Three passes. */
+    double (*difference)(size_t n, const void *y, const void *t, double scale, void *dy);
+    /** Update w from its gradient; 28 bytes a value in fp32 for Adam, 12 for SGD. */
+    void (*adam)(size_t n, const struct fr_update *u, const void *g, void *m, void *v, void *w);
+    void (*momentum)(size_t n, const struct fr_update *u, const void *g, void *v, void *w);
+    void (*sgd)(size_t n, const struct fr_update *u, const void *g, void *w);
+    /** y := y + x. */
+    void (*add)(size_t n, const void *x, void *y);
+    /** y := x + bias along each row, or x alone where bias is NULL; y may be x. */
+    void (*bias)(int rows, int columns, const void *bias, const void *x, void *y);
+    /** y := y + alpha x. */
+    void (*axpy)(size_t n, double alpha, const void *x, void *y);
+    /** y := alpha x. */
+    void (*scale)(size_t n, double alpha, const void *x, void *y);
+    /** y := max(0, x); y may be x. */
+    void (*relu)(size_t n, const void *x, void *y);
+    /** y := x - y. */
+    void (*subtract)(size_t n, const void *x, void *y);
+    double (*dot)(size_t n, const void *x, const void *y);
+    /** dbias[rows] += row sums of dz. */
+    void (*row_sums)(int rows, int columns, const void *dz, void *dbias);
+    double (*get)(const void *x, size_t i);
+    void (*set)(void *x, size_t i, double value);
+    /** Copy a rows x columns part between matrices of different row lengths. */
+    void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
+    /* What a transformer needs besides; features x tokens throughout. */
+    /** x (features x tokens) := embedding[input] (classes x features), plus positions
+     *  (features x sequence) where they are not NULL. */
+    void (*embed)(int features, int tokens, int sequence, const int *input,
+                  const void *embedding, const void *positions, void *x);
+    /** Gradients of embed are added. */
+    void (*embed_backward)(int features, int tokens, int sequence, const int *input,
+                           const void *dx, void *dembedding, void *dpositions);
+    /** Normalise each token over its features: y := gain (x - mean) / sd + bias; keeps mean and
+     *  1 / sd, [tokens] each. */
+    void (*norm)(int features, int tokens, const void *x, const void *gain, const void *bias,
+                 void *mean, void *inverse, void *y);
+    /** dx := gradient of norm; dgain, dbias [features] +=. */
+    void (*norm_backward)(int features, int tokens, const void *x, const void *gain,
+                          const void *mean, const void *inverse, const void *dy, void *dx,
+                          void *dgain, void *dbias);
+    /** Rows of scores := softmax(alpha scores); with @p causal the entries after the diagonal
+     *  get no weight. */
+    void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);
+    /** ds := alpha p (dp - sum p dp), row by row; in place over dp. */
+    void (*softmax_backward)(int rows, int columns, double alpha, const void *p, void *dp);
+    /** Cross-entropy of each token (column) against its class; logits := their gradient times
+     *  @p scale.  @return the summed loss. */
+    double (*cross_entropy)(int classes, int tokens, const int *target, double scale,
+                            void *logits);
+};
+
+/** The table for fp32 or fp64; NULL for a type that no CPU product here computes in. */
+const struct fr_kernels *fr_kernels_of(fr_dtype dtype);
+
+#ifdef SMPI_H
+/** Under SimGrid's SMPI: products become their flop, what only touches memory is left out. */
+void fr_kernels_simulate(struct fr_kernels *kernels);
+#endif
+
+/** Entry @p i of a buffer. */
+static inline void *fr_at(const struct fr_kernels *k, const void *buffer, size_t i) {
+    return (char *)(uintptr_t)buffer + i * k->size_B;
+}
+
+#endif

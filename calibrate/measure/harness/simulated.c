@@ -1,0 +1,70 @@
+/* The kernels of a simulated run, where nobody looks at the numbers: a product executes its flop
+ * at the host's speed, and what only passes through memory takes no time, as on a machine whose
+ * memory is infinitely fast.  Hundreds of ranks are then one process that computes nothing.
+ *
+ * SimGrid's SMPI alone (forerun-smpi); elsewhere this file is empty. */
+#include "calibrate/measure/harness/kernels.h"
+
+#ifdef SMPI_H
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static void gemm(bool ta, bool tb, int m, int n, int k, double alpha, const void *a, int lda,
+                 const void *b, int ldb, double beta, void *c, int ldc) {
+    smpi_execute_flops(2.0 * m * n * k);
+}
+
+#define NOTHING(name, ...)                                                                     \
+    static void name(__VA_ARGS__) {}
+#define ZERO(name, ...)                                                                        \
+    static double name(__VA_ARGS__) { return 0; }
+
+NOTHING(bias_relu, int rows, int columns, const void *bias, void *z)
+NOTHING(relu_backward, int rows, int columns, const void *y, void *dy, void *dbias)
+ZERO(difference, size_t n, const void *y, const void *t, double scale, void *dy)
+NOTHING(adam, size_t n, const struct fr_update *u, const void *g, void *m, void *v, void *w)
+NOTHING(momentum, size_t n, const struct fr_update *u, const void *g, void *v, void *w)
+NOTHING(sgd, size_t n, const struct fr_update *u, const void *g, void *w)
+NOTHING(two, size_t n, const void *x, void *y)
+NOTHING(bias, int rows, int columns, const void *bias, const void *x, void *y)
+NOTHING(scaled, size_t n, double alpha, const void *x, void *y)
+ZERO(dot, size_t n, const void *x, const void *y)
+NOTHING(row_sums, int rows, int columns, const void *dz, void *dbias)
+NOTHING(copy, int rows, int columns, const void *from, int ld_from, void *to, int ld_to)
+NOTHING(embed, int features, int tokens, int sequence, const int *input, const void *embedding,
+        const void *positions, void *x)
+NOTHING(embed_backward, int features, int tokens, int sequence, const int *input,
+        const void *dx, void *dembedding, void *dpositions)
+NOTHING(norm, int features, int tokens, const void *x, const void *gain, const void *bias,
+        void *mean, void *inverse, void *y)
+NOTHING(norm_backward, int features, int tokens, const void *x, const void *gain,
+        const void *mean, const void *inverse, const void *dy, void *dx, void *dgain,
+        void *dbias)
+NOTHING(softmax, int rows, int columns, bool causal, double alpha, void *scores)
+NOTHING(softmax_backward, int rows, int columns, double alpha, const void *p, void *dp)
+ZERO(cross_entropy, int classes, int tokens, const int *target, double scale, void *logits)
+
+void fr_kernels_simulate(struct fr_kernels *k) {
+    k->gemm = gemm;
+    k->bias_relu = bias_relu;
+    k->relu_backward = relu_backward;
+    k->difference = difference;
+    k->adam = adam;
+    k->momentum = momentum;
+    k->sgd = sgd;
+    k->add = k->relu = k->subtract = two;
+    k->bias = bias;
+    k->axpy = k->scale = scaled;
+    k->dot = dot;
+    k->row_sums = row_sums;
+    k->copy = copy;
+    k->embed = embed;
+    k->embed_backward = embed_backward;
+    k->norm = norm;
+    k->norm_backward = norm_backward;
+    k->softmax = softmax;
+    k->softmax_backward = softmax_backward;
+    k->cross_entropy = cross_entropy;
+}
+#else
+typedef int nothing_here; /* an empty file is no C */
+#endif

@@ -1,0 +1,49 @@
+/** @file
+ *  Starting forerun-mpi as an MPI job from forerun, without a shell.
+ */
+#ifndef FR_CALIBRATE_MEASURE_LAUNCH_H
+#define FR_CALIBRATE_MEASURE_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/status.h"
+
+struct fr_launch_options {
+    int64_t n_ranks;      /**< >= 1 */
+    const char *launcher; /**< NULL: Open MPI's mpirun; "smpi:PLATFORM [smpirun's words]":
+                               SimGrid's smpirun on that platform file; else words split at
+                               blanks, e.g. "srun --mpi=pmix -n 4", which say the number of
+                               ranks themselves */
+    const char
+        *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
+    double patience_s;   /**< for that; 0: for ever */
+    const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
+};
+
+/** Run @p program with @p arguments (NULL-terminated) as a job and wait for it.
+ *
+ *  mpirun gets: one core a rank (--bind-to core) while there are cores enough; with more ranks
+ *  than cores --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
+ *  core that the awaited one needs.  As root Open MPI must be told twice that this is meant.
+ *  BLAS gets one thread a rank.  SIGINT ends the job, not the caller; SIGTERM and SIGUSR1 reach
+ *  the job as SIGUSR1, upon which it saves and stops; it is killed when it has not within
+ *  FR_LAUNCH_GRACE_S.  When this process dies the kernel ends the launcher, and the ranks end
+ *  themselves (leash.h).
+ *  @return FR_OK; FR_ERR_PARTIAL when the job ended early and kept what it had; FR_ERR_USAGE,
+ *          FR_ERR_EXTERNAL (launcher or program missing, or the job failed). */
+fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,
+                        struct fr_error *err);
+
+#define FR_LAUNCH_GRACE_S 4.5
+
+/** Was a job ended because this process was told to stop? */
+bool fr_launch_was_stopped(void);
+
+/** Are we a rank of an MPI job already?  Then forerun-mpi is to be run directly. */
+bool fr_launch_inside_mpi(void);
+
+/** Cores this process may use: of its affinity mask, or fewer by its control groups (quota.h). */
+int fr_launch_cores(void);
+
+#endif

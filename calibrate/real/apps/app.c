@@ -1,0 +1,249 @@
+#include "calibrate/real/apps/app.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/measure/harness/pages.h"
+
+const struct fr_real_app *const fr_real_apps[] = {
+#define FR_REAL_APP(name) &fr_real_##name,
+#include "calibrate/real/apps/app_list.h"
+#undef FR_REAL_APP
+    NULL};
+
+void *fr_real_alloc(const struct fr_kernels *k, int64_t n) {
+    size_t size_B = (size_t)(n > 0 ? n : 1) * k->size_B;
+#ifdef SMPI_H
+    /* Nobody looks at the numbers of a simulated run, and hundreds of ranks are one process. */
+    enum { SHARED_B = 1 << 16 };
+    if (size_B >= SHARED_B) return SMPI_SHARED_MALLOC(size_B);
+#endif
+    void *block = fr_pages_alloc(size_B);
+    if (block) memset(block, 0, size_B);
+    return block;
+}
+
+bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
+                       size_t count) {
+    bool whole = true;
+    for (size_t i = 0; i < count; i++) {
+        *all[i].at = fr_real_alloc(k, all[i].n);
+        whole = whole && *all[i].at;
+    }
+    return whole;
+}
+
+fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,
+                          struct fr_error *err) {
+    if (parts > 0 && size % parts == 0) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, NULL, "%s, %" PRId64 ", does not divide by %s, %" PRId64,
+                   what, size, into, parts);
+}
+
+fr_status fr_real_layers(const struct fr_workload *workload, struct fr_real_layer **layers,
+                         int *n, struct fr_error *err) {
+    double count = 0;
+    for (int i = 0; i < workload->n_layers; i++) {
+        if (!workload->layers[i].fully_connected)
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "layer %d is no fully connected one; the program trains ffn and mlp",
+                           i);
+        count += workload->layers[i].repeat;
+    }
+    if (count < 1 || count > 10000)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "expected 1 to 10000 layers, not %g", count);
+    struct fr_real_layer *made = fr_calloc((size_t)count, sizeof *made);
+    if (!made) return fr_fail(err, FR_ERR_NOMEM, NULL, "%g layers", count);
+    *n = 0;
+    for (int i = 0; i < workload->n_layers; i++) {
+        const struct fr_layer *layer = &workload->layers[i];
+        for (double r = 0; r < layer->repeat; r++)
+            made[(*n)++] = (struct fr_real_layer){(int64_t)layer->inputs,
+                                                  (int64_t)layer->outputs, layer->biases > 0};
+    }
+    *layers = made;
+    return FR_OK;
+}
+
+/* ---- open, step, close ------------------------------------------------------------------- */
+
+static fr_status split(struct fr_real *real, int colour, int key, MPI_Comm *comm,
+                       struct fr_error *err) {
+    FR_MPI_TRY(MPI_Comm_split(real->world, colour, key, comm));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN));
+    return FR_OK;
+}
+
+/* tp innermost, then pp, then dp, as models/plan/plan.h has it. */
+static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error *err) {
+    const struct fr_plan *plan = real->run->plan;
+    int tp = (int)plan->tp, pp = (int)plan->pp;
+    FR_MPI_TRY(MPI_Comm_dup(world, &real->world));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(real->world, MPI_ERRORS_RETURN));
+    FR_MPI_TRY(MPI_Comm_rank(real->world, &real->rank));
+    FR_MPI_TRY(MPI_Comm_size(real->world, &real->n_ranks));
+    if (real->n_ranks != fr_plan_ranks(plan))
+        return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
+                       fr_plan_ranks(plan), real->n_ranks);
+    real->tp_rank = real->rank % tp;
+    real->pp_rank = real->rank / tp % pp;
+    real->dp_rank = real->rank / tp / pp;
+    FR_TRY(split(real, real->rank / tp, real->rank, &real->tp, err));
+    FR_TRY(split(real, real->rank % (tp * pp), real->rank, &real->dp, err));
+    return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
+}
+
+static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real,
+                             struct fr_error *err) {
+    double state = real->run->workload->optimizer_state_B;
+    real->n_parameters = app->n_parameters(real);
+    real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
+    real->parameters = fr_real_alloc(real->k, real->n_parameters);
+    real->gradients = fr_real_alloc(real->k, real->n_parameters);
+    real->moments = fr_real_alloc(real->k, real->n_parameters * real->n_moments);
+    if (!real->parameters || !real->gradients || !real->moments)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
+                       real->n_parameters);
+    return FR_OK;
+}
+
+fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case *run,
+                       MPI_Comm world, struct fr_real *real, struct fr_error *err) {
+    *real = (struct fr_real){
+        .run = run,
+        .k = fr_kernels_of(run->workload->dtype),
+        .world = MPI_COMM_NULL,
+        .tp = MPI_COMM_NULL,
+        .dp = MPI_COMM_NULL,
+        .pp = MPI_COMM_NULL,
+        .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
+    if (!real->k)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "dtype %s is not computed here; fp32 and fp64 are",
+                       fr_dtype_names[run->workload->dtype]);
+    FR_TRY(app->check(run, err));
+    FR_TRY(make_mesh(real, world, err));
+    FR_TRY(make_blocks(app, real, err));
+    return app->open(real, err);
+}
+
+void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
+    MPI_Comm *comms[] = {&real->tp, &real->dp, &real->pp, &real->world};
+    if (real->state) app->close(real);
+    for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
+        if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
+    free(real->parameters);
+    free(real->gradients);
+    free(real->moments);
+    *real = (struct fr_real){0};
+}
+
+void fr_real_update(struct fr_real *real) {
+    const struct fr_kernels *k = real->k;
+    size_t n = (size_t)real->n_parameters;
+    void *m = real->moments, *v = fr_at(k, m, n);
+    real->update.t++;
+    if (real->n_moments == 0)
+        FR_COMPUTE(real, k->sgd(n, &real->update, real->gradients, real->parameters));
+    else if (real->n_moments == 1)
+        FR_COMPUTE(real, k->momentum(n, &real->update, real->gradients, m, real->parameters));
+    else
+        FR_COMPUTE(real, k->adam(n, &real->update, real->gradients, m, v, real->parameters));
+}
+
+fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
+                       struct fr_error *err) {
+    real->phases = (struct fr_phases){0};
+    FR_TRY(app->gradients(real, loss, err));
+    fr_real_update(real);
+    return FR_OK;
+}
+
+/* ---- collectives --------------------------------------------------------------------------- */
+
+/* Where a step is profiled the ranks meet first, and what that takes is waiting. */
+static fr_status meet(struct fr_real *real, MPI_Comm comm, double *start_s,
+                      struct fr_error *err) {
+    *start_s = fr_real_clock_s(real);
+    if (!real->profile) return FR_OK;
+    FR_TRY(fr_mpi_barrier(comm, err));
+    double met_s = fr_now_s();
+    real->phases.wait_s += met_s - *start_s;
+    *start_s = met_s;
+    return FR_OK;
+}
+
+static fr_status met(struct fr_real *real, double start_s) {
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
+    return FR_OK;
+}
+
+fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
+                            struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Bcast(buffer, (int)count, real->k->mpi, 0, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
+                             int64_t count, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Allgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
+                                 void *recv, int64_t count, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Reduce_scatter_block(send, recv, (int)count, real->k->mpi, MPI_SUM, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
+                             struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
+                             int64_t count, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                          void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, int64_t count,
+                         void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(
+        MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, void *recv,
+                         int64_t count, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
+    return met(real, start_s);
+}

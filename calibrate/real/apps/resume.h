@@ -1,0 +1,26 @@
+/** @file
+ *  Going on with a file of real runs: is this the machine, and what is done already?
+ *
+ *      {"kind": "job", "ranks": 2, "machine": "..."}      the first line that a job writes
+ */
+#ifndef FR_CALIBRATE_REAL_APPS_RESUME_H
+#define FR_CALIBRATE_REAL_APPS_RESUME_H
+
+#include "calibrate/real/apps/case.h"
+
+enum { FR_MACHINE_B = 512 };
+
+/** Processor, cores, kernel, MPI, BLAS and hosts of this job, on all ranks the same text. */
+fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err);
+
+/** Compare with the line of a job of as many ranks in @p text.
+ *  @param[out] known  is there one?  FR_ERR_INPUT when it is of another machine. */
+fr_status fr_real_machine_check(const char *text, const char *name, int n_ranks,
+                                const char *machine, bool *known, struct fr_error *err);
+
+/** done[case * passes + pass] := is its line "run" in @p text? */
+fr_status fr_real_done_read(const char *text, const char *name,
+                            const struct fr_real_cases *cases, int passes, bool *done,
+                            struct fr_error *err);
+
+#endif

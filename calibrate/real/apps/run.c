@@ -1,0 +1,247 @@
+#include "calibrate/real/apps/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "calibrate/measure/harness/bench.h"
+#include "calibrate/measure/harness/sampling.h"
+#include "calibrate/numbers/statistics.h"
+#include "calibrate/real/apps/reference.h"
+#include "calibrate/samples/samples.h"
+
+#ifdef SMPI_H
+enum { PROFILED = 1, SIMULATED = 1 };
+#else
+enum { PROFILED = 5, SIMULATED = 0 };
+#endif
+
+enum { PROFILE_EVERY = 4 }; /* passes */
+
+struct session {
+    const struct fr_real_job *job;
+    int fd, rank, n_ranks; /* fd: rank 0's */
+    struct fr_pace *pace;  /* [cases] */
+    int visits;
+};
+
+/* What is timed: steps of an open case. */
+struct timed {
+    const struct fr_real_app *app;
+    struct fr_real *real;
+};
+
+static fr_status steps(void *context, int calls, struct fr_error *err) {
+    struct timed *timed = context;
+    double loss = 0;
+    for (int i = 0; i < calls; i++) FR_TRY(fr_real_step(timed->app, timed->real, &loss, err));
+    return FR_OK;
+}
+
+/* End the line; rank 0 writes it, the others drop theirs. */
+static fr_status put(struct session *s, struct fr_json_writer *w, struct fr_error *err) {
+    fr_json_end_object(w);
+    fr_text_add(w->text, "\n", 1);
+    if (s->rank == 0) return fr_sample_put(s->fd, s->job->out, w->text, err);
+    fr_text_free(w->text);
+    return FR_OK;
+}
+
+static fr_status put_times(struct session *s, const struct fr_real_item *item, int pass,
+                           const double *time_s, int n, struct fr_error *err) {
+    struct fr_text line = {0};
+    struct fr_json_writer w = fr_sample_begin(&line, "run");
+    fr_json_add_integer(&w, "id", item->id);
+    fr_json_add_integer(&w, "pass", pass);
+    fr_json_key(&w, "time_s");
+    fr_json_begin_array(&w);
+    for (int i = 0; i < n; i++) fr_json_put_number(&w, time_s[i]);
+    fr_json_end_array(&w);
+    return put(s, &w, err);
+}
+
+static fr_status put_phases(struct session *s, const struct fr_real_item *item, int pass,
+                            const double mean_s[4], struct fr_error *err) {
+    struct fr_text line = {0};
+    struct fr_json_writer w = fr_sample_begin(&line, "phases");
+    fr_json_add_integer(&w, "id", item->id);
+    fr_json_add_integer(&w, "pass", pass);
+    fr_json_add_number(&w, "step_s", mean_s[0]);
+    fr_json_add_number(&w, "compute_s", mean_s[1]);
+    fr_json_add_number(&w, "launch_s", fmax(0, mean_s[0] - mean_s[1] - mean_s[2] - mean_s[3]));
+    fr_json_add_number(&w, "collective_s", mean_s[2]);
+    fr_json_add_number(&w, "wait_s", mean_s[3]);
+    return put(s, &w, err);
+}
+
+static fr_status put_job(struct session *s, struct fr_error *err) {
+    struct fr_text line = {0};
+    if (!s->job->machine) return FR_OK;
+    struct fr_json_writer w = fr_sample_begin(&line, "job");
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    fr_json_add_string(&w, "machine", s->job->machine);
+    return put(s, &w, err);
+}
+
+/* Before each pass and after the last, so that a change on the way shows as well.  Simulated
+ * machines do not change. */
+static fr_status put_reference(struct session *s, int pass, struct fr_error *err) {
+    struct fr_reference reference = {0};
+    struct fr_text line = {0};
+    if (SIMULATED) return FR_OK;
+    FR_TRY(fr_reference_measure(MPI_COMM_WORLD, &reference, err));
+    struct fr_json_writer w = fr_sample_begin(&line, "reference");
+    fr_json_add_integer(&w, "ranks", s->n_ranks);
+    fr_json_add_integer(&w, "pass", pass);
+    fr_json_add_number(&w, "set_B", FR_REFERENCE_SET_B);
+    fr_json_add_number(&w, "stream_s_per_B", reference.stream_s_per_B);
+    fr_json_add_integer(&w, "edge", FR_REFERENCE_EDGE);
+    fr_json_add_number(&w, "product_s", reference.product_s);
+    return put(s, &w, err);
+}
+
+static int ascending(const void *a, const void *b) {
+    const double *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Of a few profiled steps the one of median length, averaged over ranks. */
+static fr_status profile(struct session *s, const struct fr_real_item *item, int pass,
+                         struct fr_real *real, struct fr_error *err) {
+    double mean_s[PROFILED][4], loss = 0;
+    real->profile = true;
+    for (int i = 0; i < PROFILED; i++) {
+        FR_TRY(fr_mpi_barrier(MPI_COMM_WORLD, err));
+        double start_s = fr_now_s();
+        FR_TRY(fr_real_step(item->app, real, &loss, err));
+        double mine_s[4] = {fr_now_s() - start_s, real->phases.compute_s,
+                            real->phases.collective_s, real->phases.wait_s};
+        FR_MPI_TRY(MPI_Allreduce(mine_s, mean_s[i], 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+        for (int p = 0; p < 4; p++) mean_s[i][p] /= s->n_ranks;
+    }
+    real->profile = false;
+    fr_sort_items(mean_s, PROFILED, sizeof *mean_s, ascending);
+    return put_phases(s, item, pass, mean_s[PROFILED / 2], err);
+}
+
+/* Simulated time has no spread, and nothing to warm up: one step says all. */
+static fr_status simulate(struct timed *timed, double *time_s, struct fr_error *err) {
+    FR_TRY(fr_mpi_barrier(MPI_COMM_WORLD, err));
+    double start_s = fr_now_s();
+    FR_TRY(steps(timed, 1, err));
+    double mine_s = fr_now_s() - start_s;
+    FR_MPI_TRY(MPI_Allreduce(&mine_s, time_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD));
+    return FR_OK;
+}
+
+static fr_status sample(struct session *s, struct fr_real_item *item, int i, int pass,
+                        struct fr_real *real, struct fr_error *err) {
+    struct fr_sampling how = FR_SAMPLING_DEFAULT;
+    const struct fr_sampling_comm who = {.comm = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
+    struct timed timed = {item->app, real};
+    double time_s[FR_VISIT_MAX], loss = 0;
+    int n = 0;
+    how.visit_n = FR_VISIT_MAX;
+    how.visit_s = s->job->visit_s;
+    how.warm_s = s->job->visit_s;
+    how.drift = 0.03;
+    if (SIMULATED) {
+        FR_TRY(simulate(&timed, time_s, err));
+        FR_TRY(put_times(s, item, pass, time_s, 1, err));
+        return profile(s, item, pass, real, err);
+    }
+    if (s->pace[i].calls == 0)
+        FR_TRY(fr_sampling_warm_up(&who, &how, steps, &timed, &s->pace[i], err));
+    else
+        FR_TRY(fr_real_step(item->app, real, &loss, err)); /* fault the buffers in */
+    FR_TRY(fr_sampling_visit(&who, &how, steps, &timed, &s->pace[i], time_s, &n, err));
+    FR_TRY(put_times(s, item, pass, time_s, n, err));
+    return pass % PROFILE_EVERY == 0 ? profile(s, item, pass, real, err) : FR_OK;
+}
+
+static fr_status visit(struct session *s, struct fr_real_item *item, int i, int pass,
+                       struct fr_error *err) {
+    struct fr_real real;
+    if (s->visits++ == s->job->fail_visit && s->rank == s->job->fail_rank) _exit(9);
+    fr_status status = fr_real_open(item->app, &item->run, MPI_COMM_WORLD, &real, err);
+    if (status == FR_OK) status = sample(s, item, i, pass, &real, err);
+    /* What failed is left open: its messages may never end, and the job is about to. */
+    if (status == FR_OK) fr_real_close(item->app, &real);
+    return status;
+}
+
+/* Randomised blocks (Fisher 1935): the configurations of one group, which are compared with each
+ * other, follow on each other in random order, so that what the machine does meanwhile is the same
+ * for all; the groups come in random order.  @p order is shuffled; @p room as long. */
+static void gather_blocks(const struct fr_real_cases *cases, int *order, int *room) {
+    int n = 0;
+    memcpy(room, order, (size_t)cases->n * sizeof *room);
+    for (int i = 0; i < cases->n; i++) {
+        if (room[i] < 0) continue;
+        int block = cases->items[room[i]].block;
+        for (int j = i; j < cases->n; j++) {
+            if (room[j] < 0 || cases->items[room[j]].block != block) continue;
+            order[n++] = room[j];
+            room[j] = -1;
+        }
+    }
+}
+
+static fr_status passes(struct session *s, const struct fr_real_cases *cases, int *order,
+                        struct fr_error *err) {
+    const struct fr_real_job *job = s->job;
+    uint64_t random = job->seed;
+    double end_s = fr_now_s() + job->budget_s;
+    for (int i = 0; i < cases->n; i++) order[i] = i;
+    for (int pass = 0; pass < job->passes; pass++) {
+        int late = pass > 0 && job->budget_s > 0 && fr_now_s() > end_s;
+        FR_MPI_TRY(MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD));
+        if (late) break;
+        fr_bench_shuffle(&random, order, cases->n);
+        gather_blocks(cases, order, order + cases->n);
+        FR_TRY(put_reference(s, pass, err));
+        for (int i = 0; i < cases->n; i++) {
+            if (job->done && job->done[(int64_t)order[i] * job->passes + pass]) continue;
+            if (s->rank == 0 && job->progress)
+                fprintf(stderr, "\rreal runs, pass %d of %d %27d / %d\033[K", pass + 1,
+                        job->passes, i + 1, cases->n);
+            FR_TRY(visit(s, &cases->items[order[i]], order[i], pass, err));
+        }
+    }
+    if (s->rank == 0 && job->progress) fputc('\n', stderr);
+    return put_reference(s, job->passes, err);
+}
+
+fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,
+                          struct fr_error *err) {
+    struct session s = {.job = job, .fd = -1};
+    int why = 0, *order = fr_calloc(2 * (size_t)cases->n, sizeof *order);
+    fr_status status = FR_ERR_NOMEM;
+    s.pace = fr_calloc((size_t)cases->n, sizeof *s.pace);
+    FR_MPI_TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &s.rank));
+    FR_MPI_TRY(MPI_Comm_size(MPI_COMM_WORLD, &s.n_ranks));
+    if (!order || !s.pace) {
+        fr_fail(err, status, NULL, "%d cases", cases->n);
+        goto done;
+    }
+    if (s.rank == 0) {
+        s.fd = open(job->out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+        why = s.fd < 0 ? errno : 0;
+    }
+    MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    status = why ? fr_fail(err, FR_ERR_IO, job->out, "cannot be written: %s", strerror(why))
+                 : put_job(&s, err);
+    if (status == FR_OK) status = passes(&s, cases, order, err);
+done:
+    if (s.fd >= 0) close(s.fd);
+    free(order);
+    free(s.pace);
+    return status;
+}

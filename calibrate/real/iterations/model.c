@@ -1,0 +1,75 @@
+/* The network that was trained, as a model file whose iterations search reads. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/real/iterations/iterations.h"
+
+static void put_row(struct fr_json_writer *w, const char *method, int64_t tp, int64_t ghost,
+                    double iterations) {
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "method", method);
+    if (tp > 0) fr_json_add_integer(w, "tp", tp);
+    if (ghost > 0) fr_json_add_integer(w, "ghost", ghost);
+    fr_json_add_number(w, "iterations", iterations);
+    fr_json_end_object(w);
+}
+
+/* A median of only those seeds that reached the loss would flatter. */
+static bool known(const struct fr_trained *row) {
+    return row->n_seeds > 0 && row->n_reached == row->n_seeds;
+}
+
+void fr_training_write_model(const struct fr_training_options *o, const struct fr_trained *rows,
+                             int n, struct fr_text *text) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    char line[256];
+    bool any = false;
+    for (int i = 0; i < n; i++) any = any || known(&rows[i]);
+    snprintf(line, sizeof line,
+             "measured by forerun iterations: Adam at %g to a mean squared error of %g, "
+             "y = relu(W relu(x)), %s, medians over %" PRId64 " seeds",
+             fr_training_rate(o), o->loss,
+             o->same_batch ? "one batch again and again" : "every iteration on new samples",
+             o->seeds);
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "ffn");
+    fr_json_add_integer(&w, "width", o->width);
+    fr_json_add_integer(&w, "layers", o->layers);
+    fr_json_add_integer(&w, "global_batch", o->batch);
+    fr_json_add_string(&w, "optimizer", "adam");
+    if (any) {
+        fr_json_key(&w, "iterations");
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "source", line);
+        fr_json_add_integer(&w, "width", o->width);
+        fr_json_add_integer(&w, "layers", o->layers);
+        fr_json_add_integer(&w, "global_batch", o->batch);
+        fr_json_add_number(&w, "rate", fr_training_rate(o));
+        fr_json_add_number(&w, "loss", o->loss);
+        fr_json_key(&w, "table");
+        fr_json_begin_array(&w);
+        for (int i = 0; i < n; i++)
+            if (known(&rows[i]))
+                put_row(&w, rows[i].tp == 1 ? "tensor" : "phantom",
+                        rows[i].tp == 1 ? 0 : rows[i].tp, rows[i].ghost, rows[i].iterations);
+        fr_json_end_array(&w);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_object(&w);
+    fr_text_add(text, "\n", 1);
+}
+
+fr_status fr_training_workload(const struct fr_training_options *o,
+                               struct fr_workload *workload, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    struct fr_text text = {0};
+    fr_training_write_model(o, NULL, 0, &text);
+    fr_status status = text.failed
+                           ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                           : fr_json_parse(text.data, text.length, "model", &document, err);
+    if (status == FR_OK) status = fr_workload_read(document, workload, err);
+    fr_json_free(document);
+    fr_text_free(&text);
+    return status;
+}

@@ -1,0 +1,244 @@
+/* The designed set: sizes that a step takes milliseconds for, so that compute, traffic and
+ * messages all matter somewhere, and every choice a user has within each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/real/validate/validate.h"
+
+struct design {
+    struct fr_validation *validation;
+    int64_t ranks;
+    struct fr_error *err;
+    fr_status status;
+};
+
+static void add(struct design *d, struct fr_validate_case *run) {
+    if (d->status != FR_OK) return;
+    run->id = d->validation->n_rows;
+    run->ranks = d->ranks;
+    d->status = fr_validation_add(d->validation, run, d->err);
+}
+
+/* ---- one feed-forward network, divided in several ways --------------------------------------- */
+
+enum { LAYERS = 2, FEW = 8 };
+
+/* Lists end with 0.  Many ranks, as simulated ones are, want a wide network, or no ghost is left
+ * to choose. */
+struct ffns {
+    int widths[4], batches[3], ghosts[5];
+};
+static const struct ffns few_ffns = {{512, 1024, 2048}, {32, 128}, {4, 16, 64}};
+static const struct ffns many_ffns = {{1024, 2048}, {64, 256}, {2, 4, 8, 16}};
+
+static const struct ffns *ffns_of(const struct design *d) {
+    return d->ranks <= FEW ? &few_ffns : &many_ffns;
+}
+
+static struct fr_validate_case ffn(const struct design *d, const char *app, int n, int b) {
+    struct fr_validate_case run = {0};
+    snprintf(run.app, sizeof run.app, "%s", app);
+    snprintf(run.group, sizeof run.group, "ffn n=%d b=%d p=%" PRId64, n, b, d->ranks);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
+             LAYERS, b);
+    return run;
+}
+
+static void each_ffn(struct design *d, void (*one)(struct design *d, int n, int b)) {
+    const struct ffns *all = ffns_of(d);
+    for (const int *n = all->widths; *n; n++)
+        for (const int *b = all->batches; *b; b++)
+            if (*n % d->ranks == 0) one(d, *n, *b);
+}
+
+static void tensor_one(struct design *d, int n, int b) {
+    struct fr_validate_case run = ffn(d, "tensor", n, b);
+    snprintf(run.label, sizeof run.label, "tensor");
+    snprintf(run.plan, sizeof run.plan, "{\"tp\": %" PRId64 "}", d->ranks);
+    add(d, &run);
+}
+
+static void tensor(struct design *d) { each_ffn(d, tensor_one); }
+
+static void phantom_one(struct design *d, int n, int b) {
+    double limit = (double)n / (double)d->ranks * (1 - 1 / (double)d->ranks);
+    for (const int *ghost = ffns_of(d)->ghosts; *ghost && *ghost < limit; ghost++) {
+        struct fr_validate_case run = ffn(d, "phantom", n, b);
+        snprintf(run.label, sizeof run.label, "phantom k=%d", *ghost);
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"phantom\", \"tp\": %" PRId64 ", \"ghost\": %d}", d->ranks,
+                 *ghost);
+        add(d, &run);
+    }
+}
+
+static void phantom(struct design *d) {
+    if (d->ranks > 1) each_ffn(d, phantom_one);
+}
+
+static void grid_one(struct design *d, int n, int b) {
+    for (int64_t r = 1; r <= d->ranks; r++) {
+        if (d->ranks % r != 0 || b % (d->ranks / r) != 0) continue;
+        struct fr_validate_case run = ffn(d, "grid", n, b);
+        snprintf(run.label, sizeof run.label, "grid %" PRId64 "x%" PRId64, r, d->ranks / r);
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"grid\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "}", r,
+                 d->ranks / r);
+        add(d, &run);
+    }
+}
+
+/* A network that narrows: its wide layers gain from dividing the model, its narrow ones from
+ * dividing the batch, so that grids per layer have something to win. */
+static void grid_per_layer(struct design *d) {
+    int64_t p = d->ranks, batch = p > 128 ? p : 128;
+    if (batch % p != 0) return; /* some grid would not divide it */
+    const int64_t uses[][3] = {{1, 1, 1}, {p, p, p}, {p, 1, 1}, {p, p, 1}, {1, p, p}};
+    for (size_t i = 0; p > 1 && i < sizeof uses / sizeof *uses; i++) {
+        struct fr_validate_case run = {.app = "grid"};
+        const int64_t *tp = uses[i];
+        snprintf(run.group, sizeof run.group, "mlp 2048-1024-512-512 b=%" PRId64 " p=%" PRId64,
+                 batch, p);
+        snprintf(run.label, sizeof run.label, "grid P_r %" PRId64 ",%" PRId64 ",%" PRId64,
+                 tp[0], tp[1], tp[2]);
+        snprintf(run.model, sizeof run.model,
+                 "{\"kind\": \"mlp\", \"layers\": [2048, 1024, 512, 512], "
+                 "\"global_batch\": %" PRId64 "}",
+                 batch);
+        snprintf(run.plan, sizeof run.plan,
+                 "{\"method\": \"grid\", \"dp\": %" PRId64 ", \"layer_tp\": [%" PRId64
+                 ", %" PRId64 ", %" PRId64 "]}",
+                 p, tp[0], tp[1], tp[2]);
+        add(d, &run);
+    }
+}
+
+static void grid(struct design *d) {
+    each_ffn(d, grid_one);
+    grid_per_layer(d);
+}
+
+/* ---- a transformer, over stages and replicas ------------------------------------------------- */
+
+struct gpt {
+    int layers, hidden, heads, sequence, vocabulary, batch;
+};
+
+static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const char *what,
+                    const char *compression) {
+    struct fr_validate_case run = {.app = "pipeline"};
+    int64_t dp = d->ranks / pp;
+    if (d->ranks % pp != 0 || pp > g->layers || g->batch % dp != 0) return;
+    snprintf(run.group, sizeof run.group, "gpt h=%d s=%d b=%d p=%" PRId64, g->hidden,
+             g->sequence, g->batch, d->ranks);
+    snprintf(run.label, sizeof run.label, "pp %" PRId64 " dp %" PRId64 "%s", pp, dp, what);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
+             "\"sequence\": %d, \"vocabulary\": %d, \"global_batch\": %d}",
+             g->layers, g->hidden, g->heads, g->sequence, g->vocabulary, g->batch);
+    snprintf(run.plan, sizeof run.plan, "{\"pp\": %" PRId64 ", \"dp\": %" PRId64 "%s%s%s}", pp,
+             dp, *compression ? ", \"compression\": {" : "", compression,
+             *compression ? "}" : "");
+    add(d, &run);
+}
+
+/* Every mesh, then each traffic of Song et al. 2023 compressed where the mesh has it. */
+static void pipeline(struct design *d) {
+    static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
+    /* Many ranks, as simulated ones are, want more layers and samples. */
+    const struct gpt many = {16, 128, 2, 16, 512, 2 * (int)d->ranks};
+    bool few = d->ranks <= FEW;
+    for (size_t i = 0; i < (few ? sizeof gpts / sizeof *gpts : 1); i++) {
+        const struct gpt *g = few ? &gpts[i] : &many;
+        for (int64_t pp = 1; pp <= d->ranks && pp <= g->layers; pp++) {
+            bool stages = pp > 1, replicas = d->ranks / pp > 1;
+            add_gpt(d, g, pp, "", "");
+            if (stages)
+                add_gpt(d, g, pp, ", epilogue r 4",
+                        "\"backward\": {\"rank\": 4, \"scope\": \"epilogue\"}");
+            if (stages)
+                add_gpt(d, g, pp, ", all r 4",
+                        "\"backward\": {\"rank\": 4, \"scope\": \"all\"}");
+            if (stages && replicas) add_gpt(d, g, pp, ", fused", "\"embedding\": \"fused\"");
+            if (replicas)
+                add_gpt(d, g, pp, ", stage 0 r 8",
+                        "\"gradient\": {\"rank\": 8, \"stages\": 1}");
+        }
+    }
+}
+
+/* ---- attention heads and MLP parts over sub-grids --------------------------------------------- */
+
+struct heads {
+    int width, heads, positions, batch;
+};
+
+static void add_heads(struct design *d, const struct heads *h, int64_t g, const char *what,
+                      const char *extra) {
+    struct fr_validate_case run = {.app = "subgraph"};
+    int64_t dp = d->ranks / g;
+    if (d->ranks % g != 0 || h->heads % g != 0 || h->batch % d->ranks != 0) return;
+    snprintf(run.group, sizeof run.group, "heads h=%d a=%d s=%d b=%d p=%" PRId64, h->width,
+             h->heads, h->positions, h->batch, d->ranks);
+    snprintf(run.label, sizeof run.label, "ways %" PRId64 "%s", g, what);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"branches\", \"width\": %d, \"positions\": %d, \"global_batch\": %d, "
+             "\"layers\": [{\"out\": %d}, {\"branches\": %d, \"split\": \"slice\", "
+             "\"join\": \"concatenation\", \"layers\": [{\"attention\": %d}]}, {\"out\": %d}, "
+             "{\"branches\": %d, \"split\": \"copy\", \"join\": \"sum\", "
+             "\"layers\": [{\"out\": %d}, {\"out\": %d}]}, {\"out\": %d}]}",
+             h->width, h->positions, h->batch, 3 * h->width, h->heads, h->width / h->heads,
+             h->width, h->heads, 4 * h->width / h->heads, h->width, h->width);
+    snprintf(run.plan, sizeof run.plan,
+             "{\"method\": \"subgraph\", \"tp\": %" PRId64 ", \"dp\": %" PRId64 "%s}", g, dp,
+             extra);
+    add(d, &run);
+}
+
+static void subgraph(struct design *d) {
+    static const struct heads sets[] = {{256, 8, 32, 8}, {256, 16, 32, 8}, {512, 8, 64, 8}};
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        for (int64_t g = 1; g <= d->ranks && g <= sets[i].heads; g++) {
+            struct heads h = sets[i]; /* a sample a rank at least */
+            if (d->ranks > h.batch) h.batch = (int)d->ranks;
+            add_heads(d, &h, g, "", "");
+            if (g == 1) continue;
+            add_heads(d, &h, g, ", all-gather", ", \"exchange\": \"all_gather\"");
+            add_heads(d, &h, g, ", cSub", ", \"common\": \"subgrid\"");
+            if (g < d->ranks)
+                add_heads(d, &h, g, ", round-robin", ", \"placement\": \"round-robin\"");
+        }
+}
+
+/* ------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    void (*design)(struct design *d);
+} designs[] = {{"tensor", tensor},
+               {"phantom", phantom},
+               {"grid", grid},
+               {"pipeline", pipeline},
+               {"subgraph", subgraph}};
+
+enum { N_DESIGNS = sizeof designs / sizeof *designs };
+
+fr_status fr_validate_design(const char *app, int64_t ranks, struct fr_validation *validation,
+                             struct fr_error *err) {
+    struct design d = {.validation = validation, .ranks = ranks, .err = err, .status = FR_OK};
+    const char *known[N_DESIGNS + 2] = {"all"};
+    bool all = !*app || strcmp(app, "all") == 0, found = all;
+    for (int i = 0; i < N_DESIGNS; i++) {
+        known[i + 1] = designs[i].name;
+        if (!all && strcmp(app, designs[i].name) != 0) continue;
+        found = true;
+        designs[i].design(&d);
+    }
+    if (found) return d.status;
+    const char *near = fr_suggest(app, known);
+    return fr_fail(err, FR_ERR_USAGE, "--app", "no program \"%.40s\"%s%s%s", app,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}

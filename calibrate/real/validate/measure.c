@@ -1,0 +1,150 @@
+/* One MPI job a rank count, all appending to the file that the cases were written to. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "calibrate/real/validate/validate.h"
+
+static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
+    struct fr_json_writer w = {.text = text};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "case");
+    fr_json_add_integer(&w, "id", run->id);
+    fr_json_add_string(&w, "app", run->app);
+    fr_json_add_integer(&w, "ranks", run->ranks);
+    fr_json_add_string(&w, "group", run->group);
+    fr_json_add_string(&w, "label", run->label);
+    fr_json_add_string(&w, "model", run->model);
+    fr_json_add_string(&w, "plan", run->plan);
+    fr_json_end_object(&w);
+    fr_text_add(text, "\n", 1);
+}
+
+/* What a file begins with: the options that its samples depend on, and the cases. */
+static void put_head(struct fr_text *text, const struct fr_validation *v,
+                     const struct fr_validate_options *o) {
+    struct fr_json_writer w = {.text = text};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "provenance");
+    fr_json_add_string(&w, "schema", "forerun/runs/1");
+    fr_json_add_string(&w, "version", FR_VERSION);
+    fr_json_add_integer(&w, "seed", o->seed);
+    fr_json_add_number(&w, "visit_s", o->visit_s);
+    fr_json_end_object(&w);
+    fr_text_add(text, "\n", 1);
+    for (int i = 0; i < v->n_rows; i++) put_case(text, &v->rows[i].run);
+}
+
+/* Does @p old, an earlier run's file, begin with @p head?  Else say where it differs. */
+static fr_status same_head(const char *old, const char *head, const char *path,
+                           struct fr_error *err) {
+    for (int line = 1; *head; line++) {
+        size_t length = strcspn(head, "\n") + 1, was = strcspn(old, "\n");
+        if (strncmp(old, head, length) != 0)
+            return fr_fail(err, FR_ERR_INPUT, path,
+                           "cannot be resumed: line %d, %s, was %.*s, is %.*s; name another "
+                           "--samples file",
+                           line, line == 1 ? "the options" : "a configuration",
+                           (int)(was < 200 ? was : 200), old,
+                           (int)(length < 200 ? length - 1 : 200), head);
+        head += length;
+        old += length;
+    }
+    return strncmp(old, "{\"kind\": \"case\"", 16) == 0
+               ? fr_fail(err, FR_ERR_INPUT, path,
+                         "cannot be resumed: it holds more configurations; name another "
+                         "--samples file")
+               : FR_OK;
+}
+
+/* Half a line at the end, of a writer that was killed, goes. */
+static fr_status keep_samples(const struct fr_text *head, const char *path,
+                              struct fr_error *err) {
+    char *old = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &old, &length, err));
+    fr_status status = same_head(old, head->data, path, err);
+    while (length > 0 && old[length - 1] != '\n') length--;
+    if (status == FR_OK) status = fr_file_write(path, old, length, err);
+    free(old);
+    return status;
+}
+
+static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
+                             struct fr_error *err) {
+    struct fr_text text = {0};
+    put_head(&text, v, o);
+    fr_status status =
+        text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "cases do not fit in memory")
+        : o->resume && fr_file_exists(o->samples)
+            ? keep_samples(&text, o->samples, err)
+            : fr_file_write(o->samples, text.data, text.length, err);
+    fr_text_free(&text);
+    return status;
+}
+
+/* Every program is asked whether it can run what it is to run, before any begins. */
+static fr_status check_cases(const struct fr_validate_options *o, struct fr_error *err) {
+    const char *words[] = {"run", "--check", "--cases", o->samples, "--out", o->samples, NULL};
+    struct fr_launch_options launch = o->launch;
+    launch.n_ranks = 1;
+    if (fr_launch_mpi(&launch, words, NULL) == FR_OK) return FR_OK;
+    return fr_fail(err, FR_ERR_INPUT, o->samples,
+                   "holds what a program cannot run, as said above; nothing was run");
+}
+
+static fr_status run_job(const struct fr_validate_options *o, int64_t ranks,
+                         struct fr_error *err) {
+    char passes[24], seed[24], visit[40], budget[40], rank[24], fail_visit[24];
+    struct fr_launch_options launch = o->launch;
+    snprintf(passes, sizeof passes, "%" PRId64, o->passes);
+    snprintf(seed, sizeof seed, "%" PRId64, o->seed);
+    snprintf(visit, sizeof visit, "%.6g", o->visit_s);
+    snprintf(budget, sizeof budget, "%.6g", o->budget_s);
+    snprintf(rank, sizeof rank, "%" PRId64, o->fail_rank);
+    snprintf(fail_visit, sizeof fail_visit, "%" PRId64, o->fail_visit);
+    const char *words[24] = {"run",    "--cases",  o->samples, "--out", o->samples,
+                             "--seed", seed,       "--passes", passes,  "--visit",
+                             visit,    "--budget", budget};
+    int n = 13;
+    if (o->progress) words[n++] = "--progress";
+    if (o->fail_rank >= 0) {
+        words[n++] = "--fail-rank", words[n++] = rank;
+        words[n++] = "--fail-visit", words[n++] = fail_visit;
+    }
+    launch.n_ranks = ranks;
+    return fr_launch_mpi(&launch, words, err);
+}
+
+/* A job that failed after it began has left its samples in the file. */
+static bool measured_anything(const char *path) {
+    struct fr_validation v = {0};
+    bool any = false;
+    if (fr_validate_read(path, &v, NULL) == FR_OK)
+        for (int i = 0; i < v.n_rows; i++) any = any || v.rows[i].n_samples > 0;
+    fr_validation_free(&v);
+    return any;
+}
+
+fr_status fr_validate_measure(const struct fr_validation *v,
+                              const struct fr_validate_options *o, struct fr_error *err) {
+    FR_TRY(write_cases(v, o, err));
+    if (o->check) FR_TRY(check_cases(o, err));
+    int64_t done = 0;
+    for (;;) {
+        int64_t ranks = INT64_MAX;
+        for (int i = 0; i < v->n_rows; i++)
+            if (v->rows[i].run.ranks > done && v->rows[i].run.ranks < ranks)
+                ranks = v->rows[i].run.ranks;
+        if (ranks == INT64_MAX) return FR_OK;
+        fr_status status = run_job(o, ranks, err);
+        if (status == FR_ERR_EXTERNAL && measured_anything(o->samples))
+            status = fr_fail(err, FR_ERR_PARTIAL, o->samples,
+                             "the job ended early; what it had measured is kept here");
+        if (status != FR_OK) return status;
+        done = ranks;
+    }
+}

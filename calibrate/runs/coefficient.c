@@ -1,0 +1,116 @@
+#include "calibrate/runs/coefficient.h"
+
+#include <string.h>
+
+const char *const fr_tune_group_names[] = {"device", "host", "network", NULL};
+
+static double *positive(double *value) { return *value > 0 ? value : NULL; }
+
+static double *efficiency(struct fr_cluster *c, fr_dtype dtype) {
+    struct fr_gemm_model *gemm = &c->device.gemm[dtype];
+    if (!gemm->form) return NULL;
+    return gemm->form == &fr_gemm_tiled ? &gemm->tiles.efficiency
+                                        : positive(&gemm->peak_flop_per_s);
+}
+
+static double *half_k(struct fr_cluster *c, fr_dtype dtype) {
+    struct fr_gemm_model *gemm = &c->device.gemm[dtype];
+    return gemm->form == &fr_gemm_tiled ? positive(&gemm->half) : NULL;
+}
+
+static double *tail(struct fr_cluster *c, fr_dtype dtype) {
+    struct fr_gemm_model *gemm = &c->device.gemm[dtype];
+    return gemm->form == &fr_gemm_tiled ? positive(&gemm->tiles.tail) : NULL;
+}
+
+static double *odd(struct fr_cluster *c, fr_dtype dtype) {
+    struct fr_gemm_model *gemm = &c->device.gemm[dtype];
+    return gemm->form == &fr_gemm_tiled ? positive(&gemm->tiles.odd) : NULL;
+}
+
+#define FIELD(name, member)                                                                    \
+    static double *name(struct fr_cluster *c, fr_dtype dtype) {                                \
+        (void)dtype;                                                                           \
+        return positive(&c->member);                                                           \
+    }
+FIELD(memory_rate, device.memory_rate_B_per_s)
+FIELD(plain_attention, device.attention.plain)
+FIELD(flash_attention, device.attention.flash)
+FIELD(flash_2, device.attention.flash_2)
+FIELD(flash_1, device.attention.flash_1)
+FIELD(flash_backward, device.attention.backward)
+FIELD(interference, device.interference)
+FIELD(launch, device.launch_s)
+FIELD(host_launch, device.host_launch_s)
+FIELD(host_pass, device.host_pass_s)
+FIELD(host_experts, device.host_experts_s)
+FIELD(host_skew, device.host_skew)
+FIELD(fixed, device.fixed_s)
+FIELD(node_latency, levels.level[0].latency_s)
+FIELD(node_rate, levels.level[0].rate_B_per_s)
+
+static double *network_latency(struct fr_cluster *c, fr_dtype dtype) {
+    (void)dtype;
+    return c->levels.count > 1 ? positive(&c->levels.level[c->levels.count - 1].latency_s)
+                               : NULL;
+}
+
+static double *network_rate(struct fr_cluster *c, fr_dtype dtype) {
+    (void)dtype;
+    return c->levels.count > 1 ? positive(&c->levels.level[c->levels.count - 1].rate_B_per_s)
+                               : NULL;
+}
+
+const struct fr_coefficient fr_coefficients[] = {
+    {"efficiency", "device.gemm.%s.efficiency", FR_GROUP_DEVICE, 0, true, 0.2, 1, 0, 1,
+     efficiency},
+    {"half_k", "device.gemm.%s.half_k", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 0, half_k},
+    {"tail", "device.gemm.%s.tail", FR_GROUP_DEVICE, 0, true, 0.5, 4, 0, 0, tail},
+    {"odd", "device.gemm.%s.odd", FR_GROUP_DEVICE, 0, true, 0.4, 4, 1, 0, odd},
+    {"attention", "device.attention.plain", FR_GROUP_DEVICE, 0, true, 0.4, 4, 0, 1,
+     plain_attention},
+    {"flash_attention", "device.attention.flash", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
+     flash_attention},
+    {"flash_2_attention", "device.attention.flash_2", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
+     flash_2},
+    {"flash_1_attention", "device.attention.flash_1", FR_GROUP_DEVICE, 0, true, 0.3, 4, 0, 1,
+     flash_1},
+    {"flash_backward", "device.attention.backward", FR_GROUP_DEVICE, 0, true, 0.2, 4, 0, 0,
+     flash_backward},
+    {"interference", "device.interference", FR_GROUP_DEVICE, 0, true, 0.7, 4, 0, 1,
+     interference},
+    {"memory_bandwidth", "device.memory_bandwidth", FR_GROUP_DEVICE, FR_QUANTITY_RATE, false,
+     0.2, 4, 0, 0, memory_rate},
+    {"launch", "device.launch", FR_GROUP_DEVICE, FR_QUANTITY_TIME, false, 0.7, 4, 0, 0, launch},
+    {"host_launch", "device.host_launch", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0, 0,
+     host_launch},
+    {"host_skew", "device.host_skew", FR_GROUP_HOST, 0, true, 0.7, 4, 0, 0, host_skew},
+    {"host_pass", "device.host_pass", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, 0,
+     host_pass},
+    {"host_experts", "device.host_experts", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 0.7, 4, 0,
+     0, host_experts},
+    {"fixed", "device.fixed", FR_GROUP_HOST, FR_QUANTITY_TIME, false, 1, 4, 0, 0, fixed},
+    {"node_latency", "levels.0.latency", FR_GROUP_NETWORK, FR_QUANTITY_TIME, false, 0.7, 4, 0,
+     0, node_latency},
+    {"node_bandwidth", "levels.0.bandwidth", FR_GROUP_NETWORK, FR_QUANTITY_RATE, false, 0.2, 4,
+     0, 0, node_rate},
+    {"network_latency", "levels.%d.latency", FR_GROUP_NETWORK, FR_QUANTITY_TIME, false, 1, 4, 0,
+     0, network_latency},
+    {"network_bandwidth", "levels.%d.bandwidth", FR_GROUP_NETWORK, FR_QUANTITY_RATE, false, 0.4,
+     10, 0, 0, network_rate},
+    {NULL, NULL, 0, 0, false, 0, 0, 0, 0, NULL}};
+
+double *fr_coefficient_at(int index, struct fr_cluster *cluster, fr_dtype dtype) {
+    double *at = fr_coefficients[index].at(cluster, dtype);
+    return at && *at > fr_coefficients[index].least ? at : NULL;
+}
+
+int fr_coefficient_count(void) {
+    return (int)(sizeof fr_coefficients / sizeof *fr_coefficients) - 1;
+}
+
+int fr_coefficient_find(const char *name) {
+    for (int i = 0; fr_coefficients[i].name; i++)
+        if (strcmp(fr_coefficients[i].name, name) == 0) return i;
+    return -1;
+}

@@ -1,0 +1,61 @@
+#include "calibrate/runs/interval.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double unknown_spread = 0.1, normal_90 = 1.645, normal_median = 0.6745;
+
+/* Which row of the posterior coefficient @p j has, or -1. */
+static int row_of(const struct fr_tuning *t, int j) {
+    for (int i = 0; i < t->n; i++)
+        if (strcmp(t->name[i], fr_coefficients[j].name) == 0) return i;
+    return -1;
+}
+
+/* The posterior where there is one, the prior elsewhere. */
+static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
+    int row[FR_COEFFICIENT_MAX];
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        if (!fr_coefficient_at(j, &r->cluster, r->dtype)) continue;
+        row[r->n_known] = row_of(t, j);
+        r->index[r->n_known++] = j;
+    }
+    int coefficients = r->n_known;
+    fr_tune_add_operations(r);
+    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int a = 0; a < coefficients; a++)
+        for (int b = 0; b < coefficients; b++) {
+            double sigma = fr_coefficients[r->index[a]].sigma;
+            double *value = &r->covariance[a * r->n_known + b];
+            if (row[a] >= 0 && row[b] >= 0)
+                *value = t->covariance[row[a] * t->n + row[b]];
+            else if (a == b)
+                *value = sigma * sigma;
+        }
+}
+
+/* What the model misses of a cluster that was not tuned: 10 %, or what the calibration missed of
+ * its own samples, were errors normal; and how much the machine's time for the same work varied. */
+static double untuned_spread(const struct fr_calibration *c) {
+    return hypot(fmax(unknown_spread, log1p(c->held_out) / normal_median), c->variation);
+}
+
+void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
+                       struct fr_tune_result *known) {
+    const struct fr_tuning *t = &cluster->tuning;
+    *known = (struct fr_tune_result){
+        .cluster = *cluster,
+        .dtype = dtype,
+        .experts = t->present ? t->experts : true,
+        .sharded = t->present ? t->sharded : true,
+        .spread = t->present ? t->spread : untuned_spread(&cluster->calibration),
+        .stretch = t->present ? t->stretch : normal_90};
+    fill(t, known);
+}
+
+void fr_interval_plan(const struct fr_tune_result *known, const struct fr_workload *workload,
+                      const struct fr_plan *plan, double *predicted_s, double *low_s,
+                      double *high_s) {
+    const struct fr_run run = {.workload = *workload, .plan = *plan};
+    fr_tune_interval(known, &run, predicted_s, low_s, high_s);
+}

@@ -1,0 +1,26 @@
+/* BigScience's trials of a small model on V100s: Megatron-DeepSpeed, plans of one or two nodes.
+ *
+ * The file prints neither heads nor vocabulary: rows are read where columns besides give them. */
+#include "calibrate/runs/runs.h"
+
+static const char *const columns[] = {
+    "gpus_per_node", "recompute", "measured_iter_time_s", "reported_hw_tflops_per_gpu",
+    "mem",           NULL};
+
+static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    if (!fr_run_time(in, "measured_iter_time_s", 1, out)) return FR_RUN_NO_TIME;
+    fr_run_skip skip = fr_run_columns(in, out);
+    if (skip != FR_RUN_USABLE) return skip;
+    fr_run_row_set(out, "model.dtype", "fp16");
+    fr_run_row_set(out, "plan.recompute",
+                   fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
+    return FR_RUN_USABLE;
+}
+
+const struct fr_run_reader fr_run_reader_bigscience_1b3 = {
+    .name = "bigscience_1b3",
+    .summary = "BigScience's small model on V100",
+    .source = "bigscience-workshop/bigscience, experiments/tr3m-1B3.md",
+    .columns = columns,
+    .read = read,
+};

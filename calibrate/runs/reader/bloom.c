@@ -1,0 +1,71 @@
+/* BigScience's trials before training BLOOM: Megatron-DeepSpeed with ZeRO-1 on Jean Zay's A100
+ * nodes (8 GPUs, four 100 Gb/s adapters).
+ *
+ * Rows are comparable within a date only: hardware and the printed rate's formula changed.  Most
+ * rows leave the number of heads out; those of the trials on the number of heads name it, and 64
+ * heads there take the time of the rows that leave it out on the same plan and date, so 64 it is.
+ * ALiBi instead of position vectors; 16-bit gradients.  Trials on the partition of layers count the
+ * embedding and the logits as a layer each ("Rebalancing layers" in the chronicle). */
+#include "calibrate/runs/runs.h"
+
+#include <inttypes.h>
+
+static const char *const columns[] = {
+    "md_line", "section", "zero_stage", "mem", "date", "measured_iter_time_s", NULL};
+
+/* With the embedding and the logits counted as a layer each, the first and the last stage have one
+ * transformer layer fewer. */
+static void set_partition(const struct fr_run_source *in, struct fr_run_row *out) {
+    int64_t layers = 0, pp = 0;
+    struct fr_text list = {0};
+    fr_run_integer(in, "layers", &layers);
+    fr_run_integer(in, "pp", &pp);
+    if (pp < 2 || (layers + 2) % pp != 0) return;
+    for (int64_t i = 0; i < pp; i++) {
+        int64_t here = (layers + 2) / pp - (i == 0 || i == pp - 1);
+        fr_text_addf(&list, "%s%" PRId64, i ? ", " : "[", here);
+    }
+    if (!list.failed) fr_run_row_set(out, "plan.stage_layers", "%s]", list.data);
+    fr_text_free(&list);
+}
+
+static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    double time_s = 0;
+    if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
+    if (!fr_run_number(in, "measured_iter_time_s", &time_s)) return FR_RUN_NO_TIME;
+    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
+        return FR_RUN_NO_MICRO_BATCH;
+    if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
+    if (!fr_run_copy(in, "tp", out, "plan.tp") || !fr_run_copy(in, "pp", out, "plan.pp") ||
+        !fr_run_copy(in, "gpus", out, "ranks"))
+        return FR_RUN_NO_DEGREES;
+    fr_run_copy(in, "dp", out, "plan.dp");
+    if (!fr_run_copy(in, "layers", out, "model.layers") ||
+        !fr_run_copy(in, "hidden", out, "model.hidden") ||
+        !fr_run_copy(in, "seq", out, "model.sequence") ||
+        !fr_run_copy(in, "vocab", out, "model.vocabulary"))
+        return FR_RUN_NO_SIZES;
+    if (!fr_run_copy(in, "heads", out, "model.heads")) fr_run_row_set(out, "model.heads", "64");
+    fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
+    fr_run_row_set(out, "model.dtype", "bf16");
+    fr_run_row_set(out, "model.positions", "none");
+    fr_run_row_set(out, "model.optimizer_state", "12 B");
+    fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
+    fr_run_row_set(out, "plan.recompute",
+                   fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
+    if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing")) set_partition(in, out);
+    fr_run_row_set(out, "measured_s", "%.9g", time_s);
+    fr_run_row_set(out, "group", "%s, %s x %s, batch %s", fr_run_cell(in, "date"),
+                   fr_run_cell(in, "hidden"), fr_run_cell(in, "layers"),
+                   fr_run_cell(in, "global_batch_seqs"));
+    fr_run_row_set(out, "note.date", "%.5s", fr_run_cell(in, "date"));
+    return FR_RUN_USABLE;
+}
+
+const struct fr_run_reader fr_run_reader_bloom = {
+    .name = "bloom",
+    .summary = "BigScience's trials before BLOOM on Jean Zay",
+    .source = "bigscience-workshop/bigscience, train/tr11-176B-ml/chronicles-prequel.md",
+    .columns = columns,
+    .read = read,
+};

@@ -1,0 +1,79 @@
+/* NVIDIA's Megatron-Bridge performance summary: throughput of its pre-training recipes.
+ *
+ * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence
+ * parallelism with tp, a distributed optimiser and gradients at 16 bits beside the backward pass;
+ * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1),
+ * exchanged beside another micro-batch's work (their moe_a2a_overlap) where a schedule interleaves
+ * them, and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the
+ * same row, and such rows are left out, as are 4-bit formats, dropped tokens and fine-tuning. */
+#include "calibrate/runs/runs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const columns[] = {
+    "dense_or_moe",        "system",     "paired_values_in_parentheses",
+    "derived_step_time_s", "dp_derived", NULL};
+
+static const char *dtype_of(const char *precision) {
+    if (fr_run_mentions(precision, "fp8")) return "fp8";
+    return fr_run_mentions(precision, "bf16") ? "bf16" : NULL;
+}
+
+static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    const char *dtype = dtype_of(fr_run_cell(in, "precision"));
+    int64_t tp = 1, chunks = 1;
+    double time_s = 0, sharded = 0;
+    if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
+    if (!fr_run_number(in, "derived_step_time_s", &time_s)) return FR_RUN_NO_TIME;
+    if (!fr_run_mentions(fr_run_cell(in, "task"), "pretraining")) return FR_RUN_METHOD;
+    if (fr_run_mentions(fr_run_cell(in, "paired_values_in_parentheses"), "true"))
+        return FR_RUN_QUALITY;
+    if (!dtype) return FR_RUN_DTYPE;
+    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
+        return FR_RUN_NO_MICRO_BATCH;
+    if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
+    if (!fr_run_integer(in, "tp", &tp) || !fr_run_copy(in, "pp", out, "plan.pp"))
+        return FR_RUN_NO_DEGREES;
+    if (!fr_run_copy(in, "seq", out, "model.sequence")) return FR_RUN_NO_SIZES;
+    bool dense = fr_run_mentions(fr_run_cell(in, "dense_or_moe"), "dense");
+    if (!fr_run_find_model(fr_run_cell(in, "model"), out))
+        return dense ? FR_RUN_UNKNOWN_MODEL : FR_RUN_EXPERTS;
+    if (fr_run_mentions(fr_run_cell(in, "model"), "tokendrop"))
+        return FR_RUN_METHOD; /* the capacity is not said */
+    fr_run_number(in, "fsdp", &sharded);
+    fr_run_integer(in, "vp", &chunks);
+    fr_run_row_set(out, "plan.tp", "%" PRId64, tp);
+    fr_run_copy(in, "cp", out, "plan.cp");
+    fr_run_copy(in, "gpus", out, "ranks");
+    if (!dense && fr_run_copy(in, "ep", out, "plan.ep")) {
+        fr_run_row_set(out, "plan.etp", "1");
+        /* Beside another micro-batch: where the schedule interleaves them. */
+        if (chunks > 1) fr_run_row_set(out, "plan.overlap_experts", "true");
+    }
+    if (chunks > 1) {
+        fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
+        fr_run_row_set(out, "plan.schedule", "interleaved");
+    }
+    if (tp > 1) fr_run_row_set(out, "plan.sequence_parallel", "true");
+    fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
+    fr_run_row_set(out, "model.dtype", "%s", dtype);
+    fr_run_row_set(out, "model.gradient_dtype", "bf16");
+    fr_run_row_set(out, "plan.zero", sharded > 0 ? "3" : "1");
+    if (sharded <= 0) fr_run_row_set(out, "plan.overlap", "gradient");
+    fr_run_row_set(out, "plan.attention", "flash");
+    fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
+    fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "system"));
+    fr_run_row_set(out, "note.dtype", "%s", dtype);
+    fr_run_row_set(out, "note.sharded", sharded > 0 ? "yes" : "no");
+    fr_run_row_set(out, "measured_s", "%.9g", time_s);
+    return FR_RUN_USABLE;
+}
+
+const struct fr_run_reader fr_run_reader_bridge = {
+    .name = "bridge",
+    .summary = "Megatron-Bridge's performance summary",
+    .source = "NVIDIA-NeMo/Megatron-Bridge, docs/performance-summary.md",
+    .columns = columns,
+    .read = read,
+};

@@ -1,0 +1,96 @@
+/* NVIDIA's DGX Cloud benchmarking recipes: expected performance on H100 (and later) systems.
+ *
+ * Titles name the model, which a preset describes.  NeMo's Megatron recipes run fused attention,
+ * sequence parallelism with tp, a distributed optimiser and gradients reduced at 16 bits beside the
+ * backward pass, without recomputation; experts are divided over tp as the other products
+ * (Megatron-Core before expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run
+ * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out; so are recipes
+ * run with fewer layers than the model. */
+#include "calibrate/runs/runs.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const char *const columns[] = {"release",
+                                      "title",
+                                      "precision",
+                                      "grad_accum",
+                                      "vp",
+                                      "typo_in_source",
+                                      "measured_step_time_s",
+                                      NULL};
+
+static fr_run_skip degrees(const struct fr_run_source *in, bool sharded,
+                           struct fr_run_row *out) {
+    int64_t tp = 1, chunks = 1;
+    if (sharded) {
+        fr_run_row_set(out, "plan.zero", "3");
+        return FR_RUN_USABLE;
+    }
+    if (!fr_run_integer(in, "tp", &tp) || !fr_run_copy(in, "pp", out, "plan.pp"))
+        return FR_RUN_NO_DEGREES;
+    fr_run_row_set(out, "plan.tp", "%" PRId64, tp);
+    fr_run_copy(in, "cp", out, "plan.cp");
+    /* With experts some rows count replicas of the experts alone: dp follows from the ranks. */
+    if (!fr_run_copy(in, "ep", out, "plan.ep")) fr_run_copy(in, "dp", out, "plan.dp");
+    fr_run_integer(in, "vp", &chunks);
+    if (chunks > 1) {
+        fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
+        fr_run_row_set(out, "plan.schedule", "interleaved");
+    }
+    if (tp > 1) fr_run_row_set(out, "plan.sequence_parallel", "true");
+    fr_run_row_set(out, "plan.zero", "1");
+    fr_run_row_set(out, "plan.overlap", "gradient");
+    return FR_RUN_USABLE;
+}
+
+static const char *dtype_of(const char *precision) {
+    if (fr_run_mentions(precision, "bf16")) return "bf16";
+    return fr_run_mentions(precision, "fp8") ? "fp8" : NULL;
+}
+
+static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    const char *title = fr_run_cell(in, "title");
+    const char *dtype = dtype_of(fr_run_cell(in, "precision"));
+    bool sharded = fr_run_mentions(title, "FSDP") || fr_run_mentions(title, "MaxText") ||
+                   fr_run_mentions(title, "Paxml");
+    int64_t layers = 0;
+    double time_s = 0;
+    if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
+    if (fr_run_cell(in, "duplicate_of")[0]) return FR_RUN_DUPLICATE;
+    if (!fr_run_number(in, "measured_step_time_s", &time_s)) return FR_RUN_NO_TIME;
+    if (fr_run_mentions(title, "finetuning")) return FR_RUN_METHOD;
+    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
+        return FR_RUN_NO_MICRO_BATCH;
+    if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
+    if (!fr_run_copy(in, "seq", out, "model.sequence")) return FR_RUN_NO_SIZES;
+    if (!dtype) return FR_RUN_DTYPE;
+    if (!fr_run_find_model(title, out)) return FR_RUN_UNKNOWN_MODEL;
+    const char *all = fr_run_row_get(out, "note.model_layers");
+    if (fr_run_integer(in, "layers", &layers) && all && layers < strtoll(all, NULL, 10))
+        return FR_RUN_PROXY;
+    fr_run_skip skip = degrees(in, sharded, out);
+    if (skip != FR_RUN_USABLE) return skip;
+    fr_run_copy(in, "gpus", out, "ranks");
+    fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
+    fr_run_row_set(out, "model.dtype", "%s", dtype);
+    fr_run_row_set(out, "model.gradient_dtype", "bf16");
+    fr_run_row_set(out, "plan.attention", "flash");
+    fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
+    fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
+    fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
+    fr_run_row_set(out, "note.dtype", "%s", dtype);
+    fr_run_row_set(out, "note.sharded", "%s", sharded ? "yes" : "no");
+    fr_run_row_set(out, "measured_s", "%.9g", time_s);
+    fr_run_row_set(out, "group", "%s %s, %s, batch %s", fr_run_row_get(out, "model"), dtype,
+                   fr_run_cell(in, "gpus"), fr_run_cell(in, "global_batch_seqs"));
+    return FR_RUN_USABLE;
+}
+
+const struct fr_run_reader fr_run_reader_dgxc = {
+    .name = "dgxc",
+    .summary = "DGX Cloud benchmarking recipes",
+    .source = "NVIDIA/dgxc-benchmarking, README of each recipe",
+    .columns = columns,
+    .read = read,
+};

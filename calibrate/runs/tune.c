@@ -1,0 +1,352 @@
+#include "calibrate/runs/tune.h"
+
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/parallel.h"
+#include "calibrate/numbers/gsl_errors.h"
+#include "calibrate/numbers/nlfit.h"
+#include "calibrate/numbers/statistics.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
+
+/* Of fewer rows only what needs but one is fitted: the efficiency of the products. */
+enum { ROWS_FOR_MORE = 10 };
+
+/* The model has kinks (the larger of host and device), at which a trust region can circle. */
+static const struct fr_nlfit_limits limits = {
+    .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
+static const double usual_scale = 0.05, knee = 2, step = 0.02;
+
+double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
+    struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
+    struct fr_pipeline pipeline = {0};
+    struct fr_pipeline_times times = {0};
+    uint32_t extrapolated = 0;
+    if (job.workload.n_layers > 0) {
+        struct fr_outcome out;
+        fr_cost(&job, &job.plan, &out);
+        return out.time_s;
+    }
+    if (fr_pipeline_check(&job, &job.plan)) return NAN;
+    fr_status status = fr_pipeline_make(&job, &job.plan, &pipeline, &extrapolated, NULL);
+    if (status == FR_OK) status = fr_pipeline_run(&pipeline, FR_WITH_ALL, &times, NULL);
+    fr_pipeline_free(&pipeline);
+    return status == FR_OK ? times.makespan_s + cluster->device.fixed_s : NAN;
+}
+
+/* ---- the fit ----------------------------------------------------------------------------- */
+
+struct problem {
+    struct fr_cluster prior;
+    const struct fr_run *const *runs;
+    int n, threads;
+    double weight_scale, scale;
+    const int *index; /* fitted coefficients */
+    int n_fitted;
+    fr_dtype dtype;
+    double sigma[FR_COEFFICIENT_MAX];
+    double *log_error;    /* [n] */
+    struct fr_cluster at; /* where predictions are made */
+};
+
+static void apply(const struct problem *p, const double *factors, struct fr_cluster *out) {
+    *out = p->prior;
+    for (int k = 0; k < p->n_fitted; k++) {
+        const struct fr_coefficient *c = &fr_coefficients[p->index[k]];
+        double *at = c->at(out, p->dtype);
+        *at = fmax(c->least, *at * factors[k]);
+    }
+}
+
+static void predict_piece(void *context, int64_t piece) {
+    struct problem *p = context;
+    enum { PIECE = 16 };
+    int last = (int)(piece + 1) * PIECE < p->n ? (int)(piece + 1) * PIECE : p->n;
+    for (int i = (int)piece * PIECE; i < last; i++)
+        p->log_error[i] = log(fr_run_predict_s(&p->at, p->runs[i]) / p->runs[i]->measured_s);
+}
+
+static void predict_all(struct problem *p, const double *factors) {
+    apply(p, factors, &p->at);
+    fr_parallel_for(p->threads, (p->n + 15) / 16, predict_piece, p);
+}
+
+static double huber(double r) {
+    double rho = 2 * knee * knee * (sqrt(1 + r * r / (knee * knee)) - 1);
+    return copysign(sqrt(rho), r);
+}
+
+static void residuals(void *context, const double *factors, double *out) {
+    struct problem *p = context;
+    predict_all(p, factors);
+    for (int i = 0; i < p->n; i++)
+        out[i] = sqrt(p->runs[i]->weight * p->weight_scale) * huber(p->log_error[i] / p->scale);
+    for (int k = 0; k < p->n_fitted; k++) out[p->n + k] = log(factors[k]) / p->sigma[k];
+}
+
+/* ---- what the rows feel ------------------------------------------------------------------ */
+
+static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
+                               struct fr_error *err) {
+    double *base = fr_malloc((size_t)p->n, sizeof *base);
+    if (!base) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    p->n_fitted = 0;
+    predict_all(p, NULL);
+    memcpy(base, p->log_error, (size_t)p->n * sizeof *base);
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        static const double tenth = 1.1;
+        if (!r->tuned[j].present) continue;
+        p->index = &j;
+        p->n_fitted = 1;
+        predict_all(p, &tenth);
+        for (int i = 0; i < p->n; i++)
+            r->tuned[j].rows += fabs(p->log_error[i] - base[i]) > 0.0005;
+    }
+    free(base);
+    return FR_OK;
+}
+
+static bool one_shape(const struct problem *p) {
+    const struct fr_transformer *first = &p->runs[0]->workload.transformer;
+    for (int i = 1; i < p->n; i++) {
+        const struct fr_transformer *t = &p->runs[i]->workload.transformer;
+        if (t->hidden != first->hidden || t->layers != first->layers) return false;
+    }
+    return true;
+}
+
+static double robust_spread(const struct problem *p) {
+    double *sorted = fr_malloc((size_t)p->n, sizeof *sorted), spread = 0;
+    if (!sorted) return p->scale;
+    for (int i = 0; i < p->n; i++) sorted[i] = fabs(p->log_error[i]);
+    fr_sort(sorted, (size_t)p->n);
+    /* Of few rows even the fitted ones say little about the spread. */
+    spread = 1.4826 * fr_sorted_median(sorted, (size_t)p->n);
+    double degrees = fmax(1, p->n - p->n_fitted);
+    spread *= sqrt(p->n / degrees);
+    free(sorted);
+    /* Iterations of one run differ by about a percent; runs of one model do not show what the model
+     * of them misses of another. */
+    return fmax(spread, one_shape(p) ? usual_scale : 0.01);
+}
+
+/* Inverse of J' W J / s^2 + 1 / sigma^2. */
+static fr_status invert(const struct problem *p, const double *jacobian, double spread,
+                        struct fr_tune_result *r, struct fr_error *err) {
+    size_t n = (size_t)p->n_fitted;
+    gsl_error_handler_t *before = fr_gsl_errors();
+    gsl_matrix *m = gsl_matrix_calloc(n, n);
+    for (size_t a = 0; m && a < n; a++)
+        for (size_t b = 0; b < n; b++) {
+            double sum = a == b ? 1 / (p->sigma[a] * p->sigma[a]) : 0;
+            for (int i = 0; i < p->n; i++)
+                sum += p->runs[i]->weight * p->weight_scale *
+                       jacobian[a * (size_t)p->n + (size_t)i] *
+                       jacobian[b * (size_t)p->n + (size_t)i] / (spread * spread);
+            gsl_matrix_set(m, a, b, sum);
+        }
+    int code = m ? gsl_linalg_cholesky_decomp1(m) : GSL_ENOMEM;
+    if (!code) code = gsl_linalg_cholesky_invert(m);
+    gsl_set_error_handler(before);
+    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    for (size_t a = 0; a < n && !code; a++)
+        for (size_t b = 0; b < n; b++)
+            r->covariance[a * (size_t)r->n_known + b] = gsl_matrix_get(m, a, b);
+    gsl_matrix_free(m);
+    return code ? fr_fail(err, FR_ERR_NUMERIC, NULL, "the posterior has no covariance") : FR_OK;
+}
+
+/* The errors in @p base are sorted away. */
+static double stretch_of(const struct problem *p, const struct fr_tune_result *r,
+                         const double *jacobian, double *base) {
+    double gradient[FR_KNOWN_MAX] = {0};
+    for (int i = 0; i < p->n; i++) {
+        for (int k = 0; k < p->n_fitted; k++) gradient[k] = jacobian[k * p->n + i];
+        base[i] = fabs(base[i]) / hypot(fr_tune_deviation(r, gradient), r->spread);
+    }
+    fr_sort(base, (size_t)p->n);
+    return fmax(1.645, fr_sorted_quantile(base, (size_t)p->n, 0.9));
+}
+
+static fr_status posterior(struct problem *p, const double *factors, struct fr_tune_result *r,
+                           struct fr_error *err) {
+    size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
+    double *jacobian = fr_malloc(n * params + n, sizeof *jacobian),
+           *base = jacobian + n * params;
+    double moved[FR_COEFFICIENT_MAX];
+    if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    predict_all(p, factors);
+    memcpy(base, p->log_error, n * sizeof *base);
+    r->spread = robust_spread(p);
+    for (size_t i = 0; i < n; i++) r->mean_error += fabs(exp(base[i]) - 1) / p->n;
+    for (size_t k = 0; k < params; k++) {
+        memcpy(moved, factors, params * sizeof *moved);
+        moved[k] *= exp(step);
+        predict_all(p, moved);
+        for (size_t i = 0; i < n; i++) jacobian[k * n + i] = (p->log_error[i] - base[i]) / step;
+    }
+    fr_status status = invert(p, jacobian, r->spread, r, err);
+    if (status == FR_OK) r->stretch = stretch_of(p, r, jacobian, base);
+    free(jacobian);
+    return status;
+}
+
+static void describe(const struct problem *p, struct fr_tune_result *r) {
+    for (int k = 0; k < p->n_fitted; k++) {
+        struct fr_tuned *t = &r->tuned[p->index[k]];
+        double variance = r->covariance[k * r->n_known + k];
+        t->fitted = true;
+        t->value = *fr_coefficients[p->index[k]].at(&r->cluster, p->dtype);
+        t->sigma = sqrt(variance);
+        t->learned = 1 - variance / (t->sigma_prior * t->sigma_prior);
+    }
+}
+
+/* What the rows do not feel is known as well as before; what was held is taken as certain, unless a
+ * width is given for it. */
+static void add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *options) {
+    bool moved[FR_COEFFICIENT_MAX] = {false};
+    for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
+    r->n_known = r->n_fitted;
+    for (int j = 0; j < fr_coefficient_count(); j++)
+        if (r->tuned[j].present && !moved[j] &&
+            (!(options->held >> j & 1) || (options->sigmas && options->sigmas[j] > 0)))
+            r->index[r->n_known++] = j;
+    int coefficients = r->n_known;
+    fr_tune_add_operations(r);
+    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int k = r->n_fitted; k < coefficients; k++) {
+        double sigma = r->tuned[r->index[k]].sigma_prior;
+        r->covariance[k * r->n_known + k] = sigma * sigma;
+    }
+}
+
+static fr_status tune(struct problem *p, const struct fr_tune_options *options,
+                      struct fr_tune_result *r, struct fr_error *err) {
+    double factors[FR_COEFFICIENT_MAX], weights = 0;
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        double *at = fr_coefficient_at(j, &p->prior, p->dtype);
+        struct fr_tuned *t = &r->tuned[j];
+        t->present = at != NULL;
+        t->prior = t->value = at ? *at : NAN;
+        t->sigma_prior = options->sigmas && options->sigmas[j] > 0 ? options->sigmas[j]
+                                                                   : fr_coefficients[j].sigma;
+        t->sigma = t->sigma_prior;
+    }
+    FR_TRY(count_feeling(p, r, err));
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        if (!r->tuned[j].present || options->held >> j & 1) continue;
+        if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
+        if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
+        p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
+        factors[r->n_fitted] = options->start && options->start->tuned[j].fitted
+                                   ? options->start->tuned[j].value / r->tuned[j].prior
+                                   : 1;
+        r->index[r->n_fitted++] = j;
+    }
+    add_unmoved(r, options);
+    p->index = r->index;
+    p->n_fitted = r->n_fitted;
+    for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
+    p->weight_scale =
+        options->rows_max > 0 && weights > options->rows_max ? options->rows_max / weights : 1;
+    if (r->n_fitted > 0)
+        FR_TRY(fr_nlfit_within(&limits, residuals, p, (size_t)r->n_fitted,
+                               (size_t)(p->n + r->n_fitted), factors, NULL, err));
+    for (int k = 0; k < r->n_fitted; k++) {
+        const struct fr_coefficient *c = &fr_coefficients[r->index[k]];
+        double prior = r->tuned[r->index[k]].prior;
+        if (c->most > 0 && prior <= c->most && factors[k] * prior > c->most)
+            factors[k] = c->most / prior;
+        if (factors[k] * prior < c->least) factors[k] = c->least / prior;
+    }
+    apply(p, factors, &r->cluster);
+    FR_TRY(posterior(p, factors, r, err));
+    describe(p, r);
+    return FR_OK;
+}
+
+fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *runs, int n,
+                  const struct fr_tune_options *options, struct fr_tune_result *r,
+                  struct fr_error *err) {
+    struct problem p = {.prior = *prior,
+                        .threads = options->threads ? options->threads : 1,
+                        .scale = options->scale > 0 ? options->scale : usual_scale};
+    const struct fr_run **usable = fr_calloc((size_t)n + 1, sizeof *usable);
+    *r = (struct fr_tune_result){.cluster = *prior};
+    p.log_error = fr_calloc((size_t)n + 1, sizeof *p.log_error);
+    fr_status status = FR_ERR_NOMEM;
+    if (!usable || !p.log_error) {
+        fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+        goto done;
+    }
+    for (int i = 0; i < n; i++)
+        if (isfinite(fr_run_predict_s(prior, runs[i])) && runs[i]->weight > 0)
+            usable[p.n++] = runs[i];
+    if (p.n == 0) {
+        status = fr_fail(err, FR_ERR_INPUT, NULL,
+                         "none of the %d runs can be predicted on this cluster", n);
+        goto done;
+    }
+    p.runs = usable;
+    for (int i = 0; i < p.n; i++) {
+        r->experts |= usable[i]->workload.transformer.experts > 1;
+        r->sharded |= usable[i]->plan.zero >= 2;
+    }
+    p.dtype = r->dtype = usable[0]->workload.dtype;
+    r->rows = p.n;
+    status = tune(&p, options, r, err);
+done:
+    free(usable);
+    free(p.log_error);
+    return status;
+}
+
+void fr_tune_add_operations(struct fr_tune_result *r) {
+    for (int op = 0; op < FR_OP_COUNT; op++)
+        if (fr_price_uncertain(&r->cluster.price[op]))
+            r->index[r->n_known++] = FR_COEFFICIENT_MAX + op;
+}
+
+double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
+                        double gradient[FR_KNOWN_MAX]) {
+    double base_s = fr_run_predict_s(&r->cluster, run);
+    for (int k = 0; k < r->n_known; k++) {
+        struct fr_cluster moved = r->cluster;
+        if (r->index[k] >= FR_COEFFICIENT_MAX)
+            moved.price[r->index[k] - FR_COEFFICIENT_MAX].shift = step;
+        else
+            *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);
+        gradient[k] = log(fr_run_predict_s(&moved, run) / base_s) / step;
+    }
+    return base_s;
+}
+
+double fr_tune_deviation(const struct fr_tune_result *r, const double gradient[FR_KNOWN_MAX]) {
+    double variance = 0;
+    for (int a = 0; a < r->n_known; a++)
+        for (int b = 0; b < r->n_known; b++)
+            variance += gradient[a] * gradient[b] * r->covariance[a * r->n_known + b];
+    return sqrt(fmax(0, variance));
+}
+
+double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
+    bool experts = run->workload.transformer.experts > 1, sharded = run->plan.zero >= 2;
+    double spread = r->spread;
+    if (experts && !r->experts) spread = hypot(spread, FR_TUNE_UNSEEN);
+    if (sharded && !r->sharded) spread = hypot(spread, FR_TUNE_UNSEEN);
+    return spread;
+}
+
+void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,
+                      double *predicted_s, double *low_s, double *high_s) {
+    double gradient[FR_KNOWN_MAX];
+    *predicted_s = fr_tune_gradient(r, run, gradient);
+    double half = r->stretch * hypot(fr_tune_deviation(r, gradient), fr_tune_spread(r, run));
+    *low_s = *predicted_s * exp(-half);
+    *high_s = *predicted_s * exp(half);
+}

@@ -1,0 +1,104 @@
+/** @file
+ *  Coefficients of a cluster from measured training runs.
+ *
+ *  With x_j the logarithm of coefficient j over its value in the cluster file, sigma_j the width
+ *  of its prior, and e_i = ln(predicted_i / measured_i), the maximum a posteriori minimises
+ *
+ *      sum_i w_i rho(e_i / 0.05)  +  sum_j (x_j / sigma_j)^2,
+ *      rho(r) = 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2                 pseudo-Huber
+ *
+ *  Errors are relative and a few wild rows cost little.  Rows of the same kind share what the
+ *  model gets wrong, so a thousand of them are not a thousand opinions: where the rows' weights
+ *  sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
+ *
+ *  The posterior is taken as normal in x about that maximum:
+ *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
+ *  with s the robust spread of the residuals.
+ *
+ *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
+ *  operation are taken as wrong together, those of different operations apart: each operation is
+ *  one more unknown z, standard normal, and its times are multiplied by exp(z times the standard
+ *  deviation that its interval says for that group and size).  So variances add,
+ *      deviation^2 = g' covariance g + sum over operations (d ln T / dz)^2.
+ */
+#ifndef FR_CALIBRATE_RUNS_TUNE_H
+#define FR_CALIBRATE_RUNS_TUNE_H
+
+#include "calibrate/runs/coefficient.h"
+#include "calibrate/runs/runs.h"
+
+/** Time of a run's iteration on @p cluster [s]; NaN where the plan cannot be. */
+double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
+
+struct fr_tune_options {
+    uint32_t held;   /**< bit j: coefficient j stays as it is */
+    double scale;    /**< error that counts as one; 0: 0.05 */
+    double rows_max; /**< 0: no limit */
+    const double
+        *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is
+                      held and has one is uncertain by it, else certain */
+    const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
+    int threads;
+};
+
+/** What became of a coefficient. */
+struct fr_tuned {
+    bool present; /**< in the cluster file */
+    bool fitted;  /**< else held, or refused for too few rows */
+    int rows;     /**< that feel it: 10 % of it move the prediction by more than 0.05 % */
+    double prior, value;       /**< in SI units */
+    double sigma_prior, sigma; /**< in logarithms */
+    double learned;            /**< share of the prior's variance that the rows took away */
+};
+
+struct fr_tune_result {
+    struct fr_cluster cluster; /**< tuned; borrows what the prior's owns */
+    fr_dtype dtype;
+    struct fr_tuned tuned[FR_COEFFICIENT_MAX];
+    int n_fitted; /**< the first entries of index */
+    int n_known;  /**< and those that stayed, at the widths of their priors; then operations */
+    /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op. */
+    int index[FR_KNOWN_MAX];
+    double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
+    int rows;                                       /**< that took part */
+    double spread;         /**< s: of ln(predicted / measured), robust */
+    double stretch;        /**< half a 90 % interval over its standard deviation: see below */
+    bool experts, sharded; /**< among the rows were mixtures of experts, sharded gradients */
+    double mean_error;     /**< of |predicted / measured - 1| on the rows fitted */
+};
+
+/** Tune @p prior to the @p n runs, all of one dtype of matrix products.
+ *  @param runs  pointers, so that subsets need no copies
+ *  @return FR_OK; FR_ERR_INPUT with too few rows, or when none can be predicted; FR_ERR_NUMERIC;
+ *          FR_ERR_NOMEM. */
+fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *runs, int n,
+                  const struct fr_tune_options *options, struct fr_tune_result *result,
+                  struct fr_error *err);
+
+/** Append the operations whose times the cluster file says may be off, to the index. */
+void fr_tune_add_operations(struct fr_tune_result *result);
+
+/** Derivatives of ln(predicted time) by what is known, in order of `index`, and the prediction
+ *  itself [s]. */
+double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run *run,
+                        double gradient[FR_KNOWN_MAX]);
+
+/** Standard deviation of ln(predicted) that the coefficients' posterior and the collectives'
+ *  intervals leave. */
+double fr_tune_deviation(const struct fr_tune_result *result,
+                         const double gradient[FR_KNOWN_MAX]);
+
+/** What the model misses of @p run, in logarithms: the spread of the rows fitted, and besides
+ *  FR_TUNE_UNSEEN for each kind of run (a mixture of experts, sharded gradients) of which they held
+ *  none: their errors say nothing of it. */
+double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
+#define FR_TUNE_UNSEEN 0.1
+
+/** Prediction of a run [s] and its 90 % interval,
+ *      predicted exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
+ *  `stretch` is the 90 % quantile of the fitted rows' own |error| over that root, and at least
+ *  that of a normal distribution, 1.645: real errors have longer tails. */
+void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
+                      double *predicted_s, double *low_s, double *high_s);
+
+#endif

@@ -1,0 +1,136 @@
+#include "calibrate/runs/tune_report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Efficiency of a form without one is its peak. */
+static bool is_peak(const struct fr_tune_result *r, int j) {
+    return fr_coefficients[j].at(&((struct fr_tune_result *)(uintptr_t)r)->cluster, r->dtype) ==
+           &r->cluster.device.gemm[r->dtype].peak_flop_per_s;
+}
+
+static const char *value_text(const struct fr_tune_result *r, int j, double value, char *out,
+                              size_t capacity) {
+    const struct fr_coefficient *c = &fr_coefficients[j];
+    if (is_peak(r, j)) return fr_quantity_format(value, FR_QUANTITY_WORK_RATE, out, capacity);
+    if (c->plain)
+        snprintf(out, capacity, "%.4g", value);
+    else
+        fr_quantity_format(value, c->quantity, out, capacity);
+    return out;
+}
+
+static const char *why_held(const struct fr_tune_result *r, int j) {
+    if (r->tuned[j].rows < fr_coefficients[j].rows_needed) return "too few rows feel it";
+    return "held";
+}
+
+void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
+    char prior[48], value[48];
+    fr_text_addf(text, "%-18s %-8s %14s %8s %14s %8s %8s %6s\n", "coefficient", "group",
+                 "prior", "+-", "posterior", "+-", "learned", "rows");
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        const struct fr_tuned *t = &r->tuned[j];
+        if (!t->present) continue;
+        fr_text_addf(text, "%-18s %-8s %14s %7.0f%%", fr_coefficients[j].name,
+                     fr_tune_group_names[fr_coefficients[j].group],
+                     value_text(r, j, t->prior, prior, sizeof prior),
+                     100 * expm1(t->sigma_prior));
+        if (t->fitted)
+            fr_text_addf(text, " %14s %7.1f%% %7.0f%% %6d%s\n",
+                         value_text(r, j, t->value, value, sizeof value), 100 * expm1(t->sigma),
+                         100 * t->learned, t->rows,
+                         t->learned < 0.1 ? "  the rows say next to nothing of it" : "");
+        else
+            fr_text_addf(text, " %14s %8s %8s %6d  %s\n", "-", "", "", t->rows, why_held(r, j));
+    }
+    fr_text_addf(text,
+                 "\n%d rows, mean error %.2f %% on them (fitted, so no measure of accuracy); "
+                 "spread %.1f %%\n",
+                 r->rows, 100 * r->mean_error, 100 * r->spread);
+}
+
+static void json_coefficients(struct fr_json_writer *w, const struct fr_tune_result *r) {
+    fr_json_key(w, "coefficients");
+    fr_json_begin_array(w);
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        const struct fr_tuned *t = &r->tuned[j];
+        if (!t->present) continue;
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "name", fr_coefficients[j].name);
+        fr_json_add_string(w, "group", fr_tune_group_names[fr_coefficients[j].group]);
+        fr_json_add_bool(w, "fitted", t->fitted);
+        fr_json_add_number(w, "prior", t->prior);
+        fr_json_add_number(w, "value", t->value);
+        fr_json_add_number(w, "sigma_prior", t->sigma_prior);
+        fr_json_add_number(w, "sigma", t->sigma);
+        fr_json_add_number(w, "learned", t->fitted ? t->learned : 0);
+        fr_json_add_integer(w, "rows", t->rows);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
+                  const struct fr_run *const *runs, int n) {
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "dtype", fr_dtype_names[r->dtype]);
+    fr_json_add_number(w, "spread", r->spread);
+    fr_json_add_number(w, "stretch", r->stretch);
+    fr_json_add_number(w, "mean_error", r->mean_error);
+    fr_json_add_bool(w, "experts", r->experts);
+    fr_json_add_bool(w, "sharded", r->sharded);
+    json_coefficients(w, r);
+    fr_json_key(w, "covariance");
+    fr_json_begin_array(w);
+    for (int a = 0; a < r->n_fitted; a++) {
+        fr_json_begin_array(w);
+        for (int b = 0; b < r->n_fitted; b++)
+            fr_json_put_number(w, r->covariance[a * r->n_known + b]);
+        fr_json_end_array(w);
+    }
+    fr_json_end_array(w);
+    fr_json_key(w, "runs");
+    fr_json_begin_array(w);
+    for (int i = 0; i < n; i++) fr_json_put_string(w, runs[i]->id);
+    fr_json_end_array(w);
+    fr_json_end_object(w);
+}
+
+static fr_status set_one(struct fr_json_document *document, const struct fr_tune_result *r,
+                         int j, struct fr_error *err) {
+    const struct fr_coefficient *c = &fr_coefficients[j];
+    char path[96], value[64];
+    const char *pattern = is_peak(r, j) ? "device.gemm.%s.peak" : c->path;
+    const char *mark = strchr(pattern, '%');
+    double si = r->tuned[j].value;
+    if (!mark)
+        snprintf(path, sizeof path, "%s", pattern);
+    else if (mark[1] == 's')
+        snprintf(path, sizeof path, "%.*s%s%s", (int)(mark - pattern), pattern,
+                 fr_dtype_names[r->dtype], mark + 2);
+    else
+        snprintf(path, sizeof path, "%.*s%d%s", (int)(mark - pattern), pattern,
+                 r->cluster.levels.count - 1, mark + 2);
+    if (is_peak(r, j))
+        fr_quantity_write(si, FR_QUANTITY_WORK_RATE, value, sizeof value);
+    else if (c->plain)
+        fr_number_write(si, value, sizeof value);
+    else
+        fr_quantity_write(si, c->quantity, value, sizeof value);
+    return fr_json_set(document, path, value, "tune", err);
+}
+
+fr_status fr_tune_apply(struct fr_json_document *document, const struct fr_tune_result *r,
+                        const struct fr_run *const *runs, int n, struct fr_error *err) {
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    for (int k = 0; k < r->n_fitted; k++) FR_TRY(set_one(document, r, r->index[k], err));
+    fr_tune_json(&w, r, runs, n);
+    fr_status status = text.failed
+                           ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                           : fr_json_set(document, "tuning", fr_text_get(&text), "tune", err);
+    fr_text_free(&text);
+    return status;
+}

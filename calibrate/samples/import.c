@@ -1,0 +1,186 @@
+#include "calibrate/samples/import.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "calibrate/samples/import_text.h"
+
+const struct fr_importer *const fr_importers[] = {
+#define FR_IMPORTER(name) &fr_importer_##name,
+#include "calibrate/samples/import_list.h"
+#undef FR_IMPORTER
+    NULL};
+
+static const int64_t COUNT_MAX = (int64_t)1 << 31;
+
+/* A whole number of the sidecar; texts ("not stated") and the rest count as silence. */
+static int64_t beside_count(const struct fr_json *root, const char *const *keys) {
+    int64_t value = 0;
+    for (int i = 0; keys[i]; i++) {
+        struct fr_json node = fr_json_member(root, keys[i]);
+        if (fr_json_is_number(&node) &&
+            fr_json_integer(&node, 1, COUNT_MAX, &value, NULL) == FR_OK)
+            return value;
+    }
+    return 0;
+}
+
+/* All texts of @p keys that are there, joined by "; ". */
+static void beside_text(const struct fr_json *root, const char *const *keys, char *out,
+                        size_t capacity) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (int i = 0; keys[i]; i++) {
+        struct fr_json node = fr_json_member(root, keys[i]);
+        const char *text = NULL;
+        if (!fr_json_is_string(&node) || fr_json_text(&node, &text, NULL) != FR_OK) continue;
+        fr_line_addf(out, capacity, &used, "%s%s", used ? "; " : "", text);
+    }
+}
+
+/* A sidecar is free in form: whatever of it is known is taken, nothing is required. */
+static void read_sidecar(const struct fr_json_document *document, struct fr_import *in) {
+    static const char *const ranks[] = {"ranks", "ranks_collective", NULL};
+    static const char *const nodes[] = {"nodes", NULL};
+    static const char *const per_node[] = {"ranks_per_node", "ranks_per_node_collective",
+                                           "gpus_per_node", NULL};
+    static const char *const system[] = {"system", "hardware", NULL};
+    static const char *const device[] = {"gpu", "device", NULL};
+    static const char *const network[] = {"network", NULL};
+    static const char *const library[] = {"mpi", "nccl", "rccl", NULL};
+    static const char *const setup[] = {"setup", "label", "buffers", "variant", NULL};
+    static const char *const op[] = {"collective", NULL};
+    struct fr_json root = fr_json_root(document);
+    if (!fr_json_is_object(&root)) return;
+    in->beside.n_ranks = beside_count(&root, ranks);
+    in->beside.nodes = beside_count(&root, nodes);
+    in->beside.ranks_per_node = beside_count(&root, per_node);
+    beside_text(&root, system, in->source.system, sizeof in->source.system);
+    beside_text(&root, device, in->source.device, sizeof in->source.device);
+    beside_text(&root, network, in->source.network, sizeof in->source.network);
+    beside_text(&root, library, in->source.library, sizeof in->source.library);
+    beside_text(&root, setup, in->source.setup, sizeof in->source.setup);
+    beside_text(&root, op, in->op_beside, sizeof in->op_beside);
+    if (*in->op_beside) in->beside.op = in->op_beside;
+}
+
+/* Length of the UTF-8 sequence at @p at, 0 when it is none (RFC 3629; overlong forms and
+ * surrogates of the three-byte range are left to '?', too). */
+static int sequence_length(const unsigned char *at) {
+    int length = at[0] >= 0xC2 && at[0] <= 0xDF   ? 2
+                 : at[0] >= 0xE1 && at[0] <= 0xEC ? 3
+                 : at[0] >= 0xF1 && at[0] <= 0xF3 ? 4
+                                                  : 0;
+    for (int i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80) return 0;
+    return length;
+}
+
+/* What a log holds is any bytes, or was cut in the middle of a letter; samples are JSON. */
+static void clean(char *text) {
+    for (unsigned char *at = (unsigned char *)text; *at;) {
+        int length = sequence_length(at);
+        if (*at < 0x20 || *at == 0x7F || (*at >= 0x80 && length == 0)) *at = '?';
+        at += length > 0 ? length : 1;
+    }
+}
+
+static void clean_source(struct fr_sample_source *s) {
+    char *const texts[] = {s->file,    s->tool,    s->tool_version, s->system, s->device,
+                           s->network, s->library, s->setup,        s->dtype,  s->statistic};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) clean(texts[i]);
+}
+
+static fr_status finish(struct fr_import *in, struct fr_error *err) {
+    if (in->n_rows == 0)
+        return fr_import_refuse(in, 0, err, "no row of results that could be used was found%s",
+                                in->notes->length ? "; see the notes above" : "");
+    clean_source(&in->source);
+    if (in->source.ranks_per_node < 1) in->source.ranks_per_node = in->source.n_ranks;
+    return fr_samples_add_source(in->samples, &in->source);
+}
+
+fr_status fr_import_text(const struct fr_importer *importer, const char *text, size_t length,
+                         const char *name, const struct fr_json_document *sidecar,
+                         const struct fr_import_options *options, struct fr_samples *samples,
+                         struct fr_text *notes, struct fr_error *err) {
+    struct fr_import in = {.name = name,
+                           .text = text,
+                           .length = length,
+                           .given = *options,
+                           .notes = notes,
+                           .samples = samples};
+    size_t before = samples->n_collective;
+    if (memchr(text, '\0', length))
+        return fr_import_refuse(&in, 0, err, "holds a zero byte, so it is no text");
+    if (sidecar) read_sidecar(sidecar, &in);
+    snprintf(in.source.file, sizeof in.source.file, "%s", name);
+    if (options->system)
+        snprintf(in.source.system, sizeof in.source.system, "%s", options->system);
+    if (options->setup) snprintf(in.source.setup, sizeof in.source.setup, "%s", options->setup);
+    fr_status status = importer->read(&in, err);
+    if (status == FR_OK) status = finish(&in, err);
+    if (status == FR_ERR_NOMEM) fr_fail(err, status, name, "does not fit in memory");
+    if (status != FR_OK) samples->n_collective = before; /* all of a file or nothing */
+    return status;
+}
+
+fr_status fr_import_sidecar(const char *path, char **beside, struct fr_error *err) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+    *beside = NULL;
+    if (strcmp(path, "-") == 0 || strcmp(path + stem, ".json") == 0) return FR_OK;
+    *beside = fr_malloc(stem + sizeof ".json", 1);
+    if (!*beside) return fr_fail(err, FR_ERR_NOMEM, path, "out of memory");
+    memcpy(*beside, path, stem);
+    memcpy(*beside + stem, ".json", sizeof ".json");
+    return FR_OK;
+}
+
+static fr_status open_sidecar(const char *path, struct fr_json_document **document,
+                              struct fr_error *err) {
+    char *beside = NULL;
+    fr_status status = fr_import_sidecar(path, &beside, err);
+    if (beside && fr_file_exists(beside)) status = fr_json_read(beside, document, err);
+    free(beside);
+    return status;
+}
+
+fr_status fr_import_file(const struct fr_importer *importer, const char *path,
+                         const struct fr_import_options *options, struct fr_samples *samples,
+                         struct fr_text *notes, struct fr_error *err) {
+    struct fr_json_document *sidecar = NULL;
+    char *data = NULL;
+    size_t length = 0;
+    fr_status status = fr_file_read(path, FR_FILE_MAX_B, &data, &length, err);
+    if (status == FR_OK) status = open_sidecar(path, &sidecar, err);
+    if (status == FR_OK)
+        status = fr_import_text(importer, data, length, strcmp(path, "-") ? path : "<stdin>",
+                                sidecar, options, samples, notes, err);
+    fr_json_free(sidecar);
+    free(data);
+    return status;
+}
+
+void fr_import_write(const struct fr_samples *samples, struct fr_text *text) {
+    struct fr_provenance provenance = {.host = "imported", .version = FR_VERSION};
+    provenance.ranks = provenance.nodes = provenance.ranks_per_node = 1;
+    for (size_t i = 0; i < samples->n_source; i++) {
+        const struct fr_sample_source *source = &samples->source[i];
+        if (source->n_ranks <= provenance.ranks) continue;
+        provenance.ranks = source->n_ranks;
+        provenance.nodes = source->nodes ? source->nodes : 1;
+        provenance.ranks_per_node = source->ranks_per_node;
+    }
+    fr_sample_line_provenance(&provenance, text);
+    size_t at = 0;
+    for (size_t i = 0; i < samples->n_source; i++) {
+        fr_sample_line_source(&samples->source[i], (int)i, text);
+        for (; at < samples->n_collective && samples->collective[at].source == (int)i + 1; at++)
+            fr_sample_line_collective(&samples->collective[at], text);
+    }
+}

@@ -1,0 +1,242 @@
+/* nccl-tests and rccl-tests, 2019 to 2025.  Columns are found by the header line:
+ *
+ *    size  count  type  [redop]  [root]   time  algbw  busbw  #wrong|error   time  ...
+ *
+ * the first four on the right are out of place, the next four in place.  Size is the whole
+ * buffer for every collective (nccl-tests src/all_gather.cu and its siblings). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/samples/import_text.h"
+
+/* Old releases print the largest relative error instead of a count of wrong elements; rounding
+ * of half precision stays below this, a wrong result is of order one. */
+static const double ERROR_MAX = 1e-2;
+
+struct reader {
+    struct fr_import *in;
+    struct fr_import_options command; /* of a launcher in the text */
+    struct fr_import_options said;    /* of the list of devices */
+    char first_host[64], last_host[64];
+    bool op_known, op_priced;
+    char op_name[64];
+    fr_op op;
+    int before;    /* columns left of the first time; 0: no header yet */
+    bool unplaced; /* the block's place is not settled yet */
+    bool old;      /* an error column in place of a count */
+    struct fr_block block;
+    int64_t launches[FR_OP_COUNT];
+    long out_of_model;
+};
+
+static void name_op(struct reader *r, const char *name) {
+    snprintf(r->op_name, sizeof r->op_name, "%.63s", name);
+    r->op_known = true;
+    r->op_priced = fr_import_op(name, &r->op);
+}
+
+/* "all_reduce_perf" as a word of its own or at the end of a path. */
+static void find_program(struct reader *r, const struct fr_words *words) {
+    for (int i = 0; i < words->count; i++) {
+        const char *base = strrchr(words->word[i], '/');
+        base = base ? base + 1 : words->word[i];
+        const char *perf = strstr(base, "_perf");
+        if (perf && perf != base && (perf[5] == '\0' || perf[5] == '_')) {
+            char name[64];
+            snprintf(name, sizeof name, "%.*s", (int)(perf - base), base);
+            name_op(r, name);
+            return;
+        }
+    }
+}
+
+/* "#  Rank  3 Group  0 Pid 204 on  nid005471 device  3 [0x1] NVIDIA GH200" */
+static bool is_device(struct reader *r, const struct fr_words *words) {
+    int64_t rank = 0;
+    const char *host = NULL;
+    if (words->count < 6 || strcmp(words->word[0], "#") || strcmp(words->word[1], "Rank"))
+        return false;
+    if (!fr_word_integer(words->word[2], &rank)) return false;
+    for (int i = 3; i + 1 < words->count && !host; i++)
+        if (strcmp(words->word[i], "on") == 0) host = words->word[i + 1];
+    if (!host) return false;
+    if (rank == 0) r->said = (struct fr_import_options){0};
+    if (r->said.n_ranks == 0 || strncmp(host, r->last_host, sizeof r->last_host - 1) != 0)
+        r->said.nodes++;
+    r->said.n_ranks++;
+    snprintf(r->last_host, sizeof r->last_host, "%.63s", host);
+    const char *bracket = strchr(words->text, ']');
+    if (bracket && !*r->in->source.device)
+        snprintf(r->in->source.device, sizeof r->in->source.device, "%.90s",
+                 bracket[1] == ' ' ? bracket + 2 : bracket + 1);
+    return true;
+}
+
+static bool is_header(struct reader *r, const struct fr_words *words) {
+    if (words->count < 8 || strcmp(words->word[0], "#") || strcmp(words->word[1], "size") ||
+        strcmp(words->word[2], "count"))
+        return false;
+    for (int i = 1; i < words->count; i++)
+        if (strcmp(words->word[i], "time") == 0) {
+            r->before = i - 1;
+            break;
+        }
+    r->old = strstr(words->text, " error") != NULL;
+    r->unplaced = true;
+    return r->before >= 3;
+}
+
+/* A line that means to be a row: two whole numbers, the name of a type, then numbers. */
+static bool is_row(const struct fr_words *words) {
+    int64_t number;
+    return words->count >= 4 && fr_word_integer(words->word[0], &number) &&
+           fr_word_integer(words->word[1], &number) &&
+           strspn(words->word[2], "abcdefghijklmnopqrstuvwxyz0123456789_") ==
+               strlen(words->word[2]) &&
+           strspn(words->word[2], "0123456789") < strlen(words->word[2]);
+}
+
+/* The collective: of the text, else of --op, the sidecar, the file's name. */
+static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
+    static const char *const names[] = {
+        "all_reduce", "allreduce", "all_gather",     "allgather", "alltoall",
+        "all_to_all", "broadcast", "reduce_scatter", "sendrecv",  "bcast",
+        "scatter",    "gather",    "reduce",         NULL};
+    struct fr_import *in = r->in;
+    const char *base = strrchr(in->name, '/');
+    fr_op given;
+    if (in->given.op && !fr_import_op(in->given.op, &given))
+        return fr_import_refuse(in, 0, err, "--op %.40s is no collective known here",
+                                in->given.op);
+    if (r->op_known) {
+        if (in->given.op && r->op_priced && given != r->op)
+            return fr_import_refuse(in, line, err, "the text says %.40s, --op says %.40s",
+                                    r->op_name, in->given.op);
+        return FR_OK;
+    }
+    if (in->given.op)
+        name_op(r, in->given.op);
+    else if (in->beside.op)
+        name_op(r, in->beside.op);
+    for (int i = 0; names[i] && !r->op_known; i++)
+        if (strstr(base ? base : in->name, names[i])) name_op(r, names[i]);
+    if (!r->op_known)
+        return fr_import_refuse(in, line, err,
+                                "which collective this is stands neither in the text (\"# "
+                                "Collective test starting\", a ..._perf command), nor in a "
+                                "sidecar, nor in the file's name; give --op");
+    return FR_OK;
+}
+
+static fr_status begin_block(struct reader *r, long line, struct fr_error *err) {
+    FR_TRY(settle_op(r, line, err));
+    r->unplaced = false;
+    if (!r->op_priced) {
+        fr_import_note(r->in, line,
+                       "%.40s is no operation that is modelled; its rows are left out",
+                       r->op_name);
+        return FR_OK;
+    }
+    r->block = (struct fr_block){.op = r->op, .launch = r->launches[r->op]++};
+    return fr_import_place(r->in, line, &r->said, &r->command, &r->block, err);
+}
+
+/* Is the result marked wrong?  "N/A" and "-" mean that it was not checked. */
+static bool is_wrong(const struct reader *r, const char *word) {
+    double value = 0;
+    if (strchr(word, '*') || strncmp(word, "FAIL", 4) == 0) return true;
+    if (!fr_word_number(word, &value)) return false;
+    return r->old ? value > ERROR_MAX : value > 0;
+}
+
+static fr_status half(struct reader *r, long line, const struct fr_words *words, int at,
+                      double size_B, bool in_place, struct fr_error *err) {
+    const char *time = words->word[at], *wrong = words->word[at + 3];
+    double time_us = 0;
+    if (strcmp(time, "N/A") == 0 || strcmp(time, "-") == 0) return FR_OK; /* not measured */
+    if (!fr_word_number(time, &time_us) || time_us < 0)
+        return fr_import_refuse(r->in, line, err, "the time \"%.24s\" is no number of us >= 0",
+                                time);
+    struct fr_row row = {.size_B = size_B,
+                         .time_s = time_us * 1e-6,
+                         .rep = in_place,
+                         .in_place = in_place,
+                         .failed = is_wrong(r, wrong)};
+    if (row.failed)
+        fr_import_note(r->in, line, "%s result is wrong (%.24s); kept, marked failed",
+                       in_place ? "the in-place" : "the out-of-place", wrong);
+    return fr_import_add(r->in, line, &r->block, &row, err);
+}
+
+static fr_status take_row(struct reader *r, const struct fr_lines *lines,
+                          const struct fr_words *words, struct fr_error *err) {
+    long line = lines->number;
+    int64_t size = 0;
+    if (r->before == 0)
+        return fr_import_refuse(
+            r->in, line, err, "a row of results before any header (\"# size count type ...\")");
+    if (r->unplaced) FR_TRY(begin_block(r, line, err));
+    if (!r->op_priced) return FR_OK;
+    int halves = (words->count - r->before) / 4;
+    if (words->count < r->before || (words->count - r->before) % 4 || halves < 1 ||
+        halves > 2) {
+        fr_import_note(r->in, line, "%d columns where the header has %d; row left out%s",
+                       words->count, r->before + 8, lines->last ? " (the file ends here)" : "");
+        return FR_OK;
+    }
+    fr_word_integer(words->word[0], &size);
+    snprintf(r->in->source.dtype, sizeof r->in->source.dtype, "%.23s", words->word[2]);
+    for (int h = 0; h < halves; h++)
+        FR_TRY(half(r, line, words, r->before + 4 * h, (double)size, h == 1, err));
+    return FR_OK;
+}
+
+/* "# nccl-tests version 2.17.8 ...", "rccl-tests: Version develop:a7809b3" */
+static void find_version(struct reader *r, const struct fr_words *words) {
+    struct fr_sample_source *source = &r->in->source;
+    bool rccl = strstr(words->text, "rccl-tests") != NULL;
+    if (!rccl && !strstr(words->text, "nccl-tests")) return;
+    for (int i = 0; i + 1 < words->count; i++)
+        if (!strcmp(words->word[i], "version") || !strcmp(words->word[i], "Version")) {
+            snprintf(source->tool, sizeof source->tool, "%s",
+                     rccl ? "rccl-tests" : "nccl-tests");
+            snprintf(source->tool_version, sizeof source->tool_version, "%.47s",
+                     words->word[i + 1]);
+        }
+}
+
+static fr_status take_line(struct reader *r, const struct fr_lines *lines,
+                           const struct fr_words *words, struct fr_error *err) {
+    if (words->count == 0) return FR_OK;
+    if (is_row(words)) return take_row(r, lines, words, err);
+    if (is_header(r, words) || is_device(r, words)) return FR_OK;
+    if (strstr(words->text, "Test NCCL failure") || strstr(words->text, "Test failure"))
+        fr_import_note(r->in, lines->number, "the benchmark failed here: %.160s", words->text);
+    find_version(r, words);
+    fr_import_command(words, &r->command);
+    if (!strstr(words->text, "concluded")) find_program(r, words);
+    return FR_OK;
+}
+
+static fr_status read(struct fr_import *in, struct fr_error *err) {
+    struct reader r = {.in = in};
+    struct fr_lines lines = fr_lines_begin(in);
+    struct fr_words words;
+    snprintf(in->source.tool, sizeof in->source.tool, "nccl-tests");
+    snprintf(in->source.statistic, sizeof in->source.statistic, "average");
+    while (fr_lines_next(&lines, &words)) FR_TRY(take_line(&r, &lines, &words, err));
+    if (r.before == 0)
+        return fr_import_refuse(in, 0, err,
+                                "no header of nccl-tests (\"# size count type ...\") in %ld "
+                                "lines%s",
+                                lines.number, in->notes->length ? "; see the notes above" : "");
+    return FR_OK;
+}
+
+const struct fr_importer fr_importer_nccl_tests = {
+    .name = "nccl_tests",
+    .spelling = "nccl-tests",
+    .reads = "nccl-tests and rccl-tests, 2019 to 2025, all operations but hypercube",
+    .read = read,
+};

@@ -1,0 +1,81 @@
+/** @file
+ *  What readers of benchmark output share: lines, words, numbers, ranks, and how a row becomes
+ *  a sample.  For calibrate/samples/import/ only. */
+#ifndef FR_CALIBRATE_SAMPLES_IMPORT_TEXT_H
+#define FR_CALIBRATE_SAMPLES_IMPORT_TEXT_H
+
+#include "calibrate/samples/import.h"
+
+enum { FR_WORDS_MAX = 40, FR_LINE_MAX = 1024 };
+
+/** A line cut into words; longer lines and further words are cut off, `cut` tells. */
+struct fr_words {
+    char text[FR_LINE_MAX]; /**< the line, without blanks at its ends */
+    char room[FR_LINE_MAX]; /**< the words' own copy */
+    char *word[FR_WORDS_MAX];
+    int count;
+    bool cut;
+};
+
+/** Walks the lines of a text. */
+struct fr_lines {
+    const char *at, *stop;
+    long number; /**< of the line last taken, from 1 */
+    bool last;   /**< it has no end: the file was cut there, or just lacks a newline */
+};
+struct fr_lines fr_lines_begin(const struct fr_import *in);
+/** @return false past the end. */
+bool fr_lines_next(struct fr_lines *lines, struct fr_words *words);
+
+/** Is @p word a whole number >= 0 / a number (not nan, not inf)? */
+bool fr_word_integer(const char *word, int64_t *out);
+bool fr_word_number(const char *word, double *out);
+
+/** The operation that @p name means ("allreduce", "all_reduce_perf", "Reduce_scatter",
+ *  "sendrecv"), whatever its case, underscores and dashes.  @return false when there is none. */
+bool fr_import_op(const char *name, fr_op *op);
+
+/** Ranks and nodes from a launcher's command (mpirun -np 16, srun -N2 --ntasks-per-node=4);
+ *  what the line does not say is left. */
+void fr_import_command(const struct fr_words *words, struct fr_import_options *found);
+
+/** A note, "name:line: ...". */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void fr_import_note(struct fr_import *in, long line, const char *fmt, ...);
+/** Refuse the file, "name:line: ...". */
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+fr_status
+fr_import_refuse(const struct fr_import *in, long line, struct fr_error *err, const char *fmt,
+                 ...);
+
+/** Where a block of results was measured. */
+struct fr_block {
+    fr_op op;
+    int pattern;
+    int64_t n_ranks, nodes; /**< nodes 0: not stated */
+    int64_t launch;         /**< blocks of this kind before it in the file */
+};
+
+/** Ranks and nodes of a block: what its text says (@p said; 0 is silent), then the command
+ *  line, then the sidecar, then the command in the text.  Refuses contradictions and a block
+ *  whose rank count nobody gives. */
+fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
+                          const struct fr_import_options *command, struct fr_block *block,
+                          struct fr_error *err);
+
+struct fr_row {
+    double size_B; /**< as the tool counts it; all-gather of one rank, ... */
+    bool per_rank; /**< so that all-gather and all-to-all are times the ranks */
+    double time_s;
+    int64_t rep;
+    bool in_place, failed;
+};
+/** Add a sample.  A time of 0 is left out with a note. */
+fr_status fr_import_add(struct fr_import *in, long line, const struct fr_block *block,
+                        const struct fr_row *row, struct fr_error *err);
+
+#endif

@@ -1,3 +1,0 @@
-/* Read more than once, so without guard.  One row per file in models/compression/. */
-FR_COMPRESSION(powersgd)
-FR_COMPRESSION(topk)

@@ -1,0 +1,208 @@
+/** @file
+ *  One rank's processor: how long its matrix products, memory traffic and kernel launches
+ *  take, and what power it draws.
+ *
+ *  A matrix product (GEMM) of an m x k by a k x n matrix is 2 m n k flop.  Its rate is one of
+ *  the forms of models/device/gemm/: a saturating formula in the smallest dimension or in the local
+ *  batch, or a measured table.  Whatever is not a matrix product moves bytes at the memory
+ *  bandwidth, or at the rate of its working set where those were measured (working_set.h).  Every
+ *  kernel costs `launch_s` on top.
+ *
+ *  To add a form: models/device/gemm/<name>.c exporting fr_gemm_<name>, row FR_GEMM(<name>) in
+ *  models/device/gemm_list.h.
+ */
+#ifndef FR_MODELS_DEVICE_DEVICE_H
+#define FR_MODELS_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+
+#include "base/json.h"
+#include "models/device/interruptions.h"
+#include "models/device/working_set.h"
+
+/* code, spelling, bytes */
+#define FR_DTYPE_LIST(X)                                                                       \
+    X(FR_FP64, fp64, 8)                                                                        \
+    X(FR_FP32, fp32, 4)                                                                        \
+    X(FR_TF32, tf32, 4)                                                                        \
+    X(FR_BF16, bf16, 2)                                                                        \
+    X(FR_FP16, fp16, 2)                                                                        \
+    X(FR_FP8, fp8, 1)
+
+typedef enum {
+#define FR_DTYPE_ENUM(code, name, bytes) code,
+    FR_DTYPE_LIST(FR_DTYPE_ENUM)
+#undef FR_DTYPE_ENUM
+        FR_DTYPE_COUNT
+} fr_dtype;
+
+/** Spellings in order, then NULL. */
+extern const char *const fr_dtype_names[];
+double fr_dtype_size_B(fr_dtype dtype);
+/** Bytes of a value between products: fp8 is a format of their inputs, made from 16 bits. */
+static inline double fr_dtype_kept_B(fr_dtype dtype) {
+    return dtype == FR_FP8 ? 2 : fr_dtype_size_B(dtype);
+}
+
+/** A matrix product; all >= 0.  A product with a zero dimension takes no time. */
+struct fr_gemm_shape {
+    double m, n, k;
+    double batch; /**< samples of the local batch that it serves */
+};
+
+/** Measured times on the grid m x n x k, kept as logarithms. */
+struct fr_gemm_table {
+    int n_m, n_n, n_k;
+    double *log_m, *log_n, *log_k; /**< ascending */
+    double *log_time;              /**< [(i_m * n_n + i_n) * n_k + i_k] */
+};
+
+/** Of form tiled. */
+struct fr_gemm_tiles {
+    double efficiency; /**< share of the peak that large aligned products reach */
+    double tail;       /**< share of a wave that the last, incomplete one costs on average */
+    double units;      /**< tiles worked on at once */
+    double tile;       /**< rows and columns of one */
+    double align;      /**< values that a dimension should be a multiple of */
+    double odd;        /**< factor on the time where one is no multiple of align / 8 */
+    double misaligned; /**< factor on the time where one is not */
+};
+
+struct fr_gemm_model {
+    const struct fr_gemm_form *form; /**< NULL: this dtype is not described */
+    double peak_flop_per_s;
+    double half;       /**< half_dim, or half_batch */
+    double full_batch; /**< beyond it the rate no longer grows */
+    struct fr_gemm_table table;
+    struct fr_gemm_tiles tiles;
+    double residual_median, residual_p90; /**< relative; negative: not stated */
+};
+
+struct fr_gemm_form {
+    const char *name;
+    const char *equation;
+    const char *source;
+    const char *key; /**< the member of the JSON object that tells this form */
+    /** Its rate is that of a whole training step (as throughput against batch is measured),
+     *  so that element-wise and optimiser traffic must not be added. */
+    bool whole_step;
+    fr_status (*read)(const struct fr_json *object, struct fr_gemm_model *model,
+                      struct fr_error *err);
+    /** Time of one product without its launch [s].  Sets *extrapolated, never clears it. */
+    double (*time_s)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
+                     bool *extrapolated);
+};
+
+#define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
+#include "models/device/gemm_list.h"
+#undef FR_GEMM
+/** Rows in table order, then NULL. */
+extern const struct fr_gemm_form *const fr_gemm_forms[];
+
+/** Device power [W]; `known` false when the file does not say. */
+struct fr_power {
+    bool known;
+    double busy_W, communicating_W, idle_W;
+    char quality[16]; /**< measured, sampled, estimated, unavailable, or "" = not stated */
+    char source[160];
+};
+
+/** What the products of attention reach, as shares of the dtype's peak. */
+struct fr_attention_rates {
+    double plain;            /**< batched products over the scores; 0: priced as any product */
+    double flash;            /**< the fused kernel of today; 0: plain's */
+    double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
+    double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
+};
+
+/** Generations of fused attention kernels, as flop that they reach: Dao, FlashAttention-2, 2023 (the
+ *  first 25 to 40 % of an A100's peak, the second 50 to 73 % forward and up to 63 % backward), Shah et
+ *  al., FlashAttention-3, 2024 (of an H100's peak the second 35 %, the third up to 75 %). */
+typedef enum { FR_FLASH_NOW, FR_FLASH_2, FR_FLASH_1 } fr_flash;
+
+struct fr_device {
+    char name[64];
+    double memory_B;      /**< 0: not stated */
+    double memory_margin; /**< what an allocator loses of what comes and goes, as its share */
+    double memory_rate_B_per_s;
+    struct fr_working_sets working_sets;
+    /** Shares by which products and memory traffic take longer than what was measured undisturbed:
+     *  the file's own `noise`, or how the machine usually is and what interrupts it. */
+    double noise, memory_noise;
+    double usual_products,
+        usual_memory; /**< time of the machine as it usually is over undisturbed,
+                                              less 1 */
+    struct fr_interruptions interruptions;
+    double launch_s;      /**< per kernel */
+    double fixed_s;       /**< per iteration */
+    double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
+    double host_skew;     /**< by which the slowest of tp hosts lags, per doubling of tp */
+    double host_pass_s;   /**< of the host around a pass of a pipeline stage */
+    double
+        host_experts_s; /**< of the host to send a layer's tokens to their experts, forward */
+    double
+        interference; /**< share of the time of collectives that what runs beside them loses */
+    struct fr_attention_rates attention;
+    struct fr_gemm_model gemm[FR_DTYPE_COUNT];
+    struct fr_power power;
+};
+
+/** What one kernel costs a layer that is priced by itself (models/outcome/cost.h): the device's or the
+ *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */
+static inline double fr_device_layer_launch_s(const struct fr_device *device) {
+    return device->launch_s > device->host_launch_s ? device->launch_s : device->host_launch_s;
+}
+
+/** Share of the peak that the fused attention kernel reaches forward. */
+double fr_device_flash(const struct fr_device *device, fr_flash generation);
+
+/** What a collective of @p comm_s adds to @p pass_s that it runs beside: what outlasts it, and of the
+ *  rest what it takes from it (multiprocessors and memory bandwidth) [s]. */
+static inline double fr_device_beside_s(const struct fr_device *device, double comm_s,
+                                        double pass_s) {
+    return comm_s > pass_s ? comm_s - pass_s + device->interference * pass_s
+                           : device->interference * comm_s;
+}
+
+/** Read the object "device" of a cluster file.  Free with fr_device_free, also on error. */
+fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
+                         struct fr_error *err);
+void fr_device_free(struct fr_device *device);
+
+/** Time of one matrix product, its launch not included [s].  The dtype must be described. */
+static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
+                                    const struct fr_gemm_shape *shape, bool *extrapolated) {
+    const struct fr_gemm_model *model = &device->gemm[dtype];
+    return model->form->time_s(model, shape, extrapolated);
+}
+
+/** Set noise and memory_noise to what they are where the system takes @p share of the ranks' time. */
+static inline void fr_device_disturb(struct fr_device *device, double share) {
+    device->noise = (1 + device->usual_products) * (1 + share) - 1;
+    device->memory_noise = (1 + device->usual_memory) * (1 + share) - 1;
+}
+
+/** Time to move @p moved_B where @p working_set_B are in use in turn [s]. */
+static inline double fr_device_traffic_s(const struct fr_device *device, fr_traffic kind,
+                                         double moved_B, double working_set_B) {
+    double share = fr_working_sets_share(&device->working_sets, kind, working_set_B);
+    return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
+}
+
+/** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
+ *  measured on operands used just before, so only what the larger set costs beyond is added. */
+static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
+                                         const struct fr_gemm_shape *shape,
+                                         double working_set_B, bool *extrapolated) {
+    double time_s = (1 + device->noise) * fr_gemm_time_s(device, dtype, shape, extrapolated);
+    if (device->working_sets.n == 0) return time_s;
+    double operands_B = (shape->m * shape->k + shape->k * shape->n + shape->m * shape->n) *
+                        fr_dtype_size_B(dtype);
+    if (working_set_B <= operands_B) return time_s;
+    double there_s =
+        fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, working_set_B);
+    double own_s = fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, operands_B);
+    return time_s + (there_s > own_s ? there_s - own_s : 0);
+}
+
+#endif

@@ -1,0 +1,127 @@
+/* Measured times over a full grid of m, n, k, interpolated linearly in the logarithms of shape
+ * and time; outside, the rate of the nearest point inside is kept and the result marked. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "models/device/device.h"
+
+enum { AXIS_MAX = 64 };
+
+static fr_status read_axis(const struct fr_json *table, const char *key, double **log_out,
+                           int *count, struct fr_error *err) {
+    struct fr_json axis = fr_json_member(table, key);
+    double last = 0;
+    FR_TRY(fr_json_array(&axis, 1, AXIS_MAX, err));
+    *count = (int)fr_json_array_length(&axis);
+    *log_out = fr_calloc((size_t)*count, sizeof **log_out);
+    if (!*log_out) return fr_json_fail(&axis, err, "does not fit in memory");
+    for (int i = 0; i < *count; i++) {
+        struct fr_json node = fr_json_element(&axis, i);
+        int64_t size = 0;
+        FR_TRY(fr_json_integer(&node, 1, (int64_t)1 << 40, &size, err));
+        if ((double)size <= last)
+            return fr_json_fail(&node, err, "must be larger than the one before");
+        last = (double)size;
+        (*log_out)[i] = log(last);
+    }
+    return FR_OK;
+}
+
+static const char *const keys[] = {"table", "residuals", NULL};
+static const char *const table_keys[] = {"m", "n", "k", "unit", "time", NULL};
+static const char *const units[] = {"s", "ms", "us", "ns", NULL};
+static const double unit_s[] = {1, 1e-3, 1e-6, 1e-9};
+
+static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
+                      struct fr_error *err) {
+    struct fr_gemm_table *t = &model->table;
+    struct fr_json table = fr_json_member(object, "table"),
+                   time = fr_json_member(&table, "time");
+    int unit = 0;
+    FR_TRY(fr_json_object(object, keys, err));
+    FR_TRY(fr_json_object(&table, table_keys, err));
+    FR_TRY(read_axis(&table, "m", &t->log_m, &t->n_m, err));
+    FR_TRY(read_axis(&table, "n", &t->log_n, &t->n_n, err));
+    FR_TRY(read_axis(&table, "k", &t->log_k, &t->n_k, err));
+    FR_TRY(fr_json_get_choice(&table, "unit", true, units, &unit, err));
+    int64_t count = (int64_t)t->n_m * t->n_n * t->n_k;
+    FR_TRY(fr_json_array(&time, count, count, err));
+    t->log_time = fr_calloc((size_t)count, sizeof *t->log_time);
+    if (!t->log_time) return fr_json_fail(&time, err, "does not fit in memory");
+    for (int64_t i = 0; i < count; i++) {
+        struct fr_json node = fr_json_element(&time, i);
+        double value = 0;
+        FR_TRY(fr_json_number(&node, 1e-12, 1e15, &value, err));
+        t->log_time[i] = log(value * unit_s[unit]);
+        double log_flop = log(2) + t->log_m[i / (t->n_n * t->n_k)] +
+                          t->log_n[i / t->n_k % t->n_n] + t->log_k[i % t->n_k];
+        /* The peak of a table is the best rate in it; attention kernels reach a share of it. */
+        model->peak_flop_per_s = fmax(model->peak_flop_per_s, exp(log_flop - t->log_time[i]));
+    }
+    return FR_OK;
+}
+
+/* Where x lies on an axis: the cell's lower index, the share of the way to the next point, and
+ * by how much (in logarithms) it lies outside. */
+struct place {
+    int i, step;
+    double share, beyond;
+};
+
+static struct place locate(const double *axis, int count, double x) {
+    struct place p = {0};
+    if (x <= axis[0]) {
+        p.beyond = x - axis[0];
+        return p;
+    }
+    if (x >= axis[count - 1]) {
+        p.i = count - 1;
+        p.beyond = x - axis[count - 1];
+        return p;
+    }
+    int low = 0, high = count - 1;
+    while (high - low > 1) {
+        int middle = (low + high) / 2;
+        if (axis[middle] <= x)
+            low = middle;
+        else
+            high = middle;
+    }
+    p.i = low;
+    p.step = 1;
+    p.share = (x - axis[low]) / (axis[low + 1] - axis[low]);
+    return p;
+}
+
+static double mix(double a, double b, double share) { return a + share * (b - a); }
+
+static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
+                     bool *extrapolated) {
+    const struct fr_gemm_table *t = &model->table;
+    if (shape->m <= 0 || shape->n <= 0 || shape->k <= 0) return 0;
+    struct place m = locate(t->log_m, t->n_m, log(shape->m));
+    struct place n = locate(t->log_n, t->n_n, log(shape->n));
+    struct place k = locate(t->log_k, t->n_k, log(shape->k));
+    const double *at = t->log_time + ((int64_t)m.i * t->n_n + n.i) * t->n_k + k.i;
+    int64_t dm = (int64_t)m.step * t->n_n * t->n_k, dn = (int64_t)n.step * t->n_k, dk = k.step;
+    double near_m =
+        mix(mix(at[0], at[dk], k.share), mix(at[dn], at[dn + dk], k.share), n.share);
+    double far_m = mix(mix(at[dm], at[dm + dk], k.share),
+                       mix(at[dm + dn], at[dm + dn + dk], k.share), n.share);
+    /* Above the grid time grows with the work; below it a call costs what the smallest does. */
+    double beyond = fmax(m.beyond, 0) + fmax(n.beyond, 0) + fmax(k.beyond, 0);
+    double slack = 1e-9;
+    if (fabs(m.beyond) > slack || fabs(n.beyond) > slack || fabs(k.beyond) > slack)
+        *extrapolated = true;
+    return exp(mix(near_m, far_m, m.share) + beyond);
+}
+
+const struct fr_gemm_form fr_gemm_table = {
+    .name = "table",
+    .equation = "log t interpolated linearly in log m, log n, log k",
+    .source = "measured by forerun calibrate",
+    .key = "table",
+    .read = read,
+    .time_s = time_s,
+};

@@ -1,0 +1,64 @@
+/* Tensor-core products as libraries run them: the result is cut into tiles, one a processor
+ * unit, and a last wave of tiles that does not fill the units takes as long as a full one.
+ *
+ *      t = 2 m' n' k / (efficiency peak) (1 + half_k / k) (1 + tail / waves) [misaligned]
+ *      m', n' rounded up to whole tiles;  waves = m' n' / (tile^2 units)
+ *
+ * Libraries choose among many tile shapes, so the last wave costs a share of one on average and
+ * not exactly the ceiling.  A dimension whose row of values is no multiple of 128 bytes misses
+ * the fast loads: NVIDIA's guide asks for 64 values at 16 bits. */
+#include <math.h>
+
+#include "models/device/device.h"
+
+static const char *const keys[] = {"peak",  "efficiency", "half_k",     "tail",
+                                   "units", "tile",       "misaligned", "align",
+                                   "odd",   "residuals",  NULL};
+
+static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
+                      struct fr_error *err) {
+    struct fr_gemm_tiles *t = &model->tiles;
+    *t = (struct fr_gemm_tiles){
+        .efficiency = 1, .tail = 0.5, .tile = 128, .misaligned = 1, .align = 64, .odd = 1};
+    model->half = 0;
+    FR_TRY(fr_json_object(object, keys, err));
+    FR_TRY(fr_json_get_quantity(object, "peak", true, FR_QUANTITY_WORK_RATE, 1, 1e24,
+                                &model->peak_flop_per_s, err));
+    FR_TRY(fr_json_get_number(object, "efficiency", false, 1e-6, 1, &t->efficiency, err));
+    FR_TRY(fr_json_get_number(object, "half_k", false, 0, 1e9, &model->half, err));
+    FR_TRY(fr_json_get_number(object, "tail", false, 0, 1e3, &t->tail, err));
+    FR_TRY(fr_json_get_number(object, "tile", false, 1, 1e6, &t->tile, err));
+    FR_TRY(fr_json_get_number(object, "misaligned", false, 1, 100, &t->misaligned, err));
+    FR_TRY(fr_json_get_number(object, "odd", false, 1, 100, &t->odd, err));
+    FR_TRY(fr_json_get_number(object, "align", false, 1, 1e6, &t->align, err));
+    return fr_json_get_number(object, "units", true, 1, 1e9, &t->units, err);
+}
+
+static bool multiples(const struct fr_gemm_shape *shape, double of) {
+    return fmod(shape->m, of) == 0 && fmod(shape->n, of) == 0 && fmod(shape->k, of) == 0;
+}
+
+static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
+                     bool *extrapolated) {
+    (void)extrapolated;
+    const struct fr_gemm_tiles *t = &model->tiles;
+    if (fmin(shape->m, fmin(shape->n, shape->k)) <= 0) return 0;
+    double tiles = ceil(shape->m / t->tile) * ceil(shape->n / t->tile);
+    double work_flop = 2 * tiles * t->tile * t->tile * shape->k;
+    double deep = 1 + model->half / shape->k, wave = 1 + t->tail * t->units / tiles, slow = 1;
+    if (!multiples(shape, t->align)) slow = t->misaligned;
+    if (!multiples(shape, t->align / 8)) slow = t->odd;
+    return work_flop / (t->efficiency * model->peak_flop_per_s) * deep * wave * slow;
+}
+
+const struct fr_gemm_form fr_gemm_tiled = {
+    .name = "tiled",
+    .equation =
+        "t = 2 m' n' k (1 + half_k / k) (1 + tail / waves) / (efficiency peak), m' n' in "
+        "whole tiles",
+    .source = "after NVIDIA, Matrix Multiplication Background User's Guide (tile and wave "
+              "quantization); smoothed by us",
+    .key = "units",
+    .read = read,
+    .time_s = time_s,
+};

@@ -1,0 +1,53 @@
+#include "models/device/tuning.h"
+
+/* Keys beside these tell people where the numbers come from. */
+static const char *const keys[] = {"spread",  "stretch", "covariance", "coefficients",
+                                   "dtype",   "runs",    "files",      "mean_error",
+                                   "experts", "sharded", NULL};
+
+static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t,
+                          struct fr_error *err) {
+    struct fr_json row = fr_json_element(rows, i);
+    FR_TRY(fr_json_array(&row, t->n, t->n, err));
+    for (int j = 0; j < t->n; j++) {
+        struct fr_json one = fr_json_element(&row, j);
+        FR_TRY(fr_json_number(&one, -1e6, 1e6, &t->covariance[i * t->n + j], err));
+    }
+    if (t->covariance[i * t->n + i] < 0) {
+        struct fr_json one = fr_json_element(&row, i);
+        return fr_json_fail(&one, err, "a variance cannot be negative");
+    }
+    return FR_OK;
+}
+
+fr_status fr_tuning_read(const struct fr_json *object, struct fr_tuning *t,
+                         struct fr_error *err) {
+    struct fr_json rows = fr_json_member(object, "covariance");
+    struct fr_json coefficients = fr_json_member(object, "coefficients");
+    *t = (struct fr_tuning){0};
+    if (!fr_json_present(object)) return FR_OK;
+    FR_TRY(fr_json_object(object, keys, err));
+    FR_TRY(fr_json_get_number(object, "spread", true, 0, 10, &t->spread, err));
+    FR_TRY(fr_json_get_number(object, "stretch", true, 0, 100, &t->stretch, err));
+    t->experts = t->sharded = true; /* older files do not say */
+    FR_TRY(fr_json_get_bool(object, "experts", false, &t->experts, err));
+    FR_TRY(fr_json_get_bool(object, "sharded", false, &t->sharded, err));
+    FR_TRY(fr_json_array(&rows, 0, FR_TUNING_MAX, err));
+    t->n = (int)fr_json_array_length(&rows);
+    for (int i = 0, k = 0; i < fr_json_array_length(&coefficients) && k < t->n; i++) {
+        struct fr_json one = fr_json_element(&coefficients, i);
+        bool fitted = false;
+        FR_TRY(fr_json_get_bool(&one, "fitted", true, &fitted, err));
+        if (fitted)
+            FR_TRY(fr_json_get_string(&one, "name", true, t->name[k], sizeof t->name[k], err));
+        k += fitted;
+    }
+    for (int i = 0; i < t->n; i++) {
+        if (!t->name[i][0])
+            return fr_json_fail(&rows, err, "has %d rows, but only %d coefficients are fitted",
+                                t->n, i);
+        FR_TRY(read_row(&rows, i, t, err));
+    }
+    t->present = true;
+    return FR_OK;
+}

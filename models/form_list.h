@@ -1,5 +1,0 @@
-/* Read more than once, so without guard.  One row per file in models/form/. */
-FR_FORM(log)
-FR_FORM(algorithm)
-FR_FORM(segments)
-FR_FORM(similarity)

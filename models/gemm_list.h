@@ -1,5 +1,0 @@
-/* Read more than once, so without guard.  One row per file in models/gemm/. */
-FR_GEMM(saturating)
-FR_GEMM(batch)
-FR_GEMM(table)
-FR_GEMM(tiled)

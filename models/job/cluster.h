@@ -1,0 +1,66 @@
+/** @file
+ *  A checked cluster file: levels, device, and what collectives cost. */
+#ifndef FR_MODELS_JOB_CLUSTER_H
+#define FR_MODELS_JOB_CLUSTER_H
+
+#include "models/device/device.h"
+#include "models/device/tuning.h"
+#include "models/job/calibration.h"
+#include "models/network/comm.h"
+
+struct fr_cluster {
+    char name[64];
+    char source[1024];
+    struct fr_levels levels;
+    struct fr_device device;
+    struct fr_price price[FR_OP_COUNT];
+    struct fr_tuning tuning;
+    struct fr_calibration calibration;
+};
+
+/** What lay outside the calibration: bit op for a collective, this for matrix products. */
+#define FR_EXTRAPOLATED_GEMM ((uint32_t)1 << FR_OP_COUNT)
+
+/** Time of @p op on @p group [s], its bit set in @p extrapolated where it was not measured. */
+static inline double fr_cluster_comm_s(const struct fr_cluster *cluster, fr_op op,
+                                       const struct fr_group *group, double size_B,
+                                       uint32_t *extrapolated) {
+    bool outside = false;
+    double time_s = fr_comm_time_s(&cluster->price[op], group, size_B, &outside);
+    if (outside) *extrapolated |= (uint32_t)1 << op;
+    return time_s;
+}
+
+/** Time to move @p moved_B beside the matrix products, @p working_set_B being in use in turn [s]:
+ *  none where the rate of the products is that of a whole training step
+ *  (fr_gemm_form.whole_step). */
+static inline double fr_cluster_traffic_s(const struct fr_cluster *cluster, fr_dtype dtype,
+                                          fr_traffic kind, double moved_B,
+                                          double working_set_B) {
+    const struct fr_device *device = &cluster->device;
+    return device->gemm[dtype].form->whole_step
+               ? 0
+               : fr_device_traffic_s(device, kind, moved_B, working_set_B);
+}
+
+/** Time of what layers do besides matrix products [s], as fr_cluster_traffic_s. */
+static inline double fr_cluster_elementwise_s(const struct fr_cluster *cluster, fr_dtype dtype,
+                                              struct fr_elementwise work) {
+    if (cluster->device.working_sets.n == 0) /* all kinds alike */
+        return fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_STREAM, work.all_B, 0);
+    double set_B = work.working_set_B, rest_B = work.all_B - work.norm_B - work.softmax_B;
+    double time_s = fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_ELEMENTWISE, rest_B, set_B);
+    if (work.norm_B > 0)
+        time_s += fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_NORM, work.norm_B, set_B);
+    if (work.softmax_B > 0)
+        time_s +=
+            fr_cluster_traffic_s(cluster, dtype, FR_TRAFFIC_SOFTMAX, work.softmax_B, set_B);
+    return time_s;
+}
+
+/** Read the document of a cluster file.  Free with fr_cluster_free, also on error. */
+fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
+                          struct fr_error *err);
+void fr_cluster_free(struct fr_cluster *cluster);
+
+#endif

@@ -1,0 +1,137 @@
+#include "models/job/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "models/job/preset.h"
+#include "models/workload/family.h"
+
+enum { CLUSTER, MODEL, PLAN, N_DOCUMENTS };
+static const char *const prefixes[] = {"cluster", "model", "plan"};
+
+/* Which document a KEY of --set is about; *rest is the path inside.  A bare KEY is the plan's,
+ * whose reader refuses what it does not know. */
+static int find_document(const char *key, const char **rest) {
+    for (int d = 0; d < N_DOCUMENTS; d++) {
+        size_t length = strlen(prefixes[d]);
+        if (strncmp(key, prefixes[d], length) != 0 || key[length] != '.') continue;
+        *rest = key + length + 1;
+        return d;
+    }
+    *rest = key;
+    return PLAN;
+}
+
+/* model.iterations=FILE: the text of the file stands for the value. */
+static fr_status set_from_file(struct fr_json_document *document, const char *path,
+                               const char *file, struct fr_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    struct fr_json_document *check = NULL;
+    FR_TRY(fr_file_read(file, FR_FILE_MAX_B, &text, &length, err));
+    fr_status status = fr_json_parse(text, length, file, &check, err);
+    fr_json_free(check);
+    if (status == FR_OK) status = fr_json_set(document, path, text, "--set", err);
+    free(text);
+    return status;
+}
+
+static bool names_a_file(const char *path, const char *value) {
+    return (strcmp(path, "iterations") == 0 || strcmp(path, "layer_profile") == 0) &&
+           strspn(value, "+-.0123456789eE") != strlen(value) &&
+           value[strspn(value, " ")] != '{' && value[strspn(value, " ")] != '[';
+}
+
+static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error *err) {
+    const char *equals = strchr(set, '='), *rest = NULL;
+    char key[160];
+    if (!equals || equals == set || (size_t)(equals - set) >= sizeof key)
+        return fr_fail(err, FR_ERR_USAGE, "--set", "\"%.64s\" is not of the form KEY=VALUE",
+                       set);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - set), set);
+    int which = find_document(key, &rest);
+    if (!job->documents[which])
+        return fr_fail(err, FR_ERR_USAGE, "--set", "\"%s\": no %s is read by this command", key,
+                       prefixes[which]);
+    if (which == MODEL) {
+        struct fr_json root = fr_json_root(job->documents[MODEL]);
+        if (fr_family_is_config(&root)) FR_TRY(fr_family_check_set(&root, rest, err));
+    }
+    if (which == MODEL && names_a_file(rest, equals + 1))
+        return set_from_file(job->documents[which], rest, equals + 1, err);
+    return fr_json_set(job->documents[which], rest, equals + 1, "--set", err);
+}
+
+static fr_status load_documents(const struct fr_job_names *names, struct fr_job *job,
+                                struct fr_error *err) {
+    FR_TRY(fr_preset_or_file_read("cluster", names->cluster, &job->documents[CLUSTER], err));
+    snprintf(job->cluster_from, sizeof job->cluster_from, "%s", names->cluster);
+    if (names->model) {
+        FR_TRY(fr_preset_or_file_read("model", names->model, &job->documents[MODEL], err));
+        snprintf(job->model_from, sizeof job->model_from, "%s", names->model);
+    }
+    return names->plan ? fr_preset_or_file_read("plan", names->plan, &job->documents[PLAN], err)
+                       : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);
+}
+
+struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan) {
+    struct fr_plan full = *plan;
+    int64_t all = fr_job_batch(job, plan) / plan->dp, customary = job->workload.micro_batch;
+    bool subgraph = plan->method == &fr_method_subgraph;
+    if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return full;
+    if (customary < 0 || (customary == 0 && subgraph && plan->pp == 1))
+        full.micro_batch = all;
+    else if (customary > 0)
+        full.micro_batch = customary;
+    else if (subgraph)
+        full.micro_batch = plan->tp;
+    return full;
+}
+
+fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
+                      struct fr_error *err) {
+    *job = (struct fr_job){.plan = fr_plan_default()};
+    FR_TRY(load_documents(names, job, err));
+    for (int i = 0; i < names->n_sets; i++) FR_TRY(apply_set(job, names->sets[i], err));
+    FR_TRY(fr_cluster_read(job->documents[CLUSTER], &job->cluster, err));
+    if (job->documents[MODEL] && job->cluster.device.memory_rate_B_per_s <= 0)
+        return fr_fail(err, FR_ERR_INPUT, job->cluster_from,
+                       "says nothing of the device, so no model can be priced on it; give "
+                       "\"device\", or fit it with forerun fit --base");
+    if (job->documents[MODEL])
+        FR_TRY(fr_workload_read(job->documents[MODEL], &job->workload, err));
+    FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
+    if (job->workload.stages.listed) { /* listed stages say how many there are */
+        struct fr_json root = fr_json_root(job->documents[PLAN]);
+        struct fr_json pp = fr_json_member(&root, "pp");
+        if (!fr_json_present(&pp)) job->plan.pp = job->workload.stages.listed;
+    }
+    if (job->documents[MODEL] && job->plan.layer_tp &&
+        job->plan.n_layer_tp != job->workload.n_layers) {
+        struct fr_json root = fr_json_root(job->documents[PLAN]);
+        struct fr_json node = fr_json_member(&root, "layer_tp");
+        return fr_json_fail(&node, err, "has %d entries, but the model has %d layers",
+                            job->plan.n_layer_tp, job->workload.n_layers);
+    }
+    return FR_OK;
+}
+
+struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan) {
+    struct fr_plan said = *plan;
+    int64_t batch = fr_job_batch(job, plan);
+    int64_t whole = job->workload.n_layers == 0 || plan->pp > 1 ? 1 : batch / plan->dp;
+    said.global_batch = batch;
+    /* With a grid per layer each has its own share of the batch; etp left open stays tp. */
+    if (!said.micro_batch && !said.layer_tp && !said.layer_tp_best) said.micro_batch = whole;
+    return said;
+}
+
+void fr_job_free(struct fr_job *job) {
+    fr_cluster_free(&job->cluster);
+    fr_workload_free(&job->workload);
+    fr_plan_lists_free(&job->lists);
+    for (int d = 0; d < N_DOCUMENTS; d++) fr_json_free(job->documents[d]);
+    *job = (struct fr_job){0};
+}

@@ -1,0 +1,67 @@
+/** @file
+ *  Everything a prediction needs, checked: cluster, workload and plan, from files or presets,
+ *  with the changes of --set applied before they are read. */
+#ifndef FR_MODELS_JOB_JOB_H
+#define FR_MODELS_JOB_JOB_H
+
+#include "models/job/cluster.h"
+#include "models/plan/plan.h"
+#include "models/workload/workload.h"
+
+struct fr_job {
+    struct fr_cluster cluster;
+    struct fr_workload workload;
+    struct fr_plan plan;
+    char cluster_from[256], model_from[256]; /**< as the user named them */
+    struct fr_plan_lists lists;
+    struct fr_json_document *documents[3];
+    char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
+    int n_varied;
+};
+
+/** Samples of one iteration: the plan's, else the model's. */
+static inline int64_t fr_job_batch(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->global_batch ? plan->global_batch : job->workload.global_batch;
+}
+
+/** Samples of a micro-batch of a model of layers: all of a rank's, unless the plan says otherwise. */
+static inline int64_t fr_job_micro_batch(const struct fr_job *job, const struct fr_plan *plan) {
+    return plan->micro_batch ? plan->micro_batch : fr_job_batch(job, plan) / plan->dp;
+}
+
+/** Samples of a micro-batch in a pipeline: one, unless the plan says otherwise; of layers without
+ *  pipeline all of a rank's. */
+static inline int64_t fr_job_pipeline_micro_batch(const struct fr_job *job,
+                                                  const struct fr_plan *plan) {
+    bool layers = job->workload.n_layers > 0 && plan->pp == 1;
+    return layers ? fr_job_micro_batch(job, plan) : fr_plan_micro_batch(plan);
+}
+/** Is the plan priced as a pipeline?  Layers on one stage are not, unless gradients overlap. */
+static inline bool fr_job_is_pipeline(const struct fr_job *job, const struct fr_plan *plan) {
+    return job->workload.n_layers == 0 || plan->pp > 1 || plan->overlap;
+}
+
+/** @p plan with the micro-batch that it leaves open filled in, for transformers: the model's
+ *  customary one; else, for method subgraph, all samples of a replica where there is one stage and
+ *  a sample a rank where there are more; else one sample. */
+struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan);
+
+/** @p plan as it is written down: with the values of what it leaves to the model or to another key. */
+struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan);
+
+/** What to load; NULL names: no model (a cluster alone), the default plan. */
+struct fr_job_names {
+    const char *cluster, *model, *plan;
+    const char *const *sets; /**< "KEY=VALUE", n_sets of them */
+    int n_sets;
+};
+
+/** Load and check.  Free with fr_job_free, also on error.
+ *  KEY is a dotted path: "plan.ghost", "model.layers", "cluster.device.launch"; a bare KEY is
+ *  one of the plan.  "model.iterations=FILE" takes the table from a JSON file.
+ *  @return FR_OK; FR_ERR_INPUT with file and place; FR_ERR_USAGE for a KEY that leads nowhere. */
+fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
+                      struct fr_error *err);
+void fr_job_free(struct fr_job *job);
+
+#endif

@@ -1,0 +1,36 @@
+#include "models/job/preset.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+
+const struct fr_preset *fr_preset_find(const char *kind, const char *name) {
+    for (const struct fr_preset *p = fr_presets; p->name; p++)
+        if (strcmp(p->kind, kind) == 0 && strcmp(p->name, name) == 0) return p;
+    return NULL;
+}
+
+static fr_status unknown(const char *kind, const char *name, struct fr_error *err) {
+    const char *known[64] = {NULL};
+    int n = 0;
+    for (const struct fr_preset *p = fr_presets; p->name && n < 63; p++)
+        if (strcmp(p->kind, kind) == 0) known[n++] = p->name;
+    const char *near = fr_suggest(name, known);
+    if (near)
+        return fr_fail(err, FR_ERR_INPUT, name,
+                       "is neither a file nor a %s preset; did you mean \"%s\"?", kind, near);
+    return fr_fail(err, FR_ERR_INPUT, name,
+                   "is neither a file nor a %s preset; see forerun list %ss", kind, kind);
+}
+
+fr_status fr_preset_or_file_read(const char *kind, const char *name,
+                                 struct fr_json_document **document, struct fr_error *err) {
+    const struct fr_preset *preset = fr_preset_find(kind, name);
+    char shown[96];
+    if (!preset && strcmp(name, "-") != 0 && !fr_file_exists(name))
+        return unknown(kind, name, err);
+    if (!preset) return fr_json_read(name, document, err);
+    snprintf(shown, sizeof shown, "preset %s", name);
+    return fr_json_parse(preset->text, preset->length, shown, document, err);
+}

@@ -1,0 +1,28 @@
+/** @file
+ *  Files compiled into the program, found by name: `--cluster frontier`. */
+#ifndef FR_MODELS_JOB_PRESET_H
+#define FR_MODELS_JOB_PRESET_H
+
+#include <stddef.h>
+
+#include "base/json.h"
+
+struct fr_preset {
+    const char *kind; /**< "cluster" or "model" */
+    const char *name;
+    const char *text;
+    size_t length;
+};
+
+/** All of them by kind and name, then a row of NULLs. */
+extern const struct fr_preset fr_presets[];
+
+/** The preset, or NULL. */
+const struct fr_preset *fr_preset_find(const char *kind, const char *name);
+
+/** Parse what @p name stands for: "-" standard input, a preset of @p kind, or a file.
+ *  @return FR_OK; FR_ERR_INPUT, which suggests the nearest preset where there is no file. */
+fr_status fr_preset_or_file_read(const char *kind, const char *name,
+                                 struct fr_json_document **document, struct fr_error *err);
+
+#endif

@@ -1,5 +1,0 @@
-/* Read more than once, so without guard.  One row per file in models/method/. */
-FR_METHOD(tensor)
-FR_METHOD(phantom)
-FR_METHOD(grid)
-FR_METHOD(subgraph)

@@ -1,0 +1,81 @@
+#include "models/network/collective.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+const struct fr_collective *const fr_collectives[] = {
+#define FR_COLLECTIVE(name) &fr_collective_##name,
+#include "models/network/collective_list.h"
+#undef FR_COLLECTIVE
+    NULL};
+
+const char *const fr_op_names[] = {
+#define FR_OP_NAME(code, name) #name,
+    FR_OP_LIST(FR_OP_NAME)
+#undef FR_OP_NAME
+        NULL};
+
+/* How often a rank sends (p-1)/p of n; 0 where it is n itself. */
+static const int bus_shares[FR_OP_COUNT] = {
+    [FR_OP_ALL_REDUCE] = 2, [FR_OP_ALL_GATHER] = 1, [FR_OP_REDUCE_SCATTER] = 1,
+    [FR_OP_ALL_TO_ALL] = 1, [FR_OP_SCATTER] = 1,    [FR_OP_GATHER] = 1,
+};
+
+double fr_op_bus_factor(fr_op op, int64_t n_ranks) {
+    double p = (double)n_ranks;
+    return bus_shares[op] ? bus_shares[op] * (p - 1) / p : 1;
+}
+
+const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
+    for (const struct fr_collective *const *row = fr_collectives; *row; row++)
+        if ((*row)->op == op && strcmp((*row)->name, name) == 0) return *row;
+    return NULL;
+}
+
+const struct fr_collective *
+fr_collective_fastest(fr_op op, const struct fr_collective_args *args, double *time_s) {
+    const struct fr_collective *best = NULL;
+    double best_s = 0;
+    for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
+        if ((*row)->op != op || !(*row)->applicable(args)) continue;
+        double row_s = (*row)->time_s(args);
+        if (best && row_s >= best_s) continue;
+        best = *row;
+        best_s = row_s;
+    }
+    if (time_s) *time_s = best_s;
+    return best;
+}
+
+/* Each term at its cheaper link, of those that the communicator can use. */
+static struct fr_link_cost cheapest_link(const struct fr_collective_args *a) {
+    if (a->ranks_per_node >= a->n_ranks) return a->inner;
+    if (a->ranks_per_node <= 1) return a->outer;
+    return (struct fr_link_cost){fmin(a->inner.latency_s, a->outer.latency_s),
+                                 fmin(a->inner.s_per_B, a->outer.s_per_B)};
+}
+
+double fr_collective_lower_bound_s(fr_op op, const struct fr_collective_args *args) {
+    if (args->n_ranks <= 1) return 0;
+    struct fr_link_cost link = cheapest_link(args);
+    int32_t rounds = op == FR_OP_SEND_RECV ? 1 : fr_log2_ceil(args->n_ranks);
+    double start_s = rounds * link.latency_s;
+    double move_s = fr_op_bus_factor(op, args->n_ranks) * args->size_B * link.s_per_B;
+    return fmax(start_s, move_s);
+}
+
+int32_t fr_log2_ceil(int64_t p) {
+    if (p <= 1) return 0;
+    return 64 - __builtin_clzll((unsigned long long)(p - 1));
+}
+
+bool fr_is_power_of_two(int64_t p) { return p >= 1 && (p & (p - 1)) == 0; }
+
+struct fr_link_cost fr_collective_flat_link(const struct fr_collective_args *a) {
+    return a->ranks_per_node < a->n_ranks ? a->outer : a->inner;
+}
+
+struct fr_link_cost fr_collective_ring_link(const struct fr_collective_args *a) {
+    return a->ring.s_per_B > 0 ? a->ring : fr_collective_flat_link(a);
+}

@@ -1,0 +1,41 @@
+/* Two-level reduce-scatter, the hierarchical all-gather run backwards: first within the node, so
+ * that each rank holds the node's sum of n/r bytes; then among the ranks of the same place in all
+ * q = p/r nodes, so that no byte leaves a node that was not summed in it.  Both steps are the
+ * circulant ones. */
+#include "models/network/pattern.h"
+
+static bool applicable(const struct fr_collective_args *a) {
+    int64_t p = a->n_ranks, r = a->ranks_per_node;
+    return 1 < r && r < p && p % r == 0;
+}
+
+static double time_s(const struct fr_collective_args *a) {
+    int64_t nodes = a->n_ranks / a->ranks_per_node;
+    double p = (double)a->n_ranks, r = (double)a->ranks_per_node, q = (double)nodes;
+    double inner_s = fr_log2_ceil(a->ranks_per_node) * a->inner.latency_s +
+                     (r - 1) / r * a->size_B * a->inner.s_per_B;
+    double outer_s =
+        fr_log2_ceil(nodes) * a->outer.latency_s + (q - 1) / p * a->size_B * a->outer.s_per_B;
+    return inner_s + outer_s;
+}
+
+static fr_status expand(const struct fr_collective_args *a, struct fr_message_list *list) {
+    struct fr_expansion e = fr_expansion_open(a, list);
+    int64_t r = a->ranks_per_node;
+    struct fr_peers node = {r, 1}, rail = {a->n_ranks / r, r};
+    e.by_node = true;
+    fr_pattern_circulant_scatter(&e, node, a->size_B / (double)r);
+    fr_pattern_circulant_scatter(&e, rail, a->size_B / (double)a->n_ranks);
+    return fr_expansion_close(&e);
+}
+
+const struct fr_collective fr_collective_hierarchical_reduce_scatter = {
+    .name = "hierarchical",
+    .op = FR_OP_REDUCE_SCATTER,
+    .equation = "ceil(log2 r) alpha_in + (r-1)/r n beta_in + ceil(log2 q) alpha_out + "
+                "(q-1)/p n beta_out, q = p/r",
+    .source = "first half of the hierarchical all-reduce; steps: Traeff, arXiv:2410.14234",
+    .applicable = applicable,
+    .time_s = time_s,
+    .expand = expand,
+};

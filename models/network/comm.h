@@ -1,0 +1,127 @@
+/** @file
+ *  What a collective costs on this cluster: the `collectives` section of a cluster file.
+ *
+ *  Each operation is priced by one form (models/network/form/): the papers' logarithmic fit, an
+ *  algorithm of the table priced from the levels, or segments fitted to measurements.  A form
+ *  is asked about a group: p ranks that lie `stride` apart.
+ *
+ *  Sizes count as nccl-tests does (see fr_op); a form whose file says "per_rank" divides.
+ *
+ *  To add a form: models/network/form/<name>.c exporting fr_form_<name>, row FR_FORM(<name>) in
+ *  models/network/form_list.h.
+ */
+#ifndef FR_MODELS_NETWORK_COMM_H
+#define FR_MODELS_NETWORK_COMM_H
+
+#include "base/json.h"
+#include "models/network/collective.h"
+#include "models/network/similarity.h"
+#include "topology/communicator.h"
+
+struct fr_segment {
+    double up_to_B, latency_s, s_per_B;
+};
+/** Segments of one (level, p). */
+struct fr_segment_fit {
+    int level;
+    int64_t n_ranks;
+    double min_B, max_B;
+    int count;
+    struct fr_segment *segments;
+};
+
+/** What a fit was made from.  Outside it an answer is extrapolated. */
+struct fr_price_domain {
+    bool stated;
+    int64_t min_ranks, max_ranks;
+    double min_B, max_B;
+    bool one_node, several_nodes; /**< were measured: level 0, a level above */
+};
+
+struct fr_price {
+    const struct fr_form *form;
+    struct fr_price_domain domain;
+    fr_op op;
+    bool per_rank; /**< m of the file is n / p */
+    double c1_s, c2_s_per_B, c3_s;
+    const struct fr_collective *algorithm; /**< NULL with form algorithm: auto */
+    struct fr_segment_fit *fits;           /**< by level, then p ascending */
+    int n_fits;
+    bool own_link; /**< form algorithm: priced with this link instead of the levels' */
+    struct fr_link_cost link;
+    struct fr_similarity similarity;
+    double residual_median, residual_p90; /**< relative; negative: not stated */
+    int residual_points;
+    double
+        shift; /**< standard deviations of its own interval by which times are moved; 0: none */
+};
+
+struct fr_form {
+    const char *name;
+    const char *equation;
+    const char *source;
+    fr_status (*read)(const struct fr_json *object, const struct fr_levels *levels,
+                      struct fr_price *price, struct fr_error *err);
+    /** Time of the operation on @p group, p >= 2, size n >= 0 [s].  Sets *extrapolated where
+     *  the answer lies outside what was measured, never clears it. */
+    double (*time_s)(const struct fr_price *price, const struct fr_group *group, double size_B,
+                     bool *extrapolated);
+    /** Members of the form's object but "form" and "residuals". */
+    void (*write)(const struct fr_price *price, const struct fr_levels *levels,
+                  struct fr_json_writer *w);
+    /** Half-widths of the 90 % interval in log2 of time; NULL, or false: not known. */
+    bool (*interval)(const struct fr_price *price, const struct fr_group *group, double size_B,
+                     double *fast_log2, double *slow_log2);
+};
+
+#define FR_FORM(name) extern const struct fr_form fr_form_##name;
+#include "models/network/form_list.h"
+#undef FR_FORM
+/** Rows in table order, then NULL. */
+extern const struct fr_form *const fr_forms[];
+
+/** Read "collectives"; operations that are absent become algorithm auto.  @p object may be
+ *  absent.  Free with fr_comm_free, also on error. */
+fr_status fr_comm_read(const struct fr_json *object, const struct fr_levels *levels,
+                       struct fr_price price[FR_OP_COUNT], struct fr_error *err);
+void fr_comm_free(struct fr_price price[FR_OP_COUNT]);
+void fr_price_free(struct fr_price *price);
+
+/** Write one operation's object, as fr_comm_read takes it. */
+void fr_price_write(const struct fr_price *price, const struct fr_levels *levels,
+                    struct fr_json_writer *w);
+
+/** The 90 % interval around @p time_s [s]: the form's own, wider on the slow side since
+ *  congestion only slows; else what nine in ten residuals of the fit say; else no width. */
+void fr_price_interval(const struct fr_price *price, const struct fr_group *group,
+                       double size_B, double time_s, double *low_s, double *high_s);
+
+/** Does the file say how far its times may be off? */
+bool fr_price_uncertain(const struct fr_price *price);
+
+/** @p time_s moved by price->shift standard deviations of that interval, in logarithms [s]. */
+double fr_price_shifted_s(const struct fr_price *price, const struct fr_group *group,
+                          double size_B, double time_s);
+
+/** m in the convention of the price's file [B]. */
+double fr_price_message_B(const struct fr_price *price, int64_t n_ranks, double size_B);
+
+/** The same with a stated domain: outside it the answer is marked; and what was measured inside
+ *  one node says nothing of several, which the levels price then. */
+double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group *group,
+                             double size_B, bool *extrapolated);
+
+/** Time of the operation [s]; 0 for one rank. */
+static inline double fr_comm_time_s(const struct fr_price *price, const struct fr_group *group,
+                                    double size_B, bool *extrapolated) {
+    if (group->n_ranks <= 1) return 0;
+    double time_s = price->domain.stated
+                        ? fr_comm_domain_time_s(price, group, size_B, extrapolated)
+                        : price->form->time_s(price, group, size_B, extrapolated);
+    return price->shift == 0 ? time_s : fr_price_shifted_s(price, group, size_B, time_s);
+}
+
+/** What an algorithm of the table is asked about for this group. */
+struct fr_collective_args fr_group_args(const struct fr_group *group, double size_B);
+
+#endif

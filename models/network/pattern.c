@@ -1,0 +1,43 @@
+#include "models/network/pattern.h"
+
+void fr_pattern_ring(struct fr_expansion *e, struct fr_peers peers, int64_t rounds,
+                     double block_B) {
+    for (int64_t round = 0; round < rounds && !e->failed; round++)
+        fr_expand_shift(e, peers, 1, block_B);
+}
+
+void fr_pattern_bruck_gather(struct fr_expansion *e, struct fr_peers peers, double block_B) {
+    int64_t g = peers.members;
+    for (int64_t held = 1; held < g; held *= 2) {
+        int64_t blocks = held < g - held ? held : g - held;
+        fr_expand_shift(e, peers, g - held, (double)blocks * block_B);
+    }
+}
+
+/* The skips are g halved, rounded up, again and again: skip(k) = ceil(g / 2^k). */
+static int64_t skip(int64_t g, int32_t k) { return (g - 1 + ((int64_t)1 << k)) >> k; }
+
+void fr_pattern_circulant_scatter(struct fr_expansion *e, struct fr_peers peers,
+                                  double block_B) {
+    int64_t g = peers.members;
+    for (int32_t k = 1; k <= fr_log2_ceil(g); k++)
+        fr_expand_shift(e, peers, skip(g, k), (double)(skip(g, k - 1) - skip(g, k)) * block_B);
+}
+
+void fr_pattern_circulant_gather(struct fr_expansion *e, struct fr_peers peers,
+                                 double block_B) {
+    int64_t g = peers.members;
+    for (int32_t k = fr_log2_ceil(g); k >= 1; k--)
+        fr_expand_shift(e, peers, g - skip(g, k),
+                        (double)(skip(g, k - 1) - skip(g, k)) * block_B);
+}
+
+void fr_pattern_doubling_gather(struct fr_expansion *e, double block_B) {
+    for (int64_t held = 1; held < e->n_ranks; held *= 2)
+        fr_expand_exchange(e, held, (double)held * block_B);
+}
+
+void fr_pattern_halving_scatter(struct fr_expansion *e, double block_B) {
+    for (int64_t kept = e->n_ranks / 2; kept >= 1; kept /= 2)
+        fr_expand_exchange(e, kept, (double)kept * block_B);
+}

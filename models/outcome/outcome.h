@@ -1,0 +1,101 @@
+/** @file
+ *  What a plan costs: numbers only, small enough to make a million a second.
+ *  models/outcome/report.h turns them into sentences and JSON. */
+#ifndef FR_MODELS_OUTCOME_OUTCOME_H
+#define FR_MODELS_OUTCOME_OUTCOME_H
+
+#include "models/plan/plan.h"
+#include "models/price/ledger.h"
+#include "models/workload/iterations.h"
+
+/* Parts of an iteration in order of reports.  Exposed time: what the iteration would be
+ * shorter by without the part; parts that overlap nothing simply add up. */
+#define FR_PART_LIST(X)                                                                        \
+    X(FR_PART_COMPUTE, compute)                                                                \
+    X(FR_PART_LAUNCH, launch)                                                                  \
+    X(FR_PART_FIXED, fixed)                                                                    \
+    X(FR_PART_TP_COMM, tp_comm)                                                                \
+    X(FR_PART_CP_COMM, cp_comm)                                                                \
+    X(FR_PART_EP_COMM, ep_comm)                                                                \
+    X(FR_PART_PP_COMM, pp_comm)                                                                \
+    X(FR_PART_DP_COMM, dp_comm)                                                                \
+    X(FR_PART_EMBEDDING_COMM, embedding_comm)                                                  \
+    X(FR_PART_REDISTRIBUTION, redistribution)                                                  \
+    X(FR_PART_COMPRESSION, compression)                                                        \
+    X(FR_PART_BUBBLE, bubble)
+
+enum {
+#define FR_PART_ENUM(code, name) code,
+    FR_PART_LIST(FR_PART_ENUM)
+#undef FR_PART_ENUM
+        FR_PART_COUNT
+};
+/** Names in order, then NULL. */
+extern const char *const fr_part_names[];
+
+/** Parts of the fullest rank's memory. */
+#define FR_MEMORY_LIST(X)                                                                      \
+    X(FR_MEMORY_PARAMETERS, parameters)                                                        \
+    X(FR_MEMORY_GRADIENTS, gradients)                                                          \
+    X(FR_MEMORY_OPTIMIZER, optimizer)                                                          \
+    X(FR_MEMORY_ACTIVATIONS, activations)                                                      \
+    X(FR_MEMORY_BUFFERS, buffers)                                                              \
+    X(FR_MEMORY_FRAGMENTATION, fragmentation)
+
+enum {
+#define FR_MEMORY_ENUM(code, name) code,
+    FR_MEMORY_LIST(FR_MEMORY_ENUM)
+#undef FR_MEMORY_ENUM
+        FR_MEMORY_COUNT
+};
+extern const char *const fr_memory_names[];
+
+/** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
+#define FR_MEMORY_EDGE 0.9
+
+struct fr_job;
+
+struct fr_outcome {
+    struct fr_plan plan;
+    const struct fr_job
+        *job;              /**< what it is a plan of, where a search varies that; else NULL */
+    const char *engine;    /**< who priced it; NULL: the closed form */
+    fr_reasons reasons;    /**< 0: feasible */
+    uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
+    int64_t ranks;
+    double parameters, parameters_rank_max;
+    double time_s;        /**< one iteration; NaN where the plan cannot be laid out at all */
+    double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
+    double energy_J;      /**< one iteration, all ranks; NaN where the power is not known */
+    double part_s[FR_PART_COUNT];
+    double waiting_s; /**< of a rank in the mean, while others compute for it */
+    double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
+    int64_t fullest_rank;         /**< the first that holds as much; -1: not told */
+    double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */
+    double lossy_gradient, lossy_backward; /**< shares of bytes and of messages compressed */
+    /** Rate of a rank's own share of the network above which compressing takes longer than it
+     *  saves [B/s]; 0 where nothing goes compressed. */
+    double break_even_gradient_B_per_s, break_even_backward_B_per_s;
+    fr_iterations_origin iterations_origin;
+    double iterations;                   /**< to the loss; NaN unknown */
+    double total_time_s, total_energy_J; /**< NaN unknown */
+};
+
+/** What the allocator loses between the blocks of what comes and goes, activations and buffers:
+ *  their sum times the device's margin [B].  State is allocated once and stays whole. */
+static inline double fr_memory_fragmentation_B(const struct fr_device *device,
+                                               const double memory_B[FR_MEMORY_COUNT]) {
+    return device->memory_margin *
+           (memory_B[FR_MEMORY_ACTIVATIONS] + memory_B[FR_MEMORY_BUFFERS]);
+}
+
+/** Does the plan fit, but so tightly that a busy allocator may fail?  False where the device
+ *  states no memory. */
+static inline bool fr_memory_near_edge(const struct fr_device *device,
+                                       const struct fr_outcome *out) {
+    return device->memory_B > 0 && out->memory_peak_B > FR_MEMORY_EDGE * device->memory_B &&
+           out->memory_peak_B <= device->memory_B;
+}
+
+#endif

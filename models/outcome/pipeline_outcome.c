@@ -1,0 +1,206 @@
+/* From the times of a pipeline to its outcome: parts, energy, memory, bytes, what is lossy. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
+#include "models/price/zero.h"
+
+double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
+    double P = p->args.stages, m = p->args.micro_batches, lossy = 0;
+    if (p->args.stages < 2 || p->scope == FR_SCOPE_NONE) return 0;
+    if (p->scope == FR_SCOPE_ALL) return 1;
+    for (int32_t i = 0; i < p->args.stages - 1; i++) lossy += fmin(m, P - 1 - i);
+    return lossy / ((P - 1) * m);
+}
+
+/* ---- use of a stage ------------------------------------------------------------------------- */
+
+/* Time that stage @p i spends compressing and decompressing messages in an iteration. */
+static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
+    double m = p->args.micro_batches * (double)p->args.chunks, last = p->args.stages - 1,
+           time_s = p->stage[i].gradient_codec_s;
+    if (p->scope == FR_SCOPE_NONE || last == 0) return time_s;
+    if (p->scope == FR_SCOPE_EPILOGUE)
+        return time_s + p->decode_s * (i < last ? fmin(m, last - i) : 0) +
+               p->encode_s * (i > 0 ? fmin(m, last - i + 1) : 0);
+    double ends = p->args.micro_batches; /* whose last chunk reads none, or first sends none */
+    return time_s + p->decode_s * (i < last ? m : m - ends) +
+           p->encode_s * (i > 0 ? m : m - ends);
+}
+
+/* Compute and communication of one rank of stage @p i in an iteration; what is communicated
+ * beside a pass counts with the pass.  In the mean of a stage's ranks some wait in the passes
+ * while others compute for them (cSub). */
+static void use_of(const struct fr_pipeline *p, const struct fr_pipeline_times *times,
+                   int32_t i, double *busy_s, double *comm_s) {
+    const struct fr_stage *s = &p->stage[i];
+    double m = p->args.micro_batches;
+    *busy_s =
+        m * (1 - s->idle_share) *
+            (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
+        s->optimizer_s + codec_busy_s(p, i);
+    *comm_s = m * (fr_pass_comm_s(&s->forward) + fr_pass_comm_s(&s->backward)) +
+              times->gradient_exposed_s[i] + s->gather_s;
+    if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
+}
+
+static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
+                       const struct fr_pipeline_times *times, struct fr_outcome *out) {
+    const struct fr_power *power = &job->cluster.device.power;
+    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s;
+    out->energy_J = power->known ? 0 : NAN;
+    for (int32_t i = 0; power->known && i < p->args.stages; i++) {
+        use_of(p, times, i, &busy_s, &comm_s);
+        busy_s += job->cluster.device.fixed_s;
+        double idle_s = fmax(0, out->time_s - busy_s - comm_s);
+        out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
+                                     power->idle_W * idle_s);
+    }
+}
+
+/* A whole activation is held to send and another to receive, gathered or not. */
+double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *stage = &p->stage[i];
+    double message_B = fmax(stage->message_B, stage->gathered_B);
+    double encoders = i > 0 ? p->args.chunks : p->args.chunks - 1; /* each with what it lost */
+    return encoders * p->codec_B + stage->codec_B + stage->working_B +
+           (p->args.stages > 1 ? 2 * message_B : 0);
+}
+
+void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
+                         const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
+    double kept[4]; /* of a rank's parameters, by the least zero that divides their state */
+    for (int z = 1; z < 4; z++)
+        kept[z] = fr_zero_kept(plan, stage->parameters_rank, stage->expert_rank, z);
+    part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_dtype_size_B(w->dtype);
+    part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
+    part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
+}
+
+/* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
+ * the schedule makes it hold. */
+static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
+                       struct fr_outcome *out) {
+    const struct fr_workload *w = &job->workload;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *stage = &p->stage[i];
+        double part_B[FR_MEMORY_COUNT], sum_B = 0;
+        double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
+                                               p->n_slots) /
+                      p->args.chunks;
+        fr_pipeline_state_B(w, &out->plan, stage, part_B);
+        part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
+        part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
+        part_B[FR_MEMORY_FRAGMENTATION] =
+            fr_memory_fragmentation_B(&job->cluster.device, part_B);
+        for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
+        out->parameters += stage->parameters;
+        out->parameters_rank_max = fmax(out->parameters_rank_max, stage->parameters_rank);
+        if (sum_B <= out->memory_peak_B) continue;
+        out->memory_peak_B = sum_B;
+        out->fullest_stage = i;
+        out->fullest_rank = i * fr_plan_pp_stride(&out->plan);
+        memcpy(out->memory_B, part_B, sizeof part_B);
+    }
+    if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
+        out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
+}
+
+/* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
+ * than it saves, were all of it exposed. */
+static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) {
+    double codec_s = p->encode_s + p->decode_s, gradient_codec_s = 0;
+    for (int32_t i = 0; i < p->args.stages; i++)
+        gradient_codec_s += p->stage[i].gradient_codec_s;
+    if (codec_s > 0)
+        out->break_even_backward_B_per_s = (p->message_B - p->small_message_B) / codec_s;
+    if (gradient_codec_s > 0) out->break_even_gradient_B_per_s = p->saved_B / gradient_codec_s;
+}
+
+static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
+    for (int32_t i = 0; i < p->args.stages; i++)
+        for (int axis = 0; axis < FR_SENT_COUNT; axis++)
+            out->sent_B[axis] = fmax(out->sent_B[axis], p->stage[i].sent_B[axis]);
+}
+
+static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline *p,
+                              fr_pipeline_timer *timer, const void *context,
+                              const struct fr_pipeline_times *times, struct fr_outcome *out,
+                              struct fr_error *err) {
+    static const struct {
+        int off, part;
+    } turns[] = {
+        {FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
+        {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
+        {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
+        {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
+    double before_s = times->makespan_s, busiest_s = 0;
+    int with = FR_WITH_ALL;
+    out->time_s = before_s + job->cluster.device.fixed_s;
+    for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+        struct fr_pipeline_times now = {0};
+        with &= ~turns[k].off;
+        if (turns[k].off == FR_WITH_EP && out->plan.ep <= 1)
+            continue; /* nothing to switch off */
+        if (turns[k].off == FR_WITH_CP && out->plan.cp <= 1) continue;
+        FR_TRY(timer(context, with, &now, err));
+        out->part_s[turns[k].part] = fmax(0, before_s - now.makespan_s); /* but for rounding */
+        before_s = now.makespan_s;
+    }
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *s = &p->stage[i];
+        busiest_s = fmax(busiest_s, p->args.micro_batches *
+                                            (s->forward.compute_s + s->backward.compute_s) +
+                                        s->optimizer_s);
+    }
+    out->part_s[FR_PART_COMPUTE] = busiest_s;
+    out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
+    out->part_s[FR_PART_BUBBLE] = fmax(0, before_s - busiest_s);
+    out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
+    out->lossy_backward = fr_pipeline_lossy_backward(p);
+    add_bytes(p, out);
+    add_break_even(p, out);
+    add_energy(job, p, times, out);
+    fr_outcome_add_totals(job, out);
+    if (isnan(p->stage[0].parameters))
+        out->parameters = out->parameters_rank_max = NAN;
+    else
+        add_memory(job, p, out);
+    return FR_OK;
+}
+
+fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *p,
+                              fr_pipeline_timer *timer, const void *context,
+                              struct fr_outcome *out, struct fr_error *err) {
+    struct fr_pipeline_times times = {.gradient_exposed_s =
+                                          fr_calloc((size_t)p->args.stages, sizeof(double))};
+    if (!times.gradient_exposed_s)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    fr_status status = timer(context, FR_WITH_ALL, &times, err);
+    if (status == FR_OK) status = fill_outcome(job, p, timer, context, &times, out, err);
+    free(times.gradient_exposed_s);
+    return status;
+}
+
+static fr_status recurrence(const void *context, int with, struct fr_pipeline_times *times,
+                            struct fr_error *err) {
+    return fr_pipeline_run(context, with, times, err);
+}
+
+void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
+                      struct fr_outcome *out) {
+    struct fr_pipeline p = {0};
+    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
+    out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
+        NAN;
+    out->reasons = fr_pipeline_check(job, plan);
+    if (plan->duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+    if (out->reasons) return;
+    if (fr_pipeline_make(job, plan, &p, &out->extrapolated, NULL) != FR_OK ||
+        fr_pipeline_outcome(job, &p, recurrence, &p, out, NULL) != FR_OK)
+        out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
+    fr_pipeline_free(&p);
+}

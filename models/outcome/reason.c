@@ -1,0 +1,278 @@
+/* Why a plan cannot be, as sentences with its numbers (models/outcome/report.h). */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "models/outcome/report.h"
+#include "models/plan/key.h"
+#include "models/price/codec_price.h"
+#include "models/price/pipeline.h"
+#include "models/price/seats.h"
+#include "models/work/transformer.h"
+
+static void reason_eq8(const struct fr_job *job, const struct fr_outcome *out,
+                       struct fr_text *text) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    double p = (double)out->plan.tp;
+    double narrowest = t->layers ? fmin((double)t->hidden, (double)t->ffn) : INFINITY;
+    for (int i = 0; i < job->workload.n_layers; i++)
+        narrowest = fmin(narrowest,
+                         fmin(job->workload.layers[i].inputs, job->workload.layers[i].outputs));
+    fr_text_addf(text,
+                 "ghost = %" PRId64
+                 " is not below (n/p)(1 - 1/p) = %g for n = %g, p = %g (Eq. 8): "
+                 "the phantom model would not be smaller than the tensor-parallel one",
+                 out->plan.ghost, narrowest / p * (1 - 1 / p), narrowest, p);
+}
+
+static int64_t listed_layers(const struct fr_plan *plan) {
+    int64_t sum = 0;
+    for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
+    return sum;
+}
+
+static void reason_schedule(const struct fr_job *job, const struct fr_outcome *out,
+                            struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    int64_t micro_batches = fr_pipeline_micro_batches(job, plan);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)micro_batches,
+                                    (int32_t)plan->chunks, plan->order};
+    const char *why = plan->schedule->refuses(&args);
+    fr_text_addf(text, "%s (pp = %" PRId64 ", %" PRId64 " micro-batches, chunks = %" PRId64 ")",
+                 why ? why : "blocking exchanges are priced for one chunk a stage only",
+                 plan->pp, micro_batches, plan->chunks);
+    if (plan->order)
+        fr_text_addf(text, "; it has %d stages, %d micro-batches and %d chunks",
+                     plan->order->stages, plan->order->micro_batches, plan->order->chunks);
+}
+
+static void reason_idle(const struct fr_job *job, const struct fr_plan *plan,
+                        struct fr_text *text) {
+    const char *needs = "";
+    const struct fr_plan_key *key = fr_plan_idle_key(&job->workload, plan, &needs);
+    fr_text_addf(text, "%s would have no effect: it needs %s", key ? key->name : "a key",
+                 needs);
+}
+
+/* A table of another network or batch says nothing here. */
+static void reason_iterations(const struct fr_job *job, const struct fr_plan *plan,
+                              struct fr_text *text) {
+    const struct fr_workload *w = &job->workload;
+    int64_t known = w->basis.global_batch ? w->basis.global_batch : w->global_batch,
+            batch = fr_job_batch(job, plan);
+    fr_text_addf(
+        text, "iterations to the loss are unknown for %s at tp = %" PRId64 ", ghost = %" PRId64,
+        plan->method->name, plan->tp, plan->ghost);
+    if (w->n_iterations && w->basis.width && w->basis.width != fr_workload_width(w))
+        fr_text_addf(text, ": the table is of a width of %" PRId64 ", this is %" PRId64,
+                     w->basis.width, fr_workload_width(w));
+    else if (w->n_iterations && !fr_iterations_apply(w))
+        fr_text_addf(text, ": the table is of %" PRId64 " layers, this has %" PRId64,
+                     w->basis.layers, fr_workload_depth(w));
+    else if (w->n_iterations && batch != known && !w->basis.by_samples)
+        fr_text_addf(text,
+                     ": the table is of a global batch of %" PRId64 ", this is %" PRId64
+                     " (\"scaling\": \"samples\" in it would take it over)",
+                     known, batch);
+    fr_text_addf(text, "; give them with --set model.iterations=FILE or rank --per-iteration");
+}
+
+static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
+                          struct fr_text *text) {
+    char need[32], have[32];
+    fr_text_addf(
+        text, "the fullest rank needs %s, the device has %s",
+        fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need),
+        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+}
+
+/* Sub-graphs divide branches, and whatever else as one rank would. */
+static void say_transformer(const struct fr_job *job, const struct fr_plan *plan, int reason,
+                            struct fr_text *text) {
+    struct fr_plan as_one = *plan;
+    if (plan->method == &fr_method_subgraph) as_one.tp = 1;
+    fr_transformer_say(&job->workload, &as_one, reason, text);
+}
+
+/* The first layer of which tp does not divide what comes out, or, of phantom, goes in. */
+static void reason_width(const struct fr_job *job, const struct fr_plan *plan,
+                         struct fr_text *text) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    double tp = (double)plan->tp;
+    size_t before = text->length;
+    if (t->layers) say_transformer(job, plan, FR_REASON_WIDTH, text);
+    if (t->layers && plan->method->uses_ghost && t->hidden % plan->tp != 0)
+        fr_text_addf(text, "%stp = %" PRId64 " does not divide the hidden width of %" PRId64,
+                     text->length > before ? "; " : "", plan->tp, t->hidden);
+    for (int i = 0; i < job->workload.n_layers; i++) {
+        const struct fr_layer *layer = &job->workload.layers[i];
+        bool out = fmod(layer->outputs, tp) != 0;
+        if (!out && (!plan->method->uses_ghost || fmod(layer->inputs, tp) == 0)) continue;
+        fr_text_addf(text, "tp = %" PRId64 " does not divide a layer's %.0f %s", plan->tp,
+                     out ? layer->outputs : layer->inputs, out ? "outputs" : "inputs");
+        return;
+    }
+}
+
+void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
+                      struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
+    if (out->job) job = out->job;
+    int64_t batch = fr_job_batch(job, plan);
+    switch (reason) {
+    case FR_REASON_RANKS:
+        fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
+                     out->ranks, fr_levels_capacity(&job->cluster.levels));
+        break;
+    case FR_REASON_MESH:
+        fr_text_addf(text, "dp x pp x tp does not make the %" PRId64 " ranks asked for",
+                     out->ranks);
+        break;
+    case FR_REASON_PIPELINE:
+        fr_text_addf(text,
+                     job->workload.transformer.cross_layers
+                         ? "pp = %" PRId64 ": with cross-attention the encoder's output "
+                           "would travel with every message, which is not priced"
+                         : "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
+                     plan->pp);
+        break;
+    case FR_REASON_STAGES:
+        if (job->workload.n_layers)
+            fr_text_addf(text, "the model's layers do not make %" PRId64 " stages of %s",
+                         plan->pp * plan->chunks,
+                         plan->stage_layers ? "the numbers in stage_layers" : "one at least");
+        else if (job->workload.stages.listed)
+            fr_text_addf(text, "the model lists %d stages, the plan has pp = %" PRId64,
+                         job->workload.stages.listed, plan->pp);
+        else if (plan->stage_layers)
+            fr_text_addf(text,
+                         "stage_layers lists %d stages of %" PRId64
+                         " layers in all; the plan has pp = %" PRId64 ", the model %" PRId64
+                         " layers",
+                         plan->n_stage_layers, listed_layers(plan), plan->pp,
+                         job->workload.transformer.layers);
+        else
+            fr_text_addf(text,
+                         "the model has %" PRId64 " layers, too few for pp x chunks = %" PRId64
+                         "%s",
+                         job->workload.transformer.layers, plan->pp * plan->chunks,
+                         plan->chunks > 1 ? ", embedding and logits counted as layers" : "");
+        break;
+    case FR_REASON_METHOD:
+        if (plan->method->stage)
+            fr_text_addf(
+                text,
+                "sequence_parallel, cp, experts and, with subgraph, zero are priced for method "
+                "tensor, not for %s",
+                plan->method->name);
+        else
+            fr_text_addf(text,
+                         "method %s does not say how it divides a transformer; see forerun "
+                         "list methods",
+                         plan->method->name);
+        break;
+    case FR_REASON_SCHEDULE:
+        reason_schedule(job, out, text);
+        break;
+    case FR_REASON_NO_CLOSED_FORM:
+        fr_text_addf(text,
+                     "blocking exchanges (p2p duplex) have no closed form; use --engine event");
+        break;
+    case FR_REASON_IDLE_KEY:
+        reason_idle(job, plan, text);
+        break;
+    case FR_REASON_OVERLAP:
+        fr_text_addf(text,
+                     plan->zero == 3
+                         ? "overlap would have no effect with zero 3, which gathers parameters "
+                           "and scatters gradients beside every pass anyway"
+                         : "overlap would have no effect where the gradients of all stages go "
+                           "compressed: a codec waits for all of them");
+        break;
+    case FR_REASON_RECOMPUTE:
+        fr_text_addf(text, "recompute is priced for transformers only");
+        break;
+    case FR_REASON_LOSSY:
+        fr_text_addf(
+            text, "%.3g of the gradient bytes and %.3g of the backward messages go compressed",
+            out->lossy_gradient, out->lossy_backward);
+        break;
+    case FR_REASON_COMPRESSION:
+        fr_text_addf(text, "%s (zero = %" PRId64 ", pp = %" PRId64 ")",
+                     fr_codec_refused(job, plan), plan->zero, plan->pp);
+        break;
+    case FR_REASON_SIZE:
+        fr_text_addf(text, "the pipeline has too many passes to go through one by one");
+        break;
+    case FR_REASON_DTYPE:
+        fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
+                     fr_dtype_names[job->workload.dtype]);
+        break;
+    case FR_REASON_BATCH:
+        fr_text_addf(text, "global_batch = %" PRId64 " is not divisible by dp = %" PRId64,
+                     batch, plan->dp);
+        break;
+    case FR_REASON_MICRO_BATCH:
+        fr_text_addf(text,
+                     "the %" PRId64
+                     " samples of a rank are not divisible by micro_batch = %" PRId64,
+                     batch / plan->dp, plan->micro_batch);
+        break;
+    case FR_REASON_WIDTH:
+        reason_width(job, plan, text);
+        break;
+    case FR_REASON_HEADS:
+    case FR_REASON_SEQUENCE:
+    case FR_REASON_EXPERTS:
+        say_transformer(job, plan, reason, text);
+        break;
+    case FR_REASON_TOO_WIDE:
+        fr_text_addf(
+            text, "a layer has fewer output channels than the ranks that should divide them");
+        break;
+    case FR_REASON_BRANCHES:
+        if (job->workload.transformer.layers)
+            fr_text_addf(text, "of %" PRId64 " heads (%" PRId64 " of keys and values): ",
+                         job->workload.transformer.heads, job->workload.transformer.kv_heads);
+        fr_text_addf(text, "%" PRId64 " ways must divide the branches (heads)%s", plan->tp,
+                     plan->common_subgrid
+                         ? ""
+                         : ", and the micro-batch, whose samples the common layers share");
+        break;
+    case FR_REASON_PLACEMENT:
+        fr_text_addf(text, "%s",
+                     fr_seats_refused(plan)
+                         ? fr_seats_refused(plan)
+                         : "a grid per layer is priced with linear placement");
+        break;
+    case FR_REASON_LAYER:
+        fr_text_addf(text,
+                     "method %s divides fully connected layers only; use grid for convolutions",
+                     plan->method->name);
+        break;
+    case FR_REASON_LAYER_TP:
+        fr_text_addf(text,
+                     "layer_tp needs method grid, a value a layer, and values that divide the "
+                     "ranks and leave a data axis that divides the batch");
+        break;
+    case FR_REASON_GHOST:
+        fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",
+                     plan->method->name);
+        break;
+    case FR_REASON_GHOST_EQ8:
+        reason_eq8(job, out, text);
+        break;
+    case FR_REASON_MEMORY:
+        reason_memory(job, out, text);
+        break;
+    case FR_REASON_ITERATIONS:
+        reason_iterations(job, plan, text);
+        break;
+    case FR_REASON_POWER:
+        fr_text_addf(text, "the cluster's device states no power, so energy is unknown");
+        break;
+    default:
+        break;
+    }
+}

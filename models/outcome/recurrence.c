@@ -1,0 +1,202 @@
+/* The exact recurrence over a pipeline's passes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "models/outcome/alternate.h"
+#include "models/plan/schedule_order.h"
+
+void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
+    p->slots = slots;
+    p->n_slots = fr_schedule_slots(p->schedule, &p->args);
+    p->splits_backward = fr_schedule_splits(p->schedule, &p->args);
+    for (int32_t i = 0; i < p->args.stages; i++)
+        p->schedule->order(&p->args, i, slots + i * p->n_slots);
+}
+
+double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
+    const struct fr_stage *stage = &p->stage[i];
+    double chunks = p->args.chunks;
+    if (slot_kind == FR_SLOT_FORWARD) return fr_pass_s(&stage->forward, with) / chunks;
+    if (slot_kind == FR_SLOT_WEIGHT) return fr_pass_s(&stage->weight, with) / chunks;
+    double whole_s = fr_pass_s(&stage->backward, with);
+    return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
+}
+
+/* ---- the recurrence ---------------------------------------------------------------------- */
+
+/* End times of forward and backward passes by virtual stage and micro-batch; < 0: not yet. */
+struct sweep {
+    const struct fr_pipeline *p;
+    int64_t *next; /* [P]: slot of the pipeline's order */
+    double *forward_end_s, *backward_end_s, *free_s;
+    double *pass_s;   /* [P][3]: of one chunk, by slot kind */
+    int32_t *made;    /* [P][v]: passes that added to the chunk's gradients */
+    double *stream_s; /* [P]: end of the collective stream's last bucket */
+    double *shown_s;  /* [P]: that the stream was busy between passes */
+    bool messages, codecs, gradients;
+};
+
+/* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
+static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
+    int32_t stages = w->p->args.stages, m = w->p->args.micro_batches;
+    int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
+    double ready_s, lag_s = 0;
+    if (x->kind == FR_SLOT_WEIGHT) return w->backward_end_s[at * m + x->micro];
+    if (x->kind == FR_SLOT_FORWARD) {
+        if (at == 0) return 0;
+        ready_s = w->forward_end_s[(at - 1) * m + x->micro];
+        lag_s = w->p->stage[(i + stages - 1) % stages].message_s;
+    } else if (at == last) {
+        ready_s = w->forward_end_s[at * m + x->micro];
+    } else {
+        ready_s = w->backward_end_s[(at + 1) * m + x->micro];
+        lag_s = fr_pipeline_compressed(w->p, i, x->micro) ? w->p->stage[i].small_message_s
+                                                          : w->p->stage[i].message_s;
+    }
+    if (stages == 1 || !w->messages)
+        lag_s = 0; /* chunks of one rank hand over without a message */
+    return ready_s < 0 ? -1 : ready_s + lag_s;
+}
+
+/* To decompress what a backward pass reads, or to compress what it sends: of the first and the last
+ * virtual stage nothing. */
+static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
+    int32_t stages = w->p->args.stages, below = (i + stages - 1) % stages;
+    if (x->kind != FR_SLOT_BACKWARD || !w->codecs || stages == 1) return 0;
+    int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
+    if (send)
+        return at > 0 && fr_pipeline_compressed(w->p, below, x->micro) ? w->p->encode_s : 0;
+    return at < last && fr_pipeline_compressed(w->p, i, x->micro) ? w->p->decode_s : 0;
+}
+
+/* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
+static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
+    const struct fr_stage *stage = &w->p->stage[i];
+    double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
+    w->stream_s[i] = fmax(fmax(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
+}
+
+/* Does this slot add the last of its chunk's gradients?  Asked once for each. */
+static bool completes(struct sweep *w, int32_t i, const struct fr_slot *x) {
+    uint8_t makes = w->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    if (!w->p->stage[i].buckets || x->kind != makes) return false;
+    return ++w->made[i * w->p->args.chunks + x->chunk] == w->p->args.micro_batches;
+}
+
+/* Run stage @p i as far as its inputs allow. @return slots done */
+static int64_t advance(struct sweep *w, int32_t i) {
+    int32_t stages = w->p->args.stages, m = w->p->args.micro_batches;
+    int64_t done = 0;
+    for (; w->next[i] < w->p->n_slots; w->next[i]++, done++) {
+        const struct fr_slot *x = &w->p->slots[i * w->p->n_slots + w->next[i]];
+        double start_s = input_s(w, i, x);
+        if (start_s < 0) break;
+        if (start_s < w->free_s[i]) start_s = w->free_s[i];
+        w->shown_s[i] += fmax(0, fmin(start_s, w->stream_s[i]) - w->free_s[i]);
+        double read_s = codecs_s(w, i, x, false), sent_s = codecs_s(w, i, x, true);
+        w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
+        if (completes(w, i, x))
+            send_buckets(w, i, w->pass_s[3 * i + x->kind], w->free_s[i] - sent_s);
+        int64_t at = ((int64_t)x->chunk * stages + i) * m + x->micro;
+        if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
+        if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
+    }
+    return done;
+}
+
+static fr_status sweep_run(struct sweep *w, struct fr_error *err) {
+    int64_t left = w->p->n_slots * w->p->args.stages;
+    while (left > 0) {
+        int64_t done = 0; /* down and up, as forward and backward passes travel */
+        for (int32_t i = 0; i < w->p->args.stages; i++) done += advance(w, i);
+        for (int32_t i = w->p->args.stages; i-- > 0;) done += advance(w, i);
+        if (done == 0)
+            return fr_schedule_deadlock(&w->p->args, w->p->slots, w->p->n_slots, w->next,
+                                        "plan#/schedule", err);
+        left -= done;
+    }
+    return FR_OK;
+}
+
+/* After the last backward pass: gradients, the embedding's at both ends, the optimiser. */
+static void finish(const struct sweep *w, int with, struct fr_pipeline_times *times) {
+    const struct fr_pipeline *p = w->p;
+    int32_t last = p->args.stages - 1;
+    double makespan_s = 0, *end_s = w->free_s;
+    for (int32_t i = 0; i <= last; i++) {
+        if (with & FR_WITH_CODEC) end_s[i] += p->stage[i].gradient_codec_s;
+        double passes_s = end_s[i];
+        if (p->stage[i].buckets)
+            end_s[i] = fmax(end_s[i], w->stream_s[i]);
+        else if (with & FR_WITH_GRADIENTS)
+            end_s[i] += p->stage[i].gradient_s;
+        if (times->gradient_exposed_s)
+            times->gradient_exposed_s[i] = w->shown_s[i] + end_s[i] - passes_s;
+    }
+    if (with & FR_WITH_EMBEDDING && p->embedding_s > 0)
+        end_s[0] = end_s[last] = fmax(end_s[0], end_s[last]) + p->embedding_s;
+    for (int32_t i = 0; i <= last; i++)
+        makespan_s =
+            fmax(makespan_s, end_s[i] + p->stage[i].optimizer_s +
+                                 (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
+    times->makespan_s = makespan_s;
+}
+
+/* Follow the slots; scratch of P m numbers. */
+static fr_status follow_slots(struct sweep *w, struct fr_error *err) {
+    size_t stages = (size_t)w->p->args.stages, chunks = (size_t)w->p->args.chunks;
+    size_t passes = stages * chunks * (size_t)w->p->args.micro_batches;
+    fr_status status = FR_ERR_NOMEM;
+    w->next = fr_calloc(stages, sizeof *w->next);
+    w->made = fr_calloc(stages * chunks, sizeof *w->made);
+    w->forward_end_s = fr_malloc(passes, sizeof *w->forward_end_s);
+    w->backward_end_s = fr_malloc(passes, sizeof *w->backward_end_s);
+    if (!w->next || !w->made || !w->forward_end_s || !w->backward_end_s) {
+        fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    } else {
+        for (size_t k = 0; k < passes; k++) w->forward_end_s[k] = w->backward_end_s[k] = -1;
+        status = sweep_run(w, err);
+    }
+    free(w->next);
+    free(w->made);
+    free(w->forward_end_s);
+    free(w->backward_end_s);
+    return status;
+}
+
+/* The same for one that alternates; its last passes send the buckets. */
+static fr_status alternate(struct sweep *w, struct fr_error *err) {
+    FR_TRY(fr_pipeline_alternate(w->p, w->pass_s, w->messages, w->free_s, err));
+    for (int32_t i = 0; i < w->p->args.stages; i++)
+        if (w->p->stage[i].buckets)
+            send_buckets(w, i, w->pass_s[3 * i + FR_SLOT_BACKWARD], w->free_s[i]);
+    return FR_OK;
+}
+
+fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
+                          struct fr_pipeline_times *times, struct fr_error *err) {
+    if (p->duplex)
+        return fr_fail(
+            err, FR_ERR_UNSUPPORTED, "plan#/p2p",
+            "blocking exchanges are priced by the event engine only (forerun simulate)");
+    size_t stages = (size_t)p->args.stages;
+    struct sweep w = {.p = p,
+                      .messages = with & FR_WITH_MESSAGES,
+                      .codecs = with & FR_WITH_CODEC,
+                      .gradients = with & FR_WITH_GRADIENTS};
+    double *scratch = fr_calloc(6 * stages, sizeof *scratch);
+    if (!scratch)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    w.free_s = scratch;
+    w.stream_s = scratch + stages;
+    w.pass_s = scratch + 2 * stages;
+    w.shown_s = scratch + 5 * stages;
+    for (int32_t i = 0; i < p->args.stages; i++)
+        for (uint8_t kind = 0; kind < 3; kind++)
+            w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
+    fr_status status = fr_pipeline_alternates(p) ? alternate(&w, err) : follow_slots(&w, err);
+    if (status == FR_OK) finish(&w, with, times);
+    free(scratch);
+    return status;
+}

@@ -1,0 +1,39 @@
+/** @file
+ *  Outcomes in words: JSON (schema "forerun/outcome/1"), CSV, and the sentence behind each
+ *  reason.  What a number could not be is null in JSON and empty in CSV. */
+#ifndef FR_MODELS_OUTCOME_REPORT_H
+#define FR_MODELS_OUTCOME_REPORT_H
+
+#include "models/outcome/cost.h"
+#include "models/plan/key.h"
+
+/** Append the sentence of one reason of @p out, with its numbers, to @p text. */
+void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
+                      struct fr_text *text);
+
+/** One outcome as a JSON object. */
+void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
+                    const struct fr_outcome *out);
+
+/** The line of an outcome's plan, with what is varied of its model and cluster. @return @p line. */
+const char *fr_report_outcome_line(const struct fr_outcome *out, char *line, size_t capacity);
+/** The same without some keys of the plan, which are said elsewhere. */
+const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set without,
+                                  char *line, size_t capacity);
+
+/** Column heads, and one outcome in those columns (RFC 4180, units in the heads). */
+void fr_report_csv_header(struct fr_text *text, const struct fr_job *job);
+void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
+                       const struct fr_outcome *out);
+
+/** "tensor tp 8 x dp 1", "phantom tp 8 x dp 1, k 16": a plan in one line, FR_PLAN_LINE at most.
+ *  @return @p out. */
+const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t capacity);
+
+/** Name of what bit @p bit of extrapolated stands for: "gemm" or "collectives.all_gather". */
+const char *fr_report_extrapolated_name(int bit);
+
+/** The object "provenance". */
+void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job);
+
+#endif

@@ -1,0 +1,60 @@
+/** @file
+ *  Lossy compression of what crosses the network: bytes on the wire and work to make them.
+ *
+ *  A codec sees a matrix of m x n values and a rank r.  Its work is products, kernels and bytes
+ *  moved, priced by the device like any other work; it says nothing of what the loss does to
+ *  training, which is why outcomes state how much goes compressed and at which rank.
+ *
+ *  To add one: models/plan/compression/<name>.c exporting fr_compression_<name>, row
+ *  FR_COMPRESSION(<name>) in models/plan/compression_list.h.
+ */
+#ifndef FR_MODELS_PLAN_COMPRESSION_H
+#define FR_MODELS_PLAN_COMPRESSION_H
+
+#include "models/work/method.h"
+
+struct fr_codec_args {
+    double m, n;    /**< the matrix */
+    double rank;    /**< r >= 1 */
+    double value_B; /**< of one value */
+    bool residual;  /**< the sender keeps what the compression lost (error feedback) */
+    double parts;   /**< coded matrices that are decoded into one sum, >= 1 */
+};
+
+struct fr_codec_work {
+    struct fr_gemm_work gemm[4];
+    int n_gemms;
+    double kernels;
+    double moved_B;
+};
+
+struct fr_compression {
+    const char *name;
+    const char *summary;
+    const char *source;
+    /** How replicas add up what each of them coded: all_reduce where codes are linear, all_gather
+     *  where every replica needs every part. */
+    fr_op op;
+    double (*sent_B)(const struct fr_codec_args *a);
+    void (*encode)(const struct fr_codec_args *a, struct fr_codec_work *work);
+    void (*decode)(const struct fr_codec_args *a, struct fr_codec_work *work);
+    /** Memory that the codec keeps: what is sent and gathered, and between messages what was lost
+     *  [B]. */
+    double (*kept_B)(const struct fr_codec_args *a);
+};
+
+#define FR_COMPRESSION(name) extern const struct fr_compression fr_compression_##name;
+#include "models/plan/compression_list.h"
+#undef FR_COMPRESSION
+/** Rows in table order, then NULL; and their names likewise. */
+extern const struct fr_compression *const fr_compressions[];
+extern const char *const fr_compression_names[];
+
+/** Time of the work on @p device [s].
+ *  @param working_set_B  what is in use in turn between one matrix and its next time; 0: the matrix
+ *                        has just been made */
+double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
+                       const struct fr_codec_work *work, double working_set_B,
+                       bool *extrapolated);
+
+#endif

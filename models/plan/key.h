@@ -1,0 +1,130 @@
+/** @file
+ *  One row a key of a plan: what it is called, what it may be, where it stands in the plan, how it
+ *  stands in a line, what reads it, and a sentence of help.
+ *
+ *  Reading, writing, the line of a plan, columns, `--vary`, its help, docs/files.md and "would have
+ *  no effect" walk these rows.  To add a key: a row in models/plan/key_list.h, a field in struct
+ *  fr_plan with its default in fr_plan_default, and the code that reads the field. */
+#ifndef FR_MODELS_PLAN_KEY_H
+#define FR_MODELS_PLAN_KEY_H
+
+#include "models/plan/plan.h"
+
+struct fr_plan_key;
+
+/** What a value is: how it is read, written and compared. */
+struct fr_plan_type {
+    const char *name;
+    /** Member @p member of @p object into the key's field; lists go into @p lists. */
+    fr_status (*read)(const struct fr_plan_key *key, const struct fr_json *object,
+                      const char *member, struct fr_plan *plan, struct fr_plan_lists *lists,
+                      struct fr_error *err);
+    /** As a JSON value that read takes back. */
+    void (*write)(const struct fr_plan_key *key, const struct fr_plan *plan,
+                  struct fr_json_writer *w);
+    /** As a word for a line or a cell, different for different values.  @return @p out. */
+    const char *(*text)(const struct fr_plan_key *key, const struct fr_plan *plan, char *out,
+                        size_t capacity);
+    bool (*same)(const struct fr_plan_key *key, const struct fr_plan *a,
+                 const struct fr_plan *b);
+    /** Nothing was said, and another default than a value stands for it; NULL: never. */
+    bool (*open)(const struct fr_plan_key *key, const struct fr_plan *plan);
+    bool ranges; /**< of `--vary`: whole numbers from..to */
+    bool sizes;  /**< likewise, with a unit of size */
+};
+
+extern const struct fr_plan_type fr_plan_integer, fr_plan_number, fr_plan_size, fr_plan_bool,
+    fr_plan_choice, fr_plan_row, fr_plan_order, fr_plan_placement, fr_plan_list;
+
+struct fr_plan_key {
+    const char *name; /**< in files and for --set; a dot for each object around it */
+    const struct fr_plan_type *type;
+    size_t offset, size; /**< of the field, or of several side by side */
+    double least, most;
+    const char *const *words; /**< of a choice, of rows, or that stand for a list */
+    const void *rows;         /**< table of pointers, as many as words */
+    const char *label;        /**< how it stands in a line, its text for %s */
+    bool always;              /**< in the line also at its default, where ... */
+    uint32_t said;            /**< ... these needs hold, and its own */
+    uint32_t needs;           /**< set of fr_plan_need */
+    const char *otherwise;    /**< the default in words, or NULL: as fr_plan_default has it */
+    const char *help;
+};
+
+enum {
+#define FR_PLAN_KEY(word, ...) FR_PLAN_KEY_##word,
+#include "models/plan/key_list.h"
+#undef FR_PLAN_KEY
+    FR_PLAN_KEYS
+};
+/** Rows in table order, FR_PLAN_KEYS of them. */
+extern const struct fr_plan_key fr_plan_keys[];
+/** A set of keys: bit i stands for row i. */
+typedef uint64_t fr_plan_key_set;
+#define FR_PLAN_KEY_BIT(i) ((fr_plan_key_set)1 << (i))
+
+/** Row called @p name ("plan." before it or not), or NULL; @p near is then the likeliest, or NULL. */
+const struct fr_plan_key *fr_plan_key_find(const char *name, const char **near);
+
+/** The key's default in words. @return @p out. */
+const char *fr_plan_key_default(const struct fr_plan_key *key, char *out, size_t capacity);
+
+/** What it may be: "1 to 1024", "`none`, `epilogue`, `all`". @return @p out. */
+const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t capacity);
+
+/** A line of docs/files.md: what it may be, means, needs, and is when nobody says. */
+void fr_plan_key_document(const struct fr_plan_key *key, struct fr_text *text);
+
+/** Copy the key's field. */
+void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
+                      struct fr_plan *to);
+
+/* ---- what reads a key --------------------------------------------------------------------- */
+
+enum fr_plan_need_number {
+#define FR_PLAN_NEED(name, refused, text, holds) FR_PLAN_NEED_NUMBER_##name,
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+    FR_PLAN_NEEDS
+};
+enum fr_plan_need {
+#define FR_PLAN_NEED(name, refused, text, holds)                                               \
+    FR_PLAN_NEED_##name = 1 << FR_PLAN_NEED_NUMBER_##name,
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+    FR_PLAN_NEED_REFUSED = 0
+#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? FR_PLAN_NEED_##name : 0)
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+};
+/** "a model of kind transformer", ... in order, then NULL. */
+extern const char *const fr_plan_need_names[];
+
+/** The needs that do not hold; those of a model do where @p model is NULL. */
+uint32_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan);
+/** The same of those in @p asked. */
+uint32_t fr_plan_missing_of(uint32_t asked, const struct fr_workload *model,
+                            const struct fr_plan *plan);
+
+/** A key not at its default that lacks what would read it, in a way that is a mistake; @p needs what
+ *  it lacks.  NULL: none. */
+const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
+                                           const struct fr_plan *plan, const char **needs);
+
+/* ---- lines, columns, files ---------------------------------------------------------------- */
+
+/** Room for the line of any plan. */
+enum { FR_PLAN_LINE = 640, FR_PLAN_WORD = 96 };
+
+/** Keys that the plan's line says. */
+fr_plan_key_set fr_plan_line_keys(const struct fr_plan *plan);
+
+/** The plan in a line: method, mesh, and every key that is read and not at its default, but for
+ *  those in @p without.  Plans with equal lines are equal.  @return @p out. */
+const char *fr_plan_line(const struct fr_plan *plan, fr_plan_key_set without, char *out,
+                         size_t capacity);
+
+/** The plan as a plan file: every key but those that were left open. */
+void fr_plan_write(struct fr_json_writer *w, const struct fr_plan *plan);
+
+#endif

@@ -1,0 +1,145 @@
+/* Read more than once, so without guard.  Rows alone, no file each: one for every key of a plan.
+ *
+ *  FR_PLAN_KEY(word, "name in files", KIND(...), FIELD of struct fr_plan, "how it stands in a line",
+ *              said, what must hold that anything reads it, "default, where a word says it better",
+ *              "help")
+ *
+ *  Rows stand in the order of the line, and those of one object side by side.  A key whose need
+ *  hangs on another key comes after it.  `said` CHANGED: in the line where it is not at its
+ *  default; ALWAYS: wherever it is read; WHERE(needs): where that holds, too.  Needs:
+ *  models/plan/need_list.h. */
+
+FR_PLAN_KEY(method, "method", ROW(fr_methods, fr_method_names), FIELD(method), "%s", ALWAYS,
+            NEED(DIVIDED), NULL,
+            "how layers divide over tp; of `subgraph` tp is the number of ways g")
+FR_PLAN_KEY(tp, "tp", INTEGER(1, FR_RANKS_MAX), FIELD(tp), " tp %s", ALWAYS, 0, NULL,
+            "tensor parallel: ranks that share a layer, neighbours")
+FR_PLAN_KEY(dp, "dp", INTEGER(1, FR_RANKS_MAX), FIELD(dp), " x dp %s", ALWAYS, 0, NULL,
+            "data parallel: replicas of the model")
+FR_PLAN_KEY(pp, "pp", INTEGER(1, FR_RANKS_MAX), FIELD(pp), " x pp %s", CHANGED, 0, NULL,
+            "pipeline stages; with listed stages or an order of your own their number")
+FR_PLAN_KEY(
+    cp, "cp", INTEGER(1, 1 << 20), FIELD(cp), " x cp %s", CHANGED, NEED(TRANSFORMER), NULL,
+    "context parallel: neighbouring replicas that share a sequence (the ranks after tp with "
+    "`rank_order` `tp-dp-pp` or `pp` 1); keys and values go round a ring beside the attention. "
+    "Ranks = dp·cp·pp·tp")
+FR_PLAN_KEY(
+    ep, "ep", INTEGER(1, 1 << 20), FIELD(ep), ", ep %s", CHANGED, NEED(EXPERTS), NULL,
+    "expert parallel: neighbouring replicas that share the experts; tokens go to them and "
+    "back by all-to-all. dp·cp·tp/(ep·etp) ranks hold the same ones: gradients are reduced "
+    "over them")
+FR_PLAN_KEY(etp, "etp", INTEGER(1, 1 << 20), FIELD(etp), ", etp %s", CHANGED, NEED(EXPERTS),
+            "tp",
+            "ranks that divide one expert: tp, or 1 (with `sequence_parallel`): whole experts, "
+            "shared by the tp ranks too, which `ep` then counts")
+FR_PLAN_KEY(ghost, "ghost", INTEGER(0, FR_RANKS_MAX), FIELD(ghost), ", k %s", ALWAYS,
+            NEED(GHOST), NULL, "ghost neurons a rank")
+FR_PLAN_KEY(branches, "branches", CHOICE(fr_branches_names), FIELD(branches), ", %s", CHANGED,
+            NEED(SUBGRAPH) | NEED(TRANSFORMER), NULL,
+            "which part of a transformer is branches: the `heads` between slice and "
+            "concatenation, the whole `attention` between split and sum, or each `layer`'s "
+            "attention and MLP")
+FR_PLAN_KEY(common, "common", CHOICE(fr_common_names), FIELD(common_subgrid), ", cSub", CHANGED,
+            NEED(SUBGRAPH) | NEED(WAYS), NULL,
+            "common layers on `all` ranks (D&SP), or on the first `subgrid` (D&SP-cSub)")
+FR_PLAN_KEY(
+    exchange, "exchange", CHOICE(fr_exchange_names), FIELD(gather_all), ", gather", CHANGED,
+    NEED(SUBGRAPH) | NEED(WAYS) | NEED(SLICES), NULL,
+    "slices by `all_to_all`, or by `all_gather`, discarding what is not needed: tp times "
+    "the bytes")
+FR_PLAN_KEY(
+    placement, "placement", PLACEMENT(), FIELD(placement), ", %s", CHANGED, 0, NULL,
+    "where ranks sit: `linear` (in the order of their numbers), `round-robin` (dealt to "
+    "the nodes in turn), `by-axis:tp` or `by-axis:dp-tp-pp` (innermost first), "
+    "`file:PATH` (a JSON list of the rank of each slot, or what `forerun place --json` "
+    "prints) or that list itself, `optimised` or `optimised:SEED` (what makes the "
+    "iteration shortest). Ranks are numbered tp first, of method subgraph the ranks of a "
+    "sub-grid (dp) first")
+FR_PLAN_KEY(rank_order, "rank_order", CHOICE(fr_rank_order_names), FIELD(rank_order), ", %s",
+            CHANGED, NEED(REPLICAS) | NEED(STAGES) | NEED(TP_FIRST), NULL,
+            "what neighbours follow after tp: `tp-pp-dp`, or `tp-dp-pp` as in Megatron-LM")
+FR_PLAN_KEY(schedule, "schedule", ORDER(), FIELDS(schedule, order), ", %s", WHERE(NEED(STAGES)),
+            NEED(PASSES) | NEED(ORDERED), NULL,
+            "order of a stage's passes; the path of a file with an order of your own (it has a "
+            "slash or ends in `.json`), or the order itself, below")
+FR_PLAN_KEY(chunks, "chunks", INTEGER(1, 1024), FIELD(chunks), " x%s", CHANGED,
+            NEED(PASSES) | NEED(CHUNKED) | NEED(INTERLEAVES), NULL,
+            "model chunks a rank, for interleaved")
+FR_PLAN_KEY(
+    p2p, "p2p", CHOICE(fr_p2p_names), FIELD(duplex), ", %s", CHANGED,
+    NEED(PASSES) | NEED(STAGES), NULL,
+    "`async`: a message holds up its reader only; `duplex`: blocking pairs, event engine "
+    "only")
+FR_PLAN_KEY(backward_scope, "compression.backward.scope", CHOICE(fr_scope_names),
+            FIELD(compression.scope), ", CB %s", CHANGED, NEED(PIPELINE), NULL,
+            "transformers: which backward messages between stages go compressed; `epilogue`: "
+            "those that nothing hides")
+FR_PLAN_KEY(backward_rank, "compression.backward.rank", INTEGER(1, 1 << 20),
+            FIELD(compression.backward_rank), " r%s", ALWAYS, NEED(PIPELINE) | NEED(SCOPE),
+            NULL, "rank that they are compressed to")
+FR_PLAN_KEY(lazy_error, "compression.backward.lazy_error", BOOL(),
+            FIELD(compression.lazy_error), " without lazy error", CHANGED,
+            NEED(PIPELINE) | NEED(SCOPE), NULL,
+            "what a message lost is added to the next micro-batch's")
+FR_PLAN_KEY(embedding, "compression.embedding", CHOICE(fr_embedding_names),
+            FIELD(compression.fused_embedding), ", FE", CHANGED, NEED(PIPELINE) | NEED(TIED),
+            NULL, "the tied embedding's all-reduces; `fused`: one over 2 dp ranks")
+FR_PLAN_KEY(gradient_stages, "compression.gradient.stages", INTEGER(0, FR_RANKS_MAX),
+            FIELD(compression.gradient_stages), ", SC %s", CHANGED, NEED(REPLICAS), NULL,
+            "transformers: stages, from the first, whose gradients go compressed")
+FR_PLAN_KEY(gradient_rank, "compression.gradient.rank", INTEGER(1, 1 << 20),
+            FIELD(compression.gradient_rank), " r%s", ALWAYS,
+            NEED(REPLICAS) | NEED(GRADIENT_STAGES), NULL, "rank that they are compressed to")
+FR_PLAN_KEY(
+    codec, "compression.codec", ROW(fr_compressions, fr_compression_names),
+    FIELD(compression.codec), ", %s", CHANGED, NEED(CODED), NULL,
+    "`powersgd` (factors, all-reduced) or `topk` (sparse parts, gathered from every replica); "
+    "what a rank does not shrink goes whole. [Which "
+    "axes](compositions.md#compression-on-each-axis)")
+FR_PLAN_KEY(stage_layers, "stage_layers", LIST(fr_stage_layers_words, 0),
+            FIELDS(stage_layers, n_stage_layers), ", layers %s", CHANGED,
+            NEED(DIVIDED) | NEED(PASSES), "`equal`: as equal as can be",
+            "layers of each stage, `[20, 16, 16, 20]`; of a transformer embedding and logits "
+            "come on top of the first and the last")
+FR_PLAN_KEY(sequence_parallel, "sequence_parallel", BOOL(), FIELD(sequence_parallel), ", SP",
+            CHANGED, NEED(TRANSFORMER) | NEED(WAYS), NULL,
+            "norms, dropouts and residuals divided over tp along the sequence; all-reduces "
+            "become reduce-scatter and all-gather")
+FR_PLAN_KEY(attention, "attention", CHOICE(fr_attention_names), FIELD(attention), ", %s",
+            CHANGED, NEED(TRANSFORMER), NULL,
+            "`plain` (products with the scores in memory) or `flash` (one fused, causal kernel "
+            "that keeps no scores; `flash-2`, `flash-1`: of that generation)")
+FR_PLAN_KEY(
+    zero, "zero", INTEGER(0, 3), FIELD(zero), ", zero %s", CHANGED,
+    NEED(TRANSFORMER) | NEED(COPIES), NULL,
+    "what ranks divide that hold the same parameters, dp·cp of them and of experts fewer "
+    "(see `ep`): 1 optimiser state (a distributed optimiser), 2 gradients too, scattered "
+    "after every micro-batch, 3 parameters too, gathered for every pass (FSDP). 2 and 3 run "
+    "beside the passes; 3 with `overlap` is refused")
+FR_PLAN_KEY(overlap, "overlap", CHOICE(fr_overlap_names), FIELD(overlap), ", overlap", CHANGED,
+            NEED(REDUCED), NULL,
+            "`none`: gradients all-reduced after a stage's last backward pass; `gradient`: in "
+            "buckets, each as soon as that pass has made it, beside what is left of the pass. "
+            "Gradients that go compressed are not overlapped")
+FR_PLAN_KEY(bucket, "bucket", SIZE(1, 1e15), FIELD(bucket_size_B), " of %s", CHANGED,
+            NEED(REDUCED) | NEED(OVERLAP) | NEED(BUCKETS), NULL, "most bytes of such a bucket")
+FR_PLAN_KEY(overlap_experts, "overlap_experts", BOOL(), FIELD(overlap_experts),
+            ", experts overlap", CHANGED, NEED(EXPERTS) | NEED(SHARED), NULL,
+            "the all-to-all to and from experts runs beside another micro-batch's products")
+FR_PLAN_KEY(
+    recompute, "recompute", CHOICE(fr_recompute_names), FIELD(recompute), ", recompute %s",
+    CHANGED, 0, NULL,
+    "transformers: activations computed again in the backward pass; `selective`: of the "
+    "attention core, `full`: all of a layer's")
+FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
+            ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
+FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch), ", b %s",
+            CHANGED, 0,
+            "all of a rank's; with pp > 1 and for kinds `transformer` and `stages`: the "
+            "model's, else 1; method subgraph: all with one stage, else one a rank",
+            "samples of one micro-batch, over the tp ranks that share it")
+FR_PLAN_KEY(iterations, "iterations", NUMBER(1e-9, 1e15), FIELD(iterations), ", %s iterations",
+            CHANGED, 0, "the model's", "iterations to the loss")
+FR_PLAN_KEY(layer_tp, "layer_tp", LIST(fr_layer_tp_words, 1), FIELDS(layer_tp, layer_tp_best),
+            ", grids %s", CHANGED, NEED(GRID) | NEED(LAYERS), NULL,
+            "P_r of each layer as a list, or `best`")

@@ -1,0 +1,40 @@
+#include "models/plan/plan.h"
+
+#include <stdlib.h>
+
+struct fr_plan fr_plan_default(void) {
+    return (struct fr_plan){.dp = 1,
+                            .pp = 1,
+                            .tp = 1,
+                            .cp = 1,
+                            .ep = 1,
+                            .method = &fr_method_tensor,
+                            .schedule = &fr_schedule_one_f_one_b,
+                            .chunks = 1,
+                            .bucket_size_B = FR_BUCKET_B,
+                            .placement = fr_placement_default(),
+                            .compression = {.codec = &fr_compression_powersgd,
+                                            .backward_rank = 16,
+                                            .lazy_error = true,
+                                            .gradient_rank = 128}};
+}
+
+const char *const fr_branches_names[] = {"heads", "attention", "layer", NULL};
+const char *const fr_common_names[] = {"all", "subgrid", NULL};
+const char *const fr_exchange_names[] = {"all_to_all", "all_gather", NULL};
+const char *const fr_rank_order_names[] = {"tp-pp-dp", "tp-dp-pp", NULL};
+const char *const fr_attention_names[] = {"plain", "flash", "flash-2", "flash-1", NULL};
+const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
+const char *const fr_p2p_names[] = {"async", "duplex", NULL};
+const char *const fr_overlap_names[] = {"none", "gradient", NULL};
+const char *const fr_embedding_names[] = {"separate", "fused", NULL};
+const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
+const char *const fr_stage_layers_words[] = {"equal", NULL};
+
+void fr_plan_lists_free(struct fr_plan_lists *lists) {
+    free(lists->layer_tp);
+    free(lists->stage_layers);
+    fr_schedule_order_free(&lists->order);
+    free(lists->seats);
+    *lists = (struct fr_plan_lists){0};
+}

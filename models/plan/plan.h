@@ -1,0 +1,157 @@
+/** @file
+ *  How the training is laid out: a checked plan file, a mesh dp x pp x tp with its options.
+ *
+ *  tp is innermost (neighbouring ranks), then pp, then dp, unless rank_order or the method say
+ *  otherwise.  Keys, their defaults and what reads them: a row each in models/plan/key_list.h. */
+#ifndef FR_MODELS_PLAN_PLAN_H
+#define FR_MODELS_PLAN_PLAN_H
+
+#include "models/plan/compression.h"
+#include "models/plan/recompute.h"
+#include "models/plan/schedule_order.h"
+#include "models/work/method.h"
+#include "topology/placement.h"
+
+/** Which backward messages go compressed: those of the epilogue are the last P - 1 - i of the
+ *  boundary above stage i, which nothing hides. */
+typedef enum { FR_SCOPE_NONE, FR_SCOPE_EPILOGUE, FR_SCOPE_ALL } fr_scope;
+extern const char *const fr_scope_names[];
+
+/** Which kernels attention runs: products with the scores in memory, or one fused kernel, of today or
+ *  of an earlier generation. */
+typedef enum {
+    FR_ATTENTION_PLAIN,
+    FR_ATTENTION_FLASH,
+    FR_ATTENTION_FLASH_2,
+    FR_ATTENTION_FLASH_1
+} fr_attention;
+extern const char *const fr_attention_names[];
+
+/** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
+typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
+extern const char *const fr_rank_order_names[];
+/** Which layers of a transformer are branches of method subgraph:
+ *      heads      the attention of each head, between slice and concatenation layers (the paper's)
+ *      attention  each head with its part of the products before and after, between split and sum
+ *      layer      that, and the columns of the MLP likewise */
+typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
+extern const char *const fr_branches_names[];
+
+/** Spellings of what is one of two: where common layers of method subgraph run, how slices are
+ *  exchanged, messages between stages, gradients, the tied embedding; then NULL. */
+extern const char *const fr_common_names[],
+    *const fr_exchange_names[], *const fr_p2p_names[], *const fr_overlap_names[],
+                                                           *const fr_embedding_names[];
+/** Words that stand for a list: the default first. */
+extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[];
+
+struct fr_plan_compression {
+    const struct fr_compression *codec;
+    fr_scope scope; /**< of backward messages */
+    int64_t backward_rank;
+    bool lazy_error;         /**< what a message lost is added to the next micro-batch's */
+    bool fused_embedding;    /**< one all-reduce over 2 dp ranks instead of dp, then 2 */
+    int64_t gradient_stages; /**< stages 0.. whose gradients go compressed */
+    int64_t gradient_rank;
+};
+
+struct fr_plan {
+    int64_t dp, pp, tp;
+    const struct fr_method *method;
+    int64_t ghost;
+    int64_t global_batch; /**< 0: the model's */
+    int64_t micro_batch;  /**< 0: all of a rank's samples at once */
+    const struct fr_schedule *schedule;
+    const struct fr_schedule_order *order; /**< of schedule custom */
+    int64_t chunks;
+    bool duplex;            /**< blocking exchanges between stages */
+    fr_recompute recompute; /**< of transformers */
+    fr_attention attention; /**< likewise */
+    fr_rank_order rank_order;
+    int64_t cp;             /**< context parallel: ranks that share a sequence */
+    int64_t ep;             /**< expert parallel: ranks that share the experts */
+    int64_t etp;            /**< ranks that divide one expert: tp or 1; 0: tp */
+    bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
+    int64_t zero;           /**< what replicas divide: see models/price/zero.h */
+    bool sequence_parallel; /**< of transformers */
+    bool overlap;           /**< gradients beside the last backward pass, in buckets */
+    double bucket_size_B;   /**< of that size at most */
+    struct fr_plan_compression compression;
+    struct fr_placement_choice placement;
+    fr_branches branches;    /**< of method subgraph */
+    bool common_subgrid;     /**< its common layers run on the first sub-grid alone (cSub) */
+    bool gather_all;         /**< its slices are all-gathered and the rest discarded */
+    double iterations;       /**< 0: the model's */
+    const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
+    int n_layer_tp;
+    bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
+    const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
+    int n_stage_layers;
+    /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
+     *  set of keys that were put back there. */
+    uint64_t settled;
+};
+#define FR_PLAN_SETTLED ((uint64_t)1 << 63)
+
+/** PyTorch's DistributedDataParallel makes buckets of 25 MiB unless told otherwise. */
+#define FR_BUCKET_B (25 * 0x1p20)
+
+/** The defaults above. */
+struct fr_plan fr_plan_default(void);
+
+/** Lists that a plan points to; copies of the plan share them. */
+struct fr_plan_lists {
+    int64_t *layer_tp, *stage_layers, *seats;
+    struct fr_schedule_order order;
+};
+
+/** Read the document of a plan file; its lists go into @p lists.  Free with fr_plan_lists_free,
+ *  also on error. */
+fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *plan,
+                       struct fr_plan_lists *lists, struct fr_error *err);
+/** The same of an object inside a document. */
+fr_status fr_plan_read_object(const struct fr_json *root, struct fr_plan *plan,
+                              struct fr_plan_lists *lists, struct fr_error *err);
+void fr_plan_lists_free(struct fr_plan_lists *lists);
+
+/** Samples of a pipeline's micro-batch: one, unless the plan says otherwise.  Stage times are
+ *  those of one micro-batch, so for them its size only counts micro-batches. */
+static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
+    return plan->micro_batch ? plan->micro_batch : 1;
+}
+
+/** Does the plan compress or fuse anything? */
+static inline bool fr_plan_compresses(const struct fr_plan *plan) {
+    const struct fr_plan_compression *c = &plan->compression;
+    return c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
+}
+
+/** Ranks that hold the same parameters: dp * cp. */
+static inline int64_t fr_plan_replicas(const struct fr_plan *plan) {
+    return plan->dp * (plan->cp > 1 ? plan->cp : 1);
+}
+
+/** Ranks that divide one expert. */
+static inline int64_t fr_plan_expert_tp(const struct fr_plan *plan) {
+    return plan->etp > 0 ? plan->etp : plan->tp;
+}
+
+/** Ranks that hold the same experts: of the dp cp tp ranks of a stage ep etp hold different ones. */
+static inline int64_t fr_plan_expert_copies(const struct fr_plan *plan) {
+    return fr_plan_replicas(plan) * plan->tp / (plan->ep * fr_plan_expert_tp(plan));
+}
+
+/** How far apart two neighbours along an axis are, in ranks. */
+static inline int64_t fr_plan_dp_stride(const struct fr_plan *plan) {
+    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;
+}
+static inline int64_t fr_plan_pp_stride(const struct fr_plan *plan) {
+    return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp * fr_plan_replicas(plan) : plan->tp;
+}
+
+/** dp * cp * pp * tp. */
+static inline int64_t fr_plan_ranks(const struct fr_plan *plan) {
+    return fr_plan_replicas(plan) * plan->pp * plan->tp;
+}
+
+#endif

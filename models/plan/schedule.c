@@ -1,0 +1,42 @@
+#include "models/plan/schedule_order.h"
+
+#include <string.h>
+
+const struct fr_schedule *const fr_schedules[] = {
+#define FR_SCHEDULE(name) &fr_schedule_##name,
+#include "models/plan/schedule_list.h"
+#undef FR_SCHEDULE
+    0};
+
+const struct fr_schedule *fr_schedule_find(const char *name) {
+    for (const struct fr_schedule *const *row = fr_schedules; *row; row++)
+        if (strcmp((*row)->name, name) == 0) return *row;
+    return 0;
+}
+
+int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
+                              struct fr_slot *slots) {
+    struct fr_slot_writer w = {slots, 0};
+    int32_t m = a->micro_batches, forward = 0;
+    while (forward < warm_up && forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+    for (int32_t backward = 0; backward < m; backward++) {
+        if (forward < m) fr_slot_put(&w, FR_SLOT_FORWARD, forward++, 0);
+        fr_slot_put(&w, FR_SLOT_BACKWARD, backward, 0);
+    }
+    return w.count;
+}
+
+bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a) {
+    return schedule->splits_backward || (a->order && a->order->splits_backward);
+}
+
+int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots) {
+    uint8_t frees = splits ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
+    int64_t held = 0, most = 0;
+    for (int64_t s = 0; s < n_slots; s++) {
+        if (slots[s].kind == FR_SLOT_FORWARD) held++;
+        if (slots[s].kind == frees) held--;
+        if (held > most) most = held;
+    }
+    return most;
+}

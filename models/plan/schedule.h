@@ -1,0 +1,94 @@
+/** @file
+ *  In which order a pipeline stage runs its forward and backward passes.
+ *
+ *  A schedule is a fixed list of slots for each stage; what starts when follows from the lists
+ *  and from what each pass needs (models/price/pipeline.h, sim/).  With v chunks a rank holds v model
+ *  chunks; chunk c on stage i is the virtual stage c P + i.
+ *
+ *  Symbols:  P  stages   m  micro-batches   v  chunks   i  stage, 0 first
+ *            F, B  time of one forward and one whole backward pass of a stage, all chunks
+ *            W  the part of B that makes weight gradients, where a schedule splits it
+ *
+ *  To add one: models/plan/schedule/<name>.c exporting fr_schedule_<name>, row FR_SCHEDULE(<name>) in
+ *  models/plan/schedule_list.h.
+ */
+#ifndef FR_MODELS_PLAN_SCHEDULE_H
+#define FR_MODELS_PLAN_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FR_SLOT_FORWARD, FR_SLOT_BACKWARD, FR_SLOT_WEIGHT };
+
+struct fr_slot {
+    int32_t micro;
+    int16_t chunk;
+    uint8_t kind;
+};
+
+struct fr_schedule_args {
+    int32_t stages, micro_batches, chunks; /**< P, m, v; all >= 1 */
+    const struct fr_schedule_order *order; /**< of row custom; else NULL */
+};
+
+struct fr_schedule {
+    const char *name; /**< spelling in plans */
+    const char *summary;
+    const char *source;
+    /** Its B slots are input gradients, its W slots weight gradients; of row custom its order
+     *  says so: see fr_schedule_splits. */
+    bool splits_backward;
+    bool interleaves; /**< takes v > 1 */
+    /** d > 0: one forward and one backward pass in turn after d (P - 1 - i) forward passes
+     *  (models/outcome/alternate.h); 0: another order. */
+    int32_t warm_up;
+    bool phases; /**< all forward passes, then all backward passes, in order */
+    /** NULL, or a sentence why these numbers do not work. */
+    const char *(*refuses)(const struct fr_schedule_args *a);
+    /** Write stage @p i's slots, m v of each kind that it has.  Total when not refused.
+     *  @return how many: 2 m v, or 3 m v for one that splits the backward pass */
+    int64_t (*order)(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots);
+    /** Idle time of every stage without communication, equal stages [s]; NULL: no formula. */
+    double (*bubble_s)(const struct fr_schedule_args *a, double forward_s, double backward_s,
+                       double weight_s);
+};
+
+#define FR_SCHEDULE(name) extern const struct fr_schedule fr_schedule_##name;
+#include "models/plan/schedule_list.h"
+#undef FR_SCHEDULE
+/** Rows in table order, then NULL; spellings likewise. */
+extern const struct fr_schedule *const fr_schedules[];
+
+/** Row called @p name, or NULL. */
+const struct fr_schedule *fr_schedule_find(const char *name);
+
+/** Does this order split the backward pass? */
+bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a);
+
+/** Slots of one stage. */
+static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,
+                                        const struct fr_schedule_args *a) {
+    return (int64_t)(fr_schedule_splits(schedule, a) ? 3 : 2) * a->micro_batches * a->chunks;
+}
+
+/** For the rows: after @p warm_up forward passes one forward and one backward in turn, then the
+ *  backward passes that are left; one chunk.  @return slots written, 2 m */
+int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
+                              struct fr_slot *slots);
+
+/** Most activations (of one chunk and micro-batch) that a stage with these slots holds at once,
+ *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */
+int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots);
+
+/* For the rows: append slots. */
+struct fr_slot_writer {
+    struct fr_slot *slots;
+    int64_t count;
+};
+static inline void fr_slot_put(struct fr_slot_writer *w, uint8_t kind, int32_t micro,
+                               int32_t chunk) {
+    w->slots[w->count++] =
+        (struct fr_slot){.micro = micro, .chunk = (int16_t)chunk, .kind = kind};
+}
+
+#endif

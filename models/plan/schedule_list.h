@@ -1,0 +1,7 @@
+/* Read more than once, so without guard.  One row per file in models/plan/schedule/. */
+FR_SCHEDULE(gpipe)
+FR_SCHEDULE(one_f_one_b)
+FR_SCHEDULE(doubled)
+FR_SCHEDULE(interleaved)
+FR_SCHEDULE(zero_bubble)
+FR_SCHEDULE(custom)

@@ -1,0 +1,32 @@
+/** @file
+ *  What a pass of a transformer's stage costs one rank: products, traffic, launches, tp.
+ *
+ *  Each layer takes the larger of two times: the device's (its products, the bytes it moves, the
+ *  collectives over tp that lie on its way) and the host's, which launches the kernels one after
+ *  another.  Small layers, or large ones divided far, are as slow as the host:
+ *
+ *      layer = max(device, kernels host_launch (1 + host_skew log2 tp) + host_experts)
+ *
+ *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
+ *  to know how many go where before it can launch what follows, and launches small products expert by
+ *  expert; twice that backward.
+ *  The tp ranks wait for one another at every collective, so that the slowest of their hosts
+ *  counts: host_skew says how much slower it is, per doubling of tp (our form, after layer times
+ *  measured at tp 1 to 8).  The embedding and the logits are a part of their own.
+ *  `launch` of a pass holds the kernels' gaps on the device and what of the host's time shows.
+ */
+#ifndef FR_MODELS_PRICE_PASS_H
+#define FR_MODELS_PRICE_PASS_H
+
+#include "models/price/pipeline.h"
+#include "models/price/seats.h"
+#include "models/work/transformer.h"
+
+/** Fill forward, backward and weight pass of @p stage from @p work, with tp, cp and ep on @p seats,
+ *  and what they send.
+ *  @param extrapolated  bits as in fr_outcome; set, never cleared */
+void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_seats *seats, const struct fr_stage_work *work,
+                   struct fr_stage *stage, uint32_t *extrapolated);
+
+#endif

@@ -1,0 +1,276 @@
+/* What a plan's stages cost: products, traffic, and collectives of one rank a stage. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "models/plan/key.h"
+#include "models/price/codec_price.h"
+#include "models/price/footprint.h"
+#include "models/price/layers.h"
+#include "models/price/pass.h"
+#include "models/price/zero.h"
+#include "models/work/transformer.h"
+
+enum { SLOTS_MAX = 1 << 25 };
+
+fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
+    const char *needs;
+    int64_t batch = fr_job_batch(job, plan);
+    if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
+        reasons |= FR_BECAUSE(FR_REASON_RANKS);
+    if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (fr_plan_idle_key(&job->workload, plan, &needs))
+        reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
+    /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
+    bool coded = plan->compression.gradient_stages >= plan->pp;
+    if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
+    if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
+    if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
+    int64_t micro = fr_job_pipeline_micro_batch(job, plan);
+    if (micro == 0 || batch / plan->dp % micro != 0)
+        return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
+    int64_t m = fr_pipeline_micro_batches(job, plan);
+    if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
+        plan->pp > 1 << 20)
+        return reasons | FR_BECAUSE(FR_REASON_SIZE);
+    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks,
+                                    plan->order};
+    if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    if (job->workload.n_layers) return reasons | fr_pipeline_layers_check(job, plan);
+    if (!job->workload.transformer.layers)
+        return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
+    if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (!job->cluster.device.gemm[job->workload.dtype].form)
+        reasons |= FR_BECAUSE(FR_REASON_DTYPE);
+    if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);
+    return reasons;
+}
+
+/* ---- pricing stages ---------------------------------------------------------------------- */
+
+static double stage_value(const double *values, int listed, int32_t i) {
+    return values[listed ? i : 0];
+}
+
+static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipeline *p) {
+    struct fr_stage *stage = &p->stage[i];
+    stage->forward.compute_s = stage_value(s->forward_s, s->listed, i);
+    stage->backward.compute_s = stage_value(s->backward_s, s->listed, i);
+    stage->weight.compute_s =
+        s->weight_s ? stage_value(s->weight_s, s->listed, i) : stage->backward.compute_s / 2;
+    stage->parameters = stage->parameters_rank =
+        NAN; /* times say nothing of what is in memory */
+    stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
+}
+
+/* Of what a stage's ranks do together once an iteration. */
+static struct fr_ledger ledger_of(const struct fr_job *job, struct fr_stage *stage,
+                                  uint32_t *extrapolated) {
+    return (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
+}
+
+static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
+                              const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
+                              uint32_t *extrapolated) {
+    struct fr_stage *stage = &p->stage[i];
+    struct fr_stage_work work;
+    plan->method->stage(&job->workload, plan, i, &work);
+    fr_pass_price(job, plan, seats, &work, stage, extrapolated);
+    /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
+    bool fused = plan->compression.fused_embedding && plan->pp > 1;
+    double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
+    double own = work.parameters_rank - work.expert_rank - work.common_rank -
+                 (fused ? work.embedding_rank : 0);
+    stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
+    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work.expert_rank * gradient_B : 0;
+    stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
+    p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B;
+    struct fr_footprint footprint = {0};
+    fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
+    fr_codec_price_gradients(job, plan, i, fr_footprint_update_B(&footprint), p, extrapolated);
+    stage->optimizer_s =
+        fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
+                             fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1) *
+                                 fr_workload_update_B(&job->workload),
+                             fr_footprint_update_B(&footprint));
+    stage->parameters = work.parameters;
+    stage->parameters_rank = work.parameters_rank;
+    stage->expert_rank = work.expert_rank;
+    stage->activation_B = work.activation_B;
+    stage->working_B = work.working_B;
+    if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
+    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
+    p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
+                                      &seats->ends, work.embedding_rank * gradient_B, 1);
+    p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
+}
+
+/* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
+ * activation, and the receivers gather it (Megatron's scatter-gather), unless the method divides it
+ * between layers anyway; cSub has all of it on one rank. */
+static void size_message(const struct fr_job *job, const struct fr_plan *plan,
+                         struct fr_stage *stage) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    bool one_rank = plan->method == &fr_method_subgraph && plan->common_subgrid;
+    stage->message_B = job->workload.stages.message_B;
+    if (!t->layers) return;
+    double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence / plan->cp * t->hidden) *
+                     fr_dtype_kept_B(job->workload.dtype);
+    stage->message_B = one_rank ? whole_B : whole_B / (double)plan->tp;
+    if (plan->tp > 1 && !plan->sequence_parallel && !plan->method->divided)
+        stage->gathered_B = whole_B;
+}
+
+/* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
+ * do its replicas; other stages have their own times, which only a shared network (sim/network/)
+ * can bring together.
+ * @param[out] sent_B  by a rank of the sender, and over tp by one of the receiver */
+static double message_s(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
+                        double message_B, double gathered_B, double sent_B[FR_SENT_COUNT],
+                        uint32_t *extrapolated) {
+    struct fr_group pair = fr_seats_pair(seats, i, (i + 1) % seats->mesh.size[FR_MESH_PP]);
+    const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
+    return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, &pair, message_B, 1) +
+           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
+                            gathered_B, gathered_B > 0);
+}
+
+/* @p n messages an iteration from a rank of @p from to one of @p to. */
+static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B[FR_SENT_COUNT],
+                 double n) {
+    from->sent_B[FR_SENT_PP] += n * sent_B[FR_SENT_PP];
+    to->sent_B[FR_SENT_TP] += n * sent_B[FR_SENT_TP];
+}
+
+/* Messages both ways across the boundary above stage @p i; above the last stage those to the next
+ * chunk, of which there is one less. */
+static void price_messages(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
+                           struct fr_pipeline *p, uint32_t *extrapolated) {
+    double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0};
+    struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
+    bool last = i == p->args.stages - 1;
+    double m = p->args.micro_batches, n = m * (p->args.chunks - (last ? 1 : 0));
+    double small = p->scope == FR_SCOPE_NONE  ? 0
+                   : p->scope == FR_SCOPE_ALL ? n
+                                              : fmin(n, p->args.stages - 1 - i);
+    stage->message_s =
+        message_s(job, seats, i, stage->message_B, stage->gathered_B, whole_B, extrapolated);
+    if (p->scope != FR_SCOPE_NONE)
+        stage->small_message_s = message_s(job, seats, i, p->small_message_B, stage->gathered_B,
+                                           small_B, extrapolated);
+    send(stage, above, whole_B, n);
+    send(above, stage, whole_B, n - small);
+    send(above, stage, small_B, small);
+}
+
+/* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
+enum { BUCKETS_MAX = 4096 };
+
+/* A stage's gradients in @p parts equal parts: of its branches (of all it has, where there are
+ * none) over the data axis, of experts over their copies, of common layers over all ranks of the
+ * stage. */
+static double reduce_s(const struct fr_ledger *ledger, const struct fr_seats *seats, fr_op op,
+                       const struct fr_stage *stage, double parts) {
+    return fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->axis[FR_MESH_DP],
+                            stage->gradient_B / parts, stage->gradient_B > 0 ? parts : 0) +
+           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->expert_copies,
+                            stage->expert_B / parts, stage->expert_B > 0 ? parts : 0) +
+           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->common, stage->common_B / parts,
+                            stage->common_B > 0 ? parts : 0);
+}
+
+/* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
+ * goes whole. */
+static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
+                           const struct fr_seats *seats, struct fr_stage *stage,
+                           uint32_t *extrapolated) {
+    const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
+    double chunks = (double)plan->chunks, parts = 1;
+    double chunk_B = (stage->gradient_B + stage->expert_B + stage->common_B) / chunks;
+    if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
+    if (plan->zero >= 2) return; /* in the passes (models/price/zero.h) */
+    if (plan->overlap && stage->gradient_codec_s <= 0) {
+        stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_size_B), BUCKETS_MAX);
+        parts = chunks * stage->buckets;
+    } else if (job->workload.n_layers) /* layers are all-reduced one by one */
+        return;
+    double whole_s = reduce_s(&ledger, seats, fr_zero_reduction(plan), stage, parts);
+    if (stage->buckets) stage->bucket_s = whole_s / parts;
+    stage->coded_s =
+        fr_ledger_comm_s(&ledger, FR_SENT_DP, plan->compression.codec->op,
+                         &seats->axis[FR_MESH_DP], stage->coded_B, stage->coded_B > 0);
+    stage->gradient_s = whole_s + stage->coded_s;
+}
+
+/* Durations of all stages on their seats. */
+static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
+                         const struct fr_seats *seats, struct fr_pipeline *p,
+                         uint32_t *extrapolated) {
+    bool transformer = job->workload.transformer.layers > 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        size_message(job, plan, &p->stage[i]);
+        if (transformer)
+            price_transformer(job, plan, seats, i, p, extrapolated);
+        else if (job->workload.n_layers)
+            fr_pipeline_layers_stage(job, plan, seats, i, p, extrapolated);
+        else
+            price_measured(&job->workload.stages, i, p);
+        p->message_B = fmax(p->message_B, p->stage[i].message_B);
+        price_gradient(job, plan, seats, &p->stage[i], extrapolated);
+        if (transformer)
+            fr_zero_price(
+                job, plan, seats,
+                (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i),
+                &p->stage[i], extrapolated);
+    }
+    if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
+    for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
+        price_messages(job, seats, i, p, extrapolated);
+}
+
+fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
+                           struct fr_pipeline *p, uint32_t *extrapolated,
+                           struct fr_error *err) {
+    *p = (struct fr_pipeline){.schedule = plan->schedule,
+                              .args = {(int32_t)plan->pp,
+                                       (int32_t)fr_pipeline_micro_batches(job, plan),
+                                       (int32_t)plan->chunks, plan->order},
+                              .duplex = plan->duplex,
+                              .stage = fr_calloc((size_t)plan->pp, sizeof *p->stage)};
+    size_t slots = (size_t)(plan->pp * fr_schedule_slots(plan->schedule, &p->args));
+    p->slots = fr_malloc(slots, sizeof *p->slots);
+    if (!p->stage || !p->slots)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    fr_pipeline_order(p, p->slots);
+    struct fr_seats seats;
+    fr_status status = fr_seats_make(job, plan, &seats, err);
+    if (status == FR_OK) price_stages(job, plan, &seats, p, extrapolated);
+    fr_seats_free(&seats);
+    return status;
+}
+
+/* The difference between the passes of a stage that repeats work and of one that does not. */
+fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
+                                  struct fr_pipeline *p, struct fr_error *err) {
+    struct fr_plan kept = *plan;
+    struct fr_pipeline plain;
+    uint32_t extrapolated = 0;
+    kept.recompute = FR_RECOMPUTE_NONE;
+    if (plan->recompute == FR_RECOMPUTE_NONE) return FR_OK;
+    fr_status status = fr_pipeline_make(job, &kept, &plain, &extrapolated, err);
+    for (int32_t i = 0; i < p->args.stages && status == FR_OK; i++)
+        p->stage[i].again_s = fmax(0, fr_pass_s(&p->stage[i].backward, FR_WITH_ALL) -
+                                          fr_pass_s(&plain.stage[i].backward, FR_WITH_ALL));
+    fr_pipeline_free(&plain);
+    return status;
+}
+
+void fr_pipeline_free(struct fr_pipeline *p) {
+    free(p->stage);
+    free(p->slots);
+    *p = (struct fr_pipeline){0};
+}

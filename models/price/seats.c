@@ -1,0 +1,283 @@
+#include "models/price/seats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "models/outcome/cost.h"
+#include "topology/route.h"
+
+struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
+    static const uint8_t tp_pp_dp[] = {FR_MESH_TP, FR_MESH_PP, FR_MESH_DP};
+    static const uint8_t tp_dp_pp[] = {FR_MESH_TP, FR_MESH_DP, FR_MESH_PP};
+    static const uint8_t data_first[] = {FR_MESH_DP, FR_MESH_TP, FR_MESH_PP};
+    struct fr_mesh mesh = {.size = {[FR_MESH_TP] = plan->tp,
+                                    [FR_MESH_PP] = plan->pp,
+                                    [FR_MESH_DP] = fr_plan_replicas(plan)}};
+    const uint8_t *tp_first = plan->rank_order == FR_ORDER_TP_DP_PP ? tp_dp_pp : tp_pp_dp;
+    memcpy(mesh.order, plan->method->data_first ? data_first : tp_first, sizeof mesh.order);
+    return mesh;
+}
+
+const char *fr_seats_refused(const struct fr_plan *plan) {
+    const struct fr_placement *row = plan->placement.row;
+    struct fr_mesh mesh = fr_seats_mesh(plan);
+    if (row != &fr_placement_linear && fr_plan_ranks(plan) > FR_SEATS_MAX)
+        return "lists of seats are made for at most 2^24 ranks";
+    return row->refuses ? row->refuses(&plan->placement, &mesh) : NULL;
+}
+
+static bool is_data_first(const struct fr_seats *s) { return s->mesh.order[0] == FR_MESH_DP; }
+
+static int64_t slot_of(const struct fr_seats *s, int64_t rank) {
+    return s->slot ? s->slot[rank] : rank;
+}
+
+/* ---- seating ----------------------------------------------------------------------------------- */
+
+struct tried {
+    const struct fr_job *job;
+    const struct fr_plan *plan;
+    int64_t *mapping; /* scratch: rank of each slot */
+};
+
+static double iteration_s(const void *context, const int64_t *slot) {
+    const struct tried *t = context;
+    struct fr_plan plan = *t->plan;
+    struct fr_outcome out;
+    int64_t n = fr_plan_ranks(&plan);
+    for (int64_t r = 0; r < n; r++) t->mapping[slot[r]] = r;
+    plan.placement.row = &fr_placement_file;
+    plan.placement.list = t->mapping;
+    plan.placement.n_list = n;
+    fr_cost(t->job, &plan, &out);
+    return isfinite(out.time_s) ? out.time_s : INFINITY;
+}
+
+static fr_status seat(const struct fr_job *job, const struct fr_plan *plan,
+                      struct fr_seats *seats, struct fr_error *err) {
+    const struct fr_placement *row = plan->placement.row;
+    size_t n = (size_t)fr_plan_ranks(plan);
+    struct tried tried = {job, plan,
+                          row->searches ? fr_malloc(n, sizeof *tried.mapping) : NULL};
+    struct fr_seating seating = {&seats->levels, &seats->mesh, &plan->placement, iteration_s,
+                                 &tried};
+    seats->slot = fr_malloc(n, sizeof *seats->slot);
+    fr_status status = !seats->slot || (row->searches && !tried.mapping)
+                           ? fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory")
+                           : row->seat(&seating, seats->slot, err);
+    free(tried.mapping);
+    return status;
+}
+
+static int by_number(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+void fr_seats_members(const struct fr_seats *s, int64_t n_ranks, int64_t stride,
+                      int64_t n_groups, int64_t *slot) {
+    struct fr_communicator c = {
+        .n_ranks = n_ranks, .stride = stride, .n_groups = n_groups, .slot = s->slot};
+    for (int64_t g = 0; g < n_groups; g++) {
+        int64_t *members = slot + g * n_ranks;
+        for (int64_t i = 0; i < n_ranks; i++) members[i] = fr_communicator_slot(&c, g, i);
+        fr_sort_items(members, (size_t)n_ranks, sizeof *members, by_number);
+    }
+}
+
+static fr_status no_memory(struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+}
+
+/* Levels as large as n ranks need: what nobody uses need not be counted. */
+static struct fr_levels levels_for(const struct fr_levels *levels, int64_t n) {
+    struct fr_levels own = *levels;
+    struct fr_level *outer = &own.level[own.count - 1];
+    int64_t below = own.count > 1 ? outer[-1].ranks : 1,
+            needed = (n + below - 1) / below * below;
+    if (!own.fabric.shape && needed < outer->ranks) outer->ranks = needed;
+    return own;
+}
+
+/* ---- groups -------------------------------------------------------------------------------------- */
+
+static struct fr_communicator strided(const struct fr_seats *s, int64_t p, int64_t stride) {
+    return (struct fr_communicator){.n_ranks = p,
+                                    .stride = stride,
+                                    .n_groups = fr_mesh_ranks(&s->mesh) / p,
+                                    .slot = s->slot};
+}
+
+/* Lists of `p` ranks each by their slots, in ascending order. */
+static fr_status listed(const struct fr_seats *s, int64_t p, int64_t groups, int64_t *slot,
+                        struct fr_group *group, struct fr_error *err) {
+    struct fr_communicator c = {.n_ranks = p, .stride = 1, .n_groups = groups, .slot = slot};
+    for (int64_t g = 0; g < groups; g++)
+        fr_sort_items(slot + g * p, (size_t)p, sizeof *slot, by_number);
+    return fr_group_of(&s->levels, &c, group, err);
+}
+
+/* `groups` communicators of `p` ranks `stride` apart in the numbering, at once. */
+static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int64_t groups,
+                       struct fr_group *group, struct fr_error *err) {
+    struct fr_communicator c = strided(s, p, stride);
+    c.n_groups = groups;
+    if (!s->slot) return fr_group_of(&s->levels, &c, group, err);
+    int64_t *slot = fr_malloc((size_t)(p * groups), sizeof *slot);
+    if (!slot) return no_memory(err);
+    fr_seats_members(s, p, stride, groups, slot);
+    fr_status status = listed(s, p, groups, slot, group, err);
+    free(slot);
+    return status;
+}
+
+static fr_status count_all(const struct fr_seats *s, int64_t p, int64_t stride,
+                           struct fr_group *group, struct fr_error *err) {
+    return count(s, p, stride, fr_mesh_ranks(&s->mesh) / p, group, err);
+}
+
+/* Whole experts on a rank: the ep ranks that share them are those of one stage, tp ranks first, cut
+ * into runs of ep. */
+static fr_status count_experts(const struct fr_seats *s, int64_t ep, struct fr_group *group,
+                               struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
+            own = tp * mesh->size[FR_MESH_DP], up = fr_mesh_stride(mesh, FR_MESH_PP),
+            across = fr_mesh_stride(mesh, FR_MESH_DP);
+    if (across == tp || mesh->size[FR_MESH_PP] == 1) return count_all(s, ep, 1, group, err);
+    int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t i = 0; i < n; i++)
+        slot[i] = slot_of(s, i / own * up + i % own % tp + i % own / tp * across);
+    fr_status status = listed(s, ep, n / ep, slot, group, err);
+    free(slot);
+    return status;
+}
+
+/* Ranks that hold the same experts: of the x = t + tp r of a stage, t along tp and r along its
+ * replicas, every ep etp-th. */
+static fr_status count_copies(const struct fr_plan *plan, struct fr_seats *s,
+                              struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
+            up = fr_mesh_stride(mesh, FR_MESH_PP), across = fr_mesh_stride(mesh, FR_MESH_DP),
+            p = fr_plan_expert_copies(plan), apart = plan->ep * fr_plan_expert_tp(plan);
+    if (p <= 1) return FR_OK;
+    if (across == tp || mesh->size[FR_MESH_PP] == 1)
+        return count_all(s, p, apart, &s->expert_copies, err);
+    if (apart % tp == 0) return count_all(s, p, apart / tp * across, &s->expert_copies, err);
+    int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t group = i / p, x = group % apart + i % p * apart;
+        slot[i] = slot_of(s, group / apart * up + x % tp + x / tp * across);
+    }
+    fr_status status = listed(s, p, n / p, slot, &s->expert_copies, err);
+    free(slot);
+    return status;
+}
+
+/* Of replicas that all pay the same, those that may share a link with the first are enough. */
+static int64_t replicas_beside(const struct fr_seats *s) {
+    int64_t far = 1, dp = s->mesh.size[FR_MESH_DP];
+    for (int l = 0; l < s->levels.count; l++)
+        if (s->levels.level[l].shared_by > far) far = s->levels.level[l].shared_by;
+    int64_t beside = 1 + far / fr_mesh_stride(&s->mesh, FR_MESH_DP);
+    return s->regular && beside < dp ? beside : dp;
+}
+
+static fr_status count_ends(struct fr_seats *s, bool fused, struct fr_error *err) {
+    const struct fr_mesh *mesh = &s->mesh;
+    int64_t tp = mesh->size[FR_MESH_TP],
+            dp = fused ? mesh->size[FR_MESH_DP] : replicas_beside(s), n = 0,
+            up = (mesh->size[FR_MESH_PP] - 1) * fr_mesh_stride(mesh, FR_MESH_PP);
+    int64_t *slot = fr_malloc((size_t)(2 * tp * dp), sizeof *slot);
+    if (!slot) return no_memory(err);
+    for (int64_t t = 0; t < tp; t++)
+        for (int64_t d = 0; d < dp; d++) {
+            int64_t first =
+                t * fr_mesh_stride(mesh, FR_MESH_TP) + d * fr_mesh_stride(mesh, FR_MESH_DP);
+            slot[n++] = slot_of(s, first);
+            slot[n++] = slot_of(s, first + up);
+        }
+    fr_status status = fused ? listed(s, 2 * dp, tp, slot, &s->ends, err)
+                             : listed(s, 2, tp * dp, slot, &s->ends, err);
+    free(slot);
+    return status;
+}
+
+/* ---- all groups of a plan -------------------------------------------------------------------------- */
+
+static fr_status make_scratch(struct fr_seats *s, struct fr_error *err) {
+    int64_t replicas = s->mesh.size[FR_MESH_TP] * s->mesh.size[FR_MESH_DP];
+    s->pairs = fr_malloc((size_t)(2 * replicas), sizeof *s->pairs);
+    s->load = fr_calloc((size_t)fr_links_count(&s->levels) + 1, sizeof *s->load);
+    return s->pairs && s->load ? FR_OK : no_memory(err);
+}
+
+static bool is_regular(const struct fr_seats *s) {
+    bool regular = !s->slot;
+    for (int axis = 0; axis < FR_MESH_AXES && regular; axis++) {
+        struct fr_communicator c =
+            strided(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis));
+        regular = fr_communicator_regular(&s->levels, &c);
+    }
+    return regular;
+}
+
+static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
+                              struct fr_error *err) {
+    int64_t across = fr_mesh_stride(&s->mesh, FR_MESH_DP);
+    if (plan->cp > 1) FR_TRY(count_all(s, plan->cp, across, &s->cp, err));
+    if (plan->ep <= 1) return FR_OK;
+    return fr_plan_expert_tp(plan) == plan->tp ? count_all(s, plan->ep, across, &s->ep, err)
+                                               : count_experts(s, plan->ep, &s->ep, err);
+}
+
+fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
+                        struct fr_seats *s, struct fr_error *err) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    *s = (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
+                           .mesh = fr_seats_mesh(plan)};
+    if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(job, plan, s, err));
+    s->regular = is_regular(s);
+    for (int axis = 0; axis < FR_MESH_AXES; axis++)
+        FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
+                         err));
+    FR_TRY(count_shares(plan, s, err));
+    if (t->experts > 0) FR_TRY(count_copies(plan, s, err));
+    if (plan->pp > 1 && t->layers && t->tied)
+        FR_TRY(count_ends(s, plan->compression.fused_embedding, err));
+    if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
+    if (!is_data_first(s)) return FR_OK;
+    return plan->common_subgrid ? count(s, plan->dp, 1, 1, &s->common, err)
+                                : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err);
+}
+
+void fr_seats_free(struct fr_seats *s) {
+    free(s->slot);
+    free(s->pairs);
+    free(s->load);
+    s->slot = s->pairs = NULL;
+    s->load = NULL;
+}
+
+/* ---- pairs --------------------------------------------------------------------------------------- */
+
+struct fr_group fr_seats_pair(const struct fr_seats *s, int64_t a, int64_t b) {
+    int64_t stride = fr_mesh_stride(&s->mesh, FR_MESH_PP), tp = s->mesh.size[FR_MESH_TP],
+            dp = s->mesh.size[FR_MESH_DP], across = fr_mesh_stride(&s->mesh, FR_MESH_DP),
+            replicas = tp * dp, *from = s->pairs, *to = s->pairs + replicas;
+    if (s->regular && is_data_first(s))
+        return fr_group_pairs(&s->levels, a * stride, b * stride, replicas, 1, 1);
+    if (s->regular) return fr_group_pairs(&s->levels, a * stride, b * stride, tp, dp, across);
+    for (int64_t i = 0; i < replicas; i++) {
+        int64_t rank = i % tp * fr_mesh_stride(&s->mesh, FR_MESH_TP) + i / tp * across;
+        from[i] = slot_of(s, a * stride + rank);
+        to[i] = slot_of(s, b * stride + rank);
+    }
+    return fr_group_pairs_at(&s->levels, from, to, replicas, s->load);
+}

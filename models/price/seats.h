@@ -1,0 +1,61 @@
+/** @file
+ *  Where a plan's communicators sit: its placement, asked about groups.
+ *
+ *  The mesh tp x pp x dp is numbered as the method's program numbers its ranks (tp first, or the
+ *  data axis first for sub-graphs), and the placement gives each rank its slot.  All groups of an
+ *  axis run at once: what they pay is counted on the links (topology/communicator.h).
+ *
+ *  A placement is the seats that it gives, however it was written: placements that seat alike cost
+ *  alike, and so do those that exchange ranks inside a node whose ranks share their links.  Linear is
+ *  strides alone, priced in closed form where that is exact; what lies otherwise is counted.
+ */
+#ifndef FR_MODELS_PRICE_SEATS_H
+#define FR_MODELS_PRICE_SEATS_H
+
+#include "models/job/job.h"
+#include "topology/placement.h"
+
+struct fr_seats {
+    struct fr_levels levels; /**< the cluster's, as far as the ranks reach */
+    struct fr_mesh mesh;
+    int64_t *slot; /**< of each rank, or NULL: its number; owned */
+    bool regular;  /**< strides in closed form: all replicas pay the same */
+    /** Where gradients of common layers are reduced, of a data-first numbering: the tp x dp ranks
+     *  of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
+    struct fr_group common;
+    struct fr_group axis[FR_MESH_AXES]; /**< the ranks along tp, pp and dp */
+    struct fr_group cp,
+        ep; /**< ranks that share a sequence, and the experts: neighbouring replicas,
+                                 with whole experts on a rank also the tp ranks of them */
+    struct fr_group expert_copies; /**< ranks of a stage that hold the same experts */
+    /** First and last stage, which hold a tied embedding: pairs of every replica and tp rank, or fused
+     *  the 2 dp of every tp rank. */
+    struct fr_group ends;
+    int64_t *pairs; /**< scratch of fr_seats_pair, unless regular; owned */
+    int32_t *load;
+};
+
+/** The plan's mesh as its method numbers it. */
+struct fr_mesh fr_seats_mesh(const struct fr_plan *plan);
+
+/** Seat the ranks of @p plan.  "optimised" prices the plan with every seating it tries.
+ *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_seats_free, also on error. */
+fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
+                        struct fr_seats *seats, struct fr_error *err);
+void fr_seats_free(struct fr_seats *seats);
+
+/** Slots of the members of every communicator of @p n_ranks ranks @p stride apart in the numbering,
+ *  one communicator after another, each in ascending order: libraries order the members by where
+ *  they sit, so the numbers that they happen to have cost nothing.
+ *  @param[out] slot  [ranks of the mesh, or n_ranks * n_groups] */
+void fr_seats_members(const struct fr_seats *seats, int64_t n_ranks, int64_t stride,
+                      int64_t n_groups, int64_t *slot);
+
+/** The reason why the plan cannot be seated so, or NULL. */
+const char *fr_seats_refused(const struct fr_plan *plan);
+
+/** Neighbours @p a and @p b in the pipeline, while their whole stage and its replicas send: what the
+ *  slowest of them pay. */
+struct fr_group fr_seats_pair(const struct fr_seats *seats, int64_t a, int64_t b);
+
+#endif

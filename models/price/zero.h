@@ -1,0 +1,54 @@
+/** @file
+ *  Replicas that divide what they would all hold: optimiser state, gradients, parameters.
+ *
+ *  Rajbhandari et al., ZeRO, SC'20.  A parameter's state is divided by its own copies, its
+ *  gradient reduced over them: D = dp cp ranks hold the same shard of what is not an expert,
+ *  E = dp cp tp / (ep etp) the same of an expert.  With G bytes of gradients and W of parameters
+ *  of one kind on a rank before dividing, N copies, m micro-batches:
+ *
+ *      zero 0   all-reduce of G                                     every copy updates everything
+ *      zero 1   reduce-scatter of G, all-gather of W, once          update of 1/N   (also called a
+ *               distributed optimiser)
+ *      zero 2   the reduce-scatter after every micro-batch          gradients 1/N
+ *      zero 3   besides, an all-gather of W in every forward and    parameters 1/N  (FSDP)
+ *               backward pass, in place of the one after the update
+ *
+ *  and with f = (N-1)/N a rank sends in an iteration
+ *
+ *      2fG     f (G + W)     f (m G + W)     f m (2W + G)           zero 0, 1, 2, 3
+ *
+ *  Recomputed activations ask for no further all-gather: a layer's parameters are gathered before
+ *  it is recomputed and stay so until its backward pass is over, as with FSDP around checkpointed
+ *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
+ *  and the one on its way.
+ *
+ *  What runs beside a pass shows as far as it outlasts it, and takes from the pass the device's
+ *  `interference` of the rest; the first layer's gather and the last
+ *  layer's scatter have nothing to hide behind.  So it is in zero 2 and 3 whatever `overlap` says;
+ *  under `overlap` the reduce-scatter of zero 1 goes in buckets, and the all-gather of zero 1 and 2
+ *  runs beside the next iteration's first forward pass.  Zero 3 leaves `overlap` nothing to do: the
+ *  two together are refused.  Which of it overlaps is our reading of Megatron-LM and PyTorch's
+ *  FSDP. */
+#ifndef FR_MODELS_PRICE_ZERO_H
+#define FR_MODELS_PRICE_ZERO_H
+
+#include "models/price/pipeline.h"
+#include "models/price/seats.h"
+
+/** Of @p parameters on a rank, @p experts of them experts', what the plan leaves on it of state
+ *  that zero @p least and above divide. */
+double fr_zero_kept(const struct fr_plan *plan, double parameters, double experts, int least);
+
+/** Price what the plan's zero gathers and scatters besides the gradients' one reduction an
+ *  iteration, whose operation is fr_zero_reduction; stage's passes and gradients are priced.
+ *  @param layers  of the stage, gathered one by one */
+void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_seats *seats, double layers, struct fr_stage *stage,
+                   uint32_t *extrapolated);
+
+/** How a stage's gradients are reduced once an iteration. */
+static inline fr_op fr_zero_reduction(const struct fr_plan *plan) {
+    return plan->zero >= 1 ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE;
+}
+
+#endif

@@ -1,7 +1,0 @@
-/* Read more than once, so without guard.  One row per file in models/schedule/. */
-FR_SCHEDULE(gpipe)
-FR_SCHEDULE(one_f_one_b)
-FR_SCHEDULE(doubled)
-FR_SCHEDULE(interleaved)
-FR_SCHEDULE(zero_bubble)
-FR_SCHEDULE(custom)

@@ -1,0 +1,32 @@
+/** @file
+ *  Mixture of experts: every MLP is E of them, and each token goes to k.
+ *
+ *  With ep ranks of the replicas sharing the experts, each holds E / ep.  T tokens of a micro-batch make
+ *  T k rows, which an all-to-all over the ep ranks brings to their experts and another brings back, both
+ *  again backward.  An expert then has, in the mean, n = T k ep / E rows; the fullest rank has
+ *  `imbalance` times as many (an input: routers differ), but no more than `capacity` times n where
+ *  tokens beyond that are dropped.  Experts are as wide as `expert_ffn`; a router of h x E sends.
+ *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
+ *  show as far as they outlast them.  All layers are alike.  With `etp` 1 an expert is whole on its
+ *  rank, the tp ranks each bring their share of a divided sequence, and ep counts them too
+ *  (Megatron-Core's expert tensor parallelism of 1).  An expert's shard has dp cp tp / (ep etp) copies,
+ *  over which its gradients are reduced and zero divides its state (models/price/zero.h). */
+#ifndef FR_MODELS_WORK_EXPERTS_H
+#define FR_MODELS_WORK_EXPERTS_H
+
+#include "models/work/transformer.h"
+
+/** Parameters of a layer's experts, all of them. */
+double fr_experts_parameters(const struct fr_transformer *t);
+
+/** How many rows the fullest expert has of the mean, at most. */
+double fr_experts_load(const struct fr_transformer *t);
+
+/** Rows that an expert's products work on: grouped products fill whole tiles of 128. */
+double fr_experts_rows(double rows);
+
+/** Bytes of one all-to-all of a layer, of what one rank sends. */
+double fr_experts_sent_B(const struct fr_workload *workload, const struct fr_plan *plan,
+                         double tokens);
+
+#endif

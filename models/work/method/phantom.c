@@ -1,0 +1,61 @@
+/* Phantom parallelism: every rank compresses its activations to k ghost neurons, all ranks
+ * gather them, and each decompresses the p - 1 foreign ones into its own outputs.
+ *
+ *      parameters  sum over ranks: n m / p + k p n + ... = per rank (m/p)(n/p) + k (n/p)
+ *                  + (p-1) (m/p) k + m/p for a layer of n inputs and m outputs, which is
+ *                  n^2/p + k n p + n in all for m = n.  Eq. 4 of the paper omits the k n p
+ *                  that its own Table I contains; we follow the matrices of section IV.
+ *      forward     all-gather of k b values from each rank
+ *      backward    reduce-scatter of p k b values, k b to each rank
+ *      operators   local matrix, compressor and p - 1 decompressors: p + 1
+ *
+ * In a transformer the MLP is divided so and attention as by method tensor: models/work/phantom_stage.h.
+ *
+ * Smaller than tensor parallelism iff k < (n/p)(1 - 1/p) (Eq. 8); other k are refused. */
+#include <math.h>
+
+#include "models/work/phantom_stage.h"
+
+static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+    double p = shard->tp, k = shard->ghost;
+    fr_reasons reasons = 0;
+    if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
+    if (fmod(layer->outputs, p) != 0 || fmod(layer->inputs, p) != 0)
+        reasons |= FR_BECAUSE(FR_REASON_WIDTH);
+    if (k < 1) return reasons | FR_BECAUSE(FR_REASON_GHOST);
+    double narrower = fmin(layer->inputs, layer->outputs);
+    if (!(k < narrower / p * (1 - 1 / p))) reasons |= FR_BECAUSE(FR_REASON_GHOST_EQ8);
+    return reasons;
+}
+
+static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                  const struct fr_shard *shard, struct fr_layer_work *work) {
+    double value_B = fr_dtype_size_B(workload->dtype);
+    double p = shard->tp, k = shard->ghost, b = shard->batch;
+    double in = layer->inputs / p, out = layer->outputs / p, ghosts_B = p * k * b * value_B;
+    fr_work_add_operator(work, out, b, in, b, 1);    /* local */
+    fr_work_add_operator(work, k, b, in, b, 1);      /* compressor */
+    fr_work_add_operator(work, out, b, k, b, p - 1); /* decompressors */
+    work->kernels = FR_KERNELS_PER_OPERATOR * (p + 1);
+    fr_work_add_elementwise(work, layer, b * out * value_B);
+    work->parameters_rank = out * in + k * in + (p - 1) * out * k + layer->biases / p;
+    work->parameters_rank_max = work->parameters_rank;
+    work->parameters = p * work->parameters_rank;
+    work->activation_B = b * (in + out) * value_B + ghosts_B;
+    fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false, ghosts_B);
+    fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, FR_AXIS_TP, true, ghosts_B);
+    fr_work_add_gradient(work, workload, shard);
+}
+
+const struct fr_method fr_method_phantom = {
+    .name = "phantom",
+    .summary = "activations compressed to ghost neurons before the all-gather",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 6 to 25 and Table II",
+    .uses_ghost = true,
+    .divided = true,
+    .check = check,
+    .layer = layer,
+    .check_stage = fr_phantom_check_stage,
+    .stage = fr_phantom_stage,
+};

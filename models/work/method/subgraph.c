@@ -1,0 +1,101 @@
+/* Sub-graph parallelism (D&SP): parallel branches over g = tp sub-grids, each of which uses data
+ * parallelism inside; common layers over all ranks, or over the first sub-grid (cSub).
+ *
+ *      common layer   b/g samples a rank (cSub: b on the first sub-grid's), gradients over n ranks
+ *      branch         b samples a rank and 1/g of the branches, gradients over the n/g of its
+ *                     sub-grid
+ *
+ * with b the samples of one micro-batch over the g ranks of a group.  What is exchanged where
+ * branches split and join: models/work/subgraph.h, which divides transformers likewise.  Every branch
+ * launches kernels of its own: that is what makes data parallelism (g = 1) slow with many. */
+#include <math.h>
+
+#include "models/work/subgraph.h"
+
+static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+    fr_reasons reasons = 0;
+    if (layer->branches > 0 && fmod(layer->branches, shard->tp) != 0)
+        reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
+    if (!shard->common_subgrid && fmod(shard->batch, shard->tp) != 0)
+        reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
+    return reasons;
+}
+
+/* Where branches begin or end: @p values of a sample, on a rank's share of b samples. */
+static void exchange(const struct fr_shard *shard, fr_joint joint, double values,
+                     double value_B, bool backward, struct fr_layer_work *work) {
+    double all_B = values * shard->batch * value_B; /* of the whole group */
+    bool whole = joint == FR_JOINT_SPLIT || joint == FR_JOINT_SUM;
+    bool into = joint == FR_JOINT_SPLIT || joint == FR_JOINT_SLICE;
+    bool spreads = into != backward; /* from the common layers to the branches */
+    if (joint == FR_JOINT_NONE || shard->tp < 2) return;
+    if (whole && shard->common_subgrid)
+        fr_work_add_comm(work, spreads ? FR_OP_BROADCAST : FR_OP_REDUCE, FR_AXIS_TP, backward,
+                         all_B);
+    else if (whole)
+        fr_work_add_comm(work, spreads ? FR_OP_ALL_GATHER : FR_OP_REDUCE_SCATTER, FR_AXIS_TP,
+                         backward, all_B);
+    else if (shard->common_subgrid)
+        fr_work_add_comm(work, spreads ? FR_OP_SCATTER : FR_OP_GATHER, FR_AXIS_TP, backward,
+                         all_B);
+    else if (shard->gather_all)
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, backward, all_B);
+    else
+        fr_work_add_comm(work, FR_OP_ALL_TO_ALL, FR_AXIS_TP, backward, all_B / shard->tp);
+    /* Packed before and unpacked after it (the transposes of the paper's Figure 10). */
+    work->kernels += 2;
+    work->elementwise_B += 4 * work->comm[work->n_comms - 1].size_B;
+}
+
+static void gradient(const struct fr_workload *workload, const struct fr_shard *shard,
+                     bool common, struct fr_layer_work *work) {
+    double size_B = work->parameters_rank_max * fr_dtype_size_B(workload->gradient_dtype);
+    bool over_all = common && !shard->common_subgrid;
+    double ranks = over_all ? shard->tp * shard->dp : shard->dp;
+    if (ranks <= 1 || size_B <= 0) return;
+    work->comm[work->n_comms++] = (struct fr_comm_work){
+        FR_OP_ALL_REDUCE, common ? FR_AXIS_COMMON : FR_AXIS_DP, true, size_B};
+}
+
+static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                  const struct fr_shard *shard, struct fr_layer_work *work) {
+    bool common = layer->branches <= 0;
+    double value_B = fr_dtype_size_B(workload->dtype), g = shard->tp;
+    double b = common && !shard->common_subgrid ? shard->batch / g : shard->batch;
+    double share = common ? 1 : 1 / g, groups = layer->groups * share;
+    fr_work_add_operator(work, layer->rows / layer->groups, layer->positions * b, layer->inner,
+                         b, groups);
+    work->kernels = FR_KERNELS_PER_OPERATOR * groups;
+    fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B);
+    work->parameters = layer->weights + layer->biases;
+    work->parameters_rank_max = work->parameters * share;
+    work->parameters_rank =
+        common && shard->common_subgrid ? work->parameters / g : work->parameters_rank_max;
+    work->activation_B = b * (layer->inputs + layer->outputs) * share * value_B;
+    if (layer->joint_in == FR_JOINT_SPLIT) /* every branch has the whole input */
+        work->activation_B += b * layer->inputs * (1 - share) * value_B;
+    if (common && shard->common_subgrid) work->idle_share = 1 - 1 / g;
+    for (int backward = 0; backward < 2; backward++) {
+        exchange(shard, layer->joint_in, layer->inputs, value_B, backward, work);
+        exchange(shard, layer->joint_out,
+                 layer->joint_out == FR_JOINT_SUM ? layer->outputs / layer->branches
+                                                  : layer->outputs,
+                 value_B, backward, work);
+    }
+    gradient(workload, shard, common, work);
+}
+
+const struct fr_method fr_method_subgraph = {
+    .name = "subgraph",
+    .summary =
+        "D&SP: parallel branches over g = tp sub-grids; common \"all\" or \"subgrid\" (cSub)",
+    .source =
+        "Jain et al., SUPER: SUb-Graph Parallelism for TransformERs, 2021, sections III to V",
+    .exact = true,
+    .divided = true,
+    .data_first = true,
+    .check = check,
+    .layer = layer,
+    .check_stage = fr_subgraph_check,
+    .stage = fr_subgraph_stage,
+};

@@ -1,0 +1,50 @@
+/* Tensor parallelism as the phantom-parallelism paper counts it (Table II): the rows of every
+ * weight matrix are divided over p ranks, each rank needs the layer's whole input.
+ *
+ *      forward    broadcast of n b values, all-gather of (n/p) b from each rank
+ *      backward   all-reduce of n b, reduce-scatter of (n/p) b to each rank
+ *
+ * That is one broadcast and one all-reduce more than Megatron's column-row pairs need; we keep
+ * the paper's count, since Table I was measured with it. */
+#include <math.h>
+
+#include "models/work/transformer.h"
+
+static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
+    if (!layer->fully_connected) return FR_BECAUSE(FR_REASON_LAYER);
+    if (fmod(layer->outputs, shard->tp) != 0) return FR_BECAUSE(FR_REASON_WIDTH);
+    return 0;
+}
+
+static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
+                  const struct fr_shard *shard, struct fr_layer_work *work) {
+    double value_B = fr_dtype_size_B(workload->dtype);
+    double rows = layer->outputs / shard->tp, b = shard->batch;
+    fr_work_add_operator(work, rows, b, layer->inputs, b, 1);
+    work->kernels = FR_KERNELS_PER_OPERATOR;
+    fr_work_add_elementwise(work, layer, b * rows * value_B);
+    work->parameters = layer->weights + layer->biases;
+    work->parameters_rank = work->parameters_rank_max = work->parameters / shard->tp;
+    work->activation_B = b * (layer->inputs + rows) * value_B;
+    if (shard->tp > 1) {
+        fr_work_add_comm(work, FR_OP_BROADCAST, FR_AXIS_TP, false, layer->inputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false,
+                         layer->outputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_REDUCE, FR_AXIS_TP, true, layer->inputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, FR_AXIS_TP, true,
+                         layer->outputs * b * value_B);
+    }
+    fr_work_add_gradient(work, workload, shard);
+}
+
+const struct fr_method fr_method_tensor = {
+    .name = "tensor",
+    .summary = "rows of every weight matrix divided over tp ranks",
+    .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
+              "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
+    .exact = true,
+    .check = check,
+    .layer = layer,
+    .check_stage = fr_transformer_check,
+    .stage = fr_transformer_stage,
+};

@@ -1,0 +1,249 @@
+#include "models/work/subgraph.h"
+
+#include <math.h>
+
+/* One stage as its branches and common layers see it. */
+struct view {
+    const struct fr_transformer *t;
+    const struct fr_plan *plan;
+    double g, value_B;
+    double batch, common_batch; /* samples in branches, in common layers of the busiest rank */
+    double T, C;                /* tokens likewise */
+    double h, f, q, kv, mlp;
+    double layers, attentions; /* of the stage; a layer with cross-attention has two */
+    bool heads_only, mlp_too;  /* branches "heads", "layer" */
+};
+
+static struct view view_of(const struct fr_workload *workload, const struct fr_plan *plan,
+                           int64_t i) {
+    const struct fr_transformer *t = &workload->transformer;
+    double g = (double)plan->tp, b = (double)fr_plan_micro_batch(plan);
+    struct view v = {.t = t,
+                     .plan = plan,
+                     .g = g,
+                     .value_B = fr_dtype_size_B(workload->dtype),
+                     .batch = b,
+                     .common_batch = plan->common_subgrid ? b : b / g,
+                     .h = (double)t->hidden,
+                     .f = (double)t->ffn,
+                     .q = (double)(t->heads * t->head_dim),
+                     .kv = (double)(t->kv_heads * t->head_dim),
+                     .mlp = t->gated ? 3 : 2,
+                     .layers = (double)fr_transformer_stage_layers(t, plan, i),
+                     .heads_only = plan->branches == FR_BRANCHES_HEADS,
+                     .mlp_too = plan->branches == FR_BRANCHES_LAYER};
+    v.attentions = v.layers + (double)fr_transformer_stage_cross(t, plan, i);
+    v.T = v.batch * (double)t->sequence;
+    v.C = v.common_batch * (double)t->sequence;
+    return v;
+}
+
+fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr_plan *plan) {
+    const struct fr_transformer *t = &workload->transformer;
+    struct fr_plan one_way = *plan;
+    one_way.tp = 1;
+    fr_reasons reasons = fr_transformer_check(workload, &one_way);
+    if (plan->sequence_parallel || plan->cp > 1 || plan->zero > 0 || t->experts > 0)
+        reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (t->heads % plan->tp != 0 || t->kv_heads % plan->tp != 0 ||
+        (plan->branches == FR_BRANCHES_LAYER && t->ffn % plan->tp != 0) ||
+        (!plan->common_subgrid && fr_plan_micro_batch(plan) % plan->tp != 0))
+        reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
+    return reasons;
+}
+
+/* ---- products --------------------------------------------------------------------------------- */
+
+static void add_product(struct fr_stage_work *work, double m, double n, double k, double batch,
+                        double count, bool again, bool common) {
+    work->again[work->n_gemms] = again;
+    work->common[work->n_gemms] = common;
+    work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, batch}, count};
+}
+
+static void add_common_products(const struct view *v, struct fr_stage_work *work) {
+    bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
+    double b = v->common_batch;
+    if (v->heads_only) {
+        add_product(work, v->q + 2 * v->kv, v->C, v->h, b, v->attentions, full, true);
+        add_product(work, v->h, v->C, v->q, b, v->attentions, full, true);
+    }
+    if (!v->mlp_too) {
+        add_product(work, v->f, v->C, v->h, b, v->layers * (v->mlp - 1), full, true);
+        add_product(work, v->h, v->C, v->f, b, v->layers, full, true);
+    }
+}
+
+static void add_branch_products(const struct view *v, struct fr_stage_work *work) {
+    bool full = v->plan->recompute == FR_RECOMPUTE_FULL, any = v->plan->recompute != 0;
+    bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
+    double s = (double)v->t->sequence, d = (double)v->t->head_dim, b = v->batch;
+    double attended = v->attentions * b * (double)v->t->heads / v->g;
+    if (!v->heads_only) {
+        add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full, false);
+        add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, false);
+    }
+    work->core[work->n_gemms] = work->core[work->n_gemms + 1] = true;
+    add_product(work, s, s, d, b, flash ? 0 : attended, any, false);
+    add_product(work, s, d, s, b, flash ? 0 : attended, any, false);
+    if (flash) work->flash_flop += attended * 2 * 2 * s * s * d / 2; /* causal: half of it */
+    if (flash && any) work->again_flash += work->flash_flop;
+    if (!v->mlp_too) return;
+    add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, false);
+    add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, false);
+}
+
+/* ---- exchanges --------------------------------------------------------------------------------- */
+
+/* One kind of joint both ways: what the forward pass does, and its mirror backward. */
+static void add_joint(const struct view *v, fr_op forward, fr_op backward, double values,
+                      double count, struct fr_stage_work *work) {
+    double size_B = values * v->value_B;
+    int again = v->plan->recompute == FR_RECOMPUTE_FULL;
+    work->exchange[work->n_exchanges++] =
+        (struct fr_exchange_work){forward, count, size_B, false};
+    work->exchange[work->n_exchanges++] =
+        (struct fr_exchange_work){backward, count, size_B, true};
+    if (again)
+        work->exchange[work->n_exchanges++] =
+            (struct fr_exchange_work){forward, count, size_B, true};
+    work->working_B = fmax(work->working_B, size_B);
+}
+
+/* Slices of @p width values a token, and their concatenation the other way round. */
+static void add_slices(const struct view *v, double width, double slices, double joins,
+                       struct fr_stage_work *work) {
+    if (v->plan->common_subgrid) {
+        if (slices > 0) add_joint(v, FR_OP_SCATTER, FR_OP_GATHER, v->T * width, slices, work);
+        if (joins > 0) add_joint(v, FR_OP_GATHER, FR_OP_SCATTER, v->T * width, joins, work);
+    } else if (v->plan->gather_all)
+        add_joint(v, FR_OP_ALL_GATHER, FR_OP_ALL_GATHER, v->g * v->C * width, slices + joins,
+                  work);
+    else
+        add_joint(v, FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL, v->C * width, slices + joins, work);
+}
+
+static void add_exchanges(const struct view *v, struct fr_stage_work *work) {
+    double splits = v->attentions + (v->mlp_too ? v->layers : 0);
+    if (v->g < 2) return;
+    if (v->heads_only) { /* queries, keys and values are sliced apart, then heads concatenated */
+        add_slices(v, v->q, v->attentions, v->attentions, work);
+        add_slices(v, v->kv, 2 * v->attentions, 0, work);
+    } else if (v->plan->common_subgrid) {
+        add_joint(v, FR_OP_BROADCAST, FR_OP_REDUCE, v->T * v->h, splits, work);
+        add_joint(v, FR_OP_REDUCE, FR_OP_BROADCAST, v->T * v->h, splits, work);
+    } else {
+        add_joint(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, splits, work);
+        add_joint(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, splits, work);
+    }
+    /* Each is packed before and unpacked after it (the transposes of the paper's Figure 10). */
+    for (int k = 0; k < work->n_exchanges; k++) {
+        if (work->exchange[k].backward) continue;
+        work->kernels += 2 * work->exchange[k].count;
+        work->forward_B += 4 * work->exchange[k].count * work->exchange[k].size_B;
+    }
+}
+
+/* ---- the rest ---------------------------------------------------------------------------------- */
+
+static void add_kernels(const struct view *v, struct fr_stage_work *work) {
+    double branch = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp) +
+                    (v->mlp_too ? v->layers * v->mlp : 0) +
+                    (v->heads_only ? 0 : 2 * v->attentions);
+    double all = v->layers * fr_transformer_layer_kernels(v->t, v->plan->tp) +
+                 (v->attentions - v->layers) * fr_transformer_cross_kernels(v->t, v->plan->tp);
+    work->kernels += all;
+    work->layers.common_kernels += all - branch;
+    if (v->plan->recompute == FR_RECOMPUTE_FULL) work->again_kernels += all;
+    if (v->plan->recompute == FR_RECOMPUTE_SELECTIVE)
+        work->again_kernels += v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
+}
+
+/* Element-wise traffic and what is kept for the backward pass: the terms of models/work/transformer.c,
+ * tokens of the common layers and of the branches told apart. */
+static void add_memory(const struct view *v, struct fr_stage_work *work) {
+    double s = (double)v->t->sequence,
+           joints = v->attentions + v->layers;             /* norm and residual */
+    bool flash = v->plan->attention != FR_ATTENTION_PLAIN; /* keeps no scores */
+    double scores = flash ? 0 : v->attentions * v->batch * (double)v->t->heads / v->g * s * s;
+    double up = v->f * (v->mlp_too ? v->T / v->g : v->C);
+    double common = (FR_NORM_PASSES + 3) * joints * v->C * v->h +
+                    (v->mlp_too ? 0 : 2 * v->layers * (v->mlp - 1) * up);
+    double moved = (FR_NORM_PASSES + 3) * joints * v->C * v->h +
+                   2 * v->layers * (v->mlp - 1) * up + FR_SOFTMAX_PASSES * scores;
+    double inputs = v->heads_only ? v->C : v->T, mlp_inputs = v->mlp_too ? v->T : v->C;
+    double heads = (2 * v->q + 2 * v->kv) * (v->heads_only ? v->C : v->T / v->g);
+    double kept = joints * v->C * v->h + v->attentions * (inputs * v->h + heads) +
+                  v->layers * (mlp_inputs * v->h + v->mlp * up);
+    double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
+    double all_B =
+        kept * v->value_B + fr_transformer_mask_B(v->t) * joints * v->C * v->h + core_B;
+    work->forward_B += moved * v->value_B;
+    work->layers.norm_B += FR_NORM_PASSES * joints * v->C * v->h * v->value_B;
+    work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;
+    work->layers.common_B += common * v->value_B;
+    work->layers.common_norm_B += work->layers.norm_B;
+    if (v->plan->recompute == FR_RECOMPUTE_NONE) {
+        work->activation_B += all_B;
+    } else if (v->plan->recompute == FR_RECOMPUTE_FULL) {
+        work->again_B += moved * v->value_B;
+        work->activation_B += v->layers * v->C * v->h * v->value_B;
+        work->working_B += v->layers > 0 ? all_B / v->layers : 0;
+    } else {
+        work->again_B += FR_SOFTMAX_PASSES * scores * v->value_B;
+        work->activation_B += all_B - core_B;
+        work->working_B += v->layers > 0 ? core_B / v->layers : 0;
+    }
+}
+
+static void add_parameters(const struct view *v, bool first, bool last,
+                           struct fr_stage_work *work) {
+    struct fr_transformer_parts p = fr_transformer_layer_parts(v->t);
+    double embedding = (double)fr_transformer_padded_vocabulary(v->t, 1) * v->h;
+    double attention = v->attentions * p.attention, mlp = v->layers * p.mlp;
+    double branch = (v->heads_only ? 0 : attention) + (v->mlp_too ? mlp : 0);
+    double common = attention + mlp - branch + v->layers * p.replicated +
+                    (v->attentions - v->layers) * p.cross_replicated;
+    if (first) common += embedding + (v->t->positions ? (double)v->t->sequence * v->h : 0);
+    if (last) common += v->h * (v->t->norm_biases ? 2 : 1) + (v->t->tied ? 0 : embedding);
+    work->parameters = common + branch;
+    if (last && !first && v->t->tied) common += embedding; /* a copy */
+    work->parameters_rank = common + branch / v->g;
+    /* One way: all ranks are one sub-grid, and one all-reduce serves both. */
+    work->common_rank = v->g < 2 ? 0 : common;
+    if (v->t->tied && (first || last)) work->embedding_rank = embedding;
+}
+
+static void add_ends(const struct view *v, bool first, bool last, struct fr_stage_work *work) {
+    double vocabulary = (double)fr_transformer_padded_vocabulary(v->t, 1);
+    double moved_B = 0, kernels = 0;
+    if (first) moved_B += 2 * v->C * v->h * v->value_B, kernels += 2;
+    if (last) {
+        add_product(work, vocabulary, v->C, v->h, v->common_batch, 1, false, true);
+        moved_B += fr_transformer_loss_B(v->C, vocabulary, v->h, v->value_B);
+        kernels += 5; /* as in models/work/transformer.c */
+        work->activation_B += v->C * (v->h + vocabulary) * v->value_B;
+    }
+    work->forward_B += moved_B;
+    work->ends_common_B += moved_B;
+    work->kernels += kernels;
+    work->ends_common_kernels += kernels;
+}
+
+void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan *plan,
+                       int64_t i, struct fr_stage_work *work) {
+    struct view v = view_of(workload, plan, i);
+    bool first = i == 0, last = i == plan->pp - 1;
+    *work = (struct fr_stage_work){0};
+    add_parameters(&v, first, last, work);
+    add_common_products(&v, work);
+    add_branch_products(&v, work);
+    add_exchanges(&v, work);
+    add_kernels(&v, work);
+    add_memory(&v, work);
+    work->layers.n_gemms = work->n_gemms;
+    work->layers.forward_B = work->forward_B;
+    work->layers.kernels = work->kernels;
+    add_ends(&v, first, last, work);
+    if (plan->common_subgrid) work->idle_ranks = (v.g - 1) / v.g;
+}

@@ -1,0 +1,158 @@
+/** @file
+ *  What a transformer asks of the ranks of a plan, a pipeline stage at a time.
+ *
+ *  Megatron's division: heads and MLP columns over tp, layers over pp in order, the embedding
+ *  on the first stage and the logits on the last; where the embedding is tied and pp > 1 the
+ *  last stage holds a copy, which must be kept equal.  The vocabulary is padded to a multiple
+ *  of 128 tp.
+ *
+ *  Symbols:  T tokens of a micro-batch = b s   h hidden   f MLP width   t = tp
+ *            a heads, k key-value heads of d values each   V vocabulary, padded
+ *
+ *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms (and those of q and k)
+ *      forward products     (a+2k)d/t x T x h; per head s x s x d and s x d x s; h x T x ad/t;
+ *                           f/t x T x h (twice where gated); h x T x f/t
+ *      backward             two products for each
+ *      tp                   two all-reduces of T h values forward, two backward
+ *      message              T h values, of which each of the t ranks sends 1/t (scatter-gather)
+ *
+ *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the
+ *  products each rank holds T/t tokens.  An all-reduce becomes a reduce-scatter and an
+ *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;
+ *  the inputs of the column-divided products are gathered a second time in the backward pass,
+ *  beside the input-gradient product, which hides it as far as it lasts; a message between
+ *  stages needs no gathering.  Left out: the all-reduce of the norms' gradients over tp.
+ *
+ *  Kept a layer for the backward pass, at v bytes a value, f the MLP's width and S = a T s scores
+ *  (none with a fused attention):
+ *      T h (4 v) + T (2 a + 2 k) d v / t + (2 or 3) T f v / t + S v / t
+ *  inputs of both norms and of the products after them, queries, keys, values and what the heads
+ *  made, the MLP's products, the softmax; with dropout two masks of T h bytes, and of the scores
+ *  what it left and a mask, S (v + 1) / t.  GPT at 16 bits: 34 T h + 5 S (Korthikanti's Eq. 2, a d =
+ *  h, f = 4 h, t = 1); LLaMA, whose MLP is gated and which has no dropout: 12 T h + 4 T k d + 6 T f.
+ */
+#ifndef FR_MODELS_WORK_TRANSFORMER_H
+#define FR_MODELS_WORK_TRANSFORMER_H
+
+#include "base/text.h"
+#include "models/plan/compression.h"
+#include "models/plan/plan.h"
+
+/** Vocabulary padded as Megatron does for @p tp. */
+int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);
+
+/** Parameters of one layer over all tp ranks; and of one rank (norms are on every rank). */
+double fr_transformer_layer_parameters(const struct fr_transformer *t);
+double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
+
+/** Parameters of a layer by what may be divided: an attention's products, the MLP, and what every
+ *  rank holds (norms, biases after row-divided products) of a layer and of a cross-attention. */
+struct fr_transformer_parts {
+    double attention, mlp, replicated, cross_replicated;
+};
+struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t);
+
+/** Kernels launched forward by one rank of @p tp: a layer's, of them those inside the heads
+ *  (scores, softmax and weighted sum), and a cross-attention's. */
+double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp);
+double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp);
+double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
+
+/** Of the layers of stage @p i, those with cross-attention. */
+int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
+                                   int64_t i);
+
+/** Kept for the backward pass by dropout: bytes a value before each residual addition; and by a
+ *  softmax and its dropout, bytes a score. */
+static inline double fr_transformer_mask_B(const struct fr_transformer *t) {
+    return t->dropout ? 1 : 0;
+}
+static inline double fr_transformer_score_B(const struct fr_transformer *t, double value_B) {
+    return t->dropout ? 2 * value_B + 1 : value_B;
+}
+
+/** Bytes moved forward by the last norm and the loss over a rank's @p vocabulary [B]. */
+double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, double value_B);
+
+/** Layers of stage @p i: the plan's, else as equal as can be, earlier stages taking one more.  Of
+ *  an interleaved schedule with one or two virtual stages more than layers the logits and the
+ *  embedding count as one each, as Llama 3's 126 layers over 16 x 8: the last and the first stage
+ *  have a layer less.  A pass of one chunk is taken as 1/v of its stage's, also there. */
+int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
+                                    int64_t i);
+
+/** Collectives over tp of T h values each. */
+struct fr_tp_work {
+    double all_reduces, all_gathers, reduce_scatters;
+};
+
+/** What of a stage's work its layers are; the rest is the embedding and the logits. */
+struct fr_stage_share {
+    double n;    /**< layers */
+    int n_gemms; /**< the first ones */
+    double forward_B, kernels;
+    double norm_B, softmax_B;        /**< of forward_B */
+    double common_norm_B;            /**< of common_B */
+    double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
+    struct fr_tp_work forward_tp, backward_tp;
+};
+
+/** A collective over tp where branches split or join. */
+struct fr_exchange_work {
+    fr_op op;
+    double count, size_B; /**< of one micro-batch, each */
+    bool backward;
+};
+
+/** One stage's work on one rank. */
+struct fr_stage_work {
+    bool common[16]; /**< of the products, common layers' (method subgraph) */
+    double ends_common_kernels, ends_common_B; /**< of embedding and logits, likewise */
+    double idle_ranks; /**< share of the ranks that wait while common layers compute */
+    double
+        common_rank; /**< of parameters_rank, equal on all tp ranks and reduced over them too */
+    struct fr_exchange_work exchange[16];
+    int n_exchanges;
+    double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
+    double parameters_rank; /**< on one rank */
+    double embedding_rank;  /**< of them, the (shared) embedding matrix */
+    double expert_rank;     /**< of them, experts', of which there are fewer copies */
+    struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
+    int n_gemms;
+    bool core[16];     /**< of them, attention's products over the scores */
+    double flash_flop; /**< of a fused attention kernel forward; 2.5 times that backward */
+    double forward_B;  /**< element-wise bytes moved forward; twice that backward */
+    double kernels;    /**< forward; about twice that backward */
+    struct fr_tp_work forward_tp, backward_tp;
+    double tp_B; /**< each of those */
+    /** All-gathers of a product's input beside its input gradient (sequence parallel). */
+    double regathers[16];
+    /* What the backward pass does a second time, and what it holds while it does. */
+    bool again[16];
+    struct fr_tp_work again_tp;
+    double again_B, again_kernels, again_flash, working_B;
+    double cp_B;       /**< keys and values that cp ranks gather for an attention */
+    double attentions; /**< of the stage */
+    double expert_B;   /**< of one all-to-all of a layer, sent by a rank */
+    struct fr_stage_share layers;
+    double activation_B; /**< kept for the backward pass, a micro-batch */
+};
+
+/** Work of stage @p i of the plan, for one micro-batch. */
+void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
+                          int64_t i, struct fr_stage_work *work);
+
+/** The weight matrices of one layer on one rank: m and n of each; @p capacity of at least 7.
+ *  @return how many. */
+int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
+                            struct fr_codec_args *out, int capacity);
+
+/** Reasons why the plan cannot divide this transformer so. */
+fr_reasons fr_transformer_check(const struct fr_workload *workload, const struct fr_plan *plan);
+/** Append the rules behind @p reason, of those above, with their numbers; nothing for others. */
+void fr_transformer_say(const struct fr_workload *workload, const struct fr_plan *plan,
+                        int reason, struct fr_text *text);
+/** Do the layers make the plan's stages? */
+bool fr_transformer_layers_fit(const struct fr_transformer *t, const struct fr_plan *plan);
+
+#endif

@@ -1,0 +1,297 @@
+#include "models/workload/family.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST = FR_FAMILY_SIZE_MAX };
+
+const struct fr_family *const fr_families[] = {
+#define FR_FAMILY(name) &fr_family_##name,
+#include "models/workload/family_list.h"
+#undef FR_FAMILY
+    NULL};
+
+/* Present and not null. */
+static bool given(const struct fr_json *parent, const char *key) {
+    struct fr_json member = fr_json_member(parent, key);
+    bool truth;
+    return fr_json_is_number(&member) || fr_json_is_string(&member) ||
+           fr_json_is_object(&member) || fr_json_is_array(&member) ||
+           (fr_json_present(&member) &&
+            fr_json_get_bool(parent, key, true, &truth, NULL) == FR_OK);
+}
+
+fr_status fr_family_integer(const struct fr_json *config, const char *key, bool required,
+                            int64_t max, int64_t *out, struct fr_error *err) {
+    if (!required && !given(config, key)) return FR_OK;
+    return fr_json_get_integer(config, key, true, 1, max, out, err);
+}
+
+fr_status fr_family_bool(const struct fr_json *config, const char *key, bool *out,
+                         struct fr_error *err) {
+    return given(config, key) ? fr_json_get_bool(config, key, true, out, err) : FR_OK;
+}
+
+fr_status fr_family_read_rotary(const struct fr_json *config, struct fr_transformer *t,
+                                struct fr_error *err) {
+    struct fr_json heads = fr_json_member(config, "num_attention_heads");
+    struct fr_json kv_heads = fr_json_member(config, "num_key_value_heads");
+    t->gated = true;
+    FR_TRY(fr_family_integer(config, "num_hidden_layers", true, 100000, &t->layers, err));
+    FR_TRY(fr_family_integer(config, "hidden_size", true, MOST, &t->hidden, err));
+    FR_TRY(fr_family_integer(config, "intermediate_size", true, MOST, &t->ffn, err));
+    FR_TRY(fr_family_integer(config, "num_attention_heads", true, MOST, &t->heads, err));
+    FR_TRY(fr_family_integer(config, "vocab_size", true, MOST, &t->vocabulary, err));
+    FR_TRY(fr_family_integer(config, "max_position_embeddings", true, MOST, &t->sequence, err));
+    FR_TRY(fr_family_integer(config, "head_dim", false, MOST, &t->head_dim, err));
+    FR_TRY(fr_family_bool(config, "tie_word_embeddings", &t->tied, err));
+    /* The number that is the default of an absent key is not that of null. */
+    if (t->kv_heads == 0 || fr_json_present(&kv_heads)) t->kv_heads = t->heads;
+    FR_TRY(fr_family_integer(config, "num_key_value_heads", false, MOST, &t->kv_heads, err));
+    if (t->head_dim == 0 && t->hidden % t->heads != 0)
+        return fr_json_fail(&heads, err, "%" PRId64 " does not divide hidden_size = %" PRId64,
+                            t->heads, t->hidden);
+    if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
+    if (t->heads % t->kv_heads != 0)
+        return fr_json_fail(&kv_heads, err,
+                            "%" PRId64 " does not divide num_attention_heads = %" PRId64,
+                            t->kv_heads, t->heads);
+    return FR_OK;
+}
+
+fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err) {
+    static const char *const keys[] = {"attention_bias", "mlp_bias"};
+    for (int i = 0; i < 2; i++) {
+        struct fr_json member = fr_json_member(config, keys[i]);
+        bool biases = false;
+        FR_TRY(fr_family_bool(config, keys[i], &biases, err));
+        if (biases) return fr_json_fail(&member, err, "such biases are not priced yet");
+    }
+    return FR_OK;
+}
+
+bool fr_family_is_config(const struct fr_json *root) {
+    struct fr_json kind = fr_json_member(root, "kind");
+    return !fr_json_present(&kind) &&
+           (given(root, "model_type") || given(root, "architectures"));
+}
+
+static fr_status refuse_experts(const struct fr_json *config, struct fr_error *err) {
+    static const char *const keys[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    for (int i = 0; i < 3; i++) {
+        struct fr_json member = fr_json_member(config, keys[i]);
+        int64_t experts = 0;
+        if (!given(config, keys[i])) continue;
+        FR_TRY(fr_json_integer(&member, 0, MOST, &experts, err));
+        if (experts > 1)
+            return fr_json_fail(&member, err, "mixture of experts is not priced yet");
+    }
+    return FR_OK;
+}
+
+/* What the file calls itself; NULL: nothing. */
+static fr_status type_of(const struct fr_json *config, const char **type,
+                         struct fr_error *err) {
+    struct fr_json model_type = fr_json_member(config, "model_type");
+    struct fr_json architectures = fr_json_member(config, "architectures");
+    struct fr_json first = fr_json_element(&architectures, 0);
+    *type = NULL;
+    if (given(config, "model_type")) return fr_json_text(&model_type, type, err);
+    if (!given(config, "architectures")) return FR_OK;
+    FR_TRY(fr_json_array(&architectures, 1, 64, err));
+    return fr_json_text(&first, type, err);
+}
+
+/* The family of the file, or NULL, which is no error yet. */
+static fr_status family_of(const struct fr_json *config, const struct fr_family **family,
+                           struct fr_error *err) {
+    const char *type = NULL;
+    *family = NULL;
+    FR_TRY(refuse_experts(config, err));
+    FR_TRY(type_of(config, &type, err));
+    for (int i = 0; type && fr_families[i] && !*family; i++)
+        if (strcmp(type, fr_families[i]->name) == 0 ||
+            strcmp(type, fr_families[i]->architecture) == 0)
+            *family = fr_families[i];
+    return FR_OK;
+}
+
+static fr_status refuse_unknown(const struct fr_json *root, struct fr_error *err) {
+    struct fr_json place =
+        fr_json_member(root, given(root, "model_type") ? "model_type" : "architectures");
+    struct fr_text known = {0};
+    const char *type = NULL;
+    FR_TRY(type_of(root, &type, err));
+    for (int i = 0; fr_families[i]; i++)
+        fr_text_addf(&known, "%s%s", i ? ", " : "", fr_families[i]->name);
+    fr_status status = fr_json_fail(&place, err, "family \"%.40s\" is not known; known: %s",
+                                    type ? type : "", fr_text_get(&known));
+    fr_text_free(&known);
+    return status;
+}
+
+/* --set model.layers=8 must not be ignored as a stranger's key would be. */
+static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
+    struct fr_json optimizer = fr_json_member(root, "optimizer");
+    if (fr_json_present(&optimizer))
+        return fr_json_fail(&optimizer, err,
+                            "is not read beside a Hugging Face config; use optimizer_state");
+    for (int i = 0; fr_kind_transformer.keys[i]; i++) {
+        const char *key = fr_kind_transformer.keys[i];
+        struct fr_json member = fr_json_member(root, key);
+        if (!fr_json_present(&member) || strcmp(key, "sequence") == 0 ||
+            strcmp(key, "head_dim") == 0)
+            continue;
+        return fr_json_fail(&member, err,
+                            "is not read beside a Hugging Face config; use its own key");
+    }
+    return FR_OK;
+}
+
+/* Keys that some family reads, or that are ours; others of kind transformer have an answer of
+ * their own. */
+static const char *const settable[] = {"num_hidden_layers",
+                                       "hidden_size",
+                                       "intermediate_size",
+                                       "num_attention_heads",
+                                       "num_key_value_heads",
+                                       "head_dim",
+                                       "vocab_size",
+                                       "max_position_embeddings",
+                                       "tie_word_embeddings",
+                                       "attention_bias",
+                                       "mlp_bias",
+                                       "model_type",
+                                       "architectures",
+                                       "text_config",
+                                       "n_layer",
+                                       "n_embd",
+                                       "n_head",
+                                       "n_inner",
+                                       "n_positions",
+                                       "n_ctx",
+                                       "add_cross_attention",
+                                       "attn_pdrop",
+                                       "resid_pdrop",
+                                       "num_experts",
+                                       "num_local_experts",
+                                       "n_routed_experts",
+                                       "torch_dtype",
+                                       "name",
+                                       "source",
+                                       "sequence",
+                                       "dtype",
+                                       "gradient_dtype",
+                                       "optimizer",
+                                       "optimizer_state",
+                                       "global_batch",
+                                       "iterations",
+                                       NULL};
+
+static bool among(const char *const *keys, const char *key) {
+    while (*keys && strcmp(*keys, key) != 0) keys++;
+    return *keys != NULL;
+}
+
+fr_status fr_family_check_set(const struct fr_json *root, const char *path,
+                              struct fr_error *err) {
+    const char *dot = strchr(path, '.');
+    char key[96];
+    snprintf(key, sizeof key, "%.*s", (int)(dot ? dot - path : (ptrdiff_t)strlen(path)), path);
+    struct fr_json member = fr_json_member(root, key);
+    if (dot && strcmp(key, "text_config") == 0)
+        return fr_family_check_set(&member, dot + 1, err);
+    if (fr_json_present(&member) || among(settable, key) ||
+        among(fr_kind_transformer.keys, key))
+        return FR_OK;
+    const char *near = fr_suggest(key, settable);
+    return fr_fail(err, FR_ERR_USAGE, "--set",
+                   "\"model.%s\": the config has no such key, and none is read%s%s%s", path,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+}
+
+/* torch's spellings, then ours. */
+static fr_status read_dtype(const struct fr_json *root, const struct fr_json *config,
+                            fr_dtype *dtype, bool *said, struct fr_error *err) {
+    static const fr_dtype torch[] = {FR_FP64, FR_FP32, FR_BF16, FR_FP16};
+    const char *names[4 + FR_DTYPE_COUNT + 1] = {"float64", "float32", "bfloat16", "float16"};
+    const struct fr_json *objects[] = {root, config};
+    static const char *const keys[] = {"dtype", "torch_dtype"};
+    for (int i = 0; i < FR_DTYPE_COUNT; i++) names[4 + i] = fr_dtype_names[i];
+    *dtype = FR_FP32;
+    *said = false;
+    for (int i = 0; i < 4 && !*said; i++) {
+        int which = 0;
+        if (!given(objects[i / 2], keys[i % 2])) continue;
+        FR_TRY(fr_json_get_choice(objects[i / 2], keys[i % 2], true, names, &which, err));
+        *dtype = which < 4 ? torch[which] : (fr_dtype)(which - 4);
+        *said = true;
+    }
+    return FR_OK;
+}
+
+/* Name: ours, else the last part of _name_or_path where it fits, else the family's. */
+static fr_status read_name(const struct fr_json *root, const struct fr_json *config,
+                           const struct fr_family *family, struct fr_workload *workload,
+                           struct fr_error *err) {
+    const struct fr_json *from = given(root, "_name_or_path") ? root : config;
+    struct fr_json node = fr_json_member(from, "_name_or_path");
+    const char *path = "";
+    if (fr_json_is_string(&node)) FR_TRY(fr_json_text(&node, &path, err));
+    const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
+    bool fits = *last && *last != '.' && strlen(last) < sizeof workload->name;
+    snprintf(workload->name, sizeof workload->name, "%s", fits ? last : family->name);
+    if (!given(root, "name")) return FR_OK;
+    return fr_json_get_string(root, "name", true, workload->name, sizeof workload->name, err);
+}
+
+/* Weights of 16 bits are trained with fp32 gradients, master weights and two moments. */
+static fr_status read_training(const struct fr_json *root, struct fr_workload *workload,
+                               struct fr_error *err) {
+    struct fr_transformer *t = &workload->transformer;
+    bool mixed = fr_dtype_size_B(workload->dtype) < 4;
+    int gradient = mixed ? (int)FR_FP32 : (int)workload->dtype;
+    workload->optimizer_state_B = mixed ? 12 : 8;
+    workload->global_batch = 256;
+    FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
+    workload->gradient_dtype = (fr_dtype)gradient;
+    FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
+                                &workload->optimizer_state_B, err));
+    FR_TRY(fr_json_get_integer(root, "sequence", false, 1, t->positions ? t->sequence : MOST,
+                               &t->sequence, err));
+    return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
+                               &workload->global_batch, err);
+}
+
+static fr_status read_config(const struct fr_json *root, const struct fr_json *config,
+                             const struct fr_family *family, struct fr_workload *workload,
+                             struct fr_error *err) {
+    struct fr_transformer *t = &workload->transformer;
+    bool said = false;
+    workload->kind = &fr_kind_transformer;
+    FR_TRY(refuse_ours(root, err));
+    FR_TRY(family->read(config, t, err));
+    if (!given(config, "tie_word_embeddings"))
+        FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
+    FR_TRY(read_dtype(root, config, &workload->dtype, &said, err));
+    FR_TRY(read_name(root, config, family, workload, err));
+    FR_TRY(read_training(root, workload, err));
+    snprintf(workload->source, sizeof workload->source,
+             "Hugging Face config.json, family %s%s, sequence %" PRId64 ", %s%s", family->name,
+             root == config ? "" : ", its text_config only", t->sequence,
+             fr_dtype_names[workload->dtype], said ? "" : " as it names no torch_dtype");
+    return FR_OK;
+}
+
+fr_status fr_family_read(const struct fr_json *root, struct fr_workload *workload,
+                         struct fr_error *err) {
+    struct fr_json text = fr_json_member(root, "text_config");
+    const struct fr_family *family = NULL;
+    FR_TRY(family_of(root, &family, err));
+    if (family) return read_config(root, root, family, workload, err);
+    if (fr_json_is_object(&text)) FR_TRY(family_of(&text, &family, err));
+    if (family) return read_config(root, &text, family, workload, err);
+    return refuse_unknown(root, err);
+}

@@ -1,0 +1,16 @@
+/* Yang et al. 2024 (Qwen2), also Qwen2.5: LLaMA with biases of the query, key and value products,
+ * which no key of the file mentions. */
+#include "models/workload/family.h"
+
+static fr_status read(const struct fr_json *config, struct fr_transformer *t,
+                      struct fr_error *err) {
+    *t = (struct fr_transformer){.kv_heads = 32, .qkv_biases = true};
+    return fr_family_read_rotary(config, t, err);
+}
+
+const struct fr_family fr_family_qwen2 = {
+    .name = "qwen2",
+    .architecture = "Qwen2ForCausalLM",
+    .summary = "as llama, with biases of queries, keys and values",
+    .read = read,
+};

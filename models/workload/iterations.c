@@ -1,0 +1,155 @@
+#include "models/workload/iterations.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "models/work/method.h"
+#include "topology/levels.h"
+
+static const char *const keys[] = {"source",  "width", "layers", "global_batch", "rate", "loss",
+                                   "scaling", "table", NULL};
+static const char *const scalings[] = {"none", "samples", NULL};
+static const char *const row_keys[] = {"method", "tp", "ghost", "iterations", NULL};
+
+static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *row,
+                          struct fr_error *err) {
+    int method = 0;
+    FR_TRY(fr_json_object(node, row_keys, err));
+    FR_TRY(fr_json_get_choice(node, "method", true, fr_method_names, &method, err));
+    row->method = fr_methods[method];
+    FR_TRY(fr_json_get_integer(node, "tp", false, 1, FR_RANKS_MAX, &row->tp, err));
+    FR_TRY(fr_json_get_integer(node, "ghost", false, 0, FR_RANKS_MAX, &row->ghost, err));
+    return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
+}
+
+static fr_status basis_read(const struct fr_json *node, struct fr_iterations_basis *basis,
+                            struct fr_error *err) {
+    int scaling = 0;
+    FR_TRY(fr_json_object(node, keys, err));
+    FR_TRY(fr_json_get_integer(node, "width", false, 1, (int64_t)1 << 40, &basis->width, err));
+    FR_TRY(fr_json_get_integer(node, "layers", false, 1, 1 << 30, &basis->layers, err));
+    FR_TRY(fr_json_get_integer(node, "global_batch", false, 1, FR_RANKS_MAX,
+                               &basis->global_batch, err));
+    FR_TRY(fr_json_get_number(node, "rate", false, 0, 1e6, &basis->rate, err));
+    FR_TRY(fr_json_get_number(node, "loss", false, 0, 1e300, &basis->loss, err));
+    FR_TRY(fr_json_get_choice(node, "scaling", false, scalings, &scaling, err));
+    basis->by_samples = scaling == 1;
+    return FR_OK;
+}
+
+int64_t fr_workload_width(const struct fr_workload *w) {
+    double widest = (double)w->transformer.hidden;
+    for (int i = 0; i < w->n_layers; i++) widest = fmax(widest, w->layers[i].outputs);
+    return (int64_t)widest;
+}
+
+int64_t fr_workload_depth(const struct fr_workload *w) {
+    double layers = (double)w->transformer.layers;
+    for (int i = 0; i < w->n_layers; i++) layers += w->layers[i].repeat;
+    return (int64_t)layers;
+}
+
+bool fr_iterations_apply(const struct fr_workload *w) {
+    const struct fr_iterations_basis *basis = &w->basis;
+    return (!basis->width || basis->width == fr_workload_width(w)) &&
+           (!basis->layers || basis->layers == fr_workload_depth(w));
+}
+
+fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *workload,
+                             struct fr_error *err) {
+    struct fr_json inside = fr_json_member(node, "table");
+    const struct fr_json *table = fr_json_is_object(node) ? &inside : node;
+    int64_t count = 1;
+    workload->basis = (struct fr_iterations_basis){0};
+    if (fr_json_is_object(node)) FR_TRY(basis_read(node, &workload->basis, err));
+    if (!fr_json_is_number(node)) {
+        FR_TRY(fr_json_array(table, 1, FR_ITERATION_ROWS_MAX, err));
+        count = fr_json_array_length(table);
+    }
+    workload->iterations = fr_calloc((size_t)count, sizeof *workload->iterations);
+    if (!workload->iterations) return fr_json_fail(node, err, "does not fit in memory");
+    workload->n_iterations = (int)count;
+    workload->basis.any_batch = fr_json_is_number(node);
+    if (fr_json_is_number(node)) /* one number: any method, any batch */
+        return fr_json_number(node, 1e-9, 1e15, &workload->iterations[0].iterations, err);
+    for (int64_t i = 0; i < count; i++) {
+        struct fr_json row = fr_json_element(table, i);
+        FR_TRY(row_read(&row, &workload->iterations[i], err));
+    }
+    return FR_OK;
+}
+
+/* Does the row speak of this method?  Exact methods train alike, so one stands for another. */
+static bool same_method(const struct fr_iterations_row *row, const struct fr_method *method) {
+    return !row->method || row->method == method || (row->method->exact && method->exact);
+}
+
+static bool any_or(int64_t row, int64_t asked) { return row == 0 || row == asked; }
+
+/* The nearest rows on both sides along one coordinate. */
+struct bracket {
+    const struct fr_iterations_row *below, *above;
+    int64_t below_at, above_at;
+};
+
+static void bracket_add(struct bracket *b, const struct fr_iterations_row *row, int64_t at,
+                        int64_t asked) {
+    if (at < asked && (!b->below || at > b->below_at)) b->below = row, b->below_at = at;
+    if (at > asked && (!b->above || at < b->above_at)) b->above = row, b->above_at = at;
+}
+
+static bool bracket_value(const struct bracket *b, int64_t asked, double *iterations) {
+    if (!b->below || !b->above || b->below_at < 1) return false;
+    double share = log((double)asked / (double)b->below_at) /
+                   log((double)b->above_at / (double)b->below_at);
+    *iterations =
+        b->below->iterations * pow(b->above->iterations / b->below->iterations, share);
+    return true;
+}
+
+static fr_iterations_origin look_up(const struct fr_workload *workload,
+                                    const struct fr_method *method, int64_t tp, int64_t ghost,
+                                    double *iterations) {
+    struct bracket same_tp = {0}, same_ghost = {0};
+    for (int i = 0; i < workload->n_iterations; i++) {
+        const struct fr_iterations_row *row = &workload->iterations[i];
+        if (!same_method(row, method)) continue;
+        bool tp_fits = any_or(row->tp, tp);
+        bool ghost_fits = !method->uses_ghost || any_or(row->ghost, ghost);
+        if (tp_fits && ghost_fits) {
+            *iterations = row->iterations;
+            return FR_ITERATIONS_GIVEN;
+        }
+        if (tp_fits) bracket_add(&same_tp, row, row->ghost, ghost);
+        if (ghost_fits) bracket_add(&same_ghost, row, row->tp, tp);
+    }
+    if (bracket_value(&same_tp, ghost, iterations) ||
+        bracket_value(&same_ghost, tp, iterations))
+        return FR_ITERATIONS_INTERPOLATED;
+    return FR_ITERATIONS_UNKNOWN;
+}
+
+static int64_t known_batch(const struct fr_workload *workload) {
+    int64_t named = workload->basis.global_batch;
+    return named ? named : workload->global_batch;
+}
+
+bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch) {
+    const struct fr_iterations_basis *basis = &workload->basis;
+    return workload->n_iterations > 0 && fr_iterations_apply(workload) &&
+           (basis->any_batch || basis->by_samples || global_batch == known_batch(workload));
+}
+
+fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
+                                        const struct fr_method *method, int64_t tp,
+                                        int64_t ghost, int64_t global_batch,
+                                        double *iterations) {
+    int64_t known = known_batch(workload);
+    if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
+    fr_iterations_origin origin = look_up(workload, method, tp, ghost, iterations);
+    if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
+        return origin;
+    *iterations *= (double)known / (double)global_batch;
+    return FR_ITERATIONS_SCALED;
+}

@@ -1,0 +1,49 @@
+/** @file
+ *  How many iterations a plan needs to the target loss (the paper's nu).
+ *
+ *  Per iteration the smallest phantom width always wins, which is no answer: a smaller model
+ *  may need more iterations.  So nu is an input, measured or published: one number, or a
+ *  table over (method, tp, ghost).  Methods that compute exactly what one processor would
+ *  (tensor, grid) share their rows.  Between two rows of the same tp, or else of the same
+ *  ghost, nu is interpolated linearly in logarithms and marked; elsewhere it is unknown.
+ *
+ *  A table holds for the network and the batch it was measured for (Seal et al. 2025, Eq. 2: for one
+ *  n, L and target).  It names its width, layers and global batch, and its rate and loss for people;
+ *  a model or plan of others has no known nu.  Unless the user states a law: "scaling": "samples"
+ *  says that as many samples are needed at any batch B, nu(B) = nu(B0) B0 / B.
+ */
+#ifndef FR_MODELS_WORKLOAD_ITERATIONS_H
+#define FR_MODELS_WORKLOAD_ITERATIONS_H
+
+#include "models/workload/workload.h"
+
+typedef enum {
+    FR_ITERATIONS_UNKNOWN,
+    FR_ITERATIONS_GIVEN,
+    FR_ITERATIONS_INTERPOLATED,
+    FR_ITERATIONS_SCALED, /**< from another batch, by the law that the table names */
+} fr_iterations_origin;
+
+/** Read "iterations": a number, or {"source", "width", "layers", "global_batch", "rate", "loss",
+ *  "scaling", "table": [{"method", "tp", "ghost", "iterations"}, ...]}, or such a table alone.
+ *  tp and ghost may be absent: any. */
+fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *workload,
+                             struct fr_error *err);
+
+/** Width of a network as its table names it: a transformer's hidden size, else the widest layer's
+ *  outputs; and its depth. */
+int64_t fr_workload_width(const struct fr_workload *workload);
+int64_t fr_workload_depth(const struct fr_workload *workload);
+
+/** Does the table hold for this network?  And at this batch? */
+bool fr_iterations_apply(const struct fr_workload *workload);
+bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch);
+
+/** Iterations of @p method at (@p tp, @p ghost) and @p global_batch by @p workload's table.
+ *  @param[out] iterations  set unless unknown */
+fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
+                                        const struct fr_method *method, int64_t tp,
+                                        int64_t ghost, int64_t global_batch,
+                                        double *iterations);
+
+#endif

@@ -1,0 +1,105 @@
+/* A transformer: decoder-only, GPT-2 (LayerNorm, biases, learned positions, tied embedding) by
+ * default, LLaMA-like with gated, no biases, RMSNorm and grouped key-value heads; with
+ * cross_layers the last ones are a decoder's and attend to what the first ones encode. */
+#include <inttypes.h>
+
+#include "models/workload/workload.h"
+
+static const char *const keys[] = {"layers",
+                                   "hidden",
+                                   "heads",
+                                   "kv_heads",
+                                   "head_dim",
+                                   "ffn",
+                                   "sequence",
+                                   "vocabulary",
+                                   "gated",
+                                   "tied_embedding",
+                                   "biases",
+                                   "norm",
+                                   "positions",
+                                   "dropout",
+                                   "vocabulary_multiple",
+                                   "experts",
+                                   "experts_per_token",
+                                   "expert_ffn",
+                                   "capacity",
+                                   "imbalance",
+                                   "cross_layers",
+                                   "head_kernels",
+                                   NULL};
+static const char *const head_kernels[] = {"batched", NULL};
+static const char *const norms[] = {"layer", "rms", NULL};
+static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
+
+enum { MOST = 1 << 26 };
+
+static fr_status read(const struct fr_json *object, struct fr_workload *workload,
+                      struct fr_error *err) {
+    struct fr_transformer *t = &workload->transformer;
+    struct fr_json heads = fr_json_member(object, "heads");
+    struct fr_json kv_heads = fr_json_member(object, "kv_heads");
+    struct fr_json kernels = fr_json_member(object, "head_kernels");
+    int norm = 0, positions = 0, batched = 0;
+    *t = (struct fr_transformer){.tied = true, .biases = true};
+    FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
+    FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
+    FR_TRY(fr_json_get_integer(object, "heads", true, 1, MOST, &t->heads, err));
+    FR_TRY(fr_json_get_integer(object, "sequence", true, 1, MOST, &t->sequence, err));
+    FR_TRY(fr_json_get_integer(object, "vocabulary", true, 1, MOST, &t->vocabulary, err));
+    t->kv_heads = t->heads;
+    t->ffn = 4 * t->hidden;
+    FR_TRY(fr_json_get_integer(object, "kv_heads", false, 1, MOST, &t->kv_heads, err));
+    FR_TRY(fr_json_get_integer(object, "head_dim", false, 1, MOST, &t->head_dim, err));
+    FR_TRY(fr_json_get_integer(object, "ffn", false, 1, MOST, &t->ffn, err));
+    FR_TRY(fr_json_get_integer(object, "vocabulary_multiple", false, 1, MOST,
+                               &t->vocabulary_multiple, err));
+    FR_TRY(fr_json_get_integer(object, "experts", false, 1, 1 << 20, &t->experts, err));
+    t->experts_per_token = t->experts ? 2 : 0;
+    t->expert_ffn = t->ffn;
+    FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
+                               &t->experts_per_token, err));
+    FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
+    static const char *const of_experts[] = {"capacity", "imbalance"};
+    for (int i = 0; i < 2 && t->experts == 0; i++) {
+        struct fr_json node = fr_json_member(object, of_experts[i]);
+        if (fr_json_present(&node))
+            return fr_json_fail(&node, err, "has no effect without experts");
+    }
+    FR_TRY(fr_json_get_number(object, "capacity", false, 1, 1e6, &t->capacity, err));
+    FR_TRY(fr_json_get_number(object, "imbalance", false, 1, 1e6, &t->imbalance, err));
+    if (t->experts_per_token > t->experts) {
+        struct fr_json node = fr_json_member(object, "experts_per_token");
+        return fr_json_fail(&node, err, "a token cannot go to more than %" PRId64 " experts",
+                            t->experts);
+    }
+    FR_TRY(fr_json_get_bool(object, "gated", false, &t->gated, err));
+    FR_TRY(fr_json_get_bool(object, "tied_embedding", false, &t->tied, err));
+    FR_TRY(fr_json_get_bool(object, "biases", false, &t->biases, err));
+    FR_TRY(fr_json_get_choice(object, "norm", false, norms, &norm, err));
+    FR_TRY(fr_json_get_choice(object, "positions", false, position_kinds, &positions, err));
+    FR_TRY(fr_json_get_integer(object, "cross_layers", false, 0, t->layers, &t->cross_layers,
+                               err));
+    FR_TRY(fr_json_is_string(&kernels)
+               ? fr_json_get_choice(object, "head_kernels", false, head_kernels, &batched, err)
+               : fr_json_get_number(object, "head_kernels", false, 1, 1000, &t->head_kernels,
+                                    err));
+    t->norm_biases = norm == 0;
+    t->positions = positions == 0;
+    t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */
+    FR_TRY(fr_json_get_bool(object, "dropout", false, &t->dropout, err));
+    if (t->head_dim == 0 && t->hidden % t->heads != 0)
+        return fr_json_fail(&heads, err, "%" PRId64 " does not divide hidden = %" PRId64,
+                            t->heads, t->hidden);
+    if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
+    if (t->heads % t->kv_heads != 0)
+        return fr_json_fail(&kv_heads, err, "must divide heads = %" PRId64, t->heads);
+    return FR_OK;
+}
+
+const struct fr_kind fr_kind_transformer = {
+    .name = "transformer",
+    .summary = "a transformer: GPT-2 by default, LLaMA-like or with cross-attention by options",
+    .keys = keys,
+    .read = read,
+};

@@ -1,0 +1,132 @@
+#include "models/workload/workload.h"
+
+#include <stdlib.h>
+
+#include "models/workload/family.h"
+#include "models/workload/iterations.h"
+
+const struct fr_kind *const fr_kinds[] = {
+#define FR_KIND(name) &fr_kind_##name,
+#include "models/workload/kind_list.h"
+#undef FR_KIND
+    NULL};
+
+static const char *const common_keys[] = {
+    "kind",
+    "name",
+    "source",
+    "dtype",
+    "gradient_dtype",
+    "optimizer",
+    "optimizer_state",
+    "global_batch",
+    "iterations",
+    "layer_profile",
+    "aliases", /* for people, and readers of their files */
+    "micro_batch",
+    NULL};
+
+/* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
+static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
+static const double optimizer_state_B[] = {8, 4, 0};
+
+static fr_status common_read(const struct fr_json *root, struct fr_workload *workload,
+                             struct fr_error *err) {
+    int dtype = FR_FP32, gradient = -1, optimizer = 0;
+    FR_TRY(fr_json_get_string(root, "name", false, workload->name, sizeof workload->name, err));
+    FR_TRY(fr_json_get_string(root, "source", false, workload->source, sizeof workload->source,
+                              err));
+    FR_TRY(fr_json_get_choice(root, "dtype", false, fr_dtype_names, &dtype, err));
+    FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
+    FR_TRY(fr_json_get_choice(root, "optimizer", false, optimizers, &optimizer, err));
+    workload->dtype = (fr_dtype)dtype;
+    workload->gradient_dtype = (fr_dtype)(gradient < 0 ? dtype : gradient);
+    workload->optimizer_state_B = optimizer_state_B[optimizer];
+    FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
+                                &workload->optimizer_state_B, err));
+    struct fr_json micro = fr_json_member(root, "micro_batch");
+    static const char *const all[] = {"all", NULL};
+    int whole = 0;
+    if (fr_json_is_string(&micro)) {
+        FR_TRY(fr_json_get_choice(root, "micro_batch", false, all, &whole, err));
+        workload->micro_batch = -1;
+    } else
+        FR_TRY(fr_json_get_integer(root, "micro_batch", false, 1, (int64_t)1 << 40,
+                                   &workload->micro_batch, err));
+    workload->global_batch = 256;
+    return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
+                               &workload->global_batch, err);
+}
+
+/* The keys of the kind and the common ones together, for the check of unknown keys. */
+static fr_status check_keys(const struct fr_json *root, const struct fr_kind *kind,
+                            struct fr_error *err) {
+    const char *all[64] = {NULL};
+    int n = 0;
+    for (int i = 0; common_keys[i]; i++) all[n++] = common_keys[i];
+    for (int i = 0; kind->keys[i]; i++) all[n++] = kind->keys[i];
+    return fr_json_object(root, all, err);
+}
+
+static fr_status own_read(const struct fr_json *root, struct fr_workload *workload,
+                          struct fr_error *err) {
+    const char *names[16] = {NULL};
+    int which = 0;
+    for (int i = 0; fr_kinds[i]; i++) names[i] = fr_kinds[i]->name;
+    FR_TRY(fr_json_get_choice(root, "kind", true, names, &which, err));
+    workload->kind = fr_kinds[which];
+    FR_TRY(check_keys(root, workload->kind, err));
+    FR_TRY(common_read(root, workload, err));
+    return workload->kind->read(root, workload, err);
+}
+
+fr_status fr_workload_read(const struct fr_json_document *document,
+                           struct fr_workload *workload, struct fr_error *err) {
+    struct fr_json root = fr_json_root(document),
+                   iterations = fr_json_member(&root, "iterations");
+    *workload = (struct fr_workload){0};
+    if (!fr_json_is_object(&root)) return fr_json_fail(&root, err, "expected an object");
+    FR_TRY(fr_family_is_config(&root) ? fr_family_read(&root, workload, err)
+                                      : own_read(&root, workload, err));
+    struct fr_json profile = fr_json_member(&root, "layer_profile");
+    if (fr_json_present(&profile)) FR_TRY(fr_layer_profile_read(&profile, workload, err));
+    return fr_json_present(&iterations) ? fr_iterations_read(&iterations, workload, err)
+                                        : FR_OK;
+}
+
+void fr_workload_free(struct fr_workload *workload) {
+    free(workload->layers);
+    free(workload->stages.forward_s);
+    free(workload->stages.backward_s);
+    free(workload->stages.weight_s);
+    free(workload->stages.gradient_B);
+    free(workload->profile);
+    free(workload->iterations);
+    *workload = (struct fr_workload){0};
+}
+
+struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,
+                                         double repeat) {
+    return (struct fr_layer){.repeat = repeat,
+                             .inputs = inputs,
+                             .outputs = outputs,
+                             .rows = outputs,
+                             .positions = 1,
+                             .inner = inputs,
+                             .groups = 1,
+                             .weights = inputs * outputs,
+                             .biases = bias ? outputs : 0,
+                             .fully_connected = true,
+                             .input_gradients = inputs};
+}
+
+double fr_workload_update_B(const struct fr_workload *workload) {
+    double weight_B = fr_dtype_size_B(workload->dtype);
+    double gradient_B = fr_dtype_size_B(workload->gradient_dtype);
+    return 2 * weight_B + gradient_B + 2 * workload->optimizer_state_B;
+}
+
+double fr_workload_state_B(const struct fr_workload *workload) {
+    return fr_dtype_size_B(workload->dtype) + fr_dtype_size_B(workload->gradient_dtype) +
+           workload->optimizer_state_B;
+}

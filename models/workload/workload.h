@@ -1,0 +1,149 @@
+/** @file
+ *  What is trained: a checked model file, reduced to the numbers that cost anything.
+ *
+ *  Every kind becomes a list of layers, each a matrix product over the samples of the batch.
+ *  A fully connected layer of `inputs` to `outputs` is the product
+ *  (outputs x inputs) (inputs x batch); a convolution is one product per group, of
+ *  (rows/groups x inner) by (inner x positions*batch).  `outputs` is the d_i of Gholami et al. 2017:
+ *  channels * height * width before any pooling.
+ *
+ *  To add a kind: models/workload/kind/<name>.c exporting fr_kind_<name>, row FR_KIND(<name>) in
+ *  models/workload/kind_list.h.
+ */
+#ifndef FR_MODELS_WORKLOAD_WORKLOAD_H
+#define FR_MODELS_WORKLOAD_WORKLOAD_H
+
+#include "base/json.h"
+#include "models/device/device.h"
+#include "models/workload/layer_profile.h"
+
+struct fr_method;
+
+enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096 };
+
+/** How a branching section begins and ends (Jain et al. 2021, section IV): its input copied to every
+ *  branch or sliced among them, its outputs added or concatenated. */
+typedef enum {
+    FR_JOINT_NONE,
+    FR_JOINT_SPLIT,
+    FR_JOINT_SLICE,
+    FR_JOINT_SUM,
+    FR_JOINT_CONCATENATION,
+} fr_joint;
+
+struct fr_layer {
+    double repeat;    /**< identical layers in a row */
+    double inputs;    /**< values entering a sample's layer */
+    double outputs;   /**< values leaving it, before pooling */
+    double rows;      /**< output channels: what a model axis divides */
+    double positions; /**< output positions a sample; 1 when fully connected */
+    double inner;     /**< inputs of one output value */
+    double groups;
+    double weights, biases; /**< parameters */
+    bool fully_connected;
+    bool softmax; /**< of the outputs, in place of an activation */
+    /** Values a sample whose gradients the ranks that divide the weights add up: what enters the
+     *  layer.  0: as many as leave it, which is how Eq. 4 of Gholami et al. 2017 counts a layer. */
+    double input_gradients;
+    /* Of kind branches; the groups of such a layer are its branches. */
+    double branches;              /**< parallel ones; 0: a common layer */
+    fr_joint joint_in, joint_out; /**< at the first and last layer of a section */
+};
+
+/** Iterations to the target loss of one configuration. */
+struct fr_iterations_row {
+    const struct fr_method *method;
+    int64_t tp, ghost; /**< 0: any */
+    double iterations;
+};
+
+/** What a table of iterations was measured for; 0: not named, any (of the batch: the model's). */
+struct fr_iterations_basis {
+    int64_t width, layers, global_batch;
+    double rate, loss; /**< for people; a plan has none */
+    bool by_samples;   /**< other batches need as many samples */
+    bool any_batch;    /**< one number in place of a table: the user's word */
+};
+
+/** Stages of kind "stages"; arrays of one entry (standing for any number of stages) or of
+ *  `listed` entries. */
+struct fr_stages {
+    int listed;        /**< 0: one value for all */
+    double *forward_s; /**< of one micro-batch */
+    double *backward_s;
+    double *weight_s;   /**< the part of backward that makes weight gradients; NULL: half */
+    double *gradient_B; /**< all-reduced over dp; NULL: none */
+    double message_B;   /**< between neighbouring stages, each way */
+};
+
+/** Of kind "transformer": a decoder stack of equal layers between an embedding and logits. */
+struct fr_transformer {
+    int64_t layers; /**< 0: not of this kind */
+    int64_t hidden, heads, kv_heads, head_dim, ffn, sequence;
+    int64_t vocabulary;          /**< before padding */
+    int64_t vocabulary_multiple; /**< padded to this times tp; 0: 128, as Megatron does */
+    int64_t experts;             /**< in every layer's place of the MLP; 0: none */
+    int64_t experts_per_token, expert_ffn;
+    double capacity, imbalance; /**< see models/work/experts.h; 0: none dropped, balanced */
+    bool gated;                 /**< three MLP matrices (SwiGLU) instead of two */
+    bool tied;                  /**< logits use the embedding's matrix */
+    bool biases;                /**< of the matrix products */
+    bool qkv_biases;      /**< without biases: of the query, key and value products alone */
+    bool qk_norms;        /**< RMSNorm over each head's query and key */
+    bool norm_biases;     /**< LayerNorm; false: RMSNorm */
+    bool positions;       /**< a learned vector a position */
+    bool dropout;         /**< of the scores and before both residual additions */
+    int64_t cross_layers; /**< the last ones, with cross-attention besides: a decoder's */
+    double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
+};
+
+struct fr_workload {
+    char name[64];
+    char source[1024];
+    const struct fr_kind *kind;
+    fr_dtype dtype, gradient_dtype;
+    double optimizer_state_B; /**< per parameter, besides weight and gradient */
+    int64_t global_batch;     /**< customary; used when the plan has none */
+    int64_t micro_batch;      /**< of transformers, likewise; -1: all of a replica's samples */
+    struct fr_layer *layers;
+    int n_layers;                      /**< entries of layers[], not counting repeat */
+    struct fr_stages stages;           /**< of kind stages, which has no layers */
+    struct fr_transformer transformer; /**< of kind transformer, likewise */
+    struct fr_layer_profile *profile;  /**< measured layers of a transformer, or NULL */
+    int n_profile;
+    struct fr_iterations_row *iterations;
+    int n_iterations;
+    struct fr_iterations_basis basis; /**< of the table */
+};
+
+struct fr_kind {
+    const char *name;
+    const char *summary;
+    const char *const *keys; /**< besides the common ones; NULL-terminated */
+    /** Fill layers and n_layers. */
+    fr_status (*read)(const struct fr_json *object, struct fr_workload *workload,
+                      struct fr_error *err);
+};
+
+#define FR_KIND(name) extern const struct fr_kind fr_kind_##name;
+#include "models/workload/kind_list.h"
+#undef FR_KIND
+/** Rows in table order, then NULL. */
+extern const struct fr_kind *const fr_kinds[];
+
+/** Read the document of a model file.  Free with fr_workload_free, also on error. */
+fr_status fr_workload_read(const struct fr_json_document *document,
+                           struct fr_workload *workload, struct fr_error *err);
+void fr_workload_free(struct fr_workload *workload);
+
+/** A fully connected layer, @p bias or not, standing @p repeat times. */
+struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,
+                                         double repeat);
+
+/** Bytes that the optimiser reads and writes per parameter: weight, gradient and state in,
+ *  weight and state out (28 for Adam in fp32). */
+double fr_workload_update_B(const struct fr_workload *workload);
+/** Bytes that a parameter occupies: weight, gradient, state (16 for Adam in fp32). */
+double fr_workload_state_B(const struct fr_workload *workload);
+
+#endif
