@@ -60,10 +60,90 @@ static void few_shapes_get_the_trend_or_are_refused(void **state) {
     fr_scatter_free(&s);
 }
 
+/* ---- by the equations of the header -------------------------------------------------------------- */
+
+static int twos(int64_t x) {
+    int n = 0;
+    for (; x % 2 == 0 && n < 7; x /= 2) n++;
+    return n;
+}
+
+/* Distance in logarithms over the range; 3 % less for each power of two that one has and the other has
+ * not, up to 2^7; four fifths between transpositions. */
+static double kernel(const struct fr_scatter_point *a, const struct fr_scatter_point *b,
+                     double range) {
+    double d2 = pow(log((double)a->m / (double)b->m), 2) +
+                pow(log((double)a->n / (double)b->n), 2) +
+                pow(log((double)a->k / (double)b->k), 2);
+    int powers = abs(twos(a->m) - twos(b->m)) + abs(twos(a->n) - twos(b->n)) +
+                 abs(twos(a->k) - twos(b->k));
+    return exp(-d2 / (2 * range * range)) * exp(-0.03 * powers) *
+           (a->layout == b->layout ? 1 : 0.8);
+}
+
+static double trend_s(const double *c, const struct fr_scatter_point *p) {
+    double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    return c[0] + c[1] * 2 * m * n * k * (1 + c[3] / m) * (1 + c[3] / n) +
+           c[2] * (m * k + k * n + m * n);
+}
+
+/* Weights solve (K + noise) w = y, y the residuals of the trend about their mean; a prediction is the
+ * trend times exp(mean + sum of w k). */
+static void kriging_solves_its_equations(void **state) {
+    struct fr_scatter_point points[SHAPES];
+    struct fr_scatter s = {0};
+    int n = shapes(points);
+    double mean = 0;
+    (void)state;
+    for (int i = 0; i < n; i++) {
+        points[i].layout = i % 3 == 0;
+        points[i].m += i % 2 ? 0 : 6;
+        points[i].time_s = truth_s(&points[i]) * (1 + 0.02 * (i % 5));
+    }
+    assert_int_equal(fr_scatter_fit(points, n, &s, NULL), FR_OK);
+    assert_true(s.range == 0.8 || s.range == 1.5 || s.range == 2.5);
+    for (int i = 0; i < n; i++)
+        mean += log(points[i].time_s / trend_s(s.trend, &points[i])) / n;
+    ASSERT_NEAR(s.mean, mean, 1e-12);
+    for (int i = 0; i < n; i++) {
+        double sum = s.noise * s.weights[i];
+        for (int j = 0; j < n; j++)
+            sum += kernel(&points[i], &points[j], s.range) * s.weights[j];
+        ASSERT_NEAR(sum, log(points[i].time_s / trend_s(s.trend, &points[i])) - mean, 1e-9);
+    }
+    const struct fr_scatter_point unseen[] = {{700, 300, 1000, 0, 0}, {64, 4096, 384, 1, 0}};
+    for (int u = 0; u < 2; u++) {
+        double left = mean;
+        for (int j = 0; j < n; j++)
+            left += kernel(&unseen[u], &points[j], s.range) * s.weights[j];
+        ASSERT_NEAR(fr_scatter_time_s(&s, &unseen[u]) /
+                        (trend_s(s.trend, &unseen[u]) * exp(left)),
+                    1, 1e-9);
+    }
+    fr_scatter_free(&s);
+}
+
+/* A processor that is the trend has it found: launch, rate, traffic, though some shapes are far off. */
+static void a_trend_is_found(void **state) {
+    struct fr_scatter_point points[SHAPES];
+    struct fr_scatter s = {0};
+    int n = shapes(points);
+    const double c[] = {4e-6, 1e-13, 5e-12, 12};
+    (void)state;
+    for (int i = 0; i < n; i++) points[i].time_s = trend_s(c, &points[i]);
+    assert_int_equal(fr_scatter_fit(points, n, &s, NULL), FR_OK);
+    for (int i = 0; i < n; i++)
+        ASSERT_NEAR(trend_s(s.trend, &points[i]) / points[i].time_s, 1, 0.05);
+    assert_true(s.left_out >= 0 && s.left_out < 0.02);
+    fr_scatter_free(&s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unseen_shapes_are_predicted),
         cmocka_unit_test(few_shapes_get_the_trend_or_are_refused),
+        cmocka_unit_test(kriging_solves_its_equations),
+        cmocka_unit_test(a_trend_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

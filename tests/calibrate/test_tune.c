@@ -177,6 +177,95 @@ static void unseen_kinds_are_less_certain(void **state) {
     drop(&f);
 }
 
+/* One row of a kind is enough for it to be among them, the first as well as the last. */
+static void kinds_among_the_rows_are_seen(void **state) {
+    struct fixture f;
+    const struct fr_tune_options options = {.threads = 1};
+    (void)state;
+    make(&f);
+    for (int at = 0; at < N; at += N - 1)
+        for (int kind = 0; kind < 3; kind++) {
+            struct fr_tune_result r;
+            struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[at];
+            const struct fr_run kept = *run;
+            struct fr_transformer *t = &run->workload.transformer;
+            if (kind == 1) t->experts = 4, t->experts_per_token = 1, t->expert_ffn = t->ffn;
+            if (kind == 2) run->plan.zero = 2, run->plan.dp = 2;
+            run->measured_s = fr_run_predict_s(&f.prior, run);
+            assert_true(isfinite(run->measured_s));
+            assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+            assert_int_equal(r.rows, N);
+            assert_int_equal(r.experts, kind == 1);
+            assert_int_equal(r.sharded, kind == 2);
+            *run = kept;
+        }
+    drop(&f);
+}
+
+/* Derivatives by hand: 2 % of a coefficient, and a hundredth of an operation's deviation; an interval is
+ * the prediction times exp(+- stretch of all deviations). */
+static void gradients_and_intervals_by_hand(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    const struct fr_tune_options options = {.threads = 1};
+    double g[FR_KNOWN_MAX], predicted_s, low_s, high_s, variance = 0;
+    (void)state;
+    make(&f);
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    double base_s = fr_tune_gradient(&r, f.use[5], g);
+    FR_NEAR(base_s, fr_run_predict_s(&r.cluster, f.use[5]), 1e-15);
+    for (int k = 0; k < r.n_known; k++) {
+        struct fr_cluster moved = r.cluster;
+        if (r.index[k] >= FR_COEFFICIENT_MAX) continue;
+        *fr_coefficients[r.index[k]].at(&moved, FR_FP16) *= exp(0.001);
+        double slope = log(fr_run_predict_s(&moved, f.use[5]) / base_s) / 0.001;
+        FR_TRUE(fabs(g[k] - slope) < 0.02 * fabs(slope) + 1e-3, "%s: got %g, wanted %g",
+                fr_coefficients[r.index[k]].name, g[k], slope);
+    }
+    for (int a = 0; a < r.n_known; a++)
+        for (int b = 0; b < r.n_known; b++)
+            variance += g[a] * g[b] * r.covariance[a * r.n_known + b];
+    fr_tune_interval(&r, f.use[5], &predicted_s, &low_s, &high_s);
+    double half = r.stretch * sqrt(variance + r.spread * r.spread);
+    FR_NEAR(predicted_s, base_s, 1e-15);
+    FR_NEAR(low_s, base_s * exp(-half), 1e-9);
+    FR_NEAR(high_s, base_s * exp(half), 1e-9);
+    assert_true(r.stretch >= 1.645);
+    drop(&f);
+}
+
+/* The posterior is the inverse of what the rows and the priors say: by finite differences at the found
+ * values, for one coefficient at a time held apart from the others it is never narrower. */
+static void the_posterior_is_what_rows_and_priors_say(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_tune_options options = {.threads = 1};
+    (void)state;
+    make(&f);
+    options.held = ~((uint32_t)1 << fr_coefficient_find("efficiency"));
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    assert_int_equal(r.n_fitted, 1);
+    double information = 1 / (0.2 * 0.2), worst = 0, errors[N], mean = 0;
+    for (int i = 0; i < N; i++) {
+        struct fr_cluster moved = r.cluster;
+        double base_s = fr_run_predict_s(&r.cluster, f.use[i]);
+        moved.device.gemm[FR_FP16].tiles.efficiency *= exp(0.02);
+        double slope = log(fr_run_predict_s(&moved, f.use[i]) / base_s) / 0.02;
+        information += f.use[i]->weight * slope * slope / (r.spread * r.spread);
+        errors[i] = fabs(log(base_s / f.use[i]->measured_s));
+        mean += fabs(base_s / f.use[i]->measured_s - 1) / N;
+        worst = fmax(worst, errors[i]);
+    }
+    const struct fr_tuned *t = &r.tuned[fr_coefficient_find("efficiency")];
+    FR_NEAR(t->sigma_prior, 0.2, 1e-12);
+    FR_NEAR(t->sigma, 1 / sqrt(information), 1e-9);
+    FR_NEAR(t->learned, 1 - t->sigma * t->sigma / 0.04, 1e-9);
+    FR_NEAR(r.mean_error, mean, 1e-9);
+    assert_true(r.spread <= fmax(0.05, 1.4826 * worst * sqrt(N / (N - 1.0))));
+    assert_true(r.spread >= 0.01);
+    drop(&f);
+}
+
 static void folds_do_not_depend_on_threads(void **state) {
     static const char *const columns[] = {"plan.tp", NULL};
     struct fixture f;
@@ -211,6 +300,9 @@ int main(void) {
         cmocka_unit_test(held_coefficients_stay),
         cmocka_unit_test(held_with_a_width_is_uncertain),
         cmocka_unit_test(unseen_kinds_are_less_certain),
+        cmocka_unit_test(kinds_among_the_rows_are_seen),
+        cmocka_unit_test(gradients_and_intervals_by_hand),
+        cmocka_unit_test(the_posterior_is_what_rows_and_priors_say),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 # golden.sh check  BIN [PATTERN]        hold every command's output against the digests
 # golden.sh update BIN                  write the digests anew
 # golden.sh show   BIN PATTERN DIR      keep the outputs of commands that match, to compare two builds
+# golden.sh first  BIN                  as check, in a mixed order up to the first that differs
 #
 # Behaviour, frozen: some four hundred commands, and a digest of what each prints (both streams, the
 # exit code, the files it writes), numbers to ten significant digits.  A digest that changes is either
@@ -20,13 +21,17 @@ run_one() {
   mkdir "$dir"
   ln -s "$here/in" "$dir/in"
   code=0
-  (cd "$dir" && exec sh -c "$1") </dev/null >"$dir/.all" 2>&1 || code=$?
+  # shellcheck disable=SC2086  # two words and a number, or none
+  (cd "$dir" && exec ${until_differs:+timeout -s KILL 100} sh -c "$1") </dev/null >"$dir/.all" 2>&1 || code=$?
   { cat "$dir/.all"; echo "exit $code"; } | golden-canonical >"$dir/.text"
   if [ -n "${keep:-}" ]; then
     { echo "$1"; cat "$dir/.text"; } >"$keep/$(echo "$1" | cksum | cut -d' ' -f1)"
   fi
-  echo "$(sha256sum <"$dir/.text" | cut -c1-16)  $1"
+  line="$(sha256sum <"$dir/.text" | cut -c1-16)  $1"
   rm -rf "$dir"
+  echo "$line"
+  # 255 tells xargs to start no more.
+  [ -z "${until_differs:-}" ] || grep -qxF -e "$line" "$here/digests" || exit 255
 }
 
 if [ "$what" = one ]; then
@@ -38,16 +43,18 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 1' INT TERM HUP
-keep=
-if [ "$what" = show ]; then
-  keep=$4
-  mkdir -p "$keep"
-fi
-export keep
+keep='' until_differs=''
+case $what in
+show) keep=$4 && mkdir -p "$keep" ;;
+first) until_differs=yes ;;
+esac
+export keep until_differs
 "$here/commands.sh" | grep -e "$pattern" >"$scratch/commands"
+if [ "$what" = first ]; then sort "$here/digests" | cut -c19- >"$scratch/commands"; fi
 # One command an argument; the order of the lines is not defined, so they are sorted by command.
 tr '\n' '\0' <"$scratch/commands" |
-  xargs -0 -P "$(nproc)" -I '{}' "$here/golden.sh" one "$bin" '{}' "$scratch" >"$scratch/unsorted"
+  xargs -0 -P "${GOLDEN_JOBS:-$(nproc)}" -I '{}' "$here/golden.sh" one "$bin" '{}' "$scratch" \
+    >"$scratch/unsorted" || [ "$what" = first ]
 sort -k 2 "$scratch/unsorted" >"$scratch/now"
 
 case $what in
@@ -56,7 +63,7 @@ update)
   echo "$(wc -l <"$here/digests") digests written"
   ;;
 show) echo "$(wc -l <"$scratch/now") outputs in $keep" ;;
-check)
+check | first)
   grep -e "$pattern" "$here/digests" >"$scratch/wanted" || :
   if diff "$scratch/wanted" "$scratch/now" >"$scratch/diff"; then
     echo "$(wc -l <"$scratch/now") outputs as they were"
@@ -67,7 +74,7 @@ check)
   exit 1
   ;;
 *)
-  echo "golden.sh: \"$what\" is none of check, update, show" >&2
+  echo "golden.sh: \"$what\" is none of check, update, show, first" >&2
   exit 2
   ;;
 esac

@@ -326,6 +326,35 @@ static void a_space_has_an_end(void **state) {
     fr_space_free(&space);
 }
 
+/* Of every reason that was met the first configuration that has it, priced; of others none. */
+static void reasons_have_examples(void **state) {
+    (void)state;
+    struct search s;
+    struct fr_search_options o = {.max_lossy = 1, .per_iteration = true, .threads = 3};
+    const char *keys[] = {"method=tensor,phantom,grid", "ghost=1..40", "dp=1,2,3,4",
+                          "layer_tp=uniform,[2,2]", "micro_batch=1,3"};
+    int met = 0;
+    start(&s, "frontier", "ffn-16384", NULL, "4..64+4", keys, 5, false, false);
+    run(&s, &o);
+    for (int r = 0; r < FR_REASON_COUNT; r++) {
+        const struct fr_found *example = &s.result.example[r];
+        int64_t count = 0, first = -1;
+        for (int64_t i = 0; i < s.space.size; i++) {
+            struct fr_outcome out;
+            if (!fr_search_evaluate(&s.job, &s.space, &o, s.result.by, i, &out) ||
+                !(out.reasons >> r & 1))
+                continue;
+            if (count++ == 0) first = i;
+        }
+        assert_int_equal(s.result.because[r], count);
+        assert_int_equal(example->index, first);
+        if (first >= 0) assert_true(example->outcome.reasons >> r & 1);
+        met += first >= 0;
+    }
+    FR_TRUE(met >= 4, "%d", met);
+    end(&s);
+}
+
 static void energy_needs_power_and_memory_has_a_limit(void **state) {
     (void)state;
     struct search s;
@@ -399,6 +428,7 @@ int main(void) {
         cmocka_unit_test(best_grid_of_each_layer),
         cmocka_unit_test(an_order_says_its_mesh),
         cmocka_unit_test(a_space_has_an_end),
+        cmocka_unit_test(reasons_have_examples),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
         cmocka_unit_test(mesh),
         cmocka_unit_test(refuses)};

@@ -1,0 +1,89 @@
+/* What each span of a timeline carries: bytes of messages, of buckets and of what is all-reduced, by hand. */
+#include "models/outcome/cost.h"
+#include "sim/run.h"
+#include "tests/job.h"
+
+/* Four layers of 64 wide, in 32 bits: Megatron's parameters of a layer are 12 h^2 + 13 h, its embedding
+ * 1000 h and s h positions. */
+#define TINY                                                                                   \
+    "model.layers=4", "model.hidden=64", "model.heads=4", "model.ffn=256",                     \
+        "model.sequence=32", "model.vocabulary=1024", "model.dtype=fp32",                      \
+        "model.gradient_dtype=fp32", "global_batch=32", "micro_batch=2"
+static const double h = 64, s = 32, layer = 12 * 64 * 64 + 13 * 64;
+
+struct totals {
+    double size_B[FR_TASK_COUNT]; /* of each kind, all alike */
+    int count[FR_TASK_COUNT];
+};
+
+static void run(const char *const *sets, struct totals *t) {
+    struct fr_job job;
+    struct fr_simulation sim;
+    struct fr_error err = {0};
+    const struct fr_simulate_options options = {.timeline = true};
+    fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+    if (fr_simulate(&job, &job.plan, &options, &sim, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_int_equal(sim.outcome.reasons, 0);
+    *t = (struct totals){{0}, {0}};
+    for (int64_t k = 0; k < sim.timeline.count; k++) {
+        const struct fr_span *span = &sim.timeline.spans[k];
+        if (span->rank == sim.timeline.n_ranks - 1 && span->kind == FR_TASK_GRADIENT) continue;
+        if (t->count[span->kind]++ > 0) FR_NEAR(span->size_B, t->size_B[span->kind], 1e-12);
+        t->size_B[span->kind] = span->size_B;
+    }
+    fr_simulation_free(&sim);
+    fr_job_free(&job);
+}
+#define RUN(t, ...) run((const char *const[]){TINY, __VA_ARGS__, NULL}, t)
+
+/* Two samples of 32 tokens of 64 values of 4 B, half of them a rank of two; rank 4 of PowerSGD sends
+ * (64 / tp + 64) 4 values.  The first stage has two layers and the embedding. */
+static void messages_carry_their_bytes(void **state) {
+    struct totals t;
+    (void)state;
+    for (int tp = 1; tp <= 2; tp++) {
+        RUN(&t, "pp=2", "dp=2", tp == 2 ? "tp=2" : "tp=1",
+            "compression.backward.scope=epilogue", "compression.backward.rank=4");
+        FR_NEAR(t.size_B[FR_TASK_FORWARD_MESSAGE], 2 * s / tp * h * 4, 1e-12);
+        FR_NEAR(t.size_B[FR_TASK_BACKWARD_MESSAGE], 2 * s / tp * h * 4, 1e-12);
+        FR_NEAR(t.size_B[FR_TASK_COMPRESSED_MESSAGE], (2 * s / tp + h) * 4 * 4, 1e-12);
+        /* 8 micro-batches, a span on each side; of backward ones the last waits for nobody. */
+        assert_int_equal(t.count[FR_TASK_FORWARD_MESSAGE], 2 * 8);
+        assert_int_equal(t.count[FR_TASK_COMPRESSED_MESSAGE], 2 * 1);
+        assert_int_equal(t.count[FR_TASK_BACKWARD_MESSAGE], 2 * 7);
+        assert_true(t.size_B[FR_TASK_FORWARD] == 0 && t.size_B[FR_TASK_COMPRESS] == 0);
+        assert_true(t.size_B[FR_TASK_OPTIMIZER] == 0 && t.count[FR_TASK_OPTIMIZER] == 2);
+    }
+    RUN(&t, "pp=2", "dp=2", "p2p=duplex");
+    FR_NEAR(t.size_B[FR_TASK_EXCHANGE], 2 * s * h * 4, 1e-12);
+}
+
+static void gradients_carry_their_bytes(void **state) {
+    struct totals t;
+    double first_B = (2 * layer + (1024 + s) * h) * 4;
+    (void)state;
+    RUN(&t, "pp=2", "dp=2");
+    FR_NEAR(t.size_B[FR_TASK_GRADIENT], first_B, 1e-12);
+    assert_int_equal(t.count[FR_TASK_GRADIENT], 1);
+    RUN(&t, "pp=2", "dp=2", "overlap=gradient", "bucket=100000 B");
+    double n = ceil(first_B / 100000);
+    FR_NEAR(t.size_B[FR_TASK_GRADIENT], first_B / n, 1e-12);
+    assert_int_equal(t.count[FR_TASK_GRADIENT], (int)n);
+    /* Chunk by chunk: half as much in half as many. */
+    RUN(&t, "pp=2", "dp=2", "overlap=gradient", "bucket=100000 B", "schedule=interleaved",
+        "chunks=2");
+    n = ceil(first_B / 2 / 100000);
+    FR_NEAR(t.size_B[FR_TASK_GRADIENT], first_B / 2 / n, 1e-12);
+    assert_int_equal(t.count[FR_TASK_GRADIENT], 2 * (int)n);
+    /* Rank 4 of a layer's matrices of 3h x h, h x h, 4h x h, h x 4h, two layers; the rest whole. */
+    RUN(&t, "pp=2", "dp=2", "compression.gradient.stages=1", "compression.gradient.rank=4");
+    double coded = 4 * (4 * h + 2 * h + 5 * h + 5 * h) * 2, matrices = 12 * h * h * 2;
+    FR_NEAR(t.size_B[FR_TASK_GRADIENT], first_B - 4 * matrices + 4 * coded, 1e-12);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_carry_their_bytes),
+                                       cmocka_unit_test(gradients_carry_their_bytes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
