@@ -1,12 +1,9 @@
 #include "app/load.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/escape.h"
 #include "base/file.h"
-#include "search/layer_grids.h"
 
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names) {
     *names = (struct fr_job_names){.cluster = fr_args_get(args, "cluster"),
@@ -34,25 +31,6 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     if (standard_inputs > 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "only one input can come from standard input");
     return fr_job_load(&names, job, err);
-}
-
-bool fr_app_plan_says(const struct fr_job *job, const char *key) {
-    struct fr_json root = fr_json_root(job->documents[2]), member = fr_json_member(&root, key);
-    return fr_json_present(&member);
-}
-
-fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err) {
-    if (!job->plan.layer_tp_best) return FR_OK;
-    if (job->plan.method != &fr_method_grid)
-        return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
-                       "a grid per layer needs method \"grid\"");
-    job->lists.layer_tp =
-        fr_calloc((size_t)job->workload.n_layers, sizeof *job->lists.layer_tp);
-    if (!job->lists.layer_tp) return fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
-    FR_TRY(fr_layer_grids_best(job, &job->plan, job->lists.layer_tp, err));
-    job->plan.layer_tp = job->lists.layer_tp;
-    job->plan.n_layer_tp = job->workload.n_layers;
-    return FR_OK;
 }
 
 static fr_status put(const struct fr_text *text, bool last, struct fr_error *err) {

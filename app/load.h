@@ -17,12 +17,6 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
 /** What to load, as --cluster, --model, --plan and --set say; @p sets has room for FR_ARGS_MAX + 1. */
 void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_names *names);
 
-/** Did the plan file or --set say @p key? */
-bool fr_app_plan_says(const struct fr_job *job, const char *key);
-
-/** Where layer_tp "best" was asked for, choose it now; the list is owned by the job. */
-fr_status fr_app_choose_layer_grids(struct fr_job *job, struct fr_error *err);
-
 /** Print a finished text to stdout, or fail with FR_ERR_NOMEM when it could not be made; frees it.
  *  Outputs that wait take their names just before (fr_file_release): all is made by then. */
 fr_status fr_app_print(struct fr_text *text, struct fr_error *err);

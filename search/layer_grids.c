@@ -73,3 +73,17 @@ done:
     free(from);
     return status;
 }
+
+fr_status fr_layer_grids_choose(struct fr_job *job, struct fr_error *err) {
+    if (!job->plan.layer_tp_best) return FR_OK;
+    if (job->plan.method != &fr_method_grid)
+        return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
+                       "a grid per layer needs method \"grid\"");
+    job->lists.layer_tp =
+        fr_calloc((size_t)job->workload.n_layers, sizeof *job->lists.layer_tp);
+    if (!job->lists.layer_tp) return fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
+    FR_TRY(fr_layer_grids_best(job, &job->plan, job->lists.layer_tp, err));
+    job->plan.layer_tp = job->lists.layer_tp;
+    job->plan.n_layer_tp = job->workload.n_layers;
+    return FR_OK;
+}

@@ -14,4 +14,7 @@
 fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *plan,
                               int64_t *layer_tp, struct fr_error *err);
 
+/** Where the plan of @p job asks for layer_tp "best", choose it now; the list is owned by the job. */
+fr_status fr_layer_grids_choose(struct fr_job *job, struct fr_error *err);
+
 #endif

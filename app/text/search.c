@@ -1,195 +1,284 @@
-#include "app/text/search.h"
-
+/* What a search found, for people. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "app/load.h"
-#include "app/text/explain.h"
+#include "app/text/render.h"
+#include "app/text/search.h"
 #include "models/outcome/report.h"
+#include "models/plan/common.h"
 
-const char *fr_app_search_ranked_by(const struct fr_app_search *r) {
-    static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
-    static const char *const once[] = {"iteration_time_s", "iteration_energy_J",
-                                       "iteration_edp_J_s"};
-    static const char *const sample[] = {"sample_time_s", "sample_energy_J", "sample_edp_J_s"};
-    static const char *const *const names[] = {total, once, sample};
-    return names[r->result.by][r->options.objective];
+static void text_odds(struct fr_text *text, const struct fr_searched *r,
+                      fr_plan_key_set without) {
+    char line[FR_PLAN_LINE], low[40], high[40];
+    if (r->n_odds < 2) return;
+    fr_text_addf(text, "\nhow sure (%s)\n%-60s %24s %9s %9s\n",
+                 r->job.cluster.tuning.present ? "coefficients from tuned runs"
+                                               : "coefficients known as well as priors are",
+                 "plan", "90 % interval", "best", "regret");
+    for (int i = 0; i < r->n_odds; i++)
+        fr_text_addf(
+            text, "%-60s %11s %12s %7.1f %% %7.2f %%\n",
+            fr_report_outcome_row(&r->result.top.items[i].outcome, without, line, sizeof line),
+            fr_quantity_format(r->odds[i].low_s, FR_QUANTITY_TIME, low, sizeof low),
+            fr_quantity_format(r->odds[i].high_s, FR_QUANTITY_TIME, high, sizeof high),
+            100 * r->odds[i].best, 100 * r->odds[i].regret);
+    fr_text_addf(text,
+                 "  best: probability to be the fastest of these; regret: expected loss of "
+                 "choosing it\n");
 }
 
-static double value_of(const struct fr_app_search *r, const struct fr_outcome *out) {
-    return fr_objective_value(r->options.objective, r->result.by, out);
+/* Time and energy of an iteration, then to the loss or of a sample; of several global batches each
+ * row has its own. */
+static void text_row(struct fr_text *text, const struct fr_searched *r,
+                     const struct fr_outcome *out, fr_plan_key_set without, int width) {
+    char plan[FR_PLAN_LINE], time[40], energy[40], total[40], total_energy[40], memory[40],
+        batch[32];
+    double share = r->result.by == FR_RANK_SAMPLE ? 1 / fr_search_samples(out) : 0;
+    snprintf(batch, sizeof batch, " %6.0f", fr_search_samples(out));
+    fr_text_addf(
+        text, "%-*s %6" PRId64 "%s %10s %10s %10s %10s %10s%s%s", width,
+        fr_report_outcome_row(out, without, plan, sizeof plan), out->ranks,
+        fr_space_has_batches(&r->space) ? batch : "",
+        fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time),
+        fr_render_quantity(out->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
+        fr_render_quantity(share > 0 ? share * out->time_s : out->total_time_s,
+                           FR_QUANTITY_TIME, total, sizeof total),
+        fr_render_quantity(share > 0 ? share * out->energy_J : out->total_energy_J,
+                           FR_QUANTITY_ENERGY, total_energy, sizeof total_energy),
+        fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
+        out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? " i"
+        : out->iterations_origin == FR_ITERATIONS_SCALED     ? " s"
+                                                             : "",
+        out->extrapolated ? " x" : "");
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
+        fr_text_addf(text, "  lossy %.0f %%, %.0f %%", 100 * out->lossy_gradient,
+                     100 * out->lossy_backward);
+    fr_text_addf(text, "\n");
 }
 
-double fr_app_search_margin(const struct fr_app_search *r) {
-    const struct fr_found_list *top = &r->result.top;
-    if (top->count < 2) return NAN;
-    return value_of(r, &top->items[1].outcome) / value_of(r, &top->items[0].outcome) - 1;
-}
-
-static bool varies_model(const struct fr_space *space) {
-    for (int i = 0; i < space->n_inputs; i++)
-        if (strncmp(space->input[i].key, "model.", strlen("model.")) == 0) return true;
-    return false;
-}
-
-const char *fr_app_search_note(const struct fr_app_search *r) {
-    const struct fr_found_list *front = &r->result.pareto;
-    if (r->result.by == FR_RANK_TOTAL) return NULL;
-    if (varies_model(&r->space))
-        return r->result.by == FR_RANK_SAMPLE
-                   ? "ranked per sample: what is varied of the model changes what a sample "
-                     "asks "
-                     "for, and batch and model how many are needed; this order compares one"
-                   : "ranked per iteration: what is varied of the model changes what an "
-                     "iteration does and how many are needed; this order compares one";
-    if (r->result.by == FR_RANK_SAMPLE)
-        return "ranked per sample: an iteration of a larger global batch does more; how many "
-               "samples each batch needs to the same loss differs and is left out of this "
-               "order";
-    for (size_t i = 0; i < front->count; i++)
-        if (front->items[i].outcome.lossy_gradient > 0 ||
-            front->items[i].outcome.lossy_backward > 0)
-            return "ranked per iteration: compressed plans lose part of their gradients and "
-                   "may need "
-                   "more iterations to the same loss, which this order leaves out; --max-lossy "
-                   "limits it";
-    if (fr_space_has_ghost(&r->space))
-        return "ranked per iteration: a plan that trains a smaller model may need more "
-               "iterations to the "
-               "same loss, which this order leaves out; the smallest ghost width tends to win "
-               "it";
-    return "ranked per iteration: all these plans compute the same gradients, so they need the "
-           "same "
-           "number of iterations, whatever it is";
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_odds(struct fr_json_writer *w, const struct fr_app_search *r) {
-    char line[FR_PLAN_LINE];
-    fr_json_key(w, "odds");
-    fr_json_begin_array(w);
-    for (int i = 0; i < r->n_odds; i++) {
-        fr_json_begin_object(w);
-        fr_json_add_string(
-            w, "plan",
-            fr_report_outcome_line(&r->result.top.items[i].outcome, line, sizeof line));
-        fr_json_add_number(w, "probability_best", r->odds[i].best);
-        fr_json_add_number(w, "expected_regret", r->odds[i].regret);
-        fr_json_end_object(w);
-    }
-    fr_json_end_array(w);
-}
-
-/* All that is ranked, however many: printed as it is written. */
-struct rows {
-    const struct fr_app_search *r;
-    struct fr_json_writer *w; /* of text, for JSON */
+/* What is said below a table of what stands in it. */
+struct table {
     struct fr_text *text;
+    int width;
+    const struct fr_searched *r;
+    fr_plan_key_set without; /* said once above the tables */
+    bool interpolated, scaled, extrapolated, lossy;
+    const struct fr_level *outer; /* of the cluster's levels */
     fr_status status;
     struct fr_error *err;
 };
 
-static bool json_row(void *context, size_t rank, const struct fr_outcome *out) {
-    struct rows *rows = context;
+/* Before the tables: how wide they are, and what all their plans have in common. */
+struct survey {
+    size_t width; /* of the longest whole line */
+    struct fr_plan_common common;
+};
+
+static bool look(void *context, size_t rank, const struct fr_outcome *out) {
+    struct survey *s = context;
+    char line[FR_PLAN_LINE];
+    size_t length = strlen(fr_report_outcome_line(out, line, sizeof line));
     (void)rank;
-    fr_report_json(rows->w, &rows->r->job, out);
-    rows->status = fr_app_print_part(rows->text, rows->err);
-    return rows->status == FR_OK;
+    if (length > s->width) s->width = length;
+    fr_plan_common_add(&s->common, &out->plan);
+    return true;
 }
 
-static bool csv_row(void *context, size_t rank, const struct fr_outcome *out) {
-    struct rows *rows = context;
+static int width(const struct survey *s, const char *title) {
+    size_t rows = s->width - fr_plan_common_length(&s->common);
+    return (int)(rows > strlen(title) ? rows : strlen(title));
+}
+
+static void text_head(const struct table *t, const char *title) {
+    bool batches = fr_space_has_batches(&t->r->space);
+    fr_text_addf(t->text, "\n%-*s %6s%s %21s %21s\n%-*s %6s%s %10s %10s %10s %10s %10s\n",
+                 t->width, "", "", batches ? "       " : "", "---- one iteration --",
+                 t->r->result.by == FR_RANK_SAMPLE ? "---------- a sample -"
+                                                   : "------- to the loss -",
+                 t->width, title, "ranks", batches ? "  batch" : "", "time", "energy", "time",
+                 "energy", "memory");
+}
+
+static bool text_line(void *context, size_t rank, const struct fr_outcome *out) {
+    struct table *t = context;
     (void)rank;
-    fr_report_csv_row(rows->text, &rows->r->job, out);
-    rows->status = fr_app_print_part(rows->text, rows->err);
-    return rows->status == FR_OK;
+    text_row(t->text, t->r, out, t->without, t->width);
+    t->interpolated = t->interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
+    t->scaled = t->scaled || out->iterations_origin == FR_ITERATIONS_SCALED;
+    t->extrapolated = t->extrapolated || out->extrapolated;
+    t->lossy = t->lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
+    t->status = fr_app_print_part(t->text, t->err);
+    return t->status == FR_OK;
 }
 
-static fr_status each(struct rows *rows, fr_found_fn *row) {
-    const struct fr_app_search *r = rows->r;
-    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &r->result, row, rows, rows->err));
-    return rows->status;
+static void text_foot(const struct table *t) {
+    if (t->interpolated)
+        fr_text_addf(t->text, "  i: iterations interpolated between known plans\n");
+    if (t->scaled)
+        fr_text_addf(t->text,
+                     "  s: iterations of another batch, as many samples (\"scaling\")\n");
+    if (t->extrapolated)
+        fr_text_addf(t->text, "  x: some input lies outside what was measured\n");
+    if (t->lossy)
+        fr_text_addf(
+            t->text,
+            "  lossy: shares of gradient bytes and of backward messages that go compressed\n");
 }
 
-static fr_status json_top(struct fr_json_writer *w, const struct fr_app_search *r,
-                          struct fr_error *err) {
-    struct rows rows = {.r = r, .w = w, .text = w->text, .err = err};
-    fr_json_key(w, "top");
-    fr_json_begin_array(w);
-    FR_TRY(each(&rows, json_row));
-    fr_json_end_array(w);
+enum { FRONT_SHOWN = 20 };
+
+static size_t front_shown(const struct fr_searched *r) {
+    return r->result.pareto.count < FRONT_SHOWN ? r->result.pareto.count : FRONT_SHOWN;
+}
+
+/* The part of the result that the table of the best shows. */
+static struct fr_search_result shown(const struct fr_searched *r) {
+    struct fr_search_result shown = r->result;
+    size_t limit = r->options.top;
+    if (limit > 0 && shown.ranked.count > limit) shown.ranked.count = limit;
+    if (shown.top.count > shown.ranked.count) shown.top.count = shown.ranked.count;
+    return shown;
+}
+
+static fr_status survey(const struct fr_searched *r, struct survey *s, struct fr_error *err) {
+    struct fr_search_result top = shown(r);
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, look, s, err));
+    for (size_t i = 0; i < front_shown(r); i++) look(s, i, &r->result.pareto.items[i].outcome);
     return FR_OK;
 }
 
-static void json_front(struct fr_json_writer *w, const struct fr_app_search *r) {
-    fr_json_key(w, "pareto");
-    fr_json_begin_array(w);
-    for (size_t i = 0; i < r->result.pareto.count; i++)
-        fr_report_json(w, &r->job, &r->result.pareto.items[i].outcome);
-    fr_json_end_array(w);
+static fr_status text_top(struct fr_text *text, const struct fr_searched *r,
+                          const struct survey *s, struct fr_error *err) {
+    static const char title[] = "plan";
+    struct table t = {.text = text,
+                      .r = r,
+                      .width = width(s, title),
+                      .without = fr_plan_common_keys(&s->common),
+                      .err = err};
+    struct fr_search_result top = shown(r);
+    text_head(&t, title);
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &top, text_line, &t, err));
+    FR_TRY(t.status);
+    size_t more = r->result.ranked.count - top.ranked.count;
+    if (more > 0) fr_text_addf(text, "  ... and %zu more\n", more);
+    text_foot(&t);
+    return FR_OK;
 }
 
-static void json_reasons(struct fr_json_writer *w, const struct fr_app_search *r) {
-    fr_json_key(w, "infeasible_reasons");
-    fr_json_begin_array(w);
+static fr_status text_front(struct fr_text *text, const struct fr_searched *r,
+                            const struct survey *s, struct fr_error *err) {
+    static const char title[] = "Pareto: time, energy, memory, lossy";
+    const struct fr_found_list *list = &r->result.pareto;
+    struct table t = {.text = text,
+                      .r = r,
+                      .width = width(s, title),
+                      .without = fr_plan_common_keys(&s->common),
+                      .err = err};
+    size_t n = front_shown(r);
+    text_head(&t, title);
+    for (size_t i = 0; i < n; i++) text_line(&t, i, &list->items[i].outcome);
+    if (list->count > n) fr_text_addf(text, "  ... and %zu more\n", list->count - n);
+    text_foot(&t);
+    return t.status;
+}
+
+/* The best plan in full, and what it and all others in the tables share. */
+static void text_best(struct fr_text *text, const struct fr_searched *r,
+                      const struct survey *s) {
+    const struct fr_found *top = r->result.top.items;
+    char plan[FR_PLAN_LINE];
+    fr_text_addf(text, "\nbest       %s on %" PRId64 " ranks",
+                 fr_report_outcome_line(&top[0].outcome, plan, sizeof plan),
+                 top[0].outcome.ranks);
+    if (isfinite(fr_searched_margin(r)))
+        fr_text_addf(text, "; next is %s on %" PRId64 ", %+.2f %%",
+                     fr_report_outcome_line(&top[1].outcome, plan, sizeof plan),
+                     top[1].outcome.ranks, 100 * fr_searched_margin(r));
+    fr_text_addf(text, "\n");
+    if (*fr_plan_common_line(&s->common, plan, sizeof plan))
+        fr_text_addf(text, "all below  %s\n", plan);
+}
+
+static void text_infeasible(struct fr_text *text, const struct fr_searched *r) {
+    if (!r->result.infeasible) return;
+    fr_text_addf(text, "\nleft out (a plan may count more than once)\n");
     for (int i = 0; i < FR_REASON_COUNT; i++) {
-        struct fr_text text = {0};
         char line[FR_PLAN_LINE];
         if (!r->result.because[i]) continue;
-        fr_report_reason(&r->job, &r->result.example[i].outcome, i, &text);
-        fr_json_begin_object(w);
-        fr_json_add_string(w, "reason", fr_reason_names[i]);
-        fr_json_add_integer(w, "count", r->result.because[i]);
-        fr_json_add_string(
-            w, "example",
-            fr_report_outcome_line(&r->result.example[i].outcome, line, sizeof line));
-        fr_json_add_string(w, "explanation", fr_text_get(&text));
-        fr_json_end_object(w);
-        fr_text_free(&text);
+        fr_text_addf(text, "  %6" PRId64 "  %-24s e.g. %s: ", r->result.because[i],
+                     fr_reason_names[i],
+                     fr_report_outcome_line(&r->result.example[i].outcome, line, sizeof line));
+        fr_report_reason(&r->job, &r->result.example[i].outcome, i, text);
+        fr_text_addf(text, "\n");
     }
-    fr_json_end_array(w);
 }
 
-fr_status fr_app_search_json(struct fr_text *text, const struct fr_app_search *r,
+static void text_per_layer(struct fr_text *text, const struct fr_searched *r) {
+    char time[40], moved[40], best[40];
+    if (!r->has_per_layer) return;
+    fr_text_addf(text,
+                 "\na grid per layer would take %s an iteration, %s of it moving activations "
+                 "between grids "
+                 "(one grid: %s):\n ",
+                 fr_render_quantity(r->per_layer.time_s, FR_QUANTITY_TIME, time, sizeof time),
+                 fr_quantity_format(r->per_layer.part_s[FR_PART_REDISTRIBUTION],
+                                    FR_QUANTITY_TIME, moved, sizeof moved),
+                 fr_render_quantity(r->result.top.items[0].outcome.time_s, FR_QUANTITY_TIME,
+                                    best, sizeof best));
+    for (int i = 0; i < r->per_layer.plan.n_layer_tp; i++)
+        fr_text_addf(text, " %" PRId64 "x%" PRId64, r->per_layer.plan.layer_tp[i],
+                     r->per_layer.ranks / r->per_layer.plan.layer_tp[i]);
+    fr_text_addf(text, "  (P_r x P_c; --set layer_tp=best predicts it)\n");
+}
+
+/* Of the best plan that compresses: below which rate of a rank's own share of the network its
+ * codecs pay, beside what the outermost level gives a rank when all send. */
+static bool break_even_of(void *context, size_t i, const struct fr_outcome *out) {
+    const struct table *t = context;
+    const double rates[] = {out->break_even_gradient_B_per_s, out->break_even_backward_B_per_s};
+    char rate[40];
+    if (!(rates[0] > 0 || rates[1] > 0)) return true;
+    fr_text_addf(t->text, "\nbreak-even of %s plan:", i == 0 ? "the best" : "a compressed");
+    for (int k = 0; k < 2; k++)
+        if (rates[k] > 0)
+            fr_text_addf(t->text, " compressing %s pays below %s a rank;",
+                         k == 0 ? "gradients" : "backward messages",
+                         fr_quantity_format(rates[k], FR_QUANTITY_RATE, rate, sizeof rate));
+    fr_text_addf(t->text, "\nlevel %s gives a rank %s when all send\n", t->outer->name,
+                 fr_quantity_format(t->outer->rate_B_per_s / (double)t->outer->shared_by,
+                                    FR_QUANTITY_RATE, rate, sizeof rate));
+    return false;
+}
+
+static fr_status text_break_even(struct fr_text *text, const struct fr_searched *r,
+                                 struct fr_error *err) {
+    const struct fr_levels *levels = &r->job.cluster.levels;
+    struct table t = {.text = text, .outer = &levels->level[levels->count - 1]};
+    return fr_search_each(&r->job, &r->space, &r->options, &r->result, break_even_of, &t, err);
+}
+
+fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r,
                              struct fr_error *err) {
-    struct fr_json_writer w = {.text = text, .indent = 2};
     const struct fr_search_result *result = &r->result;
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "schema", "forerun/search/1");
-    fr_json_add_string(&w, "objective", fr_objective_names[r->options.objective]);
-    fr_calibration_put(&r->job.cluster.calibration, &w);
-    fr_json_add_string(&w, "ranked_by", fr_app_search_ranked_by(r));
-    if (fr_app_search_note(r)) fr_json_add_string(&w, "note", fr_app_search_note(r));
-    fr_json_add_integer(&w, "evaluated", result->evaluated);
-    fr_json_add_integer(&w, "feasible", result->feasible);
-    fr_json_add_integer(&w, "infeasible", result->infeasible);
-    json_reasons(&w, r);
-    fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
-    fr_json_add_number(&w, "margin", fr_app_search_margin(r));
-    fr_json_key(&w, "best");
-    if (result->top.count)
-        fr_report_json(&w, &r->job, &result->top.items[0].outcome);
-    else
-        fr_json_put_null(&w);
-    if (r->has_per_layer) {
-        fr_json_key(&w, "per_layer_grids");
-        fr_report_json(&w, &r->job, &r->per_layer);
-    }
-    json_odds(&w, r);
-    if (r->explain && result->top.count) {
-        fr_json_key(&w, "explain");
-        FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));
-    }
-    FR_TRY(json_top(&w, r, err));
-    json_front(&w, r);
-    fr_json_end_object(&w);
+    struct survey seen = {0};
+    fr_render_inputs(text, &r->job);
+    fr_text_addf(text,
+                 "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
+                 fr_searched_ranked_by(r), result->evaluated, result->feasible);
+    if (fr_searched_note(r)) fr_text_addf(text, "note       %s\n", fr_searched_note(r));
+    if (result->top.count) {
+        FR_TRY(survey(r, &seen, err));
+        text_best(text, r, &seen);
+        FR_TRY(text_top(text, r, &seen, err));
+        text_odds(text, r, fr_plan_common_keys(&seen.common));
+        FR_TRY(text_front(text, r, &seen, err));
+        text_per_layer(text, r);
+        FR_TRY(text_break_even(text, r, err));
+    } else
+        fr_text_addf(text, "\nnothing feasible\n");
+    text_infeasible(text, r);
     return FR_OK;
-}
-
-fr_status fr_app_search_csv(struct fr_text *text, const struct fr_app_search *r,
-                            struct fr_error *err) {
-    struct rows rows = {.r = r, .text = text, .err = err};
-    fr_report_csv_header(text, fr_space_job(&r->space, &r->job, 0));
-    return each(&rows, csv_row);
 }

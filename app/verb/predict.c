@@ -1,13 +1,9 @@
 /* One plan: what an iteration and the whole training cost. */
-#include <math.h>
-#include <stdlib.h>
-
+#include "answer/predict.h"
 #include "app/load.h"
 #include "app/text/explain.h"
 #include "app/text/render.h"
 #include "app/verb.h"
-#include "base/alloc.h"
-#include "sim/run.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -22,74 +18,23 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-static const char *const engines[] = {"closed", "event", "simgrid", NULL};
-
-/* An outcome; with an explanation, {"outcome", "explain"} would be another schema, so it goes in. */
-static void write_json(const struct fr_job *job, const struct fr_outcome *outcome, bool explain,
-                       struct fr_text *text) {
-    struct fr_json_writer w = {.text = text, .indent = 2};
-    if (!explain) {
-        fr_report_json(&w, job, outcome);
-        return;
-    }
-    fr_json_begin_object(&w);
-    fr_json_add_string(&w, "schema", "forerun/explain/1");
-    fr_json_key(&w, "outcome");
-    fr_report_json(&w, job, outcome);
-    fr_json_key(&w, "explain");
-    fr_explain_plan_json(&w, job, outcome);
-    fr_json_end_object(&w);
-}
-
-/* The closed form's spread stands for the engines' too: they agree where both apply. */
-static fr_status state_interval(const struct fr_job *job, struct fr_outcome *out,
-                                struct fr_error *err) {
-    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
-    const struct fr_plan *plan = &out->plan;
-    struct fr_odds odds;
-    if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    fr_interval_known(&job->cluster, job->workload.dtype, known);
-    if (isfinite(out->time_s) &&
-        fr_odds_make(known, &job->workload, &plan, NULL, 1, &odds, NULL) == FR_OK &&
-        odds.predicted_s > 0) {
-        out->low_s = out->time_s * odds.low_s / odds.predicted_s;
-        out->high_s = out->time_s * odds.high_s / odds.predicted_s;
-    }
-    free(known);
-    return FR_OK;
-}
-
-static fr_status run_events(const struct fr_job *job, const struct fr_network *network,
-                            struct fr_outcome *outcome, struct fr_error *err) {
-    struct fr_simulation simulation;
-    const struct fr_simulate_options how = {.network = network};
-    fr_status status = fr_simulate(job, &job->plan, &how, &simulation, err);
-    *outcome = simulation.outcome;
-    fr_simulation_free(&simulation);
-    return status;
-}
-
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct fr_outcome outcome;
     struct fr_text text = {0};
-    int engine = 0;
-    FR_TRY(fr_args_choice(args, "engine", engines, &engine, err));
+    bool explain = fr_args_has(args, "explain");
+    int engine = FR_ENGINE_CLOSED;
+    FR_TRY(fr_args_choice(args, "engine", fr_engine_names, &engine, err));
     FR_TRY(fr_app_load(args, true, job, err));
-    FR_TRY(fr_app_choose_layer_grids(job, err));
-    if (engine)
-        FR_TRY(run_events(job, engine == 2 ? &fr_network_simgrid : NULL, &outcome, err));
-    else
-        fr_cost(job, &job->plan, &outcome);
-    FR_TRY(state_interval(job, &outcome, err));
+    FR_TRY(fr_predict(job, (fr_engine)engine, &outcome, err));
     if (fr_args_has(args, "json"))
-        write_json(job, &outcome, fr_args_has(args, "explain"), &text);
+        fr_predict_json(&text, job, &outcome, explain);
     else if (fr_args_has(args, "csv")) {
         fr_report_csv_header(&text, job);
         fr_report_csv_row(&text, job, &outcome);
-    } else
+    } else {
         fr_render_outcome(&text, job, &outcome);
-    if (fr_args_has(args, "explain") && !fr_args_has(args, "json") && !fr_args_has(args, "csv"))
-        fr_explain_plan(&text, job, &outcome);
+        if (explain) fr_explain_plan(&text, job, &outcome);
+    }
     FR_TRY(fr_app_print(&text, err));
     return outcome.reasons ? FR_ERR_INFEASIBLE : FR_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "answer/simulation.h"
 #include "app/load.h"
 #include "app/text/simulation.h"
 #include "app/verb.h"

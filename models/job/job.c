@@ -128,6 +128,12 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
     return said;
 }
 
+bool fr_job_plan_says(const struct fr_job *job, const char *key) {
+    struct fr_json root = fr_json_root(job->documents[PLAN]),
+                   member = fr_json_member(&root, key);
+    return fr_json_present(&member);
+}
+
 void fr_job_free(struct fr_job *job) {
     fr_cluster_free(&job->cluster);
     fr_workload_free(&job->workload);

@@ -64,4 +64,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
 void fr_job_free(struct fr_job *job);
 
+/** Did the plan file or --set say @p key? */
+bool fr_job_plan_says(const struct fr_job *job, const char *key);
+
 #endif

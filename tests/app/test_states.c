@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "app/text/simulation.h"
+#include "answer/simulation.h"
 #include "base/json.h"
 #include "models/outcome/cost.h"
 #include "sim/run.h"

@@ -1,4 +1,4 @@
-#include "app/placing.h"
+#include "answer/placing.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "app/text/launch_lines.h"
+#include "answer/launch_lines.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

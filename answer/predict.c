@@ -1,0 +1,69 @@
+#include "answer/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "answer/explain.h"
+#include "base/alloc.h"
+#include "calibrate/runs/interval.h"
+#include "models/outcome/report.h"
+#include "search/layer_grids.h"
+#include "sim/run.h"
+
+const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
+
+/* The closed form's spread stands for the engines' too: they agree where both apply. */
+static fr_status state_interval(const struct fr_job *job, struct fr_outcome *out,
+                                struct fr_error *err) {
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    double predicted_s, low_s, high_s;
+    if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_interval_known(&job->cluster, job->workload.dtype, known);
+    if (isfinite(out->time_s)) {
+        fr_interval_plan(known, &job->workload, &out->plan, &predicted_s, &low_s, &high_s);
+        if (predicted_s > 0) {
+            out->low_s = out->time_s * low_s / predicted_s;
+            out->high_s = out->time_s * high_s / predicted_s;
+        }
+    }
+    free(known);
+    return FR_OK;
+}
+
+static fr_status run_events(const struct fr_job *job, const struct fr_network *network,
+                            struct fr_outcome *out, struct fr_error *err) {
+    struct fr_simulation simulation;
+    const struct fr_simulate_options how = {.network = network};
+    fr_status status = fr_simulate(job, &job->plan, &how, &simulation, err);
+    *out = simulation.outcome;
+    fr_simulation_free(&simulation);
+    return status;
+}
+
+fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *out,
+                     struct fr_error *err) {
+    FR_TRY(fr_layer_grids_choose(job, err));
+    if (engine == FR_ENGINE_CLOSED)
+        fr_cost(job, &job->plan, out);
+    else
+        FR_TRY(run_events(job, engine == FR_ENGINE_SIMGRID ? &fr_network_simgrid : NULL, out,
+                          err));
+    return state_interval(job, out, err);
+}
+
+/* With an explanation, {"outcome", "explain"} is a schema of its own, and the outcome goes in. */
+void fr_predict_json(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_outcome *outcome, bool explain) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    if (!explain) {
+        fr_report_json(&w, job, outcome);
+        return;
+    }
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/explain/1");
+    fr_json_key(&w, "outcome");
+    fr_report_json(&w, job, outcome);
+    fr_json_key(&w, "explain");
+    fr_explain_plan_json(&w, job, outcome);
+    fr_json_end_object(&w);
+}

@@ -1,0 +1,25 @@
+/** @file
+ *  One plan answered: what an iteration costs, with an interval, and the document of it. */
+#ifndef FR_ANSWER_PREDICT_H
+#define FR_ANSWER_PREDICT_H
+
+#include "models/job/job.h"
+#include "models/outcome/outcome.h"
+
+/** Who prices it. */
+typedef enum { FR_ENGINE_CLOSED, FR_ENGINE_EVENT, FR_ENGINE_SIMGRID } fr_engine;
+/** Spellings of --engine in order, then NULL. */
+extern const char *const fr_engine_names[];
+
+/** Cost of an iteration of the job's plan by @p engine.  A grid per layer that was left open is
+ *  chosen, and kept in @p job.
+ *  @return FR_OK, also for a plan that cannot be (out->reasons); what choosing or simulating gave;
+ *          FR_ERR_NOMEM. */
+fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *out,
+                     struct fr_error *err);
+
+/** The document of --json; @p explain: with what binds, and what would change it. */
+void fr_predict_json(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_outcome *outcome, bool explain);
+
+#endif

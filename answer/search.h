@@ -1,0 +1,54 @@
+/** @file
+ *  A search answered: the best plans with their odds, and what came of it as JSON and CSV. */
+#ifndef FR_ANSWER_SEARCH_H
+#define FR_ANSWER_SEARCH_H
+
+#include "calibrate/runs/odds.h"
+#include "search/search.h"
+
+/** A search and what came of it. */
+struct fr_searched {
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_search_options options;
+    struct fr_search_result result;
+    int64_t *layer_tp; /**< a grid per layer for the best plan, where it has a grid */
+    struct fr_outcome per_layer;
+    bool has_per_layer;
+    struct fr_odds odds[FR_ODDS_PLANS_MAX]; /**< of the first of top */
+    int n_odds;
+    bool explain;
+};
+
+/** Search plans of @p r's job with its options.
+ *  @param ranks, vary, names  as fr_space_make takes them
+ *  @return FR_OK, also where nothing is feasible; FR_ERR_INPUT for a key that is set and that no plan
+ *          reads.  Free with fr_searched_free, which frees the job too, also on error. */
+fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,
+                           const struct fr_job_names *names, struct fr_searched *r,
+                           struct fr_error *err);
+void fr_searched_free(struct fr_searched *r);
+
+/** Name of the quantity that plans were ranked by. */
+const char *fr_searched_ranked_by(const struct fr_searched *r);
+
+/** How much worse the second is than the best, as a share of the best; NaN when it stands alone. */
+double fr_searched_margin(const struct fr_searched *r);
+
+/** What ranking one iteration means, said whenever it is done; else NULL. */
+const char *fr_searched_note(const struct fr_searched *r);
+
+/** Takes over what a long text holds so far, now and then: a million rows take the memory of few. */
+typedef fr_status fr_part_fn(struct fr_text *text, struct fr_error *err);
+
+/** The document of --json (docs/output.md).
+ *  @param part  called after each row, or NULL: all stays in @p text
+ *  @return FR_OK, or what explaining it failed with. */
+fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
+                           struct fr_error *err);
+
+/** The top plans, a line each. */
+fr_status fr_searched_csv(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
+                          struct fr_error *err);
+
+#endif

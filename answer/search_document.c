@@ -1,0 +1,195 @@
+#include "answer/search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "answer/explain.h"
+#include "models/outcome/report.h"
+
+const char *fr_searched_ranked_by(const struct fr_searched *r) {
+    static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
+    static const char *const once[] = {"iteration_time_s", "iteration_energy_J",
+                                       "iteration_edp_J_s"};
+    static const char *const sample[] = {"sample_time_s", "sample_energy_J", "sample_edp_J_s"};
+    static const char *const *const names[] = {total, once, sample};
+    return names[r->result.by][r->options.objective];
+}
+
+static double value_of(const struct fr_searched *r, const struct fr_outcome *out) {
+    return fr_objective_value(r->options.objective, r->result.by, out);
+}
+
+double fr_searched_margin(const struct fr_searched *r) {
+    const struct fr_found_list *top = &r->result.top;
+    if (top->count < 2) return NAN;
+    return value_of(r, &top->items[1].outcome) / value_of(r, &top->items[0].outcome) - 1;
+}
+
+static bool varies_model(const struct fr_space *space) {
+    for (int i = 0; i < space->n_inputs; i++)
+        if (strncmp(space->input[i].key, "model.", strlen("model.")) == 0) return true;
+    return false;
+}
+
+const char *fr_searched_note(const struct fr_searched *r) {
+    const struct fr_found_list *front = &r->result.pareto;
+    if (r->result.by == FR_RANK_TOTAL) return NULL;
+    if (varies_model(&r->space))
+        return r->result.by == FR_RANK_SAMPLE
+                   ? "ranked per sample: what is varied of the model changes what a sample "
+                     "asks "
+                     "for, and batch and model how many are needed; this order compares one"
+                   : "ranked per iteration: what is varied of the model changes what an "
+                     "iteration does and how many are needed; this order compares one";
+    if (r->result.by == FR_RANK_SAMPLE)
+        return "ranked per sample: an iteration of a larger global batch does more; how many "
+               "samples each batch needs to the same loss differs and is left out of this "
+               "order";
+    for (size_t i = 0; i < front->count; i++)
+        if (front->items[i].outcome.lossy_gradient > 0 ||
+            front->items[i].outcome.lossy_backward > 0)
+            return "ranked per iteration: compressed plans lose part of their gradients and "
+                   "may need "
+                   "more iterations to the same loss, which this order leaves out; --max-lossy "
+                   "limits it";
+    if (fr_space_has_ghost(&r->space))
+        return "ranked per iteration: a plan that trains a smaller model may need more "
+               "iterations to the "
+               "same loss, which this order leaves out; the smallest ghost width tends to win "
+               "it";
+    return "ranked per iteration: all these plans compute the same gradients, so they need the "
+           "same "
+           "number of iterations, whatever it is";
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_odds(struct fr_json_writer *w, const struct fr_searched *r) {
+    char line[FR_PLAN_LINE];
+    fr_json_key(w, "odds");
+    fr_json_begin_array(w);
+    for (int i = 0; i < r->n_odds; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(
+            w, "plan",
+            fr_report_outcome_line(&r->result.top.items[i].outcome, line, sizeof line));
+        fr_json_add_number(w, "probability_best", r->odds[i].best);
+        fr_json_add_number(w, "expected_regret", r->odds[i].regret);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+/* All that is ranked, however many: handed on as it is written. */
+struct rows {
+    const struct fr_searched *r;
+    struct fr_json_writer *w; /* of text, for JSON */
+    struct fr_text *text;
+    fr_part_fn *part;
+    fr_status status;
+    struct fr_error *err;
+};
+
+static bool json_row(void *context, size_t rank, const struct fr_outcome *out) {
+    struct rows *rows = context;
+    (void)rank;
+    fr_report_json(rows->w, &rows->r->job, out);
+    if (rows->part) rows->status = rows->part(rows->text, rows->err);
+    return rows->status == FR_OK;
+}
+
+static bool csv_row(void *context, size_t rank, const struct fr_outcome *out) {
+    struct rows *rows = context;
+    (void)rank;
+    fr_report_csv_row(rows->text, &rows->r->job, out);
+    if (rows->part) rows->status = rows->part(rows->text, rows->err);
+    return rows->status == FR_OK;
+}
+
+static fr_status each(struct rows *rows, fr_found_fn *row) {
+    const struct fr_searched *r = rows->r;
+    FR_TRY(fr_search_each(&r->job, &r->space, &r->options, &r->result, row, rows, rows->err));
+    return rows->status;
+}
+
+static fr_status json_top(struct fr_json_writer *w, const struct fr_searched *r,
+                          fr_part_fn *part, struct fr_error *err) {
+    struct rows rows = {.r = r, .w = w, .text = w->text, .part = part, .err = err};
+    fr_json_key(w, "top");
+    fr_json_begin_array(w);
+    FR_TRY(each(&rows, json_row));
+    fr_json_end_array(w);
+    return FR_OK;
+}
+
+static void json_front(struct fr_json_writer *w, const struct fr_searched *r) {
+    fr_json_key(w, "pareto");
+    fr_json_begin_array(w);
+    for (size_t i = 0; i < r->result.pareto.count; i++)
+        fr_report_json(w, &r->job, &r->result.pareto.items[i].outcome);
+    fr_json_end_array(w);
+}
+
+static void json_reasons(struct fr_json_writer *w, const struct fr_searched *r) {
+    fr_json_key(w, "infeasible_reasons");
+    fr_json_begin_array(w);
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text text = {0};
+        char line[FR_PLAN_LINE];
+        if (!r->result.because[i]) continue;
+        fr_report_reason(&r->job, &r->result.example[i].outcome, i, &text);
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "reason", fr_reason_names[i]);
+        fr_json_add_integer(w, "count", r->result.because[i]);
+        fr_json_add_string(
+            w, "example",
+            fr_report_outcome_line(&r->result.example[i].outcome, line, sizeof line));
+        fr_json_add_string(w, "explanation", fr_text_get(&text));
+        fr_json_end_object(w);
+        fr_text_free(&text);
+    }
+    fr_json_end_array(w);
+}
+
+fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
+                           struct fr_error *err) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    const struct fr_search_result *result = &r->result;
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/search/1");
+    fr_json_add_string(&w, "objective", fr_objective_names[r->options.objective]);
+    fr_calibration_put(&r->job.cluster.calibration, &w);
+    fr_json_add_string(&w, "ranked_by", fr_searched_ranked_by(r));
+    if (fr_searched_note(r)) fr_json_add_string(&w, "note", fr_searched_note(r));
+    fr_json_add_integer(&w, "evaluated", result->evaluated);
+    fr_json_add_integer(&w, "feasible", result->feasible);
+    fr_json_add_integer(&w, "infeasible", result->infeasible);
+    json_reasons(&w, r);
+    fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
+    fr_json_add_number(&w, "margin", fr_searched_margin(r));
+    fr_json_key(&w, "best");
+    if (result->top.count)
+        fr_report_json(&w, &r->job, &result->top.items[0].outcome);
+    else
+        fr_json_put_null(&w);
+    if (r->has_per_layer) {
+        fr_json_key(&w, "per_layer_grids");
+        fr_report_json(&w, &r->job, &r->per_layer);
+    }
+    json_odds(&w, r);
+    if (r->explain && result->top.count) {
+        fr_json_key(&w, "explain");
+        FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));
+    }
+    FR_TRY(json_top(&w, r, part, err));
+    json_front(&w, r);
+    fr_json_end_object(&w);
+    return FR_OK;
+}
+
+fr_status fr_searched_csv(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
+                          struct fr_error *err) {
+    struct rows rows = {.r = r, .text = text, .part = part, .err = err};
+    fr_report_csv_header(text, fr_space_job(&r->space, &r->job, 0));
+    return each(&rows, csv_row);
+}
