@@ -169,6 +169,7 @@ static void json_machine(struct fr_json_writer *w, const struct fr_fit_result *r
     fr_json_add_number(w, "interrupted_every_s", interrupted ? s->interruptions.every_s : NAN);
     fr_json_add_number(w, "interruption_s", interrupted ? s->interruptions.length_s : NAN);
     fr_json_add_number(w, "lost", s->lost);
+    fr_json_add_number(w, "variation", fr_fit_variation(result));
     fr_json_end_object(w);
 }
 
@@ -200,6 +201,7 @@ void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_add_integer(&w, "seed", p->seed);
     fr_json_end_object(&w);
     json_machine(&w, result);
+    fr_json_add_number(&w, "held_out", fr_fit_held_out(result));
     fr_json_key(&w, "not_measured");
     fr_json_begin_array(&w);
     for (int i = 0; i < result->n_missing; i++) fr_json_put_string(&w, result->missing[i]);

@@ -1,7 +1,18 @@
 /** @file
  *  What to think of a calibration: checks with a verdict and a reason, and the page that shows
  *  them with every point, figure and residual.  Both read the document "forerun/fit/1" of
- *  `forerun fit --json`. */
+ *  `forerun fit --json`.
+ *
+ *  The rule.  A prediction's interval holds 90 % of an error whose logarithm has the spread
+ *      s = hypot(max(0.1, x), v),   x = ln(1 + h) / 0.6745        (calibrate/runs/interval.h)
+ *  h the median error on what was held out of the fit, v how the machine's time for the same work
+ *  varied, 0.1 assumed of the model.  A calibration
+ *      FAILs   where exp(1.645 s) > 2: every prediction's interval reaches beyond twice the time, or
+ *              half of it; or where ranks shared cores, or what was not measured had to be assumed
+ *      WARNs   where hypot(x, v) > 0.1, that is, where it widens intervals by more than the model
+ *              itself does; and for each part of which the same is true: interruptions, speed, the
+ *              medians of points, an operation, products of one type.  Those are in h and v
+ *              already, or in predictions of some plans alone, so that none fails by itself. */
 #ifndef FR_APP_PAGE_CALIBRATION_H
 #define FR_APP_PAGE_CALIBRATION_H
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/page/calibration.h"
+#include "calibrate/runs/interval.h"
 
 const char *const fr_verdict_names[] = {"PASS", "WARN", "FAIL", NULL};
 const char *const fr_calibration_forms[] = {"log", "segments", "algorithm", "similarity", NULL};
@@ -38,8 +39,26 @@ add(struct fr_checks *checks, fr_verdict verdict, const char *subject, const cha
     va_end(ap);
 }
 
-static fr_verdict grade(double value, double warn, double fail) {
-    return value <= warn ? FR_VERDICT_PASS : value <= fail ? FR_VERDICT_WARN : FR_VERDICT_FAIL;
+/* Of what is no part of every prediction, or is in the interval by another number already. */
+static fr_verdict warn(bool beyond) { return beyond ? FR_VERDICT_WARN : FR_VERDICT_PASS; }
+
+/* What adds no more to a prediction's interval than is assumed of the model anyway passes. */
+static fr_verdict warn_of(double spread) { return warn(!(spread <= fr_spread_assumed)); }
+
+/* The interval that every prediction gets: beyond a factor of two it tells no plans apart. */
+static void check_interval(const struct fr_json *root, struct fr_checks *checks) {
+    static const double TWICE = 2;
+    struct fr_json m = fr_json_member(root, "machine");
+    double held_out = fr_calibration_number(root, "held_out"),
+           variation = fr_calibration_number(&m, "variation");
+    if (isnan(held_out) || isnan(variation)) return;
+    double reach = fr_spread_reach(fr_spread_calibrated(held_out, variation));
+    fr_verdict verdict = warn_of(hypot(fr_spread_of(held_out), variation));
+    add(checks, reach > TWICE ? FR_VERDICT_FAIL : verdict, "interval",
+        "90 %% intervals of predictions reach from %.2f to %.2f times the time predicted: what "
+        "was held out is missed by %.1f %% in the median, and the machine's time for the same "
+        "work varies by %.1f %%",
+        1 / reach, reach, 100 * held_out, 100 * variation);
 }
 
 static void check_setting(const struct fr_json *root, struct fr_checks *checks) {
@@ -83,29 +102,34 @@ static void check_missing(const struct fr_json *root, struct fr_checks *checks) 
 
 /* How the machine was while it was measured. */
 static void check_machine(const struct fr_json *root, struct fr_checks *checks) {
+    static const double NORMAL_DECILE = 1.2816;
     struct fr_json m = fr_json_member(root, "machine");
     double lost = fr_calibration_number(&m, "lost"),
            variation = fr_calibration_number(&m, "speed_variation");
     if (lost > 0)
-        add(checks, grade(lost, 0.10, 0.40), "interruptions",
+        add(checks, warn_of(0.5 * log1p(lost)), "interruptions",
             "products lost %.1f %% of their time to what else runs here: a rank is interrupted "
             "every %.3g ms of its work for %.3g ms",
             100 * lost, 1e3 * fr_calibration_number(&m, "interrupted_every_s"),
             1e3 * fr_calibration_number(&m, "interruption_s"));
     if (!isnan(variation))
-        add(checks, grade(variation, 0.10, 0.30), "speed",
+        add(checks, warn_of(variation / NORMAL_DECILE), "speed",
             "the machine's own speed varied by %.1f %% to either side; as it usually is, "
             "products take %.2f of the time that they take when it is fast",
             100 * variation, fr_calibration_number(&m, "usual_products"));
 }
 
+static const double normal_95 = 1.96;
+
+/* unsure: known no better than 5 %; vague: known so badly that it alone would be a spread as large as
+ * what is assumed of the model. */
 struct tally {
-    double points, samples, slow, unsure, single, launches_min, nodes_max, size_min, size_max;
+    double points, samples, slow, unsure, vague, single, launches_min, nodes_max;
 };
 
 static void count_points(const struct fr_json *root, struct tally *t) {
     struct fr_json list = fr_json_member(root, "series");
-    *t = (struct tally){.launches_min = HUGE_VAL, .size_min = HUGE_VAL};
+    *t = (struct tally){.launches_min = HUGE_VAL};
     for (int64_t s = 0; s < fr_json_array_length(&list); s++) {
         struct fr_json series = fr_json_element(&list, s),
                        points = fr_json_member(&series, "points");
@@ -113,8 +137,7 @@ static void count_points(const struct fr_json *root, struct tally *t) {
         t->nodes_max = fmax(t->nodes_max, several ? 2 : 1);
         for (int64_t i = 0; i < fr_json_array_length(&points); i++) {
             struct fr_json p = fr_json_element(&points, i);
-            double n = fr_calibration_number(&p, "n"),
-                   size_B = fr_calibration_number(&p, "size_B");
+            double n = fr_calibration_number(&p, "n");
             double median_s = fr_calibration_number(&p, "median_s");
             double high_s = fr_calibration_number(&p, "high_s");
             t->points++;
@@ -122,9 +145,8 @@ static void count_points(const struct fr_json *root, struct tally *t) {
             t->slow += fr_calibration_number(&p, "slow");
             t->single += n <= 1;
             t->unsure += n > 1 && !(high_s <= 1.05 * median_s);
+            t->vague += n > 1 && !(high_s <= (1 + normal_95 * fr_spread_assumed) * median_s);
             t->launches_min = fmin(t->launches_min, fr_calibration_number(&p, "launches"));
-            t->size_min = fmin(t->size_min, size_B);
-            t->size_max = fmax(t->size_max, size_B);
         }
     }
 }
@@ -136,20 +158,21 @@ static void check_points(const struct fr_json *root, struct fr_checks *checks) {
         add(checks, FR_VERDICT_FAIL, "points", "no collective was measured");
         return;
     }
-    double unsure = t.unsure / t.points, slow = t.slow / t.samples;
     if (t.single > 0)
         add(checks, FR_VERDICT_WARN, "repetitions",
             "%.0f of %.0f points are one number each: how far it is to be trusted is not known",
             t.single, t.points);
     if (t.single < t.points)
-        add(checks, grade(unsure, 0.1, 0.5), "medians",
-            "%.0f of %.0f points have a 95 %% interval wider than 5 %% on the slow side",
-            t.unsure, t.points);
+        add(checks, warn(2 * t.vague > t.points), "medians",
+            "%.0f of %.0f points are known no better than 5 %% (95 %% interval, on the slow "
+            "side), %.0f no better than %.0f %%; what that costs is in the errors of what was "
+            "held out, and a longer --budget lowers it",
+            t.unsure, t.points, t.vague, 100 * normal_95 * fr_spread_assumed);
     if (t.single < t.points && t.launches_min < 3)
         add(checks, FR_VERDICT_WARN, "launches",
             "%.0f launch%s: three or more show the spread between launches", t.launches_min,
             t.launches_min == 1 ? "" : "es");
-    add(checks, grade(slow, 0.1, 0.25), "disturbed samples",
+    add(checks, warn(10 * t.slow > t.samples), "disturbed samples",
         "%.0f of %.0f samples are slower than the median plus five scaled deviations; they are "
         "kept, and not fitted",
         t.slow, t.samples);
@@ -171,7 +194,7 @@ static void check_operation(const struct fr_json *op, struct fr_checks *checks) 
     if (isnan(at_sizes))
         add(checks, FR_VERDICT_WARN, subject, "too few sizes to hold any out");
     else
-        add(checks, grade(at_sizes, 0.10, 0.30), subject,
+        add(checks, warn_of(fr_spread_of(at_sizes)), subject,
             "%.20s misses every second size, held out, by %.1f %% in the median, p90 %.1f %%",
             chosen, 100 * at_sizes, 100 * fr_calibration_number(&sizes, "p90"));
     snprintf(subject, sizeof subject, "%.30s, unseen ranks", name);
@@ -180,7 +203,7 @@ static void check_operation(const struct fr_json *op, struct fr_checks *checks) 
             "one rank count in each layout: growth with ranks follows the operation's nature, "
             "unconfirmed");
     else
-        add(checks, grade(at_ranks, 0.20, 0.60), subject,
+        add(checks, warn_of(fr_spread_of(at_ranks)), subject,
             "%.20s misses the largest rank count, held out, by %.1f %% in the median, p90 %.1f "
             "%%",
             chosen, 100 * at_ranks, 100 * fr_calibration_number(&ranks, "p90"));
@@ -193,6 +216,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
     checks->count = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
     FR_TRY(fr_calibration_points_check(root, err));
+    check_interval(root, checks);
     check_setting(root, checks);
     check_missing(root, checks);
     check_machine(root, checks);
@@ -210,7 +234,7 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
         double median = fr_calibration_number(&one, "median");
         snprintf(subject, sizeof subject, "products %.8s", dtype);
         if (!isnan(median))
-            add(checks, grade(median, 0.10, 0.25), subject,
+            add(checks, warn_of(fr_spread_of(median)), subject,
                 "a shape from its neighbours misses by %.1f %% in the median, p90 %.1f %%",
                 100 * median, 100 * fr_calibration_number(&one, "p90"));
     }

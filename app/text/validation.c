@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/real/validate/judge.h"
+
 /* ---- text ---------------------------------------------------------------------------------- */
 
 static const char *quantity(double s, char *out, size_t room) {
@@ -90,12 +92,12 @@ static void print_machine(struct fr_text *text, const struct fr_validation *v) {
                            "now, or ran then; calibrate again\n");
 }
 
-static void print_totals(struct fr_text *text, const struct fr_validation *v) {
+static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
+                         const struct fr_validation *v) {
+    fr_text_addf(text, "\npredictions ");
+    fr_validate_judge(cluster, v, text);
     fr_text_addf(text, "\n");
-    if (v->n_scored == 0) {
-        fr_text_addf(text, "nothing to score: no configuration had a core for every rank\n");
-        return;
-    }
+    if (v->n_scored == 0) return;
     fr_text_addf(text,
                  "error       median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
@@ -134,7 +136,7 @@ void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
                 print_row(text, &v->rows[j]);
         print_choice(text, v, i);
     }
-    print_totals(text, v);
+    print_totals(text, cluster, v);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
@@ -176,6 +178,21 @@ static void json_machine(struct fr_json_writer *w, const struct fr_validation *v
     json_drift(w, "products", &v->products);
     json_drift(w, "memory", &v->memory);
     fr_json_end_object(w);
+}
+
+static void json_judgement(struct fr_json_writer *w, const struct fr_cluster *cluster,
+                           const struct fr_validation *v) {
+    struct fr_text sentence = {0};
+    fr_confirmation confirmed = fr_validate_confirmed(cluster, v);
+    fr_json_key(w, "confirmed");
+    if (confirmed == FR_NOT_JUDGED)
+        fr_json_put_null(w);
+    else
+        fr_json_put_bool(w, confirmed == FR_CONFIRMED);
+    fr_validate_judge(cluster, v, &sentence);
+    fr_json_add_string(w, "judgement", fr_text_get(&sentence));
+    w->text->failed = w->text->failed || sentence.failed;
+    fr_text_free(&sentence);
 }
 
 static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row) {
@@ -234,6 +251,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_number(&w, "regret", v->regret);
     fr_json_add_number(&w, "regret_worst", v->regret_worst);
     json_machine(&w, v);
+    json_judgement(&w, cluster, v);
     fr_json_end_object(&w);
 }
 

@@ -3,7 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-static const double unknown_spread = 0.1, normal_90 = 1.645, normal_median = 0.6745;
+const double fr_spread_assumed = 0.1;
+static const double normal_90 = 1.645, normal_median = 0.6745;
+
+double fr_spread_of(double median_error) { return log1p(median_error) / normal_median; }
+
+double fr_spread_calibrated(double held_out, double variation) {
+    return hypot(fmax(fr_spread_assumed, fr_spread_of(held_out)), variation);
+}
+
+double fr_spread_reach(double spread) { return exp(normal_90 * spread); }
 
 /* Which row of the posterior coefficient @p j has, or -1. */
 static int row_of(const struct fr_tuning *t, int j) {
@@ -34,21 +43,16 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
         }
 }
 
-/* What the model misses of a cluster that was not tuned: 10 %, or what the calibration missed of
- * its own samples, were errors normal; and how much the machine's time for the same work varied. */
-static double untuned_spread(const struct fr_calibration *c) {
-    return hypot(fmax(unknown_spread, log1p(c->held_out) / normal_median), c->variation);
-}
-
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                        struct fr_tune_result *known) {
     const struct fr_tuning *t = &cluster->tuning;
+    const struct fr_calibration *c = &cluster->calibration;
     *known = (struct fr_tune_result){
         .cluster = *cluster,
         .dtype = dtype,
         .experts = t->present ? t->experts : true,
         .sharded = t->present ? t->sharded : true,
-        .spread = t->present ? t->spread : untuned_spread(&cluster->calibration),
+        .spread = t->present ? t->spread : fr_spread_calibrated(c->held_out, c->variation),
         .stretch = t->present ? t->stretch : normal_90};
     fill(t, known);
 }

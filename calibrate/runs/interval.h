@@ -10,6 +10,20 @@
 
 #include "calibrate/runs/tune.h"
 
+/** What is assumed that a model misses of a cluster that was not tuned: spread, a standard deviation of
+ *  the logarithm of a time. */
+extern const double fr_spread_assumed;
+
+/** Spread of errors whose absolute value has median @p median_error, were they normal. */
+double fr_spread_of(double median_error);
+
+/** Spread of a prediction from a calibration: the assumed one, or that of @p held_out where it is
+ *  larger; and @p variation, of the machine, on top. */
+double fr_spread_calibrated(double held_out, double variation);
+
+/** How far 90 % of a spread reach: between 1 / reach and reach times the prediction. */
+double fr_spread_reach(double spread);
+
 /** What is known of @p cluster, in the form fr_tune leaves; all rows of the table where it was
  *  not tuned. */
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,

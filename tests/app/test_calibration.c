@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/page/calibration.h"
+#include "calibrate/runs/interval.h"
 #include "tests/cmocka.h"
 
 static struct fr_json_document *fit(const char *host, double sizes, double ranks) {
@@ -53,11 +54,78 @@ static void verdicts_follow_what_was_held_out(void **state) {
     (void)state;
     assert_int_equal(verdict_of("n1", 0.05, 0.1, sizes), FR_VERDICT_PASS);
     assert_int_equal(verdict_of("n1", 0.20, 0.1, sizes), FR_VERDICT_WARN);
-    assert_int_equal(verdict_of("n1", 0.40, 0.1, sizes), FR_VERDICT_FAIL);
-    assert_int_equal(verdict_of("n1", 0.05, 0.3, ranks), FR_VERDICT_WARN);
-    assert_int_equal(verdict_of("n1", 0.05, 0.9, ranks), FR_VERDICT_FAIL);
+    assert_int_equal(verdict_of("n1", 0.90, 0.1, sizes), FR_VERDICT_WARN);
+    assert_int_equal(verdict_of("n1", 0.05, 0.05, ranks), FR_VERDICT_PASS);
+    assert_int_equal(verdict_of("n1", 0.05, 0.9, ranks), FR_VERDICT_WARN);
     assert_int_equal(verdict_of("n1", 0.05, 0.1, "pinning"), FR_VERDICT_PASS);
     assert_int_equal(verdict_of("imported", 0.05, 0.1, "pinning"), FR_VERDICT_WARN);
+}
+
+/* A fit whose points are known to +- @p half, with held-out error @p held and variation @p varied. */
+static fr_verdict whole(double held, double varied, double half, char reason[320]) {
+    char text[4096];
+    struct fr_json_document *document = NULL;
+    struct fr_checks checks;
+    struct fr_error err = {0};
+    snprintf(text, sizeof text,
+             "{\"schema\": \"forerun/fit/1\", \"provenance\": {\"cluster\": \"c\", \"host\": "
+             "\"h\", \"pinning\": \"core\", \"oversubscribed\": false}, \"machine\": "
+             "{\"variation\": %.17g}, \"held_out\": %.17g, \"operations\": [], \"series\": "
+             "[{\"op\": \"all_reduce\", \"ranks\": 4, \"nodes\": 2, \"level\": \"system\", "
+             "\"points\": [{\"size_B\": 8, \"n\": 30, \"launches\": 3, \"slow\": 0, "
+             "\"median_s\": 1, \"low_s\": 0.5, \"high_s\": %.17g}]}]}",
+             varied, held, 1 + half);
+    if (fr_json_parse(text, strlen(text), "fit", &document, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    struct fr_json root = fr_json_root(document);
+    if (fr_calibration_check(&root, &checks, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    struct fr_fit_verdict judged;
+    fr_calibration_judge(&checks, &judged);
+    snprintf(reason, 320, "%.319s", judged.n_reasons ? judged.reason[0] : "");
+    fr_verdict found = fr_calibration_verdict(&checks);
+    assert_string_equal(judged.verdict, fr_verdict_names[found]);
+    fr_json_free(document);
+    return found;
+}
+
+/* The verdict is that of the interval which fr_interval_plan gives to every prediction: it fails where
+ * that reaches beyond a factor of two, at exp(1.645 s) = 2, warns where the calibration has more part
+ * in it than the model's 0.1; however badly the medians of single points are known, they alone do
+ * not fail what predicts well. */
+static void the_verdict_is_of_the_interval(void **state) {
+    static const struct {
+        double held, varied, half;
+        fr_verdict verdict;
+        const char *reason;
+    } cases[] = {
+        {0.06, 0.01, 0.01, FR_VERDICT_PASS, ""},
+        {0.06, 0.01, 0.18, FR_VERDICT_PASS, ""},
+        {0.06, 0.01, 0.25, FR_VERDICT_WARN, "medians: 1 of 1 points"},
+        {0.06, 0.01, 9.00, FR_VERDICT_WARN, "medians: 1 of 1 points"},
+        {0.0697, 0, 0.01, FR_VERDICT_PASS, ""}, /* ln 1.0697 = 0.0674, over 0.6745 = 0.0999 */
+        {0.0700, 0, 0.01, FR_VERDICT_WARN, "interval: "},
+        {0.06, 0.10, 0.01, FR_VERDICT_WARN, "interval: "},
+        {0.3285, 0, 0.01, FR_VERDICT_WARN,
+         "interval: "}, /* ln 2 / 1.645 = 0.4214, times 0.6745 */
+        {0.3290, 0, 0.01, FR_VERDICT_FAIL,
+         "interval: 90 % intervals of predictions reach from "
+         "0.50 to 2.00 times"},
+        {0, 0.4092, 0.01, FR_VERDICT_WARN, "interval: "}, /* with 0.1 of the model */
+        {0, 0.4095, 0.01, FR_VERDICT_FAIL, "interval: "},
+        {0.2658, 0.3539, 0.01, FR_VERDICT_FAIL, "interval: "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char reason[320];
+        fr_verdict got = whole(cases[i].held, cases[i].varied, cases[i].half, reason);
+        if (got != cases[i].verdict ||
+            strncmp(reason, cases[i].reason, strlen(cases[i].reason)) != 0)
+            fail_msg("held out %g, varied %g, points %g: %s, %s", cases[i].held,
+                     cases[i].varied, cases[i].half, fr_verdict_names[got], reason);
+        double spread = fr_spread_calibrated(cases[i].held, cases[i].varied);
+        assert_int_equal(fr_spread_reach(spread) > 2, got == FR_VERDICT_FAIL);
+    }
 }
 
 static void the_page_is_whole(void **state) {
@@ -105,6 +173,7 @@ static void other_documents_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_follow_what_was_held_out),
+        cmocka_unit_test(the_verdict_is_of_the_interval),
         cmocka_unit_test(the_page_is_whole),
         cmocka_unit_test(other_documents_are_refused),
     };

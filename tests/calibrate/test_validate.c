@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "calibrate/real/validate/choose.h"
+#include "calibrate/real/validate/judge.h"
 #include "models/job/job.h"
 #include "tests/cmocka.h"
 
@@ -328,6 +329,46 @@ static void the_floor_is_what_the_machine_changes(void **state) {
     }
 }
 
+/* Runs at 1, or at a thousand times, their predictions: nine in ten that meet confirm, fewer do not, and no
+ * number of them does where the calibration failed. */
+static void nine_in_ten_confirm(void **state) {
+    static const struct {
+        const char *verdict;
+        int off; /* of ten */
+        fr_confirmation confirmed;
+        const char *said;
+    } cases[] = {{"PASS", 0, FR_CONFIRMED, "confirmed: 100 % of the 90 % intervals"},
+                 {"", 0, FR_CONFIRMED, "confirmed: 100 %"},
+                 {"WARN", 1, FR_CONFIRMED, "confirmed: 9"},
+                 {"PASS", 2, FR_NOT_CONFIRMED, "not confirmed: "},
+                 {"PASS", 10, FR_NOT_CONFIRMED, "not confirmed: 0 %"},
+                 {"FAIL", 0, FR_NOT_CONFIRMED,
+                  "not confirmed: the calibration failed, whatever the runs say; 100 %"}};
+    struct fr_job job;
+    (void)state;
+    load(&job);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double factor[10];
+        struct fr_validation v;
+        struct fr_text text = {0};
+        for (int k = 0; k < 10; k++) factor[k] = k < cases[i].off ? 1000 : 1;
+        measure("all", factor, 10, "", &v);
+        if (cases[i].off == 1) v.coverage = 0.9; /* not a row more, whatever their number */
+        snprintf(job.cluster.calibration.verdict, sizeof job.cluster.calibration.verdict, "%s",
+                 cases[i].verdict);
+        fr_validate_judge(&job.cluster, &v, &text);
+        if (fr_validate_confirmed(&job.cluster, &v) != cases[i].confirmed ||
+            strncmp(fr_text_get(&text), cases[i].said, strlen(cases[i].said)) != 0)
+            fail_msg("%s, %d of ten off: %s", cases[i].verdict, cases[i].off,
+                     fr_text_get(&text));
+        fr_text_free(&text);
+        v.n_scored = 0;
+        assert_int_equal(fr_validate_confirmed(&job.cluster, &v), FR_NOT_JUDGED);
+        fr_validation_free(&v);
+    }
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_runs_have_no_error),
@@ -340,6 +381,7 @@ int main(void) {
         cmocka_unit_test(bad_sizes_are_refused),
         cmocka_unit_test(drift_is_what_the_loops_took),
         cmocka_unit_test(the_floor_is_what_the_machine_changes),
+        cmocka_unit_test(nine_in_ten_confirm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
