@@ -1,4 +1,6 @@
 /* A reader for each kind of line. */
+#include <inttypes.h>
+
 #include "calibrate/samples/lines.h"
 
 static const double TIME_MIN_S = 1e-12, TIME_MAX_S = 1e6;
@@ -25,6 +27,21 @@ static const char *const collective_keys[] = {
     "kind",   "op",      "ranks",    "level",  "nodes",  "groups", "layout", "size_B",
     "source", "pattern", "in_place", "failed", "launch", "rep",    "time_s", NULL};
 
+/* How many nodes the ranks sit on: one, or where messages left it several, two if it is not said.  Of
+ * communicators side by side the first one may sit on one node and others not. */
+static fr_status get_nodes(const struct fr_json *node, struct fr_sample_collective *s,
+                           struct fr_error *err) {
+    struct fr_json nodes = fr_json_member(node, "nodes");
+    int64_t fewest = s->level == FR_SAMPLE_SYSTEM && s->n_groups == 1 ? 2 : 1;
+    int64_t most = s->level == FR_SAMPLE_SYSTEM ? s->n_ranks : 1;
+    s->n_nodes = s->level == FR_SAMPLE_SYSTEM ? 2 : 1;
+    FR_TRY(fr_json_get_integer(node, "nodes", false, 1, s->n_ranks, &s->n_nodes, err));
+    if (s->n_nodes >= fewest && s->n_nodes <= most) return FR_OK;
+    return fr_json_fail(&nodes, err, "is %" PRId64 ", but level \"%s\" is of ranks on %s",
+                        s->n_nodes, fr_sample_level_names[s->level],
+                        most > 1 ? "several nodes" : "one node");
+}
+
 static fr_status read_collective(const struct fr_json *node, struct fr_samples *samples,
                                  struct fr_error *err) {
     struct fr_sample_collective s = {.n_groups = 1};
@@ -33,8 +50,8 @@ static fr_status read_collective(const struct fr_json *node, struct fr_samples *
     FR_TRY(fr_json_get_choice(node, "op", true, fr_op_names, &op, err));
     FR_TRY(fr_json_get_choice(node, "level", true, fr_sample_level_names, &s.level, err));
     FR_TRY(get_count(node, "ranks", 2, &s.n_ranks, err));
-    FR_TRY(fr_json_get_integer(node, "nodes", false, 1, COUNT_MAX, &s.n_nodes, err));
     FR_TRY(fr_json_get_integer(node, "groups", false, 1, COUNT_MAX, &s.n_groups, err));
+    FR_TRY(get_nodes(node, &s, err));
     FR_TRY(fr_json_get_choice(node, "layout", false, fr_sample_layout_names, &s.layout, err));
     FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
     FR_TRY(fr_json_get_choice(node, "pattern", false, fr_pattern_names, &s.pattern, err));

@@ -251,6 +251,12 @@ static void nonsense_is_refused_with_its_line(void **state) {
         {FIRST "\n" COLLECTIVE("all_reduse", "node", "2", "1e-6"), "line 3#/op", "all_reduce"},
         {FIRST COLLECTIVE("all_reduce", "rack", "2", "1e-6"), "line 2#/level", ""},
         {FIRST COLLECTIVE("all_reduce", "node", "1", "1e-6"), "line 2#/ranks", ""},
+        {FIRST COLLECTIVE("all_reduce", "node", "4, \"nodes\": 2", "1"), "line 2#/nodes",
+         "one node"},
+        {FIRST COLLECTIVE("all_reduce", "system", "4, \"nodes\": 1", "1"), "line 2#/nodes",
+         "several nodes"},
+        {FIRST COLLECTIVE("all_reduce", "system", "4, \"nodes\": 5", "1"), "line 2#/nodes",
+         "4"},
         {FIRST COLLECTIVE("all_reduce", "node", "2", "0"), "line 2#/time_s", ""},
         {FIRST COLLECTIVE("all_reduce", "node", "2", "-1"), "line 2#/time_s", ""},
         {FIRST COLLECTIVE("all_reduce", "node", "2.5", "1"), "line 2#/ranks", ""},
@@ -273,6 +279,33 @@ static void nonsense_is_refused_with_its_line(void **state) {
     }
 }
 
+/* One node, and two where ranks of several sent and nobody said of how many; so a file that says it and
+ * one that does not are of one table.  Communicators side by side: the first one's nodes, any number. */
+static void nodes_not_said_are_the_fewest(void **state) {
+    static const struct {
+        const char *text;
+        int64_t nodes;
+    } cases[] = {
+        {FIRST COLLECTIVE("all_reduce", "node", "4", "1"), 1},
+        {FIRST COLLECTIVE("all_reduce", "node", "4, \"nodes\": 1", "1"), 1},
+        {FIRST COLLECTIVE("all_reduce", "system", "4", "1"), 2},
+        {FIRST COLLECTIVE("all_reduce", "system", "4, \"nodes\": 2", "1"), 2},
+        {FIRST COLLECTIVE("all_reduce", "system", "4, \"nodes\": 4", "1"), 4},
+        {FIRST COLLECTIVE("all_reduce", "system", "4, \"nodes\": 1, \"groups\": 2", "1"), 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_samples s;
+        struct fr_error err = {.status = FR_OK};
+        if (parse(cases[i].text, &s, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        const struct fr_sample_collective *one = s.n_segmented ? s.segmented : s.collective;
+        if (one->n_nodes != cases[i].nodes)
+            fail_msg("%s: %d nodes, wanted %d", cases[i].text, (int)one->n_nodes,
+                     (int)cases[i].nodes);
+        fr_samples_free(&s);
+    }
+}
+
 static void a_missing_file_is_an_input_error(void **state) {
     (void)state;
     struct fr_samples s = {0};
@@ -289,6 +322,7 @@ int main(void) {
         cmocka_unit_test(cut_last_line_is_counted),
         cmocka_unit_test(many_samples_grow),
         cmocka_unit_test(nonsense_is_refused_with_its_line),
+        cmocka_unit_test(nodes_not_said_are_the_fewest),
         cmocka_unit_test(a_missing_file_is_an_input_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,4 @@
-/* Any samples are refused with a place, or fitted; the cluster file that comes of it is read
- * or refused with a place. */
+/* Any samples are refused with a place, or fitted; the cluster file that comes of it is read. */
 #include "calibrate/fit/fit.h"
 #include "models/job/cluster.h"
 #include "tests/fuzz/fuzz.h"
@@ -13,8 +12,8 @@ static void is_a_cluster(const struct fr_fit_result *fit) {
     fr_status status =
         fr_json_parse(fr_text_get(&text), text.length, "cluster", &document, &err);
     if (status == FR_OK) status = fr_cluster_read(document, &cluster, &err);
-    /* forerun fit reads what it would write, and refuses where that cannot be read. */
-    if (status != FR_OK) FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
+    if (status != FR_OK) fprintf(stderr, "%s: %s\n", err.where, err.detail);
+    FR_FUZZ_REQUIRE(status == FR_OK);
     fr_cluster_free(&cluster);
     fr_json_free(document);
     fr_text_free(&text);
