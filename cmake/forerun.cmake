@@ -2,6 +2,9 @@
 #   One static library fr_<folder> per folder, its sources globbed, so that a new file needs
 #   no edit here.  Headers are included as "<folder>/<file>.h".  DEPS are modules further
 #   down; USES are outside libraries, seen by this folder alone.
+# fr_street(<folder> [DEPS <folder>...])
+#   A folder inside a module with an order of its own: it may include only what it lists, as if it
+#   were a module; whoever may include the module may include all of its streets.
 # fr_program(<name> <main.c> LINK <module>...)  -- into build/<preset>/bin.
 # fr_test(<module> [LINK ...])  -- every tests/<module>/test_<unit>.c becomes <module>.<unit>.
 
@@ -52,7 +55,13 @@ function(fr_module folder)
     string(REPLACE "/" "_" dep ${dep})
     target_link_libraries(fr_${name} PUBLIC fr_${dep})
   endforeach()
-  list(JOIN M_DEPS "," deps)
+  fr_street(${folder} DEPS ${M_DEPS})
+endfunction()
+
+function(fr_street folder)
+  cmake_parse_arguments(S "" "" "DEPS" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  list(JOIN S_DEPS "," deps)
   if(BUILD_TESTING)
     add_test(NAME repo.layers.${name}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/repo/layers.sh ${CMAKE_SOURCE_DIR} ${folder} "${deps}")

@@ -7,6 +7,7 @@
 #include "models/outcome/cost.h"
 #include "models/price/footprint.h"
 #include "models/price/seats.h"
+#include "models/work/method.h"
 
 enum { TASKS_MAX = 1 << 25, RANKS_MAX = 1 << 16 };
 

@@ -1,4 +1,5 @@
 #include "calibrate/runs/runs.h"
+#include "models/plan/iterations.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +59,7 @@ static fr_status make_model(const struct fr_run_row *row, const char *where, str
                            ? fr_preset_or_file_read("model", base, &document, err)
                            : fr_json_parse(empty, sizeof empty - 1, where, &document, err);
     if (status == FR_OK) status = set_keys(row, "model.", where, document, err);
-    if (status == FR_OK) status = fr_workload_read(document, &run->workload, err);
+    if (status == FR_OK) status = fr_model_read(document, &run->workload, err);
     fr_json_free(document);
     return status;
 }

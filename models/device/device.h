@@ -50,6 +50,12 @@ struct fr_gemm_shape {
     double batch; /**< samples of the local batch that it serves */
 };
 
+/** Equal products. */
+struct fr_gemm_work {
+    struct fr_gemm_shape shape;
+    double count;
+};
+
 /** Measured times on the grid m x n x k, kept as logarithms. */
 struct fr_gemm_table {
     int n_m, n_n, n_k;

@@ -1,4 +1,5 @@
 #include "models/job/job.h"
+#include "models/plan/iterations.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +102,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                        "says nothing of the device, so no model can be priced on it; give "
                        "\"device\", or fit it with forerun fit --base");
     if (job->documents[MODEL])
-        FR_TRY(fr_workload_read(job->documents[MODEL], &job->workload, err));
+        FR_TRY(fr_model_read(job->documents[MODEL], &job->workload, err));
     FR_TRY(fr_plan_read(job->documents[PLAN], &job->plan, &job->lists, err));
     if (job->workload.stages.listed) { /* listed stages say how many there are */
         struct fr_json root = fr_json_root(job->documents[PLAN]);

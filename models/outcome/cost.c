@@ -7,6 +7,7 @@
 #include "models/price/footprint.h"
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
+#include "models/work/method.h"
 
 const char *const fr_part_names[] = {
 #define FR_PART_NAME(code, name) #name,

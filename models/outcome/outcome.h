@@ -4,9 +4,9 @@
 #ifndef FR_MODELS_OUTCOME_OUTCOME_H
 #define FR_MODELS_OUTCOME_OUTCOME_H
 
+#include "models/plan/iterations.h"
 #include "models/plan/plan.h"
 #include "models/price/ledger.h"
-#include "models/workload/iterations.h"
 
 /* Parts of an iteration in order of reports.  Exposed time: what the iteration would be
  * shorter by without the part; parts that overlap nothing simply add up. */

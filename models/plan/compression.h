@@ -11,7 +11,8 @@
 #ifndef FR_MODELS_PLAN_COMPRESSION_H
 #define FR_MODELS_PLAN_COMPRESSION_H
 
-#include "models/work/method.h"
+#include "models/device/device.h"
+#include "models/network/collective.h"
 
 struct fr_codec_args {
     double m, n;    /**< the matrix */

@@ -7,9 +7,9 @@
 #define FR_MODELS_PLAN_PLAN_H
 
 #include "models/plan/compression.h"
+#include "models/plan/method.h"
 #include "models/plan/recompute.h"
 #include "models/plan/schedule_order.h"
-#include "models/work/method.h"
 #include "topology/placement.h"
 
 /** Which backward messages go compressed: those of the epilogue are the last P - 1 - i of the

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/price/footprint.h"
+#include "models/work/method.h"
 
 static int64_t layer_count(const struct fr_workload *w) {
     double count = 0;

@@ -1,23 +1,5 @@
 #include "models/work/method.h"
 
-const struct fr_method *const fr_methods[] = {
-#define FR_METHOD(name) &fr_method_##name,
-#include "models/work/method_list.h"
-#undef FR_METHOD
-    NULL};
-
-const char *const fr_method_names[] = {
-#define FR_METHOD(name) #name,
-#include "models/work/method_list.h"
-#undef FR_METHOD
-    NULL};
-
-const char *const fr_reason_names[] = {
-#define FR_REASON_NAME(code, name) name,
-    FR_REASON_LIST(FR_REASON_NAME)
-#undef FR_REASON_NAME
-        NULL};
-
 static void add_gemm(struct fr_layer_work *work, double m, double n, double k, double batch,
                      double count) {
     work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, batch}, count};

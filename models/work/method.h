@@ -1,25 +1,19 @@
 /** @file
- *  How a layer is divided over the model axis (tp): a parallel method.
+ *  What a method (models/plan/method.h) makes of a layer.
  *
- *  A method turns one layer and its share of the mesh into work: matrix products, kernels,
+ *  It turns one layer and its share of the mesh into work: matrix products, kernels,
  *  bytes and collectives of one rank, forward and backward.  It says how much, never how
  *  long: the closed form (models/outcome/cost.c) and an event engine price it independently.
  *
  *  Symbols:  p = tp ranks of the model axis   q = dp ranks of the data axis   b samples of
  *            one micro-batch on a rank   k ghost neurons per rank (phantom width)
- *
- *  To add one: models/work/method/<name>.c exporting fr_method_<name>, row FR_METHOD(<name>) in
- *  models/work/method_list.h.
  */
 #ifndef FR_MODELS_WORK_METHOD_H
 #define FR_MODELS_WORK_METHOD_H
 
 #include "models/network/collective.h"
-#include "models/plan/reason.h"
+#include "models/plan/method.h"
 #include "models/workload/workload.h"
-
-struct fr_plan;       /* models/plan/plan.h */
-struct fr_stage_work; /* models/work/transformer.h */
 
 enum { FR_WORK_GEMMS_MAX = 12, FR_WORK_COMMS_MAX = 6 };
 
@@ -38,11 +32,6 @@ typedef enum {
     FR_AXIS_DP,     /**< the dp ranks of equal tp index, once an iteration */
     FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid, once an iteration */
 } fr_axis;
-
-struct fr_gemm_work {
-    struct fr_gemm_shape shape;
-    double count; /**< equal products */
-};
 
 struct fr_comm_work {
     fr_op op;
@@ -66,32 +55,6 @@ struct fr_layer_work {
     double buffer_B;            /**< largest buffer of a message */
     double idle_share;          /**< of the ranks that wait while this layer computes */
 };
-
-struct fr_method {
-    const char *name;
-    const char *summary;
-    const char *source;
-    bool exact;      /**< computes what one processor would, to rounding */
-    bool uses_ghost; /**< the plan's ghost width matters */
-    bool divided;    /**< activations between layers stay divided over tp */
-    bool data_first; /**< its program numbers the ranks of the data axis first, not of tp */
-    /** Reasons why @p layer cannot be divided so; 0 when it can. */
-    fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
-    /** The work.  Total on what check accepts. */
-    void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work);
-    /** The same for stage @p i of a transformer; NULL: it cannot divide one. */
-    fr_reasons (*check_stage)(const struct fr_workload *workload, const struct fr_plan *plan);
-    void (*stage)(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
-                  struct fr_stage_work *work);
-};
-
-#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
-#include "models/work/method_list.h"
-#undef FR_METHOD
-/** Rows in table order, then NULL; and their names likewise. */
-extern const struct fr_method *const fr_methods[];
-extern const char *const fr_method_names[];
 
 /** Kernels of one operator (a matrix product with what surrounds it), forward and backward:
  *  product, bias and activation forward; their gradient, two products, update backward.

@@ -37,6 +37,7 @@
 #include "base/text.h"
 #include "models/plan/compression.h"
 #include "models/plan/plan.h"
+#include "models/work/method.h"
 
 /** Vocabulary padded as Megatron does for @p tp. */
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);

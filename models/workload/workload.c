@@ -1,9 +1,9 @@
 #include "models/workload/workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "models/workload/family.h"
-#include "models/workload/iterations.h"
 
 const struct fr_kind *const fr_kinds[] = {
 #define FR_KIND(name) &fr_kind_##name,
@@ -82,16 +82,13 @@ static fr_status own_read(const struct fr_json *root, struct fr_workload *worklo
 
 fr_status fr_workload_read(const struct fr_json_document *document,
                            struct fr_workload *workload, struct fr_error *err) {
-    struct fr_json root = fr_json_root(document),
-                   iterations = fr_json_member(&root, "iterations");
+    struct fr_json root = fr_json_root(document);
     *workload = (struct fr_workload){0};
     if (!fr_json_is_object(&root)) return fr_json_fail(&root, err, "expected an object");
     FR_TRY(fr_family_is_config(&root) ? fr_family_read(&root, workload, err)
                                       : own_read(&root, workload, err));
     struct fr_json profile = fr_json_member(&root, "layer_profile");
-    if (fr_json_present(&profile)) FR_TRY(fr_layer_profile_read(&profile, workload, err));
-    return fr_json_present(&iterations) ? fr_iterations_read(&iterations, workload, err)
-                                        : FR_OK;
+    return fr_json_present(&profile) ? fr_layer_profile_read(&profile, workload, err) : FR_OK;
 }
 
 void fr_workload_free(struct fr_workload *workload) {
@@ -129,4 +126,16 @@ double fr_workload_update_B(const struct fr_workload *workload) {
 double fr_workload_state_B(const struct fr_workload *workload) {
     return fr_dtype_size_B(workload->dtype) + fr_dtype_size_B(workload->gradient_dtype) +
            workload->optimizer_state_B;
+}
+
+int64_t fr_workload_width(const struct fr_workload *w) {
+    double widest = (double)w->transformer.hidden;
+    for (int i = 0; i < w->n_layers; i++) widest = fmax(widest, w->layers[i].outputs);
+    return (int64_t)widest;
+}
+
+int64_t fr_workload_depth(const struct fr_workload *w) {
+    double layers = (double)w->transformer.layers;
+    for (int i = 0; i < w->n_layers; i++) layers += w->layers[i].repeat;
+    return (int64_t)layers;
 }

@@ -131,7 +131,8 @@ struct fr_kind {
 /** Rows in table order, then NULL. */
 extern const struct fr_kind *const fr_kinds[];
 
-/** Read the document of a model file.  Free with fr_workload_free, also on error. */
+/** Read what the document of a model file says of the model; "iterations" are passed over
+ *  (models/plan/iterations.h).  Free with fr_workload_free, also on error. */
 fr_status fr_workload_read(const struct fr_json_document *document,
                            struct fr_workload *workload, struct fr_error *err);
 void fr_workload_free(struct fr_workload *workload);
@@ -145,5 +146,10 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
 double fr_workload_update_B(const struct fr_workload *workload);
 /** Bytes that a parameter occupies: weight, gradient, state (16 for Adam in fp32). */
 double fr_workload_state_B(const struct fr_workload *workload);
+
+/** Width of a network as its table of iterations names it: a transformer's hidden size, else the
+ *  widest layer's outputs; and its depth. */
+int64_t fr_workload_width(const struct fr_workload *workload);
+int64_t fr_workload_depth(const struct fr_workload *workload);
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "calibrate/real/apps/app.h"
+#include "models/plan/iterations.h"
 
 struct mpi_case {
     struct fr_workload workload;
@@ -36,7 +37,7 @@ static inline fr_status mpi_case_read(struct mpi_case *c, const struct fr_real_a
     memset(c, 0, sizeof *c);
     c->app = app;
     FR_TRY(fr_json_parse(model, strlen(model), "model", &document, err));
-    fr_status status = fr_workload_read(document, &c->workload, err);
+    fr_status status = fr_model_read(document, &c->workload, err);
     fr_json_free(document);
     FR_TRY(status);
     FR_TRY(fr_json_parse(plan, strlen(plan), "plan", &document, err));

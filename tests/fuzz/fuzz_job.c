@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/outcome/report.h"
+#include "models/plan/iterations.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check(const struct fr_outcome *out) {
@@ -43,7 +44,7 @@ FR_FUZZ_TEXT(text, size) {
     for (int i = 0; i < 3 && status == FR_OK; i++)
         status = fr_json_parse(part[i], strlen(part[i]), "fuzz", &job.documents[i], &err);
     if (status == FR_OK) status = fr_cluster_read(job.documents[0], &job.cluster, &err);
-    if (status == FR_OK) status = fr_workload_read(job.documents[1], &job.workload, &err);
+    if (status == FR_OK) status = fr_model_read(job.documents[1], &job.workload, &err);
     if (status == FR_OK) status = fr_plan_read(job.documents[2], &job.plan, &job.lists, &err);
     if (status == FR_OK)
         price(&job);

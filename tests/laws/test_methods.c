@@ -1,6 +1,7 @@
 /* Every method over every kind of layer keeps the laws of methods.h, and methods that are wrong on
  * purpose do not. */
 #include "models/job/job.h"
+#include "models/work/method.h"
 #include "tests/laws/methods.h"
 
 typedef bool visit_layer(const struct law_layer *c, void *context);

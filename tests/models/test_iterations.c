@@ -1,7 +1,7 @@
 /* Iterations to the loss: given, shared by exact methods, interpolated, unknown. */
 #include "models/outcome/cost.h"
+#include "models/plan/iterations.h"
 #include "models/work/method.h"
-#include "models/workload/iterations.h"
 #include "tests/job.h"
 
 #include <stdlib.h>

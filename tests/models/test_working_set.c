@@ -5,6 +5,7 @@
 #include "models/outcome/cost.h"
 #include "models/plan/compression.h"
 #include "models/price/footprint.h"
+#include "models/work/method.h"
 #include "tests/job.h"
 
 #define SETS                                                                                   \

@@ -1,7 +1,7 @@
 /* Model files: AlexNet by hand, the kinds, and what is refused. */
 #include "base/text.h"
 #include "models/job/preset.h"
-#include "models/workload/workload.h"
+#include "models/plan/iterations.h"
 #include "tests/cmocka.h"
 
 static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {
@@ -9,7 +9,7 @@ static fr_status read(const char *text, struct fr_workload *w, struct fr_error *
     *w = (struct fr_workload){0};
     fr_status status = fr_json_parse(text, strlen(text), "m", &document, err);
     if (status != FR_OK) return status;
-    status = fr_workload_read(document, w, err);
+    status = fr_model_read(document, w, err);
     fr_json_free(document);
     return status;
 }

@@ -1,7 +1,10 @@
 #!/bin/sh
 # layers.sh ROOT FOLDER [DEP,DEP] -- FOLDER may include its own headers, those of its DEPS, and
 # those of what these list in turn in CMakeLists.txt; base lies below everything.  A header
-# belongs to the innermost module that holds it, so calibrate does not own calibrate/measure/harness.
+# belongs to the innermost module or street that holds it, so calibrate does not own
+# calibrate/measure/harness; who may include a module may include its streets.  A list of rows
+# (x_list.h: names alone) may be read from further down its module: so a table that plans choose
+# from has its objects further up.
 # Outside libraries are seen by one folder each.
 set -eu
 root=$1 folder=$2 deps=${3-}
@@ -17,9 +20,9 @@ hwloc[.]h|topology calibrate/measure/harness
 simgrid/.*|sim/network/simgrid
 cmocka[.]h|tests'
 
-# One "folder dep dep" line for each fr_module(...), comments and USES left out.
-modules=$(sed 's/#.*//' "$root/CMakeLists.txt" | tr '\n' ' ' | grep -oE 'fr_module *\([^)]*\)' |
-  sed -E 's/fr_module *\( *//; s/ *\)//; s/ USES .*//; s/ DEPS / /; s/ +/ /g')
+# One "fr_module folder dep dep" line for each, comments and USES left out.
+modules=$(sed 's/#.*//' "$root/CMakeLists.txt" | tr '\n' ' ' | grep -oE 'fr_(module|street) *\([^)]*\)' |
+  sed -E 's/ *\( */ /; s/ *\)//; s/ USES .*//; s/ DEPS / /; s/ +/ /g')
 
 cd "$root"
 includes=$(grep -rnE '^[[:space:]]*#[[:space:]]*include' "$folder" --include='*.[ch]' || true)
@@ -45,6 +48,7 @@ printf '%s\n--\n%s\n--\n%s\n' "$modules" "$libraries" "$includes" |
     function check_module(header,   of) {
       of = owner(header)
       if (of == "") complain("\"" header "\" belongs to no module; include \"<folder>/<file>.h\"")
+      else if (header ~ /_list[.]h$/ && street_of[of] != "" && street_of[of] == street_of[folder]) return
       else if (!(of in allowed))
         complain("\"" header "\" belongs to " of ", but " folder " may include only:" names)
     }
@@ -53,7 +57,7 @@ printf '%s\n--\n%s\n--\n%s\n' "$modules" "$libraries" "$includes" |
         if (header !~ "^" p "$") continue
         ok = 0
         n = split(seen_by[p], list, " ")
-        for (l = 1; l <= n; l++) ok = ok || list[l] == folder
+        for (l = 1; l <= n; l++) ok = ok || list[l] == folder || list[l] == street_of[folder]
         if (!ok) complain("<" header "> is seen by " seen_by[p] " only")
       }
     }
@@ -66,7 +70,18 @@ printf '%s\n--\n%s\n--\n%s\n' "$modules" "$libraries" "$includes" |
       allow("base")
       for (m in allowed) names = names " " m
     }
-    part == 0 && NF { m = $1; $1 = ""; deps_of[m] = $0; next }
+    part == 0 && NF {
+      m = $2
+      if ($1 == "fr_street") {
+        whole = m
+        sub("/[^/]*$", "", whole)
+        street_of[m] = whole
+        deps_of[whole] = deps_of[whole] " " m
+      }
+      $1 = $2 = ""
+      deps_of[m] = deps_of[m] $0
+      next
+    }
     part == 1 && NF { split($0, row, "|"); seen_by[row[1]] = row[2]; next }
     part == 2 && NF {
       n = split($0, field, ":")

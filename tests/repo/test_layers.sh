@@ -7,18 +7,25 @@ put CMakeLists.txt '# fr_module(base DEPS app) in a comment is none' \
   'fr_module(base USES jansson)' 'fr_module(topology DEPS base)' \
   'fr_module(models DEPS topology)' 'fr_module(calibrate DEPS models' '  USES gsl)' \
   'fr_module(calibrate/measure/harness DEPS calibrate USES mpi)' 'fr_module(plots DEPS models)' \
+  'fr_street(calibrate/low)' 'fr_street(calibrate/high DEPS calibrate/low models)' \
   'fr_module(app DEPS calibrate plots)'
 put base/a.c '#include "base/a.h"' '#include <jansson.h>' '#include <stdio.h>'
 put models/m.c '#include "models/m.h"' '#include "topology/t.h"' '#include "base/a.h"'
 put calibrate/c.c '#include "models/m.h"' '#include "base/a.h"' '#include <gsl/gsl_fit.h>'
 put calibrate/measure/harness/h.c '#include "calibrate/c.h"' '#include "models/m.h"' '#include <mpi.h>'
 put plots/p.c '#include "models/m.h"' 'char *argv[] = {"gnuplot", 0};'
-put app/a.c '#include "plots/p.h"' '#include "topology/t.h"'
+put calibrate/low/l.c '#include <gsl/gsl_fit.h>' '#include "base/a.h"'
+put calibrate/high/h.c '#include "calibrate/low/l.h"' '#include "topology/t.h"'
+put app/a.c '#include "plots/p.h"' '#include "topology/t.h"' '#include "calibrate/high/h.h"'
 
 passes 'own header and a library' layers.sh base ''
 passes 'what a dependency lists in turn' layers.sh models topology
 passes 'far below' layers.sh calibrate models
 passes 'the harness' layers.sh calibrate/measure/harness calibrate
+passes 'the lowest street, with its module'"'"'s library' layers.sh calibrate/low ''
+passes 'a street further up' layers.sh calibrate/high calibrate/low,models
+put calibrate/low/rows.c '#include "calibrate/high/h_list.h"'
+passes 'rows of a street further up' layers.sh calibrate/low ''
 passes 'gnuplot in plots' layers.sh plots models
 passes 'the top' layers.sh app calibrate,plots
 
@@ -33,6 +40,10 @@ try 'upwards, indented' 'belongs to app' models topology '  #  include "app/a.h"
 try 'sideways' 'belongs to calibrate' plots models '#include "calibrate/c.h"'
 try 'the harness from calibrate' 'calibrate/measure/harness' calibrate models \
   '#include "calibrate/measure/harness/h.h"'
+try 'up the street' 'belongs to calibrate/high' calibrate/low '' '#include "calibrate/high/h.h"'
+try 'a street with what its module may' 'belongs to models' calibrate/low '' '#include "models/m.h"'
+try 'rows of a module further up' 'belongs to app' calibrate/low '' '#include "app/verb_list.h"'
+try 'MPI in a street' 'is seen by' calibrate/low '' '#include <mpi.h>'
 try 'without a folder' 'belongs to no module' models topology '#include "m.h"'
 try 'through the parent folder' 'belongs to no module' models topology '#include "../app/a.h"'
 try 'by macro' 'hides its layer' models topology '#include HEADER'

@@ -1,4 +1,5 @@
 #include "calibrate/real/apps/case.h"
+#include "models/plan/iterations.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ static fr_status read_item(const struct fr_json *root, const char *name,
     FR_TRY(fr_json_get_string(root, "group", false, item->group, sizeof item->group, err));
     fr_status status = parse_inner(root, "model", name, &model, err);
     if (status == FR_OK) status = parse_inner(root, "plan", name, &plan, err);
-    if (status == FR_OK) status = fr_workload_read(model, &item->workload, err);
+    if (status == FR_OK) status = fr_model_read(model, &item->workload, err);
     if (status == FR_OK) status = fr_plan_read(plan, &item->plan, &item->lists, err);
     fr_json_free(model);
     fr_json_free(plan);

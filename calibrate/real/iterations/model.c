@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calibrate/real/iterations/iterations.h"
+#include "models/plan/iterations.h"
 
 static void put_row(struct fr_json_writer *w, const char *method, int64_t tp, int64_t ghost,
                     double iterations) {
@@ -68,7 +69,7 @@ fr_status fr_training_workload(const struct fr_training_options *o,
     fr_status status = text.failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                            : fr_json_parse(text.data, text.length, "model", &document, err);
-    if (status == FR_OK) status = fr_workload_read(document, workload, err);
+    if (status == FR_OK) status = fr_model_read(document, workload, err);
     fr_json_free(document);
     fr_text_free(&text);
     return status;

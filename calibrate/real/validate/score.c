@@ -8,6 +8,7 @@
 #include "calibrate/real/validate/validate.h"
 #include "calibrate/runs/interval.h"
 #include "calibrate/runs/score.h"
+#include "models/plan/iterations.h"
 
 const char *const fr_term_names[] = {"compute", "launch", "collective", "wait", NULL};
 
@@ -67,7 +68,7 @@ fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *ro
     struct fr_json_document *model = NULL, *plan = NULL;
     fr_status status = parse(row->run.model, "the case's model", &model, err);
     if (status == FR_OK) status = parse(row->run.plan, "the case's plan", &plan, err);
-    if (status == FR_OK) status = fr_workload_read(model, &job->workload, err);
+    if (status == FR_OK) status = fr_model_read(model, &job->workload, err);
     if (status == FR_OK) status = fr_plan_read(plan, &job->plan, lists, err);
     fr_json_free(model);
     fr_json_free(plan);

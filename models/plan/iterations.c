@@ -1,10 +1,10 @@
-#include "models/workload/iterations.h"
+#include "models/plan/iterations.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "models/work/method.h"
+#include "models/plan/method.h"
 #include "topology/levels.h"
 
 static const char *const keys[] = {"source",  "width", "layers", "global_batch", "rate", "loss",
@@ -38,26 +38,14 @@ static fr_status basis_read(const struct fr_json *node, struct fr_iterations_bas
     return FR_OK;
 }
 
-int64_t fr_workload_width(const struct fr_workload *w) {
-    double widest = (double)w->transformer.hidden;
-    for (int i = 0; i < w->n_layers; i++) widest = fmax(widest, w->layers[i].outputs);
-    return (int64_t)widest;
-}
-
-int64_t fr_workload_depth(const struct fr_workload *w) {
-    double layers = (double)w->transformer.layers;
-    for (int i = 0; i < w->n_layers; i++) layers += w->layers[i].repeat;
-    return (int64_t)layers;
-}
-
 bool fr_iterations_apply(const struct fr_workload *w) {
     const struct fr_iterations_basis *basis = &w->basis;
     return (!basis->width || basis->width == fr_workload_width(w)) &&
            (!basis->layers || basis->layers == fr_workload_depth(w));
 }
 
-fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *workload,
-                             struct fr_error *err) {
+static fr_status table_read(const struct fr_json *node, struct fr_workload *workload,
+                            struct fr_error *err) {
     struct fr_json inside = fr_json_member(node, "table");
     const struct fr_json *table = fr_json_is_object(node) ? &inside : node;
     int64_t count = 1;
@@ -78,6 +66,14 @@ fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *wor
         FR_TRY(row_read(&row, &workload->iterations[i], err));
     }
     return FR_OK;
+}
+
+fr_status fr_model_read(const struct fr_json_document *document, struct fr_workload *workload,
+                        struct fr_error *err) {
+    struct fr_json root = fr_json_root(document),
+                   iterations = fr_json_member(&root, "iterations");
+    FR_TRY(fr_workload_read(document, workload, err));
+    return fr_json_present(&iterations) ? table_read(&iterations, workload, err) : FR_OK;
 }
 
 /* Does the row speak of this method?  Exact methods train alike, so one stands for another. */

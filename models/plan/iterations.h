@@ -12,8 +12,8 @@
  *  a model or plan of others has no known nu.  Unless the user states a law: "scaling": "samples"
  *  says that as many samples are needed at any batch B, nu(B) = nu(B0) B0 / B.
  */
-#ifndef FR_MODELS_WORKLOAD_ITERATIONS_H
-#define FR_MODELS_WORKLOAD_ITERATIONS_H
+#ifndef FR_MODELS_PLAN_ITERATIONS_H
+#define FR_MODELS_PLAN_ITERATIONS_H
 
 #include "models/workload/workload.h"
 
@@ -24,16 +24,12 @@ typedef enum {
     FR_ITERATIONS_SCALED, /**< from another batch, by the law that the table names */
 } fr_iterations_origin;
 
-/** Read "iterations": a number, or {"source", "width", "layers", "global_batch", "rate", "loss",
- *  "scaling", "table": [{"method", "tp", "ghost", "iterations"}, ...]}, or such a table alone.
- *  tp and ghost may be absent: any. */
-fr_status fr_iterations_read(const struct fr_json *node, struct fr_workload *workload,
-                             struct fr_error *err);
-
-/** Width of a network as its table names it: a transformer's hidden size, else the widest layer's
- *  outputs; and its depth. */
-int64_t fr_workload_width(const struct fr_workload *workload);
-int64_t fr_workload_depth(const struct fr_workload *workload);
+/** Read a whole model file: what is trained (fr_workload_read), and its "iterations", a number, or
+ *  {"source", "width", "layers", "global_batch", "rate", "loss", "scaling", "table": [{"method",
+ *  "tp", "ghost", "iterations"}, ...]}, or such a table alone.  tp and ghost may be absent: any.
+ *  Free with fr_workload_free, also on error. */
+fr_status fr_model_read(const struct fr_json_document *document, struct fr_workload *workload,
+                        struct fr_error *err);
 
 /** Does the table hold for this network?  And at this batch? */
 bool fr_iterations_apply(const struct fr_workload *workload);

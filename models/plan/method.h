@@ -1,0 +1,47 @@
+/** @file
+ *  A parallel method: how a model is divided over the model axis (tp).
+ *
+ *  What a plan and its keys must know of it, and the functions that say how much work it makes
+ *  (models/work/method.h).
+ *
+ *  To add one: models/work/method/<name>.c exporting fr_method_<name>, row FR_METHOD(<name>) in
+ *  models/work/method_list.h.
+ */
+#ifndef FR_MODELS_PLAN_METHOD_H
+#define FR_MODELS_PLAN_METHOD_H
+
+#include "models/plan/reason.h"
+#include "models/workload/workload.h"
+
+struct fr_plan;       /* models/plan/plan.h */
+struct fr_shard;      /* models/work/method.h */
+struct fr_layer_work; /* likewise */
+struct fr_stage_work; /* models/work/transformer.h */
+
+struct fr_method {
+    const char *name;
+    const char *summary;
+    const char *source;
+    bool exact;      /**< computes what one processor would, to rounding */
+    bool uses_ghost; /**< the plan's ghost width matters */
+    bool divided;    /**< activations between layers stay divided over tp */
+    bool data_first; /**< its program numbers the ranks of the data axis first, not of tp */
+    /** Reasons why @p layer cannot be divided so; 0 when it can. */
+    fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
+    /** The work.  Total on what check accepts. */
+    void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
+                  const struct fr_shard *shard, struct fr_layer_work *work);
+    /** The same for stage @p i of a transformer; NULL: it cannot divide one. */
+    fr_reasons (*check_stage)(const struct fr_workload *workload, const struct fr_plan *plan);
+    void (*stage)(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
+                  struct fr_stage_work *work);
+};
+
+#define FR_METHOD(name) extern const struct fr_method fr_method_##name;
+#include "models/work/method_list.h"
+#undef FR_METHOD
+/** Rows in table order, then NULL; and their names likewise. */
+extern const struct fr_method *const fr_methods[];
+extern const char *const fr_method_names[];
+
+#endif
