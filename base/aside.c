@@ -1,13 +1,12 @@
 #include "base/aside.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "base/process.h"
 
 enum { PATIENCE_S = 60 };
 
@@ -22,43 +21,40 @@ static bool put(int fd, const void *data, size_t length) {
     return true;
 }
 
-/* An error, then the text.  Nothing of the parent's is flushed or freed. */
-static void work_in_child(fr_aside_work *work, void *context, int fd) {
-    static const int dying[] = {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
+struct aside {
+    fr_aside_work *work;
+    void *context;
+};
+
+/* An error, then the text, on standard output, which is kept from what the library may print.
+ * Nothing of the parent's is flushed or freed. */
+static void work_in_child(void *context) {
+    const struct aside *aside = context;
     struct fr_text text = {0};
     struct fr_error err = {.status = FR_OK};
-    for (size_t i = 0; i < sizeof dying / sizeof *dying; i++) signal(dying[i], SIG_DFL);
-    alarm(PATIENCE_S);
-    err.status = work(context, &text, &err);
+    int answer = dup(STDOUT_FILENO);
+    if (answer < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) _exit(1);
+    err.status = aside->work(aside->context, &text, &err);
     if (text.failed) err.status = FR_ERR_NOMEM;
-    bool told = put(fd, &err, sizeof err) && put(fd, fr_text_get(&text), text.length);
+    bool told = put(answer, &err, sizeof err) && put(answer, fr_text_get(&text), text.length);
     _exit(told ? 0 : 1);
 }
 
-static void listen_to(int fd, struct fr_text *answer) {
-    char block[65536];
-    for (;;) {
-        ssize_t got = read(fd, block, sizeof block);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return;
-        fr_text_add(answer, block, (size_t)got);
-    }
-}
-
-static fr_status take(const struct fr_text *answer, int how, const char *reader,
-                      const char *where, struct fr_text *text, struct fr_error *err) {
+static fr_status take(const struct fr_text *answer, const struct fr_ended *ended,
+                      const char *reader, const char *where, struct fr_text *text,
+                      struct fr_error *err) {
     struct fr_error told;
+    char words[FR_ENDED_B];
     if (answer->failed) return fr_fail(err, FR_ERR_NOMEM, where, "out of memory");
-    if (WIFSIGNALED(how) && WTERMSIG(how) == SIGALRM)
+    if (ended->late)
         return fr_fail(err, FR_ERR_INPUT, where, "keeps %s busy for more than %d s", reader,
                        PATIENCE_S);
-    if (WIFSIGNALED(how))
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "is damaged: %s does not survive reading it (signal %d)", reader,
-                       WTERMSIG(how));
-    if (WEXITSTATUS(how) != 0 || answer->length < sizeof told)
-        return fr_fail(err, FR_ERR_EXTERNAL, where, "was not read: %s ended with code %d",
-                       reader, WEXITSTATUS(how));
+    if (ended->signal)
+        return fr_fail(err, FR_ERR_INPUT, where, "is damaged: %s, reading it, %s", reader,
+                       fr_ended_words(ended, words));
+    if (ended->code != 0 || answer->length < sizeof told)
+        return fr_fail(err, FR_ERR_EXTERNAL, where, "was not read: %s %s", reader,
+                       fr_ended_words(ended, words));
     memcpy(&told, answer->data, sizeof told);
     if (told.status != FR_OK && err) *err = told;
     if (told.status == FR_OK)
@@ -68,27 +64,19 @@ static fr_status take(const struct fr_text *answer, int how, const char *reader,
 
 fr_status fr_aside(fr_aside_work *work, void *context, const char *reader, const char *where,
                    struct fr_text *text, struct fr_error *err) {
+    const char *const words[] = {reader, NULL};
+    struct aside aside = {work, context};
     struct fr_text answer = {0};
-    int ends[2], how = 0;
-    if (pipe(ends) != 0)
-        return fr_fail(err, FR_ERR_EXTERNAL, where, "cannot be read: %s", strerror(errno));
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        work_in_child(work, context, ends[1]);
-    }
-    int why = errno;
-    close(ends[1]);
-    if (child > 0) {
-        fr_temporary_child(child);
-        listen_to(ends[0], &answer);
-        while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-        fr_temporary_child(0);
-    }
-    close(ends[0]);
-    fr_status status = child < 0 ? fr_fail(err, FR_ERR_EXTERNAL, where,
-                                           "cannot be read aside: %s", strerror(why))
-                                 : take(&answer, how, reader, where, text, err);
+    struct fr_ended ended;
+    const struct fr_process child = {.words = words,
+                                     .out.text = &answer,
+                                     .err.kept = true,
+                                     .text_B = SIZE_MAX,
+                                     .limit_s = PATIENCE_S,
+                                     .body = work_in_child,
+                                     .context = &aside};
+    fr_status status = fr_process_run(&child, &ended, err);
+    if (status == FR_OK) status = take(&answer, &ended, reader, where, text, err);
     fr_text_free(&answer);
     return status;
 }

@@ -1,19 +1,14 @@
 #include "plots/gnuplot.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/escape.h"
 #include "base/file.h"
+#include "base/process.h"
 #include "base/temporary.h"
-
-enum { COMPLAINT_MAX = 4096, NOT_STARTED = 127 };
 
 /* Files of the temporary folder. */
 static const char script_name[] = "figure.gp", data_name[] = "figure.dat",
@@ -86,59 +81,19 @@ static fr_status write_in(const char *folder, const char *name, const char *text
     return fr_temporary_write(path, text, strlen(text), err);
 }
 
-/* In the child, between fork and exec: only calls that are safe there, as this program has one
- * thread when it draws.  Text is UTF-8 whatever the caller's locale: under LC_ALL=C gnuplot
- * would complain that it cannot convert its own degree sign. */
-static void become_gnuplot(const char *folder, int complaints) {
-    static char program[] = "gnuplot", no_startup_file[] = "-d", script[] = "figure.gp";
-    char *const arguments[] = {program, no_startup_file, script, NULL};
-    int nothing = open("/dev/null", O_RDWR);
-    if (nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(nothing, STDOUT_FILENO) >= 0 &&
-        dup2(complaints, STDERR_FILENO) >= 0 && chdir(folder) == 0 &&
-        setenv("LC_ALL", "C.UTF-8", 1) == 0)
-        execvp(program, arguments);
-    _exit(NOT_STARTED);
-}
-
-/* Everything the child says, the start of it kept. */
-static void listen_to(int fd, char complaint[COMPLAINT_MAX]) {
-    char block[512];
-    size_t kept = 0;
-    for (;;) {
-        ssize_t got = read(fd, block, sizeof block);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        size_t room = COMPLAINT_MAX - 1 - kept;
-        size_t take = (size_t)got < room ? (size_t)got : room;
-        memcpy(complaint + kept, block, take);
-        kept += take;
-    }
-    complaint[kept] = '\0';
-}
-
-static fr_status run_gnuplot(const char *folder, char complaint[COMPLAINT_MAX], int *exit_code,
-                             struct fr_error *err) {
-    int ends[2], how = 0;
-    if (pipe(ends) != 0)
-        return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot cannot be started: %s",
-                       strerror(errno));
-    pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        become_gnuplot(folder, ends[1]);
-    }
-    int why = errno;
-    if (child > 0) fr_temporary_child(child);
-    close(ends[1]);
-    if (child > 0) listen_to(ends[0], complaint);
-    close(ends[0]);
-    if (child < 0)
-        return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot cannot be started: %s",
-                       strerror(why));
-    while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
-    fr_temporary_child(0);
-    *exit_code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
-    return FR_OK;
+/* Text is UTF-8 whatever the caller's locale: under LC_ALL=C gnuplot would complain that it cannot
+ * convert its own degree sign. */
+static fr_status run_gnuplot(const char *folder, struct fr_text *complaint,
+                             struct fr_ended *ended, struct fr_error *err) {
+    static const char *const words[] = {"gnuplot", "-d" /* no start-up file */, script_name,
+                                        NULL};
+    static const char *const variables[] = {"LC_ALL=C.UTF-8", NULL};
+    const struct fr_process gnuplot = {.words = words,
+                                       .package = "gnuplot-nox",
+                                       .variables = variables,
+                                       .folder = folder,
+                                       .err.text = complaint};
+    return fr_process_run(&gnuplot, ended, err);
 }
 
 /* gnuplot prefixes a complaint about the script with its name; the sentence starts there, past
@@ -148,18 +103,16 @@ static const char *about_script(const char *complaint) {
     return found ? found : complaint;
 }
 
-static fr_status judge(int exit_code, char *complaint, struct fr_error *err) {
-    bool warned =
-        strstr(about_script(complaint), "warning:") && strstr(complaint, "\"figure.gp\"");
-    if (exit_code == NOT_STARTED)
-        return fr_fail(err, FR_ERR_EXTERNAL, NULL,
-                       "gnuplot cannot be started; install gnuplot-nox");
-    if (exit_code == 0 && !warned) return FR_OK;
+static fr_status judge(const struct fr_ended *ended, const char *complaint,
+                       struct fr_error *err) {
     const char *said = about_script(complaint);
+    bool warned = strstr(said, "warning:") && strstr(complaint, "\"figure.gp\"");
+    char words[FR_ENDED_B];
+    if (ended->code == 0 && !warned) return FR_OK;
     int length = (int)strlen(said);
     while (length > 0 && strchr("\n\r ", said[length - 1])) length--;
-    return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot ended with %d and said: %.*s",
-                   exit_code, length, length ? said : "");
+    return fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot %s and said: %.*s",
+                   fr_ended_words(ended, words), length, said);
 }
 
 static fr_status take_picture(const char *path, const char *output, struct fr_error *err) {
@@ -200,9 +153,9 @@ static fr_status keep(const struct terminal *terminal, const struct fr_gnuplot_j
 static fr_status draw_in(const char *folder, const struct terminal *terminal,
                          const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
                          struct fr_error *err) {
-    char complaint[COMPLAINT_MAX] = "", picture[FR_TEMPORARY_PATH_B];
-    int exit_code = 0;
-    struct fr_text text = {0};
+    char picture[FR_TEMPORARY_PATH_B];
+    struct fr_ended ended;
+    struct fr_text text = {0}, complaint = {0};
     add_prelude(&text, terminal, job, picture_name, data_name);
     fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, o->output, "out of memory")
                                    : write_in(folder, script_name, text.data, err);
@@ -210,8 +163,10 @@ static fr_status draw_in(const char *folder, const struct terminal *terminal,
     FR_TRY(status);
     FR_TRY(write_in(folder, data_name, job->data, err));
     fr_temporary_in(folder, picture_name, picture);
-    FR_TRY(run_gnuplot(folder, complaint, &exit_code, err));
-    FR_TRY(judge(exit_code, complaint, err));
+    status = run_gnuplot(folder, &complaint, &ended, err);
+    if (status == FR_OK) status = judge(&ended, fr_text_get(&complaint), err);
+    fr_text_free(&complaint);
+    FR_TRY(status);
     FR_TRY(take_picture(picture, o->output, err));
     return o->keep_script ? keep(terminal, job, o->output, err) : FR_OK;
 }
@@ -228,13 +183,4 @@ fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figu
     return status;
 }
 
-bool fr_gnuplot_installed(void) {
-    char path[512];
-    for (const char *at = getenv("PATH"); at && *at;) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/gnuplot", (int)length, at);
-        if (access(path, X_OK) == 0) return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
+bool fr_gnuplot_installed(void) { return fr_process_find("gnuplot", NULL); }

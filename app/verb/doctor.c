@@ -1,17 +1,15 @@
 /* What works on this machine, found out by trying it, and what to install or ask for. */
 #define _GNU_SOURCE /* unshare */
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "app/load.h"
 #include "app/verb.h"
+#include "base/aside.h"
 #include "base/data.h"
+#include "base/process.h"
 #include "base/temporary.h"
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/power.h"
@@ -44,28 +42,12 @@ static struct finding *add(struct doctor *d, const char *name, enum state state,
     return f;
 }
 
-static bool in_path(const char *program) {
-    char path[512];
-    const char *at = getenv("PATH");
-    while (at && *at) {
-        size_t length = strcspn(at, ":");
-        snprintf(path, sizeof path, "%.*s/%s", (int)length, at, program);
-        if (access(path, X_OK) == 0) return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
+static bool in_path(const char *program) { return fr_process_find(program, NULL); }
 
 /* Is there a program of ours beside this one? */
 static bool beside_us(const char *name) {
-    char path[4200];
-    ssize_t length = readlink("/proc/self/exe", path, 4096);
-    if (length <= 0) return false;
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (!slash) return false;
-    snprintf(slash + 1, sizeof path - (size_t)(slash + 1 - path), "%s", name);
-    return access(path, R_OK) == 0;
+    char path[FR_PROCESS_PATH_B];
+    return fr_process_beside(name, path);
 }
 
 static bool processor_has(const char *flag) {
@@ -87,22 +69,18 @@ static fr_status try_calibration(const char *launcher, const char *only, const c
     char folder[FR_TEMPORARY_PATH_B], path[FR_TEMPORARY_PATH_B];
     FR_TRY(fr_temporary_folder("doctor", folder, err));
     fr_temporary_in(folder, "samples.jsonl", path);
-    int quiet = dup(STDERR_FILENO), null_fd;
-    const struct fr_calibrate_options o = {.launch = {.n_ranks = 2, .launcher = launcher},
-                                           .samples = path,
-                                           .only = only,
-                                           .sizes = sizes,
-                                           .quick = true,
-                                           .seed = -1,
-                                           .reps = 1,
-                                           .launches = 1,
-                                           .budget_s = 1};
     /* Launchers explain a failure at length; doctor says it in a line. */
-    if ((null_fd = open("/dev/null", O_WRONLY)) >= 0) dup2(null_fd, STDERR_FILENO);
+    const struct fr_calibrate_options o = {
+        .launch = {.n_ranks = 2, .launcher = launcher, .quiet = true},
+        .samples = path,
+        .only = only,
+        .sizes = sizes,
+        .quick = true,
+        .seed = -1,
+        .reps = 1,
+        .launches = 1,
+        .budget_s = 1};
     fr_status status = fr_calibrate_run(&o, err);
-    if (quiet >= 0) dup2(quiet, STDERR_FILENO);
-    if (quiet >= 0) close(quiet);
-    if (null_fd >= 0) close(null_fd);
     if (status == FR_OK) status = fr_samples_read(path, samples, err);
     fr_temporary_remove_folder(folder);
     return status;
@@ -224,16 +202,15 @@ static void check_simulation(struct doctor *d) {
 }
 
 /* Tried in a child, which leaves nothing behind. */
-static bool can_unshare(void) {
-    int status = 1;
-    pid_t child = fork();
-    if (child == 0) _exit(unshare(CLONE_NEWNET | CLONE_NEWUTS) == 0 ? 0 : 1);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+static fr_status unshare_hosts(void *context, struct fr_text *text, struct fr_error *err) {
+    (void)context, (void)text, (void)err;
+    return unshare(CLONE_NEWNET | CLONE_NEWUTS) == 0 ? FR_OK : FR_ERR_EXTERNAL;
 }
 
 static void check_namespaces(struct doctor *d) {
-    bool may = can_unshare(), tools = in_path("ip") && in_path("tc") && in_path("unshare");
+    struct fr_text nothing = {0};
+    bool may = fr_aside(unshare_hosts, NULL, "unshare", NULL, &nothing, NULL) == FR_OK;
+    bool tools = in_path("ip") && in_path("tc") && in_path("unshare");
     struct finding *f = add(d, "namespaces", may && tools ? WORKS : MISSING,
                             may ? "iproute2 and util-linux" : "root, for network namespaces");
     snprintf(f->found, sizeof f->found, "several hosts on one machine (tests only): %s",

@@ -1,34 +1,28 @@
-#define _GNU_SOURCE /* execvpe */
 #include "calibrate/measure/launch.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/process.h"
 #include "calibrate/measure/leash.h"
 #include "calibrate/measure/quota.h"
 
-extern char **environ;
-
-enum { WORDS_MAX = 128, PATH_MAX_B = 4096, HANDED_ON = 3 };
+enum { WORDS_MAX = 128, HANDED_ON = 3 };
 static const char SIMULATION[] = "smpi:";
 
 struct command {
     const char *word[WORDS_MAX + 1]; /* NULL-terminated */
     int count;
     char *launcher; /* the copy that the first words point into */
-    char program[PATH_MAX_B + 32], ranks[32];
-    char leash[sizeof FR_LEASH_VARIABLE + FR_LEASH_B]; /* "NAME=value" */
+    char program[FR_PROCESS_PATH_B], ranks[32];
     bool simulated;
 };
 
@@ -40,6 +34,9 @@ static void hand_on(int signal) {
     stopped = 1;
     if (job > 0) kill((pid_t)job, SIGUSR1);
 }
+
+/* SIGINT is the job's: caught here, so that the job has it as usual. */
+static void let_pass(int signal) { (void)signal; }
 
 bool fr_launch_was_stopped(void) { return stopped != 0; }
 
@@ -63,26 +60,15 @@ bool fr_launch_inside_mpi(void) {
 
 static fr_status find_program(const char *given, struct command *command,
                               struct fr_error *err) {
-    char self[PATH_MAX_B];
-    if (given) {
-        snprintf(command->program, sizeof command->program, "%s", given);
-    } else {
-        ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-        if (length <= 0)
-            return fr_fail(err, FR_ERR_EXTERNAL, "/proc/self/exe", "cannot be read: %s",
-                           strerror(errno));
-        self[length] = '\0';
-        char *slash = strrchr(self, '/');
-        if (slash) *slash = '\0';
-        snprintf(command->program, sizeof command->program, "%s/forerun-%s", self,
-                 command->simulated ? "smpi" : "mpi");
-    }
-    if (access(command->program, X_OK) != 0)
-        return fr_fail(err, FR_ERR_EXTERNAL, command->program,
-                       "cannot be run: %s; it is built and installed beside forerun%s",
-                       strerror(errno),
-                       command->simulated ? " where SimGrid is (libsimgrid-dev)" : "");
-    return FR_OK;
+    char *program = command->program;
+    if (given) snprintf(program, sizeof command->program, "%s", given);
+    if (given ? access(program, X_OK) == 0
+              : fr_process_beside(command->simulated ? "forerun-smpi" : "forerun-mpi", program))
+        return FR_OK;
+    return fr_fail(err, FR_ERR_EXTERNAL, program,
+                   "cannot be run: %s; it is built and installed beside forerun%s",
+                   strerror(errno),
+                   command->simulated ? " where SimGrid is (libsimgrid-dev)" : "");
 }
 
 static fr_status add_launcher(const struct fr_launch_options *options, struct command *command,
@@ -111,40 +97,9 @@ static void add_mpirun(const struct fr_launch_options *options, struct command *
     while (*binding) add(command, *binding++);
 }
 
-/* The caller's environment and ours.  @return NULL when memory is exhausted. */
-static char **make_environment(struct command *command) {
-    char *const ours[] = {command->leash, "OPENBLAS_NUM_THREADS=1", "OMPI_ALLOW_RUN_AS_ROOT=1",
-                          "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-    int n_ours = geteuid() == 0 ? 4 : 2, n = 0, kept = 0;
-    char leash[FR_LEASH_B];
-    fr_leash_make(leash);
-    snprintf(command->leash, sizeof command->leash, FR_LEASH_VARIABLE "=%s", leash);
-    while (environ[n]) n++;
-    char **made = fr_calloc((size_t)(n + n_ours) + 1, sizeof *made);
-    if (!made) return NULL;
-    for (int i = 0; i < n; i++) {
-        bool replaced = false;
-        for (int j = 0; j < n_ours; j++) {
-            size_t name = strcspn(ours[j], "=") + 1;
-            replaced = replaced || strncmp(environ[i], ours[j], name) == 0;
-        }
-        if (!replaced) made[kept++] = environ[i];
-    }
-    for (int j = 0; j < n_ours; j++) made[kept++] = ours[j];
-    return made;
-}
-
-static fr_status spawn_failed(const char *launcher, bool given, int code,
-                              struct fr_error *err) {
-    if (code == ENOENT && (!given || strcmp(launcher, "smpirun") == 0))
-        return fr_fail(err, FR_ERR_EXTERNAL, launcher,
-                       "is not installed; on Debian: apt-get install %s",
-                       strcmp(launcher, "smpirun") == 0 ? "libsimgrid-dev" : "openmpi-bin");
-    return fr_fail(err, FR_ERR_EXTERNAL, launcher, "cannot be started: %s", strerror(code));
-}
-
-static fr_status translate(const char *launcher, int status, struct fr_error *err) {
-    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+static fr_status translate(const char *launcher, const struct fr_ended *ended,
+                           struct fr_error *err) {
+    int code = ended->code;
     if (code == 0) return FR_OK;
     if (code == fr_status_exit_code(FR_ERR_PARTIAL))
         return fr_fail(err, FR_ERR_PARTIAL, launcher,
@@ -154,10 +109,13 @@ static fr_status translate(const char *launcher, int status, struct fr_error *er
     if (code == fr_status_exit_code(FR_ERR_USAGE))
         return fr_fail(err, FR_ERR_USAGE, launcher, "the job refused its command line");
     /* Launchers hand on the signal that ended a rank as 128 + signal, as shells do. */
-    int ended_by = code < 0 ? WTERMSIG(status) : code > 128 ? code - 128 : 0;
-    if (ended_by)
-        return fr_fail(err, FR_ERR_PARTIAL, launcher,
-                       "was ended by signal %d; what it had measured is kept", ended_by);
+    const struct fr_ended by = {.signal = code < 0     ? ended->signal
+                                          : code > 128 ? code - 128
+                                                       : 0};
+    char words[FR_ENDED_B];
+    if (by.signal)
+        return fr_fail(err, FR_ERR_PARTIAL, launcher, "%s; what it had measured is kept",
+                       fr_ended_words(&by, words));
     return fr_fail(err, FR_ERR_EXTERNAL, launcher, "the job failed with exit code %d", code);
 }
 
@@ -230,106 +188,89 @@ static bool has_begun(const struct fr_launch_options *o, const struct mark *befo
            now.changed.tv_nsec != before->changed.tv_nsec;
 }
 
-/* The job's end.  Until it has begun, and once told to stop, we only look, so as to end it when its
- * time is over.  @param[out] late  it never began */
-static int wait_for(pid_t child, const struct fr_launch_options *o, const struct mark *before,
-                    int *status, bool *late) {
-    const struct timespec nap = {.tv_nsec = 20000000};
-    double stop_s = 0, start_s = fr_now_s();
-    bool begun = has_begun(o, before);
-    for (;;) {
-        pid_t ended = waitpid(child, status, stopped || !begun ? WNOHANG : 0);
-        if (ended == child) return 0;
-        if (ended < 0 && errno != EINTR) return errno;
-        begun = begun || has_begun(o, before);
-        if (!begun && fr_now_s() - start_s > o->patience_s) {
-            if (!*late) kill(child, SIGTERM);
-            *late = true;
-            if (fr_now_s() - start_s > o->patience_s + FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
-        }
-        if (stopped && stop_s == 0) stop_s = fr_now_s();
-        if (stopped && fr_now_s() - stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
-        if (stopped || !begun) nanosleep(&nap, NULL);
+/* A job under way. */
+struct watch {
+    const struct fr_launch_options *o;
+    struct mark before;
+    double start_s, stop_s; /* stop_s: when we were told to stop; 0: not yet */
+    bool begun, late;
+};
+
+/* Until it has begun, and once told to stop, we only look, so as to end it when its time is over. */
+static bool look(void *context, pid_t child) {
+    struct watch *w = context;
+    double now_s = fr_now_s(), waited_s = now_s - w->start_s;
+    if (job != child) {
+        job = child;
+        if (stopped) kill(child, SIGUSR1); /* it came while the job was being started */
     }
-}
-
-/* In the child: the launcher, which the kernel ends with us, or the reason why there is none. */
-static void become(const struct command *command, char **environment, pid_t parent, int tell) {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
-    signal(SIGUSR1, SIG_DFL);
-    if (signal(SIGHUP, SIG_DFL) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup's word stands */
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() == parent)
-        execvpe(command->word[0], (char *const *)(uintptr_t)command->word, environment);
-    int why = errno;
-    if (write(tell, &why, sizeof why) < 0) _exit(126);
-    _exit(127);
-}
-
-/* @return 0, or the errno of what could not be done */
-static int spawn(const struct command *command, char **environment, pid_t *child) {
-    int told[2], why = 0;
-    pid_t parent = getpid();
-    if (pipe(told) != 0) return errno;
-    fcntl(told[0], F_SETFD, FD_CLOEXEC);
-    fcntl(told[1], F_SETFD, FD_CLOEXEC);
-    *child = fork();
-    if (*child == 0) become(command, environment, parent, told[1]);
-    int failed = *child < 0 ? errno : 0;
-    close(told[1]);
-    while (!failed && read(told[0], &why, sizeof why) < 0 && errno == EINTR) continue;
-    close(told[0]);
-    if (why) waitpid(*child, NULL, 0);
-    return failed ? failed : why;
+    w->begun = w->begun || has_begun(w->o, &w->before);
+    if (!w->begun && waited_s > w->o->patience_s) {
+        if (!w->late) kill(child, SIGTERM);
+        w->late = true;
+        if (waited_s > w->o->patience_s + FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+    }
+    if (!stopped) return !w->begun;
+    if (w->stop_s == 0) w->stop_s = now_s;
+    if (now_s - w->stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+    return true;
 }
 
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
-static fr_status run(struct command *command, char **environment,
-                     const struct fr_launch_options *options, struct fr_error *err) {
+static fr_status run(const struct command *command, const struct fr_launch_options *options,
+                     struct fr_error *err) {
     static const int handed_on[HANDED_ON] = {SIGTERM, SIGUSR1, SIGHUP};
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, hand = {.sa_handler = hand_on}, before,
+    struct sigaction pass = {.sa_handler = let_pass}, hand = {.sa_handler = hand_on}, before,
                      before_handed[HANDED_ON];
-    const struct mark begin = mark_of(options->begins);
-    pid_t child = 0;
-    int status = 0;
-    bool late = false;
+    struct watch watch = {
+        .o = options, .before = mark_of(options->begins), .start_s = fr_now_s()};
+    char leash[sizeof FR_LEASH_VARIABLE + FR_LEASH_B] = FR_LEASH_VARIABLE "=";
+    const char *variables[] = {leash, "OPENBLAS_NUM_THREADS=1",
+                               geteuid() == 0 ? "OMPI_ALLOW_RUN_AS_ROOT=1" : NULL,
+                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", NULL};
+    struct fr_process start = {.words = command->word,
+                               .package = options->launcher ? NULL : "openmpi-bin",
+                               .variables = variables,
+                               .in.kept = true,
+                               .out.kept = true,
+                               .err.kept = !options->quiet,
+                               .parting = SIGTERM,
+                               .watch = look,
+                               .context = &watch};
+    struct fr_ended ended;
+    if (strcmp(command->word[0], "smpirun") == 0) start.package = "libsimgrid-dev";
+    fr_leash_make(leash + strlen(leash));
     stopped = 0;
     job = 0;
-    sigaction(SIGINT, &ignore, &before);
+    sigaction(SIGINT, &pass, &before);
+    if (before.sa_handler == SIG_IGN) sigaction(SIGINT, &before, NULL);
     for (int i = 0; i < HANDED_ON; i++) {
         sigaction(handed_on[i], &hand, &before_handed[i]);
         if (handed_on[i] == SIGHUP && before_handed[i].sa_handler == SIG_IGN)
             sigaction(SIGHUP, &before_handed[i],
                       NULL); /* nohup: a lost terminal ends nothing */
     }
-    int code = spawn(command, environment, &child);
-    if (code == 0) {
-        job = child;
-        if (stopped) kill(child, SIGUSR1); /* it came while the job was being started */
-        code = wait_for(child, options, &begin, &status, &late);
-    }
+    fr_status status = fr_process_run(&start, &ended, err);
     job = 0;
     for (int i = 0; i < HANDED_ON; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
-    if (code != 0) return spawn_failed(command->word[0], options->launcher != NULL, code, err);
+    if (status != FR_OK) return status;
     if (stopped)
         return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
                        "stopped as asked; what was measured is kept, and --resume goes on");
-    if (late)
+    if (watch.late)
         return fr_fail(
             err, FR_ERR_EXTERNAL, command->word[0],
             "the job had not begun to measure after %.3g s, and was ended; where jobs "
             "wait in a queue give a longer --patience",
             options->patience_s);
-    return translate(command->word[0], status, err);
+    return translate(command->word[0], &ended, err);
 }
 
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,
                         struct fr_error *err) {
     struct command command = {.count = 0};
     bool given = options->launcher != NULL;
-    char **environment = NULL;
     command.simulated =
         given && strncmp(options->launcher, SIMULATION, strlen(SIMULATION)) == 0;
     fr_status status = find_program(options->program, &command, err);
@@ -341,15 +282,9 @@ fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *con
     if (!given) add_mpirun(options, &command);
     bool fits = add(&command, command.program);
     for (; fits && *arguments; arguments++) fits = add(&command, *arguments);
-    environment = make_environment(&command);
-    if (!fits)
-        status = fr_fail(err, FR_ERR_USAGE, NULL, "too many arguments for one job");
-    else if (!environment)
-        status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    else
-        status = run(&command, environment, options, err);
+    status = fits ? run(&command, options, err)
+                  : fr_fail(err, FR_ERR_USAGE, NULL, "too many arguments for one job");
 done:
-    free(environment);
     free(command.launcher);
     return status;
 }

@@ -19,6 +19,7 @@ struct fr_launch_options {
         *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
     double patience_s;   /**< for that; 0: for ever */
     const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
+    bool quiet;          /**< what the launcher says of failures is not shown */
 };
 
 /** Run @p program with @p arguments (NULL-terminated) as a job and wait for it.

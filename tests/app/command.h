@@ -3,17 +3,13 @@
 #ifndef FR_TESTS_APP_COMMAND_H
 #define FR_TESTS_APP_COMMAND_H
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/process.h"
 #include "tests/cmocka.h"
-
-extern char **environ;
 
 struct output {
     int exit_code; /**< or -1 when a signal ended it */
@@ -23,37 +19,23 @@ struct output {
 /** Run @p line, split at blanks (no quoting), its first word being a program of this build;
  *  standard input is /dev/null. */
 static inline struct output fr_test_run(const char *line) {
-    char out_path[] = "/tmp/forerun-out-XXXXXX", err_path[] = "/tmp/forerun-err-XXXXXX";
-    char copy[4096], program[4096], *argv[64], *rest = NULL;
-    int n = 0, status = 0;
-    struct output o = {.exit_code = -1};
-    size_t length = 0;
-    pid_t child;
-    posix_spawn_file_actions_t actions;
+    char copy[4096], program[4096], *rest = NULL;
+    const char *words[64] = {NULL};
+    struct fr_text out = {0}, said = {0};
+    struct fr_error err = {.status = FR_OK};
+    struct fr_ended ended;
+    const struct fr_process p = {
+        .words = words, .out.text = &out, .err.text = &said, .text_B = FR_FILE_MAX_B};
+    int n = 0;
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word = strtok_r(copy, " ", &rest); word && n < 63;
          word = strtok_r(NULL, " ", &rest))
-        argv[n++] = word;
-    argv[n] = NULL;
-    snprintf(program, sizeof program, "%s/%s", FR_BIN_DIR, argv[0]);
-    int out = mkstemp(out_path), err = mkstemp(err_path);
-    assert_true(out >= 0 && err >= 0);
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, out, 1);
-    posix_spawn_file_actions_adddup2(&actions, err, 2);
-    if (posix_spawn(&child, program, &actions, NULL, argv, environ) != 0)
-        fail_msg("%s cannot be started", program);
-    waitpid(child, &status, 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(out);
-    close(err);
-    o.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    fr_file_read(out_path, FR_FILE_MAX_B, &o.out, &length, NULL);
-    fr_file_read(err_path, FR_FILE_MAX_B, &o.err, &length, NULL);
-    unlink(out_path);
-    unlink(err_path);
-    return o;
+        words[n++] = word;
+    snprintf(program, sizeof program, "%s/%s", FR_BIN_DIR, words[0]);
+    words[0] = program;
+    fr_text_add(&out, "", 0), fr_text_add(&said, "", 0);
+    if (fr_process_run(&p, &ended, &err) != FR_OK) fail_msg("%s: %s", program, err.detail);
+    return (struct output){ended.code, out.data, said.data};
 }
 
 static inline void fr_test_output_free(struct output *o) {

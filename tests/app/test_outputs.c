@@ -4,9 +4,13 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "tests/app/command.h"
+
+extern char **environ;
 
 static char folder[] = "/tmp/forerun-outputs-XXXXXX";
 

@@ -1,32 +1,24 @@
 /* Any words of --launcher become a command, each word whole, or are refused.  Nothing is started:
- * the linker puts our posix_spawnp for the real one. */
-#include <errno.h>
-#include <spawn.h>
-
+ * the linker puts our fr_process_run for the real one. */
+#include "base/process.h"
 #include "calibrate/measure/launch.h"
 #include "tests/fuzz/fuzz.h"
 
-int __wrap_posix_spawnp(pid_t *child, const char *file,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *attributes, char *const words[],
-                        char *const environment[]);
+fr_status __wrap_fr_process_run(const struct fr_process *p, struct fr_ended *ended,
+                                struct fr_error *err);
 
-int __wrap_posix_spawnp(pid_t *child, const char *file,
-                        const posix_spawn_file_actions_t *actions,
-                        const posix_spawnattr_t *attributes, char *const words[],
-                        char *const environment[]) {
+fr_status __wrap_fr_process_run(const struct fr_process *p, struct fr_ended *ended,
+                                struct fr_error *err) {
     int n = 0, variables = 0;
-    (void)child;
-    (void)actions;
-    (void)attributes;
-    while (words[n]) {
-        FR_FUZZ_REQUIRE(words[n][0]);
+    (void)ended;
+    while (p->words[n]) {
+        FR_FUZZ_REQUIRE(p->words[n][0]);
         n++;
     }
-    while (environment[variables]) variables++;
-    FR_FUZZ_REQUIRE(n >= 3 && strcmp(words[0], file) == 0 && variables > 0);
-    FR_FUZZ_REQUIRE(strcmp(words[n - 1], "argument") == 0);
-    return ENOENT;
+    while (p->variables[variables]) variables++;
+    FR_FUZZ_REQUIRE(n >= 3 && variables >= 2);
+    FR_FUZZ_REQUIRE(strcmp(p->words[n - 1], "argument") == 0);
+    return fr_fail(err, FR_ERR_EXTERNAL, p->words[0], "is not started here");
 }
 
 FR_FUZZ_TEXT(text, size) {

@@ -1,62 +1,38 @@
 /* Slurm's energy counter of a node, as `scontrol show node NAME` prints it: "ConsumedJoules=".
  * It moves every AcctGatherNodeFreq seconds (30 is usual), from whatever plugin the site runs
  * (IPMI, RAPL, Cray's counters); so it is `sampled`, and short windows say nothing. */
-#include <errno.h>
-#include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/process.h"
 #include "calibrate/measure/power.h"
 
-extern char **environ;
+/* scontrol itself waits for a controller that does not answer. */
+enum { PATIENCE_S = 30 };
 
 struct slurm {
     char command[256], node[128];
 };
 
-/* Start the command without a shell; its output is read from *fd. */
-static bool spawn(const struct slurm *s, int *fd, pid_t *child) {
-    const char *words[] = {s->command, "show", "node", s->node, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-    if (pipe(ends) != 0) return false;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    posix_spawn_file_actions_addclose(&actions, ends[1]);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1 /* O_WRONLY */, 0);
-    int code =
-        posix_spawnp(child, words[0], &actions, NULL, (char *const *)(uintptr_t)words, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (code != 0) close(ends[0]);
-    *fd = ends[0];
-    return code == 0;
-}
-
 static fr_status ask(const struct slurm *s, double *energy_J, struct fr_error *err) {
     static const char key[] = "ConsumedJoules=";
-    char text[8192];
-    size_t used = 0;
-    ssize_t got;
-    int fd = -1, status = 0;
-    pid_t child;
-    if (!spawn(s, &fd, &child))
-        return fr_fail(err, FR_ERR_IO, "slurm", "%s is not here", s->command);
-    while (used + 1 < sizeof text && (got = read(fd, text + used, sizeof text - 1 - used)) > 0)
-        used += (size_t)got;
-    close(fd);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    text[used] = '\0';
-    const char *at = strstr(text, key);
+    const char *const words[] = {s->command, "show", "node", s->node, NULL};
+    struct fr_text text = {0};
+    const struct fr_process show = {
+        .words = words, .out.text = &text, .text_B = 8192, .limit_s = PATIENCE_S};
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = fr_process_run(&show, NULL, &why);
+    const char *at = strstr(fr_text_get(&text), key);
     char *end = NULL;
     double found = at ? strtod(at + sizeof key - 1, &end) : 0;
-    if (!at || end == at + sizeof key - 1 || found <= 0)
+    bool told = at && end > at + sizeof key - 1 && found > 0;
+    fr_text_free(&text);
+    if (status != FR_OK)
+        return fr_fail(err, FR_ERR_IO, "slurm", "%.200s %.200s", why.where, why.detail);
+    if (!told)
         return fr_fail(err, FR_ERR_IO, "slurm", "node %s tells no ConsumedJoules", s->node);
     *energy_J = found;
     return FR_OK;
