@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/price/seats.h"
+#include "search/twin.h"
 #include "search/vary.h"
 
 fr_status fr_space_make(const char *ranks, const char *const *vary, int n_vary,
@@ -103,78 +103,103 @@ static bool settle(const struct fr_space *space, const struct fr_workload *model
     return true;
 }
 
-/* An order of axes that is the program's own, but for axes of one rank. */
-static bool seats_linearly(const struct fr_plan *plan) {
-    if (plan->placement.row != &fr_placement_by_axis) return false;
-    struct fr_mesh mesh = fr_seats_mesh(plan);
-    int at = 0;
-    for (int i = 0; i < FR_MESH_AXES; i++) {
-        int axis = plan->placement.order[i];
-        if (mesh.size[axis] == 1) continue;
-        while (at < FR_MESH_AXES && mesh.size[mesh.order[at]] == 1) at++;
-        if (mesh.order[at++] != axis) return false;
-    }
-    return true;
-}
-
-static bool one_chunk(const struct fr_plan *plan) {
-    return plan->schedule == &fr_schedule_interleaved && plan->chunks == 1;
-}
-
-static bool whole_experts(const struct fr_plan *plan) { return plan->etp == plan->tp; }
-
-/* Values of key @p number by which @p plan is a twin become the one in @p renamed; false where the
- * varied key says it by that name, too, or by another such name before. */
-static bool rename_key(const struct fr_space *space, const size_t *digit, int number,
-                       const struct fr_plan *renamed, bool (*twin)(const struct fr_plan *),
-                       struct fr_plan *plan) {
-    const struct fr_plan_key *key = &fr_plan_keys[number];
+/* The value of a key by which @p plan is a twin becomes the default; false where the varied key says it
+ * by that name, too, or by another such name before. */
+static bool rename_key(const struct fr_space *space, const struct fr_workload *model,
+                       const size_t *digit, const struct fr_twin *twin, struct fr_plan *plan) {
+    const struct fr_plan_key *key = &fr_plan_keys[twin->key];
     struct fr_plan other = *plan;
-    fr_plan_key_copy(key, renamed, plan);
+    fr_plan_key_copy(key, &space->plain, plan);
     for (int i = 0; i < space->n_dimensions; i++) {
         const struct fr_dimension *d = &space->dimension[i];
         if (d->key != key) continue;
         for (size_t v = 0; v < d->count; v++) {
             put(d, v, &other);
-            if (key->type->same(key, &other, plan) || (v < digit[i] && twin(&other)))
+            if (key->type->same(key, &other, plan) || (v < digit[i] && twin->is(model, &other)))
                 return false;
         }
     }
     return true;
 }
 
-static bool rename_twins(const struct fr_space *space, const size_t *digit,
-                         struct fr_plan *plan) {
-    static const struct {
-        int number;
-        bool (*twin)(const struct fr_plan *);
-    } twins[] = {{FR_PLAN_KEY_schedule, one_chunk},
-                 {FR_PLAN_KEY_placement, seats_linearly},
-                 {FR_PLAN_KEY_etp, whole_experts}};
-    for (size_t k = 0; k < sizeof twins / sizeof *twins; k++)
-        if (twins[k].twin(plan) &&
-            !rename_key(space, digit, twins[k].number, &space->plain, twins[k].twin, plan))
-            return false;
+static bool rename_twins(const struct fr_space *space, const struct fr_workload *model,
+                         const size_t *digit, struct fr_plan *plan) {
+    for (const struct fr_twin *twin = fr_twins; twin->is; twin++)
+        if (twin->is(model, plan) && !rename_key(space, model, digit, twin, plan)) return false;
     return true;
 }
 
-/* The best grid of each layer is of all ranks, however tp and dp divide them; where one of these is
- * varied and the other is what is left, the first value that divides the ranks stands for all. */
+/* Number of the dimension of key @p number, or -1. */
+static int dimension_of(const struct fr_space *space, int number) {
+    int i = space->n_dimensions;
+    while (i-- > 0 && space->dimension[i].key != &fr_plan_keys[number]) {
+    }
+    return i;
+}
+
+/* Value @p v of an axis that is varied, else 0. */
+static int64_t value_of(const struct fr_space *space, int dimension, size_t v) {
+    int64_t value = 0;
+    if (dimension >= 0)
+        memcpy(&value, space->dimension[dimension].values + v * sizeof value, sizeof value);
+    return value;
+}
+
+/* Grids of layers are of all ranks, however tp and dp divide them: of the configurations that differ in
+ * these alone the first that divides the ranks stands for all. */
 static bool repeats_grids(const struct fr_space *space, const size_t *digit,
                           const struct fr_plan *plan) {
-    if (!plan->layer_tp_best || plan->method != &fr_method_grid) return false;
-    if (space->dp_given && space->tp_given) return false;
-    for (int i = 0; i < space->n_dimensions; i++) {
-        const struct fr_dimension *d = &space->dimension[i];
-        struct fr_plan other = *plan;
-        bool tp = d->key == &fr_plan_keys[FR_PLAN_KEY_tp];
-        if (!tp && d->key != &fr_plan_keys[FR_PLAN_KEY_dp]) continue;
-        for (size_t v = 0; v < digit[i]; v++) {
-            put(d, v, &other);
-            if (plan->dp * plan->tp % (tp ? other.tp : other.dp) == 0) return true;
+    if (!(plan->layer_tp || plan->layer_tp_best) || plan->method != &fr_method_grid)
+        return false;
+    int tp = dimension_of(space, FR_PLAN_KEY_tp), dp = dimension_of(space, FR_PLAN_KEY_dp);
+    const int64_t ranks = plan->dp * plan->tp;
+    size_t n_tp = tp < 0 ? 1 : space->dimension[tp].count,
+           n_dp = dp < 0 ? 1 : space->dimension[dp].count;
+    for (size_t v = 0; v < n_tp; v++)
+        for (size_t w = 0; w < n_dp; w++) {
+            int64_t t = value_of(space, tp, v), d = value_of(space, dp, w);
+            if ((tp < 0 || v == digit[tp]) && (dp < 0 || w == digit[dp])) return false;
+            if (!t) t = space->tp_given ? plan->tp : 1;
+            if (!d) d = space->dp_given ? plan->dp : 1;
+            bool both = space->dp_given && space->tp_given;
+            if (both ? t * d == ranks : ranks % (t * d) == 0) return true;
         }
-    }
     return false;
+}
+
+static bool among(const struct fr_space *space, int dimension, int64_t value) {
+    for (size_t v = 0; v < space->dimension[dimension].count; v++)
+        if (value_of(space, dimension, v) == value) return true;
+    return false;
+}
+
+/* Is there a configuration of this mesh? */
+static bool has_mesh(const struct fr_space *space, int64_t tp, int64_t dp) {
+    int t = dimension_of(space, FR_PLAN_KEY_tp), d = dimension_of(space, FR_PLAN_KEY_dp);
+    bool dp_stays = space->dp_given || !space->tp_given; /* else it is what is left */
+    return (t >= 0 ? among(space, t, tp) : !space->tp_given || space->base.tp == tp) &&
+           (d >= 0 ? among(space, d, dp) : !dp_stays || space->base.dp == dp);
+}
+
+/* Such grids that are all alike are the plan's own, of as many rows, the other axis what is left; false
+ * where another configuration says so. */
+static bool take_uniform(const struct fr_space *space, const struct fr_workload *model,
+                         struct fr_plan *plan) {
+    const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_layer_tp];
+    int64_t tp = fr_twin_uniform(plan), ranks = plan->dp * plan->tp;
+    int grids = dimension_of(space, FR_PLAN_KEY_layer_tp);
+    if (!model || plan->method != &fr_method_grid || tp == 0) return true;
+    if (plan->n_layer_tp != model->n_layers || ranks % tp != 0) return true;
+    plan->tp = tp;
+    plan->dp = ranks / tp;
+    fr_plan_key_copy(key, &space->plain, plan);
+    if (grids < 0 || !has_mesh(space, plan->tp, plan->dp)) return true;
+    for (size_t v = 0; v < space->dimension[grids].count; v++) {
+        struct fr_plan other = *plan;
+        put(&space->dimension[grids], v, &other);
+        if (key->type->same(key, &other, plan)) return false;
+    }
+    return true;
 }
 
 /* An order of passes that is varied says how many stages and chunks there are, as one that is set. */
@@ -200,8 +225,10 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
     take_order(space, plan);
     if (space->cp_watched && !settle(space, model, digit, of_mesh, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[index], plan);
-    return (space->n_watched == 0 || settle(space, model, digit, ~of_mesh, plan)) &&
-           !repeats_grids(space, digit, plan) && rename_twins(space, digit, plan);
+    if (space->n_watched > 0 && !settle(space, model, digit, ~of_mesh, plan)) return false;
+    if (*mesh_fits && repeats_grids(space, digit, plan)) return false;
+    if (*mesh_fits && !take_uniform(space, model, plan)) return false;
+    return rename_twins(space, model, digit, plan);
 }
 
 bool fr_space_has_batches(const struct fr_space *space) {

@@ -9,9 +9,8 @@
  *  tp is set or varied, else tp.
  *
  *  A plan stands once.  A key that nothing reads goes back to its default, and of the configurations
- *  that differ in such keys alone the first stands for all; so does 1F1B for interleaving with one
- *  chunk, linear seats for an order of axes that is the program's own, and one mesh for the best grids
- *  of layers. */
+ *  that differ in such keys alone the first stands for all; so does one of several names of a plan
+ *  (search/twin.h), and one mesh for grids of layers, which are of all ranks however these are divided. */
 #ifndef FR_SEARCH_SPACE_H
 #define FR_SEARCH_SPACE_H
 

@@ -62,7 +62,7 @@ cd "$root"
 if git rev-parse --git-dir >/dev/null 2>&1; then
   git ls-files -z --cached --others --exclude-standard
 else
-  find . -name build -prune -o -type f -print0
+  find . -name build -prune -o \( -type f -o -type l \) -print0
 fi | tr '\0' '\n' | sed 's|^\./||' | while read -r file; do [ -e "$file" ] && echo "$file"; done |
   sort -u >"$dir/list"
 fill "$tree"

@@ -158,6 +158,142 @@ static void best_grids_are_one_choice(void **state) {
     assert_int_equal(plans_of("8", two, 3), 4 + 1);
 }
 
+static int of_model(const char *cluster, const char *model, const char *ranks,
+                    const char *const *sets, const char *const *vary, int n_vary, bool dp_set,
+                    bool tp_set, char lines[8][FR_PLAN_LINE]) {
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_error err = {0};
+    int count = 0;
+    fr_test_job(cluster, model, sets, &job);
+    if (fr_space_make(ranks, vary, n_vary, &job.plan, dp_set, tp_set, NULL, &space, &err) !=
+        FR_OK)
+        fail_msg("%s", err.detail);
+    for (int64_t i = 0; i < space.size; i++) {
+        struct fr_plan plan;
+        bool fits;
+        if (!fr_space_plan(&space, &job.workload, i, &plan, &fits) || !fits) continue;
+        if (count < 8) fr_plan_line(&plan, 0, lines[count], FR_PLAN_LINE);
+        count++;
+    }
+    fr_space_free(&space);
+    fr_job_free(&job);
+    return count;
+}
+
+/* A list that says what nobody needs to say is no plan of its own: stages' layers as they are divided
+ * anyway, one grid for every layer. */
+static void lists_that_say_the_default(void **state) {
+    char lines[8][FR_PLAN_LINE];
+    (void)state;
+    /* 52 layers over 4 are 13 each; the others are other plans. */
+    const char *const layers[] = {
+        "stage_layers=equal,[13,13,13,13],[14,13,13,12],[12,13,13,14]"};
+    const char *const four[] = {"pp=4", NULL}, *const list[] = {"stage_layers=[13,13,13,13]"};
+    assert_int_equal(of_model("a100-hdr", "gpt-2.5b", "4", four, layers, 1, false, true, lines),
+                     3);
+    assert_int_equal(of_model("a100-hdr", "gpt-2.5b", "4", four, list, 1, false, true, lines),
+                     1);
+    assert_null(strstr(lines[0], "layers"));
+    /* alexnet's eight: each uniform grid once, by whichever mesh; others of all ranks once. */
+    const char *const grid[] = {"method=grid", NULL};
+    const char *const all[] = {"tp=1,2,4,8", "layer_tp=uniform,[2,2,2,2,2,2,2,2],"
+                                             "[4,4,4,4,4,4,4,4],[1,1,1,1,1,4,4,4]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, all, 2, false, true, lines),
+                     4 + 1);
+    const char *const dp[] = {"dp=2,4", "layer_tp=uniform,[2,2,2,2,2,2,2,2]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, dp, 2, true, false, lines), 2);
+    const char *const both[] = {"tp=1,2,4", "dp=8,4,2", "layer_tp=[1,1,1,1,1,4,4,4]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, both, 3, true, true, lines), 1);
+    /* No mesh of this space has two rows: the list is its only name, and stays under the shorter. */
+    const char *const one[] = {"method=grid", "tp=1", NULL},
+                      *const two[] = {"layer_tp=uniform,[2,2,2,2,2,2,2,2]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", one, two, 1, false, true, lines), 2);
+    FR_TRUE(strstr(lines[1], "grid tp 2 x dp 4") && !strstr(lines[1], "grids"), "%s", lines[1]);
+}
+
+/* Over layers that are all connected a grid of one row is data parallelism as tensor is; over others tensor
+ * is refused. */
+static void one_row_is_tensor(void **state) {
+    char lines[8][FR_PLAN_LINE];
+    const char *const vary[] = {"method=grid,tensor", "tp=1,2"}, *const grid[] = {
+                                                                     "method=grid"};
+    (void)state;
+    assert_int_equal(of_model("frontier", "ffn-4096", "8", NULL, vary, 2, false, true, lines),
+                     3);
+    assert_int_equal(of_model("frontier", "ffn-4096", "8", NULL, grid, 1, false, true, lines),
+                     1);
+    assert_non_null(strstr(lines[0], "tensor"));
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", NULL, vary, 2, false, true, lines),
+                     4);
+}
+
+/* Of what is listed and can be priced, no two plans cost the same to the last bit in time, energy, memory
+ * and bytes: a twin would. */
+static void what_is_listed_differs(void **state) {
+    static const struct {
+        const char *cluster, *model, *ranks;
+        const char *vary[5];
+        int n;
+    } spaces[] = {
+        {"frontier",
+         "ffn-4096",
+         "8,16",
+         {"method=tensor,grid,phantom", "tp=1,2,4,8", "ghost=2,4"},
+         3},
+        {"cori-knl",
+         "alexnet",
+         "8",
+         {"method=grid,tensor", "tp=1,2,4",
+          "layer_tp=uniform,best,[2,2,2,2,2,2,2,2],[1,1,1,1,1,1,4,4]"},
+         3},
+        {"a100-hdr",
+         "gpt-2.5b",
+         "16",
+         {"tp=1,2", "pp=1,2,4", "schedule=1f1b,interleaved", "chunks=1,2",
+          "stage_layers=equal,[26,26],[13,13,13,13]"},
+         5},
+        {"dgx-h100", "mixtral-8x7b", "16", {"tp=2,4", "ep=1,2,4", "etp=1,2,4", "zero=0,1"}, 4},
+        {"a100-hdr",
+         "gpt-2.5b",
+         "16",
+         {"tp=2,4", "pp=1,4", "sequence_parallel=true,false", "recompute=none,full",
+          "zero=0,1,3"},
+         5},
+    };
+    (void)state;
+    for (size_t n = 0; n < sizeof spaces / sizeof *spaces; n++) {
+        struct fr_job job;
+        struct fr_space space;
+        const char *const sets[] = {"global_batch=64", NULL};
+        static struct fr_outcome out[512];
+        int count = 0;
+        fr_test_job(spaces[n].cluster, spaces[n].model, sets, &job);
+        assert_int_equal(fr_space_make(spaces[n].ranks, spaces[n].vary, spaces[n].n, &job.plan,
+                                       false, true, NULL, &space, NULL),
+                         FR_OK);
+        for (int64_t i = 0; i < space.size; i++) {
+            struct fr_outcome *one = &out[count];
+            if (!fr_search_evaluate(&job, &space, &options, FR_RANK_ITERATION, i, one))
+                continue;
+            if (!isfinite(one->time_s) || one->plan.layer_tp_best) continue;
+            for (int k = 0; k < count; k++) {
+                char a[FR_PLAN_LINE], b[FR_PLAN_LINE];
+                if (out[k].ranks != one->ranks || out[k].time_s != one->time_s ||
+                    out[k].memory_peak_B != one->memory_peak_B ||
+                    memcmp(out[k].sent_B, one->sent_B, sizeof one->sent_B) != 0)
+                    continue;
+                fail_msg("%s costs as %s", fr_plan_line(&one->plan, 0, a, sizeof a),
+                         fr_plan_line(&out[k].plan, 0, b, sizeof b));
+            }
+            count++;
+        }
+        FR_TRUE(count > 3, "%zu: %d", n, count);
+        fr_space_free(&space);
+        fr_job_free(&job);
+    }
+}
+
 /* One key at a time, by a value that --set would take. */
 static void every_key_is_varied(void **state) {
     (void)state;
@@ -251,8 +387,10 @@ static void inputs_are_varied(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settled_costs_the_same),    cmocka_unit_test(stands_once),
-        cmocka_unit_test(best_grids_are_one_choice), cmocka_unit_test(every_key_is_varied),
-        cmocka_unit_test(named_by_the_issue),        cmocka_unit_test(inputs_are_varied)};
+        cmocka_unit_test(settled_costs_the_same),     cmocka_unit_test(stands_once),
+        cmocka_unit_test(best_grids_are_one_choice),  cmocka_unit_test(every_key_is_varied),
+        cmocka_unit_test(named_by_the_issue),         cmocka_unit_test(inputs_are_varied),
+        cmocka_unit_test(lists_that_say_the_default), cmocka_unit_test(one_row_is_tensor),
+        cmocka_unit_test(what_is_listed_differs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,61 @@
+#include "search/twin.h"
+
+#include "models/price/seats.h"
+
+static bool one_chunk(const struct fr_workload *model, const struct fr_plan *plan) {
+    (void)model;
+    return plan->schedule == &fr_schedule_interleaved && plan->chunks == 1;
+}
+
+/* An order of axes that is the program's own, but for axes of one rank. */
+static bool seats_linearly(const struct fr_workload *model, const struct fr_plan *plan) {
+    (void)model;
+    if (plan->placement.row != &fr_placement_by_axis) return false;
+    struct fr_mesh mesh = fr_seats_mesh(plan);
+    int at = 0;
+    for (int i = 0; i < FR_MESH_AXES; i++) {
+        int axis = plan->placement.order[i];
+        if (mesh.size[axis] == 1) continue;
+        while (at < FR_MESH_AXES && mesh.size[mesh.order[at]] == 1) at++;
+        if (mesh.order[at++] != axis) return false;
+    }
+    return true;
+}
+
+static bool whole_experts(const struct fr_workload *model, const struct fr_plan *plan) {
+    (void)model;
+    return plan->etp == plan->tp;
+}
+
+/* The earlier stages take one layer more; where chunks outnumber layers the default is another. */
+static bool equal_layers(const struct fr_workload *model, const struct fr_plan *plan) {
+    if (!model || !plan->stage_layers || plan->n_stage_layers != plan->pp) return false;
+    double layers = (double)model->transformer.layers;
+    for (int k = 0; k < model->n_layers; k++) layers += model->layers[k].repeat;
+    int64_t n = (int64_t)layers;
+    if (plan->pp * plan->chunks > n) return false;
+    for (int64_t i = 0; i < plan->pp; i++)
+        if (plan->stage_layers[i] != n / plan->pp + (i < n % plan->pp)) return false;
+    return true;
+}
+
+int64_t fr_twin_uniform(const struct fr_plan *plan) {
+    if (!plan->layer_tp || plan->n_layer_tp < 1) return 0;
+    for (int i = 1; i < plan->n_layer_tp; i++)
+        if (plan->layer_tp[i] != plan->layer_tp[0]) return 0;
+    return plan->layer_tp[0];
+}
+
+/* One row of a grid has nothing to gather or to reduce. */
+static bool one_row(const struct fr_workload *model, const struct fr_plan *plan) {
+    if (!model || plan->method != &fr_method_grid || plan->tp > 1) return false;
+    if (plan->layer_tp || plan->layer_tp_best || model->n_layers == 0) return false;
+    for (int k = 0; k < model->n_layers; k++)
+        if (!model->layers[k].fully_connected) return false;
+    return true;
+}
+
+const struct fr_twin fr_twins[] = {
+    {FR_PLAN_KEY_schedule, one_chunk}, {FR_PLAN_KEY_placement, seats_linearly},
+    {FR_PLAN_KEY_etp, whole_experts},  {FR_PLAN_KEY_stage_layers, equal_layers},
+    {FR_PLAN_KEY_method, one_row},     {0, NULL}};
