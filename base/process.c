@@ -58,7 +58,7 @@ static bool make_pipe(int ends[2]) {
     return false;
 }
 
-static bool open_stream(const struct fr_stream *s, bool input, int *given, int *heard) {
+static bool open_stream(const struct fr_process_stream *s, bool input, int *given, int *heard) {
     int ends[2] = {-1, -1}, how = input ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC;
     if (s->kept) return true;
     if (s->text && make_pipe(ends)) {
@@ -77,7 +77,7 @@ static void shut(int fd[N_STREAMS]) {
 }
 
 static fr_status open_streams(struct start *s, struct fr_error *err) {
-    const struct fr_stream *stream[N_STREAMS] = {&s->p->in, &s->p->out, &s->p->err};
+    const struct fr_process_stream *stream[N_STREAMS] = {&s->p->in, &s->p->out, &s->p->err};
     for (int i = 0; i < N_STREAMS; i++)
         if (!open_stream(stream[i], i == 0, &s->given[i], &s->heard[i]))
             return fr_fail(err, FR_ERR_IO, stream[i]->file, "cannot be opened for %s: %s",

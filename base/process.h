@@ -19,7 +19,7 @@
 enum { FR_PROCESS_PATH_B = 4096, FR_PROCESS_TEXT_B = 1 << 20, FR_ENDED_B = 64 };
 
 /** Where a stream of it leads.  All zero: /dev/null. */
-struct fr_stream {
+struct fr_process_stream {
     bool kept;            /**< to where ours leads */
     const char *file;     /**< read, or written anew */
     struct fr_text *text; /**< of output: appended here */
@@ -32,7 +32,7 @@ struct fr_process {
     const char *const
         *variables;     /**< "NAME=value" over our environment, NULL-terminated; or NULL */
     const char *folder; /**< that it works in; NULL: ours */
-    struct fr_stream in, out, err;
+    struct fr_process_stream in, out, err;
     size_t text_B;  /**< of a text: the rest is read and dropped; 0: FR_PROCESS_TEXT_B */
     double limit_s; /**< after it the program and what it started are killed; 0: none */
     int parting;    /**< signal it gets when we die, and then it is on its own; 0: SIGKILL */

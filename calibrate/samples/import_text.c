@@ -181,8 +181,8 @@ static fr_status settle(struct fr_import *in, long line, const char *what, int64
 }
 
 fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
-                          const struct fr_import_options *command, struct fr_block *block,
-                          struct fr_error *err) {
+                          const struct fr_import_options *command,
+                          struct fr_import_block *block, struct fr_error *err) {
     const struct fr_import_options *given = &in->given, *beside = &in->beside;
     int64_t per_node = 0;
     FR_TRY(settle(in, line, "ranks", said->n_ranks, given->n_ranks, beside->n_ranks,
@@ -212,7 +212,7 @@ fr_status fr_import_place(struct fr_import *in, long line, const struct fr_impor
     return FR_OK;
 }
 
-static void widen(struct fr_import *in, const struct fr_block *block, int64_t per_node) {
+static void widen(struct fr_import *in, const struct fr_import_block *block, int64_t per_node) {
     if (block->n_ranks <= in->largest) return;
     in->largest = block->n_ranks;
     in->source.n_ranks = block->n_ranks;
@@ -220,7 +220,7 @@ static void widen(struct fr_import *in, const struct fr_block *block, int64_t pe
     in->source.ranks_per_node = per_node;
 }
 
-fr_status fr_import_add(struct fr_import *in, long line, const struct fr_block *block,
+fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_block *block,
                         const struct fr_row *row, struct fr_error *err) {
     bool of_one =
         row->per_rank && (block->op == FR_OP_ALL_GATHER || block->op == FR_OP_ALL_TO_ALL ||

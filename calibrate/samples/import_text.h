@@ -53,7 +53,7 @@ fr_import_refuse(const struct fr_import *in, long line, struct fr_error *err, co
                  ...);
 
 /** Where a block of results was measured. */
-struct fr_block {
+struct fr_import_block {
     fr_op op;
     int pattern;
     int64_t n_ranks, nodes; /**< nodes 0: not stated */
@@ -64,8 +64,8 @@ struct fr_block {
  *  line, then the sidecar, then the command in the text.  Refuses contradictions and a block
  *  whose rank count nobody gives. */
 fr_status fr_import_place(struct fr_import *in, long line, const struct fr_import_options *said,
-                          const struct fr_import_options *command, struct fr_block *block,
-                          struct fr_error *err);
+                          const struct fr_import_options *command,
+                          struct fr_import_block *block, struct fr_error *err);
 
 struct fr_row {
     double size_B; /**< as the tool counts it; all-gather of one rank, ... */
@@ -75,7 +75,7 @@ struct fr_row {
     bool in_place, failed;
 };
 /** Add a sample.  A time of 0 is left out with a note. */
-fr_status fr_import_add(struct fr_import *in, long line, const struct fr_block *block,
+fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_block *block,
                         const struct fr_row *row, struct fr_error *err);
 
 #endif

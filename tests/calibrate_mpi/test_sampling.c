@@ -54,66 +54,66 @@ static fr_status sleep_on_rank_1(void *context, int calls, struct fr_error *err)
 }
 
 static void run(struct fr_sampling how, double limit_s, struct sleeper sleeper,
-                struct fr_series *series) {
+                struct fr_point_samples *samples) {
     const struct fr_sampling_comm who = {.comm = MPI_COMM_WORLD, .node = MPI_COMM_NULL};
     struct fr_error err = {.status = FR_OK};
     double median_s = 0;
-    CHECK(fr_sampling_run(&who, &how, limit_s, sleep_on_rank_1, &sleeper, series, &err) ==
+    CHECK(fr_sampling_run(&who, &how, limit_s, sleep_on_rank_1, &sleeper, samples, &err) ==
               FR_OK,
           "%s", err.detail);
-    MPI_Allreduce(&series->median_s, &median_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    CHECK(median_s == series->median_s, "%.17g here, %.17g elsewhere", series->median_s,
+    MPI_Allreduce(&samples->median_s, &median_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    CHECK(median_s == samples->median_s, "%.17g here, %.17g elsewhere", samples->median_s,
           median_s);
 }
 
 static void a_sample_is_the_slowest_rank(void) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
-    struct fr_series series;
+    struct fr_point_samples samples;
     how.max_n = 12;
     how.half_width = 10; /* whatever the machine does just now */
-    run(how, 10, (struct sleeper){.s = 2e-3}, &series);
-    CHECK(series.median_s >= 2e-3 && series.median_s < 0.1, "median %g s", series.median_s);
-    CHECK(series.verdict == FR_SAMPLING_CONVERGED, "after %d", series.n);
-    CHECK(series.n >= how.min_n, "only %d", series.n);
-    fr_series_free(&series);
+    run(how, 10, (struct sleeper){.s = 2e-3}, &samples);
+    CHECK(samples.median_s >= 2e-3 && samples.median_s < 0.1, "median %g s", samples.median_s);
+    CHECK(samples.verdict == FR_SAMPLING_CONVERGED, "after %d", samples.n);
+    CHECK(samples.n >= how.min_n, "only %d", samples.n);
+    fr_point_samples_free(&samples);
 }
 
 static void cold_runs_are_no_samples(void) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
-    struct fr_series series;
+    struct fr_point_samples samples;
     how.max_n = 8;
-    run(how, 10, (struct sleeper){.s = 3e-3, .n_cold = 4}, &series);
-    for (int i = 0; i < series.n; i++)
-        CHECK(series.time_s[i] < 30e-3 || series.n_outliers > 0, "cold sample %d", i);
-    CHECK(series.pace.n_warm >= 5, "%d warm-up runs", series.pace.n_warm);
-    fr_series_free(&series);
+    run(how, 10, (struct sleeper){.s = 3e-3, .n_cold = 4}, &samples);
+    for (int i = 0; i < samples.n; i++)
+        CHECK(samples.time_s[i] < 30e-3 || samples.n_outliers > 0, "cold sample %d", i);
+    CHECK(samples.pace.n_warm >= 5, "%d warm-up runs", samples.pace.n_warm);
+    fr_point_samples_free(&samples);
 }
 
 static void what_never_settles_is_unconverged(void) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
-    struct fr_series series;
+    struct fr_point_samples samples;
     how.max_n = 20;
     how.half_width = 1e-9;
-    run(how, 10, (struct sleeper){.s = 1e-4}, &series);
-    CHECK(series.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", series.half_width);
-    CHECK(series.n >= 20 && series.n < 20 + FR_VISIT_MAX, "%d samples", series.n);
-    fr_series_free(&series);
+    run(how, 10, (struct sleeper){.s = 1e-4}, &samples);
+    CHECK(samples.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", samples.half_width);
+    CHECK(samples.n >= 20 && samples.n < 20 + FR_VISIT_MAX, "%d samples", samples.n);
+    fr_point_samples_free(&samples);
     how.max_n = 1000000;
-    run(how, 0.05, (struct sleeper){.s = 1e-4}, &series);
-    CHECK(series.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", series.half_width);
-    CHECK(series.n < 10000, "%d samples in 50 ms", series.n);
-    fr_series_free(&series);
+    run(how, 0.05, (struct sleeper){.s = 1e-4}, &samples);
+    CHECK(samples.verdict == FR_SAMPLING_UNCONVERGED, "half width %g", samples.half_width);
+    CHECK(samples.n < 10000, "%d samples in 50 ms", samples.n);
+    fr_point_samples_free(&samples);
 }
 
 static void short_calls_are_repeated(void) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
-    struct fr_series series;
+    struct fr_point_samples samples;
     how.call_s = 20e-3;
     how.max_n = 10;
-    run(how, 10, (struct sleeper){.s = 1e-3}, &series);
-    CHECK(series.pace.calls >= 2 && series.pace.calls <= 20, "%d calls", series.pace.calls);
-    CHECK(series.median_s >= 1e-3, "%g s a call", series.median_s);
-    fr_series_free(&series);
+    run(how, 10, (struct sleeper){.s = 1e-3}, &samples);
+    CHECK(samples.pace.calls >= 2 && samples.pace.calls <= 20, "%d calls", samples.pace.calls);
+    CHECK(samples.median_s >= 1e-3, "%g s a call", samples.median_s);
+    fr_point_samples_free(&samples);
 }
 
 /* Exact: ten equal times and one outlier have a known interval and verdict. */

@@ -4,9 +4,8 @@
 # module; nor qsort, which goes on without the memory it asks for (base/sort.h).  Tests and
 # benchmarks may.
 set -eu
-cd "$1"
-# Modules as CMakeLists.txt lists them; a module inside another is searched once.
-modules=$(sed 's/#.*//' CMakeLists.txt | grep -oE 'fr_module *\( *[^ )]+' | sed -E 's/.*\( *//' | grep -v /)
+# shellcheck source=tests/repo/modules.sh
+. "$(dirname "$0")/modules.sh"
 raw='(malloc|calloc|realloc|reallocarray|strdup|strndup|aligned_alloc|posix_memalign|v?asprintf|open_memstream|getline|getdelim|qsort)'
 bad=0
 for module in $modules; do

@@ -3,9 +3,8 @@
 # popen or system, nor a wait for a child, in any other file of a module.  Tests and benchmarks may;
 # base/temporary.c waits for the child that a signal ends with us.
 set -eu
-cd "$1"
-# Modules as CMakeLists.txt lists them; a module inside another is searched once.
-modules=$(sed 's/#.*//' CMakeLists.txt | grep -oE 'fr_module *\( *[^ )]+' | sed -E 's/.*\( *//' | grep -v /)
+# shellcheck source=tests/repo/modules.sh
+. "$(dirname "$0")/modules.sh"
 raw='(v?fork|clone3?|daemon|f?execv?[lvep]*|posix_spawnp?|popen|system|wait|waitpid|waitid|wait[34])'
 bad=0
 for module in $modules; do

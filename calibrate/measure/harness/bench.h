@@ -3,7 +3,7 @@
  *
  *  A benchmark is a row that plans points (a collective at one size, a product of one shape) and
  *  runs one of them; how often, in which order and until when is decided in one place for all
- *  (schedule.h, sampling.h).  Every point is timed by a team of ranks (teams.h); rank 0 is in
+ *  (visits.h, sampling.h).  Every point is timed by a team of ranks (teams.h); rank 0 is in
  *  every team, decides what comes next, and alone writes.
  *
  *  To add one: calibrate/measure/harness/bench/<name>.c exporting fr_bench_<name>, and a row
@@ -54,7 +54,7 @@ struct fr_point {
     fr_dtype dtype;
     int m, n, k, batch;
     int part;
-    int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; schedule.h */
+    int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; visits.h */
     struct fr_pace pace;
 };
 

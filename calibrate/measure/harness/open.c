@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
-#include "calibrate/measure/harness/schedule.h"
+#include "calibrate/measure/harness/visits.h"
 #include "calibrate/measure/harness/watch.h"
 #include "calibrate/samples/keep.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "calibrate/measure/harness/schedule.h"
+#include "calibrate/measure/harness/visits.h"
 #include "calibrate/numbers/statistics.h"
 
 fr_status fr_tally_add(struct fr_tally *tally, double time_s) {
@@ -18,11 +18,11 @@ fr_status fr_tally_add(struct fr_tally *tally, double time_s) {
     return FR_OK;
 }
 
-static fr_status put(const struct fr_schedule *s, struct fr_text *line, struct fr_error *err) {
+static fr_status put(const struct fr_visits *s, struct fr_text *line, struct fr_error *err) {
     return fr_sample_put(s->bench->fd, s->bench->options.samples, line, err);
 }
 
-fr_status fr_record_samples(struct fr_schedule *s, int index, const double *time_s, int n,
+fr_status fr_record_samples(struct fr_visits *s, int index, const double *time_s, int n,
                             struct fr_error *err) {
     const struct fr_point *point = &s->bench->points[index];
     struct fr_tally *tally = &s->tally[index];
@@ -45,7 +45,7 @@ static int find_outliers(const struct fr_tally *tally, double limit_s, int *reps
     return n;
 }
 
-fr_status fr_record_point(struct fr_schedule *s, int index, bool converged,
+fr_status fr_record_point(struct fr_visits *s, int index, bool converged,
                           struct fr_error *err) {
     const struct fr_point *point = &s->bench->points[index];
     struct fr_tally *tally = &s->tally[index];
@@ -83,7 +83,7 @@ done:
     return status;
 }
 
-fr_status fr_record_probe(struct fr_schedule *s, double product_s, double stream_s,
+fr_status fr_record_probe(struct fr_visits *s, double product_s, double stream_s,
                           struct fr_error *err) {
     struct fr_text line = {0};
     const struct fr_sample_probe probe = {.launch = s->bench->launch,
@@ -94,7 +94,7 @@ fr_status fr_record_probe(struct fr_schedule *s, double product_s, double stream
     return put(s, &line, err);
 }
 
-fr_status fr_record_end(struct fr_schedule *s, int reason, struct fr_error *err) {
+fr_status fr_record_end(struct fr_visits *s, int reason, struct fr_error *err) {
     struct fr_text line = {0};
     const struct fr_sample_end end = {.reason = reason,
                                       .launch = s->bench->launch,

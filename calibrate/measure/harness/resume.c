@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/sort.h"
-#include "calibrate/measure/harness/schedule.h"
+#include "calibrate/measure/harness/visits.h"
 
 #define TEXT(member)                                                                           \
     { #member, offsetof(struct fr_provenance, member), true }
@@ -121,7 +121,7 @@ static struct known *make_heads(const struct fr_bench *bench) {
 }
 
 /* "..., "launch": 1, "rep": 4, "time_s": 1e-5}" */
-static fr_status load_line(struct fr_schedule *s, const struct known *heads, char *line,
+static fr_status load_line(struct fr_visits *s, const struct known *heads, char *line,
                            size_t length) {
     static const char mark[] = ", \"launch\": ", time[] = "\"time_s\": ";
     char *cut = NULL;
@@ -135,7 +135,7 @@ static fr_status load_line(struct fr_schedule *s, const struct known *heads, cha
     return fr_tally_add(&s->tally[found->point], strtod(value + sizeof time - 1, NULL));
 }
 
-static fr_status load_lines(struct fr_schedule *s, const struct known *heads, char *data) {
+static fr_status load_lines(struct fr_visits *s, const struct known *heads, char *data) {
     for (char *line = data, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         FR_TRY(load_line(s, heads, line, (size_t)(end - line)));
@@ -145,7 +145,7 @@ static fr_status load_lines(struct fr_schedule *s, const struct known *heads, ch
 }
 
 /* Points whose sampling ended in this launch. */
-static void load_done(struct fr_schedule *s, const struct known *heads,
+static void load_done(struct fr_visits *s, const struct known *heads,
                       const struct fr_samples *samples) {
     char key[sizeof samples->point->key];
     for (int i = 0; i < s->bench->n_points; i++) {
@@ -163,12 +163,12 @@ static void load_done(struct fr_schedule *s, const struct known *heads,
 }
 
 /* Probes of this launch go on counting where they were. */
-static void load_probes(struct fr_schedule *s, const struct fr_samples *samples) {
+static void load_probes(struct fr_visits *s, const struct fr_samples *samples) {
     for (size_t i = 0; i < samples->n_probe; i++)
         s->n_probes += samples->probe[i].launch == s->bench->launch;
 }
 
-fr_status fr_resume_load(struct fr_schedule *s, struct fr_error *err) {
+fr_status fr_resume_load(struct fr_visits *s, struct fr_error *err) {
     const char *path = s->bench->options.samples;
     struct fr_samples samples = {0};
     struct known *heads = make_heads(s->bench);

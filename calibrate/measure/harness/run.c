@@ -1,5 +1,5 @@
-/* One launch: the schedule's points, then what measures on its own, then the end in the file. */
-#include "calibrate/measure/harness/schedule.h"
+/* One launch: the points visited, then what measures on its own, then the end in the file. */
+#include "calibrate/measure/harness/visits.h"
 
 static fr_status measure_apart(struct fr_bench *bench, struct fr_error *err) {
     for (int i = 0; fr_bench_rows[i]; i++)
@@ -9,16 +9,16 @@ static fr_status measure_apart(struct fr_bench *bench, struct fr_error *err) {
 }
 
 fr_status fr_bench_run(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_schedule schedule;
+    struct fr_visits visits;
     int reason = FR_END_COMPLETE;
     if (bench->launch >= bench->options.n_launches) return FR_OK; /* resumed, and all is done */
-    fr_status status = fr_schedule_open(bench, &schedule, err);
-    if (status == FR_OK) status = fr_schedule_run(&schedule, &reason, err);
+    fr_status status = fr_visits_open(bench, &visits, err);
+    if (status == FR_OK) status = fr_visits_run(&visits, &reason, err);
     if (status == FR_OK) status = measure_apart(bench, err);
     if (bench->rank == 0 && (status == FR_OK || status == FR_ERR_PARTIAL)) {
-        fr_status ended = fr_record_end(&schedule, reason, err);
+        fr_status ended = fr_record_end(&visits, reason, err);
         if (status == FR_OK) status = ended;
     }
-    fr_schedule_close(&schedule);
+    fr_visits_close(&visits);
     return status;
 }

@@ -114,40 +114,40 @@ fr_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int 
 
 static fr_status sample(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                         double limit_s, fr_sampled *run, void *context, double *sorted_s,
-                        struct fr_series *series, struct fr_error *err) {
+                        struct fr_point_samples *samples, struct fr_error *err) {
     double end_s = fr_now_s() + limit_s;
     int over = 0, n = 0;
-    FR_TRY(fr_sampling_warm_up(who, how, run, context, &series->pace, err));
-    while (series->verdict == FR_SAMPLING_GO_ON && !over) {
-        FR_TRY(fr_sampling_visit(who, how, run, context, &series->pace,
-                                 series->time_s + series->n, &n, err));
-        series->n += n;
-        memcpy(sorted_s, series->time_s, (size_t)series->n * sizeof *sorted_s);
-        series->verdict = fr_sampling_judge(how, sorted_s, series->n, &series->half_width);
+    FR_TRY(fr_sampling_warm_up(who, how, run, context, &samples->pace, err));
+    while (samples->verdict == FR_SAMPLING_GO_ON && !over) {
+        FR_TRY(fr_sampling_visit(who, how, run, context, &samples->pace,
+                                 samples->time_s + samples->n, &n, err));
+        samples->n += n;
+        memcpy(sorted_s, samples->time_s, (size_t)samples->n * sizeof *sorted_s);
+        samples->verdict = fr_sampling_judge(how, sorted_s, samples->n, &samples->half_width);
         over = fr_now_s() > end_s;
         FR_MPI_TRY(MPI_Bcast(&over, 1, MPI_INT, 0, who->comm));
     }
-    if (series->verdict == FR_SAMPLING_GO_ON) series->verdict = FR_SAMPLING_UNCONVERGED;
-    double slow_s = fr_sorted_slow_limit(sorted_s, (size_t)series->n);
-    series->median_s = fr_sorted_median(sorted_s, (size_t)series->n);
-    for (int i = 0; i < series->n; i++) series->n_outliers += series->time_s[i] > slow_s;
+    if (samples->verdict == FR_SAMPLING_GO_ON) samples->verdict = FR_SAMPLING_UNCONVERGED;
+    double slow_s = fr_sorted_slow_limit(sorted_s, (size_t)samples->n);
+    samples->median_s = fr_sorted_median(sorted_s, (size_t)samples->n);
+    for (int i = 0; i < samples->n; i++) samples->n_outliers += samples->time_s[i] > slow_s;
     return FR_OK;
 }
 
 fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                           double limit_s, fr_sampled *run, void *context,
-                          struct fr_series *series, struct fr_error *err) {
+                          struct fr_point_samples *samples, struct fr_error *err) {
     size_t room = (size_t)how->max_n + FR_VISIT_MAX;
-    *series = (struct fr_series){.time_s = fr_calloc(room, sizeof *series->time_s)};
+    *samples = (struct fr_point_samples){.time_s = fr_calloc(room, sizeof *samples->time_s)};
     double *sorted_s = fr_calloc(room, sizeof *sorted_s);
-    fr_status status = series->time_s && sorted_s
-                           ? sample(who, how, limit_s, run, context, sorted_s, series, err)
+    fr_status status = samples->time_s && sorted_s
+                           ? sample(who, how, limit_s, run, context, sorted_s, samples, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "room for %zu samples", room);
     free(sorted_s);
     return status;
 }
 
-void fr_series_free(struct fr_series *series) {
-    free(series->time_s);
-    *series = (struct fr_series){0};
+void fr_point_samples_free(struct fr_point_samples *samples) {
+    free(samples->time_s);
+    *samples = (struct fr_point_samples){0};
 }

@@ -89,7 +89,7 @@ fr_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int 
                              double *half_width);
 
 /** All samples of a point. */
-struct fr_series {
+struct fr_point_samples {
     struct fr_pace pace;
     double *time_s; /**< in the order taken */
     int n;
@@ -100,10 +100,10 @@ struct fr_series {
 };
 
 /** Warm up and sample until enough is known or @p limit_s is over (at least one visit).
- *  The series is the same on all ranks; free it with fr_series_free. */
+ *  They are the same on all ranks; free them with fr_point_samples_free. */
 fr_status fr_sampling_run(const struct fr_sampling_comm *who, const struct fr_sampling *how,
                           double limit_s, fr_sampled *run, void *context,
-                          struct fr_series *series, struct fr_error *err);
-void fr_series_free(struct fr_series *series);
+                          struct fr_point_samples *samples, struct fr_error *err);
+void fr_point_samples_free(struct fr_point_samples *samples);
 
 #endif

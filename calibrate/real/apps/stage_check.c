@@ -17,7 +17,7 @@ static fr_status check_model(const struct fr_transformer *t, struct fr_error *er
     return lacks ? fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks) : FR_OK;
 }
 
-int64_t fr_stage_micro_batches(const struct fr_real_case *run) {
+int64_t fr_rank_stage_micro_batches(const struct fr_real_case *run) {
     return fr_real_batch(run) / run->plan->dp / fr_plan_micro_batch(run->plan);
 }
 
@@ -46,7 +46,7 @@ static bool splits(const struct fr_plan *plan) {
     return fr_schedule_splits(plan->schedule, &args);
 }
 
-fr_status fr_stage_check(const struct fr_real_case *run, struct fr_error *err) {
+fr_status fr_rank_stage_check(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     const struct fr_transformer *t = &run->workload->transformer;
     FR_TRY(check_model(t, err));
@@ -71,8 +71,8 @@ fr_status fr_stage_check(const struct fr_real_case *run, struct fr_error *err) {
     if (plan->pp > t->layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "%" PRId64 " stages of %" PRId64 " layers",
                        plan->pp, t->layers);
-    struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)fr_stage_micro_batches(run), 1,
-                                    plan->order};
+    struct fr_schedule_args args = {(int32_t)plan->pp,
+                                    (int32_t)fr_rank_stage_micro_batches(run), 1, plan->order};
     const char *why = plan->schedule->refuses(&args);
     if (why)
         return fr_fail(err, FR_ERR_INPUT, NULL, "schedule %s: %s", plan->schedule->name, why);

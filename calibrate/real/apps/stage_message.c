@@ -5,7 +5,7 @@
 
 enum { FORWARD_TAG = 1, BACKWARD_TAG = 2 };
 
-static int64_t values_of(const struct fr_stage *s) {
+static int64_t values_of(const struct fr_rank_stage *s) {
     return (int64_t)s->sizes.hidden * fr_block_tokens(&s->sizes);
 }
 
@@ -33,25 +33,26 @@ static fr_status receive(struct fr_real *real, void *values, int64_t n, int from
 
 /* Does the message of @p micro across the boundary above stage @p below go compressed?  As
  * models/price/pipeline.h has it: those that the last warm-up passes of that stage answer. */
-static bool compressed(const struct fr_real *real, const struct fr_stage *s, int below,
+static bool compressed(const struct fr_real *real, const struct fr_rank_stage *s, int below,
                        int micro) {
     fr_scope scope = real->run->plan->compression.scope;
     if (scope != FR_SCOPE_EPILOGUE) return scope == FR_SCOPE_ALL;
     return micro >= s->n_micro - (s->stages - 1 - below);
 }
 
-fr_status fr_stage_receive(struct fr_real *real, struct fr_stage *s, void *x,
-                           struct fr_error *err) {
+fr_status fr_rank_stage_receive(struct fr_real *real, struct fr_rank_stage *s, void *x,
+                                struct fr_error *err) {
     return receive(real, x, values_of(s), s->stage - 1, FORWARD_TAG, err);
 }
 
-fr_status fr_stage_send(struct fr_real *real, struct fr_stage *s, int m, struct fr_error *err) {
+fr_status fr_rank_stage_send(struct fr_real *real, struct fr_rank_stage *s, int m,
+                             struct fr_error *err) {
     return send_values(real, s->micro[m].top, values_of(s), s->stage + 1, FORWARD_TAG,
                        &s->micro[m].sent, err);
 }
 
-fr_status fr_stage_receive_gradient(struct fr_real *real, struct fr_stage *s, int m, void *dy,
-                                    struct fr_error *err) {
+fr_status fr_rank_stage_receive_gradient(struct fr_real *real, struct fr_rank_stage *s, int m,
+                                         void *dy, struct fr_error *err) {
     int64_t values = values_of(s);
     if (!compressed(real, s, s->stage, m))
         return receive(real, dy, values, s->stage + 1, BACKWARD_TAG, err);
@@ -61,8 +62,8 @@ fr_status fr_stage_receive_gradient(struct fr_real *real, struct fr_stage *s, in
     return FR_OK;
 }
 
-fr_status fr_stage_send_gradient(struct fr_real *real, struct fr_stage *s, int m, void *dx,
-                                 struct fr_error *err) {
+fr_status fr_rank_stage_send_gradient(struct fr_real *real, struct fr_rank_stage *s, int m,
+                                      void *dx, struct fr_error *err) {
     int64_t values = values_of(s), n;
     if (!compressed(real, s, s->stage - 1, m))
         return send_values(real, dx, values, s->stage - 1, BACKWARD_TAG, &s->sent_back, err);

@@ -30,7 +30,7 @@ static int layers_of(const struct fr_real_case *run, int64_t stage) {
     return (int)(layers / plan->pp + (stage < layers % plan->pp));
 }
 
-int64_t fr_stage_parameters(const struct fr_real *real) {
+int64_t fr_rank_stage_parameters(const struct fr_real *real) {
     const struct fr_transformer *t = &real->run->workload->transformer;
     struct fr_block_sizes z = sizes_of(real->run);
     int64_t stage = real->pp_rank, last = real->run->plan->pp - 1;
@@ -45,7 +45,7 @@ int64_t fr_stage_parameters(const struct fr_real *real) {
 }
 
 /* Pointers into the blocks, in the order of the header comment. */
-static fr_status place(struct fr_real *real, struct fr_stage *s, struct fr_error *err) {
+static fr_status place(struct fr_real *real, struct fr_rank_stage *s, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     const struct fr_transformer *t = &real->run->workload->transformer;
     uint64_t seed = real->run->seed;
@@ -95,7 +95,8 @@ static fr_status join(struct fr_real *real, bool in, int colour, MPI_Comm *comm,
     return FR_OK;
 }
 
-static fr_status open_buffers(struct fr_real *real, struct fr_stage *s, struct fr_error *err) {
+static fr_status open_buffers(struct fr_real *real, struct fr_rank_stage *s,
+                              struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int64_t t = fr_block_tokens(&s->sizes), values = t * s->sizes.hidden;
     bool whole = fr_block_room_alloc(k, &s->sizes, &s->room);
@@ -126,7 +127,8 @@ static fr_status open_buffers(struct fr_real *real, struct fr_stage *s, struct f
                            s->n_micro);
 }
 
-static fr_status open_codecs(struct fr_real *real, struct fr_stage *s, struct fr_error *err) {
+static fr_status open_codecs(struct fr_real *real, struct fr_rank_stage *s,
+                             struct fr_error *err) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
     const struct fr_kernels *k = real->k;
     uint64_t seed = real->run->seed;
@@ -144,8 +146,8 @@ static fr_status open_codecs(struct fr_real *real, struct fr_stage *s, struct fr
     if (s->stage < c->gradient_stages && real->run->plan->dp > 1) {
         s->matrix = fr_calloc((size_t)(4 * s->n_layers), sizeof *s->matrix);
         for (int l = 0; whole && s->matrix && l < s->n_layers; l++) {
-            struct fr_stage_matrix shape[4];
-            fr_stage_matrices(s, l, shape);
+            struct fr_rank_stage_matrix shape[4];
+            fr_rank_stage_matrices(s, l, shape);
             for (int i = 0; whole && i < 4; i++) {
                 struct fr_lowrank *codec = &s->matrix[s->n_matrices++];
                 whole =
@@ -161,10 +163,10 @@ static fr_status open_codecs(struct fr_real *real, struct fr_stage *s, struct fr
     return whole ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "codecs");
 }
 
-fr_status fr_stage_open(struct fr_real *real, struct fr_error *err) {
+fr_status fr_rank_stage_open(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     const struct fr_transformer *t = &real->run->workload->transformer;
-    struct fr_stage *s = fr_calloc(1, sizeof *s);
+    struct fr_rank_stage *s = fr_calloc(1, sizeof *s);
     real->state = s;
     if (!s) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
     s->ends = s->both = MPI_COMM_NULL;
@@ -175,7 +177,7 @@ fr_status fr_stage_open(struct fr_real *real, struct fr_error *err) {
     s->first = s->stage == 0;
     s->last = s->stage == s->stages - 1;
     s->n_layers = layers_of(real->run, s->stage);
-    s->n_micro = (int)fr_stage_micro_batches(real->run);
+    s->n_micro = (int)fr_rank_stage_micro_batches(real->run);
     s->vocabulary = (int)fr_transformer_padded_vocabulary(t, 1);
     struct fr_schedule_args args = {s->stages, s->n_micro, 1, plan->order};
     FR_TRY(open_buffers(real, s, err));
@@ -186,10 +188,10 @@ fr_status fr_stage_open(struct fr_real *real, struct fr_error *err) {
     return open_codecs(real, s, err);
 }
 
-void fr_stage_close(struct fr_real *real) {
-    struct fr_stage *s = real->state;
+void fr_rank_stage_close(struct fr_real *real) {
+    struct fr_rank_stage *s = real->state;
     for (int m = 0; s->micro && m < s->n_micro; m++) {
-        struct fr_stage_micro *micro = &s->micro[m];
+        struct fr_rank_stage_micro *micro = &s->micro[m];
         if (micro->layer) MPI_Wait(&micro->sent, MPI_STATUS_IGNORE);
         for (int i = 0; micro->layer && i < s->n_layers; i++) fr_block_free(&micro->layer[i]);
         free(micro->layer);

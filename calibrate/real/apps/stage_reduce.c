@@ -6,25 +6,25 @@
 
 #include "calibrate/real/apps/stage.h"
 
-void fr_stage_matrices(const struct fr_stage *s, int l,
-                       struct fr_stage_matrix out[FR_STAGE_MATRICES]) {
+void fr_rank_stage_matrices(const struct fr_rank_stage *s, int l,
+                            struct fr_rank_stage_matrix out[FR_STAGE_MATRICES]) {
     int h = s->sizes.hidden, q = s->sizes.heads * s->sizes.head_dim, f = s->sizes.ffn;
-    out[0] = (struct fr_stage_matrix){s->g[l].qkv, 3 * q, h};
-    out[1] = (struct fr_stage_matrix){s->g[l].out, h, q};
-    out[2] = (struct fr_stage_matrix){s->g[l].up, f, h};
-    out[3] = (struct fr_stage_matrix){s->g[l].down, h, f};
+    out[0] = (struct fr_rank_stage_matrix){s->g[l].qkv, 3 * q, h};
+    out[1] = (struct fr_rank_stage_matrix){s->g[l].out, h, q};
+    out[2] = (struct fr_rank_stage_matrix){s->g[l].up, f, h};
+    out[3] = (struct fr_rank_stage_matrix){s->g[l].down, h, f};
 }
 
 /* Copy the gradients from @p from on that are in no matrix between the block and @p packed. */
-static void pack_rest(const struct fr_real *real, const struct fr_stage *s, int64_t n, bool out,
-                      void *packed) {
+static void pack_rest(const struct fr_real *real, const struct fr_rank_stage *s, int64_t n,
+                      bool out, void *packed) {
     const struct fr_kernels *k = real->k;
     char *at = real->gradients, *end = (char *)real->gradients + (size_t)n * k->size_B;
     char *to = packed;
     for (int l = 0; l <= s->n_layers; l++) {
-        struct fr_stage_matrix shape[4];
+        struct fr_rank_stage_matrix shape[4];
         int count = l < s->n_layers ? 4 : 0;
-        if (count) fr_stage_matrices(s, l, shape);
+        if (count) fr_rank_stage_matrices(s, l, shape);
         for (int i = 0; i <= count; i++) {
             char *stop = i < count ? shape[i].at : l == s->n_layers ? end : at;
             size_t size_B = (size_t)(stop - at);
@@ -42,15 +42,15 @@ static void pack_rest(const struct fr_real *real, const struct fr_stage *s, int6
 /* P of all matrices in one all-reduce, then Q of all with the rest in another.  What a rank keeps
  * as its error is its own M - P Q^T with its own Q: then the sum over ranks of what was decoded
  * and kept is exactly the sum of M.  (PowerSGD keeps M less the mean; ours is a derivation.) */
-static fr_status reduce_compressed(struct fr_real *real, struct fr_stage *s, int64_t n,
+static fr_status reduce_compressed(struct fr_real *real, struct fr_rank_stage *s, int64_t n,
                                    struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     double share = 1.0 / (double)real->run->plan->dp;
     int64_t n_p = 0, n_q = 0, rest = n;
     for (int i = 0; i < s->n_matrices; i++) {
-        struct fr_stage_matrix shape[4];
+        struct fr_rank_stage_matrix shape[4];
         struct fr_lowrank *c = &s->matrix[i];
-        fr_stage_matrices(s, i / 4, shape);
+        fr_rank_stage_matrices(s, i / 4, shape);
         fr_lowrank_add_error(real, c, shape[i % 4].at);
         fr_lowrank_project(real, c, shape[i % 4].at);
         int size = c->rank * c->m;
@@ -61,10 +61,10 @@ static fr_status reduce_compressed(struct fr_real *real, struct fr_stage *s, int
     }
     FR_TRY(fr_real_all_reduce(real, real->dp, s->factors, n_p, err));
     for (int i = 0, at = 0; i < s->n_matrices; i++) {
-        struct fr_stage_matrix shape[4];
+        struct fr_rank_stage_matrix shape[4];
         struct fr_lowrank *c = &s->matrix[i];
         int size = c->rank * c->m, q = c->rank * c->n;
-        fr_stage_matrices(s, i / 4, shape);
+        fr_rank_stage_matrices(s, i / 4, shape);
         FR_COMPUTE(real,
                    k->copy(1, size, fr_at(k, s->factors, (size_t)at), size, c->factors, size));
         at += size;
@@ -82,10 +82,10 @@ static fr_status reduce_compressed(struct fr_real *real, struct fr_stage *s, int
     FR_COMPUTE(real, pack_rest(real, s, n, false, fr_at(k, s->factors, (size_t)n_q)));
     FR_TRY(fr_real_all_reduce(real, real->dp, s->factors, n_q + rest, err));
     for (int i = 0, at = 0; i < s->n_matrices; i++) {
-        struct fr_stage_matrix shape[4];
+        struct fr_rank_stage_matrix shape[4];
         struct fr_lowrank *c = &s->matrix[i];
         int q = c->rank * c->n;
-        fr_stage_matrices(s, i / 4, shape);
+        fr_rank_stage_matrices(s, i / 4, shape);
         FR_COMPUTE(real, k->scale((size_t)q, share, fr_at(k, s->factors, (size_t)at),
                                   fr_at(k, c->factors, (size_t)(c->rank * c->m))));
         /* Gradients are sums over replicas, Q's mean is what the next iteration starts from. */
@@ -96,7 +96,8 @@ static fr_status reduce_compressed(struct fr_real *real, struct fr_stage *s, int
     return FR_OK;
 }
 
-fr_status fr_stage_reduce(struct fr_real *real, struct fr_stage *s, struct fr_error *err) {
+fr_status fr_rank_stage_reduce(struct fr_real *real, struct fr_rank_stage *s,
+                               struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     bool tied = real->run->workload->transformer.tied && s->stages > 1 && s->n_embedding > 0;
     bool fused = plan->compression.fused_embedding && tied;

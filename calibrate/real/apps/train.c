@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "calibrate/real/apps/network.h"
+#include "calibrate/real/apps/whole_ffn.h"
 #include "calibrate/samples/samples.h"
 
 enum { FIRST_LOOK = 128 };
@@ -36,7 +36,7 @@ bool fr_patience_lost(struct fr_patience *p, int64_t i, double loss) {
 struct training {
     int64_t id, most;
     double loss; /* to reach */
-    struct fr_network_options network;
+    struct fr_whole_ffn_options network;
 };
 
 static fr_status read_size(const struct fr_json *root, const char *key, int64_t min, int *out,
@@ -49,7 +49,7 @@ static fr_status read_size(const struct fr_json *root, const char *key, int64_t 
 
 static fr_status read_training(const struct fr_json *root, struct training *t,
                                struct fr_error *err) {
-    struct fr_network_options *o = &t->network;
+    struct fr_whole_ffn_options *o = &t->network;
     int64_t seed = 0;
     bool same = false;
     o->dtype = FR_FP32;
@@ -77,20 +77,20 @@ struct result {
 
 /* The loss before step i + 1 is that after i of them. */
 static fr_status train(const struct training *t, struct result *out, struct fr_error *err) {
-    struct fr_network network;
+    struct fr_whole_ffn network;
     struct fr_patience patience = fr_patience_begin(t->loss, t->most);
     double start_s = fr_now_s();
-    fr_status status = fr_network_open(&t->network, &network, err);
+    fr_status status = fr_whole_ffn_open(&t->network, &network, err);
     *out = (struct result){.loss = 1e30, .parameters = (double)network.n_counted};
     for (int64_t i = 0; status == FR_OK && i <= t->most; i++) {
-        double loss = fr_network_step(&network);
+        double loss = fr_whole_ffn_step(&network);
         out->steps = i + 1;
         if (!(loss < 1e30)) break; /* diverged */
         out->loss = fmin(out->loss, loss);
         if (loss <= t->loss) out->iterations = i;
         if (loss <= t->loss || fr_patience_lost(&patience, i, loss)) break;
     }
-    fr_network_close(&network);
+    fr_whole_ffn_close(&network);
     out->train_s = fr_now_s() - start_s;
     return status;
 }

@@ -32,7 +32,7 @@ struct reader {
     int64_t processes;
     int columns, time_column; /* 0: no header of this block yet */
     int defects;              /* column of it; 0: none */
-    struct fr_block block;
+    struct fr_import_block block;
     int64_t launches[FR_OP_COUNT][FR_PATTERNS];
 };
 
@@ -42,7 +42,7 @@ static void begin_block(struct reader *r, long line, const struct fr_words *word
     r->begun = true;
     r->active = false;
     r->processes = r->columns = r->time_column = r->defects = 0;
-    r->block = (struct fr_block){.op = FR_OP_SEND_RECV};
+    r->block = (struct fr_import_block){.op = FR_OP_SEND_RECV};
     while (message->name && strcmp(message->name, r->name) != 0) message++;
     r->block.pattern = message->pattern;
     if (!message->name && !fr_import_op(r->name, &r->block.op)) {

@@ -25,7 +25,7 @@ struct reader {
     int before;    /* columns left of the first time; 0: no header yet */
     bool unplaced; /* the block's place is not settled yet */
     bool old;      /* an error column in place of a count */
-    struct fr_block block;
+    struct fr_import_block block;
     int64_t launches[FR_OP_COUNT];
     long out_of_model;
 };
@@ -138,7 +138,7 @@ static fr_status begin_block(struct reader *r, long line, struct fr_error *err) 
                        r->op_name);
         return FR_OK;
     }
-    r->block = (struct fr_block){.op = r->op, .launch = r->launches[r->op]++};
+    r->block = (struct fr_import_block){.op = r->op, .launch = r->launches[r->op]++};
     return fr_import_place(r->in, line, &r->said, &r->command, &r->block, err);
 }
 

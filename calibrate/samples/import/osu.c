@@ -31,7 +31,7 @@ struct reader {
     int columns, validation; /* of the table; validation 0: none */
     int64_t pairs;
     bool between_nodes; /* the text named two hosts for the pair */
-    struct fr_block block;
+    struct fr_import_block block;
     int64_t launches[FR_OP_COUNT][FR_PATTERNS];
 };
 
@@ -91,7 +91,7 @@ static fr_status begin_table(struct reader *r, long line, const char *text,
         snprintf(source->device, sizeof source->device, "%.*s",
                  (int)strcspn(strstr(text, "OSU MPI-") + 8, " "), strstr(text, "OSU MPI-") + 8);
     for (r->test = tests; r->test->title && strcmp(r->test->title, title) != 0;) r->test++;
-    r->block = (struct fr_block){.op = FR_OP_SEND_RECV, .pattern = r->test->pattern};
+    r->block = (struct fr_import_block){.op = FR_OP_SEND_RECV, .pattern = r->test->pattern};
     if (!r->test->title) {
         r->test = NULL;
         r->block.pattern = FR_PATTERN_OP;

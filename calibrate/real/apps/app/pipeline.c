@@ -9,12 +9,13 @@
 
 enum { STREAM_TOKENS = 3 };
 
-static int random_token(const struct fr_stage *s, uint64_t seed, int64_t sample, int position) {
+static int random_token(const struct fr_rank_stage *s, uint64_t seed, int64_t sample,
+                        int position) {
     uint64_t at = (uint64_t)(sample * (s->sizes.sequence + 1) + position);
     return (int)(fr_random_at(seed, STREAM_TOKENS, at) % (uint64_t)s->vocabulary);
 }
 
-static void take_tokens(const struct fr_real *real, struct fr_stage *s, int micro) {
+static void take_tokens(const struct fr_real *real, struct fr_rank_stage *s, int micro) {
     const struct fr_plan *plan = real->run->plan;
     int64_t per_replica = fr_real_batch(real->run) / plan->dp;
     for (int j = 0; j < s->sizes.samples; j++)
@@ -27,30 +28,30 @@ static void take_tokens(const struct fr_real *real, struct fr_stage *s, int micr
         }
 }
 
-static void embed(const struct fr_real *real, const struct fr_stage *s, void *x) {
+static void embed(const struct fr_real *real, const struct fr_rank_stage *s, void *x) {
     int t = fr_block_tokens(&s->sizes), h = s->sizes.hidden, q = s->sizes.sequence;
     real->k->embed(h, t, q, s->inputs, s->embedding, s->positions, x);
 }
 
-static fr_status forward(struct fr_real *real, struct fr_stage *s, int m,
+static fr_status forward(struct fr_real *real, struct fr_rank_stage *s, int m,
                          struct fr_error *err) {
-    struct fr_stage_micro *micro = &s->micro[m];
+    struct fr_rank_stage_micro *micro = &s->micro[m];
     void *x = micro->layer[0].x;
     if (s->first) {
         FR_COMPUTE(real, take_tokens(real, s, m));
         FR_COMPUTE(real, embed(real, s, x));
     } else
-        FR_TRY(fr_stage_receive(real, s, x, err));
+        FR_TRY(fr_rank_stage_receive(real, s, x, err));
     FR_MPI_TRY(MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
     for (int i = 0; i < s->n_layers; i++)
         fr_block_forward(real, &s->sizes, &s->w[i], &micro->layer[i],
                          i + 1 < s->n_layers ? micro->layer[i + 1].x : micro->top);
     if (s->last) return FR_OK;
-    return fr_stage_send(real, s, m, err);
+    return fr_rank_stage_send(real, s, m, err);
 }
 
 /* Norm, logits, cross-entropy, and back to the gradient of the last layer's output. */
-static void head(struct fr_real *real, struct fr_stage *s, int m, void *dy) {
+static void head(struct fr_real *real, struct fr_rank_stage *s, int m, void *dy) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(&s->sizes), h = s->sizes.hidden, v = s->vocabulary;
     const void *top = s->micro[m].top;
@@ -69,9 +70,9 @@ static void head(struct fr_real *real, struct fr_stage *s, int m, void *dy) {
                                       s->d_gain, s->d_bias));
 }
 
-static fr_status backward(struct fr_real *real, struct fr_stage *s, int m,
+static fr_status backward(struct fr_real *real, struct fr_rank_stage *s, int m,
                           struct fr_error *err) {
-    struct fr_stage_micro *micro = &s->micro[m];
+    struct fr_rank_stage_micro *micro = &s->micro[m];
     void *d = s->gradient;
     double start_s = fr_real_clock_s(real);
     FR_MPI_TRY(MPI_Wait(&s->sent_back, MPI_STATUS_IGNORE)); /* it is sent from this buffer */
@@ -79,10 +80,10 @@ static fr_status backward(struct fr_real *real, struct fr_stage *s, int m,
     if (s->last)
         head(real, s, m, d);
     else
-        FR_TRY(fr_stage_receive_gradient(real, s, m, d, err));
+        FR_TRY(fr_rank_stage_receive_gradient(real, s, m, d, err));
     for (int i = s->n_layers - 1; i >= 0; i--)
         fr_block_backward(real, &s->sizes, &s->w[i], &s->g[i], &micro->layer[i], &s->room, d);
-    if (!s->first) return fr_stage_send_gradient(real, s, m, d, err);
+    if (!s->first) return fr_rank_stage_send_gradient(real, s, m, d, err);
     FR_COMPUTE(real, take_tokens(real, s, m));
     FR_COMPUTE(real, real->k->embed_backward(s->sizes.hidden, fr_block_tokens(&s->sizes),
                                              s->sizes.sequence, s->inputs, d, s->d_embedding,
@@ -91,7 +92,7 @@ static fr_status backward(struct fr_real *real, struct fr_stage *s, int m,
 }
 
 static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *err) {
-    struct fr_stage *s = real->state;
+    struct fr_rank_stage *s = real->state;
     size_t size_B = (size_t)real->n_parameters * real->k->size_B;
     s->loss = 0;
     FR_COMPUTE(real, memset(real->gradients, 0, size_B));
@@ -103,7 +104,7 @@ static fr_status gradients(struct fr_real *real, double *loss, struct fr_error *
             FR_TRY(backward(real, s, m, err));
     }
     *loss = s->loss;
-    return fr_stage_reduce(real, s, err);
+    return fr_rank_stage_reduce(real, s, err);
 }
 
 const struct fr_real_app fr_real_pipeline = {
@@ -112,9 +113,9 @@ const struct fr_real_app fr_real_pipeline = {
                "compressed",
     .source = "Song et al., Optimus-CC: Efficient Large NLP Model Training with 3D Parallelism "
               "Aware Communication Compression, 2023, sections 5 to 8",
-    .check = fr_stage_check,
-    .n_parameters = fr_stage_parameters,
-    .open = fr_stage_open,
+    .check = fr_rank_stage_check,
+    .n_parameters = fr_rank_stage_parameters,
+    .open = fr_rank_stage_open,
     .gradients = gradients,
-    .close = fr_stage_close,
+    .close = fr_rank_stage_close,
 };

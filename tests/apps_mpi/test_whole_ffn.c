@@ -2,36 +2,36 @@
  * the first steps are equal, for tensor and phantom, in fp64 to rounding. */
 #include <stdlib.h>
 
-#include "calibrate/real/apps/network.h"
 #include "calibrate/real/apps/random.h"
 #include "calibrate/real/apps/train.h"
+#include "calibrate/real/apps/whole_ffn.h"
 #include "tests/apps_mpi/mpi_case.h"
 
 enum { SEED = 7, STEPS = 12, WIDTH = 64, BATCH = 16 };
 
 static void compare(const struct fr_real_app *app, int p, int ghost, const char *plan) {
     struct mpi_case c;
-    struct fr_network network;
+    struct fr_whole_ffn network;
     struct fr_error err = {.status = FR_OK};
-    const struct fr_network_options o = {.width = WIDTH,
-                                         .layers = 2,
-                                         .batch = BATCH,
-                                         .p = p,
-                                         .ghost = ghost,
-                                         .dtype = FR_FP64,
-                                         .optimizer_state_B = 8,
-                                         .rate = 1e-3,
-                                         .seed = SEED};
+    const struct fr_whole_ffn_options o = {.width = WIDTH,
+                                           .layers = 2,
+                                           .batch = BATCH,
+                                           .p = p,
+                                           .ghost = ghost,
+                                           .dtype = FR_FP64,
+                                           .optimizer_state_B = 8,
+                                           .rate = 1e-3,
+                                           .seed = SEED};
     char model[200];
     snprintf(model, sizeof model,
              "{\"kind\": \"ffn\", \"width\": %d, \"layers\": 2, \"global_batch\": %d, "
              "\"dtype\": \"fp64\", \"optimizer_state\": \"8 B\"}",
              WIDTH, BATCH);
-    if (fr_network_open(&o, &network, &err) != FR_OK) FAIL("network: %s", err.detail);
+    if (fr_whole_ffn_open(&o, &network, &err) != FR_OK) FAIL("network: %s", err.detail);
     if (mpi_case_open(&c, app, model, plan, SEED)) {
         double first = 0;
         for (int i = 0; i < STEPS; i++) {
-            double want = fr_network_step(&network), loss = 0, got = 0;
+            double want = fr_whole_ffn_step(&network), loss = 0, got = 0;
             if (fr_real_step(app, &c.real, &loss, &err) != FR_OK) FAIL("%s", err.detail);
             MPI_Allreduce(&loss, &got, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             if (!(fabs(got - want) <= 1e-9 * want))
@@ -41,7 +41,7 @@ static void compare(const struct fr_real_app *app, int p, int ghost, const char 
             if (i == STEPS - 1 && !(got < first)) FAIL("%s: the loss does not fall", app->name);
         }
     }
-    fr_network_close(&network);
+    fr_whole_ffn_close(&network);
     mpi_case_close(&c);
 }
 

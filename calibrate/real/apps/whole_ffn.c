@@ -1,4 +1,4 @@
-#include "calibrate/real/apps/network.h"
+#include "calibrate/real/apps/whole_ffn.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct matrices {
     void *l, *c, *d, *b;
 };
 
-static struct matrices at(const struct fr_network *w, const void *block, int layer) {
+static struct matrices at(const struct fr_whole_ffn *w, const void *block, int layer) {
     const struct fr_kernels *k = w->real.k;
     size_t n = (size_t)w->o.width, p = (size_t)w->o.p, g = p > 1 ? (size_t)w->o.ghost : 0;
     size_t from = (size_t)layer * (size_t)w->layer_size;
@@ -26,7 +26,7 @@ static struct matrices at(const struct fr_network *w, const void *block, int lay
 }
 
 /* The programs' initial weights, by the same streams and places. */
-static void fill(struct fr_network *w, int layer) {
+static void fill(struct fr_whole_ffn *w, int layer) {
     const struct fr_kernels *k = w->real.k;
     int n = w->o.width, p = w->o.p, g = w->o.ghost, in = n / p;
     uint64_t seed = w->o.seed, stream = (uint64_t)(FR_STREAM_LAYER + 64 * layer);
@@ -50,7 +50,7 @@ static void fill(struct fr_network *w, int layer) {
     free(one);
 }
 
-static fr_status check(const struct fr_network_options *o, struct fr_error *err) {
+static fr_status check(const struct fr_whole_ffn_options *o, struct fr_error *err) {
     double limit = (double)o->width / o->p * (1 - 1.0 / o->p);
     FR_TRY(fr_real_divides("the width", o->width, "tp", o->p, err));
     if (o->p > 1 && (o->ghost < 1 || !(o->ghost < limit)))
@@ -63,7 +63,7 @@ static fr_status check(const struct fr_network_options *o, struct fr_error *err)
     return FR_OK;
 }
 
-static bool alloc(struct fr_network *w) {
+static bool alloc(struct fr_whole_ffn *w) {
     struct fr_real *real = &w->real;
     int64_t values = (int64_t)w->o.width * w->o.batch;
     int64_t ghosts = w->o.p > 1 ? (int64_t)w->o.p * w->o.ghost * w->o.batch : 0;
@@ -86,10 +86,10 @@ static bool alloc(struct fr_network *w) {
     return whole;
 }
 
-fr_status fr_network_open(const struct fr_network_options *o, struct fr_network *w,
-                          struct fr_error *err) {
+fr_status fr_whole_ffn_open(const struct fr_whole_ffn_options *o, struct fr_whole_ffn *w,
+                            struct fr_error *err) {
     int64_t n = o->width, p = o->p, k = o->p > 1 ? o->ghost : 0;
-    *w = (struct fr_network){.o = *o, .real = {.k = fr_kernels_of(o->dtype)}};
+    *w = (struct fr_whole_ffn){.o = *o, .real = {.k = fr_kernels_of(o->dtype)}};
     if (!w->real.k) return fr_fail(err, FR_ERR_INPUT, NULL, "dtype is not computed here");
     FR_TRY(check(o, err));
     w->layer_size = n * n / p + k * n + n * p * k + n;
@@ -110,7 +110,7 @@ fr_status fr_network_open(const struct fr_network_options *o, struct fr_network 
     return fr_ffn_data(w->real.k, o->seed, n, n, &part, &w->y[0], &w->target, err);
 }
 
-void fr_network_close(struct fr_network *w) {
+void fr_whole_ffn_close(struct fr_whole_ffn *w) {
     for (int i = 0; w->y && i <= w->o.layers; i++) free(w->y[i]);
     for (int i = 0; w->g && i < w->o.layers; i++) free(w->g[i]);
     void *const owned[] = {w->y,
@@ -124,10 +124,10 @@ void fr_network_close(struct fr_network *w) {
                            w->real.gradients,
                            w->real.moments};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
-    *w = (struct fr_network){0};
+    *w = (struct fr_whole_ffn){0};
 }
 
-static void forward(struct fr_network *w, int i) {
+static void forward(struct fr_whole_ffn *w, int i) {
     const struct fr_kernels *k = w->real.k;
     int n = w->o.width, p = w->o.p, in = n / p, b = w->o.batch, g = w->o.ghost;
     struct matrices m = at(w, w->real.parameters, i);
@@ -143,7 +143,7 @@ static void forward(struct fr_network *w, int i) {
     k->bias_relu(n, b, m.b, w->y[i + 1]);
 }
 
-static void own_blocks_stay_zero(const struct fr_network *w, void *dd) {
+static void own_blocks_stay_zero(const struct fr_whole_ffn *w, void *dd) {
     const struct fr_kernels *k = w->real.k;
     int p = w->o.p, in = w->o.width / p, g = w->o.ghost;
     for (int r = 0; r < w->o.width; r++)
@@ -151,7 +151,7 @@ static void own_blocks_stay_zero(const struct fr_network *w, void *dd) {
                (size_t)g * k->size_B);
 }
 
-static void backward(struct fr_network *w, int i) {
+static void backward(struct fr_whole_ffn *w, int i) {
     const struct fr_kernels *k = w->real.k;
     int n = w->o.width, p = w->o.p, in = n / p, b = w->o.batch, g = w->o.ghost;
     struct matrices m = at(w, w->real.parameters, i), d = at(w, w->real.gradients, i);
@@ -180,7 +180,7 @@ static void backward(struct fr_network *w, int i) {
 }
 
 /* The next batch of y = relu(W relu(x)): columns of an endless matrix of samples. */
-static void renew(struct fr_network *w) {
+static void renew(struct fr_whole_ffn *w) {
     const struct fr_kernels *k = w->real.k;
     int n = w->o.width, b = w->o.batch;
     uint64_t stream = FR_STREAM_X + 1000 + (uint64_t)w->steps;
@@ -193,7 +193,7 @@ static void renew(struct fr_network *w) {
     k->relu((size_t)n * (size_t)b, w->target, w->target);
 }
 
-double fr_network_step(struct fr_network *w) {
+double fr_whole_ffn_step(struct fr_whole_ffn *w) {
     if (w->o.fresh) renew(w);
     w->steps++;
     size_t n = (size_t)w->o.width * (size_t)w->o.batch;

@@ -9,12 +9,12 @@
  *      z = diag(L_1, ..., L_p) y + D g,   g = diag(C_1, ..., C_p) y
  *  is p local products and two large ones.
  */
-#ifndef FR_CALIBRATE_REAL_APPS_NETWORK_H
-#define FR_CALIBRATE_REAL_APPS_NETWORK_H
+#ifndef FR_CALIBRATE_REAL_APPS_WHOLE_FFN_H
+#define FR_CALIBRATE_REAL_APPS_WHOLE_FFN_H
 
 #include "calibrate/real/apps/app.h"
 
-struct fr_network_options {
+struct fr_whole_ffn_options {
     int width, layers, batch;
     int p, ghost; /* p = 1: no ghosts, the dense network */
     fr_dtype dtype;
@@ -25,8 +25,8 @@ struct fr_network_options {
                    what was memorised; false: the programs' one batch */
 };
 
-struct fr_network {
-    struct fr_network_options o;
+struct fr_whole_ffn {
+    struct fr_whole_ffn_options o;
     struct fr_real real; /* blocks, optimiser; no communicators */
     void **y, *target, *ghosts, **g, *dy, *dx, *dg;
     void *wide; /* fresh data: W, n x n */
@@ -34,12 +34,12 @@ struct fr_network {
     int64_t layer_size, n_counted; /* n_counted: parameters without D's own blocks */
 };
 
-/** @return FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM.  Free with fr_network_close, also on error. */
-fr_status fr_network_open(const struct fr_network_options *options, struct fr_network *network,
-                          struct fr_error *err);
-void fr_network_close(struct fr_network *network);
+/** @return FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM.  Free with fr_whole_ffn_close, also on error. */
+fr_status fr_whole_ffn_open(const struct fr_whole_ffn_options *options,
+                            struct fr_whole_ffn *network, struct fr_error *err);
+void fr_whole_ffn_close(struct fr_whole_ffn *network);
 
 /** One training step.  @return the mean squared error before it. */
-double fr_network_step(struct fr_network *network);
+double fr_whole_ffn_step(struct fr_whole_ffn *network);
 
 #endif

@@ -12,8 +12,8 @@
  *  from any; who has no part in a visit sleeps there.  Before a visit, as often as takes a fiftieth of
  *  the time, all ranks time a probe (probe.h): how fast the machine is just then.
  */
-#ifndef FR_CALIBRATE_MEASURE_HARNESS_SCHEDULE_H
-#define FR_CALIBRATE_MEASURE_HARNESS_SCHEDULE_H
+#ifndef FR_CALIBRATE_MEASURE_HARNESS_VISITS_H
+#define FR_CALIBRATE_MEASURE_HARNESS_VISITS_H
 
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/probe.h"
@@ -26,7 +26,7 @@ struct fr_tally {
     double half_width; /**< relative; 1e9 unknown */
 };
 
-struct fr_schedule {
+struct fr_visits {
     struct fr_bench *bench;
     struct fr_sampling how;
     struct fr_tally *tally; /**< [n_points], on rank 0 */
@@ -40,27 +40,27 @@ struct fr_schedule {
     int n_done, n_mine, n_unconverged; /**< points of this launch */
 };
 
-fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *schedule,
-                           struct fr_error *err);
+fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *visits,
+                         struct fr_error *err);
 /** Visit points until done.  @return FR_OK, or FR_ERR_PARTIAL when told to stop. */
-fr_status fr_schedule_run(struct fr_schedule *schedule, int *end_reason, struct fr_error *err);
-void fr_schedule_close(struct fr_schedule *schedule);
+fr_status fr_visits_run(struct fr_visits *visits, int *end_reason, struct fr_error *err);
+void fr_visits_close(struct fr_visits *visits);
 
 /* record.c: lines of the file, on rank 0. */
-fr_status fr_record_samples(struct fr_schedule *schedule, int point, const double *time_s,
-                            int n, struct fr_error *err);
+fr_status fr_record_samples(struct fr_visits *visits, int point, const double *time_s, int n,
+                            struct fr_error *err);
 /** The point's sampling has ended in this launch. */
-fr_status fr_record_point(struct fr_schedule *schedule, int point, bool converged,
+fr_status fr_record_point(struct fr_visits *visits, int point, bool converged,
                           struct fr_error *err);
-fr_status fr_record_probe(struct fr_schedule *schedule, double product_s, double stream_s,
+fr_status fr_record_probe(struct fr_visits *visits, double product_s, double stream_s,
                           struct fr_error *err);
-fr_status fr_record_end(struct fr_schedule *schedule, int reason, struct fr_error *err);
+fr_status fr_record_end(struct fr_visits *visits, int reason, struct fr_error *err);
 /** Keep a sample in the tally.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_tally_add(struct fr_tally *tally, double time_s);
 
 /* resume.c */
 /** Rank 0: read what the file already holds of this launch into the tallies. */
-fr_status fr_resume_load(struct fr_schedule *schedule, struct fr_error *err);
+fr_status fr_resume_load(struct fr_visits *visits, struct fr_error *err);
 /** Rank 0: check that the file was measured in this environment, cut off a half line, and find
  *  which launch is next: bench->launch, or bench->options.n_launches when all are done.
  *  @return FR_OK; FR_ERR_INPUT naming what differs. */

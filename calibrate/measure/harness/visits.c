@@ -1,4 +1,4 @@
-#include "calibrate/measure/harness/schedule.h"
+#include "calibrate/measure/harness/visits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static struct fr_sampling pace_of(const struct fr_bench *bench) {
 static int step_of(const struct fr_point *point) { return point->step + point->row->step; }
 
 /* Points of late steps that the launches share out are dealt in turn; --resume knows the rest. */
-static void deal(struct fr_schedule *s) {
+static void deal(struct fr_visits *s) {
     int shared = 0, launches = s->bench->options.n_launches;
     for (int i = 0; i < s->bench->n_points; i++) {
         s->tally[i].half_width = 1e9;
@@ -42,7 +42,7 @@ static void deal(struct fr_schedule *s) {
     }
 }
 
-static fr_status allocate(struct fr_schedule *s, struct fr_error *err) {
+static fr_status allocate(struct fr_visits *s, struct fr_error *err) {
     size_t n = (size_t)s->bench->n_points + 1;
     s->tally = fr_calloc(n, sizeof *s->tally);
     s->queue = fr_calloc(n, sizeof *s->queue);
@@ -58,10 +58,9 @@ static double late_s(const struct fr_bench_options *o) {
     return o->since_s > 0 ? fmin(fmax(0, (double)time(NULL) - o->since_s), limit_s) : 0;
 }
 
-fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *s,
-                           struct fr_error *err) {
+fr_status fr_visits_open(struct fr_bench *bench, struct fr_visits *s, struct fr_error *err) {
     int failed = 0;
-    *s = (struct fr_schedule){.bench = bench, .how = pace_of(bench), .first_pass = true};
+    *s = (struct fr_visits){.bench = bench, .how = pace_of(bench), .first_pass = true};
     s->random = bench->options.seed + 0x51ed2701u * (uint64_t)(bench->launch + 1);
     s->start_s = s->shown_s = fr_now_s();
     double began_s = s->start_s - late_s(&bench->options);
@@ -75,7 +74,7 @@ fr_status fr_schedule_open(struct fr_bench *bench, struct fr_schedule *s,
     return fr_fail(err, FR_ERR_EXTERNAL, NULL, "rank 0 could not go on");
 }
 
-void fr_schedule_close(struct fr_schedule *s) {
+void fr_visits_close(struct fr_visits *s) {
     for (int i = 0; s->tally && i < s->bench->n_points; i++) free(s->tally[i].time_s);
     fr_probe_close(&s->probe);
     free(s->tally);
@@ -91,7 +90,7 @@ static int by_need(const void *a, const void *b) {
 }
 
 /* Points of one step in random order, whatever the machine. */
-static void shuffle_steps(struct fr_schedule *s) {
+static void shuffle_steps(struct fr_visits *s) {
     for (int first = 0, stop; first < s->n_queued; first = stop) {
         int step = step_of(&s->bench->points[s->queue[first]]);
         for (stop = first + 1; stop < s->n_queued; stop++)
@@ -102,7 +101,7 @@ static void shuffle_steps(struct fr_schedule *s) {
 
 /* In the first pass everything by steps; then the least certain quarter of what is not done, at
  * least eight. */
-static bool fill_queue(struct fr_schedule *s) {
+static bool fill_queue(struct fr_visits *s) {
     int n = 0;
     double(*open)[2] = fr_calloc((size_t)s->bench->n_points + 1, sizeof *open);
     if (!open) return false;
@@ -124,13 +123,13 @@ static bool fill_queue(struct fr_schedule *s) {
 }
 
 /* What a file needs to be fitted at all is measured as long as there is any time. */
-static bool must(const struct fr_schedule *s, int point, double now_s) {
+static bool must(const struct fr_visits *s, int point, double now_s) {
     int step = step_of(&s->bench->points[point]);
     double beyond_s = step < 0 ? fmax(LEAST_BEYOND_S, BEYOND * (s->limit_s - s->start_s)) : 0;
     return s->first_pass && s->bench->launch == 0 && step <= 0 && now_s < s->limit_s + beyond_s;
 }
 
-static int next(struct fr_schedule *s) {
+static int next(struct fr_visits *s) {
     double now_s = fr_now_s();
     bool over = now_s > s->end_s;
     for (;;) {
@@ -146,7 +145,7 @@ static int next(struct fr_schedule *s) {
 }
 
 /* Time left of all launches: what the budget leaves, or less where few points are left. */
-static void show(struct fr_schedule *s, bool last) {
+static void show(struct fr_visits *s, bool last) {
     enum { A_MINUTE_S = 60 };
     double now_s = fr_now_s(), left_s = fmax(0, s->limit_s - now_s);
     bool screen = s->bench->options.progress;
@@ -163,13 +162,13 @@ static void show(struct fr_schedule *s, bool last) {
 }
 
 /* A fiftieth of the time goes into probes. */
-static bool probe_is_due(const struct fr_schedule *s) {
+static bool probe_is_due(const struct fr_visits *s) {
     const double SHARE = 0.02, LEAST_S = 0.05;
     double now_s = fr_now_s();
     return s->probe.x && now_s - s->probed_s > fmax(LEAST_S, s->probe_s / SHARE);
 }
 
-static fr_status probe(struct fr_schedule *s, struct fr_error *err) {
+static fr_status probe(struct fr_visits *s, struct fr_error *err) {
     double product_s = 0, stream_s = 0, start_s = fr_now_s();
     FR_TRY(fr_probe_time(&s->probe, s->bench->world, &product_s, &stream_s, err));
     s->probed_s = fr_now_s();
@@ -178,7 +177,7 @@ static fr_status probe(struct fr_schedule *s, struct fr_error *err) {
 }
 
 /* What comes next, from rank 0 to all, a probe before it by a number beyond all points; a request to stop, from any to all. */
-static fr_status meet(struct fr_schedule *s, int *command, bool *stop, struct fr_error *err) {
+static fr_status meet(struct fr_visits *s, int *command, bool *stop, struct fr_error *err) {
     int mine[2] = {fr_stop_requested(), ABSENT}, all[2] = {0, ABSENT};
     MPI_Request request;
     if (s->bench->rank == 0) {
@@ -196,7 +195,7 @@ static fr_status meet(struct fr_schedule *s, int *command, bool *stop, struct fr
     return FR_OK;
 }
 
-static fr_status judge(struct fr_schedule *s, int index, struct fr_error *err) {
+static fr_status judge(struct fr_visits *s, int index, struct fr_error *err) {
     struct fr_tally *tally = &s->tally[index];
     double *sorted_s = fr_malloc((size_t)tally->n, sizeof *sorted_s);
     if (!sorted_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -213,7 +212,7 @@ static int row_index(const struct fr_bench_row *row) {
     return i;
 }
 
-static fr_status visit(struct fr_schedule *s, int index, struct fr_error *err) {
+static fr_status visit(struct fr_visits *s, int index, struct fr_error *err) {
     struct fr_bench *bench = s->bench;
     struct fr_point *point = &bench->points[index];
     const struct fr_bench_row *row = point->row;
@@ -239,7 +238,7 @@ static fr_status visit(struct fr_schedule *s, int index, struct fr_error *err) {
 }
 
 /* Points that the budget left open are unconverged, and say so. */
-static fr_status finish(struct fr_schedule *s, int *end_reason, struct fr_error *err) {
+static fr_status finish(struct fr_visits *s, int *end_reason, struct fr_error *err) {
     *end_reason = FR_END_COMPLETE;
     for (int i = 0; i < s->bench->n_points; i++) {
         if (s->tally[i].done) continue;
@@ -250,7 +249,7 @@ static fr_status finish(struct fr_schedule *s, int *end_reason, struct fr_error 
     return FR_OK;
 }
 
-fr_status fr_schedule_run(struct fr_schedule *s, int *end_reason, struct fr_error *err) {
+fr_status fr_visits_run(struct fr_visits *s, int *end_reason, struct fr_error *err) {
     for (;;) {
         int command = OVER;
         bool stop = false;
