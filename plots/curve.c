@@ -31,8 +31,8 @@ static int compare_entry(const void *left, const void *right) {
     const struct entry *a = left, *b = right;
     int curves = compare_curve(a, b);
     if (curves) return curves;
-    int64_t ranks = a->result->ranks - b->result->ranks;
-    if (ranks) return ranks < 0 ? -1 : 1;
+    int places = order(a->result->along, b->result->along);
+    if (places) return places;
     int values = order(a->value, b->value);
     if (values) return values;
     return (a->result > b->result) - (a->result < b->result); /* all of one array */
@@ -50,9 +50,9 @@ static int compare_place(const void *left, const void *right) {
     return (a->at > b->at) - (a->at < b->at);
 }
 
-static int compare_ranks(const void *left, const void *right) {
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
+static int compare_along(const void *left, const void *right) {
+    const struct fr_result *const *a = left, *const *b = right;
+    return order((*a)->along, (*b)->along);
 }
 
 static void label(const struct fr_result *r, bool by_ghost, bool varied,
@@ -65,14 +65,14 @@ static void label(const struct fr_result *r, bool by_ghost, bool varied,
 }
 
 /* Walk the sorted entries: a new curve where method or ghost change, a new point where the
- * rank count does; the first entry of each is its best. */
+ * place does; the first entry of each is its best. */
 static void cut(const struct entry *entries, size_t n, bool by_ghost, bool varied,
                 struct fr_curves *c) {
     size_t used = 0;
     for (size_t i = 0; i < n; i++) {
         const struct entry *e = &entries[i];
         bool new_curve = i == 0 || compare_curve(&entries[i - 1], e) != 0;
-        if (!new_curve && entries[i - 1].result->ranks == e->result->ranks) continue;
+        if (!new_curve && entries[i - 1].result->along == e->result->along) continue;
         if (new_curve) {
             c->items[c->count] = (struct fr_curve){.at = &c->storage[used], .best = e->value};
             label(e->result, by_ghost, varied, &c->items[c->count++]);
@@ -101,13 +101,14 @@ static void keep_some(struct fr_curves *c, int max) {
     fr_sort_items(c->items, c->count, sizeof *c->items, compare_place);
 }
 
-static void collect_ranks(struct fr_curves *c) {
+static void collect_along(struct fr_curves *c) {
     int n = 0;
     for (int i = 0; i < c->count; i++)
-        for (int j = 0; j < c->items[i].n; j++) c->ranks[n++] = c->items[i].at[j]->ranks;
-    fr_sort_items(c->ranks, n, sizeof *c->ranks, compare_ranks);
+        for (int j = 0; j < c->items[i].n; j++) c->along[n++] = c->items[i].at[j];
+    fr_sort_items(c->along, n, sizeof *c->along, compare_along);
     for (int i = 0; i < n; i++)
-        if (i == 0 || c->ranks[i] != c->ranks[i - 1]) c->ranks[c->n_ranks++] = c->ranks[i];
+        if (i == 0 || compare_along(&c->along[i], &c->along[i - 1]) != 0)
+            c->along[c->n_along++] = c->along[i];
 }
 
 fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
@@ -116,12 +117,13 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
     struct entry *entries = fr_calloc(results->count + 1, sizeof *entries);
     c->items = fr_calloc(results->count + 1, sizeof *c->items);
     c->storage = fr_calloc(results->count + 1, sizeof *c->storage);
-    c->ranks = fr_calloc(results->count + 1, sizeof *c->ranks);
-    if (!entries || !c->items || !c->storage || !c->ranks) {
+    c->along = fr_calloc(results->count + 1, sizeof *c->along);
+    if (!entries || !c->items || !c->storage || !c->along) {
         free(entries);
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     }
     size_t n = 0;
+    by_ghost = by_ghost && strcmp(results->along, "ghost") != 0;
     for (size_t i = 0; i < results->count; i++) {
         const struct fr_result *r = &results->items[i];
         double v = value(results, r);
@@ -133,13 +135,13 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
     cut(entries, n, by_ghost, !results->varied_alike, c);
     free(entries);
     keep_some(c, max);
-    collect_ranks(c);
+    collect_along(c);
     return FR_OK;
 }
 
 void fr_curves_free(struct fr_curves *c) {
     free(c->items);
     free(c->storage);
-    free(c->ranks);
+    free(c->along);
     *c = (struct fr_curves){0};
 }

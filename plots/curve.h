@@ -1,6 +1,7 @@
 /** @file
- *  Outcomes sorted into curves over the rank count: one curve a method, or one a method and
- *  ghost width, and for each value of what is varied of model and cluster; at each rank count its best plan. */
+ *  Outcomes sorted into curves along the rank count, or what else plots/along.h chose: one curve a
+ *  method, or one a method and ghost width, and for each value of what is varied of model and cluster;
+ *  at each place its best plan. */
 #ifndef FR_PLOTS_CURVE_H
 #define FR_PLOTS_CURVE_H
 
@@ -8,7 +9,7 @@
 
 struct fr_curve {
     char label[256];
-    const struct fr_result *const *at; /**< ascending rank counts, into the list's storage */
+    const struct fr_result *const *at; /**< in ascending order along, into the list's storage */
     int n;
     double best; /**< least value on it */
     int urgency; /**< when some must be left out, the smallest stay */
@@ -18,8 +19,8 @@ struct fr_curves {
     struct fr_curve *items;
     int count; /**< kept */
     int left_out;
-    int64_t *ranks; /**< every rank count on the kept curves, ascending */
-    int n_ranks;
+    const struct fr_result **along; /**< one of every place on the kept curves, ascending */
+    int n_along;
     const struct fr_result **storage;
 };
 

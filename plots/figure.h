@@ -18,12 +18,15 @@
 struct fr_figure_options {
     const char *output; /**< FILE.svg, FILE.png or FILE.pdf */
     bool keep_script;   /**< leave FILE.gp and FILE.dat beside it */
+    const char
+        *along; /**< key of the x axis, of a figure that runs along any; NULL: the likeliest */
 };
 
 struct fr_figure {
     const char *name;    /**< spelling on the command line, words joined by dashes */
     const char *summary; /**< what it shows, one line */
     const char *inputs;  /**< what it reads */
+    bool runs_along;     /**< its x axis is any key that differs between its results */
     /** Draw @p n_inputs >= 1 documents into o->output.
      *  @return FR_OK; FR_ERR_INPUT for a document that does not fit, FR_ERR_USAGE for an output
      *          that is no picture, FR_ERR_EXTERNAL for gnuplot, FR_ERR_IO, FR_ERR_NOMEM. */

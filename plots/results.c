@@ -29,18 +29,30 @@ static void get_word(const struct fr_json *object, const char *key, char *out,
     if (fr_json_get_string(object, key, false, out, capacity, &ignored) != FR_OK) *out = 0;
 }
 
-/* What is varied of model and cluster, as lines have it. */
+/* What is varied of model and cluster. */
 static fr_status read_varied(const struct fr_json *outcome, struct fr_result *r,
                              struct fr_error *err) {
     struct fr_json varied = fr_json_member(outcome, "varied");
-    size_t used = 0;
     if (!fr_json_present(&varied)) return FR_OK;
     for (const char *key = NULL; (key = fr_json_key_after(&varied, key));) {
-        char value[160];
-        FR_TRY(fr_json_get_string(&varied, key, true, value, sizeof value, err));
-        fr_line_addf(r->varied, sizeof r->varied, &used, ", %s %s", key, value);
+        if (r->n_varied == FR_VARIED_MAX)
+            return fr_json_fail(&varied, err, "names more than %d keys", FR_VARIED_MAX);
+        char *name = r->varied_key[r->n_varied].name, *value = r->varied_key[r->n_varied].value;
+        FR_TRY(fr_json_get_string(&varied, key, true, value, FR_ALONG_TEXT, err));
+        snprintf(name, sizeof r->varied_key->name, "%s", key);
+        r->n_varied++;
     }
     return FR_OK;
+}
+
+/* The same as lines have it. */
+static void spell(struct fr_result *r, const char *without) {
+    size_t used = 0;
+    *r->varied = 0;
+    for (int i = 0; i < r->n_varied; i++)
+        if (strcmp(r->varied_key[i].name, without) != 0)
+            fr_line_addf(r->varied, sizeof r->varied, &used, ", %s %s", r->varied_key[i].name,
+                         r->varied_key[i].value);
 }
 
 static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
@@ -64,7 +76,9 @@ static fr_status read_plan(const struct fr_json *outcome, struct fr_result *r,
     r->lists = fr_calloc(1, sizeof *r->lists);
     if (!r->lists) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     FR_TRY(fr_plan_read_object(&plan, &r->plan, r->lists, err));
-    return read_varied(outcome, r, err);
+    FR_TRY(read_varied(outcome, r, err));
+    spell(r, "");
+    return FR_OK;
 }
 
 static void forget(struct fr_result *r) {
@@ -77,6 +91,8 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
     *r = (struct fr_result){.pp = 1};
     FR_TRY(read_plan(outcome, r, err));
     FR_TRY(fr_json_get_integer(outcome, "ranks", true, 1, ranks_max, &r->ranks, err));
+    r->along = (double)r->ranks;
+    snprintf(r->along_text, sizeof r->along_text, "%" PRId64, r->ranks);
     FR_TRY(fr_json_get_number(outcome, "iteration_time_s", true, least, most,
                               &r->iteration_time_s, err));
     struct fr_json plan = fr_json_member(outcome, "plan"), batch;
@@ -221,17 +237,27 @@ static fr_status read_root(const struct fr_json *root, struct fr_results *result
     return (schema == 0 ? read_search : read_prediction)(root, results, err);
 }
 
+static void compare_varied(struct fr_results *results) {
+    results->varied_alike = results->count > 1;
+    for (size_t i = 0; i < results->count; i++)
+        if (strcmp(results->items[i].varied, results->items[0].varied) != 0)
+            results->varied_alike = false;
+}
+
+void fr_results_spell_varied(struct fr_results *results, const char *without) {
+    for (size_t i = 0; i < results->count; i++) spell(&results->items[i], without);
+    compare_varied(results);
+}
+
 fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_results *results,
                           struct fr_error *err) {
     *results = (struct fr_results){0};
     for (int i = 0; i < n_roots; i++) FR_TRY(read_root(&roots[i], results, err));
     results->best = &results->items[0];
-    results->varied_alike = results->count > 1;
-    for (size_t i = 0; i < results->count; i++) {
+    snprintf(results->along, sizeof results->along, "%s", FR_ALONG_RANKS);
+    for (size_t i = 0; i < results->count; i++)
         fr_plan_common_add(&results->common, &results->items[i].plan);
-        if (strcmp(results->items[i].varied, results->items[0].varied) != 0)
-            results->varied_alike = false;
-    }
+    compare_varied(results);
     for (size_t i = 1; i < results->count; i++) {
         const struct fr_result *r = &results->items[i];
         if (fr_result_value(results, r) < fr_result_value(results, results->best))

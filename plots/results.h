@@ -8,11 +8,21 @@
 #include "models/plan/common.h"
 #include "plots/picture.h"
 
+/** A value on an x axis in words; keys of model and cluster that a search varies. */
+enum { FR_ALONG_TEXT = 96, FR_VARIED_MAX = 4 };
+#define FR_ALONG_RANKS "ranks"
+
 /** One outcome.  Time and energy are those that were ranked: to the loss, or an iteration. */
 struct fr_result {
     struct fr_plan plan;         /**< whole */
     struct fr_plan_lists *lists; /**< that it points to */
-    char varied[192];            /**< ", model.sequence 4096": of model and cluster, or "" */
+    struct {
+        char name[56], value[FR_ALONG_TEXT];
+    } varied_key[FR_VARIED_MAX]; /**< of model and cluster */
+    int n_varied;
+    char varied[192]; /**< those in words, ", model.sequence 4096", or "" */
+    double along; /**< where on the x axis of curves, and how that is written: the ranks, or */
+    char along_text[FR_ALONG_TEXT]; /**< as fr_along_choose has it */
     char method[32];
     int64_t ranks, dp, pp, tp, ghost;
     int64_t global_batch; /**< 0: not said */
@@ -39,6 +49,7 @@ struct fr_results {
     fr_per per;
     struct fr_plan_common common;           /**< to all plans */
     bool varied_alike;                      /**< of all results */
+    char along[64];                         /**< the key that curves run along */
     int64_t feasible;                       /**< configurations the searches found */
     struct fr_text cluster, model, version; /**< each distinct one, joined */
     struct fr_text power;                   /**< quality of the energy, likewise */
@@ -51,6 +62,9 @@ struct fr_results {
 fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_results *results,
                           struct fr_error *err);
 void fr_results_free(struct fr_results *results);
+
+/** Put what is varied of model and cluster in words once more, but for @p without. */
+void fr_results_spell_varied(struct fr_results *results, const char *without);
 
 /** What was minimised; infinite where the energy it needs is unknown. */
 double fr_result_value(const struct fr_results *results, const struct fr_result *result);

@@ -7,6 +7,10 @@
 
 static const struct fr_option options[] = {
     {"output", "FILE", "picture to write: .svg, .png or .pdf", 'o'},
+    {"x", "KEY",
+     "of energy-time: what to draw against, e.g. model.sequence (default: ranks, or what "
+     "varies)",
+     0},
     {"keep-script", NULL, "leave the gnuplot script and its data beside the picture", 0},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -30,10 +34,16 @@ static fr_status kept_apart(const char *output, const char *input, struct fr_err
 static fr_status draw(const struct fr_args *args, const struct fr_figure *figure,
                       struct fr_json_document **documents, struct fr_error *err) {
     struct fr_json roots[INPUTS_MAX];
-    struct fr_figure_options o = {.keep_script = fr_args_has(args, "keep-script")};
+    struct fr_figure_options o = {.keep_script = fr_args_has(args, "keep-script"),
+                                  .along = fr_args_get(args, "x")};
     int n = args->n_words - 1;
     FR_TRY(fr_args_required(args, "output", &o.output, err));
     FR_TRY(fr_file_check_writable(o.output, err));
+    if (o.along && !figure->runs_along)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "figure %s has an x axis of its own; --x is for "
+                       "energy-time",
+                       figure->name);
     if (n < 1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "figure %s needs an input: %s", figure->name,
                        figure->inputs);
@@ -69,7 +79,9 @@ const struct fr_verb fr_verb_plot = {
                "  forerun search --cluster frontier --model ffn-16384 --ranks 8..256*2 --vary "
                "method=tensor,phantom \\\n"
                "      --vary ghost=2,4,6,16 --objective energy --top 0 --json > search.json\n"
-               "  forerun plot energy-time search.json -o energy-time.svg\n",
+               "  forerun plot energy-time search.json -o energy-time.svg\n"
+               "A curve over any input: search --vary model.sequence=2048..16384*2 --json, "
+               "then the same.\n",
     .options = options,
     .outputs = outputs,
     .first_input = 1,

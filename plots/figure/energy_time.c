@@ -1,9 +1,11 @@
 /* Energy and time against the number of ranks, a curve for each method and ghost width, as in
- * the phantom-parallelism paper's comparison at equal loss. */
+ * the phantom-parallelism paper's comparison at equal loss; or against any other key. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "plots/curve.h"
+#include "models/plan/key.h"
+#include "plots/along.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1200, HEIGHT_PX = 520, CURVES_MAX = 10 };
@@ -20,14 +22,13 @@ struct panel {
 };
 
 static void add_axes(struct fr_picture *p, const struct panel *panel,
-                     const struct fr_curves *curves) {
+                     const struct fr_results *results, const struct fr_curves *curves) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             fr_scale_include(&seen, panel->of(curves->items[i].at[j]));
-    fr_scale_counts(p, curves->ranks, curves->n_ranks, 9);
+    fr_along_axis(p, results, curves, panel->box.width);
     fr_scale_axis(p, "y", seen, panel->quantity, 9);
-    fr_picture_axis_label(p, "x", "ranks");
 }
 
 /* Energy may be unknown for a whole curve, where time was ranked. */
@@ -41,7 +42,7 @@ static void mark_best(struct fr_picture *p, const struct panel *panel,
                       const struct fr_result *best) {
     if (!isfinite(panel->of(best))) return;
     int block = fr_picture_block(p);
-    FR_ROW(p, (double)best->ranks, panel->of(best));
+    FR_ROW(p, best->along, panel->of(best));
     fr_picture_curve(p, block, "best",
                      "using 1:2 with points lc rgb '#000000' pt 6 ps 2.4 lw 2");
 }
@@ -49,14 +50,14 @@ static void mark_best(struct fr_picture *p, const struct panel *panel,
 static void draw_panel(struct fr_picture *p, const struct panel *panel,
                        const struct fr_results *results, const struct fr_curves *curves) {
     fr_picture_panel(p, &panel->box, panel->heading);
-    add_axes(p, panel, curves);
+    add_axes(p, panel, results, curves);
     if (p->n_panels == 2) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
     for (int i = 0; i < curves->count; i++) {
         const struct fr_curve *curve = &curves->items[i];
         if (!any_known(panel, curve)) continue;
         int block = fr_picture_block(p);
         for (int j = 0; j < curve->n; j++)
-            FR_ROW(p, (double)curve->at[j]->ranks, panel->of(curve->at[j]));
+            FR_ROW(p, curve->at[j]->along, panel->of(curve->at[j]));
         fr_picture_curve(p, block, curve->label,
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
                          fr_picture_colour(i), fr_picture_point(i));
@@ -69,11 +70,16 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                       const struct fr_curves *curves) {
     char label[FR_RESULT_LABEL], time[40], energy[40];
     const struct fr_result *best = results->best;
-    fr_text_addf(&p->title, "Least %s: %s on %lld ranks, %s in %s",
+    const char *near; /* what the plan's line says already is not said again */
+    bool said = strcmp(results->along, FR_ALONG_RANKS) == 0 ||
+                fr_plan_key_find(results->along, &near) != NULL;
+    fr_text_addf(&p->title, "Least %s: %s on %lld ranks%s%s%s%s, %s in %s",
                  results->ranked == FR_RANKED_TIME     ? "time"
                  : results->ranked == FR_RANKED_ENERGY ? "energy"
                                                        : "energy times time",
                  fr_result_label(results, best, label, sizeof label), (long long)best->ranks,
+                 said ? "" : ", ", said ? "" : results->along, said ? "" : " ",
+                 said ? "" : best->along_text,
                  fr_scale_text(best->energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
                  fr_scale_text(best->time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (curves->left_out)
@@ -101,6 +107,7 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
     fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
     fr_status status = fr_results_read(roots, n_inputs, &results, err);
     if (status == FR_OK) status = fr_results_need_energy(&results, &roots[0], err);
+    if (status == FR_OK) status = fr_along_choose(&results, o->along, &roots[0], err);
     if (status == FR_OK)
         status = fr_curves_make(&results, true, fr_result_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) draw_all(&p, &results, &curves);
@@ -112,7 +119,10 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
 
 const struct fr_figure fr_figure_energy_time = {
     .name = "energy-time",
-    .summary = "energy and time against ranks, a curve for each method and ghost width",
+    .summary = "energy and time against ranks, or what else was varied (--x KEY), a curve for "
+               "each method "
+               "and ghost width",
     .inputs = "results of forerun search --json, best with --top 0",
+    .runs_along = true,
     .draw = draw,
 };

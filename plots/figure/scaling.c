@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plots/curve.h"
+#include "plots/along.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1200, HEIGHT_PX = 520, CURVES_MAX = 8 };
@@ -46,8 +46,8 @@ static void add_curves(struct fr_picture *p, const struct fr_curves *curves, boo
 static void add_ideal(struct fr_picture *p, const struct fr_curves *curves, bool of_time) {
     const struct fr_result *start = start_of(curves);
     int block = fr_picture_block(p);
-    for (int i = 0; i < curves->n_ranks; i++) {
-        double ranks = (double)curves->ranks[i];
+    for (int i = 0; i < curves->n_along; i++) {
+        double ranks = curves->along[i]->along;
         FR_ROW(p, ranks, of_time ? start->time_s * (double)start->ranks / ranks : 100);
     }
     fr_picture_curve(p, block, "ideal", "using 1:2 with lines lc rgb '#888888' lw 1.4 dt 2");
@@ -58,28 +58,27 @@ static void draw_time(struct fr_picture *p, const struct fr_results *results,
     struct fr_scale seen = FR_SCALE_EMPTY;
     const struct fr_result *start = start_of(curves);
     fr_scale_include(&seen, start->time_s * (double)start->ranks /
-                                (double)curves->ranks[curves->n_ranks - 1]);
+                                curves->along[curves->n_along - 1]->along);
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             fr_scale_include(&seen, curves->items[i].at[j]->time_s);
     fr_picture_panel(p, &time_box, fr_results_time_name(results));
-    fr_scale_counts(p, curves->ranks, curves->n_ranks, 9);
+    fr_along_axis(p, results, curves, time_box.width);
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
-    fr_picture_axis_label(p, "x", "ranks");
     add_curves(p, curves, true);
     add_ideal(p, curves, true);
     fr_picture_plotted(p);
 }
 
-static void draw_efficiency(struct fr_picture *p, const struct fr_curves *curves) {
+static void draw_efficiency(struct fr_picture *p, const struct fr_results *results,
+                            const struct fr_curves *curves) {
     double high = 100;
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             high = fmax(high, efficiency(&curves->items[i], j));
     fr_picture_panel(p, &efficiency_box, "efficiency, against the smallest rank count");
-    fr_scale_counts(p, curves->ranks, curves->n_ranks, 9);
+    fr_along_axis(p, results, curves, efficiency_box.width);
     fr_scale_percent(p, "y", 0, 1.08 * high);
-    fr_picture_axis_label(p, "x", "ranks");
     fr_picture_key(p, efficiency_box.left + efficiency_box.width + 25, efficiency_box.top);
     add_curves(p, curves, false);
     add_ideal(p, curves, false);
@@ -117,7 +116,7 @@ static fr_status draw(const struct fr_json *roots, int n_inputs,
                                 curves.items[i].label);
         add_texts(&p, &results, &curves);
         draw_time(&p, &results, &curves);
-        draw_efficiency(&p, &curves);
+        draw_efficiency(&p, &results, &curves);
     }
     status = fr_picture_end(&p, status, o, err);
     fr_curves_free(&curves);

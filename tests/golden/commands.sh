@@ -272,6 +272,9 @@ figures() {
     echo "$s $f >f.json && forerun plot $figure f.json $k"
   done
   echo "$s --cluster cori-knl --model alexnet --ranks 8..64*2 --vary method=grid --vary tp=1..64*2 --top 0 --json >f.json && forerun plot grid f.json $k"
+  for key in model.sequence=2048..16384*2 'cluster.levels.1.bandwidth=10 GB/s,25 GB/s,50 GB/s'; do
+    echo "$s --cluster dgx-h100 --model llama-3-8b --ranks 64 --set tp=8 --set global_batch=512 --vary zero=0,1 --vary '$key' --top 0 --json >f.json && forerun plot energy-time f.json $k"
+  done
   echo "$p --cluster a100-hdr --model gpt-2.5b --set tp=4 --set pp=4 --set dp=8 --set micro_batch=8 --json >f.json && forerun plot breakdown f.json $k"
   echo "$r --cluster frontier --model in/stages.json --set pp=4 --set global_batch=16 --trace f.json && forerun plot gantt f.json $k"
 }

@@ -370,6 +370,50 @@ static void trainings_alone_show_their_minimum(void **state) {
     free(svg);
 }
 
+/* One plan at each of three values of model.sequence and two of zero: by hand. */
+static const char curve_over[] =
+    "{\"schema\": \"forerun/search/1\", \"ranked_by\": \"iteration_time_s\", \"pareto\": [], "
+    "\"top\": [{\"plan\": {\"method\": \"tensor\", \"tp\": 8, \"dp\": 8, \"zero\": 0, "
+    "\"recompute\": \"none\"}, \"varied\": {\"model.sequence\": \"16384\"}, \"ranks\": 64, "
+    "\"iteration_time_s\": 4, \"iteration_energy_J\": 400}, "
+    "{\"plan\": {\"method\": \"tensor\", \"tp\": 8, \"dp\": 8, \"zero\": 1, \"recompute\": "
+    "\"full\"}, \"varied\": {\"model.sequence\": \"2048\"}, \"ranks\": 64, "
+    "\"iteration_time_s\": 1, \"iteration_energy_J\": 100}, "
+    "{\"plan\": {\"method\": \"tensor\", \"tp\": 8, \"dp\": 8, \"zero\": 0, \"recompute\": "
+    "\"none\"}, \"varied\": {\"model.sequence\": \"4096\"}, \"ranks\": 64, "
+    "\"iteration_time_s\": 2, \"iteration_energy_J\": 200}]}";
+
+/* The figure's data: its first curve, x and energy a line. */
+static void draws_along(const char *key, const char *data, const char *axis) {
+    struct fr_figure_options o = {.output = "along.svg", .keep_script = true, .along = key};
+    struct fr_error err = {0};
+    if (draw_text("energy-time", curve_over, "results.json", &o, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    char *points = read_text("along.dat"), *svg = read_text("along.svg");
+    holds(key ? key : "the likeliest", points, data);
+    holds(key ? key : "the likeliest", svg, axis);
+    free(points), free(svg);
+    unlink("along.svg"), unlink("along.dat"), unlink("along.gp");
+}
+
+/* Values of three results, in their order and where numbers lie; words stand side by side by name, full
+ * before none; what else is varied of the model makes curves of its own. */
+static void curves_run_along_any_key(void **state) {
+    struct fr_figure_options o = {.output = "refused.svg", .along = "model.width"};
+    struct fr_error err = {0};
+    (void)state;
+    draws_along(NULL, "2048 100\n4096 200\n16384 400\n", "model.sequence");
+    draws_along("model.sequence", "2048 100\n4096 200\n16384 400\n", "16384");
+    draws_along("recompute", "2 200\n\n", "none");
+    draws_along("plan.recompute", "1 100\n\n", "full");
+    draws_along("ranks", "64 200\n\n", "ranks");
+    assert_int_equal(draw_text("energy-time", curve_over, "results.json", &o, &err),
+                     FR_ERR_INPUT);
+    holds("an unknown key", err.detail, "\"model.width\"");
+    holds("an unknown key", err.detail, "model.sequence, zero, recompute");
+    assert_false(fr_file_exists("refused.svg"));
+}
+
 static void unknown_figures_are_suggested(void **state) {
     const struct fr_figure *figure = NULL;
     struct fr_error err = {0};
@@ -396,6 +440,7 @@ int main(void) {
         cmocka_unit_test(predictions_are_bars),
         cmocka_unit_test(energy_to_a_loss_is_measured_and_predicted),
         cmocka_unit_test(trainings_alone_show_their_minimum),
+        cmocka_unit_test(curves_run_along_any_key),
         cmocka_unit_test(unknown_figures_are_suggested),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
