@@ -317,9 +317,27 @@ static void say_common(const struct fr_results *results, struct fr_picture *p) {
         fr_text_addf(&p->note, "All plans: %s.  ", line);
 }
 
+/* What the short words mean that some plan's line holds. */
+static void say_words(const struct fr_results *results, struct fr_picture *p) {
+    static const struct {
+        int key;
+        const char *meaning;
+    } words[] = {{FR_PLAN_KEY_backward_scope, "CB: compressed backward messages"},
+                 {FR_PLAN_KEY_embedding, "FE: fused embedding all-reduce"},
+                 {FR_PLAN_KEY_gradient_stages, "SC: stages whose gradients are compressed"}};
+    bool any = false;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (!(results->common.said >> words[k].key & 1)) continue;
+        fr_text_addf(&p->note, "%s%s", any ? ", " : "", words[k].meaning);
+        any = true;
+    }
+    if (any) fr_text_addf(&p->note, ".  ");
+}
+
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy) {
     size_t extrapolated = 0;
     say_common(results, p);
+    say_words(results, p);
     for (size_t i = 0; i < results->count; i++) extrapolated += results->items[i].extrapolated;
     fr_text_addf(&p->footer, "cluster %s   model %s   forerun %s",
                  fr_text_get(&results->cluster), fr_text_get(&results->model),

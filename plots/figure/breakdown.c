@@ -124,9 +124,6 @@ static void draw_all(struct fr_picture *p, struct chart *c) {
     choose_unit(c);
     if (c->results->count > BARS_MAX)
         fr_text_addf(&p->note, "The first %d of %zu plans.  ", c->bars, c->results->count);
-    fr_text_addf(&p->note,
-                 "CB: compressed backward messages, FE: fused embedding all-reduce, SC: "
-                 "gradients of so many stages compressed.  ");
     fr_text_addf(&p->title, "Where an iteration goes");
     fr_results_footer(c->results, p, false);
     add_labels(p, c);

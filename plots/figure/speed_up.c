@@ -200,10 +200,6 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                  fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (c->left_out) fr_text_addf(&p->note, "%d more curves are not drawn.  ", c->left_out);
-    fr_text_addf(
-        &p->note,
-        "CB: compressed backward messages, FE: fused embedding all-reduce, SC: compressed "
-        "gradients of stages, r: rank.  ");
     fr_results_footer(results, p, false);
 }
 

@@ -110,6 +110,8 @@ compile "$build" $libraries $tests $programs
 for job in $(seq "$jobs"); do
   fill "$dir/$job/tree"
   mkdir -p "$dir/$job/build" "$dir/$job/tmp"
+  # What an interrupted run left changed has its text again, and now a time that says so.
+  if [ -s "$dir/$job/changed" ]; then touch "$dir/$job/tree/$(cat "$dir/$job/changed")"; fi
   configure "$dir/$job/tree" "$dir/$job/build"
   # shellcheck disable=SC2086
   compile "$dir/$job/build" $libraries
@@ -132,21 +134,27 @@ run_golden() { # run_golden FOLDER BUILD
     "$tree/tests/golden/golden.sh" first "$bin" >"$1/out" 2>&1
 }
 
-: >"$dir/baseline"
-for test in $tests; do
-  from=$(now)
-  if run_test "$dir/1" "$build" "$test" 300; then
-    echo "$(now) $from $test" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >>"$dir/baseline"
-  else
-    echo "mutate.sh: $test fails as it is, and is left out" >&2
+measure() {
+  for test in $tests; do
+    from=$(now)
+    if run_test "$dir/1" "$build" "$test" 300; then
+      echo "$(now) $from $test" | awk '{printf "%.3f %s\n", $1 - $2, $3}'
+    else
+      echo "mutate.sh: $test fails as it is, and is left out" >&2
+    fi
+  done
+  if [ $golden = yes ] && ! run_golden "$dir/1" "$build"; then
+    echo "mutate.sh: the golden outputs are not as they were" >&2 && exit 1
   fi
-done
-if [ $golden = yes ] && ! run_golden "$dir/1" "$build"; then
-  echo "mutate.sh: the golden outputs are not as they were" >&2 && exit 1
+}
+if [ ! -s "$dir/baseline" ] || ! grep -q 'no work to do' "$build.log"; then
+  rm -f "$dir/baseline"
+  measure >"$dir/baseline.new"
+  mv "$dir/baseline.new" "$dir/baseline"
 fi
 
 # First those that find most a second: those named like the file, those that found something in its folder
-# before, those of its module.  Tests of modules further down, or beside, do not hold the changed code at all.
+# before, those of its module; the golden outputs before tests that take long.  Tests of modules further down, or beside, do not hold the changed code at all.
 holds() { # holds FOLDER: modules whose tests link it
   case $1 in
   base) echo "base topology models sim search traces calibrate plots app laws paper" ;;
@@ -155,7 +163,7 @@ holds() { # holds FOLDER: modules whose tests link it
   *) echo "$1 app laws paper" ;;
   esac
 }
-order() { # order FILE
+order() { # order FILE: lines SECONDS TEST
   awk -v stem="$(basename "$1" .c)" -v module="${1%%/*}" -v street="$(dirname "$1")" \
     -v holds=" $(holds "${1%%/*}") " '
     FILENAME == ARGV[1] {found[$2]++; if ($1 == street) here[$2]++; next}
@@ -165,21 +173,25 @@ order() { # order FILE
       chance = 0.02 + 0.02 * found[$2] + here[$2]
       if (index($2, "_" stem)) chance += 5
       if (index($2, "test_" module "_") || $2 ~ /^test_laws_/) chance += 0.2
-      print chance / ($1 + 0.01), $1, $2
-    }' "$dir/kills" "$dir/baseline" | sort -k1,1gr -s | awk '{print $2, $3}'
+      print ($1 > 3), chance / ($1 + 0.01), $1, $2
+    }
+    END {print 1, 1e9, 0, "golden"}' "$dir/kills" "$dir/baseline" | sort -k1,1n -k2,2gr -s | awk '{print $3, $4}'
 }
 
 killed_by() { # killed_by FOLDER FILE: the first test that fails; false where none does
   order "$2" >"$1/order"
   while read -r seconds test; do
+    if [ "$test" = golden ]; then
+      [ $golden = no ] || run_golden "$1" "$1/build" || { echo golden && return; }
+      continue
+    fi
     limit=$(echo "$seconds" | awk '{printf "%d", 30 + 15 * $1}')
     run_test "$1" "$1/build" "$test" "$limit" && continue
     run_test "$1" "$build" "$test" "$limit" || continue # not for what was changed
     echo "$(dirname "$2") $test" >>"$dir/kills"
     echo "$test" && return
   done <"$1/order"
-  [ $golden = yes ] || return 1
-  run_golden "$1" "$1/build" || echo golden
+  return 1
 }
 
 # ---- one after another ---------------------------------------------------------------------------
@@ -205,6 +217,7 @@ excused() { # excused FILE LINE-AS-CHANGED
 try() { # try FOLDER NUMBER FILE LINE OFFSET LENGTH REPLACEMENT ORIGINAL
   changed=$1/tree/$3
   cp -p "$tree/$3" "$1/original"
+  echo "$3" >"$1/changed"
   "$dir/mutate" apply "$1/original" "$5" "$6" "$7" >"$changed"
   changed_line=$(sed -n "${4}s/^ *//p" "$changed")
   verdict=survived by=

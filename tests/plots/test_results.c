@@ -81,7 +81,40 @@ static void equal_labels_for_equal_plans(void **state) {
     assert_true(told_apart > ROUNDS);
 }
 
+/* A short word of a plan's line is explained where some line has it, and nowhere else. */
+static void short_words_are_explained(void **state) {
+    static const char *const words[] = {"CB", "FE", "SC"};
+    uint64_t dice = 88172645463325252u;
+    int with = 0, without = 0;
+    (void)state;
+    for (int n = 0; n < 60; n++) {
+        struct fr_results r;
+        struct fr_picture p;
+        read_generated(&dice, &r);
+        fr_picture_begin(&p, 800, 600);
+        fr_results_footer(&r, &p, false);
+        for (int k = 0; k < 3; k++) {
+            char said[8], explained[8], line[FR_PLAN_LINE];
+            bool any = false;
+            snprintf(said, sizeof said, ", %s", words[k]);
+            snprintf(explained, sizeof explained, "%s: ", words[k]);
+            for (size_t i = 0; i < r.count; i++)
+                any = any || strstr(fr_plan_line(&r.items[i].plan, 0, line, sizeof line), said);
+            FR_TRUE(any == (strstr(fr_text_get(&p.note), explained) != NULL), "%s: \"%s\"",
+                    words[k], fr_text_get(&p.note));
+            *(any ? &with : &without) += 1;
+        }
+        fr_text_free(&p.title);
+        fr_text_free(&p.note);
+        fr_text_free(&p.footer);
+        fr_text_free(&p.script);
+        fr_results_free(&r);
+    }
+    FR_TRUE(with > 20 && without > 20, "%d, %d", with, without);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_labels_for_equal_plans)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_labels_for_equal_plans),
+                                       cmocka_unit_test(short_words_are_explained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
