@@ -4,6 +4,7 @@
 #define FR_SEARCH_LAYER_GRIDS_H
 
 #include "models/outcome/cost.h"
+#include "models/price/layers.h"
 
 /** The P_r of each layer that minimises the iteration of @p plan's ranks, the cost of moving
  *  activations and their gradients between different grids included.  Exact: dynamic

@@ -153,7 +153,7 @@ struct fr_device {
     struct fr_power power;
 };
 
-/** What one kernel costs a layer that is priced by itself (models/outcome/cost.h): the device's or the
+/** What one kernel costs a model of layers (models/price/layers.h): the device's or the
  *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */
 static inline double fr_device_layer_launch_s(const struct fr_device *device) {
     return device->launch_s > device->host_launch_s ? device->launch_s : device->host_launch_s;

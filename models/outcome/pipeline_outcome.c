@@ -34,26 +34,25 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
 /* Compute and communication of one rank of stage @p i in an iteration; what is communicated
  * beside a pass counts with the pass.  In the mean of a stage's ranks some wait in the passes
  * while others compute for them (cSub). */
-static void use_of(const struct fr_pipeline *p, const struct fr_pipeline_times *times,
+static void use_of(const struct fr_pipeline *p, double m, const struct fr_pipeline_times *times,
                    int32_t i, double *busy_s, double *comm_s) {
     const struct fr_stage *s = &p->stage[i];
-    double m = p->args.micro_batches;
     *busy_s =
         m * (1 - s->idle_share) *
             (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
-        s->optimizer_s + codec_busy_s(p, i);
+        s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
     *comm_s = m * (fr_pass_comm_s(&s->forward) + fr_pass_comm_s(&s->backward)) +
-              times->gradient_exposed_s[i] + s->gather_s;
+              times->gradient_exposed_s[i] + s->gather_s + s->redistribution_s;
     if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
 }
 
-static void add_energy(const struct fr_job *job, const struct fr_pipeline *p,
+static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
                        const struct fr_pipeline_times *times, struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
     double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s;
     out->energy_J = power->known ? 0 : NAN;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
-        use_of(p, times, i, &busy_s, &comm_s);
+        use_of(p, m, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
         double idle_s = fmax(0, out->time_s - busy_s - comm_s);
         out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
@@ -80,6 +79,12 @@ void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan
     part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
 }
 
+/* Passes whose activations the stage's order makes it hold; one after the other of one stage: 1. */
+static double held_passes(const struct fr_pipeline *p, int32_t i) {
+    if (!p->slots) return 1;
+    return (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots, p->n_slots);
+}
+
 /* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
  * the schedule makes it hold. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
@@ -88,9 +93,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        double held = (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots,
-                                               p->n_slots) /
-                      p->args.chunks;
+        double held = held_passes(p, i) / p->args.chunks;
         fr_pipeline_state_B(w, &out->plan, stage, part_B);
         part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
@@ -102,7 +105,8 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;
-        out->fullest_rank = i * fr_plan_pp_stride(&out->plan);
+        out->fullest_rank =
+            p->slots || !out->plan.method->data_first ? i * fr_plan_pp_stride(&out->plan) : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
     if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
@@ -126,10 +130,52 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
             out->sent_B[axis] = fmax(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
-static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline *p,
-                              fr_pipeline_timer *timer, const void *context,
-                              const struct fr_pipeline_times *times, struct fr_outcome *out,
-                              struct fr_error *err) {
+/* What is left once time and parts are known. */
+static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
+                         const struct fr_pipeline_times *times, struct fr_outcome *out) {
+    out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
+    out->lossy_backward = fr_pipeline_lossy_backward(p);
+    add_bytes(p, out);
+    add_break_even(p, out);
+    add_energy(job, p, m, times, out);
+    fr_outcome_add_totals(job, out);
+    if (isnan(p->stage[0].parameters))
+        out->parameters = out->parameters_rank_max = NAN;
+    else
+        add_memory(job, p, out);
+}
+
+/* ---- parts ------------------------------------------------------------------------------------ */
+
+/* One stage that does everything after everything else: no order to follow, nothing hidden. */
+static void add_in_a_row(const struct fr_job *job, const struct fr_stage *s, double m,
+                         struct fr_outcome *out) {
+    out->part_s[FR_PART_COMPUTE] =
+        m * (s->forward.compute_s + s->backward.compute_s) + s->optimizer_s;
+    out->part_s[FR_PART_LAUNCH] = m * (s->forward.launch_s + s->backward.launch_s);
+    out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
+    out->part_s[FR_PART_TP_COMM] = m * (s->forward.tp_s + s->backward.tp_s);
+    out->part_s[FR_PART_DP_COMM] = s->gradient_s;
+    out->part_s[FR_PART_REDISTRIBUTION] = s->redistribution_s;
+    out->time_s = 0;
+    for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
+}
+
+static double busiest_s(const struct fr_pipeline *p) {
+    double most_s = 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *s = &p->stage[i];
+        most_s = fmax(most_s,
+                      p->args.micro_batches * (s->forward.compute_s + s->backward.compute_s) +
+                          s->optimizer_s);
+    }
+    return most_s;
+}
+
+/* Each part is what the iteration is shorter by without it, switched off in turn. */
+static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p,
+                           fr_pipeline_timer *timer, const void *context, double whole_s,
+                           struct fr_outcome *out, struct fr_error *err) {
     static const struct {
         int off, part;
     } turns[] = {
@@ -137,7 +183,7 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
         {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
         {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
         {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
-    double before_s = times->makespan_s, busiest_s = 0;
+    double before_s = whole_s;
     int with = FR_WITH_ALL;
     out->time_s = before_s + job->cluster.device.fixed_s;
     for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
@@ -150,25 +196,9 @@ static fr_status fill_outcome(const struct fr_job *job, const struct fr_pipeline
         out->part_s[turns[k].part] = fmax(0, before_s - now.makespan_s); /* but for rounding */
         before_s = now.makespan_s;
     }
-    for (int32_t i = 0; i < p->args.stages; i++) {
-        const struct fr_stage *s = &p->stage[i];
-        busiest_s = fmax(busiest_s, p->args.micro_batches *
-                                            (s->forward.compute_s + s->backward.compute_s) +
-                                        s->optimizer_s);
-    }
-    out->part_s[FR_PART_COMPUTE] = busiest_s;
+    out->part_s[FR_PART_COMPUTE] = busiest_s(p);
     out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
-    out->part_s[FR_PART_BUBBLE] = fmax(0, before_s - busiest_s);
-    out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
-    out->lossy_backward = fr_pipeline_lossy_backward(p);
-    add_bytes(p, out);
-    add_break_even(p, out);
-    add_energy(job, p, times, out);
-    fr_outcome_add_totals(job, out);
-    if (isnan(p->stage[0].parameters))
-        out->parameters = out->parameters_rank_max = NAN;
-    else
-        add_memory(job, p, out);
+    out->part_s[FR_PART_BUBBLE] = fmax(0, before_s - out->part_s[FR_PART_COMPUTE]);
     return FR_OK;
 }
 
@@ -180,7 +210,8 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
     if (!times.gradient_exposed_s)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_status status = timer(context, FR_WITH_ALL, &times, err);
-    if (status == FR_OK) status = fill_outcome(job, p, timer, context, &times, out, err);
+    if (status == FR_OK) status = add_parts(job, p, timer, context, times.makespan_s, out, err);
+    if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, &times, out);
     free(times.gradient_exposed_s);
     return status;
 }
@@ -190,17 +221,37 @@ static fr_status recurrence(const void *context, int with, struct fr_pipeline_ti
     return fr_pipeline_run(context, with, times, err);
 }
 
+static fr_status cost_in_a_row(const struct fr_job *job, const struct fr_plan *plan,
+                               struct fr_outcome *out) {
+    struct fr_stage stage = {0};
+    struct fr_pipeline p = {.args = {.stages = 1, .micro_batches = 1, .chunks = 1},
+                            .stage = &stage};
+    struct fr_pipeline_times times = {.gradient_exposed_s = &stage.gradient_s};
+    double m = (double)fr_pipeline_micro_batches(job, plan);
+    FR_TRY(fr_pipeline_price(job, plan, &p, &out->extrapolated, NULL));
+    add_in_a_row(job, &stage, m, out);
+    fill_outcome(job, &p, m, &times, out);
+    return FR_OK;
+}
+
+static fr_status cost_by_order(const struct fr_job *job, const struct fr_plan *plan,
+                               struct fr_outcome *out) {
+    struct fr_pipeline p;
+    fr_status status = fr_pipeline_make(job, plan, &p, &out->extrapolated, NULL);
+    if (status == FR_OK) status = fr_pipeline_outcome(job, &p, recurrence, &p, out, NULL);
+    fr_pipeline_free(&p);
+    return status;
+}
+
 void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
                       struct fr_outcome *out) {
-    struct fr_pipeline p = {0};
+    bool ordered = fr_job_is_pipeline(job, plan);
     *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
         NAN;
     out->reasons = fr_pipeline_check(job, plan);
-    if (plan->duplex) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
+    if (plan->duplex && ordered) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
     if (out->reasons) return;
-    if (fr_pipeline_make(job, plan, &p, &out->extrapolated, NULL) != FR_OK ||
-        fr_pipeline_outcome(job, &p, recurrence, &p, out, NULL) != FR_OK)
+    if ((ordered ? cost_by_order : cost_in_a_row)(job, plan, out) != FR_OK)
         out->reasons |= FR_BECAUSE(FR_REASON_SIZE);
-    fr_pipeline_free(&p);
 }

@@ -13,10 +13,9 @@
 
 enum { SLOTS_MAX = 1 << 25 };
 
-fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
+static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     const char *needs;
-    int64_t batch = fr_job_batch(job, plan);
     if (fr_plan_ranks(plan) > fr_levels_capacity(&job->cluster.levels))
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
@@ -27,27 +26,50 @@ fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *pla
     bool coded = plan->compression.gradient_stages >= plan->pp;
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
-    if (batch % plan->dp != 0) return reasons | FR_BECAUSE(FR_REASON_BATCH);
-    int64_t micro = fr_job_pipeline_micro_batch(job, plan);
-    if (micro == 0 || batch / plan->dp % micro != 0)
-        return reasons | FR_BECAUSE(FR_REASON_MICRO_BATCH);
+    if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
+    return reasons;
+}
+
+static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *plan) {
+    int64_t batch = fr_job_batch(job, plan), micro = fr_job_pipeline_micro_batch(job, plan);
+    if (batch % plan->dp != 0) return FR_BECAUSE(FR_REASON_BATCH);
+    bool whole = micro > 0 && batch / plan->dp % micro == 0;
+    return whole ? 0 : FR_BECAUSE(FR_REASON_MICRO_BATCH);
+}
+
+static fr_reasons check_schedule(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
     int64_t m = fr_pipeline_micro_batches(job, plan);
     if ((double)m * (double)plan->pp * (double)plan->chunks * 3 > SLOTS_MAX ||
         plan->pp > 1 << 20)
-        return reasons | FR_BECAUSE(FR_REASON_SIZE);
+        return FR_BECAUSE(FR_REASON_SIZE);
     struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks,
                                     plan->order};
     if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
-    if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    if (job->workload.n_layers) return reasons | fr_pipeline_layers_check(job, plan);
+    return reasons;
+}
+
+static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = 0;
+    if (job->workload.n_layers) return fr_layers_check(job, plan);
     if (!job->workload.transformer.layers)
-        return plan->recompute ? reasons | FR_BECAUSE(FR_REASON_RECOMPUTE) : reasons;
+        return plan->recompute ? FR_BECAUSE(FR_REASON_RECOMPUTE) : 0;
     if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);
     return reasons;
+}
+
+fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
+    fr_reasons reasons = check_plan(job, plan), passes = check_batch(job, plan);
+    bool ordered = fr_job_is_pipeline(job, plan);
+    if (ordered && !passes) passes = check_schedule(job, plan);
+    const fr_reasons uncounted = FR_BECAUSE(FR_REASON_BATCH) |
+                                 FR_BECAUSE(FR_REASON_MICRO_BATCH) | FR_BECAUSE(FR_REASON_SIZE);
+    reasons |= passes;
+    return ordered && passes & uncounted ? reasons : reasons | check_model(job, plan);
 }
 
 /* ---- pricing stages ---------------------------------------------------------------------- */
@@ -115,7 +137,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
 static void size_message(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_stage *stage) {
     const struct fr_transformer *t = &job->workload.transformer;
-    bool one_rank = plan->method == &fr_method_subgraph && plan->common_subgrid;
+    bool one_rank = plan->common_subgrid;
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
     double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence / plan->cp * t->hidden) *
@@ -216,9 +238,11 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         if (transformer)
             price_transformer(job, plan, seats, i, p, extrapolated);
         else if (job->workload.n_layers)
-            fr_pipeline_layers_stage(job, plan, seats, i, p, extrapolated);
+            fr_layers_stage(job, plan, seats, i, &p->stage[i], extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
+        if (job->workload.n_layers)
+            p->gradient_B += p->stage[i].gradient_B + p->stage[i].common_B;
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
         if (transformer)
@@ -230,6 +254,16 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
         price_messages(job, seats, i, p, extrapolated);
+}
+
+fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
+                            struct fr_pipeline *p, uint32_t *extrapolated,
+                            struct fr_error *err) {
+    struct fr_seats seats;
+    fr_status status = fr_seats_make(job, plan, &seats, err);
+    if (status == FR_OK) price_stages(job, plan, &seats, p, extrapolated);
+    fr_seats_free(&seats);
+    return status;
 }
 
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
@@ -246,11 +280,7 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);
-    struct fr_seats seats;
-    fr_status status = fr_seats_make(job, plan, &seats, err);
-    if (status == FR_OK) price_stages(job, plan, &seats, p, extrapolated);
-    fr_seats_free(&seats);
-    return status;
+    return fr_pipeline_price(job, plan, p, extrapolated, err);
 }
 
 /* The difference between the passes of a stage that repeats work and of one that does not. */

@@ -64,13 +64,16 @@ struct fr_stage {
     double coded_s; /**< of gradient_s, that */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
     double optimizer_s;      /**< after that, and after the embedding's */
-    double gather_s;         /**< of updated parameters, after the optimiser: what shows */
-    double gradient_B;       /**< over the replicas */
-    double expert_B;         /**< of experts, over their copies, besides */
-    double common_B;         /**< gradients all-reduced over tp x dp, besides */
-    double common_s;         /**< of its products, those of common layers (method subgraph) */
-    double idle_share;       /**< of its ranks' passes spent waiting for others of the stage */
-    double codec_B;          /**< memory that compressing its gradients keeps */
+    double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
+    double
+        redistribution_s; /**< between grids of layers, in an iteration; of one stage alone */
+    double gather_s;      /**< of updated parameters, after the optimiser: what shows */
+    double gradient_B;    /**< over the replicas */
+    double expert_B;      /**< of experts, over their copies, besides */
+    double common_B;      /**< gradients all-reduced over tp x dp, besides */
+    double common_s;      /**< of its products, those of common layers (method subgraph) */
+    double idle_share;    /**< of its ranks' passes spent waiting for others of the stage */
+    double codec_B;       /**< memory that compressing its gradients keeps */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration */
     double parameters;            /**< over its tp ranks; NaN: not known */
     double parameters_rank;
@@ -135,7 +138,14 @@ static inline int64_t fr_pipeline_micro_batches(const struct fr_job *job,
 /** Reasons why @p plan is no pipeline of @p job's stages; 0 when it is. */
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan);
 
-/** Price the pipeline of a plan that was checked.  Free with fr_pipeline_free, also on error.
+/** Price the stages of a plan that was checked into p->stage[pp], which are 0 before.
+ *  @param extrapolated  bits as in fr_outcome; set, never cleared
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
+                            struct fr_pipeline *pipeline, uint32_t *extrapolated,
+                            struct fr_error *err);
+
+/** The same with its order, in memory of its own.  Free with fr_pipeline_free, also on error.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,

@@ -125,6 +125,8 @@ static fr_status count(const struct fr_seats *s, int64_t p, int64_t stride, int6
                        struct fr_group *group, struct fr_error *err) {
     struct fr_communicator c = strided(s, p, stride);
     c.n_groups = groups;
+    *group = (struct fr_group){.n_ranks = 1, .ranks_per_node = 1};
+    if (p == 1) return FR_OK; /* sends nothing */
     if (!s->slot) return fr_group_of(&s->levels, &c, group, err);
     int64_t *slot = fr_malloc((size_t)(p * groups), sizeof *slot);
     if (!slot) return no_memory(err);
@@ -243,7 +245,7 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
     *s = (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
                            .mesh = fr_seats_mesh(plan)};
     if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(job, plan, s, err));
-    s->regular = is_regular(s);
+    s->regular = plan->pp > 1 && is_regular(s);
     for (int axis = 0; axis < FR_MESH_AXES; axis++)
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
                          err));

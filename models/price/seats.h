@@ -19,7 +19,7 @@ struct fr_seats {
     struct fr_levels levels; /**< the cluster's, as far as the ranks reach */
     struct fr_mesh mesh;
     int64_t *slot; /**< of each rank, or NULL: its number; owned */
-    bool regular;  /**< strides in closed form: all replicas pay the same */
+    bool regular;  /**< of a pipeline: strides in closed form, all replicas pay the same */
     /** Where gradients of common layers are reduced, of a data-first numbering: the tp x dp ranks
      *  of a stage; with common "subgrid" the dp ranks of the first sub-grid, alone on the links. */
     struct fr_group common;

@@ -3,7 +3,7 @@
  *
  *  It turns one layer and its share of the mesh into work: matrix products, kernels,
  *  bytes and collectives of one rank, forward and backward.  It says how much, never how
- *  long: the closed form (models/outcome/cost.c) and an event engine price it independently.
+ *  long: models/price prices it, for the closed form and the event engine alike.
  *
  *  Symbols:  p = tp ranks of the model axis   q = dp ranks of the data axis   b samples of
  *            one micro-batch on a rank   k ghost neurons per rank (phantom width)
