@@ -1,6 +1,7 @@
 #include "base/alloc.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,20 @@
 /* Set once by main, before there are threads: what a process does is the process's own. */
 static fr_alloc_end *end_of_program;
 
+static _Thread_local struct fr_alloc_watch *watched;
+
+struct fr_alloc_watch *fr_alloc_watch(struct fr_alloc_watch *watch) {
+    struct fr_alloc_watch *before = watched;
+    watched = watch;
+    return before;
+}
+
+struct fr_alloc_watch *fr_alloc_watched(void) {
+    return watched;
+}
+
 void fr_alloc_failed(size_t wanted_B) {
+    if (watched) atomic_store(&watched->failed, true);
     if (end_of_program) end_of_program(wanted_B);
 }
 

@@ -11,6 +11,7 @@
 #ifndef FR_BASE_ALLOC_H
 #define FR_BASE_ALLOC_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 #if defined(__GNUC__)
@@ -51,5 +52,16 @@ void fr_alloc_on_failure(fr_alloc_end *end);
 
 /** Memory ran out elsewhere (a library, the C library's own buffers): ends as above. */
 void fr_alloc_failed(size_t wanted_B);
+
+/** A library cannot end its caller's program: it watches its own call instead.  Whatever asks for
+ *  memory and gets none, in this thread or in those that fr_parallel_for starts for it, sets `failed`;
+ *  an answer that goes on without is then not given. */
+struct fr_alloc_watch {
+    atomic_bool failed;
+};
+/** Let this thread note failures in @p watch (NULL: nowhere).  @return where it did before */
+struct fr_alloc_watch *fr_alloc_watch(struct fr_alloc_watch *watch);
+/** Where it does now, for a thread that works for it. */
+struct fr_alloc_watch *fr_alloc_watched(void);
 
 #endif

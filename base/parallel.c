@@ -6,15 +6,19 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
+
 struct loop {
     fr_piece_fn *work;
     void *context;
     int64_t n_pieces;
     atomic_llong next;
+    struct fr_alloc_watch *watch;
 };
 
 static void *run(void *argument) {
     struct loop *loop = argument;
+    fr_alloc_watch(loop->watch);
     for (;;) {
         int64_t piece = atomic_fetch_add(&loop->next, 1);
         if (piece >= loop->n_pieces) return NULL;
@@ -25,7 +29,7 @@ static void *run(void *argument) {
 enum { THREADS_MAX = 256 };
 
 void fr_parallel_for(int n_threads, int64_t n_pieces, fr_piece_fn *work, void *context) {
-    struct loop loop = {work, context, n_pieces, 0};
+    struct loop loop = {work, context, n_pieces, 0, fr_alloc_watched()};
     pthread_t threads[THREADS_MAX];
     int started = 0, wanted = n_threads - 1;
     if (wanted > THREADS_MAX) wanted = THREADS_MAX;

@@ -68,10 +68,12 @@ static fr_status apply_set(struct fr_job *job, const char *set, struct fr_error 
 static fr_status load_documents(const struct fr_job_names *names, struct fr_job *job,
                                 struct fr_error *err) {
     FR_TRY(fr_preset_or_file_read("cluster", names->cluster, &job->documents[CLUSTER], err));
-    snprintf(job->cluster_from, sizeof job->cluster_from, "%s", names->cluster);
+    snprintf(job->cluster_from, sizeof job->cluster_from, "%s",
+             fr_preset_or_file_shown("cluster", names->cluster));
     if (names->model) {
         FR_TRY(fr_preset_or_file_read("model", names->model, &job->documents[MODEL], err));
-        snprintf(job->model_from, sizeof job->model_from, "%s", names->model);
+        snprintf(job->model_from, sizeof job->model_from, "%s",
+                 fr_preset_or_file_shown("model", names->model));
     }
     return names->plan ? fr_preset_or_file_read("plan", names->plan, &job->documents[PLAN], err)
                        : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);

@@ -24,10 +24,18 @@ static fr_status unknown(const char *kind, const char *name, struct fr_error *er
                    "is neither a file nor a %s preset; see forerun list %ss", kind, kind);
 }
 
+/* JSON itself begins with a brace, which no preset does; a file that does is "./{...". */
+static bool is_text(const char *name) { return name[strspn(name, " \t\r\n")] == '{'; }
+
+const char *fr_preset_or_file_shown(const char *kind, const char *name) {
+    return is_text(name) ? kind : name;
+}
+
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err) {
     const struct fr_preset *preset = fr_preset_find(kind, name);
     char shown[96];
+    if (is_text(name)) return fr_json_parse(name, strlen(name), kind, document, err);
     if (!preset && strcmp(name, "-") != 0 && !fr_file_exists(name))
         return unknown(kind, name, err);
     if (!preset) return fr_json_read(name, document, err);

@@ -20,9 +20,13 @@ extern const struct fr_preset fr_presets[];
 /** The preset, or NULL. */
 const struct fr_preset *fr_preset_find(const char *kind, const char *name);
 
-/** Parse what @p name stands for: "-" standard input, a preset of @p kind, or a file.
+/** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, or a
+ *  file.
  *  @return FR_OK; FR_ERR_INPUT, which suggests the nearest preset where there is no file. */
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err);
+
+/** What it is called in messages: @p name, but of JSON itself @p kind. */
+const char *fr_preset_or_file_shown(const char *kind, const char *name);
 
 #endif

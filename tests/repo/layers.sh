@@ -5,7 +5,7 @@
 # calibrate/measure/harness; who may include a module may include its streets.  A list of rows
 # (x_list.h: names alone) may be read from further down its module: so a table that plans choose
 # from has its objects further up.
-# Outside libraries are seen by one folder each.
+# Outside libraries are seen by one folder each; the public header by library, which it is the face of.
 set -eu
 root=$1 folder=$2 deps=${3-}
 
@@ -46,6 +46,10 @@ printf '%s\n--\n%s\n--\n%s\n' "$modules" "$libraries" "$includes" |
       bad = 1
     }
     function check_module(header,   of) {
+      if (header ~ "^include/") {
+        if (folder != "library") complain("\"" header "\" is for users, and seen by library only")
+        return
+      }
       of = owner(header)
       if (of == "") complain("\"" header "\" belongs to no module; include \"<folder>/<file>.h\"")
       else if (header ~ /_list[.]h$/ && street_of[of] != "" && street_of[of] == street_of[folder]) return

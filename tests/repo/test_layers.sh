@@ -54,6 +54,8 @@ try 'GSL in models' 'calibrate only' models topology '#include <gsl/gsl_math.h>'
 try 'cmocka in a module' 'tests only' base '' '#include <cmocka.h>'
 try 'gnuplot in app' 'plots only' app calibrate,plots 'execlp("gnuplot", "gnuplot", NULL);'
 
+try 'the public header in app' 'seen by library only' app calibrate,plots '#include "include/forerun.h"'
+
 # What a module may not include, its own headers may not either.
 put models/up.h '#include "app/a.h"'
 fails 'upwards from a header' 'up.h:1' layers.sh models topology

@@ -1,0 +1,154 @@
+/** @file
+ *  Forerun: what will a distributed training cost in time, energy and memory, and which plan is
+ *  best?  The answers of the commands of the same names, without a command line.
+ *
+ *      #include <forerun.h>                     cc x.c $(pkg-config --cflags --libs forerun)
+ *
+ *      const char *sets[] = {"method=phantom", "tp=8", "ghost=16", NULL};
+ *      forerun_job *job;                        // a cluster, a model and a plan, checked
+ *      forerun_result *result;                  // what a question was answered with
+ *      forerun_error error;
+ *      if (forerun_load("frontier", "ffn-16384", NULL, sets, &job, &error) ||
+ *          forerun_predict(job, &result, &error))
+ *          return puts(error.message), 1;
+ *      const forerun_outcome *o = forerun_outcome_at(result, 0);
+ *      printf("%g s, 90 %% between %g and %g s\n", o->time_s, o->low_s, o->high_s);
+ *      puts(forerun_json(result));              // all of it, as forerun predict --json prints it
+ *
+ *  Units are SI and in the names: seconds, joules, bytes.  A number that nobody knows is NaN.
+ *  Every result is the same for the same input, whatever the number of threads.
+ *
+ *  Errors are values: every function that can fail returns a status, 0 for success, and leaves a
+ *  sentence in @c error (which may be NULL), naming the place in the input and what is accepted
+ *  there.  On failure what was to be made is NULL, but for FORERUN_INFEASIBLE.  Memory that runs
+ *  out is such an error too.  Nothing is printed, no function ends the program, and no setting
+ *  of the process is changed (but one by forerun_fit, which says so).
+ *
+ *  Threads: several may ask one job at a time, and read one result, as long as none sets or frees
+ *  it.  Different jobs and results have nothing in common.  Strings belong to what they were
+ *  asked of and live as long.  Answers take up to a few hundred kilobytes of the caller's stack.
+ *
+ *  Versions: functions and the last members of structures are added, never moved, while the
+ *  library's name (libforerun.so.FORERUN_ABI) stays; options begin with their DEFAULTS, which
+ *  tell the library what the caller was compiled with. */
+#ifndef FORERUN_H
+#define FORERUN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FORERUN_VERSION_MAJOR 0
+#define FORERUN_VERSION_MINOR 1
+#define FORERUN_VERSION_PATCH 0
+#define FORERUN_VERSION "0.1.0"
+#define FORERUN_ABI 0
+
+#if defined(__GNUC__)
+#define FORERUN_API __attribute__((visibility("default")))
+#else
+#define FORERUN_API
+#endif
+
+/** Version of the library that answers, which may be newer than the header: "0.1.0". */
+FORERUN_API const char *forerun_version(void);
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+/** The numbers are the exit codes of the program. */
+typedef enum forerun_status {
+    FORERUN_OK = 0,
+    FORERUN_FAILED = 1,     /**< at run time: a file cannot be read, a fit does not converge */
+    FORERUN_USAGE = 2,      /**< an argument of the call, a KEY that leads nowhere */
+    FORERUN_INPUT = 3,      /**< a file, a preset or a value that does not fit */
+    FORERUN_INFEASIBLE = 4, /**< the plan cannot be, or none of them: the result says why */
+    FORERUN_NO_MEMORY = 6
+} forerun_status;
+
+typedef struct forerun_error {
+    forerun_status status;
+    char message[1056]; /**< "cluster.json#/levels/1/bandwidth: "25" has no unit; ..." */
+} forerun_error;
+
+/* ---- jobs ------------------------------------------------------------------------------------- */
+
+typedef struct forerun_job forerun_job;
+
+/** Load and check what is asked about.
+ *  @param cluster, model, plan  a preset's name, the path of a JSON file, or JSON itself ("{...").
+ *         plan NULL: every key has its default.  model NULL: a cluster alone, for forerun_place
+ *  @param sets  "KEY=VALUE" texts, then NULL; or NULL.  KEY is a key of the plan ("ghost=16") or a
+ *         dotted path ("model.layers=4", "cluster.device.launch=5 us"); all are applied before
+ *         anything is checked */
+FORERUN_API forerun_status forerun_load(const char *cluster, const char *model,
+                                        const char *plan, const char *const *sets,
+                                        forerun_job **job, forerun_error *error);
+
+/** Change an input of @p job: one more "KEY=VALUE".  Where that is refused the job stays as it
+ *  was.  Files are read anew. */
+FORERUN_API forerun_status forerun_set(forerun_job *job, const char *key_value,
+                                       forerun_error *error);
+
+/** NULL is no job, and freed too. */
+FORERUN_API void forerun_job_free(forerun_job *job);
+
+/* ---- results ---------------------------------------------------------------------------------- */
+
+typedef struct forerun_result forerun_result;
+
+/** What a plan costs. */
+typedef struct forerun_outcome {
+    int feasible;        /**< 0: it cannot be; the JSON has the reasons */
+    int64_t ranks;       /**< dp x cp x pp x tp */
+    double time_s;       /**< one iteration */
+    double low_s;        /**< its 90 % interval */
+    double high_s;       /**< */
+    double energy_J;     /**< one iteration, all ranks */
+    double memory_B;     /**< peak of the fullest rank */
+    double parameters;   /**< of the whole model as this plan trains it */
+    double iterations;   /**< to the loss */
+    double total_time_s; /**< to the loss */
+    double total_energy_J;
+    double compute_s; /**< of the iteration; these add up to it */
+    double launch_s;
+    double fixed_s;
+    double tp_comm_s;
+    double cp_comm_s;
+    double ep_comm_s;
+    double pp_comm_s;
+    double dp_comm_s;
+    double embedding_comm_s;
+    double redistribution_s;
+    double compression_s;
+    double bubble_s;
+    double probability_best; /**< of the first few of a search: to be the fastest of these */
+    double expected_regret;  /**< how much slower it is than the fastest, as a share */
+    const char *plan;        /**< in a line: "phantom tp 8 x dp 1, k 16" */
+    const char *plan_json;   /**< whole, as forerun_load takes it */
+} forerun_outcome;
+
+/** The whole answer as JSON, as the command of the same name prints it with --json. */
+FORERUN_API const char *forerun_json(const forerun_result *result);
+/** Outcomes in it: 1 of a prediction, as many as were asked for of a search (the best first). */
+FORERUN_API size_t forerun_count(const forerun_result *result);
+/** Outcome @p i from 0, or NULL past the end. */
+FORERUN_API const forerun_outcome *forerun_outcome_at(const forerun_result *result, size_t i);
+/** NULL is no result, and freed too. */
+FORERUN_API void forerun_result_free(forerun_result *result);
+
+/* ---- questions -------------------------------------------------------------------------------- */
+
+/** One plan: time with an interval, energy, memory, and where the iteration goes.
+ *  @return FORERUN_INFEASIBLE for a plan that cannot be: the result is there all the same, and
+ *          the message says why. */
+FORERUN_API forerun_status forerun_predict(const forerun_job *job, forerun_result **result,
+                                           forerun_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,65 @@
+#include "library/call.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+void fr_call_begin(struct fr_call *call) {
+    *call = (struct fr_call){.err = {.status = FR_OK}};
+    call->outer = fr_alloc_watch(&call->watch);
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    call->locale = plain ? uselocale(plain) : (locale_t)0;
+}
+
+/* glibc's "C" is never freed; elsewhere it is ours. */
+static void give_back_locale(const struct fr_call *call) {
+    if (!call->locale) return;
+    locale_t plain = uselocale(call->locale);
+    if (plain && plain != call->locale) freelocale(plain);
+}
+
+static forerun_status code_of(fr_status status) {
+    return status == FR_ERR_NOMEM ? FORERUN_NO_MEMORY
+                                  : (forerun_status)fr_status_exit_code(status);
+}
+
+/* A place on the command line is an argument here. */
+static const char *place_of(const struct fr_error *err) {
+    return strncmp(err->where, "--", 2) == 0 ? err->where + 2 : err->where;
+}
+
+static void put(const struct fr_error *err, fr_status status, forerun_error *error) {
+    const char *where = place_of(err);
+    if (!error) return;
+    error->status = code_of(status);
+    if (status == FR_OK)
+        *error->message = '\0';
+    else if (status == FR_ERR_NOMEM)
+        snprintf(error->message, sizeof error->message, "out of memory");
+    else
+        snprintf(error->message, sizeof error->message, "%s%s%s", where, *where ? ": " : "",
+                 *err->detail ? err->detail : fr_status_text(status));
+}
+
+forerun_status fr_call_end(struct fr_call *call, fr_status status, forerun_error *error) {
+    fr_alloc_watch(call->outer);
+    if (atomic_load(&call->watch.failed)) status = FR_ERR_NOMEM;
+    put(&call->err, status, error);
+    give_back_locale(call);
+    return code_of(status);
+}
+
+forerun_status fr_call_answer(struct fr_call *call, fr_status status, forerun_result *made,
+                              forerun_result **result, forerun_error *error) {
+    if (!result && status == FR_OK)
+        status =
+            fr_fail(&call->err, FR_ERR_USAGE, "result", "is NULL: nowhere to leave the answer");
+    forerun_status code = fr_call_end(call, status, error);
+    bool readable = code == FORERUN_OK || code == FORERUN_INFEASIBLE;
+    if (!readable || !result) {
+        forerun_result_free(made);
+        made = NULL;
+    }
+    if (result) *result = made;
+    return code;
+}

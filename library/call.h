@@ -1,0 +1,32 @@
+/** @file
+ *  What every function of include/forerun.h does before and after its work.
+ *
+ *  Between begin and end the thread reads and writes numbers as C does, whatever the program's
+ *  locale, and memory that runs out is noted: a call in which that happened ends with
+ *  FORERUN_NO_MEMORY, whatever became of its answer. */
+#ifndef FR_LIBRARY_CALL_H
+#define FR_LIBRARY_CALL_H
+
+#include <locale.h>
+
+#include "base/alloc.h"
+#include "base/status.h"
+#include "include/forerun.h"
+
+struct fr_call {
+    struct fr_error err;
+    struct fr_alloc_watch watch, *outer;
+    locale_t locale;
+};
+
+void fr_call_begin(struct fr_call *call);
+
+/** Fill @p error from what the call ended with. */
+forerun_status fr_call_end(struct fr_call *call, fr_status status, forerun_error *error);
+
+/** The same of a call that makes a result: it is handed over where there is one to be read, and
+ *  freed where not. */
+forerun_status fr_call_answer(struct fr_call *call, fr_status status, forerun_result *made,
+                              forerun_result **result, forerun_error *error);
+
+#endif

@@ -1,0 +1,113 @@
+#include "library/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "models/job/job.h"
+#include "models/outcome/report.h"
+
+forerun_result *fr_result_new(void) { return fr_calloc(1, sizeof(forerun_result)); }
+
+void forerun_result_free(forerun_result *result) {
+    if (!result) return;
+    for (size_t i = 0; i < result->count; i++) {
+        free((char *)result->outcomes[i].plan);
+        free((char *)result->outcomes[i].plan_json);
+    }
+    free(result->outcomes);
+    fr_text_free(&result->json);
+    fr_text_free(&result->text);
+    free(result);
+}
+
+const char *forerun_json(const forerun_result *result) {
+    return result ? fr_text_get(&result->json) : "";
+}
+
+size_t forerun_count(const forerun_result *result) { return result ? result->count : 0; }
+
+const forerun_outcome *forerun_outcome_at(const forerun_result *result, size_t i) {
+    return result && i < result->count ? &result->outcomes[i] : NULL;
+}
+
+/* ---- an outcome ------------------------------------------------------------------------------ */
+
+static void fill_parts(forerun_outcome *o, const struct fr_outcome *out) {
+    o->compute_s = out->part_s[FR_PART_COMPUTE];
+    o->launch_s = out->part_s[FR_PART_LAUNCH];
+    o->fixed_s = out->part_s[FR_PART_FIXED];
+    o->tp_comm_s = out->part_s[FR_PART_TP_COMM];
+    o->cp_comm_s = out->part_s[FR_PART_CP_COMM];
+    o->ep_comm_s = out->part_s[FR_PART_EP_COMM];
+    o->pp_comm_s = out->part_s[FR_PART_PP_COMM];
+    o->dp_comm_s = out->part_s[FR_PART_DP_COMM];
+    o->embedding_comm_s = out->part_s[FR_PART_EMBEDDING_COMM];
+    o->redistribution_s = out->part_s[FR_PART_REDISTRIBUTION];
+    o->compression_s = out->part_s[FR_PART_COMPRESSION];
+    o->bubble_s = out->part_s[FR_PART_BUBBLE];
+}
+
+/* What the document calls null is NaN. */
+static forerun_outcome numbers_of(const struct fr_outcome *out) {
+    bool priced = isfinite(out->time_s), stated = out->high_s > 0;
+    bool known = priced && isfinite(out->parameters);
+    forerun_outcome o = {.feasible = out->reasons == 0,
+                         .ranks = out->ranks,
+                         .time_s = out->time_s,
+                         .low_s = stated ? out->low_s : NAN,
+                         .high_s = stated ? out->high_s : NAN,
+                         .energy_J = out->energy_J,
+                         .memory_B = known ? out->memory_peak_B : NAN,
+                         .parameters = priced ? out->parameters : NAN,
+                         .iterations = out->iterations,
+                         .total_time_s = out->total_time_s,
+                         .total_energy_J = out->total_energy_J,
+                         .probability_best = NAN,
+                         .expected_regret = NAN};
+    fill_parts(&o, out);
+    return o;
+}
+
+static char *plan_json(const struct fr_job *job, const struct fr_outcome *out) {
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    struct fr_plan said = fr_job_said(job, &out->plan);
+    fr_plan_write(&w, &said);
+    if (text.failed) fr_text_free(&text);
+    return text.data;
+}
+
+static bool grow(forerun_result *result) {
+    if (result->count < result->capacity) return true;
+    size_t capacity = result->capacity ? 2 * result->capacity : 1;
+    forerun_outcome *grown = fr_realloc(result->outcomes, capacity, sizeof *grown);
+    if (!grown) return false;
+    result->outcomes = grown;
+    result->capacity = capacity;
+    return true;
+}
+
+fr_status fr_result_add(forerun_result *result, const struct fr_job *job,
+                        const struct fr_outcome *out, struct fr_error *err) {
+    char line[FR_PLAN_LINE];
+    if (!grow(result)) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    forerun_outcome *o = &result->outcomes[result->count++];
+    *o = numbers_of(out);
+    o->plan = fr_strdup(fr_report_outcome_line(out, line, sizeof line));
+    o->plan_json = plan_json(out->job ? out->job : job, out);
+    return o->plan && o->plan_json ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+}
+
+fr_status fr_result_infeasible(const struct fr_job *job, const struct fr_outcome *out,
+                               struct fr_error *err) {
+    struct fr_text text = {0};
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        if (!(out->reasons & FR_BECAUSE(i))) continue;
+        if (text.length) fr_text_add(&text, "; ", 2);
+        fr_report_reason(out->job ? out->job : job, out, i, &text);
+    }
+    fr_fail(err, FR_ERR_INFEASIBLE, NULL, "%s", fr_text_get(&text));
+    fr_text_free(&text);
+    return FR_ERR_INFEASIBLE;
+}
