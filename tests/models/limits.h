@@ -1,0 +1,114 @@
+/** @file
+ *  Numbers of a file at their ends: what is within is read, what is beyond is refused by its name, and so is a
+ *  file without a number that it needs. */
+#ifndef FR_TESTS_MODELS_LIMITS_H
+#define FR_TESTS_MODELS_LIMITS_H
+
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "tests/cmocka.h"
+
+struct limit {
+    const char *path;          /**< as --set takes it */
+    const char *below, *least; /**< refused, read; NULL: not tried */
+    const char *most, *above;
+    bool needed; /**< without it the file is refused */
+};
+
+/** Read a document into what it is, and free that. */
+typedef fr_status limits_reader(const struct fr_json_document *document, struct fr_error *err);
+
+static inline fr_status limits_read(const char *text, const char *path, const char *value,
+                                    limits_reader *read, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    if (fr_json_parse(text, strlen(text), "f", &document, err) != FR_OK)
+        fail_msg("%s: %s\n%s", err->where, err->detail, text);
+    if (value && fr_json_set(document, path, value, "--set", err) != FR_OK)
+        fail_msg("%s=%s: %s", path, value, err->detail);
+    fr_status status = read(document, err);
+    fr_json_free(document);
+    return status;
+}
+
+/* "a.0.b" as messages have it: a/0/b. */
+static inline bool limits_named(const struct fr_error *err, const char *path) {
+    char pointer[160];
+    snprintf(pointer, sizeof pointer, "%s", path);
+    for (char *at = pointer; *at; at++) *at = *at == '.' ? '/' : *at;
+    const char *last = strrchr(pointer, '/');
+    return strstr(err->where, pointer) || strstr(err->detail, last ? last + 1 : pointer);
+}
+
+static inline void limits_value(const char *text, const struct limit *l, const char *value,
+                                bool read_it, limits_reader *read) {
+    struct fr_error err = {0};
+    if (!value) return;
+    fr_status status = limits_read(text, l->path, value, read, &err);
+    if (read_it)
+        FR_TRUE(status == FR_OK, "%s=%s: %s %s", l->path, value, err.where, err.detail);
+    else
+        FR_TRUE(status == FR_ERR_INPUT && limits_named(&err, l->path), "%s=%s: %s %s", l->path,
+                value, err.where, err.detail);
+}
+
+/* The end of the value that begins at @p at. */
+static inline const char *limits_skip(const char *at) {
+    int depth = 0;
+    bool quoted = false;
+    for (;; at++) {
+        if (*at == '"') quoted = !quoted;
+        if (quoted) continue;
+        if (depth == 0 && (*at == ',' || *at == '}' || *at == ']')) return at;
+        depth += *at == '{' || *at == '[';
+        depth -= *at == '}' || *at == ']';
+    }
+}
+
+/** @p text without the member that @p path names, each of its words standing for the first such key after
+ *  the one before; an index for so many elements. */
+static inline void limits_without(const char *text, const char *path, char *out,
+                                  size_t capacity) {
+    const char *at = text;
+    char word[64], quoted[72];
+    for (const char *w = path; *w;) {
+        size_t n = strcspn(w, ".");
+        snprintf(word, sizeof word, "%.*s", (int)n, w);
+        if (strspn(word, "0123456789") == n) {
+            at = strchr(at, '[') + 1;
+            for (int k = atoi(word); k > 0; k--) at = limits_skip(at) + 1;
+        } else {
+            snprintf(quoted, sizeof quoted, "\"%s\":", word);
+            at = strstr(at, quoted);
+            if (!at) fail_msg("%s: not in %s", path, text);
+            if (w[n]) at += strlen(quoted);
+        }
+        w += n + (w[n] == '.');
+    }
+    const char *end = limits_skip(at), *from = at;
+    if (*end == ',') end++;
+    while (*end != ',' && strchr("]}", *end) && from[-1] == ' ') from--;
+    if (end[-1] != ',' && from[-1] == ',') from--; /* the last of several */
+    snprintf(out, capacity, "%.*s%s", (int)(from - text), text, end);
+}
+
+static inline void limits_hold(const char *text, const struct limit *limits, size_t n,
+                               limits_reader *read) {
+    struct fr_error err = {0};
+    if (limits_read(text, NULL, NULL, read, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    for (size_t i = 0; i < n; i++) {
+        const struct limit *l = &limits[i];
+        char rest[8192];
+        limits_value(text, l, l->least, true, read);
+        limits_value(text, l, l->most, true, read);
+        limits_value(text, l, l->below, false, read);
+        limits_value(text, l, l->above, false, read);
+        limits_without(text, l->path, rest, sizeof rest);
+        fr_status status = limits_read(rest, NULL, NULL, read, &err);
+        FR_TRUE(status == (l->needed ? FR_ERR_INPUT : FR_OK), "without %s: %s %s\n%s", l->path,
+                status == FR_OK ? "read" : err.where, err.detail, rest);
+    }
+}
+
+#endif
