@@ -13,6 +13,7 @@ static const double h = 64, s = 32, layer = 12 * 64 * 64 + 13 * 64;
 
 struct totals {
     double size_B[FR_TASK_COUNT]; /* of each kind, all alike */
+    double time_s[FR_TASK_COUNT]; /* of each kind, the longest */
     int count[FR_TASK_COUNT];
 };
 
@@ -25,9 +26,10 @@ static void run(const char *const *sets, struct totals *t) {
     if (fr_simulate(&job, &job.plan, &options, &sim, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
     assert_int_equal(sim.outcome.reasons, 0);
-    *t = (struct totals){{0}, {0}};
+    *t = (struct totals){.count = {0}};
     for (int64_t k = 0; k < sim.timeline.count; k++) {
         const struct fr_span *span = &sim.timeline.spans[k];
+        t->time_s[span->kind] = fmax(t->time_s[span->kind], span->end_s - span->start_s);
         if (span->rank == sim.timeline.n_ranks - 1 && span->kind == FR_TASK_GRADIENT) continue;
         if (t->count[span->kind]++ > 0) FR_NEAR(span->size_B, t->size_B[span->kind], 1e-12);
         t->size_B[span->kind] = span->size_B;
@@ -82,8 +84,28 @@ static void gradients_carry_their_bytes(void **state) {
     FR_NEAR(t.size_B[FR_TASK_GRADIENT], first_B - 4 * matrices + 4 * coded, 1e-12);
 }
 
+/* Measured layers and logits as they are, each way its own time; half of the backward pass makes weights'
+ * gradients.  Four layers on one stage; two on each of two, the last with the logits. */
+static void measured_layers_take_their_times(void **state) {
+#define PROFILE                                                                                \
+    "cluster.device.host_pass=0 s",                                                            \
+        "model.layer_profile=[{\"tp\": 1, \"micro_batch\": 2, \"forward\": \"1 ms\", "         \
+        "\"backward\": \"3 ms\", \"logits_forward\": \"0.5 ms\", \"logits_backward\": \"0.7 "  \
+        "ms\"}]"
+    struct totals t;
+    (void)state;
+    RUN(&t, PROFILE, "pp=1");
+    FR_NEAR(t.time_s[FR_TASK_FORWARD], 4 * 1e-3 + 0.5e-3, 1e-9);
+    FR_NEAR(t.time_s[FR_TASK_BACKWARD], 4 * 3e-3 + 0.7e-3, 1e-9);
+    RUN(&t, PROFILE, "pp=2", "schedule=zero-bubble");
+    FR_NEAR(t.time_s[FR_TASK_FORWARD], 2 * 1e-3 + 0.5e-3, 1e-9);
+    FR_NEAR(t.time_s[FR_TASK_BACKWARD], (2 * 3e-3 + 0.7e-3) / 2, 1e-9);
+    FR_NEAR(t.time_s[FR_TASK_WEIGHT], (2 * 3e-3 + 0.7e-3) / 2, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_carry_their_bytes),
-                                       cmocka_unit_test(gradients_carry_their_bytes)};
+                                       cmocka_unit_test(gradients_carry_their_bytes),
+                                       cmocka_unit_test(measured_layers_take_their_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
