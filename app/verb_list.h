@@ -11,7 +11,9 @@ FR_VERB(tune)
 FR_VERB(score)
 FR_VERB(iterations)
 FR_VERB(plot)
+#ifndef FR_WITHOUT_PAPERS
 FR_VERB(reproduce)
+#endif
 FR_VERB(place)
 FR_VERB(collective)
 FR_VERB(gemm)

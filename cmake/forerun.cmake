@@ -1,7 +1,8 @@
 # fr_module(<folder> [DEPS <folder>...] [USES <library>...])
 #   One static library fr_<folder> per folder, its sources globbed, so that a new file needs
 #   no edit here.  Headers are included as "<folder>/<file>.h".  DEPS are modules further
-#   down; USES are outside libraries, seen by this folder alone.
+#   down; USES are outside libraries, seen by this folder alone.  Folders of FR_INNER are modules
+#   of their own; what FR_LEFT_OUT names is not built.
 # fr_street(<folder> [DEPS <folder>...])
 #   A folder inside a module with an order of its own: it may include only what it lists, as if it
 #   were a module; whoever may include the module may include all of its streets.
@@ -16,6 +17,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 set(FR_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined or thread")
 set(FR_LIBRARY_KIND STATIC CACHE STRING "Of the modules; SHARED: a change relinks no program")
+option(FR_PAPERS "Build forerun reproduce, the papers' tables beside ours" ON)
 option(FR_COVERAGE "Instrument for gcov" OFF)
 option(FR_FUZZ "Build the libFuzzer targets (clang only)" OFF)
 
@@ -42,12 +44,18 @@ endif()
 
 function(fr_module folder)
   cmake_parse_arguments(M "" "" "DEPS;USES" ${ARGN})
+  if(folder IN_LIST FR_LEFT_OUT)
+    return()
+  endif()
   string(REPLACE "/" "_" name ${folder})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
   list(FILTER sources EXCLUDE REGEX "/main\\.c$")
-  if(folder STREQUAL "calibrate")
-    list(FILTER sources EXCLUDE REGEX "/calibrate/(measure/harness|real/apps)/")
-  endif()
+  foreach(other IN LISTS FR_INNER FR_LEFT_OUT)
+    if(NOT other STREQUAL folder)
+      list(FILTER sources EXCLUDE REGEX "/${other}(/|$)")
+    endif()
+  endforeach()
+  list(REMOVE_ITEM M_DEPS ${FR_LEFT_OUT})
   add_library(fr_${name} ${FR_LIBRARY_KIND} ${sources} ${FR_GENERATED_${name}})
   target_include_directories(fr_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/generated)
   target_link_libraries(fr_${name} PRIVATE fr_flags ${M_USES} PUBLIC m)

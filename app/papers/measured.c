@@ -127,19 +127,16 @@ static void add_rank_count(struct measured *m, int64_t p) {
                                   "ordering/measured/p=%" PRId64 "/iterations", p);
 }
 
-fr_status fr_measured_phantom(const struct fr_args *args, struct fr_reproduction *r,
+fr_status fr_measured_phantom(const struct fr_training_options *o, struct fr_reproduction *r,
                               struct fr_error *err) {
-    struct fr_training_request request;
     struct fr_trained *rows = NULL;
-    struct measured m = {.r = r, .o = &request.o};
-    fr_status status = fr_training_request_read(args, "frontier", &request, err);
-    if (status == FR_OK) status = fr_training_run(&request.o, &rows, &m.n, err);
+    struct measured m = {.r = r, .o = o};
+    fr_status status = fr_training_run(o, &rows, &m.n, err);
     m.rows = rows;
     if (m.n > 0 && rows[0].tp == 1) m.dense = &rows[0];
     /* What an ended job left is worth showing; the status still says that it ended early. */
-    for (size_t i = 0; (status == FR_OK || status == FR_ERR_PARTIAL) && i < request.o.n_tp; i++)
-        if (request.o.tp[i] > 1) add_rank_count(&m, request.o.tp[i]);
+    for (size_t i = 0; (status == FR_OK || status == FR_ERR_PARTIAL) && i < o->n_tp; i++)
+        if (o->tp[i] > 1) add_rank_count(&m, o->tp[i]);
     free(rows);
-    fr_training_request_free(&request);
     return status;
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
-#include "app/papers/measured.h"
+#include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
 

@@ -9,6 +9,7 @@
 #include "app/papers/measured.h"
 #include "app/papers/training/markdown.h"
 #include "app/text/marked.h"
+#include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
 
@@ -83,12 +84,22 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
     }
 }
 
+/* What an iteration costs is said by --cluster. */
+static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
+                         struct fr_error *err) {
+    struct fr_training_request request;
+    fr_status status = fr_training_request_read(args, "frontier", &request, err);
+    if (status == FR_OK) status = fr_measured_phantom(&request.o, r, err);
+    fr_training_request_free(&request);
+    return status;
+}
+
 static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
                      struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
     bool tables = fr_args_has(args, "markdown") || fr_args_has(args, "update");
-    fr_status status = measured ? fr_measured_phantom(args, &r, err) : paper->run(&r, err);
+    fr_status status = measured ? measure(args, &r, err) : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
     if (shown && json)

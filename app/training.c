@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/papers/measured.h"
+#include "app/training.h"
 #include "base/range.h"
 #include "calibrate/samples/keep.h"
 
