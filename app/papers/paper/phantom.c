@@ -4,11 +4,9 @@
  * per kernel, fixed time per iteration) are fitted to the energies of 8, 16 and 32 ranks; 64
  * and 128 are predicted; 256, where both methods jump, is not explained and not used. */
 #include <math.h>
-#include <stdio.h>
 
-#include "app/papers/reproduce.h"
+#include "app/papers/phantom/figures.h"
 #include "calibrate/numbers/nlfit.h"
-#include "models/outcome/cost.h"
 
 static const struct table1 {
     int64_t p, k;
@@ -24,53 +22,21 @@ static const struct table1 {
 };
 enum { N_ROWS = sizeof table1 / sizeof *table1, N_FITTED = 3, N_PREDICTED = 5 };
 
-/* What is varied around the preset: convention of m, the three fitted numbers, the network. */
-struct setting {
-    struct fr_job job;
-    double batch;
-};
-
-static struct fr_plan plan_of(const struct fr_method *method, int64_t p, int64_t k,
-                              int64_t batch) {
-    struct fr_plan plan = fr_plan_default();
-    plan.method = method;
-    plan.tp = p;
-    plan.ghost = method->uses_ghost ? k : 0;
-    plan.global_batch = batch;
-    return plan;
+static double tensor_J(const struct fr_phantom_setting *s, int i) {
+    return fr_phantom_at(s, &fr_method_tensor, table1[i].p, 0).energy_J;
+}
+static double phantom_J(const struct fr_phantom_setting *s, int i) {
+    return fr_phantom_at(s, &fr_method_phantom, table1[i].p, table1[i].k).energy_J;
 }
 
-/* A plan's outcome at a batch that need not be whole: a line between the two whole ones. */
-static struct fr_outcome at(const struct setting *s, const struct fr_method *method, int64_t p,
-                            int64_t k) {
-    struct fr_outcome low, high;
-    int64_t below = (int64_t)fmax(1, floor(s->batch));
-    double share = s->batch - (double)below;
-    struct fr_plan plan = plan_of(method, p, k, below), next = plan_of(method, p, k, below + 1);
-    fr_cost(&s->job, &plan, &low);
-    fr_cost(&s->job, &next, &high);
-    low.time_s += share * (high.time_s - low.time_s);
-    low.energy_J += share * (high.energy_J - low.energy_J);
-    for (int i = 0; i < FR_PART_COUNT; i++)
-        low.part_s[i] += share * (high.part_s[i] - low.part_s[i]);
-    return low;
-}
-
-static double tensor_J(const struct setting *s, int i) {
-    return at(s, &fr_method_tensor, table1[i].p, 0).energy_J;
-}
-static double phantom_J(const struct setting *s, int i) {
-    return at(s, &fr_method_phantom, table1[i].p, table1[i].k).energy_J;
-}
-
-static void apply(struct setting *s, const double *params) {
+static void apply(struct fr_phantom_setting *s, const double *params) {
     s->batch = params[0];
     s->job.cluster.device.launch_s = params[1];
     s->job.cluster.device.fixed_s = params[2];
 }
 
 static void residuals(void *context, const double *params, double *out) {
-    struct setting *s = context;
+    struct fr_phantom_setting *s = context;
     apply(s, params);
     for (int i = 0; i < N_FITTED; i++) {
         out[2 * i] = tensor_J(s, i) / table1[i].tp_energy_J - 1;
@@ -78,7 +44,8 @@ static void residuals(void *context, const double *params, double *out) {
     }
 }
 
-static fr_status fit(struct setting *s, bool literal, double *rms, struct fr_error *err) {
+static fr_status fit(struct fr_phantom_setting *s, bool literal, double *rms,
+                     struct fr_error *err) {
     double params[3] = {500, 8e-6, 14e-3};
     s->job.cluster.price[FR_OP_ALL_GATHER].per_rank = literal;
     s->job.cluster.price[FR_OP_REDUCE_SCATTER].per_rank = literal;
@@ -89,11 +56,11 @@ static fr_status fit(struct setting *s, bool literal, double *rms, struct fr_err
 
 /* ---- exact statements -------------------------------------------------------------------- */
 
-static void add_sizes(struct fr_reproduction *r, const struct setting *s) {
+static void add_sizes(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
     for (int i = 0; i < N_ROWS; i++) {
         const struct table1 *t = &table1[i];
-        double tp_M = at(s, &fr_method_tensor, t->p, 0).parameters / 1e6;
-        double pp_M = at(s, &fr_method_phantom, t->p, t->k).parameters / 1e6;
+        double tp_M = fr_phantom_at(s, &fr_method_tensor, t->p, 0).parameters / 1e6;
+        double pp_M = fr_phantom_at(s, &fr_method_phantom, t->p, t->k).parameters / 1e6;
         /* Published to the million: holds when ours rounds to it. */
         fr_reproduce_add(r, FR_ROLE_IDENTITY, t->tp_size_M, tp_M, "M", 0.5 / t->tp_size_M, NULL,
                          "table1/p=%d/tensor/parameters", (int)t->p);
@@ -123,17 +90,18 @@ static void add_totals(struct fr_reproduction *r) {
 
 /* Eq. 9 with Tables II and III: per layer, TP - PP communication
  *      = 68.9 log2 p + (3.68e-3 n + 4.47e-3 (n/p - k)) b   [us], m literal, in floats. */
-static void add_eq9(struct fr_reproduction *r, const struct setting *literal) {
+static void add_eq9(struct fr_reproduction *r, const struct fr_phantom_setting *literal) {
     double n = 16384, b = floor(literal->batch);
-    struct setting whole = *literal;
+    struct fr_phantom_setting whole = *literal;
     whole.batch = b;
     for (int i = 0; i < N_ROWS; i++) {
         double p = (double)table1[i].p, k = (double)table1[i].k;
         double layers = literal->job.workload.layers[0].repeat;
         double ours_us =
             1e6 / layers *
-            (at(&whole, &fr_method_tensor, table1[i].p, 0).part_s[FR_PART_TP_COMM] -
-             at(&whole, &fr_method_phantom, table1[i].p, table1[i].k).part_s[FR_PART_TP_COMM]);
+            (fr_phantom_at(&whole, &fr_method_tensor, table1[i].p, 0).part_s[FR_PART_TP_COMM] -
+             fr_phantom_at(&whole, &fr_method_phantom, table1[i].p, table1[i].k)
+                 .part_s[FR_PART_TP_COMM]);
         /* 149.94 - 145.52 + ... : the all-gathers and reduce-scatters' c1 cancel. */
         double formula_us = 68.9 * log2(p) + (3.68e-3 * n + 4.47e-3 * (n / p - k)) * b;
         fr_reproduce_add(
@@ -175,7 +143,8 @@ static const char *note_of(int i, bool literal) {
            "attains";
 }
 
-static void add_energies(struct fr_reproduction *r, const struct setting *s, bool literal) {
+static void add_energies(struct fr_reproduction *r, const struct fr_phantom_setting *s,
+                         bool literal) {
     const char *convention = literal ? "/literal" : "";
     double tolerance = literal ? 0.12 : 0.05;
     for (int i = 0; i < N_ROWS; i++) {
@@ -195,8 +164,8 @@ static void add_energies(struct fr_reproduction *r, const struct setting *s, boo
     }
 }
 
-static void add_parameters(struct fr_reproduction *r, const struct setting *s, double rms,
-                           bool literal) {
+static void add_parameters(struct fr_reproduction *r, const struct fr_phantom_setting *s,
+                           double rms, bool literal) {
     const char *convention = literal ? "literal" : "full_buffer";
     double none = NAN;
     fr_reproduce_add(r, FR_ROLE_FITTED, none, s->batch, "1", 0,
@@ -210,7 +179,7 @@ static void add_parameters(struct fr_reproduction *r, const struct setting *s, d
                      convention);
 }
 
-static void add_orderings(struct fr_reproduction *r, const struct setting *s) {
+static void add_orderings(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
     for (int i = 0; i < N_ROWS; i++) {
         const struct table1 *t = &table1[i];
         double tp_J = tensor_J(s, i), pp_J = phantom_J(s, i);
@@ -226,118 +195,16 @@ static void add_orderings(struct fr_reproduction *r, const struct setting *s) {
                   "Table I's own row",
             "ordering/p=%d/energy_per_epoch", (int)t->p);
         fr_reproduce_add_ordering(r,
-                                  at(s, &fr_method_phantom, t->p, t->k).time_s <
-                                      at(s, &fr_method_tensor, t->p, 0).time_s,
+                                  fr_phantom_at(s, &fr_method_phantom, t->p, t->k).time_s <
+                                      fr_phantom_at(s, &fr_method_tensor, t->p, 0).time_s,
                                   "phantom is faster at n = 16384", "ordering/p=%d/time",
                                   (int)t->p);
     }
 }
 
-/* ---- Figures ----------------------------------------------------------------------------- */
-
-static void set_network(struct setting *s, double width, int layers) {
-    s->job.workload.layers[0] = fr_layer_fully_connected(width, width, true, layers);
-}
-static void set_width(struct setting *s, double width) { set_network(s, width, 2); }
-
-static void add_figure5(struct fr_reproduction *r, const struct setting *fitted) {
-    struct setting s = *fitted;
-    struct fr_layer own = fitted->job.workload.layers[0], copy;
-    s.job.workload.layers = &copy;
-    copy = own;
-    set_network(&s, 65536, 6);
-    for (int64_t p = 32; p <= 128; p *= 2) {
-        double pp_s = at(&s, &fr_method_phantom, p, 64).part_s[FR_PART_TP_COMM],
-               tp_s = at(&s, &fr_method_tensor, p, 0).part_s[FR_PART_TP_COMM];
-        fr_reproduce_add(
-            r, FR_ROLE_PREDICTED, NAN, pp_s / tp_s, "1", 0,
-            "phantom over tensor communication, n = 65536, L = 6, k = 64; the text "
-            "has no number",
-            "fig5a/p=%d/phantom_over_tensor/communication", (int)p);
-        fr_reproduce_add_ordering(r, pp_s < tp_s,
-                                  "phantom communicates less, n = 65536, L = 6, k = 64",
-                                  "fig5a/p=%d/communication", (int)p);
-    }
-    set_width(&s, 4096);
-    double ratio[2] = {0};
-    for (int64_t p = 8; p <= 256; p *= 2) {
-        double pp_s = at(&s, &fr_method_phantom, p, 3).time_s,
-               tp_s = at(&s, &fr_method_tensor, p, 0).time_s;
-        ratio[p == 256] = pp_s / tp_s;
-        fr_reproduce_add_ordering(r, pp_s < tp_s, "phantom is faster, n = 4096, k = 3",
-                                  "fig5b/p=%d/time", (int)p);
-    }
-    fr_reproduce_add(
-        r, FR_ROLE_PREDICTED, 0.95, ratio[1], "1", 0.053,
-        "phantom over tensor time at n = 4096, p = 256, k = 3: the two converge, 0.9 to 1",
-        "fig5b/p=256/phantom_over_tensor");
-    set_width(&s, 16384);
-    for (int64_t p = 8; p <= 256; p *= 2) /* the widest of the figure's k that Eq. 8 allows */
-        for (int64_t k = 4; k <= 16; k *= 2)
-            fr_reproduce_add_ordering(r,
-                                      at(&s, &fr_method_phantom, p, k).time_s <
-                                          at(&s, &fr_method_tensor, p, 0).time_s,
-                                      "phantom is faster, n = 16384, larger k too",
-                                      "fig5c/p=%d/k=%d/time", (int)p, (int)k);
-}
-
-static double flip_s(struct setting *s, double width, double batch) {
-    set_width(s, width);
-    s->batch = batch;
-    return at(s, &fr_method_phantom, 256, 64).time_s - at(s, &fr_method_tensor, 256, 0).time_s;
-}
-
-/* Batches between which tensor overtakes phantom at n = 131072 and not yet at 262144. */
-static void add_figure6(struct fr_reproduction *r, const struct setting *fitted, bool literal) {
-    const char *convention = literal ? "literal" : "full_buffer";
-    struct setting s = *fitted;
-    struct fr_layer copy = fitted->job.workload.layers[0];
-    double low = NAN, high = NAN, none = NAN;
-    s.job.workload.layers = &copy;
-    for (double batch = 1; batch <= fitted->batch; batch += 0.25) {
-        bool flips = flip_s(&s, 131072, batch) > 0 && flip_s(&s, 262144, batch) <= 0;
-        if (flips && isnan(low)) low = batch;
-        if (flips) high = batch;
-    }
-    fr_reproduce_add(
-        r, FR_ROLE_PREDICTED, none, low, "1", 0,
-        "smallest batch at which tensor overtakes phantom at n = 131072, p = 256, k = 64 only",
-        "fig6/window/%s/batch_low", convention);
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, none, high, "1", 0, "largest such batch",
-                     "fig6/window/%s/batch_high", convention);
-    fr_reproduce_add(
-        r, FR_ROLE_PREDICTED, none, fitted->batch / high, "1", 0,
-        "the largest such batch is this many times smaller than the one Table I implies",
-        "fig6/window/%s/factor", convention);
-    fr_reproduce_add_ordering(
-        r, isfinite(low) && !(flip_s(&s, 131072, fitted->batch) > 0),
-        "the flip comes out inside this window only, not at Table I's batch",
-        "fig6/%s/flip_inside_window_only", convention);
-}
-
-static void add_memory(struct fr_reproduction *r, const struct setting *fitted) {
-    struct setting s = *fitted;
-    struct fr_layer copy;
-    s.job.workload.layers = &copy;
-    set_width(&s, 262144);
-    copy.biases = 0;
-    double state_B = fr_workload_state_B(&s.job.workload), GiB = 0x1p30;
-    struct fr_outcome tp = at(&s, &fr_method_tensor, 32, 0),
-                      pp = at(&s, &fr_method_phantom, 32, 64);
-    fr_reproduce_add(
-        r, FR_ROLE_IDENTITY, 64, tp.parameters_rank_max * state_B / GiB, "GiB", 1e-12,
-        "weights, gradients and Adam of one rank; n = 262144, p = 32, L = 2, 16 B a parameter",
-        "fig6/n=262144/p=32/tensor/state");
-    fr_reproduce_add(r, FR_ROLE_IDENTITY, 2.5, pp.parameters_rank_max * state_B / GiB, "GiB",
-                     0.01, "k = 64", "fig6/n=262144/p=32/phantom/state");
-    fr_reproduce_add_ordering(r, (tp.reasons & FR_BECAUSE(FR_REASON_MEMORY)) && !pp.reasons,
-                              "tensor does not fit 64 GB, phantom does, as the paper saw",
-                              "fig6/n=262144/p=32/fits");
-}
-
 /* ------------------------------------------------------------------------------------------ */
 
-static fr_status reproduce(struct setting *full, struct setting *literal,
+static fr_status reproduce(struct fr_phantom_setting *full, struct fr_phantom_setting *literal,
                            struct fr_reproduction *r, struct fr_error *err) {
     double rms_full = 0, rms_literal = 0;
     FR_TRY(fit(full, false, &rms_full, err));
@@ -351,16 +218,13 @@ static fr_status reproduce(struct setting *full, struct setting *literal,
     add_energies(r, full, false);
     add_energies(r, literal, true);
     add_orderings(r, full);
-    add_figure5(r, full);
-    add_figure6(r, full, false);
-    add_figure6(r, literal, true);
-    add_memory(r, full);
+    fr_phantom_figures(r, full, literal);
     return FR_OK;
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     const struct fr_job_names names = {.cluster = "frontier", .model = "ffn-16384"};
-    struct setting full = {0}, literal = {0};
+    struct fr_phantom_setting full = {0}, literal = {0};
     fr_status status = fr_job_load(&names, &full.job, err);
     if (status == FR_OK) status = fr_job_load(&names, &literal.job, err);
     if (status == FR_OK) status = reproduce(&full, &literal, r, err);

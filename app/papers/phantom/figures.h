@@ -1,0 +1,13 @@
+/** @file
+ *  Figures 5 and 6 of Seal et al. 2025, phantom parallelism. */
+#ifndef FR_APP_PAPERS_PHANTOM_FIGURES_H
+#define FR_APP_PAPERS_PHANTOM_FIGURES_H
+
+#include "app/papers/phantom/setting.h"
+#include "app/papers/reproduce.h"
+
+/** @param full, literal  what was fitted with m read either way */
+void fr_phantom_figures(struct fr_reproduction *r, const struct fr_phantom_setting *full,
+                        const struct fr_phantom_setting *literal);
+
+#endif
