@@ -101,6 +101,9 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
                      "%.1f %%, p90 %.1f %%\n",
                      fr_dtype_names[i], gemm->n_m, gemm->n_n, gemm->n_k,
                      100 * gemm->quality.median, 100 * gemm->quality.p90);
+        if (gemm->n_filled)
+            fr_text_addf(text, "  %d of them not measured: from the shapes around them\n",
+                         gemm->n_filled);
         if (gemm->n_dropped)
             fr_text_addf(text, "  %d shapes dropped: the grid was not complete\n",
                          gemm->n_dropped);

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -24,16 +25,32 @@ static double around(const struct fr_samples *samples, size_t i, bool memory) {
     return fr_sorted_median(near, n);
 }
 
+/* End of the probes from @p i on that show one and the same thing at different times: a launch's
+ * stream, since each process gets pages of its own; a job's product, whose launches ascend. */
+static size_t alike_end(const struct fr_samples *samples, size_t i, bool memory) {
+    const struct fr_sample_probe *probe = samples->probe;
+    for (i++; i < samples->n_probe; i++)
+        if (memory ? probe[i].launch != probe[i - 1].launch
+                   : probe[i].launch < probe[i - 1].launch)
+            break;
+    return i;
+}
+
 /* @param room  as many as probes */
 static double smooth(const struct fr_samples *samples, bool memory, double *out, double *room,
                      double *variation) {
     size_t n = samples->n_probe;
     for (size_t i = 0; i < n; i++) room[i] = out[i] = around(samples, i, memory);
+    for (size_t i = 0, stop; i < n; i = stop) {
+        stop = alike_end(samples, i, memory);
+        fr_sort(room + i, stop - i);
+        double fast = fr_sorted_quantile(room + i, stop - i, 0.25);
+        for (size_t k = i; k < stop; k++) out[k] /= fast;
+    }
+    memcpy(room, out, n * sizeof *room);
     fr_sort(room, n);
-    double fast = fr_sorted_quantile(room, n, 0.25);
-    for (size_t i = 0; i < n; i++) out[i] /= fast;
     *variation = 0.5 * log(fr_sorted_quantile(room, n, 0.9) / fr_sorted_quantile(room, n, 0.1));
-    return fr_sorted_median(room, n) / fast;
+    return fr_sorted_median(room, n);
 }
 
 fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_speed *speed) {
@@ -65,20 +82,29 @@ double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int
 
 /* ---- interruptions --------------------------------------------------------------------------- */
 
+/* A product, and its place in the file. */
+struct placed {
+    struct fr_sample_gemm product;
+    size_t at;
+};
+
 static int by_shape(const void *x, const void *y) {
-    const struct fr_sample_gemm *a = x, *b = y;
+    const struct fr_sample_gemm *a = &((const struct placed *)x)->product,
+                                *b = &((const struct placed *)y)->product;
     const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
     for (int i = 0; i < 4; i++)
         if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
     return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
-static bool same_shape(const struct fr_sample_gemm *a, const struct fr_sample_gemm *b) {
+static bool same_shape(const struct placed *x, const struct placed *y) {
+    const struct fr_sample_gemm *a = &x->product, *b = &y->product;
     return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k;
 }
 
 struct window {
-    double own_s;
+    double own_s, lost_s;
+    size_t at;
     bool disturbed;
 };
 
@@ -86,7 +112,7 @@ struct window {
 struct exposure {
     struct window *window;
     size_t n;
-    double own_s, lost_s, ranks;
+    double own_s, ranks;
     double calm_s,
         calm_own_s; /* of the windows that were not disturbed, and of their own times */
 };
@@ -106,15 +132,15 @@ static double limit_of(const double *sorted_s, size_t n, double own_s) {
     return own_s + fmax(5 * 1.4826 * spread_s, 0.02 * own_s);
 }
 
-static void add_shape(struct exposure *e, const double *sorted_s, size_t n) {
+static void add_shape(struct exposure *e, const struct placed *sample, const double *sorted_s,
+                      size_t n) {
     double own_s = fr_sorted_own(sorted_s, n), limit_s = limit_of(sorted_s, n, own_s);
     for (size_t i = 0; i < n; i++) {
         bool disturbed = sorted_s[i] > limit_s;
-        e->window[e->n++] = (struct window){own_s, disturbed};
+        double lost_s = disturbed ? fmin(sorted_s[i], MOST * own_s) - own_s : 0;
+        e->window[e->n++] = (struct window){own_s, lost_s, sample[i].at, disturbed};
         e->own_s += own_s;
-        if (disturbed)
-            e->lost_s += fmin(sorted_s[i], MOST * own_s) - own_s;
-        else {
+        if (!disturbed) {
             e->calm_s += sorted_s[i];
             e->calm_own_s += own_s;
         }
@@ -151,7 +177,34 @@ static double expected(const struct exposure *e, double lambda) {
     return sum;
 }
 
-static void estimate(const struct exposure *e, struct fr_fit_speed *speed) {
+static int by_place(const void *x, const void *y) {
+    const struct window *a = x, *b = y;
+    return (a->at > b->at) - (a->at < b->at);
+}
+
+/* Share of own time that is lost, the median over stretches of the calibration: of so many that each
+ * can be expected to see EVENTS interruptions.  A stall of a second, seen once, is in one of them. */
+static double usual_loss(struct exposure *e, double interruptions) {
+    enum { EVENTS = 16, STRETCHES_MAX = 128 };
+    double share[STRETCHES_MAX], own_s = 0, lost_s = 0;
+    size_t stretches = (size_t)fmax(1, fmin(STRETCHES_MAX, interruptions / EVENTS)), n = 0;
+    fr_sort_items(e->window, e->n, sizeof *e->window, by_place);
+    double stretch_s = e->own_s / (double)stretches * (1 - 1e-9), until_s = stretch_s;
+    double begun_s = 0;
+    for (size_t i = 0; i < e->n; i++) {
+        own_s += e->window[i].own_s;
+        lost_s += e->window[i].lost_s;
+        if (own_s < until_s || n == stretches) continue;
+        share[n++] = lost_s / (own_s - begun_s);
+        begun_s = own_s;
+        until_s = stretch_s * (double)(n + 1);
+        lost_s = 0;
+    }
+    fr_sort(share, n);
+    return fr_sorted_median(share, n);
+}
+
+static void estimate(struct exposure *e, struct fr_fit_speed *speed) {
     size_t disturbed = 0;
     if (e->n == 0) return;
     speed->interruptions = (struct fr_interruptions){0};
@@ -161,37 +214,39 @@ static void estimate(const struct exposure *e, struct fr_fit_speed *speed) {
     double lambda = likeliest(e);
     /* Where every window was disturbed any rate is likely: then one a window. */
     if (disturbed == e->n) lambda = (double)e->n / (e->ranks * e->own_s);
+    double interruptions = expected(e, lambda);
+    speed->lost = usual_loss(e, interruptions);
     speed->interruptions.every_s = 1 / lambda;
-    speed->interruptions.length_s = e->lost_s / expected(e, lambda);
-    speed->lost = e->lost_s / e->own_s;
+    speed->interruptions.length_s = speed->lost * e->own_s / interruptions;
 }
 
 /* @param sorted  room for all products */
 static void gather(const struct fr_samples *samples, const struct fr_fit_speed *speed,
-                   struct fr_sample_gemm *sorted, double *time_s, double shortest_s,
-                   double longest_s, struct exposure *e) {
+                   struct placed *sorted, double *time_s, double shortest_s, double longest_s,
+                   struct exposure *e) {
     enum { ENOUGH = 5 };
     size_t n = samples->n_gemm, stop;
     e->n = 0;
-    e->own_s = e->lost_s = e->calm_s = e->calm_own_s = 0;
+    e->own_s = e->calm_s = e->calm_own_s = 0;
     for (size_t i = 0; i < n; i++) {
-        sorted[i] = samples->gemm[i];
-        sorted[i].time_s /= fr_fit_slowness(speed, speed->products, sorted[i].probe);
+        sorted[i] = (struct placed){samples->gemm[i], i};
+        sorted[i].product.time_s /=
+            fr_fit_slowness(speed, speed->products, samples->gemm[i].probe);
     }
     fr_sort_items(sorted, n, sizeof *sorted, by_shape);
     for (size_t i = 0; i < n; i = stop) {
         for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
-            time_s[stop - i] = sorted[stop].time_s;
+            time_s[stop - i] = sorted[stop].product.time_s;
         double own_s = fr_sorted_own(time_s, stop - i);
         if (stop - i >= ENOUGH && own_s >= shortest_s && own_s <= longest_s)
-            add_shape(e, time_s, stop - i);
+            add_shape(e, sorted + i, time_s, stop - i);
     }
 }
 
 fr_status fr_fit_interruptions(const struct fr_samples *samples, struct fr_fit_speed *speed) {
     size_t n = samples->n_gemm;
     if (n == 0 || samples->provenance.oversubscribed) return FR_OK;
-    struct fr_sample_gemm *sorted = fr_malloc(n, sizeof *sorted);
+    struct placed *sorted = fr_malloc(n, sizeof *sorted);
     double *time_s = fr_malloc(n, sizeof *time_s);
     struct exposure e = {.window = fr_malloc(n, sizeof *e.window),
                          .ranks = (double)samples->provenance.ranks};

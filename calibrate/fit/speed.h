@@ -3,8 +3,9 @@
  *
  *  Speed.  Probes, a small product and a small stream beside the samples, say how long the machine
  *  takes now over how long when it is fast: the running median of nine probes of a launch over the
- *  lower quartile of all.  Samples are divided by it, so that what is fitted is one machine's, the
- *  undisturbed one's; the median of it, times the mean of undisturbed timings over the own time that is
+ *  lower quartile, for products of all probes of the job, for streams of those of the launch: every
+ *  process gets pages of its own, and keeps their speed.  Samples are divided by it, so that what is
+ *  fitted is one machine's, the undisturbed one's; the median of it, times the mean of undisturbed timings over the own time that is
  *  taken from them, is how the machine usually is.
  *
  *  Interruptions.  A product of own time t is timed in windows of t, on r ranks that start together.

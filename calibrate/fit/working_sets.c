@@ -22,19 +22,29 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
     return !a->shape || (s->m == a->shape->m && s->n == a->shape->n && s->k == a->shape->k);
 }
 
+/* The own time of each launch's samples, and of these the median: which pages a process gets is drawn
+ * once, when it starts, and they differ by a factor of two for as long as it runs.  What interrupts
+ * only adds, so within a launch the fastest tell; of launches the next one may be any. */
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                           const struct asked *a, double *room) {
-    size_t n = 0;
-    double all_B = 1; /* the same of all that match */
-    for (size_t i = 0; i < samples->n_memory; i++) {
+    enum { LAUNCHES_MAX = 64 };
+    double launch_s[LAUNCHES_MAX], all_B = 1; /* the same of all that match */
+    size_t n = 0, launches = 0;
+    for (size_t i = 0; i <= samples->n_memory && launches < LAUNCHES_MAX; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
-        if (!matches(s, a)) continue;
-        room[n++] = s->time_s / fr_fit_slowness(speed, speed->memory, s->probe);
+        bool ends = i == samples->n_memory || (i > 0 && s->launch != s[-1].launch);
+        if (ends && n > 0) {
+            fr_sort(room, n);
+            launch_s[launches++] = fr_fit_own(speed, room, n);
+            n = 0;
+        }
+        if (i == samples->n_memory || !matches(s, a)) continue;
+        room[n++] = s->time_s;
         all_B = moved_B(s);
     }
-    if (n == 0) return -1;
-    fr_sort(room, n);
-    return fr_fit_own(speed, room, n) / all_B;
+    if (launches == 0) return -1;
+    fr_sort(launch_s, launches);
+    return fr_sorted_median(launch_s, launches) / all_B;
 }
 
 static void add_size(struct fr_fit_working_sets *sets, double size_B) {

@@ -237,6 +237,21 @@ static void interruptions_are_told_apart(void **state) {
         }
 }
 
+/* A few stalls of a hundred times a product's time, all in one stretch, leave the length of what interrupts
+ * all the while as it is. */
+static void one_stall_is_no_usual_loss(void **state) {
+    (void)state;
+    struct fr_samples s = disturbed(20, 1e-3, 2000, false);
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    for (size_t i = 2000; i < 2020; i++) s.gemm[i].time_s *= 60;
+    if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    within("rate", 1 / r.speed.interruptions.every_s, 20, 0.15);
+    within("length", r.speed.interruptions.length_s, 1e-3, 0.15);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
 /* Timings that scatter to one side: the own time lies low among them, and what it is lengthened by gives
  * their mean again. */
 static void usual_times_are_means(void **state) {
@@ -422,6 +437,88 @@ static void rates_by_working_set_come_back(void **state) {
             within("operands", sets.s_per_B[FR_TRAFFIC_OPERANDS][i], 1 / operands[i], 1e-9);
     }
     assert_true(sets.s_per_B[FR_TRAFFIC_OPERANDS][0] == 0);
+    fr_samples_free(&s);
+}
+
+/* Pages that a launch draws at its start make it as fast as it stays: of three launches the middle one is
+ * what the next may be, not the fastest; within each the fastest timings are, not those interrupted. */
+static void a_launch_keeps_its_memory(void **state) {
+    static const double slower[] = {1, 1.6, 2};
+    struct fr_samples s = machine();
+    struct fr_fit_working_sets sets;
+    (void)state;
+    for (int launch = 0; launch < 3; launch++)
+        for (int rep = 0; rep < 8; rep++)
+            fr_samples_add_memory(
+                &s, &(struct fr_sample_memory){.size_B = 1e8,
+                                               .moved_B = 1e8,
+                                               .launch = launch,
+                                               .rep = rep,
+                                               .time_s = 1e-2 * slower[(launch + 2) % 3] *
+                                                         (rep < 5 ? 1 : 1.5)});
+    assert_int_equal(fr_fit_working_sets(&s, &unknown, &sets), FR_OK);
+    within("stream", sets.s_per_B[FR_TRAFFIC_STREAM][0], 1.6e-10, 1e-9);
+    fr_samples_free(&s);
+}
+
+/* Probes: launches that stream at different rates throughout are steady, each as it is; those whose
+ * products are faster in one launch are not. */
+static void speed_is_told_from_the_draw_of_a_launch(void **state) {
+    enum { PROBES = 30 };
+    struct fr_samples s = {0};
+    struct fr_fit_speed speed;
+    (void)state;
+    for (int launch = 0; launch < 2; launch++)
+        for (int rep = 0; rep < PROBES; rep++)
+            fr_samples_add_probe(&s,
+                                 &(struct fr_sample_probe){.launch = launch,
+                                                           .rep = rep,
+                                                           .product_s = 1e-5 * (1 + launch),
+                                                           .stream_s = 1e-4 * (1 + launch)});
+    assert_int_equal(fr_fit_speed_make(&s, &speed), FR_OK);
+    within("stream, first", fr_fit_slowness(&speed, speed.memory, 5), 1, 1e-12);
+    within("stream, second", fr_fit_slowness(&speed, speed.memory, PROBES + 5), 1, 1e-12);
+    within("product, first", fr_fit_slowness(&speed, speed.products, 5), 1, 1e-12);
+    within("product, second", fr_fit_slowness(&speed, speed.products, PROBES + 5), 2, 1e-12);
+    within("usual memory", speed.usual_memory, 1, 1e-12);
+    fr_fit_speed_free(&speed);
+    fr_samples_free(&s);
+}
+
+/* Power laws along every axis are what is interpolated exactly: a table with holes inside is filled to
+ * the last digit, loses no shape, and is judged by what was measured alone. */
+static void holes_are_filled_from_around_them(void **state) {
+    struct fr_samples s = machine();
+    struct fr_fit_gemm gemm = {0};
+    int measured = 0;
+    (void)state;
+    for (int64_t m = 2; m <= 32; m *= 2)
+        for (int64_t n = 2; n <= 32; n *= 2)
+            for (int64_t k = 2; k <= 32; k *= 2) {
+                bool rim = m == 2 || m == 32, hole = !rim && (n * k) % (m * 2) == 0;
+                if (hole) continue;
+                measured++;
+                fr_samples_add_gemm(
+                    &s, &(struct fr_sample_gemm){.dtype = FR_FP32,
+                                                 .m = m,
+                                                 .n = n,
+                                                 .k = k,
+                                                 .batch = 1,
+                                                 .time_s = 1e-9 * pow((double)m, 0.9) *
+                                                           pow((double)n, 1.1) * (double)k});
+            }
+    assert_int_equal(fr_fit_gemm_table(&s, &unknown, FR_FP32, &gemm), FR_OK);
+    assert_int_equal(gemm.n_m * gemm.n_n * gemm.n_k, 125);
+    assert_int_equal(gemm.n_dropped, 0);
+    assert_int_equal(gemm.n_filled, 125 - measured);
+    assert_true(gemm.n_filled > 20 && gemm.quality.n <= measured);
+    for (int i = 0; i < 125; i++)
+        within("time", gemm.time_s[i],
+               1e-9 * pow((double)gemm.m[i / 25], 0.9) * pow((double)gemm.n[i / 5 % 5], 1.1) *
+                   (double)gemm.k[i % 5],
+               1e-9);
+    within("error", 1 + gemm.quality.p90, 1, 1e-9);
+    fr_fit_gemm_free(&gemm);
     fr_samples_free(&s);
 }
 
@@ -663,6 +760,10 @@ int main(void) {
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),
         cmocka_unit_test(interruptions_are_told_apart),
+        cmocka_unit_test(one_stall_is_no_usual_loss),
+        cmocka_unit_test(a_launch_keeps_its_memory),
+        cmocka_unit_test(speed_is_told_from_the_draw_of_a_launch),
+        cmocka_unit_test(holes_are_filled_from_around_them),
         cmocka_unit_test(usual_times_are_means),
         cmocka_unit_test(ranks_that_share_cores_interrupt_each_other),
         cmocka_unit_test(a_badly_disturbed_calibration_is_written_and_read),
