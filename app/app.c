@@ -8,6 +8,7 @@
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/progress.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "models/outcome/report.h"
@@ -118,6 +119,7 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
 int fr_app_main(int argc, char **argv) {
     fr_alloc_on_failure(end_without_memory);
     fr_temporary_listen();
+    fr_progress_allow();
     fr_file_hold();
     if (argc < 2) {
         print_help(stderr);

@@ -8,10 +8,14 @@
 
 static const double first_s = 1, again_s = 0.25;
 
+static bool allowed;
+
+void fr_progress_allow(void) { allowed = true; }
+
 void fr_progress_begin(struct fr_progress *p, const char *what, int64_t total) {
     p->what = what;
     p->total = total;
-    p->on = isatty(STDERR_FILENO) == 1;
+    p->on = allowed && isatty(STDERR_FILENO) == 1;
     p->start_s = fr_now_s();
     p->shown_s = 0;
     atomic_init(&p->done, 0);

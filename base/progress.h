@@ -1,6 +1,6 @@
 /** @file
- *  A line on stderr that says how far a long run is: on a terminal only, after a second, with the
- *  time left at the rate so far.  Calls may come from several threads. */
+ *  A line on stderr that says how far a long run is: where main allows it, on a terminal only, after
+ *  a second, with the time left at the rate so far.  Calls may come from several threads. */
 #ifndef FR_BASE_PROGRESS_H
 #define FR_BASE_PROGRESS_H
 
@@ -16,6 +16,10 @@ struct fr_progress {
     atomic_int_least64_t done;
     atomic_flag busy; /**< one thread writes at a time */
 };
+
+/** Runs of this program may show a line (of the process: for main).  Without it, as in a library,
+ *  none does. */
+void fr_progress_allow(void);
 
 /** Start; nothing is written before a second has passed. */
 void fr_progress_begin(struct fr_progress *progress, const char *what, int64_t total);

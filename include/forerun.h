@@ -147,6 +147,78 @@ FORERUN_API void forerun_result_free(forerun_result *result);
 FORERUN_API forerun_status forerun_predict(const forerun_job *job, forerun_result **result,
                                            forerun_error *error);
 
+/** The same with what binds the iteration, and what changes of the machine would make of it: the JSON
+ *  is forerun/explain/1. */
+FORERUN_API forerun_status forerun_explain(const forerun_job *job, forerun_result **result,
+                                           forerun_error *error);
+
+typedef struct forerun_search_options {
+    size_t size;       /**< set by FORERUN_SEARCH_DEFAULTS */
+    const char *ranks; /**< required: "512", "8,16,32", "1..64", "1..512*2" */
+    const char *const
+        *vary; /**< "KEY=RANGE" texts, then NULL: "tp=1..8*2", "method=tensor,phantom",
+                                   "model.sequence=2048,4096"; or NULL: the ranks alone */
+    const char *objective; /**< "time" (the default), "energy" or "edp" (energy times time) */
+    int64_t top;           /**< best plans in the answer (10); 0: every feasible one */
+    double memory_limit_B; /**< of a rank, below the device's own; 0: none */
+    double max_lossy;  /**< of gradient bytes or backward messages that may go compressed (1) */
+    int threads;       /**< 0: as many as the process may use; the answer is the same */
+    int per_iteration; /**< rank one iteration, without the iterations to the loss */
+    int explain;       /**< say in the JSON what binds and what would change the choice */
+} forerun_search_options;
+#define FORERUN_SEARCH_DEFAULTS                                                                \
+    { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, 1, 0, 0, 0 }
+
+/** Many plans: the best of them.  What the job's plan says and nothing varies holds for all; of dp and
+ *  tp the one that is neither said nor varied takes what is left of the ranks.
+ *  @return FORERUN_INFEASIBLE where no plan can be: the result counts the reasons. */
+FORERUN_API forerun_status forerun_search(const forerun_job *job,
+                                          const forerun_search_options *options,
+                                          forerun_result **result, forerun_error *error);
+
+typedef struct forerun_simulate_options {
+    size_t size; /**< set by FORERUN_SIMULATE_DEFAULTS */
+    const char
+        *network;      /**< "isolated" (each message alone, the default) or "shared" (they share
+                              links) */
+    const char *trace; /**< leave the timeline in forerun_text: "chrome" (Perfetto reads it),
+                              "paje" or "csv"; or NULL */
+    int messages;      /**< of a model of layers: all ranks, collectives as their messages */
+} forerun_simulate_options;
+#define FORERUN_SIMULATE_DEFAULTS                                                              \
+    { sizeof(forerun_simulate_options), "isolated", NULL, 0 }
+
+/** One plan run by the event engine: use of each stage and the critical path, as JSON.
+ *  @param options  or NULL: the defaults */
+FORERUN_API forerun_status forerun_simulate(const forerun_job *job,
+                                            const forerun_simulate_options *options,
+                                            forerun_result **result, forerun_error *error);
+
+typedef struct forerun_place_options {
+    size_t size;   /**< set by FORERUN_PLACE_DEFAULTS */
+    int64_t ranks; /**< to seat; 0: the plan's */
+    int64_t ways;  /**< sub-grids of method subgraph; 0: the plan's.  With a job that has no
+                                 model, ranks over ways is the mesh */
+    int64_t ranks_per_node; /**< 0: all that a node holds */
+    const char *placement;  /**< "linear", "round-robin", "by-axis:dp-tp-pp", "optimised",
+                                 "file:PATH" or "all"; NULL: the plan's where it says one, else all */
+    const char *launcher; /**< leave the lines for the best of them in forerun_text: "slurm" or
+                                 "rankfile" (Open MPI); or NULL */
+} forerun_place_options;
+#define FORERUN_PLACE_DEFAULTS                                                                 \
+    { sizeof(forerun_place_options), 0, 0, 0, NULL, NULL }
+
+/** Where ranks sit: the rank of each slot, which groups stay inside a node, the time of an iteration.
+ *  The JSON is one placement or a list of them; there are no outcomes.
+ *  @param options  or NULL: the defaults */
+FORERUN_API forerun_status forerun_place(const forerun_job *job,
+                                         const forerun_place_options *options,
+                                         forerun_result **result, forerun_error *error);
+
+/** What a question was asked to leave besides its JSON: a trace, lines for a launcher, a cluster file;
+ *  "" where nothing was. */
+FORERUN_API const char *forerun_text(const forerun_result *result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -25,6 +25,10 @@ const char *forerun_json(const forerun_result *result) {
     return result ? fr_text_get(&result->json) : "";
 }
 
+const char *forerun_text(const forerun_result *result) {
+    return result ? fr_text_get(&result->text) : "";
+}
+
 size_t forerun_count(const forerun_result *result) { return result ? result->count : 0; }
 
 const forerun_outcome *forerun_outcome_at(const forerun_result *result, size_t i) {

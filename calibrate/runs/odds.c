@@ -1,11 +1,9 @@
 #include "calibrate/runs/odds.h"
 
-#include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "calibrate/numbers/gsl_errors.h"
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014), and normals by Box and Muller. */
 static double uniform(uint64_t *state) {
@@ -21,25 +19,22 @@ static double normal(uint64_t *state) {
     return radius * cos(6.283185307179586 * uniform(state));
 }
 
-/* Lower triangle L with L L' = covariance. */
+/* Lower triangle L with L L' = covariance (Cholesky), of which a little more is the diagonal: what is
+ * certain has a row of zeros.  By hand, since GSL's errors are a setting of the whole process, and
+ * several threads may search at once. */
 static fr_status factor(const struct fr_tune_result *known, double *lower,
                         struct fr_error *err) {
-    size_t n = (size_t)known->n_known;
-    if (n == 0) return FR_OK;
-    gsl_error_handler_t *before = fr_gsl_errors();
-    gsl_matrix *m = gsl_matrix_alloc(n, n);
-    for (size_t a = 0; m && a < n; a++)
-        for (size_t b = 0; b < n; b++)
-            gsl_matrix_set(m, a, b, known->covariance[a * n + b] + (a == b ? 1e-12 : 0));
-    int code = m ? gsl_linalg_cholesky_decomp1(m) : GSL_ENOMEM;
-    gsl_set_error_handler(before);
-    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    for (size_t a = 0; a < n; a++)
-        for (size_t b = 0; b <= a; b++) lower[a * n + b] = gsl_matrix_get(m, a, b);
-    gsl_matrix_free(m);
-    return code ? fr_fail(err, FR_ERR_NUMERIC, "cluster#/tuning/covariance",
-                          "is not the covariance of anything")
-                : FR_OK;
+    int n = known->n_known;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b <= a; b++) {
+            double rest = known->covariance[a * n + b] + (a == b ? 1e-12 : 0);
+            for (int k = 0; k < b; k++) rest -= lower[a * n + k] * lower[b * n + k];
+            if (a == b && !(rest > 0))
+                return fr_fail(err, FR_ERR_NUMERIC, "cluster#/tuning/covariance",
+                               "is not the covariance of anything");
+            lower[a * n + b] = a == b ? sqrt(rest) : rest / lower[b * n + b];
+        }
+    return FR_OK;
 }
 
 struct drawing {
