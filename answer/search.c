@@ -1,9 +1,11 @@
 #include "answer/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/range.h"
 #include "search/layer_grids.h"
 
 /* Of the top plans, where time is what was ranked and one dtype what they compute in. */
@@ -72,11 +74,42 @@ static fr_status all_read(const struct fr_searched *r, struct fr_error *err) {
     return FR_OK;
 }
 
+/* Largest of the rank counts. */
+static fr_status most_ranks(const char *ranks, int64_t *most, struct fr_error *err) {
+    int64_t *list = NULL;
+    size_t n = 0;
+    FR_TRY(fr_range_parse(ranks, false, 1, "--ranks", &list, &n, err));
+    *most = 1;
+    for (size_t i = 0; i < n; i++) *most = list[i] > *most ? list[i] : *most;
+    free(list);
+    return FR_OK;
+}
+
+/* What the user varies, else the recipe. */
+static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
+                            const struct fr_job_names *names, struct fr_searched *r,
+                            struct fr_error *err) {
+    struct fr_recipe *recipe = &r->recipe;
+    char texts[FR_PLAN_KEYS][sizeof recipe->row->key + sizeof recipe->row->values];
+    const char *words[FR_PLAN_KEYS];
+    int64_t most = 1;
+    FR_TRY(most_ranks(ranks, &most, err));
+    for (int i = 0; i < n_vary; i++) fr_recipe_take(vary[i], recipe);
+    if (n_vary == 0) fr_recipe_choose(&r->job, most, r->lossy, recipe);
+    for (int i = 0; i < recipe->n && recipe->chosen; i++) {
+        snprintf(texts[i], sizeof texts[i], "%s=%s", recipe->row[i].key, recipe->row[i].values);
+        words[i] = texts[i];
+    }
+    return fr_space_make(ranks, recipe->chosen ? words : vary,
+                         recipe->chosen ? recipe->n : n_vary, &r->job.plan,
+                         fr_job_plan_says(&r->job, "dp"), fr_job_plan_says(&r->job, "tp"),
+                         names, &r->space, err);
+}
+
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,
                            const struct fr_job_names *names, struct fr_searched *r,
                            struct fr_error *err) {
-    FR_TRY(fr_space_make(ranks, vary, n_vary, &r->job.plan, fr_job_plan_says(&r->job, "dp"),
-                         fr_job_plan_says(&r->job, "tp"), names, &r->space, err));
+    FR_TRY(make_space(ranks, vary, n_vary, names, r, err));
     if (r->space.n_inputs && r->explain)
         return fr_fail(err, FR_ERR_USAGE, "--explain",
                        "is for one model on one cluster; what is varied of them is not told");

@@ -4,11 +4,14 @@
 #define FR_ANSWER_SEARCH_H
 
 #include "calibrate/runs/odds.h"
+#include "search/recipe.h"
 #include "search/search.h"
 
 /** A search and what came of it. */
 struct fr_searched {
     struct fr_job job;
+    bool lossy; /**< the user allows plans that lose something */
+    struct fr_recipe recipe;
     struct fr_space space;
     struct fr_search_options options;
     struct fr_search_result result;
@@ -21,7 +24,8 @@ struct fr_searched {
 };
 
 /** Search plans of @p r's job with its options.
- *  @param ranks, vary, names  as fr_space_make takes them
+ *  @param ranks, vary, names  as fr_space_make takes them; where nothing is varied the whole recipe is
+ *                             (search/recipe.h)
  *  @return FR_OK, also where nothing is feasible; FR_ERR_INPUT for a key that is set and that no plan
  *          reads.  Free with fr_searched_free, which frees the job too, also on error. */
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,

@@ -161,6 +161,8 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     fr_calibration_put(&r->job.cluster.calibration, &w);
     fr_json_add_string(&w, "ranked_by", fr_searched_ranked_by(r));
     if (fr_searched_note(r)) fr_json_add_string(&w, "note", fr_searched_note(r));
+    fr_json_add_string(&w, "space", r->recipe.chosen ? "recipe" : "given");
+    fr_recipe_put(&r->recipe, &w);
     fr_json_add_integer(&w, "evaluated", result->evaluated);
     fr_json_add_integer(&w, "feasible", result->feasible);
     fr_json_add_integer(&w, "infeasible", result->infeasible);

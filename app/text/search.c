@@ -260,6 +260,28 @@ static fr_status text_break_even(struct fr_text *text, const struct fr_searched 
     return fr_search_each(&r->job, &r->space, &r->options, &r->result, break_even_of, &t, err);
 }
 
+/* Words of @p from under @p head, in lines of some 100 columns, cut after "; ". */
+static void wrapped(struct fr_text *text, const char *head, const char *from) {
+    enum { COLUMNS = 88 };
+    for (const char *at = from; *at;) {
+        size_t length = strlen(at), cut = length;
+        for (size_t i = 0; length > COLUMNS && i + 1 < length; i++)
+            if (at[i] == ';' && (i < COLUMNS || cut == length)) cut = i + 1;
+        fr_text_addf(text, "%-10s %.*s\n", at == from ? head : "", (int)cut, at);
+        at += cut + (at[cut] == ' ');
+    }
+}
+
+/* The recipe: what a user's own words vary need not be said again. */
+static void text_recipe(struct fr_text *text, const struct fr_searched *r) {
+    for (int varied = 1; varied >= 0 && r->recipe.chosen; varied--) {
+        struct fr_text words = {0};
+        fr_recipe_tell(&r->recipe, varied, &words);
+        wrapped(text, varied ? "varied" : "held", fr_text_get(&words));
+        fr_text_free(&words);
+    }
+}
+
 fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r,
                              struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
@@ -268,6 +290,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r,
     fr_text_addf(text,
                  "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
                  fr_searched_ranked_by(r), result->evaluated, result->feasible);
+    text_recipe(text, r);
     if (fr_searched_note(r)) fr_text_addf(text, "note       %s\n", fr_searched_note(r));
     if (result->top.count) {
         FR_TRY(survey(r, &seen, err));

@@ -78,6 +78,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     int n_vary = fr_args_all(args, "vary", vary);
     fr_app_names(args, sets, &names);
     r->explain = fr_args_has(args, "explain");
+    r->lossy = fr_args_has(args, "max-lossy") && r->options.max_lossy > 0;
     FR_TRY(fr_searched_make(ranks, vary, n_vary, &names, r, err));
     fr_status status = print(args, r, &text, err);
     if (status != FR_OK) {
@@ -103,9 +104,15 @@ const struct fr_verb fr_verb_search = {
     .usage = "--cluster C --model M --ranks RANGE [--vary KEY=RANGE]... [--objective "
              "time|energy|edp] ...",
     .details =
+        "Without --vary the whole recipe is searched, but for what --set states: method, "
+        "mesh,\n"
+        "micro-batch, schedule, recomputation, ZeRO, overlap, of exact methods; with "
+        "--max-lossy\n"
+        "also ghost neurons and compression. With --vary, what it names alone.\n"
         "The axis that is neither set nor varied takes what is left of the ranks: dp if tp is "
         "given,\n"
         "else tp. Examples:\n"
+        "  forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64\n"
         "  forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \\\n"
         "      --vary method=tensor,phantom --vary ghost=2,4,6,16 --objective energy\n"
         "  forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "

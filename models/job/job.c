@@ -81,6 +81,11 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
 
 struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan) {
     struct fr_plan full = *plan;
+    if (fr_job_is_pipeline(job, plan) && plan->pp == 1 && !plan->order &&
+        !plan->schedule->phases) {
+        full.schedule = &fr_schedule_one_f_one_b;
+        full.chunks = 1;
+    }
     int64_t all = fr_job_batch(job, plan) / plan->dp, customary = job->workload.micro_batch;
     bool subgraph = plan->method == &fr_method_subgraph;
     if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return full;
@@ -132,8 +137,15 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
 }
 
 bool fr_job_plan_says(const struct fr_job *job, const char *key) {
-    struct fr_json root = fr_json_root(job->documents[PLAN]),
-                   member = fr_json_member(&root, key);
+    struct fr_json at = fr_json_root(job->documents[PLAN]);
+    for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {
+        char object[32];
+        snprintf(object, sizeof object, "%.*s", (int)(dot - key), key);
+        struct fr_json inside = fr_json_member(&at, object);
+        if (!fr_json_present(&inside)) return false;
+        at = inside;
+    }
+    struct fr_json member = fr_json_member(&at, key);
     return fr_json_present(&member);
 }
 

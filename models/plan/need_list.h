@@ -27,8 +27,8 @@ FR_PLAN_NEED(CODED, true, "compression.backward.scope or compression.gradient.st
              p->compression.scope != FR_SCOPE_NONE || p->compression.gradient_stages > 0)
 FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
 FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
-             p->pp > 1 || p->overlap || p->schedule->phases || p->order)
-FR_PLAN_NEED(CHUNKED, false, "more than one stage", p->pp > 1 || p->overlap || p->order)
+             p->pp > 1 || p->schedule->phases || p->order)
+FR_PLAN_NEED(CHUNKED, false, "more than one stage", p->pp > 1 || p->order)
 FR_PLAN_NEED(INTERLEAVES, false, "a schedule that interleaves", p->schedule->interleaves)
 FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1)
 FR_PLAN_NEED(REPLICAS, false, "replicas (dp or cp above 1)", fr_plan_replicas(p) > 1)

@@ -170,6 +170,9 @@ $s --cluster dgx-h100 --model mixtral-8x7b --ranks 64 --set global_batch=512 --v
 $s --cluster dgx-h100 --model llama-3-8b --ranks 32 --set tp=4 --set attention=flash --set global_batch=64 --vary model.sequence=2048..8192*2 --vary "cluster.levels.1.bandwidth=25 GB/s,50 GB/s" --csv
 $s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1,4 --vary schedule=1f1b,interleaved --vary chunks=1,2 --vary rank_order=tp-pp-dp,tp-dp-pp
 $s --cluster frontier --model ffn-16384 --ranks 8 --set ghost=4
+$s --cluster frontier --model ffn-16384 --ranks 64 --json
+$s --cluster a100-hdr --model gpt-2.5b --ranks 16 --set micro_batch=4 --set recompute=none --max-lossy 1
+$s --cluster dgx-h100 --model mixtral-8x7b --ranks 32 --set zero=1 --set overlap=gradient --set schedule=1f1b
 $s $h --max-lossy 0.5 --vary compression.backward.scope=none,epilogue,all
 $s $o --max-lossy 0.3
 $s $h --memory-limit "40 GiB"

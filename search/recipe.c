@@ -1,0 +1,215 @@
+#include "search/recipe.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the values depend on. */
+struct from {
+    const struct fr_job *job;
+    const struct fr_transformer *t; /* NULL: another kind */
+    int64_t ranks, node;            /* at most; of a unit of the innermost level */
+    bool lossy;
+};
+
+/* ---- lists ---------------------------------------------------------------------------------------- */
+
+static void add(struct fr_text *values, int64_t value) {
+    fr_text_addf(values, "%s%" PRId64, values->length ? "," : "", value);
+}
+
+/* Numbers up to @p most that divide @p a and @p b. */
+static void divisors(struct fr_text *values, int64_t a, int64_t b, int64_t most) {
+    for (int64_t d = 1; d <= most && d <= a; d++)
+        if (a % d == 0 && b % d == 0) add(values, d);
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static bool is_kind(const struct from *f, const struct fr_kind *kind) {
+    return f->job->workload.kind == kind;
+}
+
+/* ---- one function a key: nothing for a key that this model does not read ----------------------- */
+
+static void methods(const struct from *f, struct fr_text *values) {
+    const char *exact = f->t                            ? "tensor"
+                        : is_kind(f, &fr_kind_branches) ? "subgraph"
+                        : is_kind(f, &fr_kind_cnn)      ? "grid"
+                        : f->job->workload.n_layers > 0 ? "tensor,grid"
+                                                        : "";
+    bool ghosts = f->lossy && (f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp));
+    fr_text_addf(values, "%s%s", exact, ghosts ? ",phantom" : "");
+}
+
+static void ghosts(const struct from *f, struct fr_text *values) {
+    bool divides = f->t || is_kind(f, &fr_kind_ffn) || is_kind(f, &fr_kind_mlp);
+    if (f->lossy && divides) fr_text_addf(values, "4,16,64");
+}
+
+/* Of a transformer inside a node, where links are fast; grids and sub-graphs over all ranks. */
+static void tensor_ways(const struct from *f, struct fr_text *values) {
+    enum { WAYS_MOST = 1 << 16 };
+    if (f->t)
+        divisors(values, f->ranks, f->t->heads, f->node);
+    else if (f->job->workload.n_layers > 0)
+        divisors(values, f->ranks, f->ranks, WAYS_MOST);
+}
+
+static void stages(const struct from *f, struct fr_text *values) {
+    enum { STAGES_MOST = 64 };
+    if (f->t) divisors(values, f->ranks, f->ranks, least(f->t->layers, STAGES_MOST));
+}
+
+/* Ranks that share a sequence have at least so many tokens each. */
+static void context_ways(const struct from *f, struct fr_text *values) {
+    enum { TOKENS_LEAST = 8192, WAYS_MOST = 16 };
+    if (f->t)
+        divisors(values, f->ranks, f->t->sequence,
+                 least(f->t->sequence / TOKENS_LEAST, WAYS_MOST));
+}
+
+static void expert_ways(const struct from *f, struct fr_text *values) {
+    if (f->t && f->t->experts > 1) divisors(values, f->t->experts, f->ranks, f->ranks);
+}
+
+static void micro_batches(const struct from *f, struct fr_text *values) {
+    enum { SAMPLES_MOST = 8 };
+    int64_t batch = fr_job_batch(f->job, &f->job->plan);
+    for (int64_t b = 1; f->t && b <= least(SAMPLES_MOST, batch); b *= 2) add(values, b);
+}
+
+static void schedules(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "1f1b,interleaved,zero-bubble");
+}
+
+static void chunks(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "1,2,4");
+}
+
+static void recomputes(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "none,selective,full");
+}
+
+static void zeroes(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "0,1,2,3");
+}
+
+static void sequence_parallels(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "true,false");
+}
+
+static void overlaps(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "none,gradient");
+}
+
+static void expert_overlaps(const struct from *f, struct fr_text *values) {
+    if (f->t && f->t->experts > 1) fr_text_addf(values, "false,true");
+}
+
+static void attentions(const struct from *f, struct fr_text *values) {
+    if (f->t) fr_text_addf(values, "flash");
+}
+
+static void rank_orders(const struct from *f, struct fr_text *values) {
+    if (f->t && f->job->cluster.levels.count > 1) fr_text_addf(values, "tp-pp-dp,tp-dp-pp");
+}
+
+static void embeddings(const struct from *f, struct fr_text *values) {
+    if (f->t && f->t->tied) fr_text_addf(values, "separate,fused");
+}
+
+static void scopes(const struct from *f, struct fr_text *values) {
+    if (f->t && f->lossy) fr_text_addf(values, "none,epilogue,all");
+}
+
+static void gradient_stages(const struct from *f, struct fr_text *values) {
+    if (f->t && f->lossy) fr_text_addf(values, "0,1,2,4,8");
+}
+
+static const struct {
+    int key;
+    void (*values)(const struct from *f, struct fr_text *values);
+    const char *why; /* of a single value */
+} rows[] = {
+    {FR_PLAN_KEY_method, methods, "others by --vary method=..."},
+    {FR_PLAN_KEY_tp, tensor_ways, NULL},
+    {FR_PLAN_KEY_pp, stages, NULL},
+    {FR_PLAN_KEY_cp, context_ways, NULL},
+    {FR_PLAN_KEY_ep, expert_ways, NULL},
+    {FR_PLAN_KEY_ghost, ghosts, NULL},
+    {FR_PLAN_KEY_rank_order, rank_orders, NULL},
+    {FR_PLAN_KEY_schedule, schedules, NULL},
+    {FR_PLAN_KEY_chunks, chunks, NULL},
+    {FR_PLAN_KEY_backward_scope, scopes, NULL},
+    {FR_PLAN_KEY_embedding, embeddings, NULL},
+    {FR_PLAN_KEY_gradient_stages, gradient_stages, NULL},
+    {FR_PLAN_KEY_sequence_parallel, sequence_parallels, NULL},
+    {FR_PLAN_KEY_attention, attentions, "exact, and holds no scores"},
+    {FR_PLAN_KEY_zero, zeroes, NULL},
+    {FR_PLAN_KEY_overlap, overlaps, NULL},
+    {FR_PLAN_KEY_overlap_experts, expert_overlaps, NULL},
+    {FR_PLAN_KEY_recompute, recomputes, NULL},
+    {FR_PLAN_KEY_micro_batch, micro_batches, NULL},
+};
+
+static void add_row(struct fr_recipe *recipe, const char *key, const char *values,
+                    const char *why) {
+    if (recipe->n == sizeof recipe->row / sizeof *recipe->row) return;
+    struct fr_recipe_row *row = &recipe->row[recipe->n++];
+    row->why = why;
+    snprintf(row->key, sizeof row->key, "%s", key);
+    snprintf(row->values, sizeof row->values, "%s", values);
+}
+
+void fr_recipe_choose(const struct fr_job *job, int64_t ranks, bool lossy,
+                      struct fr_recipe *recipe) {
+    const struct from from = {
+        .job = job,
+        .t = job->workload.kind == &fr_kind_transformer ? &job->workload.transformer : NULL,
+        .ranks = ranks,
+        .node = job->cluster.levels.level[0].ranks,
+        .lossy = lossy};
+    *recipe = (struct fr_recipe){.chosen = true};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *name = fr_plan_keys[rows[i].key].name;
+        struct fr_text values = {0};
+        if (!fr_job_plan_says(job, name)) rows[i].values(&from, &values);
+        if (values.length) add_row(recipe, name, fr_text_get(&values), rows[i].why);
+        fr_text_free(&values);
+    }
+}
+
+void fr_recipe_take(const char *text, struct fr_recipe *recipe) {
+    char key[64];
+    const char *equals = strchr(text, '=');
+    if (!equals) return;
+    snprintf(key, sizeof key, "%.*s", (int)(equals - text), text);
+    add_row(recipe, key, equals + 1, NULL);
+}
+
+bool fr_recipe_varies(const struct fr_recipe_row *row) {
+    return strchr(row->values, ',') || strstr(row->values, "..");
+}
+
+void fr_recipe_tell(const struct fr_recipe *recipe, bool varied, struct fr_text *text) {
+    const char *between = "";
+    for (int i = 0; i < recipe->n; i++) {
+        const struct fr_recipe_row *row = &recipe->row[i];
+        if (fr_recipe_varies(row) != varied) continue;
+        fr_text_addf(text, "%s%s %s", between, row->key, row->values);
+        if (!varied && row->why) fr_text_addf(text, " (%s)", row->why);
+        between = "; ";
+    }
+}
+
+void fr_recipe_put(const struct fr_recipe *recipe, struct fr_json_writer *w) {
+    for (int varied = 1; varied >= 0; varied--) {
+        fr_json_key(w, varied ? "varied" : "held");
+        fr_json_begin_object(w);
+        for (int i = 0; i < recipe->n; i++)
+            if (fr_recipe_varies(&recipe->row[i]) == varied)
+                fr_json_add_string(w, recipe->row[i].key, recipe->row[i].values);
+        fr_json_end_object(w);
+    }
+}

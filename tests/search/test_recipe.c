@@ -1,0 +1,132 @@
+/* What a search varies when nobody says. */
+#include <stdlib.h>
+
+#include "search/recipe.h"
+#include "search/search.h"
+#include "tests/job.h"
+
+static const char *values(const struct fr_recipe *recipe, const char *key) {
+    for (int i = 0; i < recipe->n; i++)
+        if (strcmp(recipe->row[i].key, key) == 0) return recipe->row[i].values;
+    return "";
+}
+
+/* 8 ranks a node, 32 heads and layers, sequences of 8192: by hand. */
+static void of_a_transformer(void **state) {
+    static const char *const rows[][2] = {{"method", "tensor"},
+                                          {"tp", "1,2,4,8"},
+                                          {"pp", "1,2,3,4,6,8,12,16,24,32"},
+                                          {"cp", "1"},
+                                          {"ep", ""},
+                                          {"ghost", ""},
+                                          {"schedule", "1f1b,interleaved,zero-bubble"},
+                                          {"chunks", "1,2,4"},
+                                          {"sequence_parallel", "true,false"},
+                                          {"attention", "flash"},
+                                          {"zero", "0,1,2,3"},
+                                          {"overlap", "none,gradient"},
+                                          {"recompute", "none,selective,full"},
+                                          {"micro_batch", "1,2,4,8"},
+                                          {"compression.embedding", ""},
+                                          {"compression.gradient.stages", ""}};
+    struct fr_job job;
+    struct fr_recipe recipe;
+    (void)state;
+    fr_test_job("dgx-h100", "llama-3-8b", NULL, &job);
+    fr_recipe_choose(&job, 96, false, &recipe);
+    assert_true(recipe.chosen);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(values(&recipe, rows[i][0]), rows[i][1]);
+    fr_recipe_choose(&job, 96, true, &recipe);
+    assert_string_equal(values(&recipe, "method"), "tensor,phantom");
+    assert_string_equal(values(&recipe, "compression.gradient.stages"), "0,1,2,4,8");
+    fr_job_free(&job);
+}
+
+/* What is stated stays: a key, and one inside objects. */
+static void stated_keys_stay(void **state) {
+    static const char *const sets[] = {"tp=4", "compression.gradient.stages=1", "micro_batch=3",
+                                       NULL};
+    struct fr_job job;
+    struct fr_recipe recipe;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
+    fr_recipe_choose(&job, 64, true, &recipe);
+    assert_string_equal(values(&recipe, "tp"), "");
+    assert_string_equal(values(&recipe, "micro_batch"), "");
+    assert_string_equal(values(&recipe, "compression.gradient.stages"), "");
+    assert_string_equal(values(&recipe, "compression.backward.scope"), "none,epilogue,all");
+    assert_string_equal(values(&recipe, "compression.embedding"), "separate,fused");
+    fr_job_free(&job);
+}
+
+/* For every kind of model: the words are ones that --vary takes, a plan is feasible, and unless a loss
+ * is allowed every plan computes what one processor would. */
+static void every_kind_has_plans(void **state) {
+    static const char *const jobs[][3] = {
+        {"frontier", "ffn-4096", "16"},     {"cori-knl", "alexnet", "16"},
+        {"lassen", "t5-large-mod", "8"},    {"a100-hdr", "gpt-2.5b", "16"},
+        {"dgx-h100", "mixtral-8x7b", "32"}, {"lassen", "attention-branches", "8"},
+        {"dgx-h100", "llama-3-70b", "32"}};
+    const struct fr_search_options options = {.top = 1, .max_lossy = 1, .per_iteration = true};
+    (void)state;
+    for (size_t j = 0; j < sizeof jobs / sizeof *jobs; j++) {
+        struct fr_job job;
+        struct fr_error err = {0};
+        fr_test_job(jobs[j][0], jobs[j][1], NULL, &job);
+        for (int lossy = 0; lossy < 2; lossy++) {
+            struct fr_recipe recipe;
+            struct fr_space space;
+            char texts[FR_PLAN_KEYS][300];
+            const char *words[FR_PLAN_KEYS];
+            int64_t feasible = 0, inexact = 0, step;
+            fr_recipe_choose(&job, atoi(jobs[j][2]), lossy, &recipe);
+            for (int i = 0; i < recipe.n; i++) {
+                snprintf(texts[i], sizeof texts[i], "%s=%s", recipe.row[i].key,
+                         recipe.row[i].values);
+                words[i] = texts[i];
+            }
+            if (fr_space_make(jobs[j][2], words, recipe.n, &job.plan, false, false, NULL,
+                              &space, &err) != FR_OK)
+                fail_msg("%s: %s: %s", jobs[j][1], err.where, err.detail);
+            step = space.size / 3000 + 1; /* a sample of large ones */
+            for (int64_t i = 0; i < space.size; i += step) {
+                struct fr_outcome out;
+                if (!fr_search_evaluate(&job, &space, &options, FR_RANK_ITERATION, i, &out))
+                    continue;
+                feasible += !out.reasons;
+                inexact += !out.plan.method->exact || out.plan.compression.scope ||
+                           out.plan.compression.gradient_stages > 0;
+            }
+            FR_TRUE(feasible > 0, "%s: %lld plans, none feasible", jobs[j][1],
+                    (long long)space.size);
+            FR_TRUE(lossy || inexact == 0, "%s: %lld lossy plans", jobs[j][1],
+                    (long long)inexact);
+            fr_space_free(&space);
+        }
+        fr_job_free(&job);
+    }
+}
+
+/* What a user varies is told as said; one value is held. */
+static void words_are_told(void **state) {
+    struct fr_recipe recipe = {0};
+    struct fr_text text = {0};
+    (void)state;
+    fr_recipe_take("tp=1..8*2", &recipe);
+    fr_recipe_take("zero=1", &recipe);
+    fr_recipe_take("method=tensor,grid", &recipe);
+    fr_recipe_tell(&recipe, true, &text);
+    assert_string_equal(fr_text_get(&text), "tp 1..8*2; method tensor,grid");
+    fr_text_free(&text);
+    fr_recipe_tell(&recipe, false, &text);
+    assert_string_equal(fr_text_get(&text), "zero 1");
+    fr_text_free(&text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_a_transformer), cmocka_unit_test(stated_keys_stay),
+        cmocka_unit_test(every_kind_has_plans), cmocka_unit_test(words_are_told)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
