@@ -19,10 +19,6 @@
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
                              struct fr_error *err);
 
-/** The document "forerun/fit/1" of what was fitted to @p samples. */
-void fr_fitting_json(struct fr_text *text, const struct fr_samples *samples,
-                     const struct fr_fit_result *result);
-
 /** Read samples, fit, write the cluster file to @p out (NULL: nowhere) and print residuals, or
  *  with @p json the document "forerun/fit/1".  With out "-" only the cluster file is printed. */
 fr_status fr_fitting_run(const char *const *samples, int n_samples, const char *out,

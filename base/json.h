@@ -81,6 +81,11 @@ fr_status fr_json_object(const struct fr_json *node, const char *const *keys,
 fr_status fr_json_array(const struct fr_json *node, int64_t min, int64_t max,
                         struct fr_error *err);
 
+/** Number of @p key, NaN where there is none: of documents that are shown, not relied on. */
+double fr_json_number_at(const struct fr_json *object, const char *key);
+/** Text of @p key, "" where there is none. */
+const char *fr_json_text_at(const struct fr_json *object, const char *key);
+
 /* The readers below take an object and a key.  When the key is absent, `*out` keeps the
  * default it holds if @p required is false; otherwise it is an error. */
 

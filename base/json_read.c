@@ -229,6 +229,22 @@ fr_status fr_json_get_choice(const struct fr_json *object, const char *key, bool
     return status;
 }
 
+double fr_json_number_at(const struct fr_json *object, const char *key) {
+    struct fr_json node = fr_json_member(object, key);
+    double value = NAN;
+    if (!fr_json_is_number(&node) ||
+        fr_json_number(&node, -1e300, 1e300, &value, NULL) != FR_OK)
+        return NAN;
+    return value;
+}
+
+const char *fr_json_text_at(const struct fr_json *object, const char *key) {
+    struct fr_json node = fr_json_member(object, key);
+    const char *text = "";
+    if (!fr_json_is_string(&node) || fr_json_text(&node, &text, NULL) != FR_OK) return "";
+    return text;
+}
+
 const char *fr_json_key_at(const struct fr_json *object, int64_t i) {
     void *iter = json_object_iter((json_t *)object->value);
     while (iter && i-- > 0) iter = json_object_iter_next((json_t *)object->value, iter);

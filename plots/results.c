@@ -189,7 +189,7 @@ static const char *const rankings[] = {"total_time_s",       "total_energy_J",
 /* The document at @p place is ranked by rankings[@p choice], as the first one must be. */
 static fr_status agree(const struct fr_json *place, int choice, struct fr_results *results,
                        struct fr_error *err) {
-    fr_ranked ranked = (fr_ranked)(choice % 3);
+    fr_ranked_by ranked = (fr_ranked_by)(choice % 3);
     fr_per per = (fr_per)(choice / 3);
     if (results->count == 0) {
         results->ranked = ranked;

@@ -35,7 +35,7 @@ struct fr_result {
     bool extrapolated;
 };
 
-typedef enum { FR_RANKED_TIME, FR_RANKED_ENERGY, FR_RANKED_EDP } fr_ranked;
+typedef enum { FR_RANKED_TIME, FR_RANKED_ENERGY, FR_RANKED_EDP } fr_ranked_by;
 
 /** Of what: the way to the loss, an iteration, a sample. */
 typedef enum { FR_PER_TRAINING, FR_PER_ITERATION, FR_PER_SAMPLE } fr_per;
@@ -45,7 +45,7 @@ struct fr_results {
     struct fr_result *items;
     size_t count;
     const struct fr_result *best; /**< in items */
-    fr_ranked ranked;
+    fr_ranked_by ranked;
     fr_per per;
     struct fr_plan_common common;           /**< to all plans */
     bool varied_alike;                      /**< of all results */

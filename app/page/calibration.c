@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "app/page/calibration.h"
-#include "app/text/html.h"
 #include "base/units.h"
+#include "plots/fit_svg.h"
+#include "plots/html.h"
 
 static const char head[] =
     "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -55,14 +56,14 @@ static void put_provenance(const struct fr_json *root, struct fr_text *html) {
     struct fr_json p = fr_json_member(root, "provenance");
     fr_html_addf(html, "<h2>Provenance</h2>\n<table>\n");
     for (int i = 0; texts[i]; i++) {
-        const char *text = fr_calibration_text(&p, texts[i]);
+        const char *text = fr_json_text_at(&p, texts[i]);
         if (!*text) continue;
         fr_html_addf(html, "<tr><th class=l>%s</th><td class=l>", texts[i]);
         fr_html_addf(html, "%s", text);
         fr_html_addf(html, "</td></tr>\n");
     }
     for (int i = 0; numbers[i]; i++) {
-        double value = fr_calibration_number(&p, numbers[i]);
+        double value = fr_json_number_at(&p, numbers[i]);
         if (isfinite(value))
             fr_html_addf(html, "<tr><th class=l>%s</th><td class=l>%.10g</td></tr>\n",
                          numbers[i], value);
@@ -70,10 +71,9 @@ static void put_provenance(const struct fr_json *root, struct fr_text *html) {
     struct fr_json ops = fr_json_member(root, "operations");
     for (int64_t i = 0; i < fr_json_array_length(&ops); i++) {
         struct fr_json op = fr_json_element(&ops, i);
-        if (!*fr_calibration_text(&op, "series")) continue;
-        fr_html_addf(html, "<tr><th class=l>%s</th><td class=l>",
-                     fr_calibration_text(&op, "op"));
-        fr_html_addf(html, "%s", fr_calibration_text(&op, "series"));
+        if (!*fr_json_text_at(&op, "series")) continue;
+        fr_html_addf(html, "<tr><th class=l>%s</th><td class=l>", fr_json_text_at(&op, "op"));
+        fr_html_addf(html, "%s", fr_json_text_at(&op, "series"));
         fr_html_addf(html, "</td></tr>\n");
     }
     fr_html_addf(html, "</table>\n");
@@ -101,11 +101,11 @@ static void put_sources(const struct fr_json *root, struct fr_text *html) {
         fr_html_addf(html, "<tr>");
         for (int k = 0; texts[k]; k++) {
             fr_html_addf(html, "<td class=l>");
-            fr_html_addf(html, "%s", fr_calibration_text(&source, texts[k]));
+            fr_html_addf(html, "%s", fr_json_text_at(&source, texts[k]));
             fr_html_addf(html, "</td>");
         }
         for (int k = 0; numbers[k]; k++)
-            fr_html_addf(html, "<td>%.0f</td>", fr_calibration_number(&source, numbers[k]));
+            fr_html_addf(html, "<td>%.0f</td>", fr_json_number_at(&source, numbers[k]));
         fr_html_addf(html, "</tr>\n");
     }
     fr_html_addf(html, "</table>\n");
@@ -123,21 +123,20 @@ static void put_forms(const struct fr_json *root, struct fr_text *html) {
                  "written to the cluster file: the similarity table, unless another predicts "
                  "these clearly better.</p>\n<table><tr><th class=l>operation</th><th "
                  "class=l>on</th>");
-    for (int f = 0; fr_calibration_forms[f]; f++)
-        fr_html_addf(html, "<th>%s</th>", fr_calibration_forms[f]);
+    for (int f = 0; fr_fit_svg_forms[f]; f++)
+        fr_html_addf(html, "<th>%s</th>", fr_fit_svg_forms[f]);
     fr_html_addf(html, "</tr>\n");
     for (int64_t i = 0; i < fr_json_array_length(&ops); i++) {
         struct fr_json op = fr_json_element(&ops, i);
-        const char *chosen = fr_calibration_text(&op, "chosen");
+        const char *chosen = fr_json_text_at(&op, "chosen");
         for (int k = 0; keys[k]; k++) {
             fr_html_addf(html, "<tr><td class=l>%s</td><td class=l>%s</td>",
-                         k ? "" : fr_calibration_text(&op, "op"), titles[k]);
-            for (int f = 0; fr_calibration_forms[f]; f++) {
-                struct fr_json form = fr_json_member(&op, fr_calibration_forms[f]),
+                         k ? "" : fr_json_text_at(&op, "op"), titles[k]);
+            for (int f = 0; fr_fit_svg_forms[f]; f++) {
+                struct fr_json form = fr_json_member(&op, fr_fit_svg_forms[f]),
                                q = fr_json_member(&form, keys[k]);
-                put_percent(html, fr_calibration_number(&q, "median"),
-                            fr_calibration_number(&q, "p90"),
-                            strcmp(chosen, fr_calibration_forms[f]) == 0);
+                put_percent(html, fr_json_number_at(&q, "median"), fr_json_number_at(&q, "p90"),
+                            strcmp(chosen, fr_fit_svg_forms[f]) == 0);
             }
             fr_html_addf(html, "</tr>\n");
         }
@@ -159,18 +158,17 @@ static void put_segments(const struct fr_json *root, struct fr_text *html) {
         for (int64_t k = 0; k < fr_json_array_length(&fits); k++) {
             struct fr_json fit = fr_json_element(&fits, k),
                            list = fr_json_member(&fit, "segments");
-            const char *from = fr_calibration_text(&fit, "min");
+            const char *from = fr_json_text_at(&fit, "min");
             for (int64_t s = 0; s < fr_json_array_length(&list); s++) {
                 struct fr_json one = fr_json_element(&list, s);
                 fr_html_addf(
                     html,
                     "<tr><td class=l>%s</td><td>%.0f</td><td class=l>%s</td><td>%s</td>"
                     "<td>%s</td><td>%s</td><td>%s</td></tr>\n",
-                    fr_calibration_text(&op, "op"), fr_calibration_number(&fit, "ranks"),
-                    fr_calibration_text(&fit, "level"), from,
-                    fr_calibration_text(&one, "up_to"), fr_calibration_text(&one, "latency"),
-                    fr_calibration_text(&one, "per_byte"));
-                from = fr_calibration_text(&one, "up_to");
+                    fr_json_text_at(&op, "op"), fr_json_number_at(&fit, "ranks"),
+                    fr_json_text_at(&fit, "level"), from, fr_json_text_at(&one, "up_to"),
+                    fr_json_text_at(&one, "latency"), fr_json_text_at(&one, "per_byte"));
+                from = fr_json_text_at(&one, "up_to");
             }
         }
     }
@@ -185,17 +183,16 @@ static const char *shown(double value, fr_quantity quantity, bool exact, char te
 
 static void put_point(const struct fr_json *p, const char *chosen, struct fr_text *html) {
     char key[32], median[32], low[32], high[32], size[32];
-    double median_s = fr_calibration_number(p, "median_s");
-    double low_s = fr_calibration_number(p, "low_s"),
-           high_s = fr_calibration_number(p, "high_s");
+    double median_s = fr_json_number_at(p, "median_s");
+    double low_s = fr_json_number_at(p, "low_s"), high_s = fr_json_number_at(p, "high_s");
     snprintf(key, sizeof key, "%.20s_held_s", chosen);
-    double held_s = fr_calibration_number(p, key);
+    double held_s = fr_json_number_at(p, key);
     snprintf(key, sizeof key, "%.20s_s", chosen);
-    double off = fr_calibration_number(p, key) / median_s - 1;
+    double off = fr_json_number_at(p, key) / median_s - 1;
     fr_html_addf(html,
                  "<tr><td>%s</td><td>%.0f</td><td>%.0f</td><td>%s</td><td>%s</td><td>%s</td>",
-                 shown(fr_calibration_number(p, "size_B"), FR_QUANTITY_SIZE, true, size),
-                 fr_calibration_number(p, "n"), fr_calibration_number(p, "slow"),
+                 shown(fr_json_number_at(p, "size_B"), FR_QUANTITY_SIZE, true, size),
+                 fr_json_number_at(p, "n"), fr_json_number_at(p, "slow"),
                  shown(median_s, FR_QUANTITY_TIME, false, median),
                  shown(low_s, FR_QUANTITY_TIME, false, low),
                  shown(high_s, FR_QUANTITY_TIME, false, high));
@@ -212,12 +209,12 @@ static void put_series(const struct fr_json *series, struct fr_text *html) {
         "<details><summary>%s, %.0f ranks, %s: %" PRId64 " points, form %s</summary>"
         "<table><tr><th>size</th><th>n</th><th>outliers</th><th>median</th><th>low</th>"
         "<th>high</th><th>fit %%</th><th>held out %%</th></tr>\n",
-        fr_calibration_text(series, "op"), fr_calibration_number(series, "ranks"),
-        fr_calibration_text(series, "level"), fr_json_array_length(&points),
-        fr_calibration_text(series, "chosen"));
+        fr_json_text_at(series, "op"), fr_json_number_at(series, "ranks"),
+        fr_json_text_at(series, "level"), fr_json_array_length(&points),
+        fr_json_text_at(series, "chosen"));
     for (int64_t i = 0; i < fr_json_array_length(&points); i++) {
         struct fr_json p = fr_json_element(&points, i);
-        put_point(&p, fr_calibration_text(series, "chosen"), html);
+        put_point(&p, fr_json_text_at(series, "chosen"), html);
     }
     fr_html_addf(html, "</table></details>\n");
 }
@@ -238,10 +235,10 @@ static void put_domain(const struct fr_json *list, struct fr_text *html) {
             html,
             "<tr><td class=l>%s</td><td class=l>%s</td><td>%.0f</td><td>%.0f</td><td>%s</td>"
             "<td>%s</td></tr>\n",
-            fr_calibration_text(&s, "op"), fr_calibration_text(&s, "level"),
-            fr_calibration_number(&s, "ranks"), fr_calibration_number(&s, "nodes"),
-            shown(fr_calibration_number(&first, "size_B"), FR_QUANTITY_SIZE, true, low),
-            shown(fr_calibration_number(&last, "size_B"), FR_QUANTITY_SIZE, true, high));
+            fr_json_text_at(&s, "op"), fr_json_text_at(&s, "level"),
+            fr_json_number_at(&s, "ranks"), fr_json_number_at(&s, "nodes"),
+            shown(fr_json_number_at(&first, "size_B"), FR_QUANTITY_SIZE, true, low),
+            shown(fr_json_number_at(&last, "size_B"), FR_QUANTITY_SIZE, true, high));
     }
     fr_html_addf(html, "</table>\n");
 }
@@ -253,7 +250,7 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
     int64_t n = fr_json_array_length(&list);
     fr_text_add(html, head, sizeof head - 1);
     fr_html_addf(html, "<h1>Calibration of ");
-    fr_html_addf(html, "%s", fr_calibration_text(&p, "cluster"));
+    fr_html_addf(html, "%s", fr_json_text_at(&p, "cluster"));
     fr_html_addf(html, "</h1>\n");
     put_checks(checks, html);
     put_provenance(root, html);
@@ -262,13 +259,13 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
     fr_html_addf(
         html, "<h2>Figures</h2>\n<p class=key><span>&#9675; measured, bar: 95 %% interval of "
               "the median</span>");
-    for (int f = 0; fr_calibration_forms[f]; f++)
+    for (int f = 0; fr_fit_svg_forms[f]; f++)
         fr_html_addf(html, "<span><b style=\"background:%s\"></b> %s</span>",
-                     fr_calibration_colours[f], fr_calibration_forms[f]);
+                     fr_fit_svg_colours[f], fr_fit_svg_forms[f]);
     fr_html_addf(html, "</p>\n");
     for (int64_t i = 0; i < n; i++) {
         struct fr_json series = fr_json_element(&list, i);
-        fr_calibration_figure(&series, html);
+        fr_fit_svg(&series, html);
     }
     put_segments(root, html);
     put_domain(&list, html);

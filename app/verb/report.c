@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/fitting.h"
+#include "answer/fit.h"
 #include "app/load.h"
 #include "app/page/calibration.h"
 #include "app/verb.h"
@@ -20,26 +20,21 @@ static fr_status load(const struct fr_args *args, struct fr_json_document **docu
                       struct fr_error *err) {
     struct fr_fit_options fitting = {
         .busy_W = -1, .idle_W = -1, .series = fr_args_get(args, "series")};
-    struct fr_samples samples = {0};
-    struct fr_fit_result result = {0};
+    struct fr_fitted fitted;
     struct fr_text text = {0};
     const char *path = args->word[0];
     size_t length = strlen(path);
     if (args->n_words == 1 && length > 5 && strcmp(path + length - 5, ".json") == 0)
         return fr_json_read(path, document, err);
-    fr_status status = FR_OK;
-    for (int i = 0; i < args->n_words && status == FR_OK; i++)
-        status = fr_samples_read(args->word[i], &samples, err);
-    if (status == FR_OK) status = fr_fit(&samples, &fitting, &result, err);
+    fr_status status = fr_fitted_make(args->word, args->n_words, &fitting, &fitted, err);
     if (status == FR_OK) {
-        fr_fitting_json(&text, &samples, &result);
+        fr_fit_json(&text, &fitted.samples, &fitted.result);
         status = text.failed
                      ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                      : fr_json_parse(fr_text_get(&text), text.length, "fit", document, err);
     }
     fr_text_free(&text);
-    fr_fit_free(&result);
-    fr_samples_free(&samples);
+    fr_fitted_free(&fitted);
     return status;
 }
 

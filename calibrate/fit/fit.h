@@ -118,7 +118,7 @@ struct fr_fit_working_sets {
     double s_per_B[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
 };
 
-/** What is thought of a calibration; made from the result by who judges (app/page/calibration.h). */
+/** What is thought of a calibration; made from the result by who judges (answer/check.h). */
 struct fr_fit_verdict {
     const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
     int n_reasons;
@@ -172,5 +172,9 @@ double fr_fit_price_s(const struct fr_price *price, const struct fr_fit_point *p
 
 /** Append a table for a person: how well each form fits each operation and p. */
 void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text);
+
+/** Append the document "forerun/fit/1" of what was fitted to @p samples. */
+void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
+                 const struct fr_fit_result *result);
 
 #endif

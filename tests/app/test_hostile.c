@@ -3,10 +3,10 @@
 #include "tests/app/hostile.h"
 
 #include "app/page/calibration.h"
-#include "app/text/html.h"
 #include "base/csv.h"
 #include "base/escape.h"
 #include "plots/gnuplot.h"
+#include "plots/html.h"
 #include "tests/app/command.h"
 
 static char folder[] = "/tmp/forerun-hostile-XXXXXX";

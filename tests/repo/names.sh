@@ -5,7 +5,7 @@ set -eu
 # shellcheck source=tests/repo/modules.sh
 . "$(dirname "$0")/modules.sh"
 # shellcheck disable=SC2086
-grep -rnE '^(static |const |typedef )*(struct|union|enum) +fr_[a-z0-9_]+ *\{|^\} *fr_[a-z0-9_]+;' $modules \
+grep -rnE '^(static |const |typedef )*(struct|union|enum) +fr_[a-z0-9_]+ *\{|^(typedef .*)?\} *fr_[a-z0-9_]+;' $modules \
   --include='*.[ch]' --include='*.cpp' |
   sed -E 's/^([^:]*):[0-9]+:.*(struct|union|enum|\}) *(fr_[a-z0-9_]+).*/\3 \1/' | sort -u |
   awk '{ n[$1]++; where[$1] = where[$1] " " $2 }

@@ -20,6 +20,7 @@ try() { # try WHAT LINE...
 try 'a struct twice' 'struct fr_stage {'
 put models/plan.h 'typedef struct {' '    int n;' '} fr_kind;'
 try 'a type twice' 'typedef enum {' '    A' '} fr_kind;'
+try 'a type in one line' 'typedef enum { A, B } fr_kind;'
 put models/plan.h 'enum fr_kind { A, B };'
 try 'an enum and a type' 'typedef struct {' '} fr_kind;'
 put models/plan.h 'union fr_word {'

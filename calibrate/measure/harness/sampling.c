@@ -102,8 +102,8 @@ fr_status fr_sampling_visit(const struct fr_sampling_comm *who, const struct fr_
     return take(who, run, context, pace->calls, *n, time_s, NULL, err);
 }
 
-fr_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,
-                             double *half_width) {
+fr_sampling_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,
+                                      double *half_width) {
     *half_width = 1e9;
     if (n == 0) return FR_SAMPLING_GO_ON;
     fr_sort(time_s, (size_t)n);

@@ -81,19 +81,23 @@ fr_status fr_sampling_visit(const struct fr_sampling_comm *who, const struct fr_
                             fr_sampled *run, void *context, const struct fr_pace *pace,
                             double time_s[FR_VISIT_MAX], int *n, struct fr_error *err);
 
-typedef enum { FR_SAMPLING_GO_ON, FR_SAMPLING_CONVERGED, FR_SAMPLING_UNCONVERGED } fr_verdict;
+typedef enum {
+    FR_SAMPLING_GO_ON,
+    FR_SAMPLING_CONVERGED,
+    FR_SAMPLING_UNCONVERGED
+} fr_sampling_verdict;
 
 /** Is that enough?  @p time_s is sorted in place.
  *  @param[out] half_width  of the median's interval, relative; 1e9 while unknown */
-fr_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,
-                             double *half_width);
+fr_sampling_verdict fr_sampling_judge(const struct fr_sampling *how, double *time_s, int n,
+                                      double *half_width);
 
 /** All samples of a point. */
 struct fr_point_samples {
     struct fr_pace pace;
     double *time_s; /**< in the order taken */
     int n;
-    fr_verdict verdict;
+    fr_sampling_verdict verdict;
     double half_width; /**< relative */
     double median_s;
     int n_outliers; /**< beyond fr_sorted_slow_limit; they are among time_s */

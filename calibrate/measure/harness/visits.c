@@ -200,7 +200,8 @@ static fr_status judge(struct fr_visits *s, int index, struct fr_error *err) {
     double *sorted_s = fr_malloc((size_t)tally->n, sizeof *sorted_s);
     if (!sorted_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     memcpy(sorted_s, tally->time_s, (size_t)tally->n * sizeof *sorted_s);
-    fr_verdict verdict = fr_sampling_judge(&s->how, sorted_s, tally->n, &tally->half_width);
+    fr_sampling_verdict verdict =
+        fr_sampling_judge(&s->how, sorted_s, tally->n, &tally->half_width);
     free(sorted_s);
     if (verdict == FR_SAMPLING_GO_ON) return FR_OK;
     return fr_record_point(s, index, verdict == FR_SAMPLING_CONVERGED, err);

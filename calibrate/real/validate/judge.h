@@ -2,7 +2,7 @@
  *  Do real runs confirm the predictions?
  *
  *  What a prediction claims is its interval, so that is what is asked: predictions are confirmed when
- *      the cluster file's calibration did not fail (app/page/calibration.h: an interval beyond a factor
+ *      the cluster file's calibration did not fail (answer/check.h: an interval beyond a factor
  *      of two is met by nearly anything), and
  *      at least nine in ten of the rows that count meet their intervals of 90 %.
  *  Median error and floor are told beside it and decide nothing: what is large in them and not in the

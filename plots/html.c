@@ -1,4 +1,4 @@
-#include "app/text/html.h"
+#include "plots/html.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,29 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/page/calibration.h"
+#include "answer/check.h"
 #include "calibrate/runs/interval.h"
 
 const char *const fr_verdict_names[] = {"PASS", "WARN", "FAIL", NULL};
-const char *const fr_calibration_forms[] = {"log", "segments", "algorithm", "similarity", NULL};
-/* Okabe and Ito's, told apart by most eyes. */
-const char *const fr_calibration_colours[] = {"#E69F00", "#0072B2", "#009E73", "#D55E00", NULL};
-
-double fr_calibration_number(const struct fr_json *object, const char *key) {
-    struct fr_json node = fr_json_member(object, key);
-    double value = NAN;
-    if (!fr_json_is_number(&node) ||
-        fr_json_number(&node, -1e300, 1e300, &value, NULL) != FR_OK)
-        return NAN;
-    return value;
-}
-
-const char *fr_calibration_text(const struct fr_json *object, const char *key) {
-    struct fr_json node = fr_json_member(object, key);
-    const char *text = "";
-    if (!fr_json_is_string(&node) || fr_json_text(&node, &text, NULL) != FR_OK) return "";
-    return text;
-}
 
 __attribute__((format(printf, 4, 5))) static void
 add(struct fr_checks *checks, fr_verdict verdict, const char *subject, const char *fmt, ...) {
@@ -49,8 +30,8 @@ static fr_verdict warn_of(double spread) { return warn(!(spread <= fr_spread_ass
 static void check_interval(const struct fr_json *root, struct fr_checks *checks) {
     static const double TWICE = 2;
     struct fr_json m = fr_json_member(root, "machine");
-    double held_out = fr_calibration_number(root, "held_out"),
-           variation = fr_calibration_number(&m, "variation");
+    double held_out = fr_json_number_at(root, "held_out"),
+           variation = fr_json_number_at(&m, "variation");
     if (isnan(held_out) || isnan(variation)) return;
     double reach = fr_spread_reach(fr_spread_calibrated(held_out, variation));
     fr_verdict verdict = warn_of(hypot(fr_spread_of(held_out), variation));
@@ -63,11 +44,11 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
 
 static void check_setting(const struct fr_json *root, struct fr_checks *checks) {
     struct fr_json p = fr_json_member(root, "provenance");
-    bool imported = strcmp(fr_calibration_text(&p, "host"), "imported") == 0;
+    bool imported = strcmp(fr_json_text_at(&p, "host"), "imported") == 0;
     bool oversubscribed = false, simulated = false;
     fr_json_get_bool(&p, "oversubscribed", false, &oversubscribed, NULL);
     fr_json_get_bool(&p, "simulated", false, &simulated, NULL);
-    const char *pinning = fr_calibration_text(&p, "pinning");
+    const char *pinning = fr_json_text_at(&p, "pinning");
     if (imported) {
         add(checks, FR_VERDICT_WARN, "pinning",
             "imported measurements do not say how ranks were bound to cores");
@@ -104,19 +85,19 @@ static void check_missing(const struct fr_json *root, struct fr_checks *checks) 
 static void check_machine(const struct fr_json *root, struct fr_checks *checks) {
     static const double NORMAL_DECILE = 1.2816;
     struct fr_json m = fr_json_member(root, "machine");
-    double lost = fr_calibration_number(&m, "lost"),
-           variation = fr_calibration_number(&m, "speed_variation");
+    double lost = fr_json_number_at(&m, "lost"),
+           variation = fr_json_number_at(&m, "speed_variation");
     if (lost > 0)
         add(checks, warn_of(0.5 * log1p(lost)), "interruptions",
             "products lost %.1f %% of their time to what else runs here: a rank is interrupted "
             "every %.3g ms of its work for %.3g ms",
-            100 * lost, 1e3 * fr_calibration_number(&m, "interrupted_every_s"),
-            1e3 * fr_calibration_number(&m, "interruption_s"));
+            100 * lost, 1e3 * fr_json_number_at(&m, "interrupted_every_s"),
+            1e3 * fr_json_number_at(&m, "interruption_s"));
     if (!isnan(variation))
         add(checks, warn_of(variation / NORMAL_DECILE), "speed",
             "the machine's own speed varied by %.1f %% to either side; as it usually is, "
             "products take %.2f of the time that they take when it is fast",
-            100 * variation, fr_calibration_number(&m, "usual_products"));
+            100 * variation, fr_json_number_at(&m, "usual_products"));
 }
 
 static const double normal_95 = 1.96;
@@ -133,20 +114,20 @@ static void count_points(const struct fr_json *root, struct tally *t) {
     for (int64_t s = 0; s < fr_json_array_length(&list); s++) {
         struct fr_json series = fr_json_element(&list, s),
                        points = fr_json_member(&series, "points");
-        bool several = strcmp(fr_calibration_text(&series, "level"), "node") != 0;
+        bool several = strcmp(fr_json_text_at(&series, "level"), "node") != 0;
         t->nodes_max = fmax(t->nodes_max, several ? 2 : 1);
         for (int64_t i = 0; i < fr_json_array_length(&points); i++) {
             struct fr_json p = fr_json_element(&points, i);
-            double n = fr_calibration_number(&p, "n");
-            double median_s = fr_calibration_number(&p, "median_s");
-            double high_s = fr_calibration_number(&p, "high_s");
+            double n = fr_json_number_at(&p, "n");
+            double median_s = fr_json_number_at(&p, "median_s");
+            double high_s = fr_json_number_at(&p, "high_s");
             t->points++;
             t->samples += n;
-            t->slow += fr_calibration_number(&p, "slow");
+            t->slow += fr_json_number_at(&p, "slow");
             t->single += n <= 1;
             t->unsure += n > 1 && !(high_s <= 1.05 * median_s);
             t->vague += n > 1 && !(high_s <= (1 + normal_95 * fr_spread_assumed) * median_s);
-            t->launches_min = fmin(t->launches_min, fr_calibration_number(&p, "launches"));
+            t->launches_min = fmin(t->launches_min, fr_json_number_at(&p, "launches"));
         }
     }
 }
@@ -183,20 +164,19 @@ static void check_points(const struct fr_json *root, struct fr_checks *checks) {
 
 static void check_operation(const struct fr_json *op, struct fr_checks *checks) {
     char subject[64];
-    const char *name = fr_calibration_text(op, "op"),
-               *chosen = fr_calibration_text(op, "chosen");
+    const char *name = fr_json_text_at(op, "op"), *chosen = fr_json_text_at(op, "chosen");
     struct fr_json form = fr_json_member(op, chosen),
                    sizes = fr_json_member(&form, "held_sizes"),
                    ranks = fr_json_member(&form, "held_ranks");
-    double at_sizes = fr_calibration_number(&sizes, "median");
-    double at_ranks = fr_calibration_number(&ranks, "median");
+    double at_sizes = fr_json_number_at(&sizes, "median");
+    double at_ranks = fr_json_number_at(&ranks, "median");
     snprintf(subject, sizeof subject, "%.30s, unseen sizes", name);
     if (isnan(at_sizes))
         add(checks, FR_VERDICT_WARN, subject, "too few sizes to hold any out");
     else
         add(checks, warn_of(fr_spread_of(at_sizes)), subject,
             "%.20s misses every second size, held out, by %.1f %% in the median, p90 %.1f %%",
-            chosen, 100 * at_sizes, 100 * fr_calibration_number(&sizes, "p90"));
+            chosen, 100 * at_sizes, 100 * fr_json_number_at(&sizes, "p90"));
     snprintf(subject, sizeof subject, "%.30s, unseen ranks", name);
     if (isnan(at_ranks))
         add(checks, FR_VERDICT_WARN, subject,
@@ -206,7 +186,7 @@ static void check_operation(const struct fr_json *op, struct fr_checks *checks) 
         add(checks, warn_of(fr_spread_of(at_ranks)), subject,
             "%.20s misses the largest rank count, held out, by %.1f %% in the median, p90 %.1f "
             "%%",
-            chosen, 100 * at_ranks, 100 * fr_calibration_number(&ranks, "p90"));
+            chosen, 100 * at_ranks, 100 * fr_json_number_at(&ranks, "p90"));
 }
 
 fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *checks,
@@ -231,12 +211,12 @@ fr_status fr_calibration_check(const struct fr_json *root, struct fr_checks *che
         const char *dtype = fr_json_key_at(&gemm, i);
         struct fr_json one = fr_json_member(&gemm, dtype);
         char subject[64];
-        double median = fr_calibration_number(&one, "median");
+        double median = fr_json_number_at(&one, "median");
         snprintf(subject, sizeof subject, "products %.8s", dtype);
         if (!isnan(median))
             add(checks, warn_of(fr_spread_of(median)), subject,
                 "a shape from its neighbours misses by %.1f %% in the median, p90 %.1f %%",
-                100 * median, 100 * fr_calibration_number(&one, "p90"));
+                100 * median, 100 * fr_json_number_at(&one, "p90"));
     }
     return FR_OK;
 }

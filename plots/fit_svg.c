@@ -1,12 +1,15 @@
-/* One series as SVG.  Drawn here and not by gnuplot, so that a page with dozens of them is one
- * file made in milliseconds. */
+#include "plots/fit_svg.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/page/calibration.h"
-#include "app/text/html.h"
 #include "base/units.h"
+#include "plots/html.h"
+
+const char *const fr_fit_svg_forms[] = {"log", "segments", "algorithm", "similarity", NULL};
+/* Okabe and Ito's, told apart by most eyes. */
+const char *const fr_fit_svg_colours[] = {"#E69F00", "#0072B2", "#009E73", "#D55E00", NULL};
 
 /* Pixels: the times above, what held-out sizes are missed by below. */
 enum {
@@ -46,9 +49,9 @@ static struct frame frame_of(const struct fr_json *points) {
     struct frame f = {HUGE_VAL, -HUGE_VAL, HUGE_VAL, -HUGE_VAL};
     for (int64_t i = 0; i < fr_json_array_length(points); i++) {
         struct fr_json p = fr_json_element(points, i);
-        include(&f.x0, &f.x1, fr_calibration_number(&p, "size_B"));
-        include(&f.y0, &f.y1, fr_calibration_number(&p, "median_s"));
-        include(&f.y0, &f.y1, fr_calibration_number(&p, "segments_s"));
+        include(&f.x0, &f.x1, fr_json_number_at(&p, "size_B"));
+        include(&f.y0, &f.y1, fr_json_number_at(&p, "median_s"));
+        include(&f.y0, &f.y1, fr_json_number_at(&p, "segments_s"));
     }
     if (!isfinite(f.x0)) f.x0 = 0, f.x1 = 1; /* no point has both */
     if (!isfinite(f.y0)) f.y0 = 0, f.y1 = 1;
@@ -111,7 +114,7 @@ static void curve(const struct fr_json *points, const struct frame *f, const cha
     fr_html_addf(html, dashed ? " stroke-dasharray=\"5 3\" d=\"" : " d=\"");
     for (int64_t i = 0; i < fr_json_array_length(points); i++) {
         struct fr_json p = fr_json_element(points, i);
-        double t = fr_calibration_number(&p, key), n = fr_calibration_number(&p, "size_B");
+        double t = fr_json_number_at(&p, key), n = fr_json_number_at(&p, "size_B");
         if (!(t > 0) || !(n > 0)) continue;
         double y = fmax(TOP, fmin(TOP + MAIN, y_px(f, t)));
         fr_html_addf(html, "%s%.1f %.1f", begun ? "L" : "M", x_px(f, n), y);
@@ -126,8 +129,8 @@ static void misses(const struct fr_json *points, const struct frame *f, const ch
     snprintf(key, sizeof key, "%s_held_s", form);
     for (int64_t i = 0; i < fr_json_array_length(points); i++) {
         struct fr_json p = fr_json_element(points, i);
-        double t = fr_calibration_number(&p, key), n = fr_calibration_number(&p, "size_B");
-        double off = 100 * (t / fr_calibration_number(&p, "median_s") - 1);
+        double t = fr_json_number_at(&p, key), n = fr_json_number_at(&p, "size_B");
+        double off = 100 * (t / fr_json_number_at(&p, "median_s") - 1);
         if (!isfinite(off) || !(n > 0)) continue;
         fr_html_addf(html, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\"/>\n",
                      x_px(f, n), miss_px(off), colour);
@@ -138,10 +141,8 @@ static void measured(const struct fr_json *points, const struct frame *f,
                      struct fr_text *html) {
     for (int64_t i = 0; i < fr_json_array_length(points); i++) {
         struct fr_json p = fr_json_element(points, i);
-        double t = fr_calibration_number(&p, "median_s"),
-               n = fr_calibration_number(&p, "size_B");
-        double low = fr_calibration_number(&p, "low_s"),
-               high = fr_calibration_number(&p, "high_s");
+        double t = fr_json_number_at(&p, "median_s"), n = fr_json_number_at(&p, "size_B");
+        double low = fr_json_number_at(&p, "low_s"), high = fr_json_number_at(&p, "high_s");
         if (!(t > 0) || !(n > 0)) continue;
         if (low > 0 && isfinite(high))
             fr_html_addf(html, "<path stroke=\"#222\" d=\"M%.1f %.1fV%.1f\"/>", x_px(f, n),
@@ -151,7 +152,7 @@ static void measured(const struct fr_json *points, const struct frame *f,
     }
 }
 
-void fr_calibration_figure(const struct fr_json *series, struct fr_text *html) {
+void fr_fit_svg(const struct fr_json *series, struct fr_text *html) {
     struct fr_json points = fr_json_member(series, "points");
     if (fr_json_array_length(&points) == 0) return;
     struct frame f = frame_of(&points);
@@ -161,13 +162,13 @@ void fr_calibration_figure(const struct fr_json *series, struct fr_text *html) {
                  "<text x=\"%d\" y=\"16\" class=\"t\">%s, %.0f ranks, %s</text>"
                  "<text x=\"%d\" y=\"%d\" class=\"s\">held-out sizes, predicted / measured - "
                  "1</text>\n",
-                 WIDTH, height, WIDTH, height, LEFT, fr_calibration_text(series, "op"),
-                 fr_calibration_number(series, "ranks"), fr_calibration_text(series, "level"),
-                 LEFT, TOP + MAIN + GAP - 6);
+                 WIDTH, height, WIDTH, height, LEFT, fr_json_text_at(series, "op"),
+                 fr_json_number_at(series, "ranks"), fr_json_text_at(series, "level"), LEFT,
+                 TOP + MAIN + GAP - 6);
     axes(&f, html);
-    for (int i = 0; fr_calibration_forms[i]; i++) {
-        curve(&points, &f, fr_calibration_forms[i], fr_calibration_colours[i], i == 0, html);
-        misses(&points, &f, fr_calibration_forms[i], fr_calibration_colours[i], html);
+    for (int i = 0; fr_fit_svg_forms[i]; i++) {
+        curve(&points, &f, fr_fit_svg_forms[i], fr_fit_svg_colours[i], i == 0, html);
+        misses(&points, &f, fr_fit_svg_forms[i], fr_fit_svg_colours[i], html);
     }
     measured(&points, &f, html);
     fr_html_addf(html, "</svg>\n");

@@ -1,6 +1,6 @@
 /* The measured points of a fit's JSON, before anything is counted or drawn from them: a number
  * that is missing is refused with its place, since others would be judged by what is left. */
-#include "app/page/calibration.h"
+#include "answer/check.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /** @file
  *  HTML and the SVG in it, written with one function, so that no text of a file can be forgotten:
  *  every %s is escaped (fr_escape_xml).  Mark-up stands in the format. */
-#ifndef FR_APP_TEXT_HTML_H
-#define FR_APP_TEXT_HTML_H
+#ifndef FR_PLOTS_HTML_H
+#define FR_PLOTS_HTML_H
 
 #include "base/text.h"
 

@@ -1,0 +1,26 @@
+/** @file
+ *  Measurements answered: fitted, judged, and a cluster file of it. */
+#ifndef FR_ANSWER_FIT_H
+#define FR_ANSWER_FIT_H
+
+#include "calibrate/fit/fit.h"
+
+/** What was fitted, and to what. */
+struct fr_fitted {
+    struct fr_samples samples;
+    struct fr_fit_result result; /**< with its verdict (answer/check.h) */
+};
+
+/** Read @p paths and fit.  Free with fr_fitted_free, also on error.
+ *  @return FR_OK; what reading and fitting gave. */
+fr_status fr_fitted_make(const char *const *paths, int n_paths,
+                         const struct fr_fit_options *options, struct fr_fitted *fitted,
+                         struct fr_error *err);
+void fr_fitted_free(struct fr_fitted *fitted);
+
+/** Write the cluster file to @p path, or "-": standard output.
+ *  @return FR_OK, FR_ERR_IO or FR_ERR_NOMEM. */
+fr_status fr_fitted_write(const struct fr_fitted *fitted, const char *path,
+                          struct fr_error *err);
+
+#endif
