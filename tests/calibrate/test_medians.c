@@ -137,6 +137,58 @@ static void launches_widen_the_interval(void **state) {
     FR_TRUE(four.uncertainty < 0.01, "%g", four.uncertainty);
 }
 
+static int ascending(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* Of forty the 14th and the 27th: 95 % of all medians lie between (binomial, by table). */
+static double order_statistics(const double *times_s, int n) {
+    double sorted[ROOM];
+    memcpy(sorted, times_s, (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+    double median = (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    return fmax(sorted[26] - median, median - sorted[13]) / median;
+}
+
+/* Two hundred times as many launches drawn from those there are, by a congruential generator from a fixed
+ * seed: half of what 95 % of their medians span, over the middle one. */
+static void launches_are_drawn_with_replacement(void **state) {
+    enum { LAUNCHES = 5, ROUNDS = 200 };
+    static const double launch_s[LAUNCHES] = {1, 1.3, 1.1, 1.7, 1.2};
+    double rounds[ROUNDS];
+    uint64_t dice = 20240531;
+    struct fr_fit_point p;
+    (void)state;
+    for (int r = 0; r < ROUNDS; r++) {
+        double drawn[LAUNCHES];
+        for (int i = 0; i < LAUNCHES; i++) {
+            dice = dice * 6364136223846793005u + 1442695040888963407u;
+            drawn[i] = launch_s[(dice >> 33) % LAUNCHES];
+        }
+        qsort(drawn, LAUNCHES, sizeof *drawn, ascending);
+        rounds[r] = drawn[LAUNCHES / 2];
+    }
+    qsort(rounds, ROUNDS, sizeof *rounds, ascending);
+    double low = rounds[4] + 0.975 * (rounds[5] - rounds[4]), /* 199 x 0.025 = 4.975 */
+        high = rounds[194] + 0.025 * (rounds[195] - rounds[194]);
+    double middle = (rounds[99] + rounds[100]) / 2, times_s[20];
+    for (int i = 0; i < 20; i++) times_s[i] = launch_s[i % LAUNCHES];
+    of_times(times_s, 20, LAUNCHES, &p);
+    FR_TRUE(p.uncertainty >= (high - low) / 2 / middle * (1 - 1e-12), "%g, launches %g",
+            p.uncertainty, (high - low) / 2 / middle);
+    of_times(times_s, 5, LAUNCHES, &p); /* too few samples for order statistics */
+    FR_NEAR(p.uncertainty, 1e9, 0);
+    /* Fewer than three launches say nothing of themselves. */
+    of_times(launch_s, 2, 2, &p);
+    FR_NEAR(p.uncertainty, 1e9, 0);
+    double even_s[40];
+    for (int i = 0; i < 40; i++) even_s[i] = launch_s[i % LAUNCHES];
+    of_times(even_s, 40, LAUNCHES, &p);
+    FR_NEAR(p.uncertainty, fmax((high - low) / 2 / middle, order_statistics(even_s, 40)),
+            1e-12);
+}
+
 /* |predicted / measured - 1|: median, ninth decile, root mean square of log2. */
 static void errors_by_hand(void **state) {
     static const double predicted[] = {1, 4, 3, 0}, measured[] = {1, 2, 4, 1};
@@ -158,6 +210,7 @@ int main(void) {
                                        cmocka_unit_test(points_are_told_apart_and_in_order),
                                        cmocka_unit_test(disturbed_samples_do_not_count),
                                        cmocka_unit_test(launches_widen_the_interval),
+                                       cmocka_unit_test(launches_are_drawn_with_replacement),
                                        cmocka_unit_test(errors_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,9 +103,34 @@ static void measured_layers_take_their_times(void **state) {
     FR_NEAR(t.time_s[FR_TASK_WEIGHT], (2 * 3e-3 + 0.7e-3) / 2, 1e-9);
 }
 
+/* The host's time around a pass is in each once, both ways; a kernel's gap as often as it has kernels, of
+ * which the backward pass has twice as many. */
+static void launches_are_in_each_pass(void **state) {
+    static const char *const hosts[] = {"cluster.device.host_pass=0 s",
+                                        "cluster.device.host_pass=5 ms"},
+                             *const gaps[] = {"cluster.device.launch=0 s",
+                                              "cluster.device.launch=1 ms"};
+    struct totals t[2];
+    (void)state;
+    for (int k = 0; k < 2; k++)
+        RUN(&t[k], "pp=2", "cluster.device.host_launch=0 s", "cluster.device.launch=0 s",
+            hosts[k]);
+    FR_NEAR(t[1].time_s[FR_TASK_FORWARD] - t[0].time_s[FR_TASK_FORWARD], 5e-3, 1e-9);
+    FR_NEAR(t[1].time_s[FR_TASK_BACKWARD] - t[0].time_s[FR_TASK_BACKWARD], 5e-3, 1e-9);
+    for (int k = 0; k < 2; k++)
+        RUN(&t[k], "pp=2", "cluster.device.host_launch=0 s", "cluster.device.host_pass=0 s",
+            gaps[k]);
+    double forward_s = t[1].time_s[FR_TASK_FORWARD] - t[0].time_s[FR_TASK_FORWARD],
+           backward_s = t[1].time_s[FR_TASK_BACKWARD] - t[0].time_s[FR_TASK_BACKWARD];
+    FR_NEAR(backward_s, 2 * forward_s, 1e-9);
+    /* Two layers of 9 kernels and 3 of the heads, and 5 of the loss on the last stage. */
+    FR_NEAR(forward_s, 1e-3 * (2 * (9 + 3) + 5), 1e-6);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_carry_their_bytes),
                                        cmocka_unit_test(gradients_carry_their_bytes),
-                                       cmocka_unit_test(measured_layers_take_their_times)};
+                                       cmocka_unit_test(measured_layers_take_their_times),
+                                       cmocka_unit_test(launches_are_in_each_pass)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,190 @@
+/* Lines that fits are made of: two terms against outliers, and straight pieces, by hand. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "calibrate/fit/fitter.h"
+#include "calibrate/fit/parts.h"
+#include "tests/cmocka.h"
+
+/* a u + b v = 1 where u = 1/t, v = n/t of t = a + b n: found exactly, whatever lies on it. */
+static void two_terms_are_found(void **state) {
+    static const double cases[][2] = {{3e-6, 4e-10}, {1, 1}, {2e-3, 0}, {0, 5e-9}, {7, 1e-12}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double u[12], v[12], a = -1, b = -1;
+        for (int i = 0; i < 12; i++) {
+            double n = ldexp(8, 2 * i), t = cases[k][0] + cases[k][1] * n;
+            u[i] = 1 / t;
+            v[i] = n / t;
+        }
+        fr_fit_two_terms(u, v, 12, &a, &b);
+        FR_TRUE(fabs(a - cases[k][0]) <= 1e-9 * cases[k][0] + 1e-15 &&
+                    fabs(b - cases[k][1]) <= 1e-9 * cases[k][1] + 1e-20,
+                "case %zu: got %g, %g", k, a, b);
+    }
+}
+
+/* What lies beyond a tenth pulls as a tenth does, so that one point in twelve that took three times as
+ * long moves the line by less than it would move a mean. */
+static void an_outlier_pulls_no_harder_than_a_tenth(void **state) {
+    double u[12], v[12], a, b;
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        double n = 100.0 * (i + 1), t = (2 + 0.01 * n) * (i == 5 ? 3 : 1);
+        u[i] = 1 / t;
+        v[i] = n / t;
+    }
+    fr_fit_two_terms(u, v, 12, &a, &b);
+    FR_TRUE(fabs(a / 2 - 1) < 0.06 && fabs(b / 0.01 - 1) < 0.02, "%g, %g", a, b);
+}
+
+/* Times that fall with the size have no slope below 0: the level that is nearest; times that start below
+ * 0 no level. */
+static void no_coefficient_is_negative(void **state) {
+    double u[6], v[6], a, b;
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        double t = 1.05 - 0.02 * i;
+        u[i] = 1 / t;
+        v[i] = (i + 1) / t;
+    }
+    fr_fit_two_terms(u, v, 6, &a, &b);
+    FR_TRUE(b == 0 && fabs(a - 1) < 0.01, "%g, %g", a, b);
+    for (int i = 0; i < 6; i++) {
+        double n = i + 1, t = n * n;
+        u[i] = 1 / t;
+        v[i] = n / t;
+    }
+    fr_fit_two_terms(u, v, 6, &a, &b);
+    FR_TRUE(a >= 0 && b >= 0 && (a == 0 || b == 0), "%g, %g", a, b);
+}
+
+static struct fr_segment_fit cut(const double *n_B, const double *t_s, int n, int skip) {
+    struct fr_fit_point points[300];
+    struct fr_segment_fit fit;
+    for (int i = 0; i < n; i++)
+        points[i] =
+            (struct fr_fit_point){.level = 1, .n_ranks = 8, .size_B = n_B[i], .time_s = t_s[i]};
+    assert_int_equal(fr_fit_segments(points, n, skip, &fit), FR_OK);
+    assert_true(fit.level == 1 && fit.n_ranks == 8);
+    return fit;
+}
+
+/* Two regimes cut where the second begins; each piece as it was made; between the ends. */
+static void pieces_begin_where_they_do(void **state) {
+    double n_B[16], t_s[16];
+    (void)state;
+    for (int at = 3; at <= 13; at++) {
+        for (int i = 0; i < 16; i++) {
+            n_B[i] = ldexp(8, i);
+            t_s[i] = i < at ? 2e-6 + 1e-10 * n_B[i] : 30e-6 + 5e-10 * n_B[i];
+        }
+        struct fr_segment_fit fit = cut(n_B, t_s, 16, -1);
+        FR_TRUE(fit.count == 2, "at %d: %d pieces", at, fit.count);
+        FR_NEAR(fit.min_B, 8, 0);
+        FR_NEAR(fit.max_B, ldexp(8, 15), 0);
+        FR_NEAR(fit.segments[0].up_to_B, n_B[at - 1], 0);
+        FR_NEAR(fit.segments[1].up_to_B, n_B[15], 0);
+        FR_NEAR(fit.segments[0].latency_s, 2e-6, 1e-6);
+        FR_NEAR(fit.segments[1].s_per_B, 5e-10, 1e-6);
+        for (int i = 0; i < 16; i++)
+            FR_NEAR(fr_fit_segments_time_s(&fit, n_B[i]), t_s[i], 1e-6);
+        FR_NEAR(fr_fit_segments_time_s(&fit, 1), t_s[0], 1e-6); /* below the first, as that */
+        free(fit.segments);
+    }
+}
+
+/* Of six sizes and more no piece is of fewer than three, of two and more of fewer than two; at most six. */
+static void pieces_are_of_three_sizes(void **state) {
+    double n_B[300], t_s[300];
+    (void)state;
+    for (int n = 1; n <= 300; n += n < 40 ? 1 : 65) {
+        for (int i = 0; i < n; i++) {
+            n_B[i] = 8 * (i + 1);
+            t_s[i] = i / 2 % 2 ? 1e-6 : 1e-3; /* regimes of two */
+        }
+        struct fr_segment_fit fit = cut(n_B, t_s, n, -1);
+        int least = n >= 6 ? 3 : n >= 2 ? 2 : 1, before = 0;
+        assert_true(fit.count >= 1 && fit.count <= 6);
+        for (int s = 0; s < fit.count; s++) {
+            int upto = (int)(fit.segments[s].up_to_B / 8);
+            FR_TRUE(upto - before >= least, "%d sizes: a piece of %d", n, upto - before);
+            before = upto;
+        }
+        assert_int_equal(before, n);
+        free(fit.segments);
+    }
+    /* Four sizes, two regimes of two. */
+    struct fr_segment_fit two = cut(n_B, t_s, 4, -1);
+    assert_true(two.count <= 2);
+    free(two.segments);
+}
+
+/* As if it had not been measured. */
+static void what_is_skipped_does_not_count(void **state) {
+    double n_B[9], t_s[9];
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        n_B[i] = 100 * (i + 1);
+        t_s[i] = i == 4 ? 1 : 1e-6 + 1e-9 * n_B[i];
+    }
+    struct fr_segment_fit fit = cut(n_B, t_s, 9, 4);
+    assert_int_equal(fit.count, 1);
+    FR_NEAR(fit.segments[0].latency_s, 1e-6, 1e-9);
+    FR_NEAR(fit.segments[0].s_per_B, 1e-9, 1e-9);
+    free(fit.segments);
+}
+
+/* c1 log2 p + c2 m + c3, exact; without several rank counts no c3, without several sizes no c2; no more
+ * points than terms say nothing; weighed by their times or not. */
+static void the_papers_form(void **state) {
+    struct fr_fit_point points[12];
+    struct fr_fit_log log;
+    (void)state;
+    for (int i = 0; i < 12; i++) {
+        points[i] =
+            (struct fr_fit_point){.n_ranks = 2 << i % 3, .size_B = 1000.0 * (1 + i / 3)};
+        points[i].time_s = 3e-6 * (1 + i % 3) + 2e-10 * points[i].size_B + 5e-6;
+    }
+    for (int relative = 0; relative < 2; relative++)
+        for (int skip = -1; skip < 12; skip += 13) {
+            assert_int_equal(fr_fit_log_form(points, 12, relative, skip, &log), FR_OK);
+            assert_true(log.present);
+            FR_NEAR(log.c1_s, 3e-6, 1e-6);
+            FR_NEAR(log.c2_s_per_B, 2e-10, 1e-6);
+            FR_NEAR(log.c3_s, 5e-6, 1e-6);
+            FR_NEAR(fr_fit_log_time_s(&log, 16, 500), 3e-6 * 4 + 2e-10 * 500 + 5e-6, 1e-6);
+        }
+    double good_s = points[7].time_s;
+    points[7].time_s = 1;
+    assert_int_equal(fr_fit_log_form(points, 12, true, 7, &log), FR_OK);
+    FR_NEAR(log.c1_s, 3e-6, 1e-6);
+    points[7].time_s = good_s;
+    for (int n = 3; n <= 4; n++) { /* one more than c1, c2, c3 */
+        struct fr_fit_point few[4] = {points[0], points[1], points[3], points[4]};
+        assert_int_equal(fr_fit_log_form(few, n, true, -1, &log), FR_OK);
+        assert_int_equal(log.present, n > 3);
+    }
+    struct fr_fit_point one_p[4] = {points[0], points[3], points[6], points[9]};
+    assert_int_equal(fr_fit_log_form(one_p, 4, true, -1, &log), FR_OK);
+    assert_true(log.present && log.c3_s == 0);
+    FR_NEAR(log.c1_s, 8e-6, 1e-6);
+    struct fr_fit_point one_m[3] = {points[0], points[1], points[2]};
+    assert_int_equal(fr_fit_log_form(one_m, 3, true, -1, &log), FR_OK);
+    assert_true(log.present && log.c2_s_per_B == 0);
+    FR_NEAR(log.c1_s, 3e-6, 1e-6);
+    FR_NEAR(log.c3_s, 5.2e-6, 1e-6);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_terms_are_found),
+        cmocka_unit_test(an_outlier_pulls_no_harder_than_a_tenth),
+        cmocka_unit_test(no_coefficient_is_negative),
+        cmocka_unit_test(pieces_begin_where_they_do),
+        cmocka_unit_test(pieces_are_of_three_sizes),
+        cmocka_unit_test(what_is_skipped_does_not_count),
+        cmocka_unit_test(the_papers_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
