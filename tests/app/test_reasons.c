@@ -18,6 +18,12 @@ static void each_rule_names_its_numbers(void **state) {
         {"--model llama-3-8b --set tp=3", "tp = 3 does not divide the 32 attention heads"},
         {"--model llama-3-8b --set tp=4 --set model.ffn=14338",
          "tp = 4 does not divide the MLP's width of 14338"},
+        {"--model llama-3-8b --set pp=18 --set schedule=interleaved --set chunks=2",
+         "the model has 32 layers, too few for pp x chunks = 36, embedding and logits counted "
+         "as "
+         "layers"},
+        {"--model llama-3-8b --set pp=33",
+         "the model has 32 layers, too few for pp x chunks = 33"},
         {"--model llama-3-8b --set cp=3", "cp = 3 does not divide the sequence of 8192 tokens"},
         {"--model llama-3-8b --set tp=8 --set cp=2 --set sequence_parallel=true --set "
          "model.sequence=8200",

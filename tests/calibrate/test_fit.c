@@ -423,7 +423,7 @@ static void rates_by_working_set_come_back(void **state) {
         add_traffic(&s, FR_TRAFFIC_OPERANDS, moved_B, moved_B, m, alone_s);
         for (int i = 1; i < 4; i++)
             add_traffic(&s, FR_TRAFFIC_OPERANDS, sizes_B[i], moved_B, m,
-                        alone_s + moved_B / operands[i] * (m == 128 ? 3 : 1));
+                        alone_s + moved_B / operands[i] * (m == 256 ? 3 : 1));
     }
     assert_int_equal(fr_fit_working_sets(&s, &unknown, &sets), FR_OK);
     assert_int_equal(sets.n, 4);
