@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "models/outcome/rates.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
 
@@ -143,6 +144,10 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     }
     fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
+    const struct fr_rates rates = fr_rates_of(job, out);
+#define ADD_RATE(name) fr_json_add_number(w, #name, rates.name);
+    FR_RATE_LIST(ADD_RATE)
+#undef ADD_RATE
     memory_json(w, job, out);
     iterations_json(w, out);
     fr_json_key(w, "breakdown_s");
@@ -185,6 +190,9 @@ void fr_report_csv_header(struct fr_text *text, const struct fr_job *job) {
                  "method,ranks,dp,pp,tp,ghost,feasible,parameters,parameters_per_rank_max,"
                  "iteration_time_s,iteration_energy_J,iterations,total_time_s,total_energy_J,"
                  "memory_peak_B");
+#define NAME_RATE(name) fr_text_addf(text, "," #name);
+    FR_RATE_LIST(NAME_RATE)
+#undef NAME_RATE
     for (int i = 0; i < FR_PART_COUNT; i++) fr_text_addf(text, ",%s_s", fr_part_names[i]);
     for (int i = 0; i < FR_PLAN_KEYS; i++)
         if (!(csv_first >> i & 1) && i != FR_PLAN_KEY_iterations)
@@ -231,6 +239,10 @@ void fr_report_csv_row(struct fr_text *text, const struct fr_job *job,
     csv_number(text, out->total_time_s);
     csv_number(text, out->total_energy_J);
     csv_number(text, priced && isfinite(out->parameters) ? out->memory_peak_B : NAN);
+    const struct fr_rates rates = fr_rates_of(job, out);
+#define PUT_RATE(name) csv_number(text, rates.name);
+    FR_RATE_LIST(PUT_RATE)
+#undef PUT_RATE
     for (int i = 0; i < FR_PART_COUNT; i++) csv_number(text, priced ? out->part_s[i] : NAN);
     csv_keys(text, job, plan);
     for (int i = 0; i < job->n_varied; i++) {

@@ -1,0 +1,31 @@
+/** @file
+ *  The numbers that people compare training runs by.
+ *
+ *      samples/s = B / T        tokens/s = B s / T       T of an iteration, B its global batch
+ *      model FLOP/s a device = B flop / (T ranks)        models/workload/flop.h
+ *      MFU = that / the device's peak in the model's dtype
+ *
+ *  Model FLOP utilisation leaves out what is done twice (recomputation), as Chowdhery et al., PaLM,
+ *  2022 define it. */
+#ifndef FR_MODELS_OUTCOME_RATES_H
+#define FR_MODELS_OUTCOME_RATES_H
+
+#include "models/job/job.h"
+#include "models/outcome/outcome.h"
+
+/** NaN what is not known: tokens of a model without, MFU of measured stages or without a peak. */
+struct fr_rates {
+    double samples_per_s, tokens_per_s, model_flop_per_s_per_device, mfu;
+};
+
+/* Name in files, member. */
+#define FR_RATE_LIST(X)                                                                        \
+    X(samples_per_s)                                                                           \
+    X(tokens_per_s)                                                                            \
+    X(model_flop_per_s_per_device)                                                             \
+    X(mfu)
+
+/** Of a priced outcome; all NaN of one that is not. */
+struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out);
+
+#endif
