@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "answer/recalibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
-#include "app/recalibration.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
@@ -97,6 +97,25 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
     return FR_OK;
 }
 
+static void print_drifted(const struct fr_drifted *d, struct fr_text *text) {
+    char names[512];
+    fr_text_addf(text, "%-15s %8s %8s %16s\n", "row", "points", "now/then", "beyond expected");
+    for (int i = 0; i < d->n; i++) {
+        const struct fr_drifted_row *row = &d->row[i];
+        if (row->points == 0) continue;
+        fr_text_addf(text, "%-15s %8d %8.2f %14.0f %% %s\n", row->name, row->points, row->ratio,
+                     100.0 * row->outside / row->points, row->drifted ? "  drifted" : "");
+    }
+    fr_drifted_names(d, names, sizeof names);
+    if (*names)
+        fr_text_addf(text,
+                     "\nThe machine is not as it was calibrated: %s. forerun calibrate "
+                     "--refresh measures these again.\n",
+                     names);
+    else
+        fr_text_addf(text, "\nThe machine is as it was calibrated.\n");
+}
+
 /* What has drifted is measured again where that was asked for. */
 static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_options *o,
                              const char *out, const struct fr_fit_options *fitting,
@@ -112,7 +131,7 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     if (fr_args_has(args, "json"))
         fr_recalibration_json(&drifted, &text);
     else
-        fr_recalibration_text(&drifted, &text);
+        print_drifted(&drifted, &text);
     FR_TRY(fr_app_print(&text, err));
     fr_drifted_names(&drifted, names, sizeof names);
     if (!fr_args_has(args, "refresh") || !*names) return FR_OK;

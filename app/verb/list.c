@@ -1,7 +1,7 @@
 /* The tables of this program: what can be written where. */
 #include <string.h>
 
-#include "app/compositions.h"
+#include "answer/compositions.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "calibrate/samples/import.h"

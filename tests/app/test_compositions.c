@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "app/compositions.h"
+#include "answer/compositions.h"
 #include "base/file.h"
 #include "models/outcome/report.h"
 #include "sim/run.h"

@@ -1,4 +1,4 @@
-#include "app/compositions.h"
+#include "answer/compositions.h"
 
 #include <stdio.h>
 #include <string.h>

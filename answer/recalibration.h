@@ -1,8 +1,8 @@
 /** @file
  *  forerun calibrate --check and --refresh: is the machine still as it was calibrated, and what is not,
  *  measured again. */
-#ifndef FR_APP_RECALIBRATION_H
-#define FR_APP_RECALIBRATION_H
+#ifndef FR_ANSWER_RECALIBRATION_H
+#define FR_ANSWER_RECALIBRATION_H
 
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/drifted.h"
@@ -15,7 +15,6 @@ fr_status fr_recalibration_check(const struct fr_calibrate_options *options,
 fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
                                    const char *names, struct fr_error *err);
 
-void fr_recalibration_text(const struct fr_drifted *drifted, struct fr_text *text);
 /** Document forerun/check/1. */
 void fr_recalibration_json(const struct fr_drifted *drifted, struct fr_text *text);
 

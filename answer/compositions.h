@@ -6,8 +6,8 @@
  *  down: `forerun list compositions` prints it, docs/compositions.md shows it, and a test holds
  *  the two together and every priced pair against the event engine.
  */
-#ifndef FR_APP_COMPOSITIONS_H
-#define FR_APP_COMPOSITIONS_H
+#ifndef FR_ANSWER_COMPOSITIONS_H
+#define FR_ANSWER_COMPOSITIONS_H
 
 #include "models/outcome/cost.h"
 

@@ -1,4 +1,4 @@
-#include "app/recalibration.h"
+#include "answer/recalibration.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,25 +99,6 @@ fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
     fr_samples_free(&then);
     fr_samples_free(&now);
     return status;
-}
-
-void fr_recalibration_text(const struct fr_drifted *d, struct fr_text *text) {
-    char names[512];
-    fr_text_addf(text, "%-15s %8s %8s %16s\n", "row", "points", "now/then", "beyond expected");
-    for (int i = 0; i < d->n; i++) {
-        const struct fr_drifted_row *row = &d->row[i];
-        if (row->points == 0) continue;
-        fr_text_addf(text, "%-15s %8d %8.2f %14.0f %% %s\n", row->name, row->points, row->ratio,
-                     100.0 * row->outside / row->points, row->drifted ? "  drifted" : "");
-    }
-    fr_drifted_names(d, names, sizeof names);
-    if (*names)
-        fr_text_addf(text,
-                     "\nThe machine is not as it was calibrated: %s. forerun calibrate "
-                     "--refresh measures these again.\n",
-                     names);
-    else
-        fr_text_addf(text, "\nThe machine is as it was calibrated.\n");
 }
 
 void fr_recalibration_json(const struct fr_drifted *d, struct fr_text *text) {
