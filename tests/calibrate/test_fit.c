@@ -656,8 +656,14 @@ static void metered_power_is_written_with_its_tag(void **state) {
     ASSERT_NEAR(fit.communicating_W, 30, 1e-12);
     assert_int_equal(fit.power_quality, FR_QUALITY_SAMPLED);
     assert_non_null(strstr(fit.power_source, "nvml"));
+    const struct fr_fit_options at_rest = {.busy_W = -1,
+                                           .idle_W = 3}; /* no reason not to meter */
+    assert_int_equal(fr_fit_power(&samples, &at_rest, &fit), FR_OK);
+    ASSERT_NEAR(fit.busy_W, 60, 1e-12);
+    ASSERT_NEAR(fit.idle_W, 20, 1e-12);
     assert_int_equal(fr_fit_power(&samples, &stated, &fit), FR_OK);
     ASSERT_NEAR(fit.busy_W, 9, 0);
+    ASSERT_NEAR(fit.idle_W, 3, 0);
     assert_int_equal(fit.power_quality, FR_QUALITY_ESTIMATED);
     fr_samples_free(&samples);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "calibrate/runs/study.h"
 #include "models/job/preset.h"
@@ -266,6 +267,36 @@ static void the_posterior_is_what_rows_and_priors_say(void **state) {
     drop(&f);
 }
 
+static int ascending(const void *x, const void *y) {
+    double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* Half a 90 % interval over a standard deviation: the ninth decile of the rows' own errors over theirs. */
+static void stretch_is_the_ninth_decile(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    struct fr_tune_options options = {.threads = 1};
+    double ratio[N], g[FR_KNOWN_MAX];
+    (void)state;
+    make(&f);
+    options.held = ~((uint32_t)1 << fr_coefficient_find("efficiency"));
+    for (int i = 0; i < N; i += 4)
+        ((struct fr_run *)(uintptr_t)f.use[i])->measured_s *= 1.3 + 0.05 * i;
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    for (int i = 0; i < N; i++) {
+        double base_s = fr_tune_gradient(&r, f.use[i], g);
+        ratio[i] = fabs(log(base_s / f.use[i]->measured_s)) /
+                   hypot(fabs(g[0]) * sqrt(r.covariance[0]), r.spread);
+    }
+    qsort(ratio, N, sizeof *ratio, ascending);
+    double at = 0.9 * (N - 1), low = floor(at);
+    double wanted = ratio[(int)low] + (at - low) * (ratio[(int)low + 1] - ratio[(int)low]);
+    FR_TRUE(wanted > 2 && wanted < 0.9 * ratio[N - 1], "%g of %g", wanted, ratio[N - 1]);
+    FR_NEAR(r.stretch, wanted, 1e-9);
+    drop(&f);
+}
+
 static void folds_do_not_depend_on_threads(void **state) {
     static const char *const columns[] = {"plan.tp", NULL};
     struct fixture f;
@@ -303,6 +334,7 @@ int main(void) {
         cmocka_unit_test(kinds_among_the_rows_are_seen),
         cmocka_unit_test(gradients_and_intervals_by_hand),
         cmocka_unit_test(the_posterior_is_what_rows_and_priors_say),
+        cmocka_unit_test(stretch_is_the_ninth_decile),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

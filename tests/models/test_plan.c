@@ -261,12 +261,29 @@ static void idle_keys_are_refused(void **state) {
     idle("frontier", "ffn-4096", "schedule=gpipe", "pipeline");
 }
 
+/* By its name, or with the document's before it; else the likeliest. */
+static void keys_are_found_by_name(void **state) {
+    const char *near = NULL;
+    (void)state;
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        char prefixed[96];
+        snprintf(prefixed, sizeof prefixed, "plan.%s", fr_plan_keys[i].name);
+        assert_ptr_equal(fr_plan_key_find(fr_plan_keys[i].name, &near), &fr_plan_keys[i]);
+        assert_ptr_equal(fr_plan_key_find(prefixed, &near), &fr_plan_keys[i]);
+        snprintf(prefixed, sizeof prefixed, "plan_%s", fr_plan_keys[i].name);
+        assert_null(fr_plan_key_find(prefixed, &near));
+    }
+    assert_null(fr_plan_key_find("micro_bacth", &near));
+    assert_string_equal(near, "micro_batch");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_reads_back),
                                        cmocka_unit_test(lines_tell_apart),
                                        cmocka_unit_test(every_key_shows),
                                        cmocka_unit_test(documented),
                                        cmocka_unit_test(refuses),
+                                       cmocka_unit_test(keys_are_found_by_name),
                                        cmocka_unit_test(outcomes_come_back),
                                        cmocka_unit_test(idle_keys_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
