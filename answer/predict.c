@@ -51,19 +51,27 @@ fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *ou
     return state_interval(job, out, err);
 }
 
-/* With an explanation, {"outcome", "explain"} is a schema of its own, and the outcome goes in. */
 void fr_predict_json(struct fr_text *text, const struct fr_job *job,
-                     const struct fr_outcome *outcome, bool explain) {
+                     const struct fr_outcome *outcome, const struct fr_training *training,
+                     bool explain) {
     struct fr_json_writer w = {.text = text, .indent = 2};
-    if (!explain) {
+    bool whole = training && fr_training_asked(training);
+    if (!explain && !whole) {
         fr_report_json(&w, job, outcome);
         return;
     }
     fr_json_begin_object(&w);
-    fr_json_add_string(&w, "schema", "forerun/explain/1");
+    fr_json_add_string(&w, "schema", explain ? "forerun/explain/1" : "forerun/training/1");
     fr_json_key(&w, "outcome");
     fr_report_json(&w, job, outcome);
-    fr_json_key(&w, "explain");
-    fr_explain_plan_json(&w, job, outcome);
+    if (whole) {
+        const struct fr_training_cost cost = fr_training_cost_of(training, job, outcome);
+        fr_json_key(&w, "training");
+        fr_training_put(&w, training, &cost);
+    }
+    if (explain) {
+        fr_json_key(&w, "explain");
+        fr_explain_plan_json(&w, job, outcome);
+    }
     fr_json_end_object(&w);
 }

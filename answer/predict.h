@@ -3,8 +3,7 @@
 #ifndef FR_ANSWER_PREDICT_H
 #define FR_ANSWER_PREDICT_H
 
-#include "models/job/job.h"
-#include "models/outcome/outcome.h"
+#include "answer/training.h"
 
 /** Who prices it. */
 typedef enum { FR_ENGINE_CLOSED, FR_ENGINE_EVENT, FR_ENGINE_SIMGRID } fr_engine;
@@ -18,8 +17,11 @@ extern const char *const fr_engine_names[];
 fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *out,
                      struct fr_error *err);
 
-/** The document of --json; @p explain: with what binds, and what would change it. */
+/** The document of --json: the outcome; with a training that is asked for, or an explanation (what
+ *  binds, and what would change it), they and the outcome are members of one of its own.
+ *  @param training  or NULL */
 void fr_predict_json(struct fr_text *text, const struct fr_job *job,
-                     const struct fr_outcome *outcome, bool explain);
+                     const struct fr_outcome *outcome, const struct fr_training *training,
+                     bool explain);
 
 #endif

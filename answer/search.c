@@ -109,6 +109,7 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,
                            const struct fr_job_names *names, struct fr_searched *r,
                            struct fr_error *err) {
+    FR_TRY(fr_training_check(&r->training, &r->job, err));
     FR_TRY(make_space(ranks, vary, n_vary, names, r, err));
     if (r->space.n_inputs && r->explain)
         return fr_fail(err, FR_ERR_USAGE, "--explain",

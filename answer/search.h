@@ -3,6 +3,7 @@
 #ifndef FR_ANSWER_SEARCH_H
 #define FR_ANSWER_SEARCH_H
 
+#include "answer/training.h"
 #include "calibrate/runs/odds.h"
 #include "search/recipe.h"
 #include "search/search.h"
@@ -10,7 +11,8 @@
 /** A search and what came of it. */
 struct fr_searched {
     struct fr_job job;
-    bool lossy; /**< the user allows plans that lose something */
+    struct fr_training training; /**< of the best plan */
+    bool lossy;                  /**< the user allows plans that lose something */
     struct fr_recipe recipe;
     struct fr_space space;
     struct fr_search_options options;

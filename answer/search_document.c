@@ -174,6 +174,12 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_report_json(&w, &r->job, &result->top.items[0].outcome);
     else
         fr_json_put_null(&w);
+    if (result->top.count && fr_training_asked(&r->training)) {
+        const struct fr_training_cost cost =
+            fr_training_cost_of(&r->training, &r->job, &result->top.items[0].outcome);
+        fr_json_key(&w, "training");
+        fr_training_put(&w, &r->training, &cost);
+    }
     if (r->has_per_layer) {
         fr_json_key(&w, "per_layer_grids");
         fr_report_json(&w, &r->job, &r->per_layer);

@@ -9,7 +9,7 @@ static fr_status predict(const forerun_job *job, bool explain, forerun_result *r
     struct fr_job copy = fr_library_copy(job);
     fr_status status = fr_predict(&copy, FR_ENGINE_CLOSED, &out, err);
     if (status == FR_OK) {
-        fr_predict_json(&result->json, &copy, &out, explain);
+        fr_predict_json(&result->json, &copy, &out, NULL, explain);
         status = fr_result_add(result, &copy, &out, err);
     }
     if (status == FR_OK && out.reasons) status = fr_result_infeasible(&copy, &out, err);

@@ -48,15 +48,20 @@ static void row(struct fr_text *text, const char *what, double si, fr_quantity q
                  note);
 }
 
-/* Per second and device, and the share of the device's peak. */
-static void render_rates(struct fr_text *text, const struct fr_job *job,
-                         const struct fr_outcome *out) {
+const char *fr_render_number(double value, char *out, size_t capacity) {
+    snprintf(out, capacity, fabs(value) >= 1e4 ? "%.0f" : "%.5g", value);
+    return out;
+}
+
+void fr_render_rates(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_outcome *out) {
     const struct fr_rates rates = fr_rates_of(job, out);
     bool tokens = isfinite(rates.tokens_per_s);
     double per_s = tokens ? rates.tokens_per_s : rates.samples_per_s;
-    char note[64] = "";
-    fr_text_addf(text, "%-24s %14.5g   %.4g a device\n", tokens ? "tokens/s" : "samples/s",
-                 per_s, per_s / (double)out->ranks);
+    char note[64] = "", all[40], each[40];
+    fr_text_addf(text, "%-24s %14s   %s a device\n", tokens ? "tokens/s" : "samples/s",
+                 fr_render_number(per_s, all, sizeof all),
+                 fr_render_number(per_s / (double)out->ranks, each, sizeof each));
     if (!isfinite(rates.model_flop_per_s_per_device)) return;
     if (isfinite(rates.mfu)) snprintf(note, sizeof note, "MFU %.1f %%", 100 * rates.mfu);
     row(text, "model FLOP/s a device", rates.model_flop_per_s_per_device, FR_QUANTITY_WORK_RATE,
@@ -203,7 +208,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
         render_interval(text, job, out);
         row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
-        render_rates(text, job, out);
+        fr_render_rates(text, job, out);
         if (isfinite(out->iterations)) {
             snprintf(total, sizeof total, "%.6g iterations%s%s", out->iterations,
                      *iterations_note(out) ? ", " : "", iterations_note(out));

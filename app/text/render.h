@@ -8,9 +8,16 @@
 /** A quantity for a table: "-" where it is not known. @return @p out. */
 const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_t capacity);
 
+/** A number without a unit: whole from ten thousand on, else five digits.  @return @p out. */
+const char *fr_render_number(double value, char *out, size_t capacity);
+
 /** The whole of one outcome. */
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out);
+
+/** Two lines: samples or tokens a second; model FLOP/s a device and the share of its peak. */
+void fr_render_rates(struct fr_text *text, const struct fr_job *job,
+                     const struct fr_outcome *out);
 
 /** "name (source)" lines of cluster and model. */
 void fr_render_inputs(struct fr_text *text, const struct fr_job *job);

@@ -7,6 +7,7 @@
 #include "app/load.h"
 #include "app/text/render.h"
 #include "app/text/search.h"
+#include "app/text/training.h"
 #include "models/outcome/report.h"
 #include "models/plan/common.h"
 
@@ -185,6 +186,16 @@ static fr_status text_front(struct fr_text *text, const struct fr_searched *r,
     return t.status;
 }
 
+/* What people compare by, of the best plan; and the training that was asked for. */
+static void text_rates(struct fr_text *text, const struct fr_searched *r,
+                       const struct fr_outcome *best) {
+    const struct fr_job *job = best->job ? best->job : &r->job;
+    fr_render_rates(text, job, best);
+    if (!fr_training_asked(&r->training)) return;
+    const struct fr_training_cost cost = fr_training_cost_of(&r->training, &r->job, best);
+    fr_render_training(text, &r->training, &cost);
+}
+
 /* The best plan in full, and what it and all others in the tables share. */
 static void text_best(struct fr_text *text, const struct fr_searched *r,
                       const struct survey *s) {
@@ -198,6 +209,7 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
                      fr_report_outcome_line(&top[1].outcome, plan, sizeof plan),
                      top[1].outcome.ranks, 100 * fr_searched_margin(r));
     fr_text_addf(text, "\n");
+    text_rates(text, r, &top[0].outcome);
     if (*fr_plan_common_line(&s->common, plan, sizeof plan))
         fr_text_addf(text, "all below  %s\n", plan);
 }

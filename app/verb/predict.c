@@ -3,6 +3,7 @@
 #include "app/load.h"
 #include "app/text/explain.h"
 #include "app/text/render.h"
+#include "app/text/training.h"
 #include "app/verb.h"
 
 static const struct fr_option options[] = {
@@ -13,6 +14,7 @@ static const struct fr_option options[] = {
     FR_OPTION_UNDISTURBED,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},
+    FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
@@ -21,18 +23,26 @@ static const struct fr_option options[] = {
 static fr_status predict(const struct fr_args *args, struct fr_job *job, struct fr_error *err) {
     struct fr_outcome outcome;
     struct fr_text text = {0};
+    struct fr_training training;
     bool explain = fr_args_has(args, "explain");
     int engine = FR_ENGINE_CLOSED;
     FR_TRY(fr_args_choice(args, "engine", fr_engine_names, &engine, err));
+    FR_TRY(fr_app_training(args, &training, err));
     FR_TRY(fr_app_load(args, true, job, err));
+    FR_TRY(fr_training_check(&training, job, err));
     FR_TRY(fr_predict(job, (fr_engine)engine, &outcome, err));
     if (fr_args_has(args, "json"))
-        fr_predict_json(&text, job, &outcome, explain);
+        fr_predict_json(&text, job, &outcome, &training, explain);
     else if (fr_args_has(args, "csv")) {
         fr_report_csv_header(&text, job);
         fr_report_csv_row(&text, job, &outcome);
     } else {
         fr_render_outcome(&text, job, &outcome);
+        if (fr_training_asked(&training)) {
+            const struct fr_training_cost cost = fr_training_cost_of(&training, job, &outcome);
+            fr_text_addf(&text, "\n");
+            fr_render_training(&text, &training, &cost);
+        }
         if (explain) fr_explain_plan(&text, job, &outcome);
     }
     FR_TRY(fr_app_print(&text, err));

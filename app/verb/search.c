@@ -4,6 +4,7 @@
 #include "app/load.h"
 #include "app/text/explain.h"
 #include "app/text/search.h"
+#include "app/text/training.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 
@@ -30,6 +31,7 @@ static const struct fr_option options[] = {
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
+    FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
     FR_OPTION_HELP,
@@ -74,6 +76,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     struct fr_text text = {0};
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
     FR_TRY(read_options(args, &r->options, err));
+    FR_TRY(fr_app_training(args, &r->training, err));
     FR_TRY(fr_app_load(args, true, &r->job, err));
     int n_vary = fr_args_all(args, "vary", vary);
     fr_app_names(args, sets, &names);

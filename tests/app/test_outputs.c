@@ -129,9 +129,10 @@ static void outputs_are_options(void **state) {
     assert_true(n > 10);
     for (const struct fr_verb *const *v = fr_verbs; *v; v++)
         for (const struct fr_option *option = (*v)->options; option->name; option++) {
-            bool writes = strcmp(option->name, "out") == 0 ||
-                          strcmp(option->name, "output") == 0 ||
-                          strcmp(option->name, "samples") == 0;
+            bool file = option->argument && strcmp(option->argument, "FILE") == 0,
+                 writes = file && (strcmp(option->name, "out") == 0 ||
+                                   strcmp(option->name, "output") == 0 ||
+                                   strcmp(option->name, "samples") == 0);
             const struct fr_output *o = (*v)->outputs;
             while (writes && o && o->option && strcmp(o->option, option->name) != 0) o++;
             if (writes && !(o && o->option))

@@ -170,6 +170,11 @@ $s --cluster dgx-h100 --model mixtral-8x7b --ranks 64 --set global_batch=512 --v
 $s --cluster dgx-h100 --model llama-3-8b --ranks 32 --set tp=4 --set attention=flash --set global_batch=64 --vary model.sequence=2048..8192*2 --vary "cluster.levels.1.bandwidth=25 GB/s,50 GB/s" --csv
 $s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1,4 --vary schedule=1f1b,interleaved --vary chunks=1,2 --vary rank_order=tp-pp-dp,tp-dp-pp
 $s --cluster frontier --model ffn-16384 --ranks 8 --set ghost=4
+$s --cluster dgx-h100 --model llama-3-70b --ranks 64 --set global_batch=128 --set sequence_parallel=true --set attention=flash --vary tp=1..8*2 --vary pp=1..8*2 --vary zero=1 --tokens 1T --price "2.5 USD/h" --carbon "0.4 kg/kWh"
+$s --cluster dgx-h100 --model llama-3-70b --ranks 64 --set global_batch=128 --set tp=8 --set pp=4 --vary zero=0,1 --tokens 1T --price "2.5 USD/h" --carbon "0.4 kg/kWh" --json
+$p --cluster frontier --model ffn-16384 --set tp=8 --samples 10M --price "1.1 EUR/h"
+$p --cluster frontier --model ffn-16384 --set tp=8 --tokens 1T
+$p --cluster dgx-h100 --model llama-3-8b --set tp=8 --set global_batch=64 --tokens 300B --json
 $s --cluster frontier --model ffn-16384 --ranks 64 --json
 $s --cluster a100-hdr --model gpt-2.5b --ranks 16 --set micro_batch=4 --set recompute=none --max-lossy 1
 $s --cluster dgx-h100 --model mixtral-8x7b --ranks 32 --set zero=1 --set overlap=gradient --set schedule=1f1b

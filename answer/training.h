@@ -1,0 +1,61 @@
+/** @file
+ *  A whole training of so many tokens or samples: days, energy, money and CO2, from one iteration.
+ *
+ *      iterations  n = ceil(tokens / (B s))        B the global batch, s tokens a sample
+ *      time        n T, its interval n times T's   T of an iteration
+ *      energy      n E                             E of an iteration, all ranks
+ *      price       ranks n T times what a device costs a second
+ *      CO2         n E times what the grid emits a joule
+ *
+ *  Restarts, checkpoints and evaluations are not in it. */
+#ifndef FR_ANSWER_TRAINING_H
+#define FR_ANSWER_TRAINING_H
+
+#include "models/job/job.h"
+#include "models/outcome/outcome.h"
+
+/** What was asked for, as the command line words it; NULL what was not. */
+struct fr_training_words {
+    const char *tokens, *samples; /**< "1T", "300B", "15e12": one of them */
+    const char *price;            /**< of a device: "2.5 USD/h" */
+    const char *carbon;           /**< "0.4 kg/kWh", "380 g/kWh" */
+};
+
+struct fr_training {
+    double tokens, samples; /**< 0: not asked for */
+    double price_per_s;     /**< 0: not stated */
+    char currency[16];
+    double carbon_kg_per_J; /**< likewise */
+};
+
+/** NaN what is not known or was not asked for. */
+struct fr_training_cost {
+    double iterations, samples, tokens;
+    double time_s, low_s, high_s; /**< low and high 0 without an interval */
+    double device_s, energy_J, price, carbon_kg;
+};
+
+/** Does anything ask for a training? */
+static inline bool fr_training_asked(const struct fr_training *training) {
+    return training->tokens > 0 || training->samples > 0;
+}
+
+/** Read the words.  @return FR_OK; FR_ERR_USAGE for tokens and samples at once, a price or carbon
+ *  without either, or words that cannot be read. */
+fr_status fr_training_read(const struct fr_training_words *words, struct fr_training *training,
+                           struct fr_error *err);
+
+/** @return FR_OK; FR_ERR_INPUT where tokens are asked of a model that has none. */
+fr_status fr_training_check(const struct fr_training *training, const struct fr_job *job,
+                            struct fr_error *err);
+
+/** What it costs with the plan of @p out. */
+struct fr_training_cost fr_training_cost_of(const struct fr_training *training,
+                                            const struct fr_job *job,
+                                            const struct fr_outcome *out);
+
+/** The object of --json (docs/output.md). */
+void fr_training_put(struct fr_json_writer *w, const struct fr_training *training,
+                     const struct fr_training_cost *cost);
+
+#endif

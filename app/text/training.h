@@ -1,0 +1,24 @@
+/** @file
+ *  A whole training on the command line: its options, and its numbers for people. */
+#ifndef FR_APP_TEXT_TRAINING_H
+#define FR_APP_TEXT_TRAINING_H
+
+#include "answer/training.h"
+#include "app/options.h"
+
+#define FR_OPTIONS_TRAINING                                                                    \
+    {"tokens", "N", "what a training of so many tokens costs: 1T, 300B, 2e12", 0},             \
+        {"samples", "N", "the same of samples", 0},                                            \
+        {"price", "Q", "of a device, e.g. \"2.5 USD/h\": money of that training", 0}, {        \
+        "carbon", "Q", "of the electricity, e.g. \"0.4 kg/kWh\": its CO2", 0                   \
+    }
+
+/** Read those options. */
+fr_status fr_app_training(const struct fr_args *args, struct fr_training *training,
+                          struct fr_error *err);
+
+/** Two or three lines: iterations, time, devices, energy, money, CO2. */
+void fr_render_training(struct fr_text *text, const struct fr_training *training,
+                        const struct fr_training_cost *cost);
+
+#endif
