@@ -15,10 +15,7 @@ static fr_status check_point(const struct fr_json *point, struct fr_error *err) 
     FR_TRY(fr_json_get_number(point, "median_s", true, 0, 1e9, &value, err));
     for (int i = 0; i < 2; i++) { /* null where one number has no interval */
         struct fr_json end = fr_json_member(point, ends[i]);
-        bool said = fr_json_is_number(&end) || fr_json_is_string(&end) ||
-                    fr_json_is_array(&end) || fr_json_is_object(&end);
-        if (said || !fr_json_present(&end))
-            FR_TRY(fr_json_number(&end, 0, HUGE_VAL, &value, err));
+        if (!fr_json_is_null(&end)) FR_TRY(fr_json_number(&end, 0, HUGE_VAL, &value, err));
     }
     return FR_OK;
 }

@@ -59,6 +59,8 @@ struct fr_json fr_json_member(const struct fr_json *node, const char *key);
 /** Element of an array; value NULL if out of range. */
 struct fr_json fr_json_element(const struct fr_json *node, int64_t index);
 bool fr_json_present(const struct fr_json *node);
+/** It is there and says null: what is not known. */
+bool fr_json_is_null(const struct fr_json *node);
 bool fr_json_is_object(const struct fr_json *node);
 bool fr_json_is_array(const struct fr_json *node);
 bool fr_json_is_string(const struct fr_json *node);
@@ -92,6 +94,9 @@ const char *fr_json_text_at(const struct fr_json *object, const char *key);
 /** Finite number within [min, max]. */
 fr_status fr_json_get_number(const struct fr_json *object, const char *key, bool required,
                              double min, double max, double *out, struct fr_error *err);
+/** Finite number within [min, max]; NaN where it is absent or null. */
+fr_status fr_json_get_known(const struct fr_json *object, const char *key, double min,
+                            double max, double *out, struct fr_error *err);
 /** Whole number within [min, max]. */
 fr_status fr_json_get_integer(const struct fr_json *object, const char *key, bool required,
                               int64_t min, int64_t max, int64_t *out, struct fr_error *err);

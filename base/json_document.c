@@ -182,6 +182,9 @@ bool fr_json_is_array(const struct fr_json *node) {
 bool fr_json_is_string(const struct fr_json *node) {
     return json_is_string((const json_t *)node->value);
 }
+bool fr_json_is_null(const struct fr_json *node) {
+    return json_is_null((const json_t *)node->value);
+}
 bool fr_json_is_number(const struct fr_json *node) {
     return json_is_number((const json_t *)node->value);
 }

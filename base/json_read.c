@@ -166,6 +166,14 @@ fr_status fr_json_get_number(const struct fr_json *object, const char *key, bool
     return fr_json_number(&member, min, max, out, err);
 }
 
+fr_status fr_json_get_known(const struct fr_json *object, const char *key, double min,
+                            double max, double *out, struct fr_error *err) {
+    struct fr_json member = fr_json_member(object, key);
+    bool unknown = !member.value || fr_json_is_null(&member);
+    *out = (double)NAN;
+    return unknown ? FR_OK : fr_json_number(&member, min, max, out, err);
+}
+
 fr_status fr_json_get_integer(const struct fr_json *object, const char *key, bool required,
                               int64_t min, int64_t max, int64_t *out, struct fr_error *err) {
     struct fr_json member = fr_json_member(object, key);

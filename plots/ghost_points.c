@@ -10,13 +10,6 @@
 
 enum { ROWS_MAX = 4096 };
 
-static fr_status known(const struct fr_json *row, const char *key, double *value,
-                       struct fr_error *err) {
-    struct fr_json node = fr_json_member(row, key);
-    *value = NAN;
-    return fr_json_is_number(&node) ? fr_json_number(&node, 0, 1e18, value, err) : FR_OK;
-}
-
 /* A whole number of a model or plan that the configuration holds as text; else @p otherwise. */
 static int64_t number_in(const struct fr_json *configuration, const char *document,
                          const char *key, int64_t otherwise) {
@@ -42,10 +35,10 @@ static fr_status read_point(const struct fr_json *one, struct fr_ghost_points *p
     *p = (struct fr_ghost_point){.seeds_low = 1, .seeds_high = 1};
     FR_TRY(fr_json_get_string(&c, "app", true, app, sizeof app, err));
     FR_TRY(fr_json_get_string(&c, "group", true, p->group, sizeof p->group, err));
-    FR_TRY(known(one, "measured_J", &p->measured[0], err));
-    FR_TRY(known(one, "predicted_J", &p->predicted[0], err));
-    FR_TRY(known(one, "measured_s", &p->measured[1], err));
-    FR_TRY(known(one, "predicted_s", &p->predicted[1], err));
+    FR_TRY(fr_json_get_known(one, "measured_J", 0, 1e18, &p->measured[0], err));
+    FR_TRY(fr_json_get_known(one, "predicted_J", 0, 1e18, &p->predicted[0], err));
+    FR_TRY(fr_json_get_known(one, "measured_s", 0, 1e18, &p->measured[1], err));
+    FR_TRY(fr_json_get_known(one, "predicted_s", 0, 1e18, &p->predicted[1], err));
     bool phantom = strcmp(app, "phantom") == 0;
     if (!phantom && strcmp(app, "tensor") != 0) return FR_OK;
     p->width = number_in(&c, "model", "width", 0);
@@ -81,11 +74,11 @@ static fr_status read_needed(const struct fr_json *one, struct needed *row,
     *row = (struct needed){0};
     if (fr_json_is_number(&tp)) FR_TRY(fr_json_integer(&tp, 1, 1 << 30, &row->tp, err));
     FR_TRY(fr_json_get_integer(one, "ghost", true, 0, 1 << 30, &row->ghost, err));
-    FR_TRY(known(one, "iterations", &row->iterations, err));
-    FR_TRY(known(one, "iterations_low", &row->low, err));
-    FR_TRY(known(one, "iterations_high", &row->high, err));
-    FR_TRY(known(one, "iteration_energy_J", &row->iteration_J, err));
-    FR_TRY(known(one, "total_energy_J", &row->total_J, err));
+    FR_TRY(fr_json_get_known(one, "iterations", 0, 1e18, &row->iterations, err));
+    FR_TRY(fr_json_get_known(one, "iterations_low", 0, 1e18, &row->low, err));
+    FR_TRY(fr_json_get_known(one, "iterations_high", 0, 1e18, &row->high, err));
+    FR_TRY(fr_json_get_known(one, "iteration_energy_J", 0, 1e18, &row->iteration_J, err));
+    FR_TRY(fr_json_get_known(one, "total_energy_J", 0, 1e18, &row->total_J, err));
     return FR_OK;
 }
 

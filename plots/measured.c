@@ -15,28 +15,18 @@ static fr_status out_of_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
 }
 
-/* A time that may be absent or null. */
-static fr_status get_known(const struct fr_json *object, const char *key, double *out,
-                           struct fr_error *err) {
-    struct fr_json member = fr_json_member(object, key);
-    bool something = fr_json_is_number(&member) || fr_json_is_string(&member) ||
-                     fr_json_is_object(&member) || fr_json_is_array(&member);
-    *out = (double)NAN;
-    return something ? fr_json_get_number(object, key, true, least_s, most_s, out, err) : FR_OK;
-}
-
 static fr_status read_point(const struct fr_json *node, const char *chosen,
                             struct fr_measured_point *point, struct fr_error *err) {
     char key[48];
     FR_TRY(fr_json_get_number(node, "size_B", true, 0, 1e18, &point->size_B, err));
     FR_TRY(fr_json_get_number(node, "median_s", true, least_s, most_s, &point->median_s, err));
-    FR_TRY(get_known(node, "low_s", &point->low_s, err));
-    FR_TRY(get_known(node, "high_s", &point->high_s, err));
-    FR_TRY(get_known(node, "log_s", &point->log_s, err));
+    FR_TRY(fr_json_get_known(node, "low_s", least_s, most_s, &point->low_s, err));
+    FR_TRY(fr_json_get_known(node, "high_s", least_s, most_s, &point->high_s, err));
+    FR_TRY(fr_json_get_known(node, "log_s", least_s, most_s, &point->log_s, err));
     snprintf(key, sizeof key, "%.20s_s", chosen);
-    FR_TRY(get_known(node, key, &point->chosen_s, err));
+    FR_TRY(fr_json_get_known(node, key, least_s, most_s, &point->chosen_s, err));
     snprintf(key, sizeof key, "%.20s_held_s", chosen);
-    return get_known(node, key, &point->held_s, err);
+    return fr_json_get_known(node, key, least_s, most_s, &point->held_s, err);
 }
 
 static int compare_points(const void *left, const void *right) {

@@ -12,16 +12,6 @@
 static const double least = 1e-18, most = 1e24;
 static const int64_t ranks_max = (int64_t)1 << 40;
 
-/* null stands for unknown. */
-static fr_status get_known(const struct fr_json *object, const char *key, double *out,
-                           struct fr_error *err) {
-    struct fr_json member = fr_json_member(object, key);
-    bool something = fr_json_is_number(&member) || fr_json_is_string(&member) ||
-                     fr_json_is_object(&member) || fr_json_is_array(&member);
-    *out = (double)NAN;
-    return something ? fr_json_get_number(object, key, true, least, most, out, err) : FR_OK;
-}
-
 /* A word for a label: what is no short string is passed over. */
 static void get_word(const struct fr_json *object, const char *key, char *out,
                      size_t capacity) {
@@ -105,8 +95,9 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
         r->time_s = share * r->iteration_time_s;
     else
         FR_TRY(fr_json_get_number(outcome, "total_time_s", true, least, most, &r->time_s, err));
-    FR_TRY(get_known(outcome, per != FR_PER_TRAINING ? "iteration_energy_J" : "total_energy_J",
-                     &r->energy_J, err));
+    FR_TRY(fr_json_get_known(outcome,
+                             per != FR_PER_TRAINING ? "iteration_energy_J" : "total_energy_J",
+                             least, most, &r->energy_J, err));
     r->energy_J *= share;
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)

@@ -14,10 +14,8 @@ static fr_status get_optional(const struct fr_json *object, const char *key, int
                               struct fr_error *err) {
     struct fr_json node = fr_json_member(object, key);
     int64_t number = -1;
-    bool null = fr_json_present(&node) && !fr_json_is_number(&node) &&
-                !fr_json_is_string(&node) && !fr_json_is_array(&node) &&
-                !fr_json_is_object(&node);
-    if (!null) FR_TRY(fr_json_get_integer(object, key, true, 0, INT32_MAX, &number, err));
+    if (!fr_json_is_null(&node))
+        FR_TRY(fr_json_get_integer(object, key, true, 0, INT32_MAX, &number, err));
     *out = (int32_t)number;
     return FR_OK;
 }

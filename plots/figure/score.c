@@ -22,13 +22,6 @@ struct rows {
     int n_keys; /* drawn apart; the rest as one */
 };
 
-static fr_status optional(const struct fr_json *row, const char *key, double *value,
-                          struct fr_error *err) {
-    struct fr_json node = fr_json_member(row, key);
-    *value = NAN; /* null: could not be predicted */
-    return fr_json_is_number(&node) ? fr_json_number(&node, 0, 1e18, value, err) : FR_OK;
-}
-
 static fr_status read_rows(const struct fr_json *root, struct rows *rows,
                            struct fr_error *err) {
     static const char *const schemas[] = {"forerun/score/1", NULL};
@@ -46,9 +39,9 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
         *row = (struct row){0};
         FR_TRY(
             fr_json_get_number(&one, "measured_s", true, 1e-12, 1e12, &row->measured_s, err));
-        FR_TRY(optional(&one, "predicted_s", &row->predicted_s, err));
-        FR_TRY(optional(&one, "low_s", &row->low_s, err));
-        FR_TRY(optional(&one, "high_s", &row->high_s, err));
+        FR_TRY(fr_json_get_known(&one, "predicted_s", 0, 1e18, &row->predicted_s, err));
+        FR_TRY(fr_json_get_known(&one, "low_s", 0, 1e18, &row->low_s, err));
+        FR_TRY(fr_json_get_known(&one, "high_s", 0, 1e18, &row->high_s, err));
         if (fr_json_is_string(&node)) FR_TRY(fr_json_text(&node, &text, err));
         if (text) strncat(row->key, text, sizeof row->key - 1);
         if (row->predicted_s > 0)

@@ -25,13 +25,6 @@ struct rows {
     double median_error, regret;
 };
 
-static fr_status known(const struct fr_json *row, const char *key, double *value,
-                       struct fr_error *err) {
-    struct fr_json node = fr_json_member(row, key);
-    *value = NAN; /* null: not measured, or not predicted */
-    return fr_json_is_number(&node) ? fr_json_number(&node, 0, 1e18, value, err) : FR_OK;
-}
-
 static fr_status read_app(const struct fr_json *one, struct rows *rows, int *app,
                           struct fr_error *err) {
     struct fr_json configuration = fr_json_member(one, "configuration");
@@ -49,12 +42,12 @@ static fr_status read_app(const struct fr_json *one, struct rows *rows, int *app
 static fr_status read_row(const struct fr_json *one, struct rows *rows, struct fr_error *err) {
     struct row *r = &rows->items[rows->n];
     *r = (struct row){0};
-    FR_TRY(known(one, "measured_s", &r->measured_s, err));
-    FR_TRY(known(one, "measured_low_s", &r->measured_low_s, err));
-    FR_TRY(known(one, "measured_high_s", &r->measured_high_s, err));
-    FR_TRY(known(one, "predicted_s", &r->predicted_s, err));
-    FR_TRY(known(one, "predicted_low_s", &r->predicted_low_s, err));
-    FR_TRY(known(one, "predicted_high_s", &r->predicted_high_s, err));
+    FR_TRY(fr_json_get_known(one, "measured_s", 0, 1e18, &r->measured_s, err));
+    FR_TRY(fr_json_get_known(one, "measured_low_s", 0, 1e18, &r->measured_low_s, err));
+    FR_TRY(fr_json_get_known(one, "measured_high_s", 0, 1e18, &r->measured_high_s, err));
+    FR_TRY(fr_json_get_known(one, "predicted_s", 0, 1e18, &r->predicted_s, err));
+    FR_TRY(fr_json_get_known(one, "predicted_low_s", 0, 1e18, &r->predicted_low_s, err));
+    FR_TRY(fr_json_get_known(one, "predicted_high_s", 0, 1e18, &r->predicted_high_s, err));
     FR_TRY(fr_json_get_bool(one, "scored", true, &r->scored, err));
     if (!(r->measured_s > 0 && r->predicted_s > 0)) {
         rows->skipped++;
@@ -72,8 +65,8 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
     struct fr_json list = fr_json_member(root, "rows");
     int schema = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
-    FR_TRY(known(root, "median_error", &rows->median_error, err));
-    FR_TRY(known(root, "regret", &rows->regret, err));
+    FR_TRY(fr_json_get_known(root, "median_error", 0, 1e18, &rows->median_error, err));
+    FR_TRY(fr_json_get_known(root, "regret", 0, 1e18, &rows->regret, err));
     FR_TRY(fr_json_array(&list, 1, 1 << 20, err));
     int64_t n = fr_json_array_length(&list);
     rows->items = fr_calloc((size_t)n, sizeof *rows->items);

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "answer/compositions.h"
-#include "base/file.h"
 #include "models/outcome/report.h"
 #include "sim/run.h"
-#include "tests/cmocka.h"
+#include "tests/document.h"
 
 struct pair {
     const struct fr_axis_setting *a, *b;
@@ -229,12 +228,7 @@ static void every_pair(void **state) {
 }
 
 static void document_is_up_to_date(void **state) {
-    char *docs = NULL;
-    size_t length = 0;
     (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
-                                  &length, NULL),
-                     FR_OK);
     for (const struct fr_axis_setting *a = fr_axis_settings; a->name; a++) {
         struct fr_text row = {0};
         fr_text_addf(&row, "| %s |", a->name);
@@ -248,11 +242,8 @@ static void document_is_up_to_date(void **state) {
             fr_text_addf(&row, " %s |", fr_composition_verdict(&p.out));
             fr_job_free(&p.job);
         }
-        FR_TRUE(strstr(docs, fr_text_get(&row)) != NULL,
-                "docs/compositions.md does not have the line\n%s", fr_text_get(&row));
-        fr_text_free(&row);
+        fr_test_documented("compositions.md", &row);
     }
-    free(docs);
 }
 
 int main(void) {

@@ -4,10 +4,9 @@
 #include <stdlib.h>
 
 #include "answer/compositions.h"
-#include "base/file.h"
 #include "models/outcome/report.h"
 #include "sim/run.h"
-#include "tests/cmocka.h"
+#include "tests/document.h"
 
 static void agrees(const struct fr_job *job, const struct fr_outcome *closed,
                    const char *axis) {
@@ -38,13 +37,8 @@ static void explained(const struct fr_job *job, const struct fr_outcome *out,
 }
 
 static void every_pair(void **state) {
-    char *docs = NULL;
-    size_t length = 0;
     int priced = 0, refused = 0;
     (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
-                                  &length, NULL),
-                     FR_OK);
     for (const struct fr_composition *c = fr_compositions; c->axis; c++) {
         struct fr_text row = {0};
         fr_text_addf(&row, "| %s |", c->axis);
@@ -67,12 +61,9 @@ static void every_pair(void **state) {
             fr_text_addf(&row, " %s |", fr_composition_verdict(&out));
             fr_job_free(&job);
         }
-        FR_TRUE(strstr(docs, fr_text_get(&row)) != NULL,
-                "docs/compositions.md does not have the line\n%s", fr_text_get(&row));
-        fr_text_free(&row);
+        fr_test_documented("compositions.md", &row);
     }
     assert_true(priced > 70 && refused > 20);
-    free(docs);
 }
 
 int main(void) {

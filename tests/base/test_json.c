@@ -1,4 +1,6 @@
 /* JSON in: every refusal names file, place and reason. */
+#include <math.h>
+
 #include "tests/base/json_check.h"
 
 static void refuses(const char *text, const char *says) {
@@ -164,6 +166,32 @@ static void quantities_and_choices(void **state) {
     fr_json_free(document);
 }
 
+/* Absent and null are unknown; what is there and no number is refused, as is one out of range. */
+static void unknown_is_not_wrong(void **state) {
+    struct fr_json_document *document =
+        parsed("{\"null\": null, \"one\": 1, \"much\": 11, \"text\": \"1\", \"flag\": true}");
+    struct fr_json root = fr_json_root(document), null = fr_json_member(&root, "null"),
+                   absent = fr_json_member(&root, "absent"), one = fr_json_member(&root, "one");
+    static const char *const unknown[] = {"null", "absent"}, *const wrong[] = {"much", "text",
+                                                                               "flag"};
+    double got = 0;
+    (void)state;
+    assert_true(fr_json_is_null(&null));
+    assert_false(fr_json_is_null(&absent) || fr_json_is_null(&one));
+    for (int i = 0; i < 2; i++) {
+        got = 7;
+        assert_int_equal(fr_json_get_known(&root, unknown[i], 0, 10, &got, NULL), FR_OK);
+        assert_true(isnan(got) && isnan(fr_json_number_at(&root, unknown[i])));
+    }
+    assert_int_equal(fr_json_get_known(&root, "one", 0, 10, &got, NULL), FR_OK);
+    assert_true(got == 1 && fr_json_number_at(&root, "one") == 1);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(fr_json_get_known(&root, wrong[i], 0, 10, &got, NULL), FR_ERR_INPUT);
+    assert_string_equal(fr_json_text_at(&root, "text"), "1");
+    assert_string_equal(fr_json_text_at(&root, "one"), "");
+    fr_json_free(document);
+}
+
 static void keys_come_in_file_order(void **state) {
     struct fr_json_document *document = parsed("{\"z\": 1, \"a\": 2, \"m\": 3}");
     struct fr_json root = fr_json_root(document);
@@ -187,6 +215,7 @@ int main(void) {
         cmocka_unit_test(a_long_file_name_keeps_its_end),
         cmocka_unit_test(numbers_have_bounds),
         cmocka_unit_test(quantities_and_choices),
+        cmocka_unit_test(unknown_is_not_wrong),
         cmocka_unit_test(keys_come_in_file_order),
     };
     return cmocka_run_group_tests_name("base.json", tests, NULL, NULL);

@@ -1,18 +1,12 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "calibrate/fit/fit.h"
 #include "calibrate/fit/parts.h"
-#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
+#include "tests/calibrate/written.h"
 
 static double uniform(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -139,21 +133,16 @@ static void written_cluster_prices_like_the_fit(void **state) {
     struct fr_samples s = machine();
     struct fr_fit_result r;
     struct fr_error err = {.status = FR_OK};
-    struct fr_text text = {0}, table = {0};
-    struct fr_json_document *document = NULL;
-    struct fr_cluster cluster = {0};
+    struct fr_text table = {0};
     uint64_t random = 3;
     bool extrapolated = false;
     add_op(&s, FR_OP_BROADCAST, 4, eager_time_s, &random);
     add_op(&s, FR_OP_ALL_REDUCE, 16, log_time_s, &random);
     add_device(&s, 0);
     if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
-    fr_fit_write_cluster(&r, &text);
     fr_fit_print(&r, &table);
     assert_non_null(strstr(fr_text_get(&table), "all_reduce"));
-    if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-        fr_cluster_read(document, &cluster, &err) != FR_OK)
-        fail_msg("%s: %s", err.where, err.detail);
+    struct fr_cluster cluster = fr_test_written(&r);
     for (int64_t p = 2; p <= 4; p *= 2)
         for (double m = 8; m <= 16 << 20; m *= 2) {
             struct fr_group group = fr_group_make(&cluster.levels, p, 1);
@@ -172,8 +161,6 @@ static void written_cluster_prices_like_the_fit(void **state) {
     within("launch", cluster.device.launch_s, 2.04e-9, 1e-3);
     assert_string_equal(cluster.device.power.quality, "estimated");
     fr_cluster_free(&cluster);
-    fr_json_free(document);
-    fr_text_free(&text);
     fr_text_free(&table);
     fr_fit_free(&r);
     fr_samples_free(&s);
@@ -299,18 +286,10 @@ static void a_badly_disturbed_calibration_is_written_and_read(void **state) {
     struct fr_samples s = disturbed(20, 1, 20, false);
     struct fr_fit_result r;
     struct fr_error err = {.status = FR_OK};
-    struct fr_text text = {0};
-    struct fr_json_document *document = NULL;
-    struct fr_cluster cluster = {0};
     if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
-    fr_fit_write_cluster(&r, &text);
-    if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-        fr_cluster_read(document, &cluster, &err) != FR_OK)
-        fail_msg("%s: %s", err.where, err.detail);
+    struct fr_cluster cluster = fr_test_written(&r);
     assert_true(cluster.device.noise > 1);
     fr_cluster_free(&cluster);
-    fr_json_free(document);
-    fr_text_free(&text);
     fr_fit_free(&r);
     fr_samples_free(&s);
 }
@@ -323,9 +302,6 @@ static void what_was_not_measured_is_named(void **state) {
         struct fr_samples s = machine();
         struct fr_fit_result r;
         struct fr_error err = {.status = FR_OK};
-        struct fr_text text = {0};
-        struct fr_json_document *document = NULL;
-        struct fr_cluster cluster = {0};
         uint64_t random = 1;
         bool messages = have & 1, products = have & 2, memory = have & 4;
         fr_samples_add_kernel(&s, &(struct fr_sample_kernel){.time_s = 1e-9});
@@ -340,13 +316,8 @@ static void what_was_not_measured_is_named(void **state) {
         if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%d: %s", have, err.detail);
         assert_int_equal(r.n_missing, !messages + !products + !memory);
         assert_int_equal(r.has_device, products && memory);
-        fr_fit_write_cluster(&r, &text);
-        if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-            fr_cluster_read(document, &cluster, &err) != FR_OK)
-            fail_msg("%d: %s: %s", have, err.where, err.detail);
+        struct fr_cluster cluster = fr_test_written(&r);
         fr_cluster_free(&cluster);
-        fr_json_free(document);
-        fr_text_free(&text);
         fr_fit_free(&r);
         fr_samples_free(&s);
     }
@@ -705,9 +676,6 @@ static void levels_hold_what_was_measured(void **state) {
         struct fr_samples s = machine();
         struct fr_fit_result r;
         struct fr_error err = {.status = FR_OK};
-        struct fr_text text = {0};
-        struct fr_json_document *document = NULL;
-        struct fr_cluster cluster = {0};
         s.provenance.ranks = s.provenance.ranks_per_node = 2;
         s.provenance.nodes = 1;
         options.form = (fr_fit_form)form;
@@ -727,13 +695,8 @@ static void levels_hold_what_was_measured(void **state) {
         assert_int_equal(r.levels.count, 2);
         assert_int_equal(r.levels.level[0].ranks, 4);
         assert_int_equal(r.levels.level[1].ranks, 12);
-        fr_fit_write_cluster(&r, &text);
-        if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-            fr_cluster_read(document, &cluster, &err) != FR_OK)
-            fail_msg("form %d: %s: %s", form, err.where, err.detail);
+        struct fr_cluster cluster = fr_test_written(&r);
         fr_cluster_free(&cluster);
-        fr_json_free(document);
-        fr_text_free(&text);
         fr_fit_free(&r);
         fr_samples_free(&s);
     }

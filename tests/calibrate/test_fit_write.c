@@ -2,9 +2,7 @@
  * what the models read from it. */
 #include <stdlib.h>
 
-#include "calibrate/fit/fit.h"
-#include "models/job/cluster.h"
-#include "tests/cmocka.h"
+#include "tests/calibrate/written.h"
 
 static double grid_time_s[8] = {1e-6, 2e-6, 3e-6, 4e-6, 5e-6, 6e-6, 7e-6, 8.5e-6};
 static int64_t grid_m[] = {2, 16}, grid_n[] = {4, 64}, grid_k[] = {8, 128};
@@ -76,14 +74,6 @@ static struct fr_json_document *written(const struct fr_fit_result *result) {
     return document;
 }
 
-static struct fr_json_document *read(const struct fr_fit_result *result, struct fr_cluster *c) {
-    struct fr_json_document *document = written(result);
-    struct fr_error err = {0};
-    *c = (struct fr_cluster){0};
-    if (fr_cluster_read(document, c, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
-    return document;
-}
-
 static const char *text_at(const struct fr_json *object, const char *key) {
     struct fr_json node = fr_json_member(object, key);
     struct fr_error err = {0};
@@ -108,9 +98,8 @@ static bool has(const struct fr_json *object, const char *key) {
 
 static void the_device_comes_back(void **state) {
     struct fr_fit_result r = by_hand();
-    struct fr_cluster c;
     (void)state;
-    struct fr_json_document *document = read(&r, &c);
+    struct fr_cluster c = fr_test_written(&r);
     const struct fr_device *d = &c.device;
     assert_string_equal(c.name, "hand");
     assert_string_equal(d->name, "c, 1 core");
@@ -133,15 +122,14 @@ static void the_device_comes_back(void **state) {
             FR_NEAR(fr_device_traffic_s(d, kind, 1e9, i ? 1e9 : 1e6) / (1 + d->memory_noise),
                     r.working_sets.s_per_B[kind][i] * 1e9, 1e-3);
     fr_cluster_free(&c);
-    fr_json_free(document);
 }
 
 /* m slowest, k fastest; and its residuals. */
 static void the_table_of_products_comes_back(void **state) {
     struct fr_fit_result r = by_hand();
-    struct fr_cluster c;
     (void)state;
-    struct fr_json_document *document = read(&r, &c);
+    struct fr_json_document *document = written(&r);
+    struct fr_cluster c = fr_test_written(&r);
     for (int i = 0; i < 8; i++) {
         const struct fr_gemm_shape shape = {.m = (double)grid_m[i / 4],
                                             .n = (double)grid_n[i / 2 % 2],
@@ -164,9 +152,8 @@ static void the_table_of_products_comes_back(void **state) {
 
 static void levels_come_back(void **state) {
     struct fr_fit_result r = by_hand();
-    struct fr_cluster c;
     (void)state;
-    struct fr_json_document *document = read(&r, &c);
+    struct fr_cluster c = fr_test_written(&r);
     assert_int_equal(c.levels.count, 2);
     for (int i = 0; i < 2; i++) {
         const struct fr_level *got = &c.levels.level[i], *want = &r.levels.level[i];
@@ -177,7 +164,6 @@ static void levels_come_back(void **state) {
         FR_NEAR(got->rate_B_per_s, want->rate_B_per_s, 1e-12);
     }
     fr_cluster_free(&c);
-    fr_json_free(document);
 }
 
 /* Where a file says nothing, the reader takes what it takes without: no interruption, no power of
@@ -315,14 +301,14 @@ static void op_by_hand(struct fr_fit_result *r, struct fr_similarity_table table
 static void operations_are_written_for_their_level(void **state) {
     struct fr_fit_result r = by_hand();
     struct fr_similarity_table tables[2];
-    struct fr_cluster c;
     (void)state;
     r.levels.level[2] = r.levels.level[1];
     strcpy(r.levels.level[1].name, "rack");
     r.levels.level[2].ranks = 64;
     r.levels.count = 3, r.outermost = 2;
     op_by_hand(&r, tables);
-    struct fr_json_document *document = read(&r, &c);
+    struct fr_json_document *document = written(&r);
+    struct fr_cluster c = fr_test_written(&r);
     const struct fr_price *price = &c.price[FR_OP_BROADCAST];
     struct fr_group inside = {.n_ranks = 8, .ranks_per_node = 8},
                     across = {.n_ranks = 16, .ranks_per_node = 8, .level = 2};

@@ -6,8 +6,8 @@
 #include "base/json.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
-#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
+#include "tests/calibrate/written.h"
 #include "tests/cmocka.h"
 
 enum { POINTS_MAX = 400 };
@@ -184,17 +184,12 @@ static void forms_are_written_and_read(void **state) {
         struct fr_price price = {.op = FR_OP_ALL_REDUCE, .residual_median = -1};
         struct fr_text text = {0};
         struct fr_json_writer w = {.text = &text};
-        struct fr_json_document *document = NULL;
-        struct fr_cluster cluster = {0};
-        struct fr_error err = {0};
         assert_int_equal(fr_fitters[f]->fit(points.item, points.n, true, &price), FR_OK);
         assert_string_equal(price.form->name, fr_fitters[f]->name);
         fr_text_addf(&text, "%s", head);
         fr_price_write(&price, &levels, &w);
         fr_text_addf(&text, "}}");
-        if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-            fr_cluster_read(document, &cluster, &err) != FR_OK)
-            fail_msg("%s: %s: %s", fr_fitters[f]->name, err.where, err.detail);
+        struct fr_cluster cluster = fr_test_read(&text);
         for (double n = 8; n < 1e9; n *= 3)
             for (int64_t nodes = 2; nodes <= 64; nodes *= 4) {
                 bool unused = false;
@@ -206,8 +201,6 @@ static void forms_are_written_and_read(void **state) {
                              wanted);
             }
         fr_cluster_free(&cluster);
-        fr_json_free(document);
-        fr_text_free(&text);
         fr_price_free(&price);
     }
 }

@@ -6,8 +6,8 @@
 #include "calibrate/fit/fit.h"
 #include "calibrate/samples/import.h"
 #include "calibrate/samples/series.h"
-#include "models/job/cluster.h"
 #include "tests/calibrate/near.h"
+#include "tests/calibrate/written.h"
 #include "tests/cmocka.h"
 
 /* An all-reduce log of OSU over @p ranks, times scaled by @p slow. */
@@ -105,18 +105,12 @@ static void imported_files_make_a_cluster(void **state) {
     struct fr_samples s = {0};
     struct fr_fit_result r;
     struct fr_error err = {0};
-    struct fr_text text = {0};
-    struct fr_json_document *document = NULL;
-    struct fr_cluster cluster = {0};
     bool extrapolated = false;
     (void)state;
     add_log(&s, "a.txt", 8, 2, 1, NULL);
     add_log(&s, "b.txt", 32, 8, 1, NULL);
     assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
-    fr_fit_write_cluster(&r, &text);
-    if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-        fr_cluster_read(document, &cluster, &err) != FR_OK)
-        fail_msg("%s: %s", err.where, err.detail);
+    struct fr_cluster cluster = fr_test_written(&r);
     const struct fr_price *price = &cluster.price[FR_OP_ALL_REDUCE];
     struct fr_group group = fr_group_make(&cluster.levels, 32, 1);
     assert_int_equal(group.ranks_per_node, 4);
@@ -129,8 +123,6 @@ static void imported_files_make_a_cluster(void **state) {
     fr_price_interval(price, &group, 4, time_s, &low_s, &high_s);
     assert_true(low_s <= time_s && time_s <= high_s && high_s > low_s);
     fr_cluster_free(&cluster);
-    fr_json_free(document);
-    fr_text_free(&text);
     fr_fit_free(&r);
     fr_samples_free(&s);
 }
@@ -145,9 +137,7 @@ static void one_node_needs_a_base_for_more(void **state) {
     struct fr_samples s = {0};
     struct fr_fit_result r;
     struct fr_error err = {0};
-    struct fr_json_document *base = NULL, *document = NULL;
-    struct fr_text text = {0};
-    struct fr_cluster cluster = {0};
+    struct fr_json_document *base = NULL;
     struct fr_fit_options options = defaults;
     bool extrapolated = false;
     (void)state;
@@ -161,10 +151,7 @@ static void one_node_needs_a_base_for_more(void **state) {
     options.base = base;
     options.form = FR_FIT_SIMILARITY;
     assert_int_equal(fr_fit(&s, &options, &r, &err), FR_OK);
-    fr_fit_write_cluster(&r, &text);
-    if (fr_json_parse(text.data, text.length, "fit", &document, &err) != FR_OK ||
-        fr_cluster_read(document, &cluster, &err) != FR_OK)
-        fail_msg("%s: %s\n%s", err.where, err.detail, text.data);
+    struct fr_cluster cluster = fr_test_written(&r);
     assert_string_equal(cluster.levels.level[1].name, "fabric");
     struct fr_group group = fr_group_make(&cluster.levels, 64, 1);
     double time_s =
@@ -175,9 +162,7 @@ static void one_node_needs_a_base_for_more(void **state) {
     ASSERT_NEAR(time_s, levels_s, 0); /* the base's network prices it, not the node's table */
     assert_true(extrapolated);
     fr_cluster_free(&cluster);
-    fr_json_free(document);
     fr_json_free(base);
-    fr_text_free(&text);
     fr_fit_free(&r);
     fr_samples_free(&s);
 }

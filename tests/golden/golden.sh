@@ -4,7 +4,7 @@
 # golden.sh show   BIN PATTERN DIR      keep the outputs of commands that match, to compare two builds
 # golden.sh first  BIN                  as check, in a mixed order up to the first that differs
 #
-# Behaviour, frozen: some four hundred commands, and a digest of what each prints (both streams, the
+# Behaviour, frozen: some five hundred commands, and a digest of what each prints (both streams, the
 # exit code, the files it writes), numbers to ten significant digits.  A digest that changes is either
 # a fault or meant; the commit that changes it says which, and why.  BIN holds the programs.
 set -eu

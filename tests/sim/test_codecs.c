@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/file.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/report.h"
 #include "models/price/codec_price.h"
 #include "sim/run.h"
+#include "tests/document.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"
 
@@ -442,12 +442,7 @@ static void priced_alike(const struct fr_job *job, const char *axis, int column)
 }
 
 static void every_pair(void **state) {
-    char *docs = NULL;
-    size_t length = 0;
     (void)state;
-    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/docs/compositions.md", FR_FILE_MAX_B, &docs,
-                                  &length, NULL),
-                     FR_OK);
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++) {
         struct fr_text row = {0};
         fr_text_addf(&row, "| %s |", axes[k].axis);
@@ -473,11 +468,8 @@ static void every_pair(void **state) {
             }
             fr_job_free(&job);
         }
-        FR_TRUE(strstr(docs, fr_text_get(&row)) != NULL, "docs/compositions.md lacks\n%s",
-                fr_text_get(&row));
-        fr_text_free(&row);
+        fr_test_documented("compositions.md", &row);
     }
-    free(docs);
 }
 
 static void refuses(const char *part, const char *const *sets) {
