@@ -56,6 +56,9 @@ install(FILES ${CMAKE_BINARY_DIR}/lib/forerun.pc DESTINATION ${CMAKE_INSTALL_LIB
 install(EXPORT forerun NAMESPACE forerun:: FILE forerunTargets.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/lib/forerunConfig.cmake
               ${CMAKE_BINARY_DIR}/lib/forerunConfigVersion.cmake DESTINATION ${package_dir})
+# The Python module finds the library from where it lies: the same way for every version of Python.
+install(FILES python/forerun/__init__.py DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun)
 install(FILES README.md LICENSE docs/files.md docs/output.md docs/library.md
               docs/compositions.md docs/accuracy.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})

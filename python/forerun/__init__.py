@@ -1,0 +1,311 @@
+"""Forerun: what will a distributed training cost in time, energy and memory, and which plan is best?
+
+    >>> import forerun
+    >>> forerun.predict("frontier", "ffn-16384", set={"method": "phantom", "tp": 8, "ghost": 16})
+    {'schema': 'forerun/outcome/1', ..., 'iteration_time_s': 0.0188..., ...}
+    >>> found = forerun.search("dgx-h100", "llama-3-8b", ranks=64, set={"global_batch": 128},
+    ...                        vary={"tp": "1..8*2", "recompute": ["none", "selective"]})
+    >>> found["best"]["plan"]
+
+Every function returns the document that the command of the same name prints with --json, as
+dictionaries (docs/output.md); numbers that nobody knows are None.
+
+A cluster, a model and a plan are each a preset's name, the path of a JSON file, or a dictionary.
+What `set` says changes them: a dictionary or a list of "KEY=VALUE"; a KEY is one of the plan
+("ghost") or a dotted path ("model.layers", "cluster.device.launch").
+
+Whatever is wrong is an exception, `forerun.Error` or one below it, with the library's sentence.
+Functions may be called in several threads at once.
+
+The library is libforerun.so beside the folder this module is installed in, or what the environment
+variable FORERUN_LIBRARY names.  There is nothing to build.
+"""
+
+import ctypes as _c
+import json as _json
+import os as _os
+import pathlib as _path
+
+__all__ = ["predict", "explain", "search", "simulate", "place", "Job", "version",
+           "Error", "UsageError", "InputError", "Infeasible", "NoMemory"]
+
+
+# ---- errors ----------------------------------------------------------------------------------------
+
+
+class Error(Exception):
+    """Something failed at run time; `status` is the exit code that the program would end with."""
+
+    def __init__(self, message, status=1):
+        super().__init__(message)
+        self.status = status
+
+
+class UsageError(Error, ValueError):
+    """An argument does not fit."""
+
+
+class InputError(Error, ValueError):
+    """A file, a preset or a value does not fit; the message names the place."""
+
+
+class Infeasible(Error):
+    """The plan cannot be, or none of those searched; `answer` is the document that says why."""
+
+    answer = None
+
+
+class NoMemory(Error, MemoryError):
+    """Memory ran out during the call."""
+
+
+_OK, _INFEASIBLE = 0, 4
+_ERRORS = {2: UsageError, 3: InputError, 4: Infeasible, 6: NoMemory}
+
+
+# ---- the library -----------------------------------------------------------------------------------
+
+
+class _Failure(_c.Structure):
+    _fields_ = [("status", _c.c_int), ("message", _c.c_char * 1056)]
+
+
+class _Search(_c.Structure):
+    _fields_ = [("size", _c.c_size_t), ("ranks", _c.c_char_p), ("vary", _c.POINTER(_c.c_char_p)),
+                ("objective", _c.c_char_p), ("top", _c.c_int64), ("memory_limit_B", _c.c_double),
+                ("max_lossy", _c.c_double), ("threads", _c.c_int), ("per_iteration", _c.c_int),
+                ("explain", _c.c_int)]
+
+
+class _Simulate(_c.Structure):
+    _fields_ = [("size", _c.c_size_t), ("network", _c.c_char_p), ("trace", _c.c_char_p),
+                ("messages", _c.c_int)]
+
+
+class _Place(_c.Structure):
+    _fields_ = [("size", _c.c_size_t), ("ranks", _c.c_int64), ("ways", _c.c_int64),
+                ("ranks_per_node", _c.c_int64), ("placement", _c.c_char_p),
+                ("launcher", _c.c_char_p)]
+
+
+_ABI = 0
+
+
+def _candidates():
+    """Where the library may be, likeliest first."""
+    name = f"libforerun.so.{_ABI}"
+    here = _path.Path(__file__).resolve()
+    for prefix in list(here.parents)[2:6]:  # PREFIX/share/forerun/python/forerun, or the sources
+        for folder in ("lib", "lib64", "lib/*-linux-gnu*", "build/release/lib"):
+            yield from sorted(prefix.glob(f"{folder}/{name}"))
+    yield name  # wherever the loader looks
+
+
+def _open():
+    named = _os.environ.get("FORERUN_LIBRARY")
+    tried = []
+    for path in [named] if named else _candidates():
+        try:
+            return _c.CDLL(str(path))
+        except OSError as why:
+            tried.append(str(why))
+    raise ImportError("forerun: the library cannot be loaded; name it in FORERUN_LIBRARY ("
+                      + "; ".join(tried) + ")")
+
+
+def _declare(lib):
+    job, result, failure = _c.c_void_p, _c.c_void_p, _c.POINTER(_Failure)
+    texts = _c.POINTER(_c.c_char_p)
+    signatures = {
+        "version": (_c.c_char_p, []),
+        "load": (_c.c_int, [_c.c_char_p, _c.c_char_p, _c.c_char_p, texts, _c.POINTER(job), failure]),
+        "set": (_c.c_int, [job, _c.c_char_p, failure]),
+        "job_free": (None, [job]),
+        "json": (_c.c_char_p, [result]),
+        "text": (_c.c_char_p, [result]),
+        "result_free": (None, [result]),
+        "predict": (_c.c_int, [job, _c.POINTER(result), failure]),
+        "explain": (_c.c_int, [job, _c.POINTER(result), failure]),
+        "search": (_c.c_int, [job, _c.POINTER(_Search), _c.POINTER(result), failure]),
+        "simulate": (_c.c_int, [job, _c.POINTER(_Simulate), _c.POINTER(result), failure]),
+        "place": (_c.c_int, [job, _c.POINTER(_Place), _c.POINTER(result), failure]),
+    }
+    for name, (returns, takes) in signatures.items():
+        function = getattr(lib, "forerun_" + name)
+        function.restype, function.argtypes = returns, takes
+    return lib
+
+
+_lib = _declare(_open())
+
+
+def version():
+    """Version of the library."""
+    return _lib.forerun_version().decode()
+
+
+# ---- arguments -------------------------------------------------------------------------------------
+
+
+def _bytes(value):
+    """A C string; a zero inside would end it early."""
+    if value is None:
+        return None
+    text = _os.fsencode(value)
+    if b"\0" in text:
+        raise UsageError("a text with a zero byte in it cannot be passed on", 2)
+    return text
+
+
+def _input(value):
+    """A preset's name, a path, or a dictionary as JSON."""
+    return _bytes(_json.dumps(value) if isinstance(value, dict) else value)
+
+
+def _word(value):
+    """A value as it stands behind KEY=."""
+    return value if isinstance(value, str) else _json.dumps(value)
+
+
+def _range(value):
+    """Values of a key: a text of its own ("1..64*2"), one value, or several."""
+    if isinstance(value, (list, tuple, range)):
+        return ",".join(map(_word, value))
+    return _word(value)
+
+
+def _pairs(pairs, write):
+    """"KEY=VALUE" texts, then NULL."""
+    if isinstance(pairs, str):
+        pairs = [pairs]
+    if isinstance(pairs, dict):
+        pairs = [f"{key}={write(value)}" for key, value in pairs.items()]
+    texts = [_bytes(pair) for pair in pairs or []]
+    return (_c.c_char_p * (len(texts) + 1))(*texts, None)
+
+
+def _check(status, failure, answer=None):
+    if status == _OK:
+        return answer
+    error = _ERRORS.get(status, Error)(failure.message.decode(errors="replace"), status)
+    if status == _INFEASIBLE:
+        error.answer = answer
+    raise error
+
+
+# ---- jobs ------------------------------------------------------------------------------------------
+
+
+class Job:
+    """A cluster, a model and a plan, checked once and asked often.
+
+        >>> job = forerun.Job("a100-hdr", "gpt-2.5b", set={"tp": 4, "global_batch": 32})
+        >>> for rate in (10, 20, 40):
+        ...     job.set({"cluster.levels.1.bandwidth": f"{rate} GB/s"})
+        ...     print(rate, job.predict()["iteration_time_s"])
+    """
+
+    _job = None
+
+    def __init__(self, cluster, model=None, plan=None, set=None):
+        job, failure = _c.c_void_p(), _Failure()
+        status = _lib.forerun_load(_input(cluster), _input(model), _input(plan), _pairs(set, _word),
+                                   _c.byref(job), _c.byref(failure))
+        _check(status, failure)
+        self._job = job
+
+    def __del__(self):
+        if self._job:
+            _lib.forerun_job_free(self._job)
+
+    def set(self, pairs):
+        """Change inputs, one after the other; one that is refused leaves the job as it was before it."""
+        failure = _Failure()
+        for text in _pairs(pairs, _word)[:-1]:
+            _check(_lib.forerun_set(self._job, text, _c.byref(failure)), failure)
+        return self
+
+    def _ask(self, function, *options):
+        """The document of an answer, and what it leaves besides."""
+        result, failure = _c.c_void_p(), _Failure()
+        status = function(self._job, *map(_c.byref, options), _c.byref(result), _c.byref(failure))
+        answer, text = None, ""
+        if result:
+            try:
+                answer = _json.loads(_lib.forerun_json(result))
+                text = _lib.forerun_text(result).decode()
+            finally:
+                _lib.forerun_result_free(result)
+        return _check(status, failure, answer), text
+
+    def predict(self):
+        """What an iteration of the plan costs: iteration_time_s with its 90 % interval
+        (iteration_time_low_s, iteration_time_high_s), iteration_energy_J, memory_B, breakdown_s and more.
+        A plan that cannot be raises Infeasible, whose `answer` has the reasons."""
+        return self._ask(_lib.forerun_predict)[0]
+
+    def explain(self):
+        """The same under "outcome", and under "explain" what binds and what would change it."""
+        return self._ask(_lib.forerun_explain)[0]
+
+    def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=1,
+               threads=0, per_iteration=False, explain=False):
+        """The best of many plans: "best", "top", "pareto", "margin", "odds", and why others cannot be.
+
+        ranks      512, [8, 16, 32] or a text: "1..512*2"
+        vary       {"tp": "1..8*2", "method": ["tensor", "phantom"]}, or a list of "KEY=RANGE"
+        objective  "time", "energy" or "edp" (energy times time)
+        top        how many of the best to list; 0: every feasible one
+        Infeasible is raised where no plan can be."""
+        options = _Search(_c.sizeof(_Search), _bytes(_range(ranks)), _pairs(vary, _range),
+                          _bytes(objective), top, memory_limit_B, max_lossy, threads, per_iteration,
+                          explain)
+        return self._ask(_lib.forerun_search, options)[0]
+
+    def simulate(self, network="isolated", messages=False, trace=None):
+        """The plan in the event engine: "outcome", "stages" and "critical_path".
+
+        network   "isolated" (each message alone) or "shared" (they share links)
+        messages  of a model of layers: all ranks, collectives as their messages
+        trace     "chrome" (for Perfetto), "paje" or "csv": the timeline's text under "trace" """
+        options = _Simulate(_c.sizeof(_Simulate), _bytes(network), _bytes(trace), messages)
+        answer, text = self._ask(_lib.forerun_simulate, options)
+        return {**answer, "trace": text} if trace else answer
+
+    def place(self, ranks=0, ways=0, ranks_per_node=0, placement=None, launcher=None):
+        """Where ranks sit: "placements", a list, each with the rank of every slot ("mapping").
+
+        placement  "linear", "round-robin", "by-axis:dp-tp-pp", "optimised", ...; None: the plan's where
+                   it says one, else all
+        launcher   "slurm" or "rankfile": under "launcher" the lines it needs for the best of them
+        ways       sub-grids of method subgraph; without a model, `ranks` over `ways` is the mesh"""
+        options = _Place(_c.sizeof(_Place), ranks, ways, ranks_per_node, _bytes(placement),
+                         _bytes(launcher))
+        answer, text = self._ask(_lib.forerun_place, options)
+        answer = {"placements": answer if isinstance(answer, list) else [answer]}
+        return {**answer, "launcher": text} if launcher else answer
+
+
+def predict(cluster, model, plan=None, set=None):
+    """Job(...).predict(): what an iteration of one plan costs."""
+    return Job(cluster, model, plan, set).predict()
+
+
+def explain(cluster, model, plan=None, set=None):
+    """Job(...).explain(): the same with what binds and what would change it."""
+    return Job(cluster, model, plan, set).explain()
+
+
+def search(cluster, model, ranks, vary=None, plan=None, set=None, **options):
+    """Job(...).search(ranks, vary, ...): the best of many plans."""
+    return Job(cluster, model, plan, set).search(ranks, vary, **options)
+
+
+def simulate(cluster, model, plan=None, set=None, **options):
+    """Job(...).simulate(...): one plan in the event engine."""
+    return Job(cluster, model, plan, set).simulate(**options)
+
+
+def place(cluster, model=None, plan=None, set=None, **options):
+    """Job(...).place(...): where ranks sit."""
+    return Job(cluster, model, plan, set).place(**options)
