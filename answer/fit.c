@@ -29,22 +29,41 @@ static fr_status judge(struct fr_fitted *fitted, struct fr_error *err) {
 }
 
 /* What we write must be what we read: the file goes through the reader before it is kept. */
+fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
+                            struct fr_text *text, struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    struct fr_cluster cluster = {0};
+    fr_fit_write_cluster(&fitted->result, text);
+    fr_status status = text->failed ? fr_fail(err, FR_ERR_NOMEM, name, "out of memory") : FR_OK;
+    if (status == FR_OK)
+        status = fr_json_parse(fr_text_get(text), text->length, name, &document, err);
+    if (status == FR_OK) status = fr_cluster_read(document, &cluster, err);
+    fr_cluster_free(&cluster);
+    fr_json_free(document);
+    return status;
+}
+
 fr_status fr_fitted_write(const struct fr_fitted *fitted, const char *path,
                           struct fr_error *err) {
     struct fr_text text = {0};
-    struct fr_json_document *document = NULL;
-    struct fr_cluster cluster = {0};
-    fr_fit_write_cluster(&fitted->result, &text);
-    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, path, "out of memory") : FR_OK;
-    if (status == FR_OK)
-        status = fr_json_parse(fr_text_get(&text), text.length, path, &document, err);
-    if (status == FR_OK) status = fr_cluster_read(document, &cluster, err);
+    fr_status status = fr_fitted_cluster(fitted, path, &text, err);
     if (status == FR_OK)
         status = fr_file_write_last(path, fr_text_get(&text), text.length, err);
-    fr_cluster_free(&cluster);
-    fr_json_free(document);
     fr_text_free(&text);
     return status;
+}
+
+fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
+                                     struct fr_error *err) {
+    double busy_W = options->busy_W, idle_W = options->idle_W;
+    if (busy_W < 0 || idle_W < 0)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy", "power cannot be negative");
+    if (busy_W == 0 || idle_W > busy_W)
+        return fr_fail(err, FR_ERR_USAGE, "--power-busy",
+                       "is %.6g W; expected more than 0 W, and at least the %.6g W of "
+                       "--power-idle: a rank that waits draws no more than one that computes",
+                       busy_W, idle_W);
+    return FR_OK;
 }
 
 fr_status fr_fitted_make(const char *const *paths, int n_paths,

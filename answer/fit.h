@@ -18,9 +18,17 @@ fr_status fr_fitted_make(const char *const *paths, int n_paths,
                          struct fr_error *err);
 void fr_fitted_free(struct fr_fitted *fitted);
 
-/** Write the cluster file to @p path, or "-": standard output.
+/** Append the cluster file, called @p name in messages: one that its reader takes.
+ *  @return FR_OK, FR_ERR_NOMEM, or what reading gave. */
+fr_status fr_fitted_cluster(const struct fr_fitted *fitted, const char *name,
+                            struct fr_text *text, struct fr_error *err);
+/** Write it to @p path, or "-": standard output.
  *  @return FR_OK, FR_ERR_IO or FR_ERR_NOMEM. */
 fr_status fr_fitted_write(const struct fr_fitted *fitted, const char *path,
                           struct fr_error *err);
+
+/** Are the powers that options state a device's?  @return FR_OK or FR_ERR_USAGE */
+fr_status fr_fit_options_check_power(const struct fr_fit_options *options,
+                                     struct fr_error *err);
 
 #endif

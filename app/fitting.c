@@ -22,14 +22,7 @@ fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *
     if (!busy) return FR_OK;
     FR_TRY(fr_quantity_parse(busy, FR_QUANTITY_POWER, "--power-busy", &options->busy_W, err));
     FR_TRY(fr_quantity_parse(idle, FR_QUANTITY_POWER, "--power-idle", &options->idle_W, err));
-    if (options->busy_W < 0 || options->idle_W < 0)
-        return fr_fail(err, FR_ERR_USAGE, "--power-busy", "power cannot be negative");
-    if (options->busy_W == 0 || options->idle_W > options->busy_W)
-        return fr_fail(err, FR_ERR_USAGE, "--power-busy",
-                       "is %.6g W; expected more than 0 W, and at least the %.6g W of "
-                       "--power-idle: a rank that waits draws no more than one that computes",
-                       options->busy_W, options->idle_W);
-    return FR_OK;
+    return fr_fit_options_check_power(options, err);
 }
 
 static fr_status print(const struct fr_fitted *fitted, const char *out, bool json,

@@ -104,8 +104,8 @@ typedef struct forerun_outcome {
     int feasible;        /**< 0: it cannot be; the JSON has the reasons */
     int64_t ranks;       /**< dp x cp x pp x tp */
     double time_s;       /**< one iteration */
-    double low_s;        /**< its 90 % interval */
-    double high_s;       /**< */
+    double low_s;        /**< its 90 % interval begins here */
+    double high_s;       /**< and ends here */
     double energy_J;     /**< one iteration, all ranks */
     double memory_B;     /**< peak of the fullest rank */
     double parameters;   /**< of the whole model as this plan trains it */
@@ -132,6 +132,9 @@ typedef struct forerun_outcome {
 
 /** The whole answer as JSON, as the command of the same name prints it with --json. */
 FORERUN_API const char *forerun_json(const forerun_result *result);
+/** What the question was asked to leave besides: a trace, lines for a launcher, a cluster file; else
+ *  "". */
+FORERUN_API const char *forerun_text(const forerun_result *result);
 /** Outcomes in it: 1 of a prediction, as many as were asked for of a search (the best first). */
 FORERUN_API size_t forerun_count(const forerun_result *result);
 /** Outcome @p i from 0, or NULL past the end. */
@@ -152,72 +155,110 @@ FORERUN_API forerun_status forerun_predict(const forerun_job *job, forerun_resul
 FORERUN_API forerun_status forerun_explain(const forerun_job *job, forerun_result **result,
                                            forerun_error *error);
 
+/* Options of the others: begin with their DEFAULTS (its first member is their size), then set
+ * members, as in
+ *     forerun_search_options options = FORERUN_SEARCH_DEFAULTS;
+ *     options.ranks = "64";
+ * Where they may be NULL, that is the defaults. */
+
 typedef struct forerun_search_options {
-    size_t size;       /**< set by FORERUN_SEARCH_DEFAULTS */
-    const char *ranks; /**< required: "512", "8,16,32", "1..64", "1..512*2" */
-    const char *const
-        *vary; /**< "KEY=RANGE" texts, then NULL: "tp=1..8*2", "method=tensor,phantom",
-                                   "model.sequence=2048,4096"; or NULL: the ranks alone */
-    const char *objective; /**< "time" (the default), "energy" or "edp" (energy times time) */
-    int64_t top;           /**< best plans in the answer (10); 0: every feasible one */
-    double memory_limit_B; /**< of a rank, below the device's own; 0: none */
-    double max_lossy;  /**< of gradient bytes or backward messages that may go compressed (1) */
-    int threads;       /**< 0: as many as the process may use; the answer is the same */
-    int per_iteration; /**< rank one iteration, without the iterations to the loss */
-    int explain;       /**< say in the JSON what binds and what would change the choice */
+    size_t size;
+    /** Required: "512", "8,16,32", "1..64", "1..512*2" (doubling). */
+    const char *ranks;
+    /** "KEY=RANGE" texts, then NULL: "tp=1..8*2", "method=tensor,phantom", "model.sequence=2048,4096".
+     *  NULL: the whole recipe that suits the model, but for what the job's plan says. */
+    const char *const *vary;
+    /** "time" (the default), "energy" or "edp" (energy times time). */
+    const char *objective;
+    /** Best plans in the answer (10); 0: every feasible one. */
+    int64_t top;
+    /** Of a rank, below the device's own; 0: none. */
+    double memory_limit_B;
+    /** Most of gradient bytes or backward messages that may go compressed, 0 to 1.  -1 (the default):
+     *  no limit, and none tried unasked. */
+    double max_lossy;
+    /** 0: as many as the process may use.  The answer is the same for any number. */
+    int threads;
+    /** Rank one iteration, without the iterations to the loss. */
+    int per_iteration;
+    /** Say in the JSON what binds, and what would change the choice. */
+    int explain;
 } forerun_search_options;
 #define FORERUN_SEARCH_DEFAULTS                                                                \
-    { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, 1, 0, 0, 0 }
+    { sizeof(forerun_search_options), NULL, NULL, "time", 10, 0, -1, 0, 0, 0 }
 
-/** Many plans: the best of them.  What the job's plan says and nothing varies holds for all; of dp and
- *  tp the one that is neither said nor varied takes what is left of the ranks.
+/** Many plans: the best of them, with its margin, the Pareto front, and why the others cannot be.  Of
+ *  dp and tp the one that is neither said nor varied takes what is left of the ranks.
  *  @return FORERUN_INFEASIBLE where no plan can be: the result counts the reasons. */
 FORERUN_API forerun_status forerun_search(const forerun_job *job,
                                           const forerun_search_options *options,
                                           forerun_result **result, forerun_error *error);
 
 typedef struct forerun_simulate_options {
-    size_t size; /**< set by FORERUN_SIMULATE_DEFAULTS */
-    const char
-        *network;      /**< "isolated" (each message alone, the default) or "shared" (they share
-                              links) */
-    const char *trace; /**< leave the timeline in forerun_text: "chrome" (Perfetto reads it),
-                              "paje" or "csv"; or NULL */
-    int messages;      /**< of a model of layers: all ranks, collectives as their messages */
+    size_t size;
+    /** "isolated" (each message alone, the default) or "shared" (they share links). */
+    const char *network;
+    /** Leave the timeline in forerun_text: "chrome" (Perfetto reads it), "paje" or "csv"; or NULL. */
+    const char *trace;
+    /** Of a model of layers: all ranks, collectives as their messages. */
+    int messages;
 } forerun_simulate_options;
 #define FORERUN_SIMULATE_DEFAULTS                                                              \
     { sizeof(forerun_simulate_options), "isolated", NULL, 0 }
 
-/** One plan run by the event engine: use of each stage and the critical path, as JSON.
- *  @param options  or NULL: the defaults */
+/** One plan run by the event engine: use of each stage, and the critical path. */
 FORERUN_API forerun_status forerun_simulate(const forerun_job *job,
                                             const forerun_simulate_options *options,
                                             forerun_result **result, forerun_error *error);
 
 typedef struct forerun_place_options {
-    size_t size;   /**< set by FORERUN_PLACE_DEFAULTS */
-    int64_t ranks; /**< to seat; 0: the plan's */
-    int64_t ways;  /**< sub-grids of method subgraph; 0: the plan's.  With a job that has no
-                                 model, ranks over ways is the mesh */
-    int64_t ranks_per_node; /**< 0: all that a node holds */
-    const char *placement;  /**< "linear", "round-robin", "by-axis:dp-tp-pp", "optimised",
-                                 "file:PATH" or "all"; NULL: the plan's where it says one, else all */
-    const char *launcher; /**< leave the lines for the best of them in forerun_text: "slurm" or
-                                 "rankfile" (Open MPI); or NULL */
+    size_t size;
+    /** To seat; 0: the plan's. */
+    int64_t ranks;
+    /** Sub-grids of method subgraph; 0: the plan's.  Of a job without a model, ranks over ways is the
+     *  mesh. */
+    int64_t ways;
+    /** 0: all that a node holds. */
+    int64_t ranks_per_node;
+    /** "linear", "round-robin", "by-axis:dp-tp-pp", "optimised", "file:PATH" or "all"; NULL: the plan's
+     *  where it says one, else all. */
+    const char *placement;
+    /** Leave the lines for the best of them in forerun_text: "slurm" or "rankfile" (Open MPI); or NULL. */
+    const char *launcher;
 } forerun_place_options;
 #define FORERUN_PLACE_DEFAULTS                                                                 \
     { sizeof(forerun_place_options), 0, 0, 0, NULL, NULL }
 
 /** Where ranks sit: the rank of each slot, which groups stay inside a node, the time of an iteration.
- *  The JSON is one placement or a list of them; there are no outcomes.
- *  @param options  or NULL: the defaults */
+ *  The JSON is one placement or a list of them; there are no outcomes. */
 FORERUN_API forerun_status forerun_place(const forerun_job *job,
                                          const forerun_place_options *options,
                                          forerun_result **result, forerun_error *error);
 
-/** What a question was asked to leave besides its JSON: a trace, lines for a launcher, a cluster file;
- *  "" where nothing was. */
-FORERUN_API const char *forerun_text(const forerun_result *result);
+typedef struct forerun_fit_options {
+    size_t size;
+    /** A cluster for what was not measured (device, levels, collectives), as forerun_load takes it; or
+     *  NULL. */
+    const char *base;
+    /** "best" (the default), "log", "segments", "algorithm" or "similarity". */
+    const char *form;
+    /** Of the cluster; NULL: the host's. */
+    const char *name;
+    /** Fit series with this text in their names; NULL: all. */
+    const char *series;
+    /** Power of a rank at work, and of one that waits; both, or -1 (the default): as measured. */
+    double busy_W, idle_W;
+} forerun_fit_options;
+#define FORERUN_FIT_DEFAULTS                                                                   \
+    { sizeof(forerun_fit_options), NULL, "best", NULL, NULL, -1, -1 }
+
+/** Measurements (samples.jsonl of forerun calibrate or import) into a cluster: the JSON has every point
+ *  with all fits, forerun_text the cluster file, which forerun_load takes as it is.  Calls wait for
+ *  each other: while one runs, GSL's error handler, a setting of the process, is the library's.
+ *  @param samples  paths, then NULL */
+FORERUN_API forerun_status forerun_fit(const char *const *samples,
+                                       const forerun_fit_options *options,
+                                       forerun_result **result, forerun_error *error);
 
 #ifdef __cplusplus
 }

@@ -23,22 +23,25 @@ static forerun_status code_of(fr_status status) {
                                   : (forerun_status)fr_status_exit_code(status);
 }
 
-/* A place on the command line is an argument here. */
-static const char *place_of(const struct fr_error *err) {
-    return strncmp(err->where, "--", 2) == 0 ? err->where + 2 : err->where;
+/* A place on the command line is an argument here: "--ranks-per-node" is ranks_per_node. */
+static void write_place(const char *where, char *out, size_t capacity) {
+    bool option = strncmp(where, "--", 2) == 0;
+    snprintf(out, capacity, "%s%s", option ? where + 2 : where, *where ? ": " : "");
+    for (char *c = out; option && *c; c++)
+        if (*c == '-') *c = '_';
 }
 
 static void put(const struct fr_error *err, fr_status status, forerun_error *error) {
-    const char *where = place_of(err);
+    char where[sizeof err->where + 2];
     if (!error) return;
     error->status = code_of(status);
-    if (status == FR_OK)
-        *error->message = '\0';
-    else if (status == FR_ERR_NOMEM)
-        snprintf(error->message, sizeof error->message, "out of memory");
-    else
-        snprintf(error->message, sizeof error->message, "%s%s%s", where, *where ? ": " : "",
-                 *err->detail ? err->detail : fr_status_text(status));
+    *error->message = '\0';
+    if (status == FR_OK) return;
+    write_place(status == FR_ERR_NOMEM ? "" : err->where, where, sizeof where);
+    snprintf(error->message, sizeof error->message, "%s%s", where,
+             status == FR_ERR_NOMEM ? "out of memory"
+             : *err->detail         ? err->detail
+                                    : fr_status_text(status));
 }
 
 forerun_status fr_call_end(struct fr_call *call, fr_status status, forerun_error *error) {

@@ -17,15 +17,16 @@ static fr_status read_options(const forerun_search_options *o, struct fr_search_
         return fr_fail(err, FR_ERR_USAGE, "top", "must lie between 0 and 1000000");
     if (!(o->memory_limit_B >= 0 && isfinite(o->memory_limit_B)))
         return fr_fail(err, FR_ERR_USAGE, "memory_limit_B", "is no size; 0 is none");
-    if (!(o->max_lossy >= 0 && o->max_lossy <= 1))
-        return fr_fail(err, FR_ERR_USAGE, "max_lossy", "must lie between 0 and 1");
+    if (!(o->max_lossy == -1 || (o->max_lossy >= 0 && o->max_lossy <= 1)))
+        return fr_fail(err, FR_ERR_USAGE, "max_lossy",
+                       "must lie between 0 and 1; -1 is no limit");
     if (o->threads < 0 || o->threads > 256)
         return fr_fail(err, FR_ERR_USAGE, "threads", "must lie between 0 and 256");
     *out = (struct fr_search_options){.objective = (fr_objective)objective,
                                       .per_iteration = o->per_iteration != 0,
                                       .top = (size_t)o->top,
                                       .memory_limit_B = o->memory_limit_B,
-                                      .max_lossy = o->max_lossy,
+                                      .max_lossy = o->max_lossy < 0 ? 1 : o->max_lossy,
                                       .threads = o->threads};
     return FR_OK;
 }
@@ -70,6 +71,7 @@ static fr_status search(const forerun_job *job, const forerun_search_options *gi
     FR_TRY(fr_options_take(&o, sizeof o, given, "FORERUN_SEARCH_DEFAULTS", err));
     FR_TRY(read_options(&o, &r->options, err));
     r->explain = o.explain != 0;
+    r->lossy = o.max_lossy > 0;
     while (o.vary && o.vary[n_vary]) n_vary++;
     struct fr_job_names names = fr_library_names(job);
     FR_TRY(fr_job_load(&names, &r->job, err));

@@ -26,7 +26,7 @@ import json as _json
 import os as _os
 import pathlib as _path
 
-__all__ = ["predict", "explain", "search", "simulate", "place", "Job", "version",
+__all__ = ["predict", "explain", "search", "simulate", "place", "fit", "Job", "version",
            "Error", "UsageError", "InputError", "Infeasible", "NoMemory"]
 
 
@@ -75,6 +75,12 @@ class _Search(_c.Structure):
                 ("objective", _c.c_char_p), ("top", _c.c_int64), ("memory_limit_B", _c.c_double),
                 ("max_lossy", _c.c_double), ("threads", _c.c_int), ("per_iteration", _c.c_int),
                 ("explain", _c.c_int)]
+
+
+class _Fit(_c.Structure):
+    _fields_ = [("size", _c.c_size_t), ("base", _c.c_char_p), ("form", _c.c_char_p),
+                ("name", _c.c_char_p), ("series", _c.c_char_p), ("busy_W", _c.c_double),
+                ("idle_W", _c.c_double)]
 
 
 class _Simulate(_c.Structure):
@@ -129,6 +135,7 @@ def _declare(lib):
         "search": (_c.c_int, [job, _c.POINTER(_Search), _c.POINTER(result), failure]),
         "simulate": (_c.c_int, [job, _c.POINTER(_Simulate), _c.POINTER(result), failure]),
         "place": (_c.c_int, [job, _c.POINTER(_Place), _c.POINTER(result), failure]),
+        "fit": (_c.c_int, [texts, _c.POINTER(_Fit), _c.POINTER(result), failure]),
     }
     for name, (returns, takes) in signatures.items():
         function = getattr(lib, "forerun_" + name)
@@ -193,6 +200,20 @@ def _check(status, failure, answer=None):
     raise error
 
 
+def _answer(function, *arguments):
+    """The document of an answer, and what it leaves besides."""
+    result, failure = _c.c_void_p(), _Failure()
+    status = function(*arguments, _c.byref(result), _c.byref(failure))
+    answer, text = None, ""
+    if result:
+        try:
+            answer = _json.loads(_lib.forerun_json(result))
+            text = _lib.forerun_text(result).decode()
+        finally:
+            _lib.forerun_result_free(result)
+    return _check(status, failure, answer), text
+
+
 # ---- jobs ------------------------------------------------------------------------------------------
 
 
@@ -226,17 +247,7 @@ class Job:
         return self
 
     def _ask(self, function, *options):
-        """The document of an answer, and what it leaves besides."""
-        result, failure = _c.c_void_p(), _Failure()
-        status = function(self._job, *map(_c.byref, options), _c.byref(result), _c.byref(failure))
-        answer, text = None, ""
-        if result:
-            try:
-                answer = _json.loads(_lib.forerun_json(result))
-                text = _lib.forerun_text(result).decode()
-            finally:
-                _lib.forerun_result_free(result)
-        return _check(status, failure, answer), text
+        return _answer(function, self._job, *map(_c.byref, options))
 
     def predict(self):
         """What an iteration of the plan costs: iteration_time_s with its 90 % interval
@@ -248,16 +259,19 @@ class Job:
         """The same under "outcome", and under "explain" what binds and what would change it."""
         return self._ask(_lib.forerun_explain)[0]
 
-    def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=1,
+    def search(self, ranks, vary=None, objective="time", top=10, memory_limit_B=0, max_lossy=-1,
                threads=0, per_iteration=False, explain=False):
         """The best of many plans: "best", "top", "pareto", "margin", "odds", and why others cannot be.
 
         ranks      512, [8, 16, 32] or a text: "1..512*2"
-        vary       {"tp": "1..8*2", "method": ["tensor", "phantom"]}, or a list of "KEY=RANGE"
+        vary       {"tp": "1..8*2", "method": ["tensor", "phantom"]}, or a list of "KEY=RANGE"; None: the
+                   whole recipe, but for what the plan says
         objective  "time", "energy" or "edp" (energy times time)
         top        how many of the best to list; 0: every feasible one
+        max_lossy  of gradient bytes or backward messages that may go compressed, 0 to 1; -1: no limit,
+                   and none tried unasked
         Infeasible is raised where no plan can be."""
-        options = _Search(_c.sizeof(_Search), _bytes(_range(ranks)), _pairs(vary, _range),
+        options = _Search(_c.sizeof(_Search), _bytes(_range(ranks)), _pairs(vary, _range) if vary else None,
                           _bytes(objective), top, memory_limit_B, max_lossy, threads, per_iteration,
                           explain)
         return self._ask(_lib.forerun_search, options)[0]
@@ -309,3 +323,18 @@ def simulate(cluster, model, plan=None, set=None, **options):
 def place(cluster, model=None, plan=None, set=None, **options):
     """Job(...).place(...): where ranks sit."""
     return Job(cluster, model, plan, set).place(**options)
+
+
+def fit(samples, base=None, form="best", name=None, series=None, busy_W=-1, idle_W=-1):
+    """Measurements (samples.jsonl, one path or several) into a cluster: the document of forerun fit
+    --json, and under "cluster" the cluster file, which the other functions take as it is.
+
+    base            a cluster for what was not measured
+    form            "best", "log", "segments", "algorithm" or "similarity"
+    busy_W, idle_W  power of a rank at work and of one that waits; both or none"""
+    paths = [samples] if isinstance(samples, (str, bytes, _os.PathLike)) else list(samples)
+    paths = (_c.c_char_p * (len(paths) + 1))(*map(_bytes, paths), None)
+    options = _Fit(_c.sizeof(_Fit), _input(base), _bytes(form), _bytes(name), _bytes(series), busy_W,
+                   idle_W)
+    answer, text = _answer(_lib.forerun_fit, paths, _c.byref(options))
+    return {**answer, "cluster": _json.loads(text)}

@@ -195,12 +195,69 @@ static void a_placement(void **state) {
     forerun_job_free(alone);
 }
 
+static void a_fit(void **state) {
+    char folder[] = "/tmp/forerun-fit-XXXXXX", samples[64], cluster[64], line[512];
+    const char *const paths[] = {samples, NULL};
+    forerun_result *result = NULL, *predicted = NULL;
+    forerun_job *job = NULL;
+    forerun_error error;
+    char *file = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(samples, sizeof samples, "%s/samples.jsonl", folder);
+    snprintf(cluster, sizeof cluster, "%s/cluster.json", folder);
+    snprintf(line, sizeof line, "%s/tests/golden/in/samples.sh >%s", FR_SOURCE_DIR, samples);
+    assert_int_equal(system(line), 0);
+    forerun_status status = forerun_fit(paths, NULL, &result, &error);
+    snprintf(line, sizeof line, "forerun fit %s --json --out %s", samples, cluster);
+    equal(line, status, result);
+    assert_int_equal(fr_file_read(cluster, FR_FILE_MAX_B, &file, &length, NULL), FR_OK);
+    assert_string_equal(forerun_text(result), file);
+    assert_int_equal(forerun_load(forerun_text(result),
+                                  "{\"kind\": \"ffn\", \"width\": 1024, \"layers\": 4, "
+                                  "\"global_batch\": 64, \"dtype\": \"fp32\"}",
+                                  NULL, NULL, &job, &error),
+                     FORERUN_OK);
+    assert_int_equal(forerun_predict(job, &predicted, &error), FORERUN_OK);
+    assert_true(forerun_outcome_at(predicted, 0)->time_s > 0);
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    assert_int_equal(system(line), 0);
+    free(file);
+    forerun_result_free(result);
+    forerun_result_free(predicted);
+    forerun_job_free(job);
+}
+
+/* Nothing varied: the recipe of the program, of exact methods or of all. */
+static void a_recipe(void **state) {
+    forerun_search_options o = FORERUN_SEARCH_DEFAULTS;
+    forerun_job *job = load("frontier", "ffn-16384", NULL);
+    forerun_result *result = NULL;
+    forerun_error error;
+    (void)state;
+    o.ranks = "16";
+    forerun_status status = forerun_search(job, &o, &result, &error);
+    equal("forerun search --json --cluster frontier --model ffn-16384 --ranks 16", status,
+          result);
+    forerun_result_free(result);
+    o.max_lossy = 0.5;
+    status = forerun_search(job, &o, &result, &error);
+    equal("forerun search --json --cluster frontier --model ffn-16384 --ranks 16 --max-lossy "
+          "0.5",
+          status, result);
+    forerun_result_free(result);
+    forerun_job_free(job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(a_search),
                                        cmocka_unit_test(a_search_of_inputs),
                                        cmocka_unit_test(odds_are_the_documents),
                                        cmocka_unit_test(nothing_feasible),
                                        cmocka_unit_test(a_simulation),
-                                       cmocka_unit_test(a_placement)};
+                                       cmocka_unit_test(a_placement),
+                                       cmocka_unit_test(a_fit),
+                                       cmocka_unit_test(a_recipe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@ import unittest
 import forerun
 
 BIN = sys.argv.pop(1)
+SAMPLES = os.path.join(os.path.dirname(__file__), "../golden/in/samples.sh")
 PHANTOM = {"method": "phantom", "tp": 8, "ghost": 16}
 
 
@@ -73,6 +74,17 @@ class Answers(unittest.TestCase):
                            "dtype": "fp32"}, file)
             self.assertGreater(forerun.predict("frontier", path)["iteration_time_s"], 0)
 
+    def test_a_fit_is_a_cluster(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "samples.jsonl")
+            with open(path, "w") as file:
+                subprocess.run([SAMPLES], stdout=file, check=True)
+            fitted = forerun.fit(path)
+            cluster = fitted.pop("cluster")
+            self.assertEqual(fitted, program("fit", path))
+            model = {"kind": "ffn", "width": 1024, "layers": 4, "global_batch": 64, "dtype": "fp32"}
+            self.assertGreater(forerun.predict(cluster, model)["iteration_time_s"], 0)
+
     def test_threads_ask_at_once(self):
         job, got = forerun.Job("frontier", "ffn-16384", set=PHANTOM), []
         threads = [threading.Thread(target=lambda: got.append(job.predict())) for _ in range(8)]
@@ -94,6 +106,7 @@ class Errors(unittest.TestCase):
         self.refuses(forerun.InputError, 3, 'did you mean "frontier"', forerun.predict, "frontir", "m")
         self.refuses(forerun.InputError, 3, "plan#/tp", forerun.predict, "frontier", "ffn-16384",
                      {"tp": "eight"})
+        self.refuses(forerun.InputError, 3, "no/such", forerun.fit, "/no/such/samples.jsonl")
         self.refuses(ValueError, 3, "unit", forerun.predict, "frontier", "ffn-16384",
                      set={"cluster.device.launch": 5})
 
