@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
 #include "models/price/footprint.h"
+#include "models/price/operation.h"
 #include "models/price/seats.h"
 #include "models/work/method.h"
 
@@ -26,16 +27,17 @@ struct builder {
     int64_t *members[3]; /* by axis: ranks, one communicator after another */
     int32_t next_class;  /* to be used again, or -1: make new ones */
     bool spelt_out, failed;
-    fr_status status; /* of what cannot be spelt out */
+    fr_status status;       /* of what cannot be spelt out */
+    struct fr_pricing cost; /* of operations */
     struct fr_footprint footprint;
-    double products_B; /* its working set of products */
+    double sent_B[FR_SENT_COUNT]; /* the closed form's is told */
+    uint32_t extrapolated;        /* likewise */
     struct fr_error *err;
 };
 
-/* The work of one layer and where its collectives go. */
+/* The work of one layer. */
 struct placed {
-    struct fr_layer_work work;
-    struct fr_group tp, dp, all;
+    struct fr_rank_work work;
     double repeat;
     int32_t first_class[3]; /* of FORWARD, BACKWARD, UPDATE; -1: not made yet */
 };
@@ -175,9 +177,10 @@ static void end_messages(struct builder *b, int32_t micro) {
     }
 }
 
-static fr_status spell_out(struct builder *b, const struct fr_comm_work *comm,
-                           const struct fr_group *group, int part, int32_t micro) {
-    struct fr_collective_args args = fr_group_args(group, comm->size_B);
+static fr_status spell_out(struct builder *b, const struct fr_operation *comm, int part,
+                           int32_t micro) {
+    const struct fr_group *group = b->cost.group[comm->axis];
+    struct fr_collective_args args = fr_group_args(group, comm->size);
     const struct fr_collective *algorithm =
         algorithm_of(&b->job->cluster.price[comm->op], &args);
     struct fr_message_list list = {0};
@@ -197,108 +200,97 @@ static fr_status spell_out(struct builder *b, const struct fr_comm_work *comm,
     }
     int32_t groups = b->program->n_ranks / (int32_t)group->n_ranks;
     for (int32_t g = 0; g < groups && !b->failed; g++)
-        add_messages(b, &list, class_ids, comm->axis, g, micro);
+        add_messages(b, &list, class_ids, (fr_axis)comm->axis, g, micro);
     end_messages(b, micro);
     free(class_ids);
     fr_message_list_free(&list);
     return FR_OK;
 }
 
-static void add_collective(struct builder *b, const struct placed *layer,
-                           const struct fr_comm_work *comm, int32_t micro) {
+static void add_collective(struct builder *b, const struct fr_operation *comm, int32_t micro) {
     bool tp = comm->axis == FR_AXIS_TP;
-    const struct fr_group *group = tp                         ? &layer->tp
-                                   : comm->axis == FR_AXIS_DP ? &layer->dp
-                                                              : &layer->all;
-    uint32_t extrapolated = 0;
-    struct fr_class_price price = {.size_B = comm->size_B};
+    struct fr_class_price price = {.size_B = comm->size};
     int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
-    if (group->n_ranks <= 1 || b->status != FR_OK) return;
+    if (b->cost.group[comm->axis]->n_ranks <= 1 || b->status != FR_OK) return;
     if (b->spelt_out) {
-        b->status = spell_out(b, comm, group, part, micro);
+        b->status = spell_out(b, comm, part, micro);
         return;
     }
-    price.part_s[part] =
-        fr_cluster_comm_s(&b->job->cluster, comm->op, group, comm->size_B, &extrapolated);
+    price.part_s[part] = fr_operation_s(&b->cost, comm);
     add_everywhere(b, tp ? FR_TASK_COLLECTIVE : FR_TASK_GRADIENT, &price, micro);
 }
 
 /* ---- layers ----------------------------------------------------------------------------------- */
 
-static void add_collectives(struct builder *b, const struct placed *layer, fr_axis axis,
-                            bool backward, int32_t micro) {
-    for (int k = 0; k < layer->work.n_comms; k++) {
-        const struct fr_comm_work *comm = &layer->work.comm[k];
-        if (comm->axis == axis && comm->backward == backward)
-            add_collective(b, layer, comm, micro);
+static void add_collectives(struct builder *b, const struct placed *layer, fr_pass_kind pass,
+                            int32_t micro) {
+    for (int k = 0; k < layer->work.n_ops; k++) {
+        const struct fr_operation *o = &layer->work.op[k];
+        if (o->kind == FR_WORK_COLLECTIVE && o->pass == pass) add_collective(b, o, micro);
     }
 }
 
-/* Products come in threes: forward, input gradient, weight gradient (fr_work_add_operator). */
-static void add_products(struct builder *b, const struct placed *layer, int which,
+static double waiting(const struct placed *layer, const struct fr_operation *o) {
+    return o->common ? layer->work.idle_ranks : 0;
+}
+
+static void add_products(struct builder *b, const struct placed *layer, fr_pass_kind pass,
                          int32_t micro) {
-    static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
-    for (int k = which; k < layer->work.n_gemms; k += 3) {
-        const struct fr_gemm_work *product = &layer->work.gemm[k];
-        struct fr_class_price price = {.waiting = layer->work.idle_share};
-        bool outside = false;
-        price.part_s[FR_PRICE_ALWAYS] =
-            product->count * fr_device_product_s(&b->job->cluster.device,
-                                                 b->job->workload.dtype, &product->shape,
-                                                 b->products_B, &outside);
-        add_everywhere(b, kinds[which], &price, micro);
+    static const fr_task_kind kinds[] = {[FR_PASS_FORWARD] = FR_TASK_FORWARD,
+                                         [FR_PASS_INPUT] = FR_TASK_BACKWARD,
+                                         [FR_PASS_WEIGHT] = FR_TASK_WEIGHT};
+    for (int k = 0; k < layer->work.n_ops; k++) {
+        const struct fr_operation *o = &layer->work.op[k];
+        struct fr_class_price price = {.waiting = waiting(layer, o)};
+        if (o->kind != FR_WORK_PRODUCT || o->pass != pass) continue;
+        price.part_s[FR_PRICE_ALWAYS] = fr_operation_s(&b->cost, o);
+        add_everywhere(b, kinds[pass], &price, micro);
     }
 }
 
+/* Traffic and kernels of a pass, forward or backward, as one task. */
 static void add_elementwise(struct builder *b, const struct placed *layer, bool backward,
                             int32_t micro) {
-    double bytes = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
-           kernels = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
-    if (backward) {
-        bytes = 1 - bytes;
-        kernels = 1 - kernels;
+    struct fr_class_price price = {0};
+    for (int k = 0; k < layer->work.n_ops; k++) {
+        const struct fr_operation *o = &layer->work.op[k];
+        bool kernels = o->kind == FR_WORK_KERNELS;
+        if (!kernels && o->kind != FR_WORK_TRAFFIC) continue;
+        if ((o->pass != FR_PASS_FORWARD) != backward) continue;
+        price.part_s[kernels ? FR_PRICE_LAUNCH : FR_PRICE_ALWAYS] +=
+            fr_operation_s(&b->cost, o);
+        price.waiting = waiting(layer, o);
     }
-    struct fr_class_price price = {.waiting = layer->work.idle_share};
-    price.part_s[FR_PRICE_ALWAYS] =
-        bytes * fr_cluster_elementwise_s(&b->job->cluster, b->job->workload.dtype,
-                                         fr_layer_elementwise(&layer->work));
-    price.part_s[FR_PRICE_LAUNCH] =
-        kernels * layer->work.kernels * fr_device_layer_launch_s(&b->job->cluster.device);
     add_everywhere(b, FR_TASK_ELEMENTWISE, &price, micro);
 }
 
 static void add_forward(struct builder *b, struct placed *layer, int32_t micro) {
     begin(b, layer, FORWARD);
-    add_products(b, layer, 0, micro);
+    add_products(b, layer, FR_PASS_FORWARD, micro);
     add_elementwise(b, layer, false, micro);
-    add_collectives(b, layer, FR_AXIS_TP, false, micro);
+    add_collectives(b, layer, FR_PASS_FORWARD, micro);
 }
 
 static void add_backward(struct builder *b, struct placed *layer, int32_t micro) {
     begin(b, layer, BACKWARD);
-    add_collectives(b, layer, FR_AXIS_TP, true, micro);
-    add_products(b, layer, 1, micro);
-    add_products(b, layer, 2, micro);
+    add_collectives(b, layer, FR_PASS_INPUT, micro);
+    add_products(b, layer, FR_PASS_INPUT, micro);
+    add_products(b, layer, FR_PASS_WEIGHT, micro);
     add_elementwise(b, layer, true, micro);
 }
 
 static void add_update(struct builder *b, struct placed *layer) {
-    const struct fr_workload *workload = &b->job->workload;
-    struct fr_class_price price = {.waiting = layer->work.idle_share};
+    struct fr_class_price price = {.waiting = layer->work.idle_ranks};
     begin(b, layer, UPDATE);
-    add_collectives(b, layer, FR_AXIS_DP, true, -1);
-    add_collectives(b, layer, FR_AXIS_COMMON, true, -1);
+    add_collectives(b, layer, FR_PASS_ONCE, -1);
     price.part_s[FR_PRICE_ALWAYS] =
-        fr_cluster_traffic_s(&b->job->cluster, workload->dtype, FR_TRAFFIC_UPDATE,
-                             layer->work.parameters_rank_max * fr_workload_update_B(workload),
-                             fr_footprint_update_B(&b->footprint));
+        fr_update_s(&b->cost, &b->job->workload, layer->work.parameters_rank);
     add_everywhere(b, FR_TASK_OPTIMIZER, &price, -1);
 }
 
 /* ---- the iteration ---------------------------------------------------------------------------- */
 
-static void place(struct builder *b, const struct fr_seats *seats, int i,
-                  struct placed *layer) {
+static void place(struct builder *b, int i, struct placed *layer) {
     const struct fr_job *job = b->job;
     const struct fr_plan *plan = b->plan;
     struct fr_shard shard = {.tp = (double)plan->tp,
@@ -307,14 +299,10 @@ static void place(struct builder *b, const struct fr_seats *seats, int i,
                              .batch = (double)fr_job_micro_batch(job, plan),
                              .common_subgrid = plan->common_subgrid,
                              .gather_all = plan->gather_all};
-    *layer = (struct placed){.tp = seats->axis[FR_MESH_TP],
-                             .dp = seats->axis[FR_MESH_DP],
-                             .all = seats->common,
-                             .repeat = job->workload.layers[i].repeat,
-                             .first_class = {-1, -1, -1}};
+    *layer =
+        (struct placed){.repeat = job->workload.layers[i].repeat, .first_class = {-1, -1, -1}};
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
-    fr_footprint_add(&b->footprint, &job->workload,
-                     layer->repeat * layer->work.parameters_rank_max,
+    fr_footprint_add(&b->footprint, &job->workload, layer->repeat * layer->work.parameters_rank,
                      layer->repeat * layer->work.activation_B);
 }
 
@@ -322,7 +310,8 @@ static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
     int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
     int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
-    b->products_B = fr_footprint_products_B(&b->footprint, (double)micro_batches);
+    b->cost.products_B = fr_footprint_products_B(&b->footprint, (double)micro_batches);
+    b->cost.update_B = fr_footprint_update_B(&b->footprint);
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);
@@ -359,10 +348,15 @@ fr_status fr_layers_make(const struct fr_job *job, const struct fr_plan *plan, b
     struct fr_seats seats;
     b.failed = fr_seats_make(job, plan, &seats, NULL) != FR_OK || b.failed;
     if (!b.failed && spelt_out) b.failed = !seat_members(&b, &seats);
-    for (int i = 0; i < job->workload.n_layers && !b.failed; i++)
-        place(&b, &seats, i, &layers[i]);
+    for (int i = 0; i < job->workload.n_layers && !b.failed; i++) place(&b, i, &layers[i]);
+    if (!b.failed) {
+        b.cost = fr_pricing_make(job, plan, &seats, 1);
+        b.cost.launch_s = fr_device_layer_launch_s(&job->cluster.device);
+        b.cost.sent_B = b.sent_B;
+        b.cost.extrapolated = &b.extrapolated;
+        lay_out(&b, layers);
+    }
     fr_seats_free(&seats);
-    if (!b.failed) lay_out(&b, layers);
     for (int axis = 0; axis < 3; axis++) free(b.members[axis]);
     free(layers);
     free(b.ranks);

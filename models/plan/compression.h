@@ -51,11 +51,4 @@ struct fr_compression {
 extern const struct fr_compression *const fr_compressions[];
 extern const char *const fr_compression_names[];
 
-/** Time of the work on @p device [s].
- *  @param working_set_B  what is in use in turn between one matrix and its next time; 0: the matrix
- *                        has just been made */
-double fr_codec_time_s(const struct fr_device *device, fr_dtype dtype,
-                       const struct fr_codec_work *work, double working_set_B,
-                       bool *extrapolated);
-
 #endif

@@ -15,8 +15,8 @@
 
 struct fr_plan;       /* models/plan/plan.h */
 struct fr_shard;      /* models/work/method.h */
-struct fr_layer_work; /* likewise */
-struct fr_stage_work; /* models/work/transformer.h */
+
+struct fr_rank_work; /* models/work/operation.h */
 
 struct fr_method {
     const char *name;
@@ -30,11 +30,11 @@ struct fr_method {
     fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
     /** The work.  Total on what check accepts. */
     void (*layer)(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work);
+                  const struct fr_shard *shard, struct fr_rank_work *work);
     /** The same for stage @p i of a transformer; NULL: it cannot divide one. */
     fr_reasons (*check_stage)(const struct fr_workload *workload, const struct fr_plan *plan);
     void (*stage)(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
-                  struct fr_stage_work *work);
+                  struct fr_rank_work *work);
 };
 
 #define FR_METHOD(name) extern const struct fr_method fr_method_##name;

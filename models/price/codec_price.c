@@ -1,7 +1,5 @@
 #include "models/price/codec_price.h"
 
-#include "models/work/transformer.h"
-
 const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
     const struct fr_transformer *t = &job->workload.transformer;
@@ -36,17 +34,30 @@ static fr_dtype codec_dtype(const struct fr_job *job) {
     return dtype == FR_FP8 && job->cluster.device.gemm[FR_BF16].form ? FR_BF16 : dtype;
 }
 
+double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *work) {
+    const struct fr_operation kernels = {.kind = FR_WORK_KERNELS, .times = work->kernels},
+                              moved = {
+                                  .kind = FR_WORK_STREAM, .times = 1, .size = work->moved_B};
+    double time_s = fr_operation_s(price, &kernels) + fr_operation_s(price, &moved);
+    for (int k = 0; k < work->n_gemms; k++)
+        time_s += fr_operation_s(price, &(struct fr_operation){.kind = FR_WORK_PRODUCT,
+                                                               .times = work->gemm[k].count,
+                                                               .shape = work->gemm[k].shape});
+    return time_s;
+}
+
 static double codec_s(const struct fr_job *job, const struct fr_compression *codec,
                       const struct fr_codec_args *a, bool encode, bool decode,
                       double working_set_B, uint32_t *extrapolated) {
     struct fr_codec_work work = {0};
-    bool outside = false;
+    const struct fr_pricing price = {.cluster = &job->cluster,
+                                     .dtype = codec_dtype(job),
+                                     .products_B = working_set_B,
+                                     .launch_s = job->cluster.device.launch_s,
+                                     .extrapolated = extrapolated};
     if (encode) codec->encode(a, &work);
     if (decode) codec->decode(a, &work);
-    double time_s =
-        fr_codec_time_s(&job->cluster.device, codec_dtype(job), &work, working_set_B, &outside);
-    if (outside) *extrapolated |= FR_EXTRAPOLATED_GEMM;
-    return time_s;
+    return fr_codec_s(&price, &work);
 }
 
 void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
@@ -70,34 +81,40 @@ void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *pla
     p->codec_B = c->codec->kept_B(&a);
 }
 
-void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              double working_set_B, struct fr_pipeline *p,
-                              uint32_t *extrapolated) {
-    enum { MATRICES_MAX = 8 };
+/* A weight gradient of shape m x n, `times` of them: what of it goes compressed. */
+static void code_matrices(const struct fr_job *job, const struct fr_plan *plan,
+                          const struct fr_operation *o, double working_set_B,
+                          struct fr_stage *stage, struct fr_pipeline *p,
+                          uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
-    struct fr_stage *stage = &p->stage[i];
     int64_t replicas = fr_plan_replicas(plan);
-    struct fr_codec_args shapes[MATRICES_MAX];
-    if (i >= c->gradient_stages) return;
-    int n = fr_transformer_matrices(&job->workload.transformer, plan->tp, shapes, MATRICES_MAX);
-    double layers = (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
     double value_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    for (int k = 0; k < n; k++) {
-        struct fr_codec_args *a = &shapes[k];
-        a->rank = (double)c->gradient_rank;
-        a->value_B = value_B;
-        a->residual = true;
-        a->parts = c->codec->op == FR_OP_ALL_GATHER ? (double)replicas : 1;
-        double whole_B = a->m * a->n * value_B, coded_B = a->parts * c->codec->sent_B(a);
-        double saved_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, replicas) * whole_B -
-                         fr_op_bus_factor(c->codec->op, replicas) * coded_B;
-        if (saved_B <= 0) continue;
-        stage->gradient_B -= layers * whole_B;
-        stage->coded_B += layers * coded_B;
-        stage->gradient_codec_s +=
-            layers * codec_s(job, c->codec, a, true, true, working_set_B, extrapolated);
-        stage->codec_B += layers * c->codec->kept_B(a);
-        p->lossy_B += layers * whole_B;
-        p->saved_B += layers * saved_B;
-    }
+    const struct fr_codec_args a = {.m = o->shape.m,
+                                    .n = o->shape.n,
+                                    .rank = (double)c->gradient_rank,
+                                    .value_B = value_B,
+                                    .residual = true,
+                                    .parts = c->codec->op == FR_OP_ALL_GATHER ? (double)replicas
+                                                                              : 1};
+    double whole_B = a.m * a.n * value_B, coded_B = a.parts * c->codec->sent_B(&a);
+    double saved_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, replicas) * whole_B -
+                     fr_op_bus_factor(c->codec->op, replicas) * coded_B;
+    if (saved_B <= 0) return;
+    stage->gradient_B -= o->times * whole_B;
+    stage->coded_B += o->times * coded_B;
+    stage->gradient_codec_s +=
+        o->times * codec_s(job, c->codec, &a, true, true, working_set_B, extrapolated);
+    stage->codec_B += o->times * c->codec->kept_B(&a);
+    p->lossy_B += o->times * whole_B;
+    p->saved_B += o->times * saved_B;
+}
+
+void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
+                              const struct fr_rank_work *work, double working_set_B,
+                              struct fr_pipeline *p, uint32_t *extrapolated) {
+    if (i >= plan->compression.gradient_stages) return;
+    for (int k = 0; k < work->n_layer_ops; k++)
+        if (work->op[k].kind == FR_WORK_PRODUCT && work->op[k].pass == FR_PASS_WEIGHT)
+            code_matrices(job, plan, &work->op[k], working_set_B, &p->stage[i], p,
+                          extrapolated);
 }

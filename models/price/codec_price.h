@@ -26,10 +26,15 @@
 #ifndef FR_MODELS_PRICE_CODEC_PRICE_H
 #define FR_MODELS_PRICE_CODEC_PRICE_H
 
+#include "models/price/operation.h"
 #include "models/price/pipeline.h"
 
 /** Why @p plan's compression is not priced for this model, as a sentence; or NULL. */
 const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *plan);
+
+/** Time of a codec's work [s]; price->products_B is what is in use in turn between one matrix and its
+ *  next time, 0: the matrix has just been made. */
+double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *work);
 
 /** Fill what of @p pipeline is about compressed messages; message_B is known. */
 void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
@@ -38,7 +43,7 @@ void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *pla
 /** Take from gradient_B of stage @p i what goes compressed, into coded_B, with its codec.
  *  @param working_set_B  what is in use in turn between two looks at a matrix */
 void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              double working_set_B, struct fr_pipeline *pipeline,
-                              uint32_t *extrapolated);
+                              const struct fr_rank_work *work, double working_set_B,
+                              struct fr_pipeline *pipeline, uint32_t *extrapolated);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/price/footprint.h"
+#include "models/price/operation.h"
 #include "models/work/method.h"
 
 static int64_t layer_count(const struct fr_workload *w) {
@@ -29,7 +30,6 @@ struct share {
     struct fr_shard shard;
     double micro_batches; /* of the layer */
     double passes;        /* in each of the stage's */
-    const struct fr_group *tp, *dp, *common;
 };
 
 static struct fr_shard shard_of(const struct fr_plan *plan, int64_t tp, int64_t dp,
@@ -42,45 +42,38 @@ static struct fr_shard shard_of(const struct fr_plan *plan, int64_t tp, int64_t 
                              .gather_all = plan->gather_all};
 }
 
-/* Of the plan's own axes, as its placement seats them. */
-static struct share share_of(const struct fr_job *job, const struct fr_plan *plan,
-                             const struct fr_seats *seats) {
+static struct share share_of(const struct fr_job *job, const struct fr_plan *plan) {
     double micro = (double)fr_job_pipeline_micro_batch(job, plan);
     return (struct share){.shard = shard_of(plan, plan->tp, plan->dp, micro),
                           .micro_batches =
                               (double)fr_job_batch(job, plan) / (double)plan->dp / micro,
-                          .passes = 1,
-                          .tp = &seats->axis[FR_MESH_TP],
-                          .dp = &seats->axis[FR_MESH_DP],
-                          .common = &seats->common};
+                          .passes = 1};
 }
 
 /* Of a grid of its own: unless the plan says otherwise all samples of a rank at once. */
 static struct share share_of_grid(const struct fr_job *job, const struct fr_plan *plan,
-                                  int64_t tp, double micro_batches, struct fr_group axis[2]) {
-    const struct fr_levels *levels = &job->cluster.levels;
+                                  int64_t tp, double micro_batches) {
     int64_t dp = fr_plan_ranks(plan) / tp;
     double own = (double)fr_job_batch(job, plan) / (double)dp,
            micro = plan->micro_batch ? (double)plan->micro_batch : own;
-    axis[0] = fr_group_make(levels, tp, 1);
-    axis[1] = fr_group_make(levels, dp, tp);
     return (struct share){.shard = shard_of(plan, tp, dp, micro),
                           .micro_batches = own / micro,
-                          .passes = own / micro / micro_batches,
-                          .tp = &axis[0],
-                          .dp = &axis[1]};
+                          .passes = own / micro / micro_batches};
 }
 
 /* ---- what cannot be -------------------------------------------------------------------------- */
 
-static fr_reasons check_layer(const struct fr_job *job, const struct fr_plan *plan, int k) {
+/* Entries from @p k on that share a grid of @p tp rows. */
+static fr_reasons check_entries(const struct fr_job *job, const struct fr_plan *plan,
+                                int64_t tp, int k, int to) {
     int64_t ranks = fr_plan_ranks(plan) / plan->pp, batch = fr_job_batch(job, plan);
-    int64_t tp = plan->layer_tp ? plan->layer_tp[k] : plan->tp;
+    fr_reasons reasons = 0;
     if (ranks % tp != 0 || batch % (ranks / tp) != 0) return FR_BECAUSE(FR_REASON_LAYER_TP);
     bool whole = plan->layer_tp && !plan->micro_batch;
     int64_t micro = whole ? batch * tp / ranks : fr_job_pipeline_micro_batch(job, plan);
-    struct fr_shard shard = shard_of(plan, tp, ranks / tp, (double)micro);
-    return plan->method->check(&job->workload.layers[k], &shard);
+    const struct fr_shard shard = shard_of(plan, tp, ranks / tp, (double)micro);
+    for (; k < to; k++) reasons |= plan->method->check(&job->workload.layers[k], &shard);
+    return reasons;
 }
 
 /* A grid for every layer, of a method that has them, where ranks lie in their order. */
@@ -113,13 +106,15 @@ fr_reasons fr_layers_check(const struct fr_job *job, const struct fr_plan *plan)
     if (plan->recompute) reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[w->dtype].form) reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (reasons & FR_BECAUSE(FR_REASON_LAYER_TP)) return reasons;
-    for (int k = 0; k < w->n_layers; k++) reasons |= check_layer(job, plan, k);
+    if (!plan->layer_tp) return reasons | check_entries(job, plan, plan->tp, 0, w->n_layers);
+    for (int k = 0; k < w->n_layers; k++)
+        reasons |= check_entries(job, plan, plan->layer_tp[k], k, k + 1);
     return reasons;
 }
 
 /* ---- what it costs --------------------------------------------------------------------------- */
 
-/* What one layer adds to its stage, @p n times. */
+/* What layers add to their stage. */
 struct adding {
     const struct fr_job *job;
     const struct fr_plan *plan;
@@ -127,61 +122,31 @@ struct adding {
     struct share share;      /* of the layer at hand */
     struct fr_group axis[2]; /* of its own grid */
     double micro_batches;    /* of the stage */
-    uint32_t *extrapolated;
+    struct fr_pricing price;
+    struct fr_priced sum;
     struct fr_footprint footprint;
     double idle_s; /* of a pass, that a rank in the mean waits for others */
 };
 
-/* Products come in threes: forward, input gradient, weight gradient (fr_work_add_operator). */
-static void add_products(const struct adding *a, const struct fr_layer_work *work, double n) {
-    double set_B = fr_footprint_products_B(&a->footprint, a->share.micro_batches);
-    bool outside = false;
-    for (int k = 0; k < work->n_gemms; k++) {
-        double time_s = n * work->gemm[k].count *
-                        fr_device_product_s(&a->job->cluster.device, a->job->workload.dtype,
-                                            &work->gemm[k].shape, set_B, &outside);
-        struct fr_pass *pass = k % 3 == 0 ? &a->stage->forward : &a->stage->backward;
-        pass->compute_s += time_s;
-        if (k % 3 == 2) a->stage->weight.compute_s += time_s;
-    }
-    if (outside) *a->extrapolated |= FR_EXTRAPOLATED_GEMM;
+/* Nothing runs ahead to hide either: a kernel costs the device's launch or the host's, whichever is
+ * longer. */
+static struct adding adding_of(const struct fr_job *job, const struct fr_plan *plan,
+                               const struct fr_seats *seats, struct fr_stage *stage,
+                               uint32_t *extrapolated) {
+    struct adding a = {.job = job, .plan = plan, .stage = stage, .share = share_of(job, plan)};
+    a.micro_batches = a.share.micro_batches;
+    a.price = fr_pricing_make(job, plan, seats, a.micro_batches);
+    a.price.launch_s = fr_device_layer_launch_s(&job->cluster.device);
+    a.price.sent_B = stage->sent_B;
+    a.price.extrapolated = extrapolated;
+    a.price.later = plan->overlap;
+    return a;
 }
 
-static void add_elementwise(const struct adding *a, const struct fr_layer_work *work,
-                            double n) {
-    const struct fr_cluster *cluster = &a->job->cluster;
-    double forward = FR_ELEMENTWISE_PASSES_FORWARD / FR_ELEMENTWISE_PASSES,
-           launched = FR_KERNELS_FORWARD / FR_KERNELS_PER_OPERATOR;
-    double moved_s = n * fr_cluster_elementwise_s(cluster, a->job->workload.dtype,
-                                                  fr_layer_elementwise(work));
-    double launch_s = n * work->kernels * fr_device_layer_launch_s(&cluster->device);
-    a->stage->forward.compute_s += forward * moved_s;
-    a->stage->backward.compute_s += (1 - forward) * moved_s;
-    a->stage->forward.launch_s += launched * launch_s;
-    a->stage->backward.launch_s += (1 - launched) * launch_s;
-    a->stage->weight.launch_s += launch_s / FR_KERNELS_PER_OPERATOR; /* one of the products */
-}
-
-/* In buckets gradients are priced, and booked, later. */
-static void add_collectives(const struct adding *a, const struct fr_layer_work *work,
-                            double n) {
-    const struct share *share = &a->share;
-    for (int k = 0; k < work->n_comms; k++) {
-        const struct fr_comm_work *comm = &work->comm[k];
-        bool tp = comm->axis == FR_AXIS_TP, all = comm->axis == FR_AXIS_COMMON;
-        const struct fr_group *group = tp ? share->tp : all ? share->common : share->dp;
-        const struct fr_ledger ledger = {.cluster = &a->job->cluster,
-                                         .sent_B = a->stage->sent_B,
-                                         .times = tp ? a->micro_batches : 1,
-                                         .extrapolated = a->extrapolated};
-        if (!tp) *(all ? &a->stage->common_B : &a->stage->gradient_B) += n * comm->size_B;
-        if (!tp && a->plan->overlap) continue;
-        double time_s = fr_ledger_comm_s(&ledger, tp ? FR_SENT_TP : FR_SENT_DP, comm->op, group,
-                                         comm->size_B, tp ? n * share->passes : n);
-        *(!tp              ? &a->stage->gradient_s
-          : comm->backward ? &a->stage->backward.tp_s
-                           : &a->stage->forward.tp_s) += time_s;
-    }
+static void make_work(const struct adding *a, int k, struct fr_rank_work *work) {
+    const struct fr_workload *w = &a->job->workload;
+    fr_work_begin(work);
+    a->plan->method->layer(w, &w->layers[k], &a->share.shard, work);
 }
 
 static double alone_s(const struct fr_stage *stage) {
@@ -189,32 +154,40 @@ static double alone_s(const struct fr_stage *stage) {
            fr_pass_s(&stage->backward, FR_WITH_LAUNCH);
 }
 
-static void add_layer(struct adding *a, const struct fr_layer_work *work, double n) {
-    const struct fr_workload *w = &a->job->workload;
+/* @p n equal layers. */
+static void add_layer(struct adding *a, const struct fr_rank_work *work, double n) {
     struct fr_stage *stage = a->stage;
-    double before_s = work->idle_share > 0 ? alone_s(stage) : 0;
-    add_products(a, work, n * a->share.passes);
-    add_elementwise(a, work, n * a->share.passes);
-    if (work->idle_share > 0) a->idle_s += work->idle_share * (alone_s(stage) - before_s);
-    add_collectives(a, work, n);
-    double update_s =
-        n * fr_cluster_traffic_s(&a->job->cluster, w->dtype, FR_TRAFFIC_UPDATE,
-                                 work->parameters_rank_max * fr_workload_update_B(w),
-                                 fr_footprint_update_B(&a->footprint));
+    a->price.n = n;
+    a->price.passes = n * a->share.passes;
+    double common_s = a->sum.common_s;
+    fr_work_price(&a->price, work, 0, work->n_ops, &a->sum);
+    double update_s = n * fr_update_s(&a->price, &a->job->workload, work->parameters_rank);
     stage->optimizer_s += update_s;
-    stage->optimizer_idle_s += work->idle_share * update_s;
+    stage->optimizer_idle_s += work->idle_ranks * update_s;
+    a->idle_s += work->idle_ranks * (a->sum.common_s - common_s);
     stage->parameters += n * work->parameters;
-    stage->parameters_rank += n * work->parameters_rank_max;
+    stage->parameters_rank += n * work->parameters_rank;
     stage->activation_B += n * work->activation_B;
-    if (work->buffer_B > stage->working_B) stage->working_B = work->buffer_B;
+    if (work->working_B > stage->working_B) stage->working_B = work->working_B;
 }
 
-/* A method sets whatever it does not add to; what it adds to begins at 0. */
-static void make_work(const struct adding *a, int k, struct fr_layer_work *work) {
-    const struct fr_workload *w = &a->job->workload;
-    work->n_gemms = work->n_comms = 0;
-    work->buffer_B = work->idle_share = 0;
-    a->plan->method->layer(w, &w->layers[k], &a->share.shard, work);
+/* What its working sets are, once it is known what a rank goes through. */
+static void settle(struct adding *a) {
+    a->price.products_B = fr_footprint_products_B(&a->footprint, a->share.micro_batches);
+    a->price.update_B = fr_footprint_update_B(&a->footprint);
+}
+
+/* The stage's, once all is added. */
+static void finish(struct adding *a) {
+    struct fr_stage *stage = a->stage;
+    const struct fr_passes passes = fr_priced_passes(&a->job->cluster.device, &a->sum);
+    stage->forward = passes.forward;
+    stage->backward = passes.backward;
+    stage->weight = passes.weight;
+    stage->gradient_s = a->sum.time_s[FR_PASS_ONCE][FR_SPENT_REDUCED];
+    stage->gradient_B = a->sum.reduced_B[0];
+    stage->common_B = a->sum.reduced_B[1];
+    if (a->idle_s > 0) stage->idle_share = a->idle_s / alone_s(stage);
 }
 
 /* Layers of entry @p k, which begins at layer @p at, that are among those of [from, to). */
@@ -226,9 +199,16 @@ static double layers_within(const struct fr_workload *w, int k, double at, doubl
 
 /* The grid of entry @p k, where layers have their own. */
 static void take_grid(struct adding *a, int k) {
-    if (a->plan->layer_tp)
-        a->share =
-            share_of_grid(a->job, a->plan, a->plan->layer_tp[k], a->micro_batches, a->axis);
+    const struct fr_levels *levels = &a->job->cluster.levels;
+    if (!a->plan->layer_tp) return;
+    int64_t tp = a->plan->layer_tp[k], ranks = fr_plan_ranks(a->plan);
+    a->share = share_of_grid(a->job, a->plan, tp, a->micro_batches);
+    a->axis[0] = fr_group_make(levels, tp, 1);
+    a->axis[1] = fr_group_make(levels, ranks / tp, tp);
+    a->price.group[FR_AXIS_TP] = &a->axis[0];
+    a->price.group[FR_AXIS_DP] = &a->axis[1];
+    a->price.micro_batches = a->share.micro_batches;
+    settle(a);
 }
 
 /* What a rank goes through in a step; asked for only where it decides a rate. */
@@ -238,11 +218,11 @@ static void find_footprint(struct adding *a, double from, double to) {
     if (a->job->cluster.device.working_sets.n == 0) return;
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
         double n = layers_within(w, k, at, from, to);
-        struct fr_layer_work work;
+        struct fr_rank_work work;
         if (n <= 0) continue;
         take_grid(a, k);
         make_work(a, k, &work);
-        fr_footprint_add(&a->footprint, w, n * work.parameters_rank_max, n * work.activation_B);
+        fr_footprint_add(&a->footprint, w, n * work.parameters_rank, n * work.activation_B);
     }
 }
 
@@ -264,16 +244,12 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
     bool one = plan->pp == 1;
     double from = one ? 0 : (double)first_layer(job, plan, i),
            to = one ? INFINITY : (double)first_layer(job, plan, i + 1), at = 0;
-    struct adding a = {.job = job,
-                       .plan = plan,
-                       .stage = stage,
-                       .share = share_of(job, plan, seats),
-                       .extrapolated = extrapolated};
-    a.micro_batches = a.share.micro_batches;
+    struct adding a = adding_of(job, plan, seats, stage, extrapolated);
     find_footprint(&a, from, to);
+    settle(&a);
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
         double n = layers_within(w, k, at, from, to);
-        struct fr_layer_work work;
+        struct fr_rank_work work;
         if (at <= to && to < at + w->layers[k].repeat) size_message(&a, k);
         if (n <= 0) continue;
         take_grid(&a, k);
@@ -284,7 +260,7 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
                 job, fr_plan_ranks(plan), plan->layer_tp[k - 1], plan->layer_tp[k],
                 w->layers[k].inputs, (double)fr_job_batch(job, plan));
     }
-    if (a.idle_s > 0) stage->idle_share = a.idle_s / alone_s(stage);
+    finish(&a);
 }
 
 double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_before,
@@ -306,22 +282,21 @@ double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_b
 double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int k) {
     const struct fr_workload *w = &job->workload;
     struct fr_seats seats;
-    struct fr_layer_work work;
+    struct fr_rank_work work;
     struct fr_stage stage = {0};
     uint32_t extrapolated = 0;
-    struct adding a = {
-        .job = job, .plan = plan, .stage = &stage, .extrapolated = &extrapolated};
     if (fr_job_batch(job, plan) % plan->dp != 0) return INFINITY;
     bool made = fr_seats_make(job, plan, &seats, NULL) == FR_OK;
-    if (made) a.share = share_of(job, plan, &seats);
+    struct adding a = adding_of(job, plan, &seats, &stage, &extrapolated);
     fr_seats_free(&seats);
     if (!made || plan->method->check(&w->layers[k], &a.share.shard)) return INFINITY;
-    a.micro_batches = a.share.micro_batches;
     make_work(&a, k, &work);
     for (int j = 0; j < w->n_layers; j++)
-        fr_footprint_add(&a.footprint, w, w->layers[j].repeat * work.parameters_rank_max,
+        fr_footprint_add(&a.footprint, w, w->layers[j].repeat * work.parameters_rank,
                          w->layers[j].repeat * work.activation_B);
+    settle(&a);
     add_layer(&a, &work, w->layers[k].repeat);
+    finish(&a);
     return a.micro_batches * (fr_pass_s(&stage.forward, FR_WITH_ALL) +
                               fr_pass_s(&stage.backward, FR_WITH_ALL)) +
            stage.gradient_s + stage.optimizer_s;

@@ -26,7 +26,7 @@
  *  and what they send.
  *  @param extrapolated  bits as in fr_outcome; set, never cleared */
 void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
-                   const struct fr_seats *seats, const struct fr_stage_work *work,
+                   const struct fr_seats *seats, const struct fr_rank_work *work,
                    struct fr_stage *stage, uint32_t *extrapolated);
 
 #endif

@@ -7,6 +7,7 @@
 #include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
+#include "models/price/operation.h"
 #include "models/price/pass.h"
 #include "models/price/zero.h"
 #include "models/work/transformer.h"
@@ -99,7 +100,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                               const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
                               uint32_t *extrapolated) {
     struct fr_stage *stage = &p->stage[i];
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     plan->method->stage(&job->workload, plan, i, &work);
     fr_pass_price(job, plan, seats, &work, stage, extrapolated);
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
@@ -113,12 +114,12 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B;
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
-    fr_codec_price_gradients(job, plan, i, fr_footprint_update_B(&footprint), p, extrapolated);
-    stage->optimizer_s =
-        fr_cluster_traffic_s(&job->cluster, job->workload.dtype, FR_TRAFFIC_UPDATE,
-                             fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1) *
-                                 fr_workload_update_B(&job->workload),
-                             fr_footprint_update_B(&footprint));
+    fr_codec_price_gradients(job, plan, i, &work, fr_footprint_update_B(&footprint), p,
+                             extrapolated);
+    struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
+    price.update_B = fr_footprint_update_B(&footprint);
+    stage->optimizer_s = fr_update_s(
+        &price, &job->workload, fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1));
     stage->parameters = work.parameters;
     stage->parameters_rank = work.parameters_rank;
     stage->expert_rank = work.expert_rank;

@@ -24,65 +24,7 @@
 #include "models/job/job.h"
 #include "models/outcome/outcome.h"
 #include "models/plan/schedule.h"
-
-/** What can be switched off, to see what it is worth. */
-enum {
-    FR_WITH_LAUNCH = 1,
-    FR_WITH_TP = 2,
-    FR_WITH_MESSAGES = 4,
-    FR_WITH_GRADIENTS = 8,
-    FR_WITH_EMBEDDING = 16,
-    FR_WITH_CODEC = 32, /* time to compress and decompress; messages stay small without it */
-    FR_WITH_CP = 64,
-    FR_WITH_EP = 128,
-    FR_WITH_ALL = 255
-};
-
-/** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
-struct fr_pass {
-    double compute_s;
-    double launch_s; /**< gaps between kernels, and what of the host's launching shows */
-    double tp_s;
-    double cp_s; /**< of the ring of keys and values, the part that shows */
-    double ep_s; /**< tokens to their experts and back, likewise */
-    double
-        dp_s; /**< of what replicas gather and scatter beside the pass, the part that shows */
-};
-
-struct fr_stage {
-    struct fr_pass forward;
-    struct fr_pass backward; /**< whole */
-    struct fr_pass weight;   /**< the part of it that makes weight gradients */
-    double message_B;        /**< that one rank sends to stage i + 1 mod P, each way */
-    double gathered_B; /**< of which it makes this much over tp on arrival; 0: not gathered */
-    double message_s;  /**< time of both */
-    double small_message_s; /**< the same, compressed */
-    double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
-    int32_t buckets;   /**< n of each chunk; 0: not overlapped */
-    double bucket_s;   /**< b */
-    double coded_B; /**< buffer of the collective in which what is compressed of it travels */
-    double coded_s; /**< of gradient_s, that */
-    double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
-    double optimizer_s;      /**< after that, and after the embedding's */
-    double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
-    double
-        redistribution_s; /**< between grids of layers, in an iteration; of one stage alone */
-    double gather_s;      /**< of updated parameters, after the optimiser: what shows */
-    double gradient_B;    /**< over the replicas */
-    double expert_B;      /**< of experts, over their copies, besides */
-    double common_B;      /**< gradients all-reduced over tp x dp, besides */
-    double common_s;      /**< of its products, those of common layers (method subgraph) */
-    double idle_share;    /**< of its ranks' passes spent waiting for others of the stage */
-    double codec_B;       /**< memory that compressing its gradients keeps */
-    double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration */
-    double parameters;            /**< over its tp ranks; NaN: not known */
-    double parameters_rank;
-    double expert_rank; /**< of them, experts' */
-    double
-        again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
-    double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
-    double working_B;    /**< held while a pass runs */
-};
+#include "models/price/stage.h"
 
 struct fr_pipeline {
     const struct fr_schedule *schedule;
@@ -112,18 +54,6 @@ static inline bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, in
 
 /** Share of the backward messages that go compressed. */
 double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
-
-/** Time of a whole pass with only what @p with has [s]. */
-static inline double fr_pass_s(const struct fr_pass *pass, int with) {
-    return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
-           (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_CP ? pass->cp_s : 0) +
-           (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0);
-}
-
-/** What of it is communication [s]. */
-static inline double fr_pass_comm_s(const struct fr_pass *pass) {
-    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s;
-}
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,

@@ -11,11 +11,9 @@
 #ifndef FR_MODELS_WORK_METHOD_H
 #define FR_MODELS_WORK_METHOD_H
 
-#include "models/network/collective.h"
 #include "models/plan/method.h"
+#include "models/work/operation.h"
 #include "models/workload/workload.h"
-
-enum { FR_WORK_GEMMS_MAX = 12, FR_WORK_COMMS_MAX = 6 };
 
 /** The part of the mesh that a layer sees. */
 struct fr_shard {
@@ -24,36 +22,6 @@ struct fr_shard {
     double batch;        /**< samples of one micro-batch on this rank */
     bool common_subgrid; /**< sub-graphs: common layers on the first sub-grid alone */
     bool gather_all;     /**< all-gather and discard in place of an all-to-all */
-};
-
-/** Whom a collective joins, and how often it runs. */
-typedef enum {
-    FR_AXIS_TP,     /**< the tp ranks, once a micro-batch */
-    FR_AXIS_DP,     /**< the dp ranks of equal tp index, once an iteration */
-    FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid, once an iteration */
-} fr_axis;
-
-struct fr_comm_work {
-    fr_op op;
-    fr_axis axis;
-    bool backward;
-    double size_B; /**< as fr_op counts */
-};
-
-/** Work of one layer on one rank; products, kernels and traffic for one micro-batch. */
-struct fr_layer_work {
-    int n_gemms, n_comms;
-    struct fr_gemm_work gemm[FR_WORK_GEMMS_MAX];
-    struct fr_comm_work comm[FR_WORK_COMMS_MAX];
-    double kernels;             /**< launched, forward and backward */
-    double elementwise_B;       /**< moved by what is not a matrix product */
-    double softmax_B;           /**< of it, by a softmax */
-    double parameters;          /**< of the layer over all tp ranks */
-    double parameters_rank;     /**< mean share of a rank */
-    double parameters_rank_max; /**< fullest rank */
-    double activation_B;        /**< kept for the backward pass */
-    double buffer_B;            /**< largest buffer of a message */
-    double idle_share;          /**< of the ranks that wait while this layer computes */
 };
 
 /** Kernels of one operator (a matrix product with what surrounds it), forward and backward:
@@ -72,23 +40,26 @@ struct fr_layer_work {
 #define FR_NORM_PASSES 2.0
 #define FR_SOFTMAX_PASSES 4.0
 
-/** Both directions; little but its own activations is touched while a layer runs. */
-static inline struct fr_elementwise fr_layer_elementwise(const struct fr_layer_work *work) {
-    return (struct fr_elementwise){work->elementwise_B, 0, work->softmax_B,
-                                   work->elementwise_B};
+/** The three products of an operator whose forward product is m x n x k. */
+static inline void fr_work_add_operator(struct fr_rank_work *work, double m, double n, double k,
+                                        double batch, double times) {
+    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_FORWARD, times)->shape =
+        (struct fr_gemm_shape){m, n, k, batch};
+    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_INPUT, times)->shape =
+        (struct fr_gemm_shape){k, n, m, batch};
+    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_WEIGHT, times)->shape =
+        (struct fr_gemm_shape){m, k, n, batch};
 }
 
-/** Append the three products of an operator whose forward product is m x n x k: the output
- *  (m x n x k), the input gradient (k x n x m) and the weight gradient (m x k x n). */
-void fr_work_add_operator(struct fr_layer_work *work, double m, double n, double k,
-                          double batch, double count);
-/** The passes over an output of @p size_B. */
-void fr_work_add_elementwise(struct fr_layer_work *work, const struct fr_layer *layer,
-                             double size_B);
-void fr_work_add_comm(struct fr_layer_work *work, fr_op op, fr_axis axis, bool backward,
-                      double size_B);
-/** The all-reduce of the fullest rank's gradients over the data axis, when there is one. */
-void fr_work_add_gradient(struct fr_layer_work *work, const struct fr_workload *workload,
-                          const struct fr_shard *shard);
+/** What a layer does besides: the passes over an output of @p size_B, @p more_B beside them, and
+ *  @p kernels in all, of which each pass does the shares of one operator.  Little but its own
+ *  activations is touched while it runs: what it moves both ways is its working set. */
+void fr_work_add_elementwise(struct fr_rank_work *work, const struct fr_layer *layer,
+                             double size_B, double more_B, double kernels);
+/** A collective between layers, whose buffer is held. */
+void fr_work_add_comm(struct fr_rank_work *work, fr_op op, bool backward, double size_B);
+/** The all-reduce of a rank's gradients over @p axis, where it has @p ranks. */
+void fr_work_add_gradient(struct fr_rank_work *work, const struct fr_workload *workload,
+                          fr_axis axis, double ranks);
 
 #endif

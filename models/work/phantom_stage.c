@@ -49,49 +49,52 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
     return reasons;
 }
 
-static void add_product(struct fr_stage_work *work, double m, double n, double k, double batch,
-                        double count, bool again) {
-    work->again[work->n_gemms] = again;
-    work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, batch}, count};
+static void add_product(struct fr_rank_work *work, const struct view *v, double m, double n,
+                        double k, double times, bool scores, bool again) {
+    fr_work_add_product(work, &(struct fr_product){.m = m,
+                                                   .n = n,
+                                                   .k = k,
+                                                   .batch = v->batch,
+                                                   .times = times,
+                                                   .scores = scores,
+                                                   .again = again});
 }
 
 /* A matrix of the MLP: own block, compressor, decompressors. */
-static void add_phantom(const struct view *v, double out, double in, double count,
-                        struct fr_stage_work *work) {
-    add_product(work, out / v->p, v->T, in / v->p, v->batch, count, v->full);
-    add_product(work, v->k, v->T, in / v->p, v->batch, count, v->full);
-    add_product(work, out / v->p, v->T, v->k, v->batch, count * (v->p - 1), v->full);
+static void add_phantom(const struct view *v, double out, double in, double times,
+                        struct fr_rank_work *work) {
+    add_product(work, v, out / v->p, v->T, in / v->p, times, false, v->full);
+    add_product(work, v, v->k, v->T, in / v->p, times, false, v->full);
+    add_product(work, v, out / v->p, v->T, v->k, times * (v->p - 1), false, v->full);
 }
 
-static void add_products(const struct view *v, struct fr_stage_work *work) {
+static void add_products(const struct view *v, struct fr_rank_work *work) {
     bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
     double s = (double)v->t->sequence, d = (double)v->t->head_dim;
     double attended = v->attentions * v->batch * (double)v->t->heads / v->p;
-    add_product(work, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->batch, v->attentions, v->full);
-    add_product(work, v->h, v->T, v->q / v->p, v->batch, v->attentions, v->full);
-    work->core[work->n_gemms] = work->core[work->n_gemms + 1] = true;
-    add_product(work, s, s, d, v->batch, flash ? 0 : attended, v->any);
-    add_product(work, s, d, s, v->batch, flash ? 0 : attended, v->any);
-    if (flash) work->flash_flop += attended * 2 * 2 * s * s * d / 2; /* causal: half of it */
-    if (flash && v->any) work->again_flash += work->flash_flop;
+    add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, false, v->full);
+    add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, false, v->full);
+    add_product(work, v, s, s, d, flash ? 0 : attended, true, v->any);
+    add_product(work, v, s, d, s, flash ? 0 : attended, true, v->any);
+    if (flash) /* causal: half of it */
+        fr_transformer_add_attention(work, attended * 2 * 2 * s * s * d / 2, v->any);
     add_phantom(v, v->f, v->h, v->layers * (v->matrices - 1), work);
     add_phantom(v, v->h, v->f, v->layers, work);
 }
 
-/* A collective of the forward pass and its mirror image. */
+/* A collective of the forward pass and its mirror image; the host waits for both. */
 static void add_exchange(const struct view *v, fr_op forward, fr_op backward, double values,
-                         double count, bool again, struct fr_stage_work *work) {
+                         double times, bool again, struct fr_rank_work *work) {
     double size_B = values * v->value_B;
-    struct fr_exchange_work x = {forward, count, size_B, false};
-    work->exchange[work->n_exchanges++] = x;
-    x.backward = true;
-    if (again) work->exchange[work->n_exchanges++] = x;
-    x.op = backward;
-    work->exchange[work->n_exchanges++] = x;
+    static const fr_pass_kind passes[] = {FR_PASS_FORWARD, FR_PASS_INPUT, FR_PASS_AGAIN};
+    for (int k = 0; k < (again ? 3 : 2); k++)
+        fr_work_add_collective(work, passes[k], FR_AXIS_TP, k == 1 ? backward : forward, size_B,
+                               times)
+            ->stalls = true;
     work->working_B = fmax(work->working_B, size_B);
 }
 
-static void add_exchanges(const struct view *v, struct fr_stage_work *work) {
+static void add_exchanges(const struct view *v, struct fr_rank_work *work) {
     double values = v->T * v->h, ghosts = v->p * v->k * v->T;
     add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, v->attentions, v->full,
                  work);
@@ -102,7 +105,7 @@ static void add_exchanges(const struct view *v, struct fr_stage_work *work) {
 }
 
 /* The terms of models/work/transformer.c, with the residual stream divided over p. */
-static void add_memory(const struct view *v, struct fr_stage_work *work) {
+static void add_memory(const struct view *v, struct fr_rank_work *work) {
     double s = (double)v->t->sequence, stream = v->T * v->h / v->p,
            cross = v->attentions - v->layers;
     double scores = v->plan->attention != FR_ATTENTION_PLAIN
@@ -121,23 +124,26 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double kernels =
         v->layers * (fr_transformer_layer_kernels(v->t, v->plan->tp) + v->matrices * v->p) +
         cross * fr_transformer_cross_kernels(v->t, v->plan->tp);
-    work->forward_B += moved * v->value_B;
-    work->layers.norm_B +=
-        FR_NORM_PASSES * (v->attentions * v->T * v->h + v->layers * stream) * v->value_B;
-    work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;
-    work->kernels += kernels;
+    double heads = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
+    const struct fr_stage_share share = {
+        .forward_B = moved * v->value_B,
+        .norm_B =
+            FR_NORM_PASSES * (v->attentions * v->T * v->h + v->layers * stream) * v->value_B,
+        .softmax_B = FR_SOFTMAX_PASSES * scores * v->value_B,
+        .kernels = kernels,
+        .again_kernels = v->full  ? kernels
+                         : v->any ? heads
+                                  : 0};
+    fr_transformer_add_share(work, &share, v->layers, v->plan->recompute);
     if (!v->any) {
         work->activation_B += all_B;
         return;
     }
-    double heads = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
-    work->again_B += (v->full ? moved : FR_SOFTMAX_PASSES * scores) * v->value_B;
-    work->again_kernels += v->full ? kernels : heads;
     work->activation_B += v->full ? v->layers * stream * v->value_B : all_B - core_B;
     if (v->layers > 0) work->working_B += (v->full ? all_B : core_B) / v->layers;
 }
 
-static void add_parameters(const struct view *v, struct fr_stage_work *work) {
+static void add_parameters(const struct view *v, struct fr_rank_work *work) {
     struct fr_transformer_parts parts = fr_transformer_layer_parts(v->t);
     double in_blocks = v->h * v->f / v->p / v->p, to_ghosts = v->k / v->p;
     double up = in_blocks + to_ghosts * v->h + (v->p - 1) * to_ghosts * v->f;
@@ -152,40 +158,41 @@ static void add_parameters(const struct view *v, struct fr_stage_work *work) {
 }
 
 /* Embedding and logits divide the vocabulary, as with method tensor; the sums are scattered. */
-static void add_ends(const struct view *v, bool first, bool last, struct fr_stage_work *work) {
+static void add_ends(const struct view *v, bool first, bool last, struct fr_rank_work *work) {
     double words = (double)fr_transformer_padded_vocabulary(v->t, v->plan->tp);
     double embedding = words * v->h, values = v->T * v->h;
+    struct fr_stage_share share = {0};
     if (first) {
         double positions = v->t->positions ? (double)v->t->sequence * v->h : 0;
         work->parameters += embedding + positions;
         work->parameters_rank += embedding / v->p + positions;
-        work->forward_B += 2 * values / v->p * v->value_B;
-        work->kernels += 2;
+        share.forward_B += 2 * values / v->p * v->value_B;
+        share.kernels += 2;
         add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, values, 1, false, work);
     }
     if (last) {
         double norm = v->h * (v->t->norm_biases ? 2 : 1);
         work->parameters += norm + (v->t->tied ? 0 : embedding);
         work->parameters_rank += norm + (v->t->tied && first ? 0 : embedding / v->p);
-        add_product(work, words / v->p, v->T, v->h, v->batch, 1, false);
-        work->forward_B += fr_transformer_loss_B(v->T, words / v->p, v->h, v->value_B);
-        work->kernels += 5;
+        add_product(work, v, words / v->p, v->T, v->h, 1, false, false);
+        share.forward_B += fr_transformer_loss_B(v->T, words / v->p, v->h, v->value_B);
+        share.kernels += 5;
         work->activation_B += v->T * (v->h + words / v->p) * v->value_B;
         add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, 1, false, work);
     }
+    fr_transformer_add_share(work, &share, 0, FR_RECOMPUTE_NONE);
     if (v->t->tied && (first || last)) work->embedding_rank = embedding / v->p;
 }
 
 void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
-                      struct fr_stage_work *work) {
+                      struct fr_rank_work *work) {
     struct view v = view_of(workload, plan, i);
-    *work = (struct fr_stage_work){0};
+    fr_work_begin(work);
+    work->layers = v.layers;
     add_parameters(&v, work);
     add_products(&v, work);
     add_exchanges(&v, work);
     add_memory(&v, work);
-    work->layers.n_gemms = work->n_gemms;
-    work->layers.forward_B = work->forward_B;
-    work->layers.kernels = work->kernels;
+    work->n_layer_ops = work->n_ops;
     add_ends(&v, i == 0, i == plan->pp - 1, work);
 }

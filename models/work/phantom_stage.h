@@ -24,6 +24,6 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
 
 /** Work of stage @p i on one rank, for one micro-batch. */
 void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,
-                      struct fr_stage_work *work);
+                      struct fr_rank_work *work);
 
 #endif

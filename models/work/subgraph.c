@@ -54,14 +54,29 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
 
 /* ---- products --------------------------------------------------------------------------------- */
 
-static void add_product(struct fr_stage_work *work, double m, double n, double k, double batch,
-                        double count, bool again, bool common) {
-    work->again[work->n_gemms] = again;
-    work->common[work->n_gemms] = common;
-    work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, batch}, count};
+static void add_product(struct fr_rank_work *work, double m, double n, double k, double batch,
+                        double times, bool again, bool common) {
+    fr_work_add_product(work, &(struct fr_product){.m = m,
+                                                   .n = n,
+                                                   .k = k,
+                                                   .batch = batch,
+                                                   .times = times,
+                                                   .again = again,
+                                                   .common = common});
 }
 
-static void add_common_products(const struct view *v, struct fr_stage_work *work) {
+static void add_scores(struct fr_rank_work *work, double n, double k, double batch,
+                       double times, bool again, double m) {
+    fr_work_add_product(work, &(struct fr_product){.m = m,
+                                                   .n = n,
+                                                   .k = k,
+                                                   .batch = batch,
+                                                   .times = times,
+                                                   .scores = true,
+                                                   .again = again});
+}
+
+static void add_common_products(const struct view *v, struct fr_rank_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
     double b = v->common_batch;
     if (v->heads_only) {
@@ -74,7 +89,7 @@ static void add_common_products(const struct view *v, struct fr_stage_work *work
     }
 }
 
-static void add_branch_products(const struct view *v, struct fr_stage_work *work) {
+static void add_branch_products(const struct view *v, struct fr_rank_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL, any = v->plan->recompute != 0;
     bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
     double s = (double)v->t->sequence, d = (double)v->t->head_dim, b = v->batch;
@@ -83,11 +98,10 @@ static void add_branch_products(const struct view *v, struct fr_stage_work *work
         add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full, false);
         add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, false);
     }
-    work->core[work->n_gemms] = work->core[work->n_gemms + 1] = true;
-    add_product(work, s, s, d, b, flash ? 0 : attended, any, false);
-    add_product(work, s, d, s, b, flash ? 0 : attended, any, false);
-    if (flash) work->flash_flop += attended * 2 * 2 * s * s * d / 2; /* causal: half of it */
-    if (flash && any) work->again_flash += work->flash_flop;
+    if (!flash) add_scores(work, s, d, b, attended, any, s);
+    if (!flash) add_scores(work, d, s, b, attended, any, s);
+    if (flash) /* causal: half of it */
+        fr_transformer_add_attention(work, attended * 2 * 2 * s * s * d / 2, any);
     if (!v->mlp_too) return;
     add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, false);
     add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, false);
@@ -95,73 +109,79 @@ static void add_branch_products(const struct view *v, struct fr_stage_work *work
 
 /* ---- exchanges --------------------------------------------------------------------------------- */
 
-/* One kind of joint both ways: what the forward pass does, and its mirror backward. */
+/* What the exchanges of a stage pack and unpack, forward. */
+struct packed {
+    double kernels, moved_B;
+};
+
+/* One kind of joint both ways: what the forward pass does, and its mirror backward.  The host waits;
+ * each is packed before and unpacked after it (the transposes of the paper's Figure 10). */
 static void add_joint(const struct view *v, fr_op forward, fr_op backward, double values,
-                      double count, struct fr_stage_work *work) {
+                      double times, struct fr_rank_work *work, struct packed *packed) {
     double size_B = values * v->value_B;
-    int again = v->plan->recompute == FR_RECOMPUTE_FULL;
-    work->exchange[work->n_exchanges++] =
-        (struct fr_exchange_work){forward, count, size_B, false};
-    work->exchange[work->n_exchanges++] =
-        (struct fr_exchange_work){backward, count, size_B, true};
-    if (again)
-        work->exchange[work->n_exchanges++] =
-            (struct fr_exchange_work){forward, count, size_B, true};
+    static const fr_pass_kind passes[] = {FR_PASS_FORWARD, FR_PASS_INPUT, FR_PASS_AGAIN};
+    int n = v->plan->recompute == FR_RECOMPUTE_FULL ? 3 : 2;
+    for (int k = 0; k < n; k++)
+        fr_work_add_collective(work, passes[k], FR_AXIS_TP, k == 1 ? backward : forward, size_B,
+                               times)
+            ->stalls = true;
+    packed->kernels += 2 * times;
+    packed->moved_B += 4 * times * size_B;
     work->working_B = fmax(work->working_B, size_B);
 }
 
 /* Slices of @p width values a token, and their concatenation the other way round. */
 static void add_slices(const struct view *v, double width, double slices, double joins,
-                       struct fr_stage_work *work) {
+                       struct fr_rank_work *work, struct packed *packed) {
     if (v->plan->common_subgrid) {
-        if (slices > 0) add_joint(v, FR_OP_SCATTER, FR_OP_GATHER, v->T * width, slices, work);
-        if (joins > 0) add_joint(v, FR_OP_GATHER, FR_OP_SCATTER, v->T * width, joins, work);
+        if (slices > 0)
+            add_joint(v, FR_OP_SCATTER, FR_OP_GATHER, v->T * width, slices, work, packed);
+        if (joins > 0)
+            add_joint(v, FR_OP_GATHER, FR_OP_SCATTER, v->T * width, joins, work, packed);
     } else if (v->plan->gather_all)
         add_joint(v, FR_OP_ALL_GATHER, FR_OP_ALL_GATHER, v->g * v->C * width, slices + joins,
-                  work);
+                  work, packed);
     else
-        add_joint(v, FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL, v->C * width, slices + joins, work);
+        add_joint(v, FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL, v->C * width, slices + joins, work,
+                  packed);
 }
 
-static void add_exchanges(const struct view *v, struct fr_stage_work *work) {
+static struct packed add_exchanges(const struct view *v, struct fr_rank_work *work) {
+    struct packed all = {0, 0}, *packed = &all;
     double splits = v->attentions + (v->mlp_too ? v->layers : 0);
-    if (v->g < 2) return;
+    if (v->g < 2) return all;
     if (v->heads_only) { /* queries, keys and values are sliced apart, then heads concatenated */
-        add_slices(v, v->q, v->attentions, v->attentions, work);
-        add_slices(v, v->kv, 2 * v->attentions, 0, work);
+        add_slices(v, v->q, v->attentions, v->attentions, work, packed);
+        add_slices(v, v->kv, 2 * v->attentions, 0, work, packed);
     } else if (v->plan->common_subgrid) {
-        add_joint(v, FR_OP_BROADCAST, FR_OP_REDUCE, v->T * v->h, splits, work);
-        add_joint(v, FR_OP_REDUCE, FR_OP_BROADCAST, v->T * v->h, splits, work);
+        add_joint(v, FR_OP_BROADCAST, FR_OP_REDUCE, v->T * v->h, splits, work, packed);
+        add_joint(v, FR_OP_REDUCE, FR_OP_BROADCAST, v->T * v->h, splits, work, packed);
     } else {
-        add_joint(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, splits, work);
-        add_joint(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, splits, work);
+        add_joint(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, splits, work, packed);
+        add_joint(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, splits, work, packed);
     }
-    /* Each is packed before and unpacked after it (the transposes of the paper's Figure 10). */
-    for (int k = 0; k < work->n_exchanges; k++) {
-        if (work->exchange[k].backward) continue;
-        work->kernels += 2 * work->exchange[k].count;
-        work->forward_B += 4 * work->exchange[k].count * work->exchange[k].size_B;
-    }
+    return all;
 }
 
 /* ---- the rest ---------------------------------------------------------------------------------- */
 
-static void add_kernels(const struct view *v, struct fr_stage_work *work) {
-    double branch = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp) +
-                    (v->mlp_too ? v->layers * v->mlp : 0) +
-                    (v->heads_only ? 0 : 2 * v->attentions);
+static void count_kernels(const struct view *v, struct fr_stage_share *share) {
+    double heads = v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
+    double branch =
+        heads + (v->mlp_too ? v->layers * v->mlp : 0) + (v->heads_only ? 0 : 2 * v->attentions);
     double all = v->layers * fr_transformer_layer_kernels(v->t, v->plan->tp) +
                  (v->attentions - v->layers) * fr_transformer_cross_kernels(v->t, v->plan->tp);
-    work->kernels += all;
-    work->layers.common_kernels += all - branch;
-    if (v->plan->recompute == FR_RECOMPUTE_FULL) work->again_kernels += all;
-    if (v->plan->recompute == FR_RECOMPUTE_SELECTIVE)
-        work->again_kernels += v->attentions * fr_transformer_head_kernels(v->t, v->plan->tp);
+    share->kernels += all;
+    share->common_kernels = all - branch;
+    share->again_kernels = v->plan->recompute == FR_RECOMPUTE_FULL   ? all
+                           : v->plan->recompute == FR_RECOMPUTE_NONE ? 0
+                                                                     : heads;
 }
 
 /* Element-wise traffic and what is kept for the backward pass: the terms of models/work/transformer.c,
  * tokens of the common layers and of the branches told apart. */
-static void add_memory(const struct view *v, struct fr_stage_work *work) {
+static void add_memory(const struct view *v, const struct packed *packed,
+                       struct fr_rank_work *work) {
     double s = (double)v->t->sequence,
            joints = v->attentions + v->layers;             /* norm and residual */
     bool flash = v->plan->attention != FR_ATTENTION_PLAIN; /* keeps no scores */
@@ -178,26 +198,29 @@ static void add_memory(const struct view *v, struct fr_stage_work *work) {
     double core_B = fr_transformer_score_B(v->t, v->value_B) * scores;
     double all_B =
         kept * v->value_B + fr_transformer_mask_B(v->t) * joints * v->C * v->h + core_B;
-    work->forward_B += moved * v->value_B;
-    work->layers.norm_B += FR_NORM_PASSES * joints * v->C * v->h * v->value_B;
-    work->layers.softmax_B += FR_SOFTMAX_PASSES * scores * v->value_B;
-    work->layers.common_B += common * v->value_B;
-    work->layers.common_norm_B += work->layers.norm_B;
+    struct fr_stage_share share = {.forward_B = moved * v->value_B + packed->moved_B,
+                                   .once_B = packed->moved_B,
+                                   .kernels = packed->kernels,
+                                   .norm_B = FR_NORM_PASSES * joints * v->C * v->h * v->value_B,
+                                   .softmax_B = FR_SOFTMAX_PASSES * scores * v->value_B,
+                                   .common_B = common * v->value_B,
+                                   .common_norm_B =
+                                       FR_NORM_PASSES * joints * v->C * v->h * v->value_B};
+    count_kernels(v, &share);
+    fr_transformer_add_share(work, &share, v->layers, v->plan->recompute);
     if (v->plan->recompute == FR_RECOMPUTE_NONE) {
         work->activation_B += all_B;
     } else if (v->plan->recompute == FR_RECOMPUTE_FULL) {
-        work->again_B += moved * v->value_B;
         work->activation_B += v->layers * v->C * v->h * v->value_B;
         work->working_B += v->layers > 0 ? all_B / v->layers : 0;
     } else {
-        work->again_B += FR_SOFTMAX_PASSES * scores * v->value_B;
         work->activation_B += all_B - core_B;
         work->working_B += v->layers > 0 ? core_B / v->layers : 0;
     }
 }
 
 static void add_parameters(const struct view *v, bool first, bool last,
-                           struct fr_stage_work *work) {
+                           struct fr_rank_work *work) {
     struct fr_transformer_parts p = fr_transformer_layer_parts(v->t);
     double embedding = (double)fr_transformer_padded_vocabulary(v->t, 1) * v->h;
     double attention = v->attentions * p.attention, mlp = v->layers * p.mlp;
@@ -214,7 +237,7 @@ static void add_parameters(const struct view *v, bool first, bool last,
     if (v->t->tied && (first || last)) work->embedding_rank = embedding;
 }
 
-static void add_ends(const struct view *v, bool first, bool last, struct fr_stage_work *work) {
+static void add_ends(const struct view *v, bool first, bool last, struct fr_rank_work *work) {
     double vocabulary = (double)fr_transformer_padded_vocabulary(v->t, 1);
     double moved_B = 0, kernels = 0;
     if (first) moved_B += 2 * v->C * v->h * v->value_B, kernels += 2;
@@ -224,26 +247,25 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_stag
         kernels += 5; /* as in models/work/transformer.c */
         work->activation_B += v->C * (v->h + vocabulary) * v->value_B;
     }
-    work->forward_B += moved_B;
-    work->ends_common_B += moved_B;
-    work->kernels += kernels;
-    work->ends_common_kernels += kernels;
+    const struct fr_stage_share share = {.forward_B = moved_B,
+                                         .common_B = moved_B,
+                                         .kernels = kernels,
+                                         .common_kernels = kernels};
+    fr_transformer_add_share(work, &share, 0, FR_RECOMPUTE_NONE);
 }
 
 void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                       int64_t i, struct fr_stage_work *work) {
+                       int64_t i, struct fr_rank_work *work) {
     struct view v = view_of(workload, plan, i);
     bool first = i == 0, last = i == plan->pp - 1;
-    *work = (struct fr_stage_work){0};
+    fr_work_begin(work);
+    work->layers = v.layers;
     add_parameters(&v, first, last, work);
     add_common_products(&v, work);
     add_branch_products(&v, work);
-    add_exchanges(&v, work);
-    add_kernels(&v, work);
-    add_memory(&v, work);
-    work->layers.n_gemms = work->n_gemms;
-    work->layers.forward_B = work->forward_B;
-    work->layers.kernels = work->kernels;
+    const struct packed packed = add_exchanges(&v, work);
+    add_memory(&v, &packed, work);
+    work->n_layer_ops = work->n_ops;
     add_ends(&v, first, last, work);
     if (plan->common_subgrid) work->idle_ranks = (v.g - 1) / v.g;
 }

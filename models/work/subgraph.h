@@ -30,6 +30,6 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
 /** Work of stage @p i on the busiest rank, for one micro-batch: the plan's micro_batch samples a
  *  group of tp ranks. */
 void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                       int64_t i, struct fr_stage_work *work);
+                       int64_t i, struct fr_rank_work *work);
 
 #endif

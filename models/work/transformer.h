@@ -35,7 +35,6 @@
 #define FR_MODELS_WORK_TRANSFORMER_H
 
 #include "base/text.h"
-#include "models/plan/compression.h"
 #include "models/plan/plan.h"
 #include "models/work/method.h"
 
@@ -82,71 +81,27 @@ double fr_transformer_loss_B(double tokens, double vocabulary, double hidden, do
 int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct fr_plan *plan,
                                     int64_t i);
 
-/** Collectives over tp of T h values each. */
-struct fr_tp_work {
-    double all_reduces, all_gathers, reduce_scatters;
-};
-
-/** What of a stage's work its layers are; the rest is the embedding and the logits. */
+/** What layers, or the ends of a stage, do besides products and attention, forward; twice that
+ *  backward, where a gradient comes in beside what was kept and each product becomes two. */
 struct fr_stage_share {
-    double n;    /**< layers */
-    int n_gemms; /**< the first ones */
     double forward_B, kernels;
     double norm_B, softmax_B;        /**< of forward_B */
-    double common_norm_B;            /**< of common_B */
     double common_B, common_kernels; /**< of them, common layers' (method subgraph) */
-    struct fr_tp_work forward_tp, backward_tp;
+    double common_norm_B;            /**< of common_B */
+    double once_B;                   /**< of forward_B, not recomputed */
+    double again_kernels;            /**< recomputed */
 };
-
-/** A collective over tp where branches split or join. */
-struct fr_exchange_work {
-    fr_op op;
-    double count, size_B; /**< of one micro-batch, each */
-    bool backward;
-};
-
-/** One stage's work on one rank. */
-struct fr_stage_work {
-    bool common[16]; /**< of the products, common layers' (method subgraph) */
-    double ends_common_kernels, ends_common_B; /**< of embedding and logits, likewise */
-    double idle_ranks; /**< share of the ranks that wait while common layers compute */
-    double
-        common_rank; /**< of parameters_rank, equal on all tp ranks and reduced over them too */
-    struct fr_exchange_work exchange[16];
-    int n_exchanges;
-    double parameters;      /**< over tp ranks, copies of a tied embedding not counted twice */
-    double parameters_rank; /**< on one rank */
-    double embedding_rank;  /**< of them, the (shared) embedding matrix */
-    double expert_rank;     /**< of them, experts', of which there are fewer copies */
-    struct fr_gemm_work gemm[16]; /**< forward products of one micro-batch */
-    int n_gemms;
-    bool core[16];     /**< of them, attention's products over the scores */
-    double flash_flop; /**< of a fused attention kernel forward; 2.5 times that backward */
-    double forward_B;  /**< element-wise bytes moved forward; twice that backward */
-    double kernels;    /**< forward; about twice that backward */
-    struct fr_tp_work forward_tp, backward_tp;
-    double tp_B; /**< each of those */
-    /** All-gathers of a product's input beside its input gradient (sequence parallel). */
-    double regathers[16];
-    /* What the backward pass does a second time, and what it holds while it does. */
-    bool again[16];
-    struct fr_tp_work again_tp;
-    double again_B, again_kernels, again_flash, working_B;
-    double cp_B;       /**< keys and values that cp ranks gather for an attention */
-    double attentions; /**< of the stage */
-    double expert_B;   /**< of one all-to-all of a layer, sent by a rank */
-    struct fr_stage_share layers;
-    double activation_B; /**< kept for the backward pass, a micro-batch */
-};
+/** Add it to the list.  Between layers little but their activations is touched: a layer's traffic is
+ *  its working set. @param layers  that it is of; 0: an embedding's and logits' */
+void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_share *share,
+                              double layers, fr_recompute recompute);
+/** Add a fused attention of @p flop forward; backward 2.5 times that, since the scores are made once
+ *  more. */
+void fr_transformer_add_attention(struct fr_rank_work *work, double flop, bool again);
 
 /** Work of stage @p i of the plan, for one micro-batch. */
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                          int64_t i, struct fr_stage_work *work);
-
-/** The weight matrices of one layer on one rank: m and n of each; @p capacity of at least 7.
- *  @return how many. */
-int fr_transformer_matrices(const struct fr_transformer *t, int64_t tp,
-                            struct fr_codec_args *out, int capacity);
+                          int64_t i, struct fr_rank_work *work);
 
 /** Reasons why the plan cannot divide this transformer so. */
 fr_reasons fr_transformer_check(const struct fr_workload *workload, const struct fr_plan *plan);

@@ -20,6 +20,7 @@
 #include "models/work/method.h"
 #include "models/work/transformer.h"
 #include "tests/laws/law.h"
+#include "tests/work.h"
 
 /** A layer on one rank of p x q. */
 struct law_layer {
@@ -46,8 +47,9 @@ static inline bool law_accepts(const struct law_layer *c) {
     return c->method->check(&c->layer, &c->shard) == 0;
 }
 
-static inline struct fr_layer_work law_work(const struct law_layer *c) {
-    struct fr_layer_work work = {0};
+static inline struct fr_rank_work law_work(const struct law_layer *c) {
+    struct fr_rank_work work;
+    fr_work_begin(&work);
     c->method->layer(c->workload, &c->layer, &c->shard, &work);
     return work;
 }
@@ -62,10 +64,6 @@ static inline double law_weights(const struct law_layer *c) {
     return NAN;
 }
 
-static inline double law_flop(const struct fr_gemm_work *x) {
-    return 2 * x->shape.m * x->shape.n * x->shape.k * x->count;
-}
-
 /* Do the ranks divide the layer's rows without a rest? */
 static inline bool law_even(const struct law_layer *c) {
     return fmod(c->layer.rows, c->shard.tp) == 0 &&
@@ -73,11 +71,11 @@ static inline bool law_even(const struct law_layer *c) {
 }
 
 static inline bool law_layer_flop(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
+    struct fr_rank_work work = law_work(c);
     double ranks = c->shard.tp * c->shard.dp, samples = c->shard.batch * c->shard.dp;
     double want = 3 * 2 * samples * c->layer.positions * law_weights(c), got = 0;
-    for (int i = 0; i < work.n_gemms; i++) got += law_flop(&work.gemm[i]);
-    got *= ranks * (1 - work.idle_share);
+    for (int i = 0; i < work.n_ops; i++) got += test_flop(&work.op[i]);
+    got *= ranks * (1 - work.idle_ranks);
     LAW(!isnan(want),
         "is not exact, and nobody says what it multiplies: add it to own_weights");
     LAW(law_even(c) ? law_near(got, want, 1e-12) : got >= want * (1 - 1e-12),
@@ -85,46 +83,47 @@ static inline bool law_layer_flop(const struct law_layer *c, struct law_why *why
     return true;
 }
 
-/* Products come in threes, forward, input gradient and weight gradient, alike in flop: the
- * backward pass is twice the forward one. */
+/* Every product has an input and a weight gradient, alike in flop: the backward pass is twice the
+ * forward one.  A weight gradient is of the matrix that the forward product multiplies with. */
 static inline bool law_layer_passes(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
-    double products = 0;
-    LAW(work.n_gemms > 0 && work.n_gemms % 3 == 0, "%d products", work.n_gemms);
-    for (int i = 0; i < work.n_gemms; i++) {
-        products += work.gemm[i].count;
-        LAW(law_near(law_flop(&work.gemm[i]), law_flop(&work.gemm[i - i % 3]), 1e-12),
-            "product %d of %g flop beside %g forward", i, law_flop(&work.gemm[i]),
-            law_flop(&work.gemm[i - i % 3]));
+    struct fr_rank_work work = law_work(c);
+    double products = 0, kernels = 0, forward = test_flops(&work, FR_PASS_FORWARD);
+    LAW(forward > 0, "%g flop forward", forward);
+    for (int pass = FR_PASS_INPUT; pass <= FR_PASS_WEIGHT; pass++)
+        LAW(law_near(test_flops(&work, (fr_pass_kind)pass), forward, 1e-12),
+            "%g flop of pass %d, %g forward", test_flops(&work, (fr_pass_kind)pass), pass,
+            forward);
+    for (int i = 0; i < work.n_ops; i++) {
+        products += test_is_product(&work.op[i]) ? work.op[i].times : 0;
+        kernels += work.op[i].kind == FR_WORK_KERNELS ? work.op[i].times : 0;
     }
-    LAW(work.kernels >= products, "%g kernels launch %g products", work.kernels, products);
+    LAW(kernels >= products * (1 - 1e-12), "%g kernels launch %g products", kernels, products);
     return true;
 }
 
 static inline bool law_layer_parameters(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
+    struct fr_rank_work work = law_work(c);
     double p = c->shard.tp, want = law_weights(c) + c->layer.biases;
     if (c->method->exact) want = c->layer.weights + c->layer.biases;
     LAW(law_near(work.parameters, want, 1e-12), "%g parameters, want %g", work.parameters,
         want);
-    if (work.parameters == 0) return work.parameters_rank_max == 0;
-    double copies = p * work.parameters_rank / work.parameters;
+    if (work.parameters == 0) return work.parameters_rank == 0;
+    double copies = p * work.parameters_mean / work.parameters;
     LAW(law_near(copies, 1, 1e-12) || law_near(copies, p, 1e-12),
         "%g copies of each parameter over %g ranks", copies, p);
-    LAW(work.parameters_rank_max >= work.parameters_rank * (1 - 1e-12) &&
-            work.parameters_rank_max <= work.parameters * (1 + 1e-12),
-        "%g on the fullest rank, %g in the mean, %g in all", work.parameters_rank_max,
-        work.parameters_rank, work.parameters);
+    LAW(work.parameters_rank >= work.parameters_mean * (1 - 1e-12) &&
+            work.parameters_rank <= work.parameters * (1 + 1e-12),
+        "%g on the fullest rank, %g in the mean, %g in all", work.parameters_rank,
+        work.parameters_mean, work.parameters);
     return true;
 }
 
 static inline bool law_layer_gradients(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
+    struct fr_rank_work work = law_work(c);
     double got_B = 0, each_B = fr_dtype_size_B(c->workload->gradient_dtype);
-    for (int i = 0; i < work.n_comms; i++)
-        if (work.comm[i].axis != FR_AXIS_TP) got_B += work.comm[i].size_B;
-    double low_B = work.parameters_rank * each_B, high_B = work.parameters_rank_max * each_B;
-    bool copied = c->shard.tp * work.parameters_rank > work.parameters * (1 + 1e-12);
+    got_B = test_sum(&work, FR_WORK_COLLECTIVE, FR_PASS_ONCE);
+    double low_B = work.parameters_mean * each_B, high_B = work.parameters_rank * each_B;
+    bool copied = c->shard.tp * work.parameters_mean > work.parameters * (1 + 1e-12);
     if (c->shard.dp == 1 && !copied) low_B = high_B = 0;
     LAW(got_B >= low_B * (1 - 1e-12) && got_B <= high_B * (1 + 1e-12),
         "%g B of gradients reduced, want %g to %g", got_B, low_B, high_B);
@@ -133,41 +132,45 @@ static inline bool law_layer_gradients(const struct law_layer *c, struct law_why
 
 /* What enters is kept over the ranks, for the weight gradient; what leaves is written and read. */
 static inline bool law_layer_activations(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
+    struct fr_rank_work work = law_work(c);
     double ranks = c->shard.tp * c->shard.dp, samples = c->shard.batch * c->shard.dp,
            value_B = fr_dtype_size_B(c->workload->dtype);
     LAW(ranks * work.activation_B >= samples * c->layer.inputs * value_B * (1 - 1e-12),
         "%g B kept over all ranks, %g entered", ranks * work.activation_B,
         samples * c->layer.inputs * value_B);
-    LAW(ranks * work.elementwise_B >= 2 * samples * c->layer.outputs * value_B * (1 - 1e-12),
-        "%g B moved beside the products", ranks * work.elementwise_B);
+    double moved_B = test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_FORWARD) +
+                     test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_INPUT);
+    LAW(ranks * moved_B >= 2 * samples * c->layer.outputs * value_B * (1 - 1e-12),
+        "%g B moved beside the products", ranks * moved_B);
     return true;
 }
 
 /* Whoever divides weights and claims one processor's result has to exchange values both ways. */
 static inline bool law_layer_exchange(const struct law_layer *c, struct law_why *why) {
-    struct fr_layer_work work = law_work(c);
+    struct fr_rank_work work = law_work(c);
     double sent_B[2] = {0}, largest_B = 0;
-    for (int i = 0; i < work.n_comms; i++) {
-        LAW(work.comm[i].size_B > 0, "a collective of %g B", work.comm[i].size_B);
-        if (work.comm[i].axis != FR_AXIS_TP) continue;
-        sent_B[work.comm[i].backward] += work.comm[i].size_B;
-        largest_B = fmax(largest_B, work.comm[i].size_B);
+    for (int i = 0; i < work.n_ops; i++) {
+        const struct fr_operation *o = &work.op[i];
+        if (o->kind != FR_WORK_COLLECTIVE) continue;
+        LAW(o->size > 0, "a collective of %g B", o->size);
+        if (o->axis == FR_AXIS_TP) largest_B = fmax(largest_B, o->size);
     }
-    bool divided = c->shard.tp * work.parameters_rank_max < work.parameters * (1 + 1e-9);
+    for (int backward = 0; backward < 2; backward++)
+        sent_B[backward] = test_tp_B(&work, backward);
+    bool divided = c->shard.tp * work.parameters_rank < work.parameters * (1 + 1e-9);
     if (c->shard.tp < 2) LAW(sent_B[0] + sent_B[1] == 0, "a rank alone exchanges values");
     if (c->shard.tp > 1 && divided && c->layer.branches == 0)
         LAW(sent_B[0] > 0 && sent_B[1] > 0, "weights divided, %g and %g B exchanged", sent_B[0],
             sent_B[1]);
-    LAW(work.buffer_B >= largest_B, "%g B of buffer for a message of %g", work.buffer_B,
+    LAW(work.working_B >= largest_B, "%g B of buffer for a message of %g", work.working_B,
         largest_B);
     return true;
 }
 
 /* Weights, gradients, Adam in fp32 and activations of a rank. */
 static inline double law_layer_memory_B(const struct law_layer *c) {
-    struct fr_layer_work work = law_work(c);
-    return work.parameters_rank_max * fr_workload_state_B(c->workload) + work.activation_B;
+    struct fr_rank_work work = law_work(c);
+    return work.parameters_rank * fr_workload_state_B(c->workload) + work.activation_B;
 }
 
 static inline bool law_layer_ranks(const struct law_layer *c, struct law_why *why) {
@@ -194,14 +197,13 @@ struct law_sums {
 };
 
 static inline struct law_sums law_sum(const struct law_layer *c) {
-    struct fr_layer_work work = law_work(c);
-    struct law_sums s = {.moved_B = work.elementwise_B,
+    struct fr_rank_work work = law_work(c);
+    struct law_sums s = {.moved_B = test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_FORWARD),
+                         .exchanged_B = test_tp_B(&work, false) + test_tp_B(&work, true),
+                         .reduced_B = test_sum(&work, FR_WORK_COLLECTIVE, FR_PASS_ONCE),
                          .kept_B = work.activation_B,
                          .parameters = work.parameters};
-    for (int i = 0; i < work.n_gemms; i++) s.flop += law_flop(&work.gemm[i]);
-    for (int i = 0; i < work.n_comms; i++)
-        *(work.comm[i].axis == FR_AXIS_TP ? &s.exchanged_B : &s.reduced_B) +=
-            work.comm[i].size_B;
+    for (int i = 0; i < work.n_ops; i++) s.flop += test_flop(&work.op[i]);
     return s;
 }
 

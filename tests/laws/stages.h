@@ -20,6 +20,7 @@
 #include "models/work/transformer.h"
 #include "tests/job.h"
 #include "tests/laws/law.h"
+#include "tests/work.h"
 
 /** A transformer divided by a plan; the plan names the method. */
 struct law_model {
@@ -37,34 +38,26 @@ static inline bool law_stages_accepted(const struct law_model *c) {
 }
 
 /** What one rank sends over tp for a micro-batch of a stage. */
-static inline double law_stage_sent_B(const struct fr_stage_work *w, int64_t tp) {
-    const struct fr_tp_work *parts[] = {&w->forward_tp, &w->backward_tp, &w->again_tp};
-    double times = 0, sent_B = 0;
-    for (int k = 0; k < 3; k++)
-        times += parts[k]->all_reduces * fr_op_bus_factor(FR_OP_ALL_REDUCE, tp) +
-                 parts[k]->all_gathers * fr_op_bus_factor(FR_OP_ALL_GATHER, tp) +
-                 parts[k]->reduce_scatters * fr_op_bus_factor(FR_OP_REDUCE_SCATTER, tp);
-    for (int k = 0; k < w->n_gemms; k++)
-        times += w->regathers[k] * fr_op_bus_factor(FR_OP_ALL_GATHER, tp);
-    for (int k = 0; k < w->n_exchanges; k++)
-        sent_B += w->exchange[k].count * w->exchange[k].size_B *
-                  fr_op_bus_factor(w->exchange[k].op, tp);
-    return times * w->tp_B + sent_B;
+static inline double law_stage_sent_B(const struct fr_rank_work *w, int64_t tp) {
+    double sent_B = 0;
+    for (int k = 0; k < w->n_ops; k++)
+        if (w->op[k].kind == FR_WORK_COLLECTIVE && w->op[k].axis == FR_AXIS_TP)
+            sent_B += test_amount(&w->op[k]) * fr_op_bus_factor((fr_op)w->op[k].op, tp);
+    return sent_B;
 }
 
 /** Of all stages: flop of one rank of each added up, where some wait only those that work. */
 static inline struct law_stages law_stages_sum(const struct law_model *c) {
     struct law_stages s = {0};
     for (int64_t i = 0; i < c->plan.pp; i++) {
-        struct fr_stage_work w;
+        struct fr_rank_work w;
         c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
-        for (int k = 0; k < w.n_gemms; k++)
-            s.flop += 2 * w.gemm[k].shape.m * w.gemm[k].shape.n * w.gemm[k].shape.k *
-                      w.gemm[k].count * (w.common[k] ? 1 - w.idle_ranks : 1);
-        s.flop += w.flash_flop;
-        s.moved_B += w.forward_B;
+        for (int k = 0; k < w.n_ops; k++)
+            if (w.op[k].pass == FR_PASS_FORWARD)
+                s.flop += test_flop(&w.op[k]) * (w.op[k].common ? 1 - w.idle_ranks : 1);
+        s.moved_B += test_sum(&w, FR_WORK_TRAFFIC, FR_PASS_FORWARD);
         s.kept_B += w.activation_B;
-        s.kernels += w.kernels;
+        s.kernels += test_sum(&w, FR_WORK_KERNELS, FR_PASS_FORWARD);
         s.exchanged_B += law_stage_sent_B(&w, c->plan.tp);
         s.parameters += w.parameters;
         s.parameters_rank += w.parameters_rank;
@@ -139,7 +132,7 @@ static inline bool law_stages_gradients(const struct law_model *c, struct law_wh
     bool replicas = fr_plan_replicas(&c->plan) > 1, holds = true;
     if (fr_pipeline_make(&c->job, &c->plan, &p, &extrapolated, NULL) != FR_OK) return false;
     for (int64_t i = 0; i < c->plan.pp && holds; i++) {
-        struct fr_stage_work w;
+        struct fr_rank_work w;
         c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
         double each_B = fr_dtype_size_B(c->job.workload.gradient_dtype);
         double want_B = (replicas ? w.parameters_rank : w.common_rank) * each_B,

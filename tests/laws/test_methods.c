@@ -74,41 +74,45 @@ static void every_method_keeps_them(void **state) {
 
 static const struct fr_method *right; /* what the wrong one is made of */
 static void (*spoil)(const struct fr_layer *layer, const struct fr_shard *shard,
-                     struct fr_layer_work *work);
+                     struct fr_rank_work *work);
+
+/* All operations of a pass, `factor` as often. */
+static void each_of(struct fr_rank_work *w, fr_pass_kind pass, double factor) {
+    for (int i = 0; i < w->n_ops; i++)
+        if (w->op[i].pass == pass) w->op[i].times *= factor;
+}
 
 static fr_reasons wrong_check(const struct fr_layer *layer, const struct fr_shard *shard) {
     return right->check(layer, shard);
 }
 static void wrong_layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                        const struct fr_shard *shard, struct fr_layer_work *work) {
+                        const struct fr_shard *shard, struct fr_rank_work *work) {
     right->layer(workload, layer, shard, work);
     spoil(layer, shard, work);
 }
 
 #define SPOIL(name, ...)                                                                       \
     static void name(const struct fr_layer *layer, const struct fr_shard *shard,               \
-                     struct fr_layer_work *w) {                                                \
+                     struct fr_rank_work *w) {                                                 \
         (void)layer;                                                                           \
         (void)shard;                                                                           \
         __VA_ARGS__;                                                                           \
     }
-SPOIL(seventh_of_the_flop, for (int i = 0; i < w->n_gemms; i++) w->gemm[i].count /= 7)
-SPOIL(fifth_of_the_parameters, w->parameters /= 5, w->parameters_rank /= 5,
-      w->parameters_rank_max /= 5)
-SPOIL(a_fifth_on_a_rank, w->parameters_rank /= 5, w->parameters_rank_max /= 5)
+SPOIL(seventh_of_the_flop, test_scale_products(w, 1. / 7))
+SPOIL(fifth_of_the_parameters, w->parameters /= 5, w->parameters_mean /= 5,
+      w->parameters_rank /= 5)
+SPOIL(a_fifth_on_a_rank, w->parameters_mean /= 5, w->parameters_rank /= 5)
 SPOIL(no_activations, w->activation_B = 0)
-SPOIL(nothing_beside_products, w->elementwise_B = 0)
-SPOIL(no_weight_gradient, w->n_gemms--)
-SPOIL(cheap_weight_gradient, w->gemm[2].count /= 2)
-SPOIL(one_launch, w->kernels = 1)
-SPOIL(gradients_twice, for (int i = 0; i < w->n_comms; i++) if (w->comm[i].axis != FR_AXIS_TP)
-                           w->comm[i]
-                               .size_B *= 2)
-SPOIL(no_gradients, w->n_comms -= w->n_comms > 0 && w->comm[w->n_comms - 1].axis != FR_AXIS_TP)
-SPOIL(no_exchange, w->n_comms = 0)
-SPOIL(no_buffer, w->buffer_B = 0)
+SPOIL(nothing_beside_products, test_scale(w, FR_WORK_TRAFFIC, 0))
+SPOIL(no_weight_gradient, each_of(w, FR_PASS_WEIGHT, 0))
+SPOIL(cheap_weight_gradient, each_of(w, FR_PASS_WEIGHT, 0.5))
+SPOIL(one_launch, test_scale(w, FR_WORK_KERNELS, 0.01))
+SPOIL(gradients_twice, each_of(w, FR_PASS_ONCE, 2))
+SPOIL(no_gradients, each_of(w, FR_PASS_ONCE, 0))
+SPOIL(no_exchange, test_scale(w, FR_WORK_COLLECTIVE, 0))
+SPOIL(no_buffer, w->working_B = 0)
 SPOIL(activations_grow_with_ranks, w->activation_B *= shard->tp * shard->tp * shard->dp)
-SPOIL(flop_of_one_sample, for (int i = 0; i < w->n_gemms; i++) w->gemm[i].count /= shard->batch)
+SPOIL(flop_of_one_sample, test_scale_products(w, 1 / shard->batch))
 SPOIL(activations_of_one_sample, w->activation_B /= shard->batch)
 SPOIL(state_of_the_batch, w->parameters *= shard->batch)
 SPOIL(activations_of_any_width, w->activation_B = 1e9 * shard->batch)
@@ -117,7 +121,7 @@ SPOIL(the_issue, seventh_of_the_flop(layer, shard, w); fifth_of_the_parameters(l
 
 static const struct {
     const char *wrong;
-    void (*spoil)(const struct fr_layer *, const struct fr_shard *, struct fr_layer_work *);
+    void (*spoil)(const struct fr_layer *, const struct fr_shard *, struct fr_rank_work *);
     const char *law; /* one that refuses it */
 } wrongs[] = {
 #define WRONG(spoil, law)                                                                      \

@@ -66,23 +66,38 @@ static void every_method_keeps_them(void **state) {
 /* ---- methods that are wrong on purpose -------------------------------------------------------- */
 
 static const struct fr_method *right;
-static void (*spoil)(const struct fr_plan *plan, struct fr_stage_work *work);
+static void (*spoil)(const struct fr_plan *plan, struct fr_rank_work *work);
+
+/* All of a pass `factor` as often; every operation of a kind once; the forward products once more in the
+ * backward pass, whatever is recomputed. */
+static void of_pass(struct fr_rank_work *w, fr_pass_kind pass, double factor) {
+    for (int i = 0; i < w->n_ops; i++)
+        if (w->op[i].pass == pass) w->op[i].times *= factor;
+}
+static void each_once(struct fr_rank_work *w, fr_work_kind kind) {
+    for (int i = 0; i < w->n_ops; i++)
+        if (w->op[i].kind == kind) w->op[i].times = 1;
+}
+static void repeat_forward(struct fr_rank_work *w) {
+    for (int i = 0; i < w->n_ops; i++)
+        if (test_is_product(&w->op[i]) && w->op[i].pass == FR_PASS_INPUT) w->op[i].times *= 2;
+}
 
 static fr_reasons wrong_check(const struct fr_workload *workload, const struct fr_plan *plan) {
     return right->check_stage(workload, plan);
 }
 static void wrong_stage(const struct fr_workload *workload, const struct fr_plan *plan,
-                        int64_t i, struct fr_stage_work *work) {
+                        int64_t i, struct fr_rank_work *work) {
     right->stage(workload, plan, i, work);
     spoil(plan, work);
 }
 
 #define SPOIL(name, ...)                                                                       \
-    static void name(const struct fr_plan *plan, struct fr_stage_work *w) {                    \
+    static void name(const struct fr_plan *plan, struct fr_rank_work *w) {                     \
         (void)plan;                                                                            \
         __VA_ARGS__;                                                                           \
     }
-SPOIL(seventh_of_the_flop, for (int i = 0; i < w->n_gemms; i++) w->gemm[i].count /= 7)
+SPOIL(seventh_of_the_flop, test_scale_products(w, 1. / 7))
 SPOIL(fifth_of_the_parameters, w->parameters /= 5; w->parameters_rank /= 5)
 SPOIL(a_fifth_on_a_rank, w->parameters_rank /= 5)
 SPOIL(all_on_a_rank, w->parameters_rank = w->parameters * 3)
@@ -90,21 +105,20 @@ SPOIL(no_activations, w->activation_B = 0)
 SPOIL(keeps_more_when_recomputing, w->activation_B *= 1 + 9.0 * (double)plan->recompute)
 SPOIL(activations_grow_with_ranks, w->activation_B *= (double)(plan->tp * plan->tp))
 SPOIL(gradients_of_half, w->common_rank = -w->parameters_rank)
-SPOIL(flop_of_one_sample,
-      for (int i = 0; i < w->n_gemms; i++) w->gemm[i].count /= (double)plan->micro_batch)
+SPOIL(flop_of_one_sample, test_scale_products(w, 1 / (double)plan->micro_batch))
 SPOIL(state_of_the_batch, w->parameters_rank *= (double)plan->micro_batch)
-SPOIL(as_many_kernels_whatever_the_layers, w->kernels = 1000)
+SPOIL(as_many_kernels_whatever_the_layers, each_once(w, FR_WORK_KERNELS))
 SPOIL(activations_of_one_layer, w->activation_B = 1e12 * (double)plan->micro_batch)
-SPOIL(does_everything_again_twice, for (int i = 0; i < w->n_gemms; i++) w->again[i] = true)
-SPOIL(nothing_again, for (int i = 0; i < w->n_gemms; i++) w->again[i] = false; w->again_B = 0;
-      w->again_flash = w->again_kernels = 0)
-SPOIL(no_products, w->n_gemms = 0; w->flash_flop = w->forward_B = 0)
+SPOIL(does_everything_again_twice, repeat_forward(w))
+SPOIL(nothing_again, of_pass(w, FR_PASS_AGAIN, 0))
+SPOIL(no_products, test_scale_products(w, 0); test_scale(w, FR_WORK_ATTENTION, 0);
+      test_scale(w, FR_WORK_TRAFFIC, 0))
 SPOIL(the_issue, seventh_of_the_flop(plan, w); fifth_of_the_parameters(plan, w);
       no_activations(plan, w))
 
 static const struct {
     const char *wrong;
-    void (*spoil)(const struct fr_plan *, struct fr_stage_work *);
+    void (*spoil)(const struct fr_plan *, struct fr_rank_work *);
     const char *law;
 } wrongs[] = {
 #define WRONG(spoil, law)                                                                      \

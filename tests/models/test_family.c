@@ -29,7 +29,7 @@ static void load(const char *name, const char *const *sets, struct fr_job *job) 
 /* Of the whole model, without the rows that pad the vocabulary. */
 static double parameters(const struct fr_workload *w) {
     const struct fr_transformer *t = &w->transformer;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     struct fr_plan plan = fr_plan_default();
     fr_transformer_stage(w, &plan, 0, &work);
     int64_t rows = fr_transformer_padded_vocabulary(t, 1) - t->vocabulary;

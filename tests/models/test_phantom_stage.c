@@ -4,12 +4,13 @@
 #include "models/outcome/cost.h"
 #include "models/work/phantom_stage.h"
 #include "tests/job.h"
+#include "tests/work.h"
 
 static void by_hand(void **state) {
     (void)state;
     const char *const sets[] = {"method=phantom", "tp=4", "ghost=16", "micro_batch=2", NULL};
     struct fr_job job;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     double h = 768, f = 3072, p = 4, k = 16, T = 2 * 1024;
     fr_test_job("lassen", "gpt-2", sets, &job);
     fr_phantom_stage(&job.workload, &job.plan, 0, &work);
@@ -24,10 +25,7 @@ static void by_hand(void **state) {
     assert_true(p * (up + down) < 2 * h * f);
     FR_NEAR(p * up, h * f / p + k * h + (p - 1) * k * f, 1e-12);
     /* Forward: T h twice a layer and at both ends, p k T for both matrices; the same backward. */
-    double forward_B = 0, backward_B = 0;
-    for (int x = 0; x < work.n_exchanges; x++)
-        *(work.exchange[x].backward ? &backward_B : &forward_B) +=
-            work.exchange[x].count * work.exchange[x].size_B;
+    double forward_B = test_tp_B(&work, false), backward_B = test_tp_B(&work, true);
     FR_NEAR(forward_B, 4 * (12 * (2 * T * h + 2 * p * k * T) + 2 * T * h), 1e-12);
     FR_NEAR(backward_B, forward_B, 1e-12);
     fr_job_free(&job);

@@ -6,6 +6,7 @@
 #include "models/price/seats.h"
 #include "models/work/subgraph.h"
 #include "tests/job.h"
+#include "tests/work.h"
 
 static struct fr_outcome priced(const char *model, const char *const *sets) {
     struct fr_job job;
@@ -38,6 +39,18 @@ static void one_way_is_data_parallelism(void **state) {
         }
 }
 
+/* Bytes of a pass, all of them, a norm's, a softmax's; never nothing. */
+static double moved_B(const struct fr_rank_work *w, int pass, int kind) {
+    double sum_B = 1;
+    for (int k = 0; k < w->n_ops; k++) {
+        const struct fr_operation *o = &w->op[k];
+        if (o->kind != FR_WORK_TRAFFIC || o->pass != pass) continue;
+        const double by_kind[] = {o->moved.all_B, o->moved.norm_B, o->moved.softmax_B};
+        sum_B += o->times * by_kind[kind];
+    }
+    return sum_B;
+}
+
 /* The work of a stage as well, whatever is computed again: bytes of every kind, kernels, memory. */
 static void one_way_works_as_a_transformer(void **state) {
     static const char *const again[] = {"recompute=none", "recompute=selective",
@@ -46,18 +59,20 @@ static void one_way_works_as_a_transformer(void **state) {
     for (int i = 0; i < 3; i++) {
         const char *const sets[] = {"dp=8", "global_batch=16", again[i], NULL};
         struct fr_job job;
-        struct fr_stage_work a, b;
+        struct fr_rank_work a, b;
         fr_test_job("lassen", "gpt-2", sets, &job);
         fr_transformer_stage(&job.workload, &job.plan, 0, &a);
         job.plan.method = &fr_method_subgraph;
         fr_subgraph_stage(&job.workload, &job.plan, 0, &b);
-        FR_NEAR(b.forward_B, a.forward_B, 1e-12);
-        FR_NEAR(b.layers.norm_B, a.layers.norm_B, 1e-12);
-        FR_NEAR(b.layers.softmax_B, a.layers.softmax_B, 1e-12);
-        FR_NEAR(b.again_B, a.again_B, 1e-12);
+        for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_AGAIN; pass++) {
+            FR_NEAR(moved_B(&b, pass, 0), moved_B(&a, pass, 0), 1e-12);
+            FR_NEAR(moved_B(&b, pass, 1), moved_B(&a, pass, 1), 1e-12);
+            FR_NEAR(moved_B(&b, pass, 2), moved_B(&a, pass, 2), 1e-12);
+            FR_NEAR(test_sum(&b, FR_WORK_KERNELS, (fr_pass_kind)pass),
+                    test_sum(&a, FR_WORK_KERNELS, (fr_pass_kind)pass), 1e-12);
+        }
         FR_NEAR(b.activation_B, a.activation_B, 1e-12);
         FR_NEAR(b.working_B, a.working_B, 1e-12);
-        FR_NEAR(b.kernels, a.kernels, 1e-12);
         FR_NEAR(b.parameters, a.parameters, 1e-12);
         fr_job_free(&job);
     }
@@ -66,14 +81,13 @@ static void one_way_works_as_a_transformer(void **state) {
 /* Whatever the variant, the flop of all ranks together are those of one rank (g = 1). */
 static double flop_of(const char *const *sets, int64_t tp, bool subgrid) {
     struct fr_job job;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     double common = 0, branch = 0;
     fr_test_job("lassen", "gpt-2", sets, &job);
     fr_subgraph_stage(&job.workload, &job.plan, 0, &work);
-    for (int k = 0; k < work.n_gemms; k++) {
-        const struct fr_gemm_shape *s = &work.gemm[k].shape;
-        *(work.common[k] ? &common : &branch) += work.gemm[k].count * 2 * s->m * s->n * s->k;
-    }
+    for (int k = 0; k < work.n_ops; k++)
+        if (work.op[k].pass == FR_PASS_FORWARD)
+            *(work.op[k].common ? &common : &branch) += test_flop(&work.op[k]);
     fr_job_free(&job);
     return (subgrid ? common : common * (double)tp) + branch * (double)tp;
 }
@@ -150,19 +164,20 @@ static void exchanges_by_hand(void **state) {
             "method=subgraph", "tp=4", "micro_batch=8", cases[i].branches, cases[i].common,
             cases[i].exchange, NULL};
         struct fr_job job;
-        struct fr_stage_work work;
+        struct fr_rank_work work;
         int n = 0;
         double forward_B = 0, backward_B = 0;
         fr_test_job("lassen", "transformer-base", sets, &job);
         fr_subgraph_stage(&job.workload, &job.plan, 0, &work);
-        for (int k = 0; k < work.n_exchanges; k++) {
-            const struct fr_exchange_work *x = &work.exchange[k];
-            *(x->backward ? &backward_B : &forward_B) += x->count * x->size_B;
-            if (x->backward) continue;
+        for (int k = 0; k < work.n_ops; k++) {
+            const struct fr_operation *x = &work.op[k];
+            if (x->kind != FR_WORK_COLLECTIVE) continue;
+            *(x->pass != FR_PASS_FORWARD ? &backward_B : &forward_B) += x->times * x->size;
+            if (x->pass != FR_PASS_FORWARD) continue;
             FR_TRUE(n < cases[i].n && x->op == cases[i].op[n], "case %zu: %s", i,
                     fr_op_names[x->op]);
-            FR_NEAR(x->count, cases[i].count[n], 1e-12);
-            FR_NEAR(x->size_B, cases[i].size_B[n], 1e-12);
+            FR_NEAR(x->times, cases[i].count[n], 1e-12);
+            FR_NEAR(x->size, cases[i].size_B[n], 1e-12);
             n++;
         }
         assert_int_equal(n, cases[i].n);

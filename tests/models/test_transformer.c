@@ -6,6 +6,7 @@
 #include "models/price/pipeline.h"
 #include "models/work/transformer.h"
 #include "tests/job.h"
+#include "tests/work.h"
 
 static double parameters(const char *model, const char *tp, const char *pp) {
     const char *sets[] = {tp, pp, NULL};
@@ -13,7 +14,7 @@ static double parameters(const char *model, const char *tp, const char *pp) {
     double sum = 0;
     fr_test_job("a100-hdr", model, sets, &job);
     for (int64_t i = 0; i < job.plan.pp; i++) {
-        struct fr_stage_work work;
+        struct fr_rank_work work;
         fr_transformer_stage(&job.workload, &job.plan, i, &work);
         sum += work.parameters;
     }
@@ -59,7 +60,7 @@ static void volumes(void **state) {
     for (int k = 0; k < 2; k++) {
         struct fr_job job;
         struct fr_pipeline p;
-        struct fr_stage_work first;
+        struct fr_rank_work first;
         uint32_t extrapolated = 0;
         fr_test_job("a100-hdr", want[k].model, sets, &job);
         assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
@@ -81,15 +82,13 @@ static void forward_flop(void **state) {
     struct fr_job job;
     fr_test_job("a100-hdr", "gpt-8.3b", NULL, &job);
     for (int64_t tp = 1; tp <= 8; tp *= 2) {
-        struct fr_stage_work work; /* a middle stage of 3: 24 layers, nothing else */
-        double flop = 0, b = 4, s = 1024, h = 3072;
+        struct fr_rank_work work; /* a middle stage of 3: 24 layers, nothing else */
+        double flop, b = 4, s = 1024, h = 3072;
         job.plan.tp = tp;
         job.plan.pp = 3;
         job.plan.micro_batch = 4;
         fr_transformer_stage(&job.workload, &job.plan, 1, &work);
-        for (int k = 0; k < work.n_gemms; k++)
-            flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
-                    work.gemm[k].shape.k;
+        flop = test_flops(&work, FR_PASS_FORWARD);
         FR_NEAR(flop * (double)tp, 24 * (24 * b * s * h * h + 4 * b * s * s * h), 1e-12);
     }
     fr_job_free(&job);
@@ -101,7 +100,7 @@ static void activations(void **state) {
     (void)state;
     const char *sets[] = {"model.dtype=bf16", "pp=72", "micro_batch=4", NULL};
     struct fr_job job;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     double b = 4, s = 1024, h = 3072, a = 24;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
     for (int64_t tp = 1; tp <= 8; tp *= 2) {
@@ -124,7 +123,7 @@ static void activations_without_dropout(void **state) {
     (void)state;
     const char *sets[] = {"pp=32", "micro_batch=2", NULL};
     struct fr_job job;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     double T = 2 * 8192, s = 8192, h = 4096, q = 4096, kv = 1024, f = 14336, a = 32;
     fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
     assert_false(job.workload.transformer.dropout);
@@ -257,14 +256,14 @@ static void uneven_stages(void **state) {
     const char *sets[] = {"tp=2", "pp=4", "stage_layers=[20,16,16,20]", NULL};
     const char *even[] = {"tp=2", "pp=4", NULL};
     struct fr_job job, other;
-    struct fr_stage_work work, wide;
+    struct fr_rank_work work, wide;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
     fr_test_job("a100-hdr", "gpt-8.3b", even, &other);
     fr_transformer_stage(&job.workload, &job.plan, 1, &work);
     fr_transformer_stage(&other.workload, &other.plan, 1, &wide);
     FR_NEAR(work.parameters_rank / wide.parameters_rank, 16.0 / 18, 1e-15);
     FR_NEAR(work.activation_B / wide.activation_B, 16.0 / 18, 1e-15);
-    FR_NEAR(work.gemm[0].count / wide.gemm[0].count, 16.0 / 18, 1e-15);
+    FR_NEAR(work.op[0].times / wide.op[0].times, 16.0 / 18, 1e-15);
     struct fr_outcome uneven_out, even_out;
     fr_cost(&job, &job.plan, &uneven_out);
     fr_cost(&other, &other.plan, &even_out);
@@ -285,19 +284,15 @@ static void recompute(void **state) {
     (void)state;
     const char *sets[] = {"model.dtype=bf16", "pp=72", "micro_batch=4", NULL};
     struct fr_job job;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     double b = 4, s = 1024, h = 3072;
     fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
     for (fr_recompute how = FR_RECOMPUTE_NONE; how <= FR_RECOMPUTE_FULL; how++) {
-        double again = 0, forward = 0;
+        double again, forward;
         job.plan.recompute = how;
         fr_transformer_stage(&job.workload, &job.plan, 1, &work);
-        for (int k = 0; k < work.n_gemms; k++) {
-            const struct fr_gemm_work *g = &work.gemm[k];
-            double flop = g->count * 2 * g->shape.m * g->shape.n * g->shape.k;
-            forward += flop;
-            if (work.again[k]) again += flop;
-        }
+        again = test_flops(&work, FR_PASS_AGAIN);
+        forward = test_flops(&work, FR_PASS_FORWARD);
         if (how == FR_RECOMPUTE_NONE) assert_true(!(again > 0));
         if (how == FR_RECOMPUTE_SELECTIVE) {
             FR_NEAR(again, 4 * b * s * s * h, 1e-12);
@@ -330,15 +325,13 @@ static void whole_step_forms_have_no_traffic(void **state) {
                           "cluster.device.launch=0 s", NULL};
     struct fr_job job;
     struct fr_pipeline p;
-    struct fr_stage_work work;
+    struct fr_rank_work work;
     uint32_t extrapolated = 0;
-    double flop = 0;
+    double flop;
     fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
     assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
     fr_transformer_stage(&job.workload, &job.plan, 1, &work);
-    for (int k = 0; k < work.n_gemms; k++)
-        flop += work.gemm[k].count * 2 * work.gemm[k].shape.m * work.gemm[k].shape.n *
-                work.gemm[k].shape.k;
+    flop = test_flops(&work, FR_PASS_FORWARD);
     FR_NEAR(p.stage[1].forward.compute_s, flop / 100e12, 1e-12);
     FR_NEAR(p.stage[1].backward.compute_s, 2 * flop / 100e12, 1e-12);
     assert_true(p.stage[1].optimizer_s <= 0);

@@ -4,6 +4,7 @@
 
 #include "models/outcome/cost.h"
 #include "models/plan/compression.h"
+#include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/work/method.h"
 #include "tests/job.h"
@@ -146,13 +147,15 @@ static void codecs_read_from_the_working_set(void **state) {
     (void)state;
     const char *const sets[] = {MEMORY, SETS, NULL};
     struct fr_job job;
-    bool outside = false;
+    uint32_t outside = 0;
     fr_test_job("frontier", "ffn-4096", sets, &job);
-    const struct fr_device *d = &job.cluster.device;
+    struct fr_pricing price = {
+        .cluster = &job.cluster, .dtype = FR_FP32, .extrapolated = &outside};
     const struct fr_codec_work work = {
         .gemm = {{{256, 8, 256, 1}, 1}}, .n_gemms = 1, .moved_B = 4e5};
-    double made_s = fr_codec_time_s(d, FR_FP32, &work, 0, &outside),
-           there_s = fr_codec_time_s(d, FR_FP32, &work, 64e6, &outside);
+    double made_s = fr_codec_s(&price, &work);
+    price.products_B = 64e6;
+    double there_s = fr_codec_s(&price, &work);
     double operands_B = (256 * 256 + 2 * 256 * 8) * 4.0;
     FR_NEAR(there_s - made_s, operands_B / 8e9 - operands_B / 1e15 + 4e5 / 10e9 - 4e5 / 80e9,
             1e-9);

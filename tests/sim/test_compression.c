@@ -28,16 +28,18 @@ static void ratios(void **state) {
         struct fr_pipeline p;
         uint32_t extrapolated = 0;
         double whole = 0, small = 0;
-        struct fr_codec_args shapes[8];
+        struct fr_rank_work work;
         LOAD(want[k].model, &job, "compression.backward.scope=all");
         assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
         FR_NEAR(p.message_B / p.small_message_B, want[k].p2p, 2e-3);
-        int n = fr_transformer_matrices(&job.workload.transformer, 8, shapes, 8);
-        for (int i = 0; i < n; i++) {
-            shapes[i].rank = 128;
-            shapes[i].value_B = 4;
-            whole += 4 * shapes[i].m * shapes[i].n;
-            small += fr_compression_powersgd.sent_B(&shapes[i]);
+        fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+        for (int i = 0; i < work.n_ops; i++) {
+            const struct fr_operation *o = &work.op[i];
+            if (o->kind != FR_WORK_PRODUCT || o->pass != FR_PASS_WEIGHT) continue;
+            const struct fr_codec_args a = {
+                .m = o->shape.m, .n = o->shape.n, .rank = 128, .value_B = 4};
+            whole += o->times * 4 * a.m * a.n;
+            small += o->times * fr_compression_powersgd.sent_B(&a);
         }
         FR_NEAR(whole / small, want[k].gradient, 2e-3);
         fr_pipeline_free(&p);
@@ -151,7 +153,7 @@ static void fused_embedding(void **state) {
         LOAD("gpt-2.5b", &job, ring[0], ring[1],
              k ? "compression.embedding=fused" : "compression.embedding=separate");
         struct fr_pipeline p;
-        struct fr_stage_work first;
+        struct fr_rank_work first;
         uint32_t extrapolated = 0;
         assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
         fr_transformer_stage(&job.workload, &job.plan, 0, &first);

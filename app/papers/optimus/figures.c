@@ -37,7 +37,7 @@ static double without_backward_s(const struct fr_optimus *s, enum fr_optimus_ste
 static double embedding_s(const struct fr_optimus *s, enum fr_optimus_step step) {
     struct fr_plan plan = fr_optimus_plan(s, step, 0);
     struct fr_pipeline p;
-    struct fr_stage_work first;
+    struct fr_rank_work first;
     uint32_t extrapolated = 0;
     double time_s = NAN;
     if (fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL) == FR_OK) {

@@ -47,7 +47,7 @@ static fr_status fit(struct fr_optimus both[2], double efficiency, double *adapt
 static void add_volumes(struct fr_reproduction *r, const struct fr_optimus *s,
                         const double want[5], const char *model) {
     struct fr_pipeline p;
-    struct fr_stage_work first;
+    struct fr_rank_work first;
     uint32_t extrapolated = 0;
     struct fr_plan plan = s->job.plan;
     plan.compression.scope = FR_SCOPE_ALL;

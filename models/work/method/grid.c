@@ -24,24 +24,24 @@ static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *sha
 }
 
 static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work) {
+                  const struct fr_shard *shard, struct fr_rank_work *work) {
     double value_B = fr_dtype_size_B(workload->dtype), b = shard->batch;
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
     double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
     double groups = ceil(layer->groups / shard->tp);
     fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups);
-    work->kernels = FR_KERNELS_PER_OPERATOR * groups;
-    fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B);
+    fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B, 0,
+                            FR_KERNELS_PER_OPERATOR * groups);
     work->parameters = layer->weights + layer->biases;
-    work->parameters_rank = work->parameters / shard->tp;
-    work->parameters_rank_max = rows * work->parameters / layer->rows;
+    work->parameters_mean = work->parameters / shard->tp;
+    work->parameters_rank = rows * work->parameters / layer->rows;
     work->activation_B = b * (layer->inputs + rows * layer->positions) * value_B;
     if (shard->tp > 1) {
-        fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false,
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, false,
                          shard->tp * rows * layer->positions * b * value_B);
-        fr_work_add_comm(work, FR_OP_ALL_REDUCE, FR_AXIS_TP, true, gradients * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, gradients * b * value_B);
     }
-    fr_work_add_gradient(work, workload, shard);
+    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_grid = {

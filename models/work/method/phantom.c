@@ -29,22 +29,22 @@ static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *sha
 }
 
 static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work) {
+                  const struct fr_shard *shard, struct fr_rank_work *work) {
     double value_B = fr_dtype_size_B(workload->dtype);
     double p = shard->tp, k = shard->ghost, b = shard->batch;
     double in = layer->inputs / p, out = layer->outputs / p, ghosts_B = p * k * b * value_B;
     fr_work_add_operator(work, out, b, in, b, 1);    /* local */
     fr_work_add_operator(work, k, b, in, b, 1);      /* compressor */
     fr_work_add_operator(work, out, b, k, b, p - 1); /* decompressors */
-    work->kernels = FR_KERNELS_PER_OPERATOR * (p + 1);
-    fr_work_add_elementwise(work, layer, b * out * value_B);
-    work->parameters_rank = out * in + k * in + (p - 1) * out * k + layer->biases / p;
-    work->parameters_rank_max = work->parameters_rank;
-    work->parameters = p * work->parameters_rank;
+    fr_work_add_elementwise(work, layer, b * out * value_B, 0,
+                            FR_KERNELS_PER_OPERATOR * (p + 1));
+    work->parameters_mean = out * in + k * in + (p - 1) * out * k + layer->biases / p;
+    work->parameters_rank = work->parameters_mean;
+    work->parameters = p * work->parameters_mean;
     work->activation_B = b * (in + out) * value_B + ghosts_B;
-    fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false, ghosts_B);
-    fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, FR_AXIS_TP, true, ghosts_B);
-    fr_work_add_gradient(work, workload, shard);
+    fr_work_add_comm(work, FR_OP_ALL_GATHER, false, ghosts_B);
+    fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, ghosts_B);
+    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_phantom = {

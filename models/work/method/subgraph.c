@@ -21,68 +21,71 @@ static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *sha
     return reasons;
 }
 
-/* Where branches begin or end: @p values of a sample, on a rank's share of b samples. */
-static void exchange(const struct fr_shard *shard, fr_joint joint, double values,
-                     double value_B, bool backward, struct fr_layer_work *work) {
+/* Where branches begin or end: @p values of a sample, on a rank's share of b samples.
+ * @return bytes that are exchanged; 0: none. */
+static double exchange(const struct fr_shard *shard, fr_joint joint, double values,
+                       double value_B, bool backward, struct fr_rank_work *work) {
     double all_B = values * shard->batch * value_B; /* of the whole group */
     bool whole = joint == FR_JOINT_SPLIT || joint == FR_JOINT_SUM;
     bool into = joint == FR_JOINT_SPLIT || joint == FR_JOINT_SLICE;
     bool spreads = into != backward; /* from the common layers to the branches */
-    if (joint == FR_JOINT_NONE || shard->tp < 2) return;
+    if (joint == FR_JOINT_NONE || shard->tp < 2) return 0;
     if (whole && shard->common_subgrid)
-        fr_work_add_comm(work, spreads ? FR_OP_BROADCAST : FR_OP_REDUCE, FR_AXIS_TP, backward,
-                         all_B);
+        fr_work_add_comm(work, spreads ? FR_OP_BROADCAST : FR_OP_REDUCE, backward, all_B);
     else if (whole)
-        fr_work_add_comm(work, spreads ? FR_OP_ALL_GATHER : FR_OP_REDUCE_SCATTER, FR_AXIS_TP,
-                         backward, all_B);
-    else if (shard->common_subgrid)
-        fr_work_add_comm(work, spreads ? FR_OP_SCATTER : FR_OP_GATHER, FR_AXIS_TP, backward,
+        fr_work_add_comm(work, spreads ? FR_OP_ALL_GATHER : FR_OP_REDUCE_SCATTER, backward,
                          all_B);
+    else if (shard->common_subgrid)
+        fr_work_add_comm(work, spreads ? FR_OP_SCATTER : FR_OP_GATHER, backward, all_B);
     else if (shard->gather_all)
-        fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, backward, all_B);
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, backward, all_B);
     else
-        fr_work_add_comm(work, FR_OP_ALL_TO_ALL, FR_AXIS_TP, backward, all_B / shard->tp);
-    /* Packed before and unpacked after it (the transposes of the paper's Figure 10). */
-    work->kernels += 2;
-    work->elementwise_B += 4 * work->comm[work->n_comms - 1].size_B;
+        fr_work_add_comm(work, FR_OP_ALL_TO_ALL, backward, all_B / shard->tp);
+    return work->op[work->n_ops - 1].size;
 }
 
-static void gradient(const struct fr_workload *workload, const struct fr_shard *shard,
-                     bool common, struct fr_layer_work *work) {
-    double size_B = work->parameters_rank_max * fr_dtype_size_B(workload->gradient_dtype);
-    bool over_all = common && !shard->common_subgrid;
-    double ranks = over_all ? shard->tp * shard->dp : shard->dp;
-    if (ranks <= 1 || size_B <= 0) return;
-    work->comm[work->n_comms++] = (struct fr_comm_work){
-        FR_OP_ALL_REDUCE, common ? FR_AXIS_COMMON : FR_AXIS_DP, true, size_B};
+/* At both ends of a layer, both ways; each is packed before and unpacked after it (the transposes of
+ * the paper's Figure 10), two kernels. */
+static void exchanges(const struct fr_workload *workload, const struct fr_layer *layer,
+                      const struct fr_shard *shard, struct fr_rank_work *work, double *packed_B,
+                      double *kernels) {
+    double value_B = fr_dtype_size_B(workload->dtype),
+           out = layer->joint_out == FR_JOINT_SUM ? layer->outputs / layer->branches
+                                                  : layer->outputs;
+    for (int k = 0; k < 4; k++) {
+        double size_B =
+            k % 2 ? exchange(shard, layer->joint_out, out, value_B, k / 2, work)
+                  : exchange(shard, layer->joint_in, layer->inputs, value_B, k / 2, work);
+        *packed_B += 4 * size_B;
+        *kernels += size_B > 0 ? 2 : 0;
+    }
 }
 
 static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work) {
+                  const struct fr_shard *shard, struct fr_rank_work *work) {
     bool common = layer->branches <= 0;
     double value_B = fr_dtype_size_B(workload->dtype), g = shard->tp;
     double b = common && !shard->common_subgrid ? shard->batch / g : shard->batch;
     double share = common ? 1 : 1 / g, groups = layer->groups * share;
     fr_work_add_operator(work, layer->rows / layer->groups, layer->positions * b, layer->inner,
                          b, groups);
-    work->kernels = FR_KERNELS_PER_OPERATOR * groups;
-    fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B);
+    double packed_B = 0, kernels = FR_KERNELS_PER_OPERATOR * groups;
+    exchanges(workload, layer, shard, work, &packed_B, &kernels);
+    fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B, packed_B,
+                            kernels);
     work->parameters = layer->weights + layer->biases;
-    work->parameters_rank_max = work->parameters * share;
-    work->parameters_rank =
-        common && shard->common_subgrid ? work->parameters / g : work->parameters_rank_max;
+    work->parameters_rank = work->parameters * share;
+    work->parameters_mean =
+        common && shard->common_subgrid ? work->parameters / g : work->parameters_rank;
     work->activation_B = b * (layer->inputs + layer->outputs) * share * value_B;
     if (layer->joint_in == FR_JOINT_SPLIT) /* every branch has the whole input */
         work->activation_B += b * layer->inputs * (1 - share) * value_B;
-    if (common && shard->common_subgrid) work->idle_share = 1 - 1 / g;
-    for (int backward = 0; backward < 2; backward++) {
-        exchange(shard, layer->joint_in, layer->inputs, value_B, backward, work);
-        exchange(shard, layer->joint_out,
-                 layer->joint_out == FR_JOINT_SUM ? layer->outputs / layer->branches
-                                                  : layer->outputs,
-                 value_B, backward, work);
-    }
-    gradient(workload, shard, common, work);
+    bool over_all = common && !shard->common_subgrid;
+    fr_work_add_gradient(work, workload, common ? FR_AXIS_COMMON : FR_AXIS_DP,
+                         over_all ? shard->tp * shard->dp : shard->dp);
+    if (!common || !shard->common_subgrid) return;
+    work->idle_ranks = 1 - 1 / g;
+    for (int k = 0; k < work->n_ops; k++) work->op[k].common = true;
 }
 
 const struct fr_method fr_method_subgraph = {

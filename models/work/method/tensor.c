@@ -17,24 +17,21 @@ static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *sha
 }
 
 static void layer(const struct fr_workload *workload, const struct fr_layer *layer,
-                  const struct fr_shard *shard, struct fr_layer_work *work) {
+                  const struct fr_shard *shard, struct fr_rank_work *work) {
     double value_B = fr_dtype_size_B(workload->dtype);
     double rows = layer->outputs / shard->tp, b = shard->batch;
     fr_work_add_operator(work, rows, b, layer->inputs, b, 1);
-    work->kernels = FR_KERNELS_PER_OPERATOR;
-    fr_work_add_elementwise(work, layer, b * rows * value_B);
+    fr_work_add_elementwise(work, layer, b * rows * value_B, 0, FR_KERNELS_PER_OPERATOR);
     work->parameters = layer->weights + layer->biases;
-    work->parameters_rank = work->parameters_rank_max = work->parameters / shard->tp;
+    work->parameters_mean = work->parameters_rank = work->parameters / shard->tp;
     work->activation_B = b * (layer->inputs + rows) * value_B;
     if (shard->tp > 1) {
-        fr_work_add_comm(work, FR_OP_BROADCAST, FR_AXIS_TP, false, layer->inputs * b * value_B);
-        fr_work_add_comm(work, FR_OP_ALL_GATHER, FR_AXIS_TP, false,
-                         layer->outputs * b * value_B);
-        fr_work_add_comm(work, FR_OP_ALL_REDUCE, FR_AXIS_TP, true, layer->inputs * b * value_B);
-        fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, FR_AXIS_TP, true,
-                         layer->outputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_BROADCAST, false, layer->inputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_GATHER, false, layer->outputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_ALL_REDUCE, true, layer->inputs * b * value_B);
+        fr_work_add_comm(work, FR_OP_REDUCE_SCATTER, true, layer->outputs * b * value_B);
     }
-    fr_work_add_gradient(work, workload, shard);
+    fr_work_add_gradient(work, workload, FR_AXIS_DP, shard->dp);
 }
 
 const struct fr_method fr_method_tensor = {

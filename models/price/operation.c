@@ -1,0 +1,177 @@
+#include "models/price/operation.h"
+
+#include <math.h>
+
+/* What is sent along an axis is booked under. */
+static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
+                                        [FR_AXIS_DP] = FR_SENT_DP,
+                                        [FR_AXIS_COMMON] = FR_SENT_DP,
+                                        [FR_AXIS_CP] = FR_SENT_CP,
+                                        [FR_AXIS_EP] = FR_SENT_EP};
+
+struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
+                                  const struct fr_seats *seats, double micro_batches) {
+    return (struct fr_pricing){.cluster = &job->cluster,
+                               .dtype = job->workload.dtype,
+                               .attention = plan->attention,
+                               .group = {[FR_AXIS_TP] = &seats->axis[FR_MESH_TP],
+                                         [FR_AXIS_DP] = &seats->axis[FR_MESH_DP],
+                                         [FR_AXIS_COMMON] = &seats->common,
+                                         [FR_AXIS_CP] = &seats->cp,
+                                         [FR_AXIS_EP] = &seats->ep},
+                               .micro_batches = micro_batches,
+                               .n = 1,
+                               .passes = 1,
+                               .launch_s = job->cluster.device.launch_s};
+}
+
+/* ---- one operation ------------------------------------------------------------------------------- */
+
+static double product_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape,
+                        double working_set_B) {
+    bool outside = false;
+    double time_s =
+        fr_device_product_s(&x->cluster->device, x->dtype, shape, working_set_B, &outside);
+    if (outside) *x->extrapolated |= FR_EXTRAPOLATED_GEMM;
+    return time_s;
+}
+
+/* Attention's products over the scores are many and thin: they reach a smaller share of the
+ * peak, and where heads are narrow the scores' way to memory and back takes longer still. */
+static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
+    const struct fr_device *device = &x->cluster->device;
+    if (device->attention.plain <= 0) return product_s(x, s, 0);
+    double rate = device->attention.plain * device->gemm[x->dtype].peak_flop_per_s;
+    double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(x->dtype);
+    return fmax(
+        2 * s->m * s->n * s->k / rate,
+        fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
+}
+
+/* Shares of the peak: of 16 bits where the products are of 8; and slower for gradients. */
+static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    const struct fr_device *device = &x->cluster->device;
+    bool wider = x->dtype == FR_FP8 && device->gemm[FR_BF16].form;
+    fr_flash generation = x->attention == FR_ATTENTION_FLASH_1   ? FR_FLASH_1
+                          : x->attention == FR_ATTENTION_FLASH_2 ? FR_FLASH_2
+                                                                 : FR_FLASH_NOW;
+    double slower = device->attention.backward > 0 ? device->attention.backward : 1;
+    double rate = fr_device_flash(device, generation) *
+                  device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
+    return o->size / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
+}
+
+static double collective_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    bool once = o->pass == FR_PASS_ONCE;
+    const struct fr_ledger ledger = {.cluster = x->cluster,
+                                     .sent_B = x->sent_B,
+                                     .times = once ? x->n : x->n * x->micro_batches,
+                                     .extrapolated = x->extrapolated};
+    return fr_ledger_comm_s(&ledger, (fr_sent)booked[o->axis], (fr_op)o->op, x->group[o->axis],
+                            o->size, o->times);
+}
+
+static inline double operation_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    switch (o->kind) {
+    case FR_WORK_PRODUCT:
+        return o->times * product_s(x, &o->shape, x->products_B);
+    case FR_WORK_SCORES:
+        return o->times * scores_s(x, &o->shape);
+    case FR_WORK_ATTENTION:
+        return o->times * attention_s(x, o);
+    case FR_WORK_TRAFFIC:
+        return o->times * fr_cluster_elementwise_s(x->cluster, x->dtype, o->moved);
+    case FR_WORK_KERNELS:
+        return o->times * x->launch_s;
+    case FR_WORK_COLLECTIVE:
+        return collective_s(x, o);
+    case FR_WORK_UPDATE:
+        return o->times * fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_UPDATE, o->size,
+                                               x->update_B);
+    case FR_WORK_STREAM:
+        return o->times * fr_device_traffic_s(&x->cluster->device, FR_TRAFFIC_STREAM, o->size,
+                                              fmax(o->size, x->products_B));
+    default:
+        return 0;
+    }
+}
+
+double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    return operation_s(x, o);
+}
+
+double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
+                   double parameters) {
+    const struct fr_operation update = {.kind = FR_WORK_UPDATE,
+                                        .pass = FR_PASS_ONCE,
+                                        .times = 1,
+                                        .size = parameters * fr_workload_update_B(workload)};
+    return fr_operation_s(x, &update);
+}
+
+/* ---- lists --------------------------------------------------------------------------------------- */
+
+static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
+                   struct fr_priced *sum) {
+    sum->reduced_B[o->axis == FR_AXIS_COMMON] += x->n * o->times * o->size;
+    if (!x->later) sum->time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] += x->n * operation_s(x, o);
+}
+
+static int spent_on(const struct fr_operation *o) {
+    if (o->beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
+    if (o->beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
+    if (o->axis == FR_AXIS_TP) return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
+    return o->axis == FR_AXIS_CP ? FR_SPENT_CP : FR_SPENT_EP;
+}
+
+void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, int from,
+                   int to, struct fr_priced *sum) {
+    static const uint8_t spent[] = {[FR_WORK_PRODUCT] = FR_SPENT_PRODUCTS,
+                                    [FR_WORK_SCORES] = FR_SPENT_PRODUCTS,
+                                    [FR_WORK_ATTENTION] = FR_SPENT_ATTENTION,
+                                    [FR_WORK_TRAFFIC] = FR_SPENT_TRAFFIC,
+                                    [FR_WORK_KERNELS] = FR_SPENT_LAUNCH};
+    double before_s = 0;
+    for (const struct fr_operation *o = work->op + from; o < work->op + to; o++) {
+        if (o->pass == FR_PASS_ONCE) {
+            reduce(x, o, sum);
+            continue;
+        }
+        double time_s = x->passes * operation_s(x, o);
+        if (o->kind == FR_WORK_COLLECTIVE) {
+            if (o->beside == FR_BESIDE_PRODUCT)
+                time_s = fr_device_beside_s(&x->cluster->device, time_s, before_s);
+            sum->time_s[o->pass][spent_on(o)] += time_s;
+            continue;
+        }
+        sum->time_s[o->pass][spent[o->kind]] += time_s;
+        if (o->kind == FR_WORK_KERNELS) sum->kernels[o->pass] += x->passes * o->times;
+        if (o->common) sum->common_s += time_s;
+        before_s = time_s;
+    }
+}
+
+static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_SPENTS]) {
+    struct fr_pass pass = {.compute_s = t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION] +
+                                        t[FR_SPENT_TRAFFIC],
+                           .launch_s = t[FR_SPENT_LAUNCH],
+                           .tp_s = t[FR_SPENT_TP] + t[FR_SPENT_TP_STALLED],
+                           .cp_s = t[FR_SPENT_CP],
+                           .ep_s = t[FR_SPENT_EP]};
+    if (t[FR_SPENT_CP_BESIDE] > 0)
+        pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE], t[FR_SPENT_ATTENTION]);
+    if (t[FR_SPENT_EP_BESIDE] > 0)
+        pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
+                                        t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);
+    return pass;
+}
+
+struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum) {
+    double backward_s[FR_SPENTS];
+    for (int k = 0; k < FR_SPENTS; k++)
+        backward_s[k] = sum->time_s[FR_PASS_INPUT][k] + sum->time_s[FR_PASS_WEIGHT][k] +
+                        sum->time_s[FR_PASS_AGAIN][k];
+    return (struct fr_passes){pass_of(device, sum->time_s[FR_PASS_FORWARD]),
+                              pass_of(device, backward_s),
+                              pass_of(device, sum->time_s[FR_PASS_WEIGHT])};
+}

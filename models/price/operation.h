@@ -1,0 +1,88 @@
+/** @file
+ *  The one price: where an operation (models/work/operation.h) becomes seconds.
+ *
+ *      product     count * product(shape, working set)                        device
+ *      scores      the same of operands just made; where the device says what batched products over
+ *                  scores reach, max(flop / rate, bytes / memory rate)
+ *      attention   flop / (share of the peak), backward slower
+ *      traffic     bytes of each kind / rate of their working set             cluster
+ *      kernels     count * launch
+ *      collective  count * T(op, size, group); what it sends is booked with it
+ *      update      bytes / rate of all that a rank holds
+ *      stream      bytes / memory rate: a codec's
+ *
+ *  A list's operations add up to its passes (fr_priced).  A collective beside something shows as far
+ *  as it outlasts it (fr_device_beside_s).
+ */
+#ifndef FR_MODELS_PRICE_OPERATION_H
+#define FR_MODELS_PRICE_OPERATION_H
+
+#include "models/job/job.h"
+#include "models/price/ledger.h"
+#include "models/price/seats.h"
+#include "models/price/stage.h"
+#include "models/work/operation.h"
+
+/** Where operations are priced. */
+struct fr_pricing {
+    const struct fr_cluster *cluster;
+    fr_dtype dtype;
+    fr_attention attention;
+    const struct fr_group *group[FR_AXES];
+    double micro_batches;        /**< passes in an iteration */
+    double n;                    /**< equal lists ... */
+    double passes;               /**< ... and how often a pass of the stage runs each */
+    bool later;                  /**< gradients are priced, and booked, in buckets later */
+    double products_B, update_B; /**< working sets (models/price/footprint.h) */
+    double launch_s;             /**< of one kernel */
+    double *sent_B;              /**< [FR_SENT_COUNT]: by one rank in an iteration */
+    uint32_t *extrapolated;
+};
+
+/** On @p seats; a list at a time, without working sets, launches of the device alone. */
+struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
+                                  const struct fr_seats *seats, double micro_batches);
+
+/** Time of all @p operation's times after each other [s]. */
+double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *operation);
+
+/** What a rank spends its time with. */
+enum {
+    FR_SPENT_PRODUCTS,
+    FR_SPENT_ATTENTION,
+    FR_SPENT_TRAFFIC,
+    FR_SPENT_LAUNCH,
+    FR_SPENT_TP,
+    FR_SPENT_TP_STALLED, /**< the host waits too */
+    FR_SPENT_CP,
+    FR_SPENT_CP_BESIDE, /**< the fused attention */
+    FR_SPENT_EP,
+    FR_SPENT_EP_BESIDE, /**< all of the pass */
+    FR_SPENT_REDUCED,   /**< gradients, once an iteration */
+    FR_SPENTS
+};
+
+/** What lists come to: sums over their operations. */
+struct fr_priced {
+    double time_s[FR_PASS_KINDS][FR_SPENTS];
+    double kernels[FR_PASS_KINDS]; /**< launched in each */
+    double common_s;               /**< of products, traffic and kernels */
+    double reduced_B[2];           /**< gradients over replicas, and over a stage's ranks */
+};
+
+/** Add operations [@p from, @p to) of @p work to @p sum, those of a pass `passes` times and those
+ *  once an iteration n times. */
+void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, int from,
+                   int to, struct fr_priced *sum);
+
+/** A stage's passes of @p sum, with what shows of that which runs beside something. */
+struct fr_passes {
+    struct fr_pass forward, backward, weight;
+};
+struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum);
+
+/** Time of the optimiser's step on @p parameters of a rank [s]. */
+double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
+                   double parameters);
+
+#endif

@@ -1,0 +1,21 @@
+#include "models/work/operation.h"
+
+static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_pass_kind pass,
+                      double m, double n, double k) {
+    fr_work_kind kind = p->scores ? FR_WORK_SCORES : FR_WORK_PRODUCT;
+    struct fr_operation *o = fr_work_add(work, kind, pass, p->times);
+    o->shape = (struct fr_gemm_shape){m, n, k, p->batch};
+    o->common = p->common && pass != FR_PASS_AGAIN;
+}
+
+void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) {
+    if (p->times <= 0) return;
+    add_shape(work, p, FR_PASS_FORWARD, p->m, p->n, p->k);
+    add_shape(work, p, FR_PASS_INPUT, p->k, p->n, p->m);
+    if (p->regathers > 0)
+        fr_work_add_collective(work, FR_PASS_INPUT, FR_AXIS_TP, FR_OP_ALL_GATHER, p->regather_B,
+                               p->regathers)
+            ->beside = FR_BESIDE_PRODUCT;
+    add_shape(work, p, FR_PASS_WEIGHT, p->m, p->k, p->n);
+    if (p->again) add_shape(work, p, FR_PASS_AGAIN, p->m, p->n, p->k);
+}

@@ -1,0 +1,135 @@
+/** @file
+ *  What one rank does in an iteration: a list of operations, with what it holds.
+ *
+ *  An operation is a product, bytes moved, kernels launched, a collective: what, how large, how
+ *  often, and in which pass.  Every method lowers layers, and stages of a transformer, to such a
+ *  list; it says how much, never how long.  models/price/operation.h turns an operation into seconds,
+ *  and nobody else does: the passes of a pipeline, the tasks of the event engine, energy and bytes
+ *  are all read from the same list.
+ *
+ *      pass     forward; input and weight gradient, which with what is done again make the backward
+ *               pass; what is done once an iteration
+ *      matrix   a weight gradient of shape m x n is of a weight matrix of m rows and n columns, of which
+ *               there are `times`: what a codec of gradients works on
+ *
+ *  To add a kind: a row of fr_work_kind, its price in models/price/operation.c.
+ */
+#ifndef FR_MODELS_WORK_OPERATION_H
+#define FR_MODELS_WORK_OPERATION_H
+
+#include <stddef.h>
+#include <string.h>
+
+#include "models/device/device.h"
+#include "models/network/collective.h"
+
+typedef enum {
+    FR_WORK_PRODUCT,    /**< matrix products of `shape` */
+    FR_WORK_SCORES,     /**< the same with attention's scores, which have just been made */
+    FR_WORK_ATTENTION,  /**< `size` flop of a fused attention kernel */
+    FR_WORK_TRAFFIC,    /**< what is `moved` beside the products */
+    FR_WORK_KERNELS,    /**< launches */
+    FR_WORK_COLLECTIVE, /**< `op` of `size` bytes, as fr_op counts, over `axis` */
+    FR_WORK_UPDATE,     /**< `size` bytes of the optimiser */
+    FR_WORK_STREAM,     /**< `size` bytes through memory, of a codec */
+    FR_WORK_KINDS
+} fr_work_kind;
+
+typedef enum {
+    FR_PASS_FORWARD,
+    FR_PASS_INPUT,  /**< backward: gradients of inputs, and whatever else is not below */
+    FR_PASS_WEIGHT, /**< backward: gradients of weights */
+    FR_PASS_AGAIN,  /**< backward: of the forward pass, recomputed */
+    FR_PASS_ONCE,   /**< once an iteration */
+    FR_PASS_KINDS
+} fr_pass_kind;
+
+/** Whom a collective joins. */
+typedef enum {
+    FR_AXIS_TP,     /**< the tp ranks */
+    FR_AXIS_DP,     /**< the replicas, of equal tp index */
+    FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid */
+    FR_AXIS_CP,     /**< those that share a sequence */
+    FR_AXIS_EP,     /**< those that share the experts */
+    FR_AXES
+} fr_axis;
+
+/** What a collective runs beside, and shows as far as it outlasts. */
+typedef enum {
+    FR_BESIDE_NOTHING,   /**< on its way */
+    FR_BESIDE_PRODUCT,   /**< the operation before it */
+    FR_BESIDE_ATTENTION, /**< the pass's fused attention */
+    FR_BESIDE_PASS,      /**< products and attention of the pass */
+} fr_beside;
+
+struct fr_operation {
+    uint8_t kind;   /**< fr_work_kind */
+    uint8_t pass;   /**< fr_pass_kind */
+    uint8_t op;     /**< of a collective: fr_op */
+    uint8_t axis;   /**< likewise: fr_axis */
+    uint8_t beside; /**< likewise: fr_beside */
+    bool stalls;    /**< likewise: the host waits for it before it launches more */
+    bool common;    /**< of common layers: some ranks may wait meanwhile (method subgraph) */
+    double times;   /**< equal ones in the pass */
+    union {
+        struct fr_gemm_shape shape;
+        struct fr_elementwise moved;
+        double size;
+    };
+};
+
+/** Work of one rank: of a layer, or of a stage.  A pass is that of one micro-batch. */
+struct fr_rank_work {
+    int n_ops, n_layer_ops; /**< the first are the layers', the rest embedding and logits */
+    double layers;          /**< in it */
+    double parameters;      /**< over all tp ranks, copies of a tied embedding counted once */
+    double parameters_rank; /**< on the fullest rank */
+    double parameters_mean; /**< of a layer: on a rank in the mean */
+    double embedding_rank;  /**< of parameters_rank, the (shared) embedding matrix */
+    double expert_rank;     /**< of them, experts', of which there are fewer copies */
+    double common_rank;     /**< of them, equal on all tp ranks and reduced over them too */
+    double idle_ranks;      /**< share of the ranks that wait while common work is done */
+    double activation_B;    /**< kept for the backward pass, a micro-batch */
+    double working_B;       /**< held while a pass runs, the largest message at least */
+    struct fr_operation op[112];
+};
+
+/** An empty list. */
+static inline void fr_work_begin(struct fr_rank_work *work) {
+    memset(work, 0, offsetof(struct fr_rank_work, op));
+}
+
+/** @p times operations of a kind, of which there may be more to say. @return it. */
+static inline struct fr_operation *fr_work_add(struct fr_rank_work *work, fr_work_kind kind,
+                                               fr_pass_kind pass, double times) {
+    struct fr_operation *o = &work->op[work->n_ops++];
+    o->kind = (uint8_t)kind;
+    o->pass = (uint8_t)pass;
+    o->op = o->axis = o->beside = 0;
+    o->stalls = o->common = false;
+    o->times = times;
+    return o;
+}
+
+/** A collective of a pass, or once; @return it, likewise. */
+static inline struct fr_operation *fr_work_add_collective(struct fr_rank_work *work,
+                                                          fr_pass_kind pass, fr_axis axis,
+                                                          fr_op op, double size_B,
+                                                          double times) {
+    struct fr_operation *o = fr_work_add(work, FR_WORK_COLLECTIVE, pass, times);
+    o->op = (uint8_t)op;
+    o->axis = (uint8_t)axis;
+    o->size = size_B;
+    return o;
+}
+
+/** A forward product m x n x k and its gradients: input k x n x m, weight m x k x n. */
+struct fr_product {
+    double m, n, k, batch, times;
+    bool scores; /**< of attention, without weights */
+    bool again, common;
+    double regathers, regather_B; /**< all-gathers over tp beside the input gradient */
+};
+void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *product);
+
+#endif
