@@ -1,0 +1,98 @@
+/* What is known of a cluster's coefficients: the posterior where it was tuned, the priors elsewhere. */
+#include "calibrate/runs/interval.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "tests/job.h"
+
+static int place_of(const struct fr_tune_result *r, int coefficient) {
+    for (int k = 0; k < r->n_known; k++)
+        if (r->index[k] == coefficient) return k;
+    return -1;
+}
+
+static double covariance(const struct fr_tune_result *r, const char *a, const char *b) {
+    int i = place_of(r, fr_coefficient_find(a)), j = place_of(r, fr_coefficient_find(b));
+    assert_true(i >= 0 && j >= 0);
+    return r->covariance[i * r->n_known + j];
+}
+
+/* Every coefficient that the cluster has, at the width of its prior and apart from the others. */
+static void untuned_is_as_wide_as_the_priors(void **state) {
+    struct fr_job job;
+    static struct fr_tune_result r;
+    int there = 0;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", NULL, &job);
+    fr_interval_known(&job.cluster, FR_FP16, &r);
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        bool has = fr_coefficient_at(j, &job.cluster, FR_FP16) != NULL;
+        int at = place_of(&r, j);
+        assert_true(has == (at >= 0));
+        there += has;
+        for (int k = 0; has && k < r.n_known; k++)
+            FR_NEAR(r.covariance[at * r.n_known + k],
+                    k == at ? pow(fr_coefficients[j].sigma, 2) : 0, 1e-12);
+    }
+    assert_true(there > 8 && r.n_known >= there && r.dtype == FR_FP16);
+    assert_true(r.experts && r.sharded);
+    FR_NEAR(r.spread, 0.1, 1e-12);
+    FR_NEAR(r.stretch, 1.645, 1e-12);
+    /* What its calibration missed, were errors normal, where that is more; and how much it varied. */
+    static const double held_out[] = {0, 0.05, 0.2};
+    for (int i = 0; i < 3; i++) {
+        job.cluster.calibration.held_out = held_out[i];
+        job.cluster.calibration.variation = 0.03;
+        fr_interval_known(&job.cluster, FR_FP16, &r);
+        FR_NEAR(r.spread, hypot(i < 2 ? 0.1 : log(1.2) / 0.6745, 0.03), 1e-12);
+    }
+    fr_job_free(&job);
+}
+
+/* Of fitted coefficients what the file says, in its order; the others as before; operations at one. */
+static void tuned_is_what_the_file_says(void **state) {
+    static const char *const sets[] = {
+        "cluster.tuning={\"spread\": 0.07, \"stretch\": 2.5, \"experts\": false, \"sharded\": "
+        "true, \"covariance\": [[0.04, 0.01], [0.01, 0.09]], \"coefficients\": [{\"fitted\": "
+        "true, \"name\": \"launch\"}, {\"fitted\": false}, {\"fitted\": true, \"name\": "
+        "\"efficiency\"}]}",
+        "cluster.collectives.all_reduce={\"form\": \"log\", \"c1\": \"20 us\", \"message\": "
+        "\"total\", \"c2\": \"0.01 ns/B\", \"residuals\": {\"median\": 0, \"p90\": 0.3, "
+        "\"points\": 9}}",
+        "tp=2",
+        "pp=2",
+        "global_batch=32",
+        "model.dtype=fp16",
+        "cluster.device.launch=3 us",
+        NULL};
+    struct fr_job job;
+    static struct fr_tune_result r;
+    double low_s, high_s, predicted_s, wanted[3];
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    fr_interval_known(&job.cluster, FR_FP16, &r);
+    FR_NEAR(covariance(&r, "launch", "launch"), 0.04, 1e-12);
+    FR_NEAR(covariance(&r, "efficiency", "efficiency"), 0.09, 1e-12);
+    FR_NEAR(covariance(&r, "efficiency", "launch"), 0.01, 1e-12);
+    FR_NEAR(covariance(&r, "launch", "efficiency"), 0.01, 1e-12);
+    FR_NEAR(covariance(&r, "node_latency", "node_latency"), 0.49, 1e-12);
+    assert_true(covariance(&r, "node_latency", "launch") == 0);
+    assert_true(r.spread == 0.07 && r.stretch == 2.5 && !r.experts && r.sharded);
+    int op = place_of(&r, FR_COEFFICIENT_MAX + FR_OP_ALL_REDUCE);
+    assert_true(op >= 0);
+    for (int k = 0; k < r.n_known; k++)
+        FR_NEAR(r.covariance[op * r.n_known + k], k == op, 1e-12);
+    fr_interval_plan(&r, &job.workload, &job.plan, &predicted_s, &low_s, &high_s);
+    const struct fr_run run = {.workload = job.workload, .plan = job.plan};
+    fr_tune_interval(&r, &run, &wanted[0], &wanted[1], &wanted[2]);
+    assert_true(predicted_s == wanted[0] && low_s == wanted[1] && high_s == wanted[2]);
+    assert_true(low_s < predicted_s && predicted_s < high_s);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(untuned_is_as_wide_as_the_priors),
+                                       cmocka_unit_test(tuned_is_what_the_file_says)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
