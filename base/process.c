@@ -184,7 +184,7 @@ static int begin(struct start *s, pid_t *child) {
 
 /* What has come on a stream; closes it at its end. */
 static void hear(int *fd, struct fr_text *text, size_t text_B) {
-    char block[65536];
+    char block[16384];
     ssize_t got = read(*fd, block, sizeof block);
     if (got <= 0) {
         close(*fd);

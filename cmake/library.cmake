@@ -14,8 +14,10 @@ add_library(libforerun SHARED)
 target_sources(libforerun PRIVATE ${library_objects})
 target_link_libraries(libforerun PRIVATE fr_flags fr_answer PkgConfig::JANSSON PkgConfig::GSL
                       Threads::Threads m)
-target_link_options(libforerun PRIVATE -Wl,--as-needed -Wl,--version-script=${library_map}
-                    $<$<NOT:$<BOOL:${FR_SANITIZE}>>:-Wl,-z,defs>)
+target_link_options(libforerun PRIVATE -Wl,--as-needed -Wl,--version-script=${library_map})
+if(NOT FR_SANITIZE) # whose own names come with the program
+  target_link_options(libforerun PRIVATE -Wl,-z,defs)
+endif()
 set_target_properties(libforerun PROPERTIES OUTPUT_NAME forerun LINKER_LANGUAGE C
                       VERSION ${PROJECT_VERSION} SOVERSION ${FR_ABI} LINK_DEPENDS ${library_map}
                       EXPORT_NAME forerun LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
