@@ -128,7 +128,7 @@ static void a_trend_is_found(void **state) {
     struct fr_scatter_point points[SHAPES];
     struct fr_scatter s = {0};
     int n = shapes(points);
-    const double c[] = {4e-6, 1e-13, 5e-12, 12};
+    const double c[] = {4e-6, 1e-13, 2e-11, 100};
     (void)state;
     for (int i = 0; i < n; i++) points[i].time_s = trend_s(c, &points[i]);
     assert_int_equal(fr_scatter_fit(points, n, &s, NULL), FR_OK);

@@ -297,6 +297,7 @@ static void of_layers(void **state) {
         {"layers.0.pool.kernel", "0", "1", "16", "17", true},
         {"layers.0.pool.stride", "0", "1", "1048576", "1048577", false},
         {"layers.0.pool.padding", "-1", "0", "1048576", "1048577", false},
+        {"layers.0.bias", NULL, "true", "false", "2", false},
         {"layers.1.outputs", "0", "1", "4294967296", "4294967297", true},
         {"layers.1.bias", NULL, "true", "false", "2", false}};
     static const struct limit of_branches[] = {

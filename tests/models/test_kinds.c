@@ -1,0 +1,262 @@
+/* Layers of each kind of model, every field by hand. */
+#include "models/plan/iterations.h"
+#include "tests/cmocka.h"
+
+static struct fr_workload must_read(const char *text) {
+    struct fr_json_document *document = NULL;
+    struct fr_workload w;
+    struct fr_error err = {0};
+    assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
+    if (fr_model_read(document, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    fr_json_free(document);
+    return w;
+}
+
+static void same(const struct fr_layer *got, const struct fr_layer *want) {
+    FR_NEAR(got->repeat, want->repeat, 0);
+    FR_NEAR(got->inputs, want->inputs, 0);
+    FR_NEAR(got->outputs, want->outputs, 0);
+    FR_NEAR(got->rows, want->rows, 0);
+    FR_NEAR(got->positions, want->positions, 0);
+    FR_NEAR(got->inner, want->inner, 0);
+    FR_NEAR(got->groups, want->groups, 0);
+    FR_NEAR(got->weights, want->weights, 0);
+    FR_NEAR(got->biases, want->biases, 0);
+    FR_NEAR(got->input_gradients, want->input_gradients, 0);
+    FR_NEAR(got->branches, want->branches, 0);
+    assert_int_equal(got->fully_connected, want->fully_connected);
+    assert_int_equal(got->softmax, want->softmax);
+    assert_int_equal(got->joint_in, want->joint_in);
+    assert_int_equal(got->joint_out, want->joint_out);
+}
+
+/* 4 x 20 x 30; a kernel of 5 by 2 with a rim of 1: 9 x 14 of 8 filters in 2 groups; pooled by 3 each 2 with a
+ * rim of 1: 5 x 7. */
+static void convolutions(void **state) {
+    struct fr_workload w = must_read(
+        "{\"kind\": \"cnn\", \"input\": [4, 20, 30], \"layers\": [{\"type\": \"conv\", "
+        "\"filters\": 8, \"kernel\": 5, \"stride\": 2, \"padding\": 1, \"groups\": 2, "
+        "\"pool\": "
+        "{\"kernel\": 3, \"stride\": 2, \"padding\": 1}}, {\"type\": \"conv\", \"filters\": 6, "
+        "\"kernel\": 3, \"bias\": false}, {\"type\": \"full\", \"outputs\": 10}, {\"type\": "
+        "\"full\", \"outputs\": 7, \"bias\": false}]}");
+    const struct fr_layer want[] = {{.repeat = 1,
+                                     .inputs = 4 * 20 * 30,
+                                     .outputs = 8 * 9 * 14,
+                                     .rows = 8,
+                                     .positions = 9 * 14,
+                                     .inner = 2 * 25,
+                                     .groups = 2,
+                                     .weights = 8 * 2 * 25,
+                                     .biases = 8},
+                                    {.repeat = 1,
+                                     .inputs = 8 * 5 * 7,
+                                     .outputs = 6 * 3 * 5,
+                                     .rows = 6,
+                                     .positions = 3 * 5,
+                                     .inner = 8 * 9,
+                                     .groups = 1,
+                                     .weights = 6 * 8 * 9},
+                                    {.repeat = 1,
+                                     .inputs = 90,
+                                     .outputs = 10,
+                                     .rows = 10,
+                                     .positions = 1,
+                                     .inner = 90,
+                                     .groups = 1,
+                                     .weights = 900,
+                                     .biases = 10,
+                                     .fully_connected = true},
+                                    {.repeat = 1,
+                                     .inputs = 10,
+                                     .outputs = 7,
+                                     .rows = 7,
+                                     .positions = 1,
+                                     .inner = 10,
+                                     .groups = 1,
+                                     .weights = 70,
+                                     .fully_connected = true}};
+    (void)state;
+    assert_int_equal(w.n_layers, 4);
+    for (int i = 0; i < 4; i++) same(&w.layers[i], &want[i]);
+    fr_workload_free(&w);
+}
+
+static void connected_layers(void **state) {
+    static const char *const texts[] = {
+        "{\"kind\": \"ffn\", \"width\": 6, \"layers\": 3}",
+        "{\"kind\": \"ffn\", \"width\": 6, \"layers\": 3, \"bias\": false}",
+        "{\"kind\": \"mlp\", \"layers\": [6, 9], \"bias\": false}",
+        "{\"kind\": \"mlp\", \"layers\": [{\"in\": 6, \"out\": 9}]}",
+        "{\"kind\": \"mlp\", \"bias\": false, \"layers\": [{\"in\": 6, \"out\": 9}]}",
+        "{\"kind\": \"mlp\", \"bias\": false, \"layers\": [{\"in\": 6, \"out\": 9, \"bias\": "
+        "true}]}"};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct fr_workload w = must_read(texts[i]);
+        double out = i < 2 ? 6 : 9, biases = i == 0 || i == 3 || i == 5 ? out : 0;
+        const struct fr_layer want = {.repeat = i < 2 ? 3 : 1,
+                                      .inputs = 6,
+                                      .outputs = out,
+                                      .rows = out,
+                                      .positions = 1,
+                                      .inner = 6,
+                                      .groups = 1,
+                                      .weights = 6 * out,
+                                      .biases = biases,
+                                      .fully_connected = true,
+                                      .input_gradients = 6};
+        assert_int_equal(w.n_layers, 1);
+        same(&w.layers[0], &want);
+        assert_int_equal(fr_workload_width(&w), (int64_t)out);
+        assert_int_equal(fr_workload_depth(&w), i < 2 ? 3 : 1);
+        fr_workload_free(&w);
+    }
+}
+
+/* 12 values at two positions: sliced into four branches of 3, an attention of 1 each, concatenated to 4; then
+ * three copies of those, each 5, added up; then common. */
+static void branches(void **state) {
+    struct fr_workload w = must_read(
+        "{\"kind\": \"branches\", \"width\": 12, \"positions\": 2, \"layers\": [{\"branches\": "
+        "4, "
+        "\"split\": \"slice\", \"join\": \"concatenation\", \"layers\": [{\"attention\": 1}]}, "
+        "{\"branches\": 3, \"layers\": [{\"out\": 7}, {\"out\": 5, \"bias\": false}]}, "
+        "{\"out\": "
+        "6}]}");
+    const struct fr_layer want[] = {
+        /* scores of 2 x 2 a branch, then 2 positions of one value */
+        {.repeat = 1,
+         .inputs = 4 * 3 * 2,
+         .outputs = 4 * 2 * 2,
+         .rows = 4 * 2,
+         .positions = 2,
+         .inner = 1,
+         .groups = 4,
+         .softmax = true,
+         .branches = 4,
+         .joint_in = FR_JOINT_SLICE},
+        {.repeat = 1,
+         .inputs = 4 * 2 * 2,
+         .outputs = 4 * 2,
+         .rows = 4,
+         .positions = 2,
+         .inner = 2,
+         .groups = 4,
+         .branches = 4,
+         .joint_out = FR_JOINT_CONCATENATION},
+        {.repeat = 1,
+         .inputs = 4 * 2,
+         .outputs = 3 * 7 * 2,
+         .rows = 21,
+         .positions = 2,
+         .inner = 4,
+         .groups = 3,
+         .weights = 3 * 28,
+         .biases = 21,
+         .branches = 3,
+         .joint_in = FR_JOINT_SPLIT},
+        {.repeat = 1,
+         .inputs = 3 * 7 * 2,
+         .outputs = 3 * 5 * 2,
+         .rows = 15,
+         .positions = 2,
+         .inner = 7,
+         .groups = 3,
+         .weights = 3 * 35,
+         .branches = 3,
+         .joint_out = FR_JOINT_SUM},
+        {.repeat = 1,
+         .inputs = 5 * 2,
+         .outputs = 6 * 2,
+         .rows = 6,
+         .positions = 2,
+         .inner = 5,
+         .groups = 1,
+         .weights = 30,
+         .biases = 6}};
+    (void)state;
+    assert_int_equal(w.n_layers, 5);
+    for (int i = 0; i < 5; i++) same(&w.layers[i], &want[i]);
+    fr_workload_free(&w);
+    /* Once more where asked, of one position connected as any layer. */
+    w = must_read("{\"kind\": \"branches\", \"width\": 6, \"repeat\": 3, \"bias\": false, "
+                  "\"layers\": [{\"out\": 9}, {\"out\": 6}]}");
+    assert_int_equal(w.n_layers, 6);
+    for (int i = 0; i < 6; i++) {
+        double in = i % 2 ? 9 : 6, out = 15 - in;
+        const struct fr_layer one = {.repeat = 1,
+                                     .inputs = in,
+                                     .outputs = out,
+                                     .rows = out,
+                                     .positions = 1,
+                                     .inner = in,
+                                     .groups = 1,
+                                     .weights = in * out,
+                                     .fully_connected = true};
+        same(&w.layers[i], &one);
+    }
+    fr_workload_free(&w);
+}
+
+/* One value for all stages, or as many as the longest list. */
+static void stages(void **state) {
+    struct fr_workload w =
+        must_read("{\"kind\": \"stages\", \"forward\": [\"1 ms\", \"2 ms\", \"3 ms\"], "
+                  "\"backward\": \"4 ms\", \"gradient\": [\"1 MB\", \"2 MB\", \"3 MB\"], "
+                  "\"message\": \"5 MB\"}");
+    (void)state;
+    assert_int_equal(w.stages.listed, 3);
+    assert_null(w.stages.weight_s);
+    for (int i = 0; i < 3; i++) {
+        FR_NEAR(w.stages.forward_s[i], 1e-3 * (i + 1), 1e-12);
+        FR_NEAR(w.stages.backward_s[i], 4e-3, 1e-12);
+        FR_NEAR(w.stages.gradient_B[i], 1e6 * (i + 1), 1e-12);
+    }
+    FR_NEAR(w.stages.message_B, 5e6, 1e-12);
+    fr_workload_free(&w);
+    w = must_read("{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": [\"4 ms\"], "
+                  "\"weight\": \"3 ms\"}");
+    assert_int_equal(w.stages.listed, 0);
+    FR_NEAR(w.stages.weight_s[0], 3e-3, 1e-12);
+    assert_true(w.stages.message_B == 0 && !w.stages.gradient_B);
+    fr_workload_free(&w);
+    struct fr_json_document *document = NULL;
+    static const char uneven[] = "{\"kind\": \"stages\", \"forward\": [\"1 ms\", \"2 ms\"], "
+                                 "\"backward\": [\"4 ms\", \"4 ms\", \"4 ms\"]}";
+    struct fr_error err = {0};
+    assert_int_equal(fr_json_parse(uneven, strlen(uneven), "m", &document, NULL), FR_OK);
+    assert_int_equal(fr_model_read(document, &w, &err), FR_ERR_INPUT);
+    assert_non_null(strstr(err.detail, "lists 3 stages, another key lists 2"));
+    fr_json_free(document);
+    fr_workload_free(&w);
+}
+
+/* What a model file leaves open. */
+static void defaults(void **state) {
+    struct fr_workload w =
+        must_read("{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, "
+                  "\"heads\": 4, \"sequence\": 32, \"vocabulary\": 100}");
+    const struct fr_transformer *t = &w.transformer;
+    (void)state;
+    assert_true(t->kv_heads == 4 && t->head_dim == 16 && t->ffn == 256 && t->experts == 0);
+    assert_true(t->tied && t->biases && t->norm_biases && t->positions && t->dropout &&
+                !t->gated);
+    assert_true(t->experts_per_token == 0 && t->cross_layers == 0 && t->head_kernels == 0);
+    assert_true(t->vocabulary_multiple == 0 && t->capacity == 0 && t->imbalance == 0);
+    fr_workload_free(&w);
+    w = must_read(
+        "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, \"heads\": 4, "
+        "\"sequence\": 32, \"vocabulary\": 100, \"experts\": 4, \"ffn\": 96, \"norm\": "
+        "\"rms\", \"positions\": \"rotary\", \"head_kernels\": \"batched\"}");
+    assert_true(t->experts_per_token == 2 && t->expert_ffn == 96);
+    assert_true(!t->norm_biases && !t->positions && !t->dropout && t->head_kernels == 0);
+    fr_workload_free(&w);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions), cmocka_unit_test(connected_layers),
+        cmocka_unit_test(branches), cmocka_unit_test(stages), cmocka_unit_test(defaults)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
