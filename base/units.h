@@ -46,4 +46,9 @@ const char *fr_quantity_format(double si, fr_quantity quantity, char *out, size_
  *  hold it: "2 us", "25 GB/s".  @return @p out. */
 const char *fr_quantity_write(double si, fr_quantity quantity, char *out, size_t capacity);
 
+/** What files may state: rates [B/s], and the longest that a message or a launch may take [s]. */
+#define FR_RATE_MIN_B_PER_S 1.0
+#define FR_RATE_MAX_B_PER_S 1e18
+#define FR_COST_MAX_S 3600.0
+
 #endif

@@ -11,7 +11,8 @@ static fr_status fit_memory(const struct fr_samples *samples, struct fr_fit_resu
     struct fr_fit_working_sets *sets = &result->working_sets;
     FR_TRY(fr_fit_working_sets(samples, &result->speed, sets));
     if (sets->n > 0)
-        result->memory_rate_B_per_s = 1 / sets->s_per_B[FR_TRAFFIC_STREAM][sets->n - 1];
+        result->memory_rate_B_per_s =
+            fr_fit_rate(1 / sets->s_per_B[FR_TRAFFIC_STREAM][sets->n - 1]);
     return FR_OK;
 }
 
@@ -64,7 +65,7 @@ static void fit_link(const struct fr_fit_curve *curve, struct fr_level *level) {
     double moved_B = fr_op_bus_factor(first->op, first->n_ranks) * last->size_B;
     level->latency_s = first->time_s / steps;
     double move_s = last->time_s - first->time_s;
-    level->rate_B_per_s = move_s > 0 ? moved_B / move_s : moved_B / last->time_s;
+    level->rate_B_per_s = fr_fit_rate(move_s > 0 ? moved_B / move_s : moved_B / last->time_s);
 }
 
 /* @param imported  other people's files, which rarely measure every level */

@@ -106,7 +106,9 @@ void fr_fit_miss(struct fr_fit_result *result, const char *what) {
 static fr_status find_device(const struct fr_samples *samples,
                              const struct fr_fit_options *options,
                              struct fr_fit_result *result) {
-    bool products = false, memory = samples->n_memory > 0;
+    bool products = false, memory = false; /* what is no stream says nothing of the bandwidth */
+    for (size_t i = 0; i < samples->n_memory && !memory; i++)
+        memory = samples->memory[i].kernel == FR_TRAFFIC_STREAM;
     for (int i = 0; i < FR_DTYPE_COUNT; i++) products = products || result->gemm[i].n_m > 0;
     result->has_device = products && memory;
     if (samples->n_source > 0 || options->base || result->has_device) return FR_OK;

@@ -105,9 +105,9 @@ struct fr_fit_op {
 struct fr_fit_gemm {
     int n_m, n_n, n_k; /**< 0: not measured */
     int64_t *m, *n, *k;
-    double *time_s;                /**< [(i_m * n_n + i_n) * n_k + i_k] */
-    int n_filled;  /**< of them: shapes that were not measured, from those around them */
-    int n_dropped; /**< measured shapes that no full grid could take in */
+    double *time_s; /**< [(i_m * n_n + i_n) * n_k + i_k] */
+    int n_filled;   /**< of them: shapes that were not measured, from those around them */
+    int n_dropped;  /**< measured shapes that no full grid could take in */
     struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
 };
 

@@ -8,6 +8,7 @@
 #include "calibrate/numbers/statistics.h"
 
 enum { AXES = 3, AXIS_MAX = 64 };
+static const double SHORTEST_S = 1e-12; /* as of samples */
 
 /* Measured sizes of each axis, ascending, the own time at each shape (0: not measured), and what is
  * taken for it where it was not (0: nothing). */
@@ -71,7 +72,7 @@ static fr_status take_times(const struct fr_samples *samples, const struct fr_fi
         int cell = sample->dtype == dtype ? cell_of(grid, sample) : -1;
         if (cell < 0) continue;
         double slow = fr_fit_slowness(speed, speed->products, sample->probe);
-        timed[n++] = (struct timed){cell, sample->time_s / slow};
+        timed[n++] = (struct timed){cell, fmax(sample->time_s / slow, SHORTEST_S)};
     }
     if (n > 0) fr_sort_items(timed, n, sizeof *timed, by_cell);
     for (size_t i = 0; i < n; i = stop) {

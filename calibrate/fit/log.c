@@ -76,8 +76,10 @@ static fr_status fit(struct work *w, int allowed, struct fr_fit_log *log) {
         if (squares < 0) return FR_ERR_NOMEM;
         if (squares >= best) continue;
         best = squares;
-        *log = (struct fr_fit_log){
-            .present = true, .c1_s = c[0], .c2_s_per_B = c[1], .c3_s = c[2]};
+        *log = (struct fr_fit_log){.present = true,
+                                   .c1_s = fr_fit_latency(c[0]),
+                                   .c2_s_per_B = fr_fit_per_byte(c[1]),
+                                   .c3_s = fr_fit_latency(c[2])};
     }
     return FR_OK;
 }

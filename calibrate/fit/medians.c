@@ -142,6 +142,8 @@ fr_status fr_fit_medians(const struct fr_samples *samples, const struct fr_serie
 
 fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, int n,
                          struct fr_fit_quality *quality) {
+    static const double MOST =
+        1e9; /* that a file may state; beyond a factor of two it is all one */
     double squares = 0;
     *quality = (struct fr_fit_quality){.n = n};
     if (n == 0) return FR_OK;
@@ -150,7 +152,7 @@ fr_status fr_fit_measure(const double *predicted_s, const double *measured_s, in
     for (int i = 0; i < n; i++) {
         double ratio = predicted_s[i] / measured_s[i];
         double octaves = log2(fmax(ratio, 1e-12)); /* a fit may say 0 s */
-        errors[i] = fabs(ratio - 1);
+        errors[i] = fmin(fabs(ratio - 1), MOST);
         squares += octaves * octaves;
     }
     fr_sort(errors, (size_t)n);

@@ -3,6 +3,8 @@
 #ifndef FR_CALIBRATE_FIT_PARTS_H
 #define FR_CALIBRATE_FIT_PARTS_H
 
+#include <math.h>
+
 #include "calibrate/fit/fit.h"
 #include "calibrate/samples/series.h"
 
@@ -46,6 +48,17 @@ void fr_fit_operation_free(struct fr_fit_op *op);
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
+
+/** A rate that a cluster file may state: the nearest one, since two nearly equal times make any [B/s]. */
+static inline double fr_fit_rate(double rate_B_per_s) {
+    return fmin(fmax(rate_B_per_s, FR_RATE_MIN_B_PER_S), FR_RATE_MAX_B_PER_S);
+}
+
+/** The same of a time that a form adds whatever the size, and of one that it adds for each byte. */
+static inline double fr_fit_latency(double latency_s) { return fmin(latency_s, FR_COST_MAX_S); }
+static inline double fr_fit_per_byte(double s_per_B) {
+    return fmin(s_per_B, 1 / FR_RATE_MIN_B_PER_S);
+}
 
 /** Power of a rank: metered, stated or assumed.  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,

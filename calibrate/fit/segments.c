@@ -96,7 +96,8 @@ static fr_status extract(const struct table *table, int count, struct fr_segment
         int first = table->from[s * (table->n + 1) + stop];
         const struct line *line = &table->lines[first * table->n + stop - 1];
         fit->segments[s - 1] = (struct fr_segment){table->m[table->place[stop] - 1],
-                                                   line->latency_s, line->s_per_B};
+                                                   fr_fit_latency(line->latency_s),
+                                                   fr_fit_per_byte(line->s_per_B)};
         stop = first;
     }
     return FR_OK;

@@ -78,7 +78,7 @@ static void add_rates(struct fr_json_writer *w, const char *key, const double *s
     fr_json_begin_array(w);
     for (int i = 0; i < n; i++)
         fr_json_put_string(w, fr_quantity_format(s_per_B[i] * fastest_B_per_s > 1
-                                                     ? 1 / s_per_B[i]
+                                                     ? fr_fit_rate(1 / s_per_B[i])
                                                      : fastest_B_per_s,
                                                  FR_QUANTITY_RATE, text, sizeof text));
     fr_json_end_array(w);

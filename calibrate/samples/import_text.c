@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 static const int64_t RANKS_MAX = (int64_t)1 << 31;
-static const double SIZE_MAX_B = 1e18, TIME_MAX_S = 1e6;
+static const double SIZE_MAX_B = 1e18, TIME_MAX_S = FR_COST_MAX_S;
 
 struct fr_lines fr_lines_begin(const struct fr_import *in) {
     return (struct fr_lines){.at = in->text, .stop = in->text + in->length};

@@ -1,9 +1,11 @@
 /* A reader for each kind of line. */
 #include <inttypes.h>
 
+#include "base/units.h"
 #include "calibrate/samples/lines.h"
 
-static const double TIME_MIN_S = 1e-12, TIME_MAX_S = 1e6;
+/* What a cluster file may say of a time or a rate: whatever is read here can be fitted and read. */
+static const double TIME_MIN_S = 1e-12, TIME_MAX_S = FR_COST_MAX_S;
 static const double SIZE_MAX_B = 1e18;
 static const int64_t COUNT_MAX = (int64_t)1 << 40;
 

@@ -272,10 +272,11 @@ void fr_seats_free(struct fr_seats *s) {
 struct fr_group fr_seats_pair(const struct fr_seats *s, int64_t a, int64_t b) {
     int64_t stride = fr_mesh_stride(&s->mesh, FR_MESH_PP), tp = s->mesh.size[FR_MESH_TP],
             dp = s->mesh.size[FR_MESH_DP], across = fr_mesh_stride(&s->mesh, FR_MESH_DP),
-            replicas = tp * dp, *from = s->pairs, *to = s->pairs + replicas;
+            replicas = tp * dp;
     if (s->regular && is_data_first(s))
         return fr_group_pairs(&s->levels, a * stride, b * stride, replicas, 1, 1);
     if (s->regular) return fr_group_pairs(&s->levels, a * stride, b * stride, tp, dp, across);
+    int64_t *from = s->pairs, *to = s->pairs + replicas;
     for (int64_t i = 0; i < replicas; i++) {
         int64_t rank = i % tp * fr_mesh_stride(&s->mesh, FR_MESH_TP) + i / tp * across;
         from[i] = slot_of(s, a * stride + rank);

@@ -50,7 +50,8 @@ static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
         price->form = &fr_form_algorithm;
         price->algorithm = *row;
         price->own_link = true;
-        price->link = (struct fr_link_cost){.latency_s = a, .s_per_B = b};
+        price->link = (struct fr_link_cost){.latency_s = fr_fit_latency(a),
+                                            .s_per_B = fr_fit_per_byte(b)};
     }
 done:;
     bool held = terms.u && terms.v;

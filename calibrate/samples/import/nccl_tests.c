@@ -132,6 +132,7 @@ static fr_status settle_op(struct reader *r, long line, struct fr_error *err) {
 static fr_status begin_block(struct reader *r, long line, struct fr_error *err) {
     FR_TRY(settle_op(r, line, err));
     r->unplaced = false;
+    r->block = (struct fr_import_block){.op = r->op};
     if (!r->op_priced) {
         fr_import_note(r->in, line,
                        "%.40s is no operation that is modelled; its rows are left out",
@@ -176,7 +177,9 @@ static fr_status take_row(struct reader *r, const struct fr_lines *lines,
     if (r->before == 0)
         return fr_import_refuse(
             r->in, line, err, "a row of results before any header (\"# size count type ...\")");
-    if (r->unplaced) FR_TRY(begin_block(r, line, err));
+    /* A text that names another operation without a header begins another block too. */
+    bool begun = r->block.n_ranks > 0 && r->block.op == r->op;
+    if (r->unplaced || (r->op_priced && !begun)) FR_TRY(begin_block(r, line, err));
     if (!r->op_priced) return FR_OK;
     int halves = (words->count - r->before) / 4;
     if (words->count < r->before || (words->count - r->before) % 4 || halves < 1 ||
