@@ -103,14 +103,12 @@ fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
 
 void fr_recalibration_json(const struct fr_drifted *d, struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
-    bool any = false;
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/check/1");
     fr_json_key(&w, "rows");
     fr_json_begin_array(&w);
     for (int i = 0; i < d->n; i++) {
         const struct fr_drifted_row *row = &d->row[i];
-        any = any || row->drifted;
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "row", row->name);
         fr_json_add_integer(&w, "points", row->points);
@@ -120,6 +118,14 @@ void fr_recalibration_json(const struct fr_drifted *d, struct fr_text *text) {
         fr_json_end_object(&w);
     }
     fr_json_end_array(&w);
-    fr_json_add_bool(&w, "as_calibrated", !any);
+    fr_json_key(&w, "interruptions");
+    fr_json_begin_object(&w);
+    fr_json_add_number(&w, "lost_then", d->lost_then);
+    fr_json_add_number(&w, "lost_now", d->lost_now);
+    fr_json_add_number(&w, "every_s", d->now.every_s > 0 ? d->now.every_s : NAN);
+    fr_json_add_number(&w, "length_s", d->now.every_s > 0 ? d->now.length_s : NAN);
+    fr_json_add_bool(&w, "busier", d->busier);
+    fr_json_end_object(&w);
+    fr_json_add_bool(&w, "as_calibrated", fr_drifted_is_as_before(d));
     fr_json_end_object(&w);
 }

@@ -9,6 +9,7 @@
 #include "answer/recalibration.h"
 #include "app/fitting.h"
 #include "app/load.h"
+#include "app/text/drifted.h"
 #include "app/verb.h"
 #include "base/duration.h"
 #include "base/file.h"
@@ -24,8 +25,8 @@ static const struct fr_option options[] = {
     {"resume", NULL, "go on with the samples file; what is done is not repeated", 0},
     FR_OPTION_FORCE,
     {"check", NULL,
-     "is the machine still as in the samples file?  Measures for about 45 s, and writes "
-     "nothing",
+     "is the machine still as in the samples file?  Measures for about 45 s, writes "
+     "nothing, exit code 0: as it was, 1: slower, faster or busier",
      0},
     {"refresh", NULL,
      "the same, then measure what has drifted again, replace it in the samples file, and fit",
@@ -97,23 +98,15 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
     return FR_OK;
 }
 
-static void print_drifted(const struct fr_drifted *d, struct fr_text *text) {
-    char names[512];
-    fr_text_addf(text, "%-15s %8s %8s %16s\n", "row", "points", "now/then", "beyond expected");
-    for (int i = 0; i < d->n; i++) {
-        const struct fr_drifted_row *row = &d->row[i];
-        if (row->points == 0) continue;
-        fr_text_addf(text, "%-15s %8d %8.2f %14.0f %% %s\n", row->name, row->points, row->ratio,
-                     100.0 * row->outside / row->points, row->drifted ? "  drifted" : "");
-    }
-    fr_drifted_names(d, names, sizeof names);
-    if (*names)
-        fr_text_addf(text,
-                     "\nThe machine is not as it was calibrated: %s. forerun calibrate "
-                     "--refresh measures these again.\n",
-                     names);
-    else
-        fr_text_addf(text, "\nThe machine is as it was calibrated.\n");
+/* Exit code 0 says that the machine is as it was, 1 that it is not. */
+static fr_status verdict_of(const struct fr_drifted *drifted, const char *samples,
+                            struct fr_error *err) {
+    struct fr_text text = {0};
+    if (fr_drifted_is_as_before(drifted)) return FR_OK;
+    fr_drifted_sentence(drifted, &text);
+    fr_status status = fr_fail(err, FR_ERR_EXTERNAL, samples, "%s", fr_text_get(&text));
+    fr_text_free(&text);
+    return status;
 }
 
 /* What has drifted is measured again where that was asked for. */
@@ -131,10 +124,11 @@ static fr_status recalibrate(const struct fr_args *args, struct fr_calibrate_opt
     if (fr_args_has(args, "json"))
         fr_recalibration_json(&drifted, &text);
     else
-        print_drifted(&drifted, &text);
+        fr_drifted_print(&drifted, &text);
     FR_TRY(fr_app_print(&text, err));
     fr_drifted_names(&drifted, names, sizeof names);
-    if (!fr_args_has(args, "refresh") || !*names) return FR_OK;
+    if (!fr_args_has(args, "refresh")) return verdict_of(&drifted, o->samples, err);
+    if (!*names) return FR_OK;
     FR_TRY(fr_recalibration_refresh(o, names, err));
     return fr_fitting_run(&o->samples, 1, out, fitting, false, err);
 }

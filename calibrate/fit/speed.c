@@ -29,10 +29,11 @@ static double around(const struct fr_samples *samples, size_t i, bool memory) {
  * stream, since each process gets pages of its own; a job's product, whose launches ascend. */
 static size_t alike_end(const struct fr_samples *samples, size_t i, bool memory) {
     const struct fr_sample_probe *probe = samples->probe;
-    for (i++; i < samples->n_probe; i++)
-        if (memory ? probe[i].launch != probe[i - 1].launch
-                   : probe[i].launch < probe[i - 1].launch)
-            break;
+    for (i++; i < samples->n_probe; i++) {
+        int64_t launches = probe[i].launch - probe[i - 1].launch;
+        bool again = launches == 0 && probe[i].rep < probe[i - 1].rep;
+        if (launches < 0 || again || (memory && launches > 0)) break;
+    }
     return i;
 }
 

@@ -1,11 +1,13 @@
 #include "calibrate/measure/drifted.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "calibrate/fit/speed.h"
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/compare.h"
 
@@ -58,6 +60,18 @@ static struct fr_drifted_row *row_called(struct fr_drifted *d, const char *name)
     return row;
 }
 
+static double half_width(const struct fr_known_point *p) {
+    return p->own_half_width < 1e9 ? p->own_half_width : A_TENTH;
+}
+
+static double expected(const struct fr_known_point *then, const struct fr_known_point *now) {
+    static const double NORMAL = 1.96;
+    double t = then->n_launches > 1 ? gsl_cdf_tdist_Pinv(0.975, then->n_launches - 1) : NORMAL;
+    double between =
+        t * then->own_between * sqrt(1.0 / then->n_launches + 1.0 / now->n_launches);
+    return hypot(hypot(half_width(then), half_width(now)), between);
+}
+
 /* Ratios of one row's points that both have; counts those outside what was expected. */
 static int gather(const struct fr_known_points *earlier, const struct fr_known_points *later,
                   struct fr_drifted_row *row, double *ratio) {
@@ -68,10 +82,9 @@ static int gather(const struct fr_known_points *earlier, const struct fr_known_p
         if (strcmp(name, row->name) != 0) continue;
         then = fr_known_points_get(earlier, now->key);
         if (!then) continue;
-        double off = fabs(log(now->median_s / then->median_s));
-        double expected = then->interval < 1e9 ? then->interval : A_TENTH;
-        ratio[row->points++] = now->median_s / then->median_s;
-        row->outside += off > expected;
+        ratio[row->points] = now->own_s / then->own_s;
+        row->outside += fabs(log(ratio[row->points])) > expected(then, now);
+        row->points++;
     }
     return row->points;
 }
@@ -83,12 +96,33 @@ static void judge(struct fr_drifted_row *row, double *ratio) {
     row->drifted = fabs(log(row->ratio)) > log1p(A_TENTH) && 2 * row->outside > row->points;
 }
 
+static fr_status find_interruptions(const struct fr_samples *samples,
+                                    struct fr_interruptions *interruptions, double *lost) {
+    struct fr_fit_speed speed = {0};
+    fr_status status = fr_fit_speed_make(samples, &speed);
+    if (status == FR_OK) status = fr_fit_interruptions(samples, &speed);
+    *interruptions = speed.interruptions;
+    *lost = speed.lost;
+    fr_fit_speed_free(&speed);
+    return status;
+}
+
+static fr_status find_load(const struct fr_samples *earlier, const struct fr_samples *later,
+                           struct fr_drifted *d) {
+    struct fr_interruptions then;
+    FR_TRY(find_interruptions(earlier, &then, &d->lost_then));
+    FR_TRY(find_interruptions(later, &d->now, &d->lost_now));
+    d->busier = log1p(d->lost_now) > 2 * log1p(d->lost_then) + log1p(A_TENTH);
+    return FR_OK;
+}
+
 fr_status fr_drifted_find(const struct fr_samples *earlier, const struct fr_samples *later,
                           struct fr_drifted *d) {
     struct fr_known_points then = {0}, now = {0};
     char name[32];
     *d = (struct fr_drifted){0};
-    fr_status status = fr_known_points_find(earlier, &then);
+    fr_status status = find_load(earlier, later, d);
+    if (status == FR_OK) status = fr_known_points_find(earlier, &then);
     if (status == FR_OK) status = fr_known_points_find(later, &now);
     double *ratio = status == FR_OK ? fr_malloc(now.n + 1, sizeof *ratio) : NULL;
     if (status == FR_OK && !ratio) status = FR_ERR_NOMEM;
@@ -102,6 +136,12 @@ fr_status fr_drifted_find(const struct fr_samples *earlier, const struct fr_samp
     fr_known_points_free(&then);
     fr_known_points_free(&now);
     return status;
+}
+
+bool fr_drifted_is_as_before(const struct fr_drifted *d) {
+    bool drifted = false;
+    for (int i = 0; i < d->n; i++) drifted = drifted || d->row[i].drifted;
+    return !drifted && !d->busier;
 }
 
 void fr_drifted_names(const struct fr_drifted *d, char *names, size_t capacity) {
@@ -142,16 +182,25 @@ static fr_status row_of_line(const char *line, size_t length, char name[32],
     return FR_OK;
 }
 
-/* @param named  keep the lines of these rows alone, and probes; or all others */
+/* Is a row among @p names divided by the speed that probes say? */
+static bool probed(const char *names) {
+    static const char *const rows[] = {"gemm", "gemm_fp64", NULL};
+    for (int i = 0; rows[i]; i++)
+        if (listed(names, rows[i])) return true;
+    return false;
+}
+
+/* @param named  keep the lines of these rows alone, and the probes they need; or all others */
 static fr_status add_lines(const char *text, const char *names, bool named,
                            struct fr_text *merged, struct fr_error *err) {
+    bool with_probes = probed(names);
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, "\n");
         char name[32] = "";
         if (!at[length]) break; /* cut */
         FR_TRY(row_of_line(at, length, name, err));
         bool of_them = listed(names, name);
-        bool probe = strncmp(at, "{\"kind\": \"probe\"", 16) == 0;
+        bool probe = with_probes && strncmp(at, "{\"kind\": \"probe\"", 16) == 0;
         if (named ? of_them || probe : !of_them) fr_text_add(merged, at, length + 1);
         at += length + 1;
     }

@@ -68,20 +68,25 @@ static void put_all(struct list *list, const struct fr_samples *samples) {
     PUT_ALL(codec, codec)
 }
 
-/* Standard deviation of the logarithms of the launches' medians. */
-static double between_launches(const struct timed *item, size_t n, double *scratch,
-                               int *n_launches) {
+/* Standard deviation of the logarithms of what @p value says of the launches, and the median of it. */
+static double between_launches(const struct timed *item, size_t n,
+                               double (*value)(const double *sorted, size_t n), double *scratch,
+                               int *n_launches, double *median_s) {
     double sum = 0, squares = 0;
     *n_launches = 0;
     for (size_t i = 0, stop; i < n; i = stop) {
+        double *times_s = scratch + *n_launches; /* no more launches than samples before */
         for (stop = i; stop < n && item[stop].launch == item[i].launch; stop++)
-            scratch[stop - i] = item[stop].time_s;
-        fr_sort(scratch, stop - i);
-        double log_s = log(fr_sorted_median(scratch, stop - i));
+            times_s[stop - i] = item[stop].time_s;
+        fr_sort(times_s, stop - i);
+        times_s[0] = value(times_s, stop - i);
+        double log_s = log(times_s[0]);
         sum += log_s;
         squares += log_s * log_s;
         ++*n_launches;
     }
+    fr_sort(scratch, (size_t)*n_launches);
+    *median_s = fr_sorted_median(scratch, (size_t)*n_launches);
     if (*n_launches < 2) return 0;
     double mean = sum / *n_launches;
     return sqrt(fmax(0, (squares - *n_launches * mean * mean) / (*n_launches - 1)));
@@ -89,11 +94,15 @@ static double between_launches(const struct timed *item, size_t n, double *scrat
 
 static struct fr_known_point summarise(const struct timed *item, size_t n, double *scratch) {
     struct fr_known_point p = {.key = item->key, .n = (int)n};
-    p.between = between_launches(item, n, scratch, &p.n_launches);
+    p.own_between = between_launches(item, n, fr_sorted_own, scratch, &p.n_launches, &p.own_s);
+    p.between =
+        between_launches(item, n, fr_sorted_median, scratch, &p.n_launches, &p.median_s);
     for (size_t i = 0; i < n; i++) scratch[i] = item[i].time_s;
     fr_sort(scratch, n);
     p.median_s = fr_sorted_median(scratch, n);
     p.half_width = fr_sorted_median_uncertainty(scratch, n, 0.95);
+    p.own_half_width =
+        fr_sorted_median_uncertainty(scratch, fr_sorted_near_fastest(scratch, n), 0.95);
     double t = p.n_launches > 1 ? gsl_cdf_tdist_Pinv(0.975, p.n_launches - 1) : 0;
     p.interval = p.half_width < 1e9 ? sqrt(2 * p.half_width * p.half_width +
                                            2 * t * p.between * t * p.between / p.n_launches)
@@ -106,12 +115,18 @@ static struct fr_known_point summarise(const struct timed *item, size_t n, doubl
 static void borrow_between(struct fr_known_points *points, double *scratch) {
     size_t n = 0;
     for (size_t i = 0; i < points->n; i++)
-        if (points->item[i].n_launches > 1) scratch[n++] = points->item[i].between;
+        if (points->item[i].n_launches > 1) scratch[n++] = points->item[i].own_between;
     if (n == 0) return;
     fr_sort(scratch, n);
-    double usual = fr_sorted_median(scratch, n);
+    double usual_own = fr_sorted_median(scratch, n), usual;
+    n = 0;
+    for (size_t i = 0; i < points->n; i++)
+        if (points->item[i].n_launches > 1) scratch[n++] = points->item[i].between;
+    fr_sort(scratch, n);
+    usual = fr_sorted_median(scratch, n);
     for (size_t i = 0; i < points->n; i++) {
         struct fr_known_point *p = &points->item[i];
+        if (p->n_launches == 1) p->own_between = usual_own;
         if (p->n_launches > 1 || p->interval >= 1e9) continue;
         p->between = usual;
         p->interval = sqrt(2 * p->half_width * p->half_width + 2 * 1.96 * usual * 1.96 * usual);

@@ -1,10 +1,16 @@
 /* Which rows of a calibration a second one contradicts, and how they are replaced. */
 #include "calibrate/measure/drifted.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/text.h"
 #include "tests/cmocka.h"
+
+static double uniform(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return ((double)(*state >> 11) + 0.5) * 0x1p-53;
+}
 
 static void add_point(struct fr_samples *s, double size_B, double memory, double broadcast) {
     for (int rep = 0; rep < 20; rep++) {
@@ -94,7 +100,7 @@ static void rows_of_keys(void **state) {
 }
 
 /* Of the earlier file all but the row that drifted, with the ends of its points; of the later one
- * nothing else but probes. */
+ * nothing else, but for products the probes that they are divided by. */
 static void a_row_is_replaced(void **state) {
     static const char earlier[] =
         "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
@@ -115,7 +121,6 @@ static void a_row_is_replaced(void **state) {
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
         "{\"kind\": \"point\", \"point\": \"kernel\", \"launch\": 0, \"n\": 1}\n"
         "{\"kind\": \"end\", \"launch\": 0}\n"
-        "{\"kind\": \"probe\", \"launch\": 0, \"rep\": 0}\n"
         "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
         "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 2}\n";
     struct fr_text merged = {0};
@@ -124,6 +129,63 @@ static void a_row_is_replaced(void **state) {
     assert_int_equal(fr_drifted_replace(earlier, later, "memory", &merged, &err), FR_OK);
     assert_string_equal(fr_text_get(&merged), want);
     fr_text_free(&merged);
+    assert_int_equal(fr_drifted_replace(earlier, later, "gemm", &merged, &err), FR_OK);
+    assert_non_null(strstr(fr_text_get(&merged), "probe"));
+    assert_int_equal(strncmp(fr_text_get(&merged), earlier, strlen(earlier)), 0);
+    fr_text_free(&merged);
+}
+
+/* Products of 1 to 4 ms on two ranks, as many as a check takes, interrupted so often for 2 ms each time,
+ * on a machine whose own times are @p slower. */
+static struct fr_samples loaded(double rate, double slower, uint64_t random) {
+    struct fr_samples s = machine(1, 1);
+    s.provenance.ranks = 2;
+    for (int rep = 0; rep < 400; rep++)
+        for (int64_t m = 1; m <= 4; m++) {
+            double own_s = 1e-3 * (double)m * slower, longest_s = 0;
+            for (int rank = 0; rank < 2; rank++) {
+                double t = own_s * (1 + 0.01 * uniform(&random));
+                for (double at = -log(uniform(&random)) / rate; at < own_s;
+                     at -= log(uniform(&random)) / rate)
+                    t += 2e-3;
+                longest_s = t > longest_s ? t : longest_s;
+            }
+            fr_samples_add_gemm(&s, &(struct fr_sample_gemm){.dtype = FR_FP32,
+                                                             .m = m,
+                                                             .n = 1,
+                                                             .k = 1,
+                                                             .batch = 1,
+                                                             .launch = rep / 200,
+                                                             .rep = rep % 200,
+                                                             .time_s = longest_s});
+        }
+    return s;
+}
+
+/* Work beside it makes a machine busier, not slower; a machine at two thirds of its speed is slower, not
+ * busier; both may be. */
+static void busier_is_told_from_slower(void **state) {
+    static const struct {
+        double rate, slower;
+        bool busier;
+        const char *names;
+    } cases[] = {{10, 1, false, ""},       {150, 1, true, ""}, {10, 1.5, false, "gemm"},
+                 {150, 1.5, true, "gemm"}, {15, 1, false, ""}, {10, 0.7, false, "gemm"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_samples then = loaded(10, 1, 3),
+                          now = loaded(cases[i].rate, cases[i].slower, 4);
+        struct fr_drifted d;
+        char names[128];
+        assert_int_equal(fr_drifted_find(&then, &now, &d), FR_OK);
+        fr_drifted_names(&d, names, sizeof names);
+        if (d.busier != cases[i].busier || strcmp(names, cases[i].names) != 0)
+            fail_msg("rate %g, slower %g: busier %d (lost %g, then %g), drifted \"%s\"",
+                     cases[i].rate, cases[i].slower, d.busier, d.lost_now, d.lost_then, names);
+        assert_int_equal(fr_drifted_is_as_before(&d), !cases[i].busier && !*cases[i].names);
+        fr_samples_free(&then);
+        fr_samples_free(&now);
+    }
 }
 
 int main(void) {
@@ -131,6 +193,7 @@ int main(void) {
         cmocka_unit_test(the_row_that_changed_is_named),
         cmocka_unit_test(rows_of_keys),
         cmocka_unit_test(a_row_is_replaced),
+        cmocka_unit_test(busier_is_told_from_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
