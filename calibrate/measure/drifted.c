@@ -11,7 +11,8 @@
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/compare.h"
 
-static const double A_TENTH = 0.1;
+static const double A_TENTH = 0.1, TWICE = 2;
+enum { FEW = 3 };
 
 /* The value of @p word ("op=") in a key, cut at the next blank. */
 static bool value_of(const char *key, const char *word, char out[32]) {
@@ -93,7 +94,8 @@ static void judge(struct fr_drifted_row *row, double *ratio) {
     if (row->points == 0) return;
     fr_sort(ratio, (size_t)row->points);
     row->ratio = fr_sorted_median(ratio, (size_t)row->points);
-    row->drifted = fabs(log(row->ratio)) > log1p(A_TENTH) && 2 * row->outside > row->points;
+    double most = row->points < FEW ? TWICE : 1 + A_TENTH;
+    row->drifted = fabs(log(row->ratio)) > log(most) && 2 * row->outside > row->points;
 }
 
 static fr_status find_interruptions(const struct fr_samples *samples,

@@ -9,7 +9,8 @@
  *
  *  w the half widths of the own times, a tenth where too few samples know none; s what launches
  *  differ by, of the earlier calibration, L launches, t Student's 0.975 quantile.  A row has drifted
- *  when its median point is more than a tenth off and more than half of its points lie beyond that.
+ *  when its median point is more than a tenth off and more than half of its points lie beyond that;
+ *  of fewer than three points, more than twice off, since nothing else tells what one draws anew.
  *
  *  Busier: interruptions take more of the products' time than twice what they took and a tenth,
  *  ln(1 + later) > 2 ln(1 + earlier) + ln 1.1; up to twice is in every prediction's interval.  That is
