@@ -54,8 +54,7 @@ int fr_explain_binds(const struct fr_outcome *out) {
 /* ---- one plan -------------------------------------------------------------------------------- */
 
 static void json_what_if(struct fr_json_writer *w, const double *what_if_s) {
-    fr_json_key(w, "what_if_s");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "what_if_s");
     for (int k = 0; k < FR_SCENARIOS; k++)
         fr_json_add_number(w, fr_scenarios[k].name, what_if_s[k]);
     fr_json_end_object(w);
@@ -134,8 +133,7 @@ static fr_status json_choice(struct fr_json_writer *w, const struct fr_job *job,
                              const struct fr_search_options *options,
                              const struct fr_search_result *result, struct fr_error *err) {
     char line[FR_PLAN_LINE];
-    fr_json_key(w, "choice_if");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "choice_if");
     for (int k = 0; k < FR_SCENARIOS; k++) {
         struct fr_found other;
         bool found;
@@ -169,8 +167,7 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_string(w, "loses_in", fr_part_names[most]);
     fr_json_add_number(w, "loses_s", lost_s);
     json_plan(w, other, what_if_s);
-    fr_json_key(w, "overtakes_if");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "overtakes_if");
     for (int k = 0; k < FR_SCENARIOS; k++)
         if (fr_explain_behind(best, other) >= 0 &&
             samples(best, other) * what_if_s[k] < best_if_s[k])
@@ -190,8 +187,7 @@ fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *
     scenario_times(job, &best->plan, best_if_s);
     json_plan(w, best, best_if_s);
     FR_TRY(json_choice(w, job, space, options, result, err));
-    fr_json_key(w, "near_misses");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "near_misses");
     for (size_t i = 1; i < result->top.count && i < MISSES_MAX; i++)
         json_near_miss(w, job, best, best_if_s, &result->top.items[i].outcome);
     fr_json_end_array(w);

@@ -106,8 +106,7 @@ static void json_pair(struct fr_json_writer *w, const char *key, bool known, int
 }
 
 static void json_formula(struct fr_json_writer *w, const struct fr_message_formula *f) {
-    fr_json_key(w, "formula");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "formula");
     fr_json_add_bool(w, "applies", f->applies);
     if (f->equations) {
         fr_json_add_string(w, "equations", f->equations);
@@ -133,11 +132,9 @@ static void json_plan(struct fr_json_writer *w, const struct fr_placing *q) {
 
 static void json_groups(struct fr_json_writer *w, const struct fr_placing *q,
                         const struct fr_placed *s) {
-    fr_json_key(w, "groups");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "groups");
     for (int axis = 0; axis < FR_MESH_AXES; axis++) {
-        fr_json_key(w, fr_mesh_axis_names[axis]);
-        fr_json_begin_object(w);
+        fr_json_add_object(w, fr_mesh_axis_names[axis]);
         fr_json_add_integer(w, "count", q->ranks / q->mesh.size[axis]);
         fr_json_add_integer(w, "in_one_node", s->whole[axis]);
         fr_json_end_object(w);
@@ -150,8 +147,7 @@ static void json_messages(struct fr_json_writer *w, const struct fr_placing *q,
     fr_json_add_integer(w, "messages", q->ranks * q->ways);
     fr_json_add_integer(w, "intra_node", s->intra);
     fr_json_add_integer(w, "inter_node", s->inter);
-    fr_json_key(w, "by_level");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "by_level");
     for (int l = 0; l < q->levels.count; l++)
         fr_json_add_integer(w, q->levels.level[l].name, s->by_level[l]);
     fr_json_end_object(w);
@@ -171,8 +167,7 @@ static void json_placed(struct fr_json_writer *w, const struct fr_placing *q,
     if (q->segmented) json_messages(w, q, s);
     if (q->with_model) fr_json_add_number(w, "iteration_time_s", s->time_s);
     if (q->segmented) json_formula(w, &s->formula);
-    fr_json_key(w, "mapping");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "mapping");
     for (int64_t i = 0; i < q->ranks; i++) fr_json_put_integer(w, s->mapping[i]);
     fr_json_end_array(w);
     fr_json_end_object(w);

@@ -105,8 +105,7 @@ void fr_recalibration_json(const struct fr_drifted *d, struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/check/1");
-    fr_json_key(&w, "rows");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "rows");
     for (int i = 0; i < d->n; i++) {
         const struct fr_drifted_row *row = &d->row[i];
         fr_json_begin_object(&w);

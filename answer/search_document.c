@@ -66,8 +66,7 @@ const char *fr_searched_note(const struct fr_searched *r) {
 
 static void json_odds(struct fr_json_writer *w, const struct fr_searched *r) {
     char line[FR_PLAN_LINE];
-    fr_json_key(w, "odds");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "odds");
     for (int i = 0; i < r->n_odds; i++) {
         fr_json_begin_object(w);
         fr_json_add_string(
@@ -115,24 +114,21 @@ static fr_status each(struct rows *rows, fr_found_fn *row) {
 static fr_status json_top(struct fr_json_writer *w, const struct fr_searched *r,
                           fr_part_fn *part, struct fr_error *err) {
     struct rows rows = {.r = r, .w = w, .text = w->text, .part = part, .err = err};
-    fr_json_key(w, "top");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "top");
     FR_TRY(each(&rows, json_row));
     fr_json_end_array(w);
     return FR_OK;
 }
 
 static void json_front(struct fr_json_writer *w, const struct fr_searched *r) {
-    fr_json_key(w, "pareto");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "pareto");
     for (size_t i = 0; i < r->result.pareto.count; i++)
         fr_report_json(w, &r->job, &r->result.pareto.items[i].outcome);
     fr_json_end_array(w);
 }
 
 static void json_reasons(struct fr_json_writer *w, const struct fr_searched *r) {
-    fr_json_key(w, "infeasible_reasons");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "infeasible_reasons");
     for (int i = 0; i < FR_REASON_COUNT; i++) {
         struct fr_text text = {0};
         char line[FR_PLAN_LINE];

@@ -10,8 +10,7 @@
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void stages_json(struct fr_json_writer *w, const struct fr_simulation *s) {
-    fr_json_key(w, "stages");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "stages");
     for (int32_t i = 0; i < s->n_stages; i++) {
         const struct fr_stage_use *use = &s->stages[i];
         fr_json_begin_object(w);
@@ -29,8 +28,7 @@ static void stages_json(struct fr_json_writer *w, const struct fr_simulation *s)
 }
 
 static void critical_json(struct fr_json_writer *w, const struct fr_simulation *s) {
-    fr_json_key(w, "critical_path");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "critical_path");
     for (int64_t k = 0; k < s->timeline.count; k++) {
         const struct fr_span *span = &s->timeline.spans[k];
         if (!(fr_span_critical_s(span) > 0)) continue;

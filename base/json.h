@@ -154,6 +154,9 @@ void fr_json_add_string(struct fr_json_writer *w, const char *key, const char *v
 void fr_json_add_number(struct fr_json_writer *w, const char *key, double value);
 void fr_json_add_integer(struct fr_json_writer *w, const char *key, int64_t value);
 void fr_json_add_bool(struct fr_json_writer *w, const char *key, bool value);
+/* key, and the beginning of what follows */
+void fr_json_add_object(struct fr_json_writer *w, const char *key);
+void fr_json_add_array(struct fr_json_writer *w, const char *key);
 
 /** Shortest decimal text that reads back as @p value. @return @p out (32 bytes suffice). */
 const char *fr_number_write(double value, char *out, size_t capacity);

@@ -139,3 +139,13 @@ void fr_json_add_bool(struct fr_json_writer *w, const char *key, bool value) {
     fr_json_key(w, key);
     fr_json_put_bool(w, value);
 }
+
+void fr_json_add_object(struct fr_json_writer *w, const char *key) {
+    fr_json_key(w, key);
+    fr_json_begin_object(w);
+}
+
+void fr_json_add_array(struct fr_json_writer *w, const char *key) {
+    fr_json_key(w, key);
+    fr_json_begin_array(w);
+}

@@ -205,8 +205,7 @@ void fr_recipe_tell(const struct fr_recipe *recipe, bool varied, struct fr_text 
 
 void fr_recipe_put(const struct fr_recipe *recipe, struct fr_json_writer *w) {
     for (int varied = 1; varied >= 0; varied--) {
-        fr_json_key(w, varied ? "varied" : "held");
-        fr_json_begin_object(w);
+        fr_json_add_object(w, varied ? "varied" : "held");
         for (int i = 0; i < recipe->n; i++)
             if (fr_recipe_varies(&recipe->row[i]) == varied)
                 fr_json_add_string(w, recipe->row[i].key, recipe->row[i].values);

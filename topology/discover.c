@@ -163,8 +163,7 @@ static void add_level(struct fr_json_writer *w, const char *name, int ranks, int
 
 static void add_devices(struct fr_json_writer *w, const char *key, const struct found *list,
                         int n) {
-    fr_json_key(w, key);
-    fr_json_begin_array(w);
+    fr_json_add_array(w, key);
     for (int k = 0; k < n; k++) {
         const char *model = info(list[k].os, "GPUModel");
         if (!model) model = info(list[k].pci, "PCIDevice");
@@ -203,17 +202,14 @@ static void add_device(struct fr_json_writer *w, const struct node *node, bool g
     char memory[32];
     double memory_B = memory_of_rank_B(node, gpus, ranks);
     if (!name && gpus) name = info(node->gpu[0].pci, "PCIDevice");
-    fr_json_key(w, "device");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", name ? name : "?");
     if (memory_B > 0)
         fr_json_add_string(
             w, "memory", fr_quantity_write(memory_B, FR_QUANTITY_SIZE, memory, sizeof memory));
     fr_json_add_string(w, "memory_bandwidth", "?");
-    fr_json_key(w, "gemm");
-    fr_json_begin_object(w);
-    fr_json_key(w, "fp32");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "gemm");
+    fr_json_add_object(w, "fp32");
     fr_json_add_string(w, "peak", "?");
     fr_json_end_object(w);
     fr_json_end_object(w);
@@ -233,17 +229,14 @@ static void write_node(struct fr_text *text, const struct node *node, const char
         xml ? "one node as an hwloc XML file shows it; every ? is to be filled in"
             : "this node as hwloc sees it; every ? is to be filled in");
     add_device(&w, node, gpus, ranks);
-    fr_json_key(&w, "levels");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "levels");
     if (inside > 1) add_level(&w, "package", inside, 0);
     add_level(&w, "node", ranks, 0);
     bool even = node->n_adapters > 0 && ranks % node->n_adapters == 0;
     add_level(&w, "system", 0, even ? ranks / node->n_adapters : 0);
     fr_json_end_array(&w);
-    fr_json_key(&w, "calibration");
-    fr_json_begin_object(&w);
-    fr_json_key(&w, "discovered");
-    fr_json_begin_object(&w);
+    fr_json_add_object(&w, "calibration");
+    fr_json_add_object(&w, "discovered");
     fr_json_add_string(&w, "rank", fr_rank_unit_names[unit]);
     fr_json_add_integer(&w, "packages", node->packages);
     fr_json_add_integer(&w, "numa", node->numa);

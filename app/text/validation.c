@@ -173,8 +173,7 @@ static void json_drift(struct fr_json_writer *w, const char *key,
 }
 
 static void json_machine(struct fr_json_writer *w, const struct fr_validation *v) {
-    fr_json_key(w, "machine");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "machine");
     json_drift(w, "products", &v->products);
     json_drift(w, "memory", &v->memory);
     fr_json_end_object(w);
@@ -198,8 +197,7 @@ static void json_judgement(struct fr_json_writer *w, const struct fr_cluster *cl
 static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row) {
     bool measured = row->n_samples > 0, predicted = !row->reasons;
     fr_json_begin_object(w);
-    fr_json_key(w, "configuration");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "configuration");
     fr_json_add_string(w, "app", row->run.app);
     fr_json_add_string(w, "group", row->run.group);
     fr_json_add_string(w, "label", row->run.label);
@@ -237,8 +235,7 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_string(&w, "app", app ? app : "all");
     fr_json_add_string(&w, "cluster", cluster->name);
     fr_calibration_put(&cluster->calibration, &w);
-    fr_json_key(&w, "rows");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "rows");
     for (int i = 0; i < v->n_rows; i++) json_row(&w, &v->rows[i]);
     fr_json_end_array(&w);
     fr_json_add_integer(&w, "scored", v->n_scored);

@@ -121,8 +121,7 @@ static void print_json(struct fr_text *text, const struct fr_cluster *cluster,
     fr_json_add_string(&w, "schema", "forerun/collective/1");
     fr_json_add_string(&w, "op", fr_op_names[q->op]);
     fr_json_add_integer(&w, "ranks", q->group.n_ranks);
-    fr_json_key(&w, "rows");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "rows");
     for (size_t i = 0; i < q->n_sizes; i++)
         for (int p = 0; p < q->n_pricings; p++) {
             struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);

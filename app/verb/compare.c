@@ -113,8 +113,7 @@ static void write_json(const struct comparison *c, const struct fr_args *args,
     fr_json_add_string(&w, "first", args->word[0]);
     fr_json_add_string(&w, "second", args->word[1]);
     json_kind(&w, &c->all);
-    fr_json_key(&w, "kinds");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "kinds");
     for (int i = 0; i < c->n_kinds; i++) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "kind", c->kind[i].name);
@@ -122,8 +121,7 @@ static void write_json(const struct comparison *c, const struct fr_args *args,
         fr_json_end_object(&w);
     }
     fr_json_end_array(&w);
-    fr_json_key(&w, "worst");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "worst");
     for (size_t i = 0; i < c->n && i < WORST && outside(&c->match[i]) > 0; i++) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "point", c->match[i].first->key);

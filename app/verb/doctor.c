@@ -243,8 +243,7 @@ static void write_json(const struct doctor *d, struct fr_text *text) {
     fr_json_add_string(&w, "schema", "forerun/doctor/1");
     fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_bool(&w, "can_calibrate", !d->needed_missing);
-    fr_json_key(&w, "checks");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "checks");
     for (int i = 0; i < d->n; i++) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "name", d->finding[i].name);

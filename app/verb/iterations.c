@@ -146,15 +146,13 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
     fr_json_add_number(&w, "rate", fr_training_rate(o));
     fr_json_add_bool(&w, "same_batch", o->same_batch);
     fr_json_add_string(&w, "best_by", o->cluster ? "total_energy" : "iterations x parameters");
-    fr_json_key(&w, "rows");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "rows");
     for (size_t j = 0; j < o->n_tp; j++)
         for (int i = 0; i < n; i++)
             if (o->tp[j] > 1 && (rows[i].tp == 1 || rows[i].tp == o->tp[j]))
                 json_row(&w, o, &rows[i], o->tp[j]);
     fr_json_end_array(&w);
-    fr_json_key(&w, "best");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "best");
     for (size_t j = 0; j < o->n_tp; j++)
         if (o->tp[j] > 1) json_best(&w, o, rows, n, o->tp[j]);
     fr_json_end_array(&w);

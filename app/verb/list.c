@@ -216,8 +216,7 @@ static void print_json(struct fr_text *text, const char *table, const struct row
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/list/1");
     fr_json_add_string(&w, "table", table);
-    fr_json_key(&w, "rows");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "rows");
     for (int i = 0; i < n; i++) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "name", rows[i].name);

@@ -46,8 +46,7 @@ static void write_json(struct fr_text *text, const struct fr_json *root,
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/report/1");
     fr_json_add_string(&w, "verdict", fr_verdict_names[fr_calibration_verdict(checks)]);
-    fr_json_key(&w, "checks");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "checks");
     for (int i = 0; i < checks->count; i++) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "subject", checks->item[i].subject);

@@ -174,8 +174,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
-        fr_json_key(&w, "rows");
-        fr_json_begin_array(&w);
+        fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
         if (!wanted || wanted == *p) status = one(*p, args, &w, err);

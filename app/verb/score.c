@@ -132,8 +132,7 @@ static void json_visit(void *context, const char *name, const struct fr_score *s
     struct group_writer *g = context;
     if (strcmp(name, "all") == 0 && !g->in_groups) {
         json_score(g->w, score);
-        fr_json_key(g->w, "groups_by");
-        fr_json_begin_array(g->w);
+        fr_json_add_array(g->w, "groups_by");
         g->in_groups = true;
         return;
     }
@@ -144,8 +143,7 @@ static void json_visit(void *context, const char *name, const struct fr_score *s
 }
 
 static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
-    fr_json_key(w, "rows");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "rows");
     for (int i = 0; i < s->runs.count; i++) {
         const struct fr_scored *row = &s->scored[i];
         fr_json_begin_object(w);
@@ -173,8 +171,7 @@ static fr_status print_json(const struct scoring *s, struct fr_text *text,
     FR_TRY(each_score(s, json_visit, &g, err));
     fr_json_end_array(&w);
     json_rows(&w, s);
-    fr_json_key(&w, "left_out");
-    fr_json_begin_object(&w);
+    fr_json_add_object(&w, "left_out");
     for (int i = 1; i < FR_RUN_SKIP_COUNT; i++)
         if (s->runs.skipped[i])
             fr_json_add_integer(&w, fr_run_skip_names[i], s->runs.skipped[i]);

@@ -81,8 +81,7 @@ static void json_series(struct fr_json_writer *w, const struct fr_fit_op *op,
     fr_json_add_integer(w, "nodes", curve->points[0].n_nodes);
     fr_json_add_string(w, "level", fr_sample_level_names[curve->points[0].level]);
     fr_json_add_string(w, "chosen", fr_fit_form_names[op->chosen]);
-    fr_json_key(w, "points");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "points");
     for (int i = 0; i < curve->n_points; i++) json_point(w, op, &curve->points[i]);
     fr_json_end_array(w);
     fr_json_end_object(w);
@@ -105,8 +104,7 @@ static void json_gemm(struct fr_json_writer *w, const struct fr_fit_gemm *g,
 
 /* Imported files. */
 static void json_sources(struct fr_json_writer *w, const struct fr_samples *samples) {
-    fr_json_key(w, "sources");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "sources");
     for (size_t i = 0; i < samples->n_source; i++) {
         const struct fr_sample_source *s = &samples->source[i];
         fr_json_begin_object(w);
@@ -127,8 +125,7 @@ static void json_sources(struct fr_json_writer *w, const struct fr_samples *samp
 static void json_machine(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const struct fr_fit_speed *s = &result->speed;
     bool interrupted = s->interruptions.every_s > 0;
-    fr_json_key(w, "machine");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "machine");
     fr_json_add_integer(w, "probes", (int64_t)s->n);
     fr_json_add_number(w, "usual_products", s->n > 0 ? s->usual_products : NAN);
     fr_json_add_number(w, "usual_memory", s->n > 0 ? s->usual_memory : NAN);
@@ -146,8 +143,7 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     const struct fr_provenance *p = &result->provenance;
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/fit/1");
-    fr_json_key(&w, "provenance");
-    fr_json_begin_object(&w);
+    fr_json_add_object(&w, "provenance");
     fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_string(&w, "cluster", result->name);
     fr_json_add_string(&w, "date", p->date);
@@ -169,28 +165,23 @@ void fr_fit_json(struct fr_text *text, const struct fr_samples *samples,
     fr_json_end_object(&w);
     json_machine(&w, result);
     fr_json_add_number(&w, "held_out", fr_fit_held_out(result));
-    fr_json_key(&w, "not_measured");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "not_measured");
     for (int i = 0; i < result->n_missing; i++) fr_json_put_string(&w, result->missing[i]);
     fr_json_end_array(&w);
-    fr_json_key(&w, "series");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "series");
     for (int op = 0; op < FR_OP_COUNT; op++)
         for (int c = 0; c < result->ops[op].n_curves; c++)
             json_series(&w, &result->ops[op], &result->ops[op].curves[c]);
     fr_json_end_array(&w);
     json_sources(&w, samples);
-    fr_json_key(&w, "operations");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "operations");
     for (int op = 0; op < FR_OP_COUNT; op++)
         if (result->ops[op].n_points > 0) json_forms(&w, &result->ops[op]);
     fr_json_end_array(&w);
-    fr_json_key(&w, "gemm");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "gemm");
     for (int d = 0; d < FR_DTYPE_COUNT; d++) json_gemm(&w, &result->gemm[d], fr_dtype_names[d]);
     fr_json_end_array(&w);
-    fr_json_key(&w, "gemm_left_out");
-    fr_json_begin_object(&w);
+    fr_json_add_object(&w, "gemm_left_out");
     for (int d = 0; d < FR_DTYPE_COUNT; d++)
         if (result->gemm[d].n_m > 0)
             json_quality(&w, fr_dtype_names[d], &result->gemm[d].quality);

@@ -21,8 +21,7 @@ static void add_rounded(struct fr_json_writer *w, const char *key, double si,
 }
 
 static void add_quality(struct fr_json_writer *w, const struct fr_fit_quality *quality) {
-    fr_json_key(w, "residuals");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "residuals");
     fr_json_add_number(w, "median", quality->median);
     fr_json_add_number(w, "p90", quality->p90);
     fr_json_add_integer(w, "points", quality->n);
@@ -30,8 +29,7 @@ static void add_quality(struct fr_json_writer *w, const struct fr_fit_quality *q
 }
 
 static void add_axis(struct fr_json_writer *w, const char *key, const int64_t *sizes, int n) {
-    fr_json_key(w, key);
-    fr_json_begin_array(w);
+    fr_json_add_array(w, key);
     for (int i = 0; i < n; i++) fr_json_put_integer(w, sizes[i]);
     fr_json_end_array(w);
 }
@@ -39,16 +37,13 @@ static void add_axis(struct fr_json_writer *w, const char *key, const int64_t *s
 static void add_gemm(struct fr_json_writer *w, const char *dtype,
                      const struct fr_fit_gemm *gemm) {
     char text[32];
-    fr_json_key(w, dtype);
-    fr_json_begin_object(w);
-    fr_json_key(w, "table");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, dtype);
+    fr_json_add_object(w, "table");
     add_axis(w, "m", gemm->m, gemm->n_m);
     add_axis(w, "n", gemm->n, gemm->n_n);
     add_axis(w, "k", gemm->k, gemm->n_k);
     fr_json_add_string(w, "unit", "us");
-    fr_json_key(w, "time");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "time");
     for (int i = 0; i < gemm->n_m * gemm->n_n * gemm->n_k; i++) {
         snprintf(text, sizeof text, "%.4g", gemm->time_s[i] * 1e6);
         fr_json_put_number(w, strtod(text, NULL));
@@ -60,8 +55,7 @@ static void add_gemm(struct fr_json_writer *w, const char *dtype,
 }
 
 static void add_power(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    fr_json_key(w, "power");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "power");
     add_quantity(w, "busy", result->busy_W, FR_QUANTITY_POWER);
     add_quantity(w, "idle", result->idle_W, FR_QUANTITY_POWER);
     if (result->communicating_W >= 0)
@@ -74,8 +68,7 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
 static void add_rates(struct fr_json_writer *w, const char *key, const double *s_per_B, int n) {
     const double fastest_B_per_s = 1e15; /* stands for: nothing beyond */
     char text[64];
-    fr_json_key(w, key);
-    fr_json_begin_array(w);
+    fr_json_add_array(w, key);
     for (int i = 0; i < n; i++)
         fr_json_put_string(w, fr_quantity_format(s_per_B[i] * fastest_B_per_s > 1
                                                      ? fr_fit_rate(1 / s_per_B[i])
@@ -87,10 +80,8 @@ static void add_rates(struct fr_json_writer *w, const char *key, const double *s
 static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_working_sets *sets) {
     char text[64];
     if (sets->n < 2) return;
-    fr_json_key(w, "working_sets");
-    fr_json_begin_object(w);
-    fr_json_key(w, "size");
-    fr_json_begin_array(w);
+    fr_json_add_object(w, "working_sets");
+    fr_json_add_array(w, "size");
     for (int i = 0; i < sets->n; i++)
         fr_json_put_string(
             w, fr_quantity_write(sets->size_B[i], FR_QUANTITY_SIZE, text, sizeof text));
@@ -102,15 +93,13 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
 
 static void add_disturbance(struct fr_json_writer *w, const struct fr_fit_speed *speed) {
     if (speed->n > 0 || speed->usual_products != 1) {
-        fr_json_key(w, "usual");
-        fr_json_begin_object(w);
+        fr_json_add_object(w, "usual");
         fr_json_add_number(w, "products", floor(speed->usual_products * 1e4 + 0.5) / 1e4);
         fr_json_add_number(w, "memory", floor(speed->usual_memory * 1e4 + 0.5) / 1e4);
         fr_json_end_object(w);
     }
     if (!(speed->interruptions.every_s > 0)) return;
-    fr_json_key(w, "interruptions");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "interruptions");
     add_rounded(w, "every", speed->interruptions.every_s, FR_QUANTITY_TIME);
     add_rounded(w, "length", speed->interruptions.length_s, FR_QUANTITY_TIME);
     fr_json_end_object(w);
@@ -120,8 +109,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     const char *cpu = result->provenance.cpu;
     char name[64];
     snprintf(name, sizeof name, "%.40s%s1 core", cpu, *cpu ? ", " : "");
-    fr_json_key(w, "device");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "device");
     fr_json_add_string(w, "name", name);
     add_quantity(w, "memory", result->memory_B, FR_QUANTITY_SIZE);
     add_rounded(w, "memory_bandwidth", result->memory_rate_B_per_s, FR_QUANTITY_RATE);
@@ -129,8 +117,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     add_disturbance(w, &result->speed);
     add_rounded(w, "launch", result->launch_s, FR_QUANTITY_TIME);
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
-    fr_json_key(w, "gemm");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "gemm");
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         if (result->gemm[i].n_m > 0) add_gemm(w, fr_dtype_names[i], &result->gemm[i]);
     fr_json_end_object(w);
@@ -139,8 +126,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
 }
 
 static void add_levels(struct fr_json_writer *w, const struct fr_levels *levels) {
-    fr_json_key(w, "levels");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "levels");
     for (int i = 0; i < levels->count; i++) {
         const struct fr_level *level = &levels->level[i];
         fr_json_begin_object(w);
@@ -182,8 +168,7 @@ static void add_collectives(struct fr_json_writer *w, const struct fr_fit_result
         root = fr_json_root(result->base);
         base = fr_json_member(&root, "collectives");
     }
-    fr_json_key(w, "collectives");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "collectives");
     for (int i = 0; i < FR_OP_COUNT; i++) {
         const struct fr_fit_op *op = &result->ops[i];
         struct fr_json kept = fr_json_member(&base, fr_op_names[i]);
@@ -209,8 +194,7 @@ static void add_base(struct fr_json_writer *w, const struct fr_fit_result *resul
 }
 
 static void add_series(struct fr_json_writer *w, const struct fr_fit_result *result) {
-    fr_json_key(w, "series");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "series");
     for (int i = 0; i < FR_OP_COUNT; i++)
         if (result->ops[i].n_points > 0 && *result->ops[i].series)
             fr_json_add_string(w, fr_op_names[i], result->ops[i].series);
@@ -223,16 +207,14 @@ static void add_verdict(struct fr_json_writer *w, const struct fr_fit_result *re
     fr_json_add_number(w, "variation", floor(fr_fit_variation(result) * 1e4 + 0.5) / 1e4);
     if (!judged->verdict) return;
     fr_json_add_string(w, "verdict", judged->verdict);
-    fr_json_key(w, "reasons");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "reasons");
     for (int i = 0; i < judged->n_reasons; i++) fr_json_put_string(w, judged->reason[i]);
     fr_json_end_array(w);
 }
 
 static void add_calibration(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const struct fr_provenance *p = &result->provenance;
-    fr_json_key(w, "calibration");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "calibration");
     fr_json_add_string(w, "date", p->date);
     fr_json_add_string(w, "host", p->host);
     fr_json_add_string(w, "kernel", p->kernel);

@@ -52,8 +52,7 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
 }
 
 static void json_coefficients(struct fr_json_writer *w, const struct fr_tune_result *r) {
-    fr_json_key(w, "coefficients");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "coefficients");
     for (int j = 0; j < fr_coefficient_count(); j++) {
         const struct fr_tuned *t = &r->tuned[j];
         if (!t->present) continue;
@@ -82,8 +81,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_add_bool(w, "experts", r->experts);
     fr_json_add_bool(w, "sharded", r->sharded);
     json_coefficients(w, r);
-    fr_json_key(w, "covariance");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "covariance");
     for (int a = 0; a < r->n_fitted; a++) {
         fr_json_begin_array(w);
         for (int b = 0; b < r->n_fitted; b++)
@@ -91,8 +89,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
         fr_json_end_array(w);
     }
     fr_json_end_array(w);
-    fr_json_key(w, "runs");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "runs");
     for (int i = 0; i < n; i++) fr_json_put_string(w, runs[i]->id);
     fr_json_end_array(w);
     fr_json_end_object(w);

@@ -164,8 +164,7 @@ void fr_sample_line_point(const struct fr_sample_point *s, const int *outliers,
     fr_json_add_string(&w, "state", fr_sample_state_names[s->state]);
     fr_json_add_integer(&w, "warmup", s->n_warm);
     if (s->drift < 1e9) fr_json_add_number(&w, "drift", s->drift);
-    fr_json_key(&w, "outliers");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "outliers");
     for (int i = 0; i < s->n_outliers; i++) fr_json_put_integer(&w, outliers[i]);
     fr_json_end_array(&w);
     fr_json_end_object(&w);

@@ -42,8 +42,7 @@ void fr_calibration_tell(const struct fr_calibration *c, struct fr_text *text) {
 
 void fr_calibration_put(const struct fr_calibration *c, struct fr_json_writer *w) {
     if (!*c->verdict) return;
-    fr_json_key(w, "calibration");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "calibration");
     fr_json_add_string(w, "verdict", c->verdict);
     if (*c->reason) fr_json_add_string(w, "reason", c->reason);
     fr_json_add_number(w, "held_out", c->held_out);

@@ -46,8 +46,7 @@ static fr_status domain_read(const struct fr_json *node, struct fr_price_domain 
 
 static void domain_write(const struct fr_price_domain *d, struct fr_json_writer *w) {
     char text[64];
-    fr_json_key(w, "domain");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "domain");
     fr_json_add_integer(w, "min_ranks", d->min_ranks);
     fr_json_add_integer(w, "max_ranks", d->max_ranks);
     fr_json_add_string(w, "min",
@@ -142,8 +141,7 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
     price->form->write(price, levels, w);
     if (price->domain.stated) domain_write(&price->domain, w);
     if (price->residual_median >= 0) {
-        fr_json_key(w, "residuals");
-        fr_json_begin_object(w);
+        fr_json_add_object(w, "residuals");
         fr_json_add_number(w, "median", price->residual_median);
         fr_json_add_number(w, "p90", price->residual_p90);
         fr_json_add_integer(w, "points", price->residual_points);

@@ -40,8 +40,7 @@ const char *fr_report_outcome_row(const struct fr_outcome *out, fr_plan_key_set 
 /* The keys of model and cluster that tell this job from others of a search, with their values. */
 static void varied_json(struct fr_json_writer *w, const struct fr_job *job) {
     if (job->n_varied == 0) return;
-    fr_json_key(w, "varied");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "varied");
     for (int i = 0; i < job->n_varied; i++) {
         const char *equals = strchr(job->varied[i], '=');
         char key[192];
@@ -56,8 +55,7 @@ const char *fr_report_plan_line(const struct fr_plan *plan, char *out, size_t ca
 }
 
 void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
-    fr_json_key(w, "provenance");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "provenance");
     fr_json_add_string(w, "version", FR_VERSION);
     fr_json_add_string(w, "cluster",
                        job->cluster.name[0] ? job->cluster.name : job->cluster_from);
@@ -76,8 +74,7 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
 
 static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
                         const struct fr_outcome *out) {
-    fr_json_key(w, "memory_B");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "memory_B");
     bool known = isfinite(out->parameters);
     fr_json_add_number(w, "peak", known ? out->memory_peak_B : NAN);
     for (int i = 0; i < FR_MEMORY_COUNT; i++)
@@ -101,8 +98,7 @@ static void iterations_json(struct fr_json_writer *w, const struct fr_outcome *o
 static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
                          const struct fr_outcome *out) {
     fr_json_add_bool(w, "feasible", out->reasons == 0);
-    fr_json_key(w, "reasons");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "reasons");
     for (int i = 0; i < FR_REASON_COUNT; i++) {
         struct fr_text text = {0};
         if (!(out->reasons & FR_BECAUSE(i))) continue;
@@ -111,8 +107,7 @@ static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
         fr_text_free(&text);
     }
     fr_json_end_array(w);
-    fr_json_key(w, "extrapolated");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "extrapolated");
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)
         if (out->extrapolated >> bit & 1)
             fr_json_put_string(w, fr_report_extrapolated_name(bit));
@@ -150,18 +145,15 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
 #undef ADD_RATE
     memory_json(w, job, out);
     iterations_json(w, out);
-    fr_json_key(w, "breakdown_s");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)
         fr_json_add_number(w, fr_part_names[i], out->part_s[i]);
     fr_json_end_object(w);
-    fr_json_key(w, "bytes_per_rank");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "bytes_per_rank");
     for (int axis = 0; axis < FR_SENT_COUNT; axis++)
         fr_json_add_number(w, fr_sent_names[axis], out->sent_B[axis]);
     fr_json_end_object(w);
-    fr_json_key(w, "lossy");
-    fr_json_begin_object(w);
+    fr_json_add_object(w, "lossy");
     const struct fr_plan_compression *c = &out->plan.compression;
     fr_json_add_number(w, "gradient_bytes", out->lossy_gradient);
     fr_json_add_integer(w, "gradient_rank", out->lossy_gradient > 0 ? c->gradient_rank : 0);

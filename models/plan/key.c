@@ -224,8 +224,7 @@ void fr_plan_write(struct fr_json_writer *w, const struct fr_plan *plan) {
         for (; depth > common; depth--) fr_json_end_object(w);
         for (; depth < n - 1; depth++) {
             memcpy(open[depth], words[depth], sizeof *open);
-            fr_json_key(w, words[depth]);
-            fr_json_begin_object(w);
+            fr_json_add_object(w, words[depth]);
         }
         fr_json_key(w, words[n - 1]);
         key->type->write(key, plan, w);

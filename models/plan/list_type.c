@@ -199,8 +199,7 @@ static void write_order(const struct fr_plan_key *key, const struct fr_plan *pla
         return;
     }
     fr_json_begin_object(w);
-    fr_json_key(w, "stages");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "stages");
     for (int32_t i = 0; i < plan->order->stages; i++) write_stage(plan->order, i, w);
     fr_json_end_array(w);
     fr_json_end_object(w);

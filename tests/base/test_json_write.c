@@ -11,8 +11,7 @@ static void write_sample(struct fr_json_writer *w) {
     fr_json_add_number(w, "tenth", 0.1);
     fr_json_add_integer(w, "least", INT64_MIN);
     fr_json_add_bool(w, "yes", true);
-    fr_json_key(w, "list");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "list");
     fr_json_put_integer(w, 1);
     fr_json_begin_object(w);
     fr_json_end_object(w);

@@ -18,8 +18,7 @@ static void add_outcome(struct fr_json_writer *w, int i, uint64_t *dice) {
     fr_json_key(w, "plan");
     fr_plan_write(w, &plan);
     if (fr_test_random(dice, 2)) {
-        fr_json_key(w, "varied");
-        fr_json_begin_object(w);
+        fr_json_add_object(w, "varied");
         fr_json_add_string(w, "model.sequence", fr_test_random(dice, 2) ? "2048" : "4096");
         fr_json_end_object(w);
     }
@@ -38,12 +37,10 @@ static void read_generated(uint64_t *dice, struct fr_results *results) {
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/search/1");
     fr_json_add_string(&w, "ranked_by", "iteration_time_s");
-    fr_json_key(&w, "top");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "top");
     for (int i = 0; i < RESULTS; i++) add_outcome(&w, i, dice);
     fr_json_end_array(&w);
-    fr_json_key(&w, "pareto");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "pareto");
     fr_json_end_array(&w);
     fr_json_end_object(&w);
     assert_int_equal(fr_json_parse(fr_text_get(&text), text.length, "r", &document, &err),

@@ -59,8 +59,7 @@ static fr_status put_times(struct session *s, const struct fr_real_item *item, i
     struct fr_json_writer w = fr_sample_begin(&line, "run");
     fr_json_add_integer(&w, "id", item->id);
     fr_json_add_integer(&w, "pass", pass);
-    fr_json_key(&w, "time_s");
-    fr_json_begin_array(&w);
+    fr_json_add_array(&w, "time_s");
     for (int i = 0; i < n; i++) fr_json_put_number(&w, time_s[i]);
     fr_json_end_array(&w);
     return put(s, &w, err);

@@ -40,16 +40,14 @@ void fr_training_write_model(const struct fr_training_options *o, const struct f
     fr_json_add_integer(&w, "global_batch", o->batch);
     fr_json_add_string(&w, "optimizer", "adam");
     if (any) {
-        fr_json_key(&w, "iterations");
-        fr_json_begin_object(&w);
+        fr_json_add_object(&w, "iterations");
         fr_json_add_string(&w, "source", line);
         fr_json_add_integer(&w, "width", o->width);
         fr_json_add_integer(&w, "layers", o->layers);
         fr_json_add_integer(&w, "global_batch", o->batch);
         fr_json_add_number(&w, "rate", fr_training_rate(o));
         fr_json_add_number(&w, "loss", o->loss);
-        fr_json_key(&w, "table");
-        fr_json_begin_array(&w);
+        fr_json_add_array(&w, "table");
         for (int i = 0; i < n; i++)
             if (known(&rows[i]))
                 put_row(&w, rows[i].tp == 1 ? "tensor" : "phantom",

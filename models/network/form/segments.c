@@ -140,8 +140,7 @@ static void write_quantity(struct fr_json_writer *w, const char *key, double si,
 static void write(const struct fr_price *price, const struct fr_levels *levels,
                   struct fr_json_writer *w) {
     fr_json_add_string(w, "message", messages[price->per_rank]);
-    fr_json_key(w, "fits");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "fits");
     for (int i = 0; i < price->n_fits; i++) {
         const struct fr_segment_fit *fit = &price->fits[i];
         fr_json_begin_object(w);
@@ -149,8 +148,7 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
         fr_json_add_string(w, "level", levels->level[fit->level].name);
         write_quantity(w, "min", fit->min_B, FR_QUANTITY_SIZE, true);
         write_quantity(w, "max", fit->max_B, FR_QUANTITY_SIZE, true);
-        fr_json_key(w, "segments");
-        fr_json_begin_array(w);
+        fr_json_add_array(w, "segments");
         for (int k = 0; k < fit->count; k++) {
             const struct fr_segment *segment = &fit->segments[k];
             fr_json_begin_object(w);

@@ -155,8 +155,7 @@ static fr_status read(const struct fr_json *object, const struct fr_levels *leve
 static void write_numbers(struct fr_json_writer *w, const char *key, const double *numbers,
                           int count, double scale) {
     char text[32];
-    fr_json_key(w, key);
-    fr_json_begin_array(w);
+    fr_json_add_array(w, key);
     for (int i = 0; i < count; i++) {
         snprintf(text, sizeof text, "%.6g", numbers[i] * scale);
         fr_json_put_number(w, strtod(text, NULL));
@@ -168,8 +167,7 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
                   struct fr_json_writer *w) {
     const struct fr_similarity *s = &price->similarity;
     fr_json_add_string(w, "message", "total");
-    fr_json_key(w, "laws");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "laws");
     for (int i = 0; i < s->n_tables; i++) {
         int level = s->tables[i].level;
         if (i > 0 && s->tables[i - 1].level == level) continue;
@@ -182,16 +180,14 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
         fr_json_end_object(w);
     }
     fr_json_end_array(w);
-    fr_json_key(w, "tables");
-    fr_json_begin_array(w);
+    fr_json_add_array(w, "tables");
     for (int i = 0; i < s->n_tables; i++) {
         const struct fr_similarity_table *t = &s->tables[i];
         fr_json_begin_object(w);
         fr_json_add_string(w, "level", levels->level[t->level].name);
         fr_json_add_integer(w, "ranks", t->n_ranks);
         fr_json_add_integer(w, "nodes", t->n_nodes);
-        fr_json_key(w, "size");
-        fr_json_begin_array(w);
+        fr_json_add_array(w, "size");
         for (int k = 0; k < t->count; k++) fr_json_put_number(w, t->size_B[k]);
         fr_json_end_array(w);
         fr_json_add_string(w, "unit", "us");
