@@ -13,7 +13,7 @@
 /* Sub-grids alone: the mesh is --ranks over --ways. */
 static fr_status sub_grids(const struct fr_place_ask *ask, const struct fr_job *job,
                            struct fr_plan *plan, struct fr_error *err) {
-    if (fr_job_plan_says(job, "method") && plan->method != &fr_method_subgraph)
+    if (fr_job_plan_says(job, "method") && !plan->method->branches)
         return fr_fail(err, FR_ERR_USAGE, "--model",
                        "is required: where method %s should sit is what its iterations take",
                        plan->method->name);
@@ -37,7 +37,7 @@ static fr_status sub_grids(const struct fr_place_ask *ask, const struct fr_job *
 static fr_status take_ways(const struct fr_place_ask *ask, const struct fr_job *job,
                            struct fr_plan *plan, struct fr_error *err) {
     if (!ask->ways) return FR_OK;
-    if (plan->method != &fr_method_subgraph)
+    if (!plan->method->branches)
         return fr_fail(err, FR_ERR_USAGE, "--ways",
                        "is for method subgraph, the plan's is %s: give its mesh (--set "
                        "tp=%" PRId64 " ...), or ask for --set method=subgraph",

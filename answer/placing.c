@@ -45,7 +45,7 @@ fr_status fr_placing_open(struct fr_job *job, bool with_model, const struct fr_p
     *q = (struct fr_placing){.job = job,
                              .plan = *plan,
                              .with_model = with_model,
-                             .segmented = plan->method == &fr_method_subgraph,
+                             .segmented = plan->method->branches,
                              .levels = job->cluster.levels,
                              .mesh = fr_seats_mesh(plan),
                              .ranks = fr_plan_ranks(plan),

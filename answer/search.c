@@ -40,7 +40,7 @@ static fr_status price_per_layer(struct fr_searched *r, struct fr_error *err) {
     const struct fr_outcome *best = &r->result.top.items[0].outcome;
     const struct fr_job *job = best->job ? best->job : &r->job;
     struct fr_plan plan = best->plan;
-    if (plan.method != &fr_method_grid || job->workload.n_layers < 2 || plan.layer_tp ||
+    if (!plan.method->grids || job->workload.n_layers < 2 || plan.layer_tp ||
         plan.layer_tp_best)
         return FR_OK;
     r->layer_tp = fr_calloc((size_t)job->workload.n_layers, sizeof *r->layer_tp);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "models/outcome/iteration.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "bench/network.h"

@@ -40,6 +40,7 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
             struct fr_plan one = *plan;
             one.method = &fr_method_grid;
             one.layer_tp = NULL;
+            one.placement = fr_placement_default(); /* grids of layers lie in their order */
             one.tp = grid[g];
             one.dp = ranks / grid[g];
             double reach_s = l == 0 ? 0 : INFINITY;
@@ -76,7 +77,7 @@ done:
 
 fr_status fr_layer_grids_choose(struct fr_job *job, struct fr_error *err) {
     if (!job->plan.layer_tp_best) return FR_OK;
-    if (job->plan.method != &fr_method_grid)
+    if (!job->plan.method->grids)
         return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
                        "a grid per layer needs method \"grid\"");
     job->lists.layer_tp =

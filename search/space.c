@@ -149,8 +149,7 @@ static int64_t value_of(const struct fr_space *space, int dimension, size_t v) {
  * these alone the first that divides the ranks stands for all. */
 static bool repeats_grids(const struct fr_space *space, const size_t *digit,
                           const struct fr_plan *plan) {
-    if (!(plan->layer_tp || plan->layer_tp_best) || plan->method != &fr_method_grid)
-        return false;
+    if (!(plan->layer_tp || plan->layer_tp_best) || !plan->method->grids) return false;
     int tp = dimension_of(space, FR_PLAN_KEY_tp), dp = dimension_of(space, FR_PLAN_KEY_dp);
     const int64_t ranks = plan->dp * plan->tp;
     size_t n_tp = tp < 0 ? 1 : space->dimension[tp].count,
@@ -188,7 +187,7 @@ static bool take_uniform(const struct fr_space *space, const struct fr_workload 
     const struct fr_plan_key *key = &fr_plan_keys[FR_PLAN_KEY_layer_tp];
     int64_t tp = fr_twin_uniform(plan), ranks = plan->dp * plan->tp;
     int grids = dimension_of(space, FR_PLAN_KEY_layer_tp);
-    if (!model || plan->method != &fr_method_grid || tp == 0) return true;
+    if (!model || !plan->method->grids || tp == 0) return true;
     if (plan->n_layer_tp != model->n_layers || ranks % tp != 0) return true;
     plan->tp = tp;
     plan->dp = ranks / tp;

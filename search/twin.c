@@ -48,7 +48,7 @@ int64_t fr_twin_uniform(const struct fr_plan *plan) {
 
 /* One row of a grid has nothing to gather or to reduce. */
 static bool one_row(const struct fr_workload *model, const struct fr_plan *plan) {
-    if (!model || plan->method != &fr_method_grid || plan->tp > 1) return false;
+    if (!model || !plan->method->grids || plan->tp > 1) return false;
     if (plan->layer_tp || plan->layer_tp_best || model->n_layers == 0) return false;
     for (int k = 0; k < model->n_layers; k++)
         if (!model->layers[k].fully_connected) return false;

@@ -6,7 +6,8 @@
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "models/outcome/cost.h"
-#include "models/outcome/disturbed.h"
+#include "models/outcome/iteration.h"
+#include "models/outcome/settle.h"
 #include "models/price/seats.h"
 #include "sim/layers.h"
 
@@ -267,7 +268,7 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     struct timed t = {
         .program = &program, .progress = &progress, .network = s->network, .serial = true};
     bool spelt_out = options && options->spelt_out;
-    fr_cost(job, plan, out);
+    fr_pipeline_cost(job, plan, out);
     out->engine = s->network->engine;
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
     fr_status status = fr_layers_make(job, plan, spelt_out, &program, &price, err);
@@ -281,28 +282,30 @@ static fr_status simulate_layers(const struct fr_job *job, const struct fr_plan 
     return status;
 }
 
-fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
-                      const struct fr_simulate_options *options, struct fr_simulation *s,
-                      struct fr_error *err) {
-    struct fr_plan full = fr_job_fill(job, given), *plan = &full;
-    if (fr_job_is_disturbed(job)) {
-        struct fr_job own;
-        fr_job_disturbed(job, plan, &own);
-        return fr_simulate(&own, plan, options, s, err);
-    }
-    *s = (struct fr_simulation){.outcome = {.plan = *plan, .ranks = fr_plan_ranks(plan)},
-                                .network = options && options->network ? options->network
-                                                                       : &fr_network_isolated};
-    struct fr_outcome *out = &s->outcome;
-    out->engine = s->network->engine;
-    out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
-        NAN;
+static fr_status simulate(const struct fr_job *job, const struct fr_plan *plan,
+                          const struct fr_simulate_options *options, struct fr_simulation *s,
+                          struct fr_error *err) {
     if (!fr_job_is_pipeline(job, plan)) return simulate_layers(job, plan, options, s, err);
     if (options && options->spelt_out)
         return fr_fail(err, FR_ERR_UNSUPPORTED, "--collectives",
                        "the collectives of a pipeline are part of its passes; messages are "
                        "spelt out for models of layers at pp = 1");
     return simulate_pipeline(job, plan, options, s, err);
+}
+
+fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
+                      const struct fr_simulate_options *options, struct fr_simulation *s,
+                      struct fr_error *err) {
+    struct fr_settled settled;
+    *s = (struct fr_simulation){.network = options && options->network ? options->network
+                                                                       : &fr_network_isolated};
+    fr_status status = fr_settle(job, given, &settled, err);
+    fr_pipeline_refuse(&settled.plan, 0, &s->outcome);
+    s->outcome.engine = s->network->engine;
+    if (status == FR_OK) status = simulate(settled.job, &settled.plan, options, s, err);
+    s->outcome.plan.placement = settled.placement;
+    fr_settled_free(&settled);
+    return status;
 }
 
 void fr_simulation_free(struct fr_simulation *s) {

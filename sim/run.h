@@ -3,6 +3,7 @@
 #ifndef FR_SIM_RUN_H
 #define FR_SIM_RUN_H
 
+#include "models/outcome/outcome.h"
 #include "models/outcome/timeline.h"
 #include "sim/engine.h"
 #include "sim/network.h"

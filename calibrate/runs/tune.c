@@ -11,7 +11,8 @@
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/statistics.h"
 #include "models/outcome/cost.h"
-#include "models/price/pipeline.h"
+#include "models/outcome/iteration.h"
+#include "models/outcome/settle.h"
 
 /* Of fewer rows only what needs but one is fitted: the efficiency of the products. */
 enum { ROWS_FOR_MORE = 10 };
@@ -26,15 +27,19 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
     struct fr_pipeline pipeline = {0};
     struct fr_pipeline_times times = {0};
     uint32_t extrapolated = 0;
+    int64_t *seats = NULL;
     if (job.workload.n_layers > 0) {
         struct fr_outcome out;
         fr_cost(&job, &job.plan, &out);
         return out.time_s;
     }
     if (fr_pipeline_check(&job, &job.plan)) return NAN;
-    fr_status status = fr_pipeline_make(&job, &job.plan, &pipeline, &extrapolated, NULL);
+    fr_status status = fr_settle_seats(&job, &job.plan, &seats, NULL);
+    if (status == FR_OK)
+        status = fr_pipeline_make(&job, &job.plan, &pipeline, &extrapolated, NULL);
     if (status == FR_OK) status = fr_pipeline_run(&pipeline, FR_WITH_ALL, &times, NULL);
     fr_pipeline_free(&pipeline);
+    free(seats);
     return status == FR_OK ? times.makespan_s + cluster->device.fixed_s : NAN;
 }
 

@@ -87,7 +87,7 @@ struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan)
         full.chunks = 1;
     }
     int64_t all = fr_job_batch(job, plan) / plan->dp, customary = job->workload.micro_batch;
-    bool subgraph = plan->method == &fr_method_subgraph;
+    bool subgraph = plan->method->branches;
     if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return full;
     if (customary < 0 || (customary == 0 && subgraph && plan->pp == 1))
         full.micro_batch = all;

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "models/outcome/disturbed.h"
-#include "models/price/pipeline.h"
+#include "models/outcome/iteration.h"
+#include "models/outcome/settle.h"
 
 const char *const fr_part_names[] = {
 #define FR_PART_NAME(code, name) #name,
@@ -38,11 +38,11 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
 }
 
 void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
-    struct fr_plan plan = fr_job_fill(job, given);
-    struct fr_job own;
-    if (fr_job_is_disturbed(job)) {
-        fr_job_disturbed(job, &plan, &own);
-        job = &own;
-    }
-    fr_pipeline_cost(job, &plan, out);
+    struct fr_settled s;
+    if (fr_settle(job, given, &s, NULL) == FR_OK)
+        fr_pipeline_cost(s.job, &s.plan, out);
+    else
+        fr_pipeline_refuse(&s.plan, FR_BECAUSE(FR_REASON_SIZE), out);
+    out->plan.placement = s.placement;
+    fr_settled_free(&s);
 }

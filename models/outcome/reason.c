@@ -91,7 +91,7 @@ static void reason_memory(const struct fr_job *job, const struct fr_outcome *out
 static void say_transformer(const struct fr_job *job, const struct fr_plan *plan, int reason,
                             struct fr_text *text) {
     struct fr_plan as_one = *plan;
-    if (plan->method == &fr_method_subgraph) as_one.tp = 1;
+    if (plan->method->branches) as_one.tp = 1;
     fr_transformer_say(&job->workload, &as_one, reason, text);
 }
 

@@ -4,24 +4,8 @@
 
 #include "base/alloc.h"
 #include "models/outcome/alternate.h"
+#include "models/outcome/recurrence.h"
 #include "models/plan/schedule_order.h"
-
-void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
-    p->slots = slots;
-    p->n_slots = fr_schedule_slots(p->schedule, &p->args);
-    p->splits_backward = fr_schedule_splits(p->schedule, &p->args);
-    for (int32_t i = 0; i < p->args.stages; i++)
-        p->schedule->order(&p->args, i, slots + i * p->n_slots);
-}
-
-double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
-    const struct fr_stage *stage = &p->stage[i];
-    double chunks = p->args.chunks;
-    if (slot_kind == FR_SLOT_FORWARD) return fr_pass_s(&stage->forward, with) / chunks;
-    if (slot_kind == FR_SLOT_WEIGHT) return fr_pass_s(&stage->weight, with) / chunks;
-    double whole_s = fr_pass_s(&stage->backward, with);
-    return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
-}
 
 /* ---- the recurrence ---------------------------------------------------------------------- */
 

@@ -13,8 +13,8 @@
 #include "models/plan/reason.h"
 #include "models/workload/workload.h"
 
-struct fr_plan;       /* models/plan/plan.h */
-struct fr_shard;      /* models/work/method.h */
+struct fr_plan;  /* models/plan/plan.h */
+struct fr_shard; /* models/work/method.h */
 
 struct fr_rank_work; /* models/work/operation.h */
 
@@ -26,6 +26,11 @@ struct fr_method {
     bool uses_ghost; /**< the plan's ghost width matters */
     bool divided;    /**< activations between layers stay divided over tp */
     bool data_first; /**< its program numbers the ranks of the data axis first, not of tp */
+    bool
+        branches; /**< divides branches, by the plan's `branches`, `common` and `exchange`; the rest of
+                          a model is as on one rank, and tp ranks share a micro-batch's samples */
+    bool grids; /**< a layer may have a grid of its own (`layer_tp`) */
+    bool coded; /**< its gradients and messages may go compressed */
     /** Reasons why @p layer cannot be divided so; 0 when it can. */
     fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
     /** The work.  Total on what check accepts. */

@@ -14,8 +14,8 @@ FR_PLAN_NEED(EXPERTS, true, "a mixture of experts", !m || m->transformer.experts
 FR_PLAN_NEED(TIED, true, "logits that share the embedding's weights",
              !m || !transformer || m->transformer.tied)
 FR_PLAN_NEED(GHOST, true, "a method with ghost neurons", p->method->uses_ghost)
-FR_PLAN_NEED(SUBGRAPH, true, "method subgraph", p->method == &fr_method_subgraph)
-FR_PLAN_NEED(GRID, true, "method grid", p->method == &fr_method_grid)
+FR_PLAN_NEED(SUBGRAPH, true, "method subgraph", p->method->branches)
+FR_PLAN_NEED(GRID, true, "method grid", p->method->grids)
 FR_PLAN_NEED(PIPELINE, true, "a pipeline (pp above 1)", p->pp > 1)
 FR_PLAN_NEED(PASSES, true, "a pipeline (pp above 1)",
              !m || m->n_layers == 0 || p->pp > 1 || p->overlap)

@@ -5,7 +5,7 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
     const struct fr_transformer *t = &job->workload.transformer;
     bool gradients = c->gradient_stages > 0;
     if (!fr_plan_compresses(plan)) return NULL;
-    if (!t->layers || plan->method != &fr_method_tensor)
+    if (!t->layers || !plan->method->coded)
         return "compression is priced for transformers with method tensor: it knows their "
                "messages and weight matrices";
     if (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1)

@@ -80,7 +80,7 @@ static fr_reasons check_entries(const struct fr_job *job, const struct fr_plan *
 static fr_reasons check_grids(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
     if (!plan->layer_tp) return 0;
-    if (plan->method != &fr_method_grid || plan->n_layer_tp != job->workload.n_layers)
+    if (!plan->method->grids || plan->n_layer_tp != job->workload.n_layers)
         reasons |= FR_BECAUSE(FR_REASON_LAYER_TP);
     if (plan->placement.row != &fr_placement_linear) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     return reasons;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "models/plan/key.h"
+#include "models/plan/schedule_order.h"
 #include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
@@ -255,6 +256,23 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
         price_messages(job, seats, i, p, extrapolated);
+}
+
+void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
+    p->slots = slots;
+    p->n_slots = fr_schedule_slots(p->schedule, &p->args);
+    p->splits_backward = fr_schedule_splits(p->schedule, &p->args);
+    for (int32_t i = 0; i < p->args.stages; i++)
+        p->schedule->order(&p->args, i, slots + i * p->n_slots);
+}
+
+double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
+    const struct fr_stage *stage = &p->stage[i];
+    double chunks = p->args.chunks;
+    if (slot_kind == FR_SLOT_FORWARD) return fr_pass_s(&stage->forward, with) / chunks;
+    if (slot_kind == FR_SLOT_WEIGHT) return fr_pass_s(&stage->weight, with) / chunks;
+    double whole_s = fr_pass_s(&stage->backward, with);
+    return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,

@@ -1,28 +1,12 @@
 /** @file
- *  A pipeline with its durations, and the exact recurrence over its passes.
+ *  A pipeline with its durations: an array of stages, and the order of their passes.
  *
- *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input
- *  has arrived: the forward pass needs the activation of the virtual stage before, the backward
- *  pass the gradient of the virtual stage after (the last one its own forward pass), each
- *  message_s later.  Messages are asynchronous: they hold up nobody but their reader.  The
- *  gradient all-reduce of a stage follows its last backward pass; the iteration ends with the
- *  last of them.
- *
- *  Overlapped, the gradients of a chunk come out of the last pass that adds to them in n equal
- *  buckets, the j-th when j/n of that pass is done, and go one after another over a collective
- *  stream of their own.  With b the time of one, s the pass's start and d its duration, e the
- *  end of what the stream did before, the last one ends at (a maximum of lines in j, so at j = 1
- *  or j = n; our derivation)
- *      max(e + n b, s + d/n + n b, s + d + b)
- *
- *  Exposed point-to-point time has no simple formula (not 2 (P-1) c): the recurrence is the
- *  closed form here.  The event engine (sim/) is written apart and must agree with it.
- */
+ *  What each takes comes from models/price/; what comes of them when they wait for each other is the
+ *  recurrence's (models/outcome/recurrence.h) and the event engine's (sim/). */
 #ifndef FR_MODELS_PRICE_PIPELINE_H
 #define FR_MODELS_PRICE_PIPELINE_H
 
 #include "models/job/job.h"
-#include "models/outcome/outcome.h"
 #include "models/plan/schedule.h"
 #include "models/price/stage.h"
 
@@ -51,9 +35,6 @@ static inline bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, in
     if (pipeline->scope != FR_SCOPE_EPILOGUE) return pipeline->scope == FR_SCOPE_ALL;
     return micro >= pipeline->args.micro_batches - (pipeline->args.stages - 1 - i);
 }
-
-/** Share of the backward messages that go compressed. */
-double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,
@@ -86,47 +67,8 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
 fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
                                   struct fr_pipeline *pipeline, struct fr_error *err);
 
-/** Parameters, gradients and optimiser state of a rank of @p stage, as far as its plan's zero
- *  leaves them there: into those three of @p part_B [B]. */
-void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_plan *plan,
-                         const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
-
-/** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
- *  pass works with [B]. */
-double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
-
 /** Write down the order of @p pipeline's schedule into slots[P][fr_schedule_slots]. */
 void fr_pipeline_order(struct fr_pipeline *pipeline, struct fr_slot *slots);
 void fr_pipeline_free(struct fr_pipeline *pipeline);
-
-struct fr_pipeline_times {
-    double makespan_s;
-    /** [P], the caller's, or NULL: how long a stage's gradients are under way while it computes
-     *  nothing. */
-    double *gradient_exposed_s;
-};
-
-/** An iteration by the recurrence; asynchronous messages only.
- *  @param with  FR_WITH_... bits: what takes time
- *  @return FR_OK; FR_ERR_UNSUPPORTED for duplex; FR_ERR_INPUT when the order deadlocks;
- *          FR_ERR_NOMEM. */
-fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
-                          struct fr_pipeline_times *times, struct fr_error *err);
-
-/** An iteration with some things switched off: the recurrence, or an event engine. */
-typedef fr_status fr_pipeline_timer(const void *context, int with,
-                                    struct fr_pipeline_times *times, struct fr_error *err);
-
-/** Fill @p out: times and parts by switching off in turn (embedding, gradients, messages, tp,
- *  launch), energy, memory, bytes, parameters.
- *  @return what @p timer returned when it failed, else FR_OK. */
-fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *pipeline,
-                              fr_pipeline_timer *timer, const void *context,
-                              struct fr_outcome *out, struct fr_error *err);
-
-/** The closed form of a plan over stages or a transformer, as fr_cost for layers.  A plan it cannot
- *  price (duplex) has its reason in the outcome. */
-void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
-                      struct fr_outcome *out);
 
 #endif

@@ -1,12 +1,10 @@
 #include "models/price/seats.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "models/outcome/cost.h"
 #include "topology/route.h"
 
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan) {
@@ -37,39 +35,37 @@ static int64_t slot_of(const struct fr_seats *s, int64_t rank) {
 
 /* ---- seating ----------------------------------------------------------------------------------- */
 
-struct tried {
-    const struct fr_job *job;
-    const struct fr_plan *plan;
-    int64_t *mapping; /* scratch: rank of each slot */
-};
-
-static double iteration_s(const void *context, const int64_t *slot) {
-    const struct tried *t = context;
-    struct fr_plan plan = *t->plan;
-    struct fr_outcome out;
-    int64_t n = fr_plan_ranks(&plan);
-    for (int64_t r = 0; r < n; r++) t->mapping[slot[r]] = r;
-    plan.placement.row = &fr_placement_file;
-    plan.placement.list = t->mapping;
-    plan.placement.n_list = n;
-    fr_cost(t->job, &plan, &out);
-    return isfinite(out.time_s) ? out.time_s : INFINITY;
+/* Levels as large as n ranks need: what nobody uses need not be counted. */
+static struct fr_levels levels_for(const struct fr_levels *levels, int64_t n) {
+    struct fr_levels own = *levels;
+    struct fr_level *outer = &own.level[own.count - 1];
+    int64_t below = own.count > 1 ? outer[-1].ranks : 1,
+            needed = (n + below - 1) / below * below;
+    if (!own.fabric.shape && needed < outer->ranks) outer->ranks = needed;
+    return own;
 }
 
-static fr_status seat(const struct fr_job *job, const struct fr_plan *plan,
-                      struct fr_seats *seats, struct fr_error *err) {
-    const struct fr_placement *row = plan->placement.row;
-    size_t n = (size_t)fr_plan_ranks(plan);
-    struct tried tried = {job, plan,
-                          row->searches ? fr_malloc(n, sizeof *tried.mapping) : NULL};
-    struct fr_seating seating = {&seats->levels, &seats->mesh, &plan->placement, iteration_s,
-                                 &tried};
-    seats->slot = fr_malloc(n, sizeof *seats->slot);
-    fr_status status = !seats->slot || (row->searches && !tried.mapping)
-                           ? fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory")
-                           : row->seat(&seating, seats->slot, err);
-    free(tried.mapping);
-    return status;
+fr_status fr_seats_list(const struct fr_seats *seats, const struct fr_plan *plan,
+                        fr_seating_cost *cost, const void *context, int64_t *slot,
+                        struct fr_error *err) {
+    const struct fr_seating seating = {&seats->levels, &seats->mesh, &plan->placement, cost,
+                                       context};
+    if (plan->placement.row->searches && !cost)
+        return fr_fail(err, FR_ERR_UNSUPPORTED, "placement",
+                       "\"%s\" is settled before a plan is priced", plan->placement.row->name);
+    return plan->placement.row->seat(&seating, slot, err);
+}
+
+static fr_status seat(const struct fr_plan *plan, struct fr_seats *seats,
+                      struct fr_error *err) {
+    seats->slot = fr_malloc((size_t)fr_plan_ranks(plan), sizeof *seats->slot);
+    if (!seats->slot) return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+    return fr_seats_list(seats, plan, NULL, NULL, seats->slot, err);
+}
+
+struct fr_seats fr_seats_bare(const struct fr_job *job, const struct fr_plan *plan) {
+    return (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
+                             .mesh = fr_seats_mesh(plan)};
 }
 
 static int by_number(const void *a, const void *b) {
@@ -90,16 +86,6 @@ void fr_seats_members(const struct fr_seats *s, int64_t n_ranks, int64_t stride,
 
 static fr_status no_memory(struct fr_error *err) {
     return fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
-}
-
-/* Levels as large as n ranks need: what nobody uses need not be counted. */
-static struct fr_levels levels_for(const struct fr_levels *levels, int64_t n) {
-    struct fr_levels own = *levels;
-    struct fr_level *outer = &own.level[own.count - 1];
-    int64_t below = own.count > 1 ? outer[-1].ranks : 1,
-            needed = (n + below - 1) / below * below;
-    if (!own.fabric.shape && needed < outer->ranks) outer->ranks = needed;
-    return own;
 }
 
 /* ---- groups -------------------------------------------------------------------------------------- */
@@ -242,9 +228,8 @@ static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *s, struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
-    *s = (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
-                           .mesh = fr_seats_mesh(plan)};
-    if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(job, plan, s, err));
+    *s = fr_seats_bare(job, plan);
+    if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(plan, s, err));
     s->regular = plan->pp > 1 && is_regular(s);
     for (int axis = 0; axis < FR_MESH_AXES; axis++)
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],

@@ -38,7 +38,17 @@ struct fr_seats {
 /** The plan's mesh as its method numbers it. */
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan);
 
-/** Seat the ranks of @p plan.  "optimised" prices the plan with every seating it tries.
+/** Levels and mesh alone: nobody is seated. */
+struct fr_seats fr_seats_bare(const struct fr_job *job, const struct fr_plan *plan);
+
+/** Slots of the plan's ranks as its placement has them: slot[ranks].
+ *  @param cost  what a placement that searches makes least; NULL: such a one is refused
+ *  @return FR_OK; FR_ERR_UNSUPPORTED; FR_ERR_NOMEM. */
+fr_status fr_seats_list(const struct fr_seats *seats, const struct fr_plan *plan,
+                        fr_seating_cost *cost, const void *context, int64_t *slot,
+                        struct fr_error *err);
+
+/** Seat the ranks of @p plan, whose placement is settled (models/outcome/settle.h).
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_seats_free, also on error. */
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *seats, struct fr_error *err);

@@ -2,6 +2,7 @@
  * and recompute. */
 #include <math.h>
 
+#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
 #include "models/price/seats.h"
 #include "models/price/zero.h"

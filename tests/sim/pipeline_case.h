@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/cmocka.h"
 

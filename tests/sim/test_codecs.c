@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/report.h"
 #include "models/price/codec_price.h"

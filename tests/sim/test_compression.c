@@ -1,5 +1,6 @@
 /* Compression: volumes derived from the authors' artifact, the exact statements about epilogue,
  * selective stages and the fused embedding, and both engines on compressed plans. */
+#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
 #include "models/work/transformer.h"
 #include "sim/run.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "models/outcome/cost.h"
-#include "models/price/pipeline.h"
+#include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
 

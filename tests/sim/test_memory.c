@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
 #include "sim/run.h"
 #include "tests/job.h"

@@ -50,6 +50,7 @@ const struct fr_method fr_method_grid = {
     .source = "Gholami et al., Integrated Model and Data Parallelism in Training Neural "
               "Networks, 2017, Eq. 4",
     .exact = true,
+    .grids = true,
     .check = check,
     .layer = layer,
 };

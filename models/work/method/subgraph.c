@@ -97,6 +97,7 @@ const struct fr_method fr_method_subgraph = {
     .exact = true,
     .divided = true,
     .data_first = true,
+    .branches = true,
     .check = check,
     .layer = layer,
     .check_stage = fr_subgraph_check,

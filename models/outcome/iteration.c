@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
-#include "models/price/pipeline.h"
+#include "models/outcome/iteration.h"
 #include "models/price/zero.h"
 
 double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
@@ -243,13 +243,17 @@ static fr_status cost_by_order(const struct fr_job *job, const struct fr_plan *p
     return status;
 }
 
+void fr_pipeline_refuse(const struct fr_plan *plan, fr_reasons reasons,
+                        struct fr_outcome *out) {
+    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan), .reasons = reasons};
+    out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
+        NAN;
+}
+
 void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
                       struct fr_outcome *out) {
     bool ordered = fr_job_is_pipeline(job, plan);
-    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan)};
-    out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
-        NAN;
-    out->reasons = fr_pipeline_check(job, plan);
+    fr_pipeline_refuse(plan, fr_pipeline_check(job, plan), out);
     if (plan->duplex && ordered) out->reasons |= FR_BECAUSE(FR_REASON_NO_CLOSED_FORM);
     if (out->reasons) return;
     if ((ordered ? cost_by_order : cost_in_a_row)(job, plan, out) != FR_OK)

@@ -1,0 +1,44 @@
+/** @file
+ *  From the times of a pipeline to the outcome of an iteration: parts, energy, memory, bytes.
+ *
+ *  Each part is what the iteration is shorter by without it, switched off in turn; of one stage that
+ *  does everything after everything else they are sums.  A rank of a stage is busy, communicates or
+ *  is idle, and draws the power of each. */
+#ifndef FR_MODELS_OUTCOME_ITERATION_H
+#define FR_MODELS_OUTCOME_ITERATION_H
+
+#include "models/outcome/outcome.h"
+#include "models/outcome/recurrence.h"
+
+/** Share of the backward messages that go compressed. */
+double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
+
+/** Parameters, gradients and optimiser state of a rank of @p stage, as far as its plan's zero
+ *  leaves them there: into those three of @p part_B [B]. */
+void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_plan *plan,
+                         const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
+
+/** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
+ *  pass works with [B]. */
+double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
+
+/** An iteration with some things switched off: the recurrence, or an event engine. */
+typedef fr_status fr_pipeline_timer(const void *context, int with,
+                                    struct fr_pipeline_times *times, struct fr_error *err);
+
+/** Fill @p out: times and parts by switching off in turn (embedding, gradients, messages, tp,
+ *  launch), energy, memory, bytes, parameters.
+ *  @return what @p timer returned when it failed, else FR_OK. */
+fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                              fr_pipeline_timer *timer, const void *context,
+                              struct fr_outcome *out, struct fr_error *err);
+
+/** The closed form of a plan over stages or a transformer, as fr_cost for layers.  A plan it cannot
+ *  price (duplex) has its reason in the outcome. */
+void fr_pipeline_cost(const struct fr_job *job, const struct fr_plan *plan,
+                      struct fr_outcome *out);
+
+/** An outcome of a plan that cannot be, with its reasons. */
+void fr_pipeline_refuse(const struct fr_plan *plan, fr_reasons reasons, struct fr_outcome *out);
+
+#endif

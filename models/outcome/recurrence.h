@@ -1,0 +1,40 @@
+/** @file
+ *  The exact recurrence over a pipeline's passes.
+ *
+ *  Pass (kind, stage, micro-batch) starts when the stage's previous slot is done and its input
+ *  has arrived: the forward pass needs the activation of the virtual stage before, the backward
+ *  pass the gradient of the virtual stage after (the last one its own forward pass), each
+ *  message_s later.  Messages are asynchronous: they hold up nobody but their reader.  The
+ *  gradient all-reduce of a stage follows its last backward pass; the iteration ends with the
+ *  last of them.
+ *
+ *  Overlapped, the gradients of a chunk come out of the last pass that adds to them in n equal
+ *  buckets, the j-th when j/n of that pass is done, and go one after another over a collective
+ *  stream of their own.  With b the time of one, s the pass's start and d its duration, e the
+ *  end of what the stream did before, the last one ends at (a maximum of lines in j, so at j = 1
+ *  or j = n; our derivation)
+ *      max(e + n b, s + d/n + n b, s + d + b)
+ *
+ *  Exposed point-to-point time has no simple formula (not 2 (P-1) c): the recurrence is the
+ *  closed form here.  The event engine (sim/) is written apart and must agree with it.
+ */
+#ifndef FR_MODELS_OUTCOME_RECURRENCE_H
+#define FR_MODELS_OUTCOME_RECURRENCE_H
+
+#include "models/price/pipeline.h"
+
+struct fr_pipeline_times {
+    double makespan_s;
+    /** [P], the caller's, or NULL: how long a stage's gradients are under way while it computes
+     *  nothing. */
+    double *gradient_exposed_s;
+};
+
+/** An iteration by the recurrence; asynchronous messages only.
+ *  @param with  FR_WITH_... bits: what takes time
+ *  @return FR_OK; FR_ERR_UNSUPPORTED for duplex; FR_ERR_INPUT when the order deadlocks;
+ *          FR_ERR_NOMEM. */
+fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
+                          struct fr_pipeline_times *times, struct fr_error *err);
+
+#endif

@@ -1,0 +1,109 @@
+#include "models/outcome/settle.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "models/outcome/iteration.h"
+#include "models/price/seats.h"
+
+enum { MEETINGS_OF_LAYER = 4 };
+
+/* Of a rank with those that its layers, or its pipeline, wait for; in a step. */
+static double meetings(const struct fr_job *job, const struct fr_plan *plan) {
+    double layers = (double)job->workload.transformer.layers;
+    double micro = (double)fr_job_pipeline_micro_batch(job, plan);
+    double micro_batches =
+        micro > 0 ? ceil((double)fr_job_batch(job, plan) / (double)plan->dp / micro) : 1;
+    for (int i = 0; i < job->workload.n_layers; i++) layers += job->workload.layers[i].repeat;
+    if (plan->tp > 1)
+        return fmax(1, MEETINGS_OF_LAYER * layers / (double)plan->pp * micro_batches);
+    return plan->pp > 1 ? fmax(1, 2 * micro_batches) : 1;
+}
+
+/* The machine as long as it usually takes, once it is known what the plan takes in quiet. */
+static void disturb(struct fr_job *own, const struct fr_plan *plan, double step_s,
+                    const struct fr_interruptions *i) {
+    double ranks = (double)fr_plan_ranks(plan), near = (double)plan->tp;
+    if (near <= 1 && plan->pp > 1) near = (double)plan->pp;
+    double share = fr_interruptions_share(i, near, step_s / meetings(own, plan)) +
+                   fr_interruptions_share(i, ranks / near, step_s) -
+                   fr_interruptions_share(i, 1, step_s);
+    fr_device_disturb(&own->cluster.device, share);
+}
+
+/* ---- seats ------------------------------------------------------------------------------------ */
+
+struct tried {
+    const struct fr_job *job;
+    const struct fr_plan *plan;
+    int64_t *list; /* rank of each slot */
+};
+
+static void take_list(const struct tried *t, const int64_t *slot, struct fr_plan *plan) {
+    int64_t n = fr_plan_ranks(plan);
+    for (int64_t r = 0; r < n; r++) t->list[slot[r]] = r;
+    plan->placement.row = &fr_placement_file;
+    plan->placement.list = t->list;
+    plan->placement.n_list = n;
+}
+
+static double iteration_s(const void *context, const int64_t *slot) {
+    const struct tried *t = context;
+    struct fr_plan plan = *t->plan;
+    struct fr_outcome out;
+    take_list(t, slot, &plan);
+    fr_pipeline_cost(t->job, &plan, &out);
+    return isfinite(out.time_s) ? out.time_s : INFINITY;
+}
+
+fr_status fr_settle_seats(const struct fr_job *job, struct fr_plan *plan, int64_t **list,
+                          struct fr_error *err) {
+    if (!plan->placement.row->searches) return FR_OK;
+    if (fr_pipeline_check(job, plan)) return FR_OK; /* cannot be, wherever it sits */
+    size_t n = (size_t)fr_plan_ranks(plan);
+    const struct fr_plan given = *plan;
+    const struct fr_seats bare = fr_seats_bare(job, plan);
+    int64_t *slot = fr_malloc(n, sizeof *slot);
+    *list = fr_malloc(n, sizeof **list);
+    const struct tried tried = {job, &given, *list};
+    fr_status status = slot && *list
+                           ? fr_seats_list(&bare, plan, iteration_s, &tried, slot, err)
+                           : fr_fail(err, FR_ERR_NOMEM, "placement", "out of memory");
+    if (status == FR_OK) take_list(&tried, slot, plan);
+    free(slot);
+    return status;
+}
+
+static fr_status settle_machine(struct fr_settled *s, struct fr_error *err) {
+    struct fr_outcome quiet;
+    struct fr_plan plan = s->plan;
+    int64_t *list = NULL;
+    const struct fr_interruptions i = s->job->cluster.device.interruptions;
+    if (i.every_s <= 0) return FR_OK;
+    s->own = *s->job;
+    s->job = &s->own;
+    s->own.cluster.device.interruptions = (struct fr_interruptions){0};
+    fr_device_disturb(&s->own.cluster.device, 0);
+    fr_status status = fr_settle_seats(&s->own, &plan, &list, err);
+    if (status == FR_OK) fr_pipeline_cost(&s->own, &plan, &quiet);
+    free(list);
+    if (status != FR_OK) return status;
+    disturb(&s->own, &s->plan, isfinite(quiet.time_s) ? quiet.part_s[FR_PART_COMPUTE] : 0, &i);
+    return FR_OK;
+}
+
+fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struct fr_settled *s,
+                    struct fr_error *err) {
+    s->job = job;
+    s->plan = fr_job_fill(job, given);
+    s->placement = given->placement;
+    s->seats = NULL;
+    FR_TRY(settle_machine(s, err));
+    return fr_settle_seats(s->job, &s->plan, &s->seats, err);
+}
+
+void fr_settled_free(struct fr_settled *s) {
+    free(s->seats);
+    s->seats = NULL;
+}
