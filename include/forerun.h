@@ -21,8 +21,9 @@
  *  Errors are values: every function that can fail returns a status, 0 for success, and leaves a
  *  sentence in @c error (which may be NULL), naming the place in the input and what is accepted
  *  there.  On failure what was to be made is NULL, but for FORERUN_INFEASIBLE.  Memory that runs
- *  out is such an error too.  Nothing is printed, no function ends the program, and no setting
- *  of the process is changed (but one by forerun_fit, which says so).
+ *  out is such an error too.  Nothing is printed, no function ends the program, and of the process
+ *  nothing is changed but a hook under jansson's allocator, laid when the library is loaded, which hands
+ *  on to what was there (and, by forerun_fit, what it says).
  *
  *  Threads: several may ask one job at a time, and read one result, as long as none sets or frees
  *  it.  Different jobs and results have nothing in common.  Strings belong to what they were

@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json/memory.h"
+
+/* When the library is loaded, before there are threads that read JSON. */
+__attribute__((constructor)) static void begin(void) { fr_json_memory_watch(); }
+
 void fr_call_begin(struct fr_call *call) {
     *call = (struct fr_call){.err = {.status = FR_OK}};
     call->outer = fr_alloc_watch(&call->watch);

@@ -44,9 +44,13 @@ static fr_status split(const char *text, char ***texts, size_t *count, struct fr
         char **grown = status == FR_OK ? fr_realloc(*texts, *count + n, sizeof *grown) : NULL;
         if (grown) *texts = grown;
         for (size_t i = 0; grown && i < n; i++) {
-            char number[32];
+            char number[32], *word;
             snprintf(number, sizeof number, "%" PRId64, range ? numbers[i] : 0);
-            grown[(*count)++] = fr_strdup(range ? number : one);
+            word = fr_strdup(range ? number : one);
+            if (word)
+                grown[(*count)++] = word;
+            else
+                grown = NULL;
         }
         free(numbers);
         bool more = at[length] == ',';
@@ -176,6 +180,7 @@ static fr_status load_variant(const struct fr_job_names *names, struct fr_space 
     const char **sets = fr_calloc((size_t)(names->n_sets + space->n_inputs) + 1, sizeof *sets);
     char **said = &space->said[variant * space->n_inputs];
     int64_t left = variant;
+    bool whole = true;
     if (!sets) return no_memory(err);
     for (int i = 0; i < names->n_sets; i++) sets[i] = names->sets[i];
     for (int i = space->n_inputs; i-- > 0;) {
@@ -183,9 +188,13 @@ static fr_status load_variant(const struct fr_job_names *names, struct fr_space 
         struct fr_text text = {0};
         fr_text_addf(&text, "%s=%s", input->key, input->texts[left % (int64_t)input->count]);
         left /= (int64_t)input->count;
-        said[i] = fr_strdup(fr_text_get(&text));
+        said[i] = text.data; /* its block */
         sets[names->n_sets + i] = said[i];
-        fr_text_free(&text);
+        whole = whole && !text.failed;
+    }
+    if (!whole) {
+        free(sets);
+        return no_memory(err);
     }
     struct fr_job_names with = *names;
     with.sets = sets;

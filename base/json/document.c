@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/json/memory.h"
 
 /* Together, with "#" and an origin, they fit into fr_error.where. */
 enum { PATH_MAX_B = 240, NAME_SHOWN = 120 };
@@ -51,13 +52,30 @@ static fr_status check_depth(const char *text, size_t length, const char *name,
     return FR_OK;
 }
 
+/* @p short_of_memory: it ran out on the way, whatever jansson says of it. */
+static json_t *load(const char *text, size_t length, size_t flags, json_error_t *why,
+                    bool *short_of_memory) {
+    struct fr_json_reserve reserve;
+    *short_of_memory = true;
+    if (!fr_json_reserve_begin(&reserve, length)) return NULL;
+    json_t *root = json_loadb(text, length, flags, why);
+    *short_of_memory =
+        reserve.used > 0 || (!root && json_error_code(why) == json_error_out_of_memory);
+    if (root && *short_of_memory) {
+        json_decref(root);
+        root = NULL;
+    }
+    fr_json_reserve_end(&reserve);
+    return root;
+}
+
 fr_status fr_json_parse(const char *text, size_t length, const char *name,
                         struct fr_json_document **document, struct fr_error *err) {
     FR_TRY(check_depth(text, length, name, err));
     json_error_t why;
-    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &why);
-    if (!root && json_error_code(&why) == json_error_out_of_memory)
-        return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
+    bool short_of_memory;
+    json_t *root = load(text, length, JSON_REJECT_DUPLICATES, &why, &short_of_memory);
+    if (short_of_memory) return fr_fail(err, FR_ERR_NOMEM, name, "does not fit in memory");
     if (!root)
         return fr_fail(err, FR_ERR_INPUT, name, "line %d, column %d: %s", why.line, why.column,
                        why.text);
@@ -98,9 +116,13 @@ void fr_json_free(struct fr_json_document *document) {
     free(document);
 }
 
+/* NULL where memory ran out, and of what is no UTF-8. */
 static json_t *value_of_text(const char *text) {
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-    return value ? value : json_string(text);
+    json_error_t why;
+    bool short_of_memory;
+    json_t *value = load(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &why,
+                         &short_of_memory);
+    return value || short_of_memory ? value : json_string(text);
 }
 
 /* Descend from *node into part of a dotted path, making objects on the way. */
