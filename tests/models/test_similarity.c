@@ -101,6 +101,10 @@ static void one_table_says_all_of_its_law(void **state) {
                 struct fr_similarity_law law = {.steps = s, .bytes = b};
                 struct room room;
                 struct fr_similarity_table t = table(&room, &law, nodes > 1, 4 * nodes, nodes);
+                FR_NEAR(fr_similarity_from_s(&t, &law, 4 * nodes, 2 * nodes, 3000),
+                        law_s(&law, 4.0 * (double)nodes, 2.0 * (double)nodes, 3000), 1e-9);
+                FR_NEAR(fr_similarity_from_s(&t, &law, 4 * nodes, nodes, 3000),
+                        law_s(&law, 4.0 * (double)nodes, (double)nodes, 3000), 1e-9);
                 FR_NEAR(fr_similarity_from_s(&t, &law, 16 * nodes, 2 * nodes, 3000),
                         law_s(&law, 16.0 * (double)nodes, 2.0 * (double)nodes, 3000), 1e-9);
             }
