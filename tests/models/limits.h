@@ -111,4 +111,22 @@ static inline void limits_hold(const char *text, const struct limit *limits, siz
     }
 }
 
+/** A key that nobody knows is refused by its name in every object of @p text but @p passed_over of them,
+ *  which hold what is written for people. */
+static inline void limits_strangers(const char *text, int passed_over, limits_reader *read) {
+    int accepted = 0;
+    for (const char *at = text; (at = strchr(at, '{')); at++) {
+        char with[8192];
+        struct fr_error err = {0};
+        snprintf(with, sizeof with, "%.*s\"stranger\": 1, %s", (int)(at + 1 - text), text,
+                 at + 1);
+        fr_status status = limits_read(with, NULL, NULL, read, &err);
+        accepted += status == FR_OK;
+        if (status != FR_OK)
+            FR_TRUE(strstr(err.where, "stranger"), "%s: %s\n%s", err.where, err.detail, with);
+    }
+    FR_TRUE(accepted == passed_over, "%d objects take any key, not %d: %s", accepted,
+            passed_over, text);
+}
+
 #endif

@@ -66,6 +66,7 @@ static void of_a_device(void **state) {
     };
     (void)state;
     HOLD(text, limits, read_cluster);
+    limits_strangers(text, 0, read_cluster);
 }
 
 static void of_products(void **state) {
@@ -111,6 +112,7 @@ static void of_products(void **state) {
     };
     (void)state;
     HOLD(text, limits, read_cluster);
+    limits_strangers(text, 0, read_cluster);
 }
 
 static void of_a_network(void **state) {
@@ -184,6 +186,7 @@ static void of_a_network(void **state) {
     };
     (void)state;
     HOLD(text, limits, read_cluster);
+    limits_strangers(text, 0, read_cluster);
 }
 
 static void of_what_a_calibration_says(void **state) {
@@ -208,6 +211,7 @@ static void of_what_a_calibration_says(void **state) {
     };
     (void)state;
     HOLD(text, limits, read_cluster);
+    limits_strangers(text, 2, read_cluster);
 }
 
 /* ---- models -------------------------------------------------------------------------------------- */
@@ -256,6 +260,15 @@ static void of_a_transformer(void **state) {
     };
     (void)state;
     HOLD(text, limits, read_model);
+    limits_strangers(text, 0, read_model);
+    static const char dense[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
+                                "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000}";
+    static const struct limit of_experts_alone[] = {
+        {"capacity", "2", NULL, NULL, NULL, false},
+        {"imbalance", "2", NULL, NULL, NULL, false},
+        {"experts_per_token", "1", NULL, NULL, NULL, false}};
+    for (int i = 0; i < 3; i++)
+        limits_value(dense, &of_experts_alone[i], of_experts_alone[i].below, false, read_model);
 }
 
 static void of_layers(void **state) {
@@ -273,7 +286,8 @@ static void of_layers(void **state) {
     static const char branches[] =
         "{\"kind\": \"branches\", \"width\": 12, \"positions\": 2, \"repeat\": 1, \"bias\": "
         "true, \"layers\": [{\"branches\": 4, \"split\": \"slice\", \"join\": "
-        "\"concatenation\", \"layers\": [{\"attention\": 1}]}, {\"out\": 8, \"bias\": false}]}";
+        "\"concatenation\", \"layers\": [{\"attention\": 1}]}, {\"out\": 8, \"bias\": false}, "
+        "{\"branches\": 2, \"layers\": [{\"out\": 4}]}]}";
     static const struct limit of_ffn[] = {{"width", "0", "1", "4294967296", "4294967297", true},
                                           {"layers", "0", "1", "1000000", "1000001", true},
                                           {"bias", NULL, "true", "false", "2", false}};
@@ -306,14 +320,20 @@ static void of_layers(void **state) {
         {"repeat", "0", "1", NULL, "2", false}, /* 8 values are not 12 */
         {"layers.0.branches", "0", "4", NULL, "5", true},
         {"layers.0.layers.0.attention", "0", "1", NULL, "2", true},
+        {"layers.2.branches", "0", "1", "1048576", "1048577", true},
         {"layers.1.out", "0", "1", "67108864", "67108865", true},
         {"layers.1.bias", NULL, "true", "false", "2", false}};
     (void)state;
     HOLD(ffn, of_ffn, read_model);
+    limits_strangers(ffn, 0, read_model);
     HOLD(mlp, of_mlp, read_model);
+    limits_strangers(mlp, 0, read_model);
     HOLD(widths, of_widths, read_model);
+    limits_strangers(widths, 0, read_model);
     HOLD(cnn, of_cnn, read_model);
+    limits_strangers(cnn, 0, read_model);
     HOLD(branches, of_branches, read_model);
+    limits_strangers(branches, 0, read_model);
 }
 
 static void of_stages_and_iterations(void **state) {
@@ -344,7 +364,9 @@ static void of_stages_and_iterations(void **state) {
         {"iterations.table.0.iterations", "0", "1e-9", "1e15", "1.1e15", true}};
     (void)state;
     HOLD(stages, of_stages, read_model);
+    limits_strangers(stages, 0, read_model);
     HOLD(ffn, of_iterations, read_model);
+    limits_strangers(ffn, 0, read_model);
 }
 
 /* Of other people's files: sizes of a llama, and what --set adds to it. */

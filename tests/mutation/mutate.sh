@@ -111,7 +111,10 @@ for job in $(seq "$jobs"); do
   fill "$dir/$job/tree"
   mkdir -p "$dir/$job/build" "$dir/$job/tmp"
   # What an interrupted run left changed has its text again, and now a time that says so.
-  if [ -s "$dir/$job/changed" ]; then touch "$dir/$job/tree/$(cat "$dir/$job/changed")"; fi
+  touch "$dir/$job/changed"
+  while read -r file; do
+    if [ -e "$dir/$job/tree/$file" ]; then touch "$dir/$job/tree/$file"; fi
+  done <"$dir/$job/changed"
   configure "$dir/$job/tree" "$dir/$job/build"
   # shellcheck disable=SC2086
   compile "$dir/$job/build" $libraries
@@ -218,7 +221,8 @@ excused() { # excused FILE LINE-AS-CHANGED
 try() { # try FOLDER NUMBER FILE LINE OFFSET LENGTH REPLACEMENT ORIGINAL
   changed=$1/tree/$3
   cp -p "$tree/$3" "$1/original"
-  echo "$3" >"$1/changed"
+  before=$(tail -n 1 "$1/changed") # put back, and built with this one
+  printf '%s\n%s\n' "$before" "$3" >"$1/changed"
   "$dir/mutate" apply "$1/original" "$5" "$6" "$7" >"$changed"
   changed_line=$(sed -n "${4}s/^ *//p" "$changed")
   verdict=survived by=
