@@ -3,6 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "plots/results.h"
+
 const struct fr_figure *const fr_figures[] = {
 #define FR_FIGURE(name) &fr_figure_##name,
 #include "plots/figure_list.h"
@@ -27,5 +29,26 @@ fr_status fr_figure_find(const char *name, const struct fr_figure **figure,
         err, FR_ERR_USAGE, NULL, "there is no figure \"%.40s\"; %s%s%s there are %s", name,
         near ? "did you mean \"" : "", near ? near : "", near ? "\"?" : "", fr_text_get(&list));
     fr_text_free(&list);
+    return status;
+}
+
+fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *roots,
+                         int n_inputs, const struct fr_figure_options *o,
+                         struct fr_error *err) {
+    struct fr_results results = {0};
+    struct fr_picture p;
+    fr_status status = FR_OK;
+    fr_picture_begin(&p, figure->size_px[0], figure->size_px[1]);
+    if (figure->one_input && n_inputs != 1)
+        status = fr_fail(err, FR_ERR_USAGE, NULL, "figure %s takes one input, not %d",
+                         figure->name, n_inputs);
+    else if (figure->draw)
+        status = figure->draw(&p, roots, n_inputs, err);
+    else
+        status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK && figure->draw_results)
+        status = figure->draw_results(&p, &results, roots, o, err);
+    status = fr_picture_end(&p, status, o, err);
+    fr_results_free(&results);
     return status;
 }

@@ -15,6 +15,9 @@
 
 #include "base/json.h"
 
+struct fr_picture;
+struct fr_results;
+
 struct fr_figure_options {
     const char *output; /**< FILE.svg, FILE.png or FILE.pdf */
     bool keep_script;   /**< leave FILE.gp and FILE.dat beside it */
@@ -27,11 +30,16 @@ struct fr_figure {
     const char *summary; /**< what it shows, one line */
     const char *inputs;  /**< what it reads */
     bool runs_along;     /**< its x axis is any key that differs between its results */
-    /** Draw @p n_inputs >= 1 documents into o->output.
-     *  @return FR_OK; FR_ERR_INPUT for a document that does not fit, FR_ERR_USAGE for an output
-     *          that is no picture, FR_ERR_EXTERNAL for gnuplot, FR_ERR_IO, FR_ERR_NOMEM. */
-    fr_status (*draw)(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err);
+    bool one_input;      /**< it takes one document */
+    int size_px[2];      /**< width, height; 0: set in the picture as it is drawn */
+    /** Draw @p n_inputs >= 1 documents.  @return FR_OK; FR_ERR_INPUT for one that does not fit;
+     *  FR_ERR_USAGE; FR_ERR_NOMEM. */
+    fr_status (*draw)(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err);
+    /** Or results of predict or search, which @p root is the first document of. */
+    fr_status (*draw_results)(struct fr_picture *p, struct fr_results *results,
+                              const struct fr_json *root, const struct fr_figure_options *o,
+                              struct fr_error *err);
 };
 
 #define FR_FIGURE(name) extern const struct fr_figure fr_figure_##name;
@@ -40,6 +48,12 @@ struct fr_figure {
 
 /** Rows in table order, then NULL. */
 extern const struct fr_figure *const fr_figures[];
+
+/** Draw @p n_inputs >= 1 documents into o->output.
+ *  @return FR_OK; FR_ERR_INPUT for a document that does not fit, FR_ERR_USAGE for an output
+ *          that is no picture, FR_ERR_EXTERNAL for gnuplot, FR_ERR_IO, FR_ERR_NOMEM. */
+fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *roots,
+                         int n_inputs, const struct fr_figure_options *o, struct fr_error *err);
 
 /** The figure called @p name; on FR_ERR_USAGE the nearest one is suggested. */
 fr_status fr_figure_find(const char *name, const struct fr_figure **figure,

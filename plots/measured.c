@@ -121,9 +121,3 @@ void fr_measured_free(struct fr_measured *measured) {
     fr_text_free(&measured->footer);
     *measured = (struct fr_measured){0};
 }
-
-fr_status fr_measured_single(int n_inputs, const char *figure, struct fr_error *err) {
-    if (n_inputs == 1) return FR_OK;
-    return fr_fail(err, FR_ERR_USAGE, NULL, "figure %s takes one input, not %d", figure,
-                   n_inputs);
-}

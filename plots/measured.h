@@ -45,7 +45,4 @@ fr_status fr_measured_read(const struct fr_json *root, struct fr_measured *measu
                            struct fr_error *err);
 void fr_measured_free(struct fr_measured *measured);
 
-/** A figure of measurements takes one document.  @return FR_OK or FR_ERR_USAGE. */
-fr_status fr_measured_single(int n_inputs, const char *figure, struct fr_error *err);
-
 #endif

@@ -55,7 +55,7 @@ static fr_status draw(const struct fr_args *args, const struct fr_figure *figure
         FR_TRY(fr_json_read(args->word[i + 1], &documents[i], err));
         roots[i] = fr_json_root(documents[i]);
     }
-    return figure->draw(roots, n, &o, err);
+    return fr_figure_draw(figure, roots, n, &o, err);
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {

@@ -57,7 +57,7 @@ static fr_status draw_gantt(const struct fr_job *job, const struct fr_simulation
         status = fr_json_parse(fr_text_get(&text), text.length, "trace", &document, err);
     if (status == FR_OK) {
         struct fr_json root = fr_json_root(document);
-        status = figure->draw(&root, 1, &o, err);
+        status = fr_figure_draw(figure, &root, 1, &o, err);
     }
     fr_json_free(document);
     fr_text_free(&text);

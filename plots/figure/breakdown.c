@@ -141,29 +141,24 @@ static fr_status need_parts(const struct fr_results *results, const struct fr_js
     return fr_json_fail(root, err, "no plan has a breakdown_s");
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
-    struct fr_picture p = {0};
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) status = need_parts(&results, &roots[0], err);
-    if (status == FR_OK) {
-        struct chart c = {.results = &results,
-                          .bars = results.count < BARS_MAX ? (int)results.count : BARS_MAX};
-        c.bar_px = fmax(bar_px, (double)KEY_PX / c.bars);
-        c.left_px = label_room(&c);
-        fr_picture_begin(&p, (int)(c.left_px + plot_px) + RIGHT_PX,
-                         (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars));
-        draw_all(&p, &c);
-        status = fr_picture_end(&p, status, o, err);
-    }
-    fr_results_free(&results);
-    return status;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
+    (void)o;
+    FR_TRY(need_parts(results, root, err));
+    struct chart c = {.results = results,
+                      .bars = results->count < BARS_MAX ? (int)results->count : BARS_MAX};
+    c.bar_px = fmax(bar_px, (double)KEY_PX / c.bars);
+    c.left_px = label_room(&c);
+    p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;
+    p->height_px = (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars);
+    draw_all(p, &c);
+    return FR_OK;
 }
 
 const struct fr_figure fr_figure_breakdown = {
     .name = "breakdown",
     .summary = "where an iteration goes: a stacked bar a plan",
     .inputs = "results of forerun predict --json, a bar each, or of forerun search --json",
-    .draw = draw,
+    .draw_results = draw,
 };

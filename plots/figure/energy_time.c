@@ -99,21 +99,15 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     for (int i = 0; i < 2; i++) draw_panel(p, &panels[i], results, curves);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
     struct fr_curves curves = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) status = fr_results_need_energy(&results, &roots[0], err);
-    if (status == FR_OK) status = fr_along_choose(&results, o->along, &roots[0], err);
-    if (status == FR_OK)
-        status = fr_curves_make(&results, true, fr_result_value, CURVES_MAX, &curves, err);
-    if (status == FR_OK) draw_all(&p, &results, &curves);
-    status = fr_picture_end(&p, status, o, err);
+    FR_TRY(fr_results_need_energy(results, root, err));
+    FR_TRY(fr_along_choose(results, o->along, root, err));
+    fr_status status = fr_curves_make(results, true, fr_result_value, CURVES_MAX, &curves, err);
+    if (status == FR_OK) draw_all(p, results, &curves);
     fr_curves_free(&curves);
-    fr_results_free(&results);
     return status;
 }
 
@@ -124,5 +118,6 @@ const struct fr_figure fr_figure_energy_time = {
                "and ghost width",
     .inputs = "results of forerun search --json, best with --top 0",
     .runs_along = true,
-    .draw = draw,
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .draw_results = draw,
 };

@@ -258,22 +258,19 @@ static void draw_all(struct fr_picture *p, const struct sheet *s) {
     }
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
+static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err) {
     struct fr_measured measured = {0};
     struct sheet sheet = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, 0, 0);
-    fr_status status = fr_measured_single(n_inputs, "fit", err);
-    if (status == FR_OK) status = fr_measured_read(&roots[0], &measured, err);
+    (void)n_inputs;
+    fr_status status = fr_measured_read(roots, &measured, err);
     if (status == FR_OK) {
         make_sheet(&measured, &sheet);
         if (sheet.n_ops == 0)
-            status = fr_json_fail(&roots[0], err, "holds no measured collective (\"series\")");
+            status = fr_json_fail(roots, err, "holds no measured collective (\"series\")");
         else
-            draw_all(&p, &sheet);
+            draw_all(p, &sheet);
     }
-    status = fr_picture_end(&p, status, o, err);
     fr_measured_free(&measured);
     return status;
 }
@@ -282,5 +279,6 @@ const struct fr_figure fr_figure_fit = {
     .name = "fit",
     .summary = "measured collectives, the curves fitted to them, and their residuals",
     .inputs = "one result of forerun fit --json",
+    .one_input = true,
     .draw = draw,
 };

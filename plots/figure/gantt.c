@@ -352,17 +352,12 @@ static fr_status draw_trace(struct fr_picture *p, const struct fr_trace *trace,
     return status;
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
+static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err) {
     struct fr_trace trace = {0};
-    struct fr_picture p;
-    if (n_inputs != 1)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "figure gantt takes one trace, not %d",
-                       n_inputs);
-    fr_picture_begin(&p, WIDTH_PX, TOP_PX + BELOW_PX);
-    fr_status status = fr_trace_read(&roots[0], &trace, err);
-    if (status == FR_OK) status = draw_trace(&p, &trace, err);
-    status = fr_picture_end(&p, status, o, err);
+    (void)n_inputs;
+    fr_status status = fr_trace_read(roots, &trace, err);
+    if (status == FR_OK) status = draw_trace(p, &trace, err);
     fr_trace_free(&trace);
     return status;
 }
@@ -371,5 +366,7 @@ const struct fr_figure fr_figure_gantt = {
     .name = "gantt",
     .summary = "a pipeline over time: tasks and messages of each rank, bubbles, critical path",
     .inputs = "a Chrome trace of forerun simulate --trace FILE.json",
+    .size_px = {WIDTH_PX, TOP_PX + BELOW_PX},
+    .one_input = true,
     .draw = draw,
 };

@@ -165,15 +165,12 @@ static fr_status draw_all(struct fr_picture *p, const struct fr_measured *measur
     return draw_panel(p, measured, skinny, &skinny_box, "skinny, m x k times k x n", "k", err);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
+static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err) {
     struct fr_measured measured = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_measured_single(n_inputs, "gemm", err);
-    if (status == FR_OK) status = fr_measured_read(&roots[0], &measured, err);
-    if (status == FR_OK) status = draw_all(&p, &measured, &roots[0], err);
-    status = fr_picture_end(&p, status, o, err);
+    (void)n_inputs;
+    fr_status status = fr_measured_read(roots, &measured, err);
+    if (status == FR_OK) status = draw_all(p, &measured, roots, err);
     fr_measured_free(&measured);
     return status;
 }
@@ -182,5 +179,7 @@ const struct fr_figure fr_figure_gemm = {
     .name = "gemm",
     .summary = "rate of square and of skinny matrix products",
     .inputs = "one result of forerun fit --json",
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .one_input = true,
     .draw = draw,
 };

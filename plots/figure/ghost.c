@@ -202,18 +202,15 @@ static void add_texts(struct fr_picture *p, const struct fr_ghost_points *points
               "clocks");
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
+static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err) {
     struct fr_ghost_points points = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
     fr_status status = fr_ghost_points_read(roots, n_inputs, &points, err);
-    if (status == FR_OK) status = check(&points, &roots[0], err);
+    if (status == FR_OK) status = check(&points, roots, err);
     if (status == FR_OK) {
-        add_texts(&p, &points);
-        for (int what = 0; what < 2; what++) draw_panel(&p, &points, what);
+        add_texts(p, &points);
+        for (int what = 0; what < 2; what++) draw_panel(p, &points, what);
     }
-    status = fr_picture_end(&p, status, o, err);
     free(points.items);
     return status;
 }
@@ -222,5 +219,6 @@ const struct fr_figure fr_figure_ghost = {
     .name = "ghost",
     .summary = "energy and time against ghost neurons, predicted lines and measured points",
     .inputs = "results of forerun validate --json, of forerun iterations --json, or both",
+    .size_px = {WIDTH_PX, HEIGHT_PX},
     .draw = draw,
 };

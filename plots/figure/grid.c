@@ -209,31 +209,25 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     draw_bars(p, t);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
     struct fr_grid_table table = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, 0);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) {
-        fr_grid_table_fill(&results, &table);
-        struct fr_json top = fr_json_member(&roots[0], "top");
-        if (table.n_rows == 0)
-            status = fr_json_fail(&top, err, "no configuration has method \"grid\"");
-        else if (!has_parts(&table))
-            status = fr_json_fail(&top, err, "no configuration states its breakdown_s");
-        else
-            draw_all(&p, &results, &table);
-    }
-    status = fr_picture_end(&p, status, o, err);
-    fr_results_free(&results);
-    return status;
+    struct fr_json top = fr_json_member(root, "top");
+    (void)o;
+    fr_grid_table_fill(results, &table);
+    if (table.n_rows == 0)
+        return fr_json_fail(&top, err, "no configuration has method \"grid\"");
+    if (!has_parts(&table))
+        return fr_json_fail(&top, err, "no configuration states its breakdown_s");
+    draw_all(p, results, &table);
+    return FR_OK;
 }
 
 const struct fr_figure fr_figure_grid = {
     .name = "grid",
     .summary = "grids P_r x P_c: a heat map over rank counts, and where the time goes",
     .inputs = "results of forerun search --json --vary method=grid --vary tp=..., with --top 0",
-    .draw = draw,
+    .size_px = {WIDTH_PX},
+    .draw_results = draw,
 };

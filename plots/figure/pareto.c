@@ -169,25 +169,22 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     add_points(p, results, front);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
     struct front front = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) status = fr_results_need_energy(&results, &roots[0], err);
-    if (status == FR_OK) status = find_front(&results, &front, err);
-    if (status == FR_OK) draw_all(&p, &results, &front);
-    status = fr_picture_end(&p, status, o, err);
+    (void)o;
+    FR_TRY(fr_results_need_energy(results, root, err));
+    FR_TRY(find_front(results, &front, err));
+    draw_all(p, results, &front);
     free(front.items);
-    fr_results_free(&results);
-    return status;
+    return FR_OK;
 }
 
 const struct fr_figure fr_figure_pareto = {
     .name = "pareto",
     .summary = "time against energy: every plan, the front, the best",
     .inputs = "results of forerun search --json, best with --top 0",
-    .draw = draw,
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .draw_results = draw,
 };

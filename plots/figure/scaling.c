@@ -101,26 +101,21 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     fr_results_footer(results, p, false);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
+    (void)root, (void)o;
     struct fr_curves curves = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK)
-        status = fr_curves_make(&results, false, time_value, CURVES_MAX, &curves, err);
+    fr_status status = fr_curves_make(results, false, time_value, CURVES_MAX, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(&p, efficiency_box.left + efficiency_box.width + 25,
+            fr_picture_key_room(p, efficiency_box.left + efficiency_box.width + 25,
                                 curves.items[i].label);
-        add_texts(&p, &results, &curves);
-        draw_time(&p, &results, &curves);
-        draw_efficiency(&p, &results, &curves);
+        add_texts(p, results, &curves);
+        draw_time(p, results, &curves);
+        draw_efficiency(p, results, &curves);
     }
-    status = fr_picture_end(&p, status, o, err);
     fr_curves_free(&curves);
-    fr_results_free(&results);
     return status;
 }
 
@@ -128,5 +123,6 @@ const struct fr_figure fr_figure_scaling = {
     .name = "scaling",
     .summary = "time against ranks beside the ideal line, and efficiency, a curve a method",
     .inputs = "results of forerun search --json over several rank counts, best with --top 0",
-    .draw = draw,
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .draw_results = draw,
 };

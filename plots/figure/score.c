@@ -155,21 +155,17 @@ static void add_texts(struct fr_picture *p, const struct rows *rows) {
     fr_text_addf(&p->footer, "forerun score");
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
+static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
+                      struct fr_error *err) {
     struct rows rows = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = n_inputs == 1
-                           ? read_rows(&roots[0], &rows, err)
-                           : fr_fail(err, FR_ERR_USAGE, NULL, "figure score takes one input");
+    (void)n_inputs;
+    fr_status status = read_rows(roots, &rows, err);
     if (status == FR_OK) {
         find_keys(&rows);
-        add_texts(&p, &rows);
-        draw_times(&p, &rows);
-        draw_errors(&p, &rows);
+        add_texts(p, &rows);
+        draw_times(p, &rows);
+        draw_errors(p, &rows);
     }
-    status = fr_picture_end(&p, status, o, err);
     free(rows.items);
     return status;
 }
@@ -178,5 +174,7 @@ const struct fr_figure fr_figure_score = {
     .name = "score",
     .summary = "predicted against measured times of training runs, with intervals",
     .inputs = "one result of forerun score --json, best with --by",
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .one_input = true,
     .draw = draw,
 };

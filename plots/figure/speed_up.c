@@ -203,25 +203,21 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     fr_results_footer(results, p, false);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
     struct curves curves = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) status = make_curves(&results, &roots[0], &curves, err);
+    (void)o;
+    fr_status status = make_curves(results, root, &curves, err);
     if (status == FR_OK) {
         for (int i = 0; i < curves.count; i++)
-            fr_picture_key_room(&p, lossy_box.left + lossy_box.width + 15,
+            fr_picture_key_room(p, lossy_box.left + lossy_box.width + 15,
                                 curves.items[i].label);
-        add_texts(&p, &results, &curves);
-        draw_speed(&p, &curves);
-        draw_lossy(&p, &curves);
+        add_texts(p, results, &curves);
+        draw_speed(p, &curves);
+        draw_lossy(p, &curves);
     }
-    status = fr_picture_end(&p, status, o, err);
     free(curves.sorted), free(curves.points);
-    fr_results_free(&results);
     return status;
 }
 
@@ -229,5 +225,6 @@ const struct fr_figure fr_figure_speed_up = {
     .name = "speed-up",
     .summary = "speed-up against the number of stages whose gradients go compressed",
     .inputs = "results of forerun search --json that vary compression.gradient.stages",
-    .draw = draw,
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .draw_results = draw,
 };

@@ -188,22 +188,16 @@ static void add_title(struct fr_picture *p, const struct fr_results *results,
     fr_results_footer(results, p, false);
 }
 
-static fr_status draw(const struct fr_json *roots, int n_inputs,
-                      const struct fr_figure_options *o, struct fr_error *err) {
-    struct fr_results results;
+static fr_status draw(struct fr_picture *p, struct fr_results *results,
+                      const struct fr_json *root, const struct fr_figure_options *o,
+                      struct fr_error *err) {
+    (void)root, (void)o;
     struct curves curves = {0};
-    struct fr_picture p;
-    fr_picture_begin(&p, WIDTH_PX, HEIGHT_PX);
-    fr_status status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK) status = make(&results, &curves, err);
-    if (status == FR_OK) {
-        add_title(&p, &results, &curves);
-        draw_time(&p, &results, &curves);
-        draw_gain(&p, &curves);
-    }
-    status = fr_picture_end(&p, status, o, err);
-    fr_results_free(&results);
-    return status;
+    FR_TRY(make(results, &curves, err));
+    add_title(p, results, &curves);
+    draw_time(p, results, &curves);
+    draw_gain(p, &curves);
+    return FR_OK;
 }
 
 const struct fr_figure fr_figure_ways = {
@@ -212,5 +206,6 @@ const struct fr_figure fr_figure_ways = {
         "time against ranks for data parallelism and each number of sub-graph ways, and the "
         "speed-up, weak or strong",
     .inputs = "results of forerun search --json --top 0 that vary tp; several are joined",
-    .draw = draw,
+    .size_px = {WIDTH_PX, HEIGHT_PX},
+    .draw_results = draw,
 };

@@ -35,7 +35,8 @@ FR_FUZZ_TEXT(text, size) {
     struct fr_json root = fr_json_root(document);
     for (int i = 0; fr_figures[i]; i++) {
         err = (struct fr_error){0};
-        if (fr_figures[i]->draw(&root, 1, &o, &err) != FR_OK) FR_FUZZ_REQUIRE(err.detail[0]);
+        if (fr_figure_draw(fr_figures[i], &root, 1, &o, &err) != FR_OK)
+            FR_FUZZ_REQUIRE(err.detail[0]);
     }
     fr_json_free(document);
 }

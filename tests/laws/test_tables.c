@@ -301,8 +301,8 @@ static void every_figure(void **state) {
             assert_int_equal(
                 fr_json_parse(texts[i], strlen(texts[i]), "in.json", &document, &err), FR_OK);
             struct fr_json root = fr_json_root(document);
-            FR_TRUE((*f)->draw(&root, 1, &o, &err) == FR_ERR_INPUT, "%s draws %s", (*f)->name,
-                    texts[i]);
+            FR_TRUE(fr_figure_draw(*f, &root, 1, &o, &err) == FR_ERR_INPUT, "%s draws %s",
+                    (*f)->name, texts[i]);
             FR_TRUE(strstr(err.where, "in.json") && strlen(err.detail) > 5, "%s: %s: %s",
                     (*f)->name, err.where, err.detail);
             assert_false(fr_file_exists(output));

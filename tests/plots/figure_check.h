@@ -51,7 +51,7 @@ static inline fr_status draw_text(const char *name, const char *json, const char
     if (fr_json_parse(json, strlen(json), from, &document, err) != FR_OK)
         fail_msg("%s: %s", err->where, err->detail);
     struct fr_json root = fr_json_root(document);
-    fr_status status = figure->draw(&root, 1, o, err);
+    fr_status status = fr_figure_draw(figure, &root, 1, o, err);
     fr_json_free(document);
     return status;
 }

@@ -260,11 +260,11 @@ static void several_results_must_agree(void **state) {
     assert_int_equal(fr_json_read(FIXTURES "front.json", &documents[1], &err), FR_OK);
     struct fr_json same[] = {fr_json_root(documents[1]), fr_json_root(documents[1])};
     struct fr_json other[] = {fr_json_root(documents[0]), fr_json_root(documents[1])};
-    assert_int_equal(fr_figure_scaling.draw(same, 2, &o, &err), FR_OK);
+    assert_int_equal(fr_figure_draw(&fr_figure_scaling, same, 2, &o, &err), FR_OK);
     unlink("two.svg");
-    assert_int_equal(fr_figure_scaling.draw(other, 2, &o, &err), FR_ERR_INPUT);
+    assert_int_equal(fr_figure_draw(&fr_figure_scaling, other, 2, &o, &err), FR_ERR_INPUT);
     holds("two", err.where, "front.json#/ranked_by");
-    assert_int_equal(fr_figure_fit.draw(same, 2, &o, &err), FR_ERR_USAGE);
+    assert_int_equal(fr_figure_draw(&fr_figure_fit, same, 2, &o, &err), FR_ERR_USAGE);
     assert_false(fr_file_exists("two.svg"));
     fr_json_free(documents[0]), fr_json_free(documents[1]);
 }
@@ -288,7 +288,7 @@ static void predictions_are_bars(void **state) {
             fr_json_parse(texts[i], strlen(texts[i]), "p.json", &documents[i], &err), FR_OK);
         roots[i] = fr_json_root(documents[i]);
     }
-    assert_int_equal(fr_figure_breakdown.draw(roots, 2, &o, &err), FR_OK);
+    assert_int_equal(fr_figure_draw(&fr_figure_breakdown, roots, 2, &o, &err), FR_OK);
     char *svg = read_text("bars.svg");
     holds("bars", svg, "; all: gpipe, recompute full");
     holds("bars", svg, "tensor tp 8 x dp 1 x pp 4 on 32 ranks");
@@ -312,7 +312,7 @@ static char *draw_ghost(const char *const texts[2], int n, fr_status wanted,
                          FR_OK);
         roots[i] = fr_json_root(documents[i]);
     }
-    fr_status status = fr_figure_ghost.draw(roots, n, &o, err);
+    fr_status status = fr_figure_draw(&fr_figure_ghost, roots, n, &o, err);
     if (status != wanted) fail_msg("status %d (%s)", status, err->detail);
     for (int i = 0; i < n; i++) fr_json_free(documents[i]);
     char *svg = status == FR_OK ? read_text("ghost.svg") : NULL;
