@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/program.h"
 #include "calibrate/measure/harness/stop.h"
 #include "calibrate/real/apps/resume.h"
@@ -184,6 +185,7 @@ int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};
     bool trains = argc >= 2 && strcmp(argv[1], "train") == 0;
+    fr_memory_or_end();
     if (argc < 2 || (!trains && strcmp(argv[1], "run") != 0))
         return fr_harness_main(argc, argv);
     if (argc == 3 && strcmp(argv[2], "--help") == 0) {

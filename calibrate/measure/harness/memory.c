@@ -1,0 +1,34 @@
+#include "calibrate/measure/harness/memory.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+static const char *rank = ""; /* as the launcher numbers them; "" where it does not say */
+
+/* Nothing here asks for memory.  A second thread waits for the end. */
+static void end_without_memory(size_t wanted_B) {
+    static atomic_flag ending = ATOMIC_FLAG_INIT;
+    char line[160];
+    size_t used = 0;
+    while (atomic_flag_test_and_set(&ending)) pause();
+    fr_line_addf(line, sizeof line, &used, "forerun-mpi: out of memory");
+    if (*rank) fr_line_addf(line, sizeof line, &used, " on rank %.20s", rank);
+    if (wanted_B > 0 && wanted_B < SIZE_MAX)
+        fr_line_addf(line, sizeof line, &used, "; %zu bytes more were asked for", wanted_B);
+    fr_line_addf(line, sizeof line, &used, "\n");
+    if (write(STDERR_FILENO, line, used) < 0) _exit(1);
+    _exit(1);
+}
+
+void fr_memory_or_end(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID", NULL};
+    for (int i = 0; names[i] && !*rank; i++)
+        if (getenv(names[i])) rank = getenv(names[i]);
+    fr_alloc_on_failure(end_without_memory);
+}

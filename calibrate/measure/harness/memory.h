@@ -1,0 +1,13 @@
+/** @file
+ *  Where memory runs out on a rank, the job ends: with a sentence, and exit code 1.
+ *
+ *  Ranks that wait for each other cannot go on with one that gave up half way.  The rank ends at once,
+ *  without asking MPI, which would need memory; its launcher and the other ranks' watch
+ *  (calibrate/measure/harness/watch.h) end the rest. */
+#ifndef FR_CALIBRATE_MEASURE_HARNESS_MEMORY_H
+#define FR_CALIBRATE_MEASURE_HARNESS_MEMORY_H
+
+/** For main, before anything else. */
+void fr_memory_or_end(void);
+
+#endif
