@@ -26,10 +26,11 @@ static void disturb(struct fr_job *own, const struct fr_plan *plan, double step_
                     const struct fr_interruptions *i) {
     double ranks = (double)fr_plan_ranks(plan), near = (double)plan->tp;
     if (near <= 1 && plan->pp > 1) near = (double)plan->pp;
-    double share = fr_interruptions_share(i, near, step_s / meetings(own, plan)) +
-                   fr_interruptions_share(i, ranks / near, step_s) -
-                   fr_interruptions_share(i, 1, step_s);
-    fr_device_disturb(&own->cluster.device, share);
+    double chunks = meetings(own, plan);
+    if (!(step_s > 0)) return;
+    double of_layer = chunks * fr_poisson_max(step_s / chunks / i->every_s, near);
+    double of_step = fr_poisson_max(of_layer, ranks / near);
+    fr_device_disturb(&own->cluster.device, of_step * i->length_s / step_s);
 }
 
 /* ---- seats ------------------------------------------------------------------------------------ */

@@ -3,15 +3,19 @@
  *  as it usually is, and the ranks have their seats.
  *
  *  A machine that is interrupted (models/device/interruptions.h) lets a plan's ranks wait for each
- *  other.  First the plan is priced without interruptions.  Its compute time, divided by how often
- *  the ranks of a layer meet, is their chunk; replicas and stages meet once a step.  The share by
- *  which all computing is lengthened is
+ *  other.  First the plan is priced without interruptions.  Its compute time t, divided by how often
+ *  the p ranks of a layer meet, c times a step, is their chunk; the R replicas and stages meet once a
+ *  step.  In a step a replica waits for n interruptions, and the step for those of the replica that
+ *  has most,
  *
- *      share = s(tp, chunk) + s(ranks / tp, step) - s(1, step)
+ *      n = c E[max_p Poisson(t / (c every))],      N = E[max_R Poisson(n)],
  *
- *  with s of interruptions.h: what those of a layer cost each other, and what of that replicas add by
- *  waiting for the slowest.  Ranks meet four times in a layer where tp divides it (twice each way),
- *  else once a micro-batch in a pipeline, else once a step.
+ *  so that all computing is lengthened by the share N length / t (interruptions.h for E[max]).  Exact
+ *  for one replica, and for replicas of one rank; for replicas of several where interruptions are
+ *  rare, since then n is a Poisson number itself; where they are many in a chunk n varies less than
+ *  that, and N is up to a tenth too large (tests/calibrate/test_disturbed.c draws them).  Ranks meet
+ *  four times in a layer where tp divides it (twice each way), else once a micro-batch in a pipeline,
+ *  else once a step.
  *
  *  A placement that searches ("optimised") prices the plan with every seating it tries; what it finds
  *  stands as a list in its place. */

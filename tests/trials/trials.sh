@@ -23,6 +23,11 @@ number() { # number FILE KEY : the last number of that name, - without one
   echo "${x:--}"
 }
 
+machine() { # "AMD EPYC, 2 cores"
+  model=$(sed -n 's/^model name[[:space:]]*: *//p' /proc/cpuinfo | sed 1q)
+  echo "${model:-an unknown processor}, $(nproc) cores"
+}
+
 trial() { # trial NAME BUSY
   dir=$out/$1 busy=$2 loader=
   mkdir -p "$dir"
@@ -66,7 +71,7 @@ for dir in "$out"/[0-9][0-9][0-9]; do
   echo "$(basename "$dir") $date $busy $([ "$code" -eq 0 ] && echo yes || echo NO) $took ${verdict:--}" \
     "$(number "$v" median_error)" "$(number "$v" p90_error)" "$(number "$v" floor)" \
     "$(number "$v" coverage)" "$(number "$v" regret)" "$(number "$v" regret_worst)"
-done | awk '
+done | awk -v machine="$(machine)" '
   function percent(x) { return x == "" || x == "-" ? "-" : sprintf("%.1f", 100 * x) }
   function middle(list, n,    i, j, t) {
     for (i = 1; i < n; i++) for (j = i + 1; j <= n; j++)
@@ -84,6 +89,12 @@ done | awk '
       if ($12 > worst[kind]) worst[kind] = $12
       if ($7 > highest[kind]) highest[kind] = $7
     } }
+  function sentence(name, kind, k, error, over, regret, coverage,    i, within) {
+    for (i = 1; i <= k; i++) within += over[i] > 0 && over[i] <= 1.5
+    printf "\n%d %s trials on %s: median error of a trial %s %% in the median and %s %% at worst, at most 1.5 times the floor in %d of %d, worst regret %s %%, %s %% of the intervals met in the median.\n",
+      k, name, machine, percent(middle(error, k)), percent(highest[kind]), within, k, percent(worst[kind]),
+      percent(middle(coverage, k))
+  }
   END {
     for (kind = 0; kind < 2; kind++) {
       if (!n[kind]) continue
@@ -99,4 +110,8 @@ done | awk '
           percent(middle(a1, k)), percent(middle(f1, k)), middle(r1, k), percent(middle(c1, k)),
           percent(middle(g1, k))
       printf "; worst error %s %%, worst regret %s %%\n", percent(highest[kind]), percent(worst[kind])
-    } }'
+    }
+    # As README.md says it.
+    if (scored[0]) sentence("quiet", 0, scored[0], a0, r0, g0, c0)
+    if (scored[1]) sentence("loaded", 1, scored[1], a1, r1, g1, c1)
+  }'
