@@ -90,6 +90,23 @@ static forerun_status ask_search(forerun_result **result, forerun_error *error) 
     return status;
 }
 
+/* Pieces enough for threads: what fails in one of them is a failure of the call. */
+static forerun_status ask_threads(forerun_result **result, forerun_error *error) {
+    static const char *const sets[] = {"global_batch=64", NULL};
+    static const char *const vary[] = {"tp=1..8*2", "pp=1..8*2", "micro_batch=1,2,4",
+                                       "recompute=none,selective,full", NULL};
+    forerun_search_options o = FORERUN_SEARCH_DEFAULTS;
+    forerun_job *job = NULL;
+    forerun_status status = about("dgx-h100", "llama-3-8b", sets, &job, error);
+    o.ranks = "64";
+    o.vary = vary;
+    o.threads = 4;
+    o.top = 1;
+    if (!status) status = forerun_search(job, &o, result, error);
+    forerun_job_free(job);
+    return status;
+}
+
 static forerun_status ask_recipe(forerun_result **result, forerun_error *error) {
     forerun_search_options o = FORERUN_SEARCH_DEFAULTS;
     forerun_job *job = NULL;
@@ -227,15 +244,12 @@ static void torture(const struct question *q) {
 }
 
 static void every_question(void **state) {
-    static const struct question questions[] = {{"a wrong key", ask_wrongly, 0, false},
-                                                {"predict", ask_predict, 400, false},
-                                                {"grids", ask_grids, 400, false},
-                                                {"infeasible", ask_infeasible, 400, false},
-                                                {"search", ask_search, 300, false},
-                                                {"recipe", ask_recipe, 100, false},
-                                                {"simulate", ask_simulate, 400, false},
-                                                {"place", ask_place, 200, false},
-                                                {"fit", ask_fit, 40, true}};
+    static const struct question questions[] = {
+        {"a wrong key", ask_wrongly, 0, false}, {"predict", ask_predict, 400, false},
+        {"grids", ask_grids, 400, false},       {"infeasible", ask_infeasible, 400, false},
+        {"search", ask_search, 300, false},     {"threads", ask_threads, 60, false},
+        {"recipe", ask_recipe, 100, false},     {"simulate", ask_simulate, 400, false},
+        {"place", ask_place, 200, false},       {"fit", ask_fit, 40, true}};
     char line[256];
     (void)state;
     snprintf(samples, sizeof samples, "/tmp/forerun-memory-%ld.jsonl", (long)getpid());

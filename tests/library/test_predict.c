@@ -9,6 +9,7 @@ static const struct {
     {"a100-hdr", "gpt-2.5b", {"tp=4", "pp=2", "dp=2", "micro_batch=8", "global_batch=32"}},
     {"dgx-h100", "mixtral-8x7b", {"tp=4", "dp=4", "ep=4", "micro_batch=1", "global_batch=64"}},
     {"cori-knl", "alexnet", {"method=grid", "dp=512", "layer_tp=best"}},
+    {"frontier", "ffn-16384", {"method=grid", "tp=8", "global_batch=64", "layer_tp=[8]"}},
     {"lassen", "t5-large-mod", {"method=subgraph", "tp=4", "dp=2", "global_batch=8"}},
     {"dgx-h100", "llama-3-70b", {"tp=1", "global_batch=128", "cluster.device.memory=8GB"}},
 };
