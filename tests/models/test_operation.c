@@ -1,0 +1,351 @@
+/* The one price: every kind of operation by hand, what is booked, and what a list of them comes to. */
+#include "models/price/operation.h"
+
+#include <math.h>
+
+#include "models/outcome/cost.h"
+#include "models/price/layers.h"
+#include "models/work/method.h"
+#include "tests/job.h"
+#include "tests/work.h"
+
+/* 100 Tflop/s and 1 TB/s without more to say; a ring of eight at 2 us and 50 GB/s. */
+static const char *const machine[] = {
+    "cluster.device.gemm.fp32={\"peak\": \"100 TFLOP/s\", \"half_dim\": 0}",
+    "cluster.device.memory_bandwidth=1 TB/s",
+    "cluster.levels=[{\"name\": \"node\", \"ranks\": 8, \"latency\": \"2 us\", \"bandwidth\": "
+    "\"50 GB/s\"}]",
+    "cluster.collectives={\"all_reduce\": {\"form\": \"algorithm\", \"name\": \"ring\"}, "
+    "\"all_gather\": {\"form\": \"algorithm\", \"name\": \"ring\"}}",
+    "tp=8",
+    NULL};
+
+struct bench {
+    struct fr_job job;
+    struct fr_seats seats;
+    struct fr_pricing price;
+    double sent_B[FR_SENT_COUNT];
+    uint32_t extrapolated;
+};
+
+static void open_bench(struct bench *b) {
+    fr_test_job("frontier", "ffn-16384", machine, &b->job);
+    struct fr_device *d = &b->job.cluster.device;
+    d->attention = (struct fr_attention_rates){.plain = 0.25, .flash = 0.5, .backward = 0.8};
+    d->interference = 0.1;
+    d->launch_s = 3e-6;
+    assert_int_equal(fr_seats_make(&b->job, &b->job.plan, &b->seats, NULL), FR_OK);
+    b->price = fr_pricing_make(&b->job, &b->job.plan, &b->seats, 5);
+    b->price.sent_B = b->sent_B;
+    b->price.extrapolated = &b->extrapolated;
+    memset(b->sent_B, 0, sizeof b->sent_B);
+    b->extrapolated = 0;
+}
+
+static void close_bench(struct bench *b) {
+    fr_seats_free(&b->seats);
+    fr_job_free(&b->job);
+}
+
+#define SHAPE(a, b, c) .shape = {a, b, c, 1}
+
+static void every_kind_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        struct fr_operation o;
+        double want_s;
+    } rows[] = {
+        {{.kind = FR_WORK_PRODUCT, .times = 3, SHAPE(640, 320, 160)},
+         3 * 2 * 640 * 320 * 160. / 100e12},
+        /* A quarter of the peak, unless the operands' way takes longer: 64 x 64 of width 1. */
+        {{.kind = FR_WORK_SCORES, .times = 2, SHAPE(512, 512, 512)},
+         2 * 2 * 512 * 512 * 512. / 25e12},
+        {{.kind = FR_WORK_SCORES, .times = 2, SHAPE(64, 64, 1)},
+         2 * (64 * 64 + 64 + 64) * 4. / 1e12},
+        {{.kind = FR_WORK_ATTENTION, .times = 2, .size = 1e9}, 2 * 1e9 / 50e12},
+        {{.kind = FR_WORK_ATTENTION, .pass = FR_PASS_INPUT, .times = 2, .size = 1e9},
+         2 * 1e9 / 40e12},
+        {{.kind = FR_WORK_ATTENTION, .pass = FR_PASS_AGAIN, .times = 2, .size = 1e9},
+         2 * 1e9 / 50e12},
+        {{.kind = FR_WORK_TRAFFIC, .times = 2, .moved = {1e6, 2e5, 3e5, 1e6}}, 2 * 1e6 / 1e12},
+        {{.kind = FR_WORK_KERNELS, .times = 7}, 7 * 3e-6},
+        {{.kind = FR_WORK_COLLECTIVE, .op = FR_OP_ALL_REDUCE, .times = 2, .size = 8e6},
+         2 * 14 * (2e-6 + 1e6 / 50e9)},
+        {{.kind = FR_WORK_COLLECTIVE, .op = FR_OP_ALL_GATHER, .times = 1, .size = 8e6},
+         7 * (2e-6 + 1e6 / 50e9)},
+        {{.kind = FR_WORK_COLLECTIVE, .axis = FR_AXIS_DP, .times = 2, .size = 8e6}, 0},
+        {{.kind = FR_WORK_UPDATE, .times = 1, .size = 28e6}, 28e6 / 1e12},
+        {{.kind = FR_WORK_STREAM, .times = 2, .size = 5e6}, 2 * 5e6 / 1e12},
+    };
+    struct bench b;
+    open_bench(&b);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double got_s = fr_operation_s(&b.price, &rows[i].o);
+        FR_TRUE(fabs(got_s - rows[i].want_s) <= 1e-12 * rows[i].want_s,
+                "row %zu: %g s, by hand %g", i, got_s, rows[i].want_s);
+    }
+    FR_NEAR(fr_update_s(&b.price, &b.job.workload, 1e6), 28e6 / 1e12, 1e-12);
+    close_bench(&b);
+}
+
+/* What a rank sends in an iteration: a pass's as often as there are micro-batches, and of every one of n
+ * equal lists; what is done once, n times. */
+static void what_is_sent(void **state) {
+    (void)state;
+    struct bench b;
+    struct fr_operation o = {
+        .kind = FR_WORK_COLLECTIVE, .op = FR_OP_ALL_REDUCE, .times = 2, .size = 8e6};
+    open_bench(&b);
+    b.price.n = 3;
+    fr_operation_s(&b.price, &o);
+    FR_NEAR(b.sent_B[FR_SENT_TP], 2 * 5 * 3 * 2 * 7 / 8. * 8e6, 1e-12);
+    b.sent_B[FR_SENT_TP] = 0;
+    o.pass = FR_PASS_ONCE;
+    fr_operation_s(&b.price, &o);
+    FR_NEAR(b.sent_B[FR_SENT_TP], 2 * 3 * 2 * 7 / 8. * 8e6, 1e-12);
+    close_bench(&b);
+}
+
+/* Bytes of a kind at that kind's rate of their working set. */
+static void kinds_of_traffic(void **state) {
+    (void)state;
+    const char *const sets[] = {
+        machine[0], machine[2],
+        "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", "
+        "\"1 TB/s\"], \"elementwise\": [\"8 TB/s\", \"4 TB/s\"], \"norm\": [\"4 TB/s\", \"2 "
+        "TB/s\"], \"softmax\": [\"2 TB/s\", \"1 TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], "
+        "\"operands\": [\"1 PB/s\", \"2 TB/s\"]}",
+        NULL};
+    struct fr_job job;
+    uint32_t extrapolated = 0;
+    fr_test_job("frontier", "ffn-16384", sets, &job);
+    const struct fr_pricing x = {
+        .cluster = &job.cluster, .dtype = FR_FP32, .extrapolated = &extrapolated};
+    const struct fr_operation o = {
+        .kind = FR_WORK_TRAFFIC, .times = 3, .moved = {6e8, 2e8, 1e8, 1e9}};
+    FR_NEAR(fr_operation_s(&x, &o), 3 * (3e8 / 4e12 + 2e8 / 2e12 + 1e8 / 1e12), 1e-9);
+    fr_job_free(&job);
+}
+
+/* A list with something in every pass, twice a pass of its stage and in three equal layers; times in
+ * microseconds: kernels of 3, a fused attention of 50 Tflop/s, an all-reduce of 308. */
+static void a_list_by_hand(void **state) {
+    (void)state;
+    struct bench b;
+    struct fr_rank_work w;
+    struct fr_priced sum = {0};
+    double us = 1e-6, reduce_s = 14 * (2e-6 + 1e6 / 50e9);
+    open_bench(&b);
+    fr_work_begin(&w);
+    fr_work_add(&w, FR_WORK_KERNELS, FR_PASS_FORWARD, 1);
+    fr_work_add(&w, FR_WORK_ATTENTION, FR_PASS_FORWARD, 1)->size = 5e9; /* 100 us */
+    fr_work_add_product(&w, &(struct fr_product){.m = 1000, /* 20, 20 and 20 us; again 20 */
+                                                 .n = 1000,
+                                                 .k = 1000,
+                                                 .times = 1,
+                                                 .again = true,
+                                                 .common = true,
+                                                 .regathers = 1,
+                                                 .regather_B = 8e6}); /* 154 beside 20 */
+    fr_work_add(&w, FR_WORK_KERNELS, FR_PASS_WEIGHT, 2);
+    fr_work_add_collective(&w, FR_PASS_FORWARD, FR_AXIS_TP, FR_OP_ALL_REDUCE, 8e6, 1);
+    fr_work_add_collective(&w, FR_PASS_INPUT, FR_AXIS_TP, FR_OP_ALL_REDUCE, 8e6, 2)->stalls =
+        true;
+    b.price.group[FR_AXIS_CP] = b.price.group[FR_AXIS_EP] = b.price.group[FR_AXIS_DP] =
+        &b.seats.axis[FR_MESH_TP];
+    fr_work_add_collective(&w, FR_PASS_FORWARD, FR_AXIS_CP, FR_OP_ALL_REDUCE, 8e6, 1)->beside =
+        FR_BESIDE_ATTENTION;
+    fr_work_add_collective(&w, FR_PASS_FORWARD, FR_AXIS_EP, FR_OP_ALL_REDUCE, 8e6, 1)->beside =
+        FR_BESIDE_PASS;
+    fr_work_add_collective(&w, FR_PASS_INPUT, FR_AXIS_EP, FR_OP_ALL_REDUCE, 8e6, 1);
+    fr_work_add_collective(&w, FR_PASS_ONCE, FR_AXIS_DP, FR_OP_ALL_REDUCE, 8e6, 1);
+    b.price.passes = 2;
+    b.price.n = 3;
+    fr_work_price(&b.price, &w, 0, w.n_ops, &sum);
+    const struct fr_passes p = fr_priced_passes(&b.job.cluster.device, &sum);
+    FR_NEAR(p.forward.compute_s, 2 * (100 + 20) * us, 1e-12);
+    FR_NEAR(p.forward.launch_s, 2 * 3 * us, 1e-12);
+    FR_NEAR(p.forward.tp_s, 2 * reduce_s, 1e-12);
+    FR_NEAR(p.forward.cp_s, 2 * (reduce_s - 100 * us + 0.1 * 100 * us), 1e-12);
+    FR_NEAR(p.forward.ep_s, 2 * (reduce_s - 120 * us + 0.1 * 120 * us), 1e-12);
+    FR_NEAR(p.backward.compute_s, 2 * 60 * us, 1e-12);
+    FR_NEAR(p.backward.launch_s, 2 * 6 * us, 1e-12);
+    FR_NEAR(p.backward.tp_s, 2 * (2 * reduce_s + reduce_s / 2 - 20 * us + 0.1 * 20 * us),
+            1e-12);
+    FR_NEAR(p.backward.ep_s, 2 * reduce_s, 1e-12);
+    FR_NEAR(p.weight.compute_s, 2 * 20 * us, 1e-12);
+    FR_NEAR(p.weight.launch_s, 2 * 6 * us, 1e-12);
+    FR_NEAR(sum.time_s[FR_PASS_INPUT][FR_SPENT_TP_STALLED], 2 * 2 * reduce_s, 1e-12);
+    FR_NEAR(sum.common_s, 2 * 60 * us, 1e-12); /* recomputed all ranks' */
+    FR_NEAR(sum.time_s[FR_PASS_ONCE][FR_SPENT_REDUCED], 3 * reduce_s, 1e-12);
+    FR_NEAR(sum.reduced_B[0], 3 * 8e6, 1e-12);
+    FR_NEAR(sum.kernels[FR_PASS_WEIGHT], 4, 1e-12);
+    close_bench(&b);
+}
+
+/* One layer of a data-parallel grid, 32 samples in two micro-batches of 4 on a rank of four: every term
+ * of an iteration. */
+static void an_iteration_by_hand(void **state) {
+    (void)state;
+    const char *const sets[] = {machine[0],
+                                machine[1],
+                                machine[2],
+                                machine[3],
+                                "cluster.device.launch=3 us",
+                                "cluster.device.fixed=1 ms",
+                                "method=grid",
+                                "tp=2",
+                                "dp=4",
+                                "global_batch=32",
+                                "micro_batch=4",
+                                "model.layers=1",
+                                NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    double n = 4096, b = 4, rows = n / 2, parameters = rows * (n + 1);
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    const struct fr_stage *s = &p.stage[0];
+    double product_s = 2 * rows * n * b / 100e12, out_B = b * rows * 4;
+    FR_NEAR(s->forward.compute_s, product_s + 2 * out_B / 1e12, 1e-12);
+    FR_NEAR(s->backward.compute_s, 2 * product_s + 3 * out_B / 1e12, 1e-12);
+    FR_NEAR(s->weight.compute_s, product_s, 1e-12);
+    FR_NEAR(s->forward.launch_s, 2 * 3e-6, 1e-12);
+    FR_NEAR(s->backward.launch_s, 4 * 3e-6, 1e-12);
+    FR_NEAR(s->weight.launch_s, 3e-6, 1e-12);
+    FR_NEAR(s->forward.tp_s, 2e-6 + b * n * 4 / 2 / 50e9, 1e-12);
+    FR_NEAR(s->backward.tp_s, 2 * (2e-6 + b * n * 4 / 2 / 50e9), 1e-12);
+    FR_NEAR(s->gradient_B, parameters * 4, 1e-12);
+    FR_NEAR(s->gradient_s, 6 * (2e-6 + parameters * 4 / 4 / 50e9), 1e-12);
+    FR_NEAR(s->optimizer_s, parameters * 28 / 1e12, 1e-12);
+    FR_NEAR(s->sent_B[FR_SENT_DP], 2 * 3 / 4. * parameters * 4, 1e-12);
+    FR_NEAR(s->sent_B[FR_SENT_TP], 2 * (1 / 2. + 2 / 2.) * b * n * 4, 1e-12);
+    FR_NEAR(s->activation_B, b * (n + rows) * 4, 1e-12);
+    FR_NEAR(s->working_B, b * n * 4, 1e-12);
+    struct fr_plan one = job.plan;
+    FR_NEAR(fr_layer_time_s(&job, &one, 0),
+            2 * (fr_pass_s(&s->forward, FR_WITH_ALL) + fr_pass_s(&s->backward, FR_WITH_ALL)) +
+                s->gradient_s + s->optimizer_s,
+            1e-12);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* gpt-2.5b on a host that takes a second to launch a kernel and ten around a pass: 52 layers of 12 kernels,
+ * 3 of them in the heads, and 7 at the ends; twice that backward, half of it for weights, and once more what is
+ * recomputed. */
+static void a_slow_host(void **state) {
+    (void)state;
+    static const double again[] = {0, 52 * 3, 52 * 12};
+    struct fr_job job;
+    fr_test_job("a100-hdr", "gpt-2.5b", (const char *[]){"dp=1", NULL}, &job);
+    job.cluster.device.host_launch_s = 1;
+    job.cluster.device.host_pass_s = 10;
+    for (int r = 0; r < 3; r++) {
+        struct fr_pipeline p;
+        uint32_t extrapolated = 0;
+        job.plan.recompute = (fr_recompute)r;
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        FR_NEAR(fr_pass_s(&p.stage[0].forward, FR_WITH_ALL), 631 + 10, 1e-12);
+        FR_NEAR(fr_pass_s(&p.stage[0].backward, FR_WITH_ALL), 1262 + again[r] + 10, 1e-12);
+        FR_NEAR(fr_pass_s(&p.stage[0].weight, FR_WITH_ALL), 315.5, 1e-12);
+        fr_pipeline_free(&p);
+    }
+    fr_job_free(&job);
+}
+
+/* Energy where one state alone draws a watt. */
+static double state_J(struct fr_job *job, double busy_W, double communicating_W, double idle_W,
+                      struct fr_outcome *out) {
+    struct fr_power *power = &job->cluster.device.power;
+    *power = (struct fr_power){
+        .known = true, .busy_W = busy_W, .communicating_W = communicating_W, .idle_W = idle_W};
+    fr_cost(job, &job->plan, out);
+    assert_int_equal(out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY), 0);
+    return out->energy_J;
+}
+
+/* All layers are common ones, and run on the first of four sub-grids: a rank in the mean computes,
+ * launches and updates for a quarter of the time, and waits for the rest. */
+static void common_layers_idle(void **state) {
+    (void)state;
+    const char *const sets[] = {"method=subgraph",
+                                "tp=4",
+                                "dp=2",
+                                "common=subgrid",
+                                "global_batch=64",
+                                "cluster.device.launch=5 us",
+                                "cluster.device.fixed=1 ms",
+                                NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    double busy_J = state_J(&job, 1, 0, 0, &out), idle_J = state_J(&job, 0, 0, 1, &out),
+           work_s = out.part_s[FR_PART_COMPUTE] + out.part_s[FR_PART_LAUNCH];
+    FR_NEAR(busy_J, 8 * (work_s / 4 + 1e-3), 1e-12);
+    FR_NEAR(idle_J, 8 * work_s * 3 / 4, 1e-9);
+    job.plan.common_subgrid = false; /* then reduced over all eight */
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    FR_NEAR(p.stage[0].common_B, 4 * out.parameters, 1e-12);
+    assert_true(p.stage[0].gradient_B <= 0 && p.stage[0].idle_share <= 0);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* A grid for each layer: what goes between them is communicated as well. */
+static void redistribution_draws_power(void **state) {
+    (void)state;
+    const char *const sets[] = {"method=grid", "dp=512", "layer_tp=[1,1,1,1,1,32,32,32]", NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    fr_test_job("cori-knl", "alexnet", sets, &job);
+    double comm_J = state_J(&job, 0, 1, 0, &out), moved_s = out.part_s[FR_PART_REDISTRIBUTION];
+    assert_true(moved_s > 0);
+    FR_NEAR(comm_J, 512 * (out.part_s[FR_PART_TP_COMM] + out.part_s[FR_PART_DP_COMM] + moved_s),
+            1e-12);
+    fr_job_free(&job);
+}
+
+/* What branches exchange is packed and unpacked: read and written twice, two kernels each. */
+static void exchanges_are_packed(void **state) {
+    (void)state;
+    const char *const sets[] = {"method=subgraph", "tp=4", "global_batch=32", NULL};
+    struct fr_job job;
+    int exchanges = 0;
+    fr_test_job("lassen", "attention-branches", sets, &job);
+    const struct fr_workload *w = &job.workload;
+    const struct fr_shard shard = {.tp = 4, .dp = 1, .batch = 32};
+    for (int k = 0; k < w->n_layers; k++) {
+        const struct fr_layer *l = &w->layers[k];
+        struct fr_rank_work work;
+        double n = 0, b = l->branches > 0 ? 32 : 8, share = l->branches > 0 ? 0.25 : 1,
+               passes = l->softmax ? 3 * FR_SOFTMAX_PASSES : FR_ELEMENTWISE_PASSES;
+        fr_work_begin(&work);
+        job.plan.method->layer(w, l, &shard, &work);
+        for (int i = 0; i < work.n_ops; i++)
+            n += work.op[i].kind == FR_WORK_COLLECTIVE && work.op[i].axis == FR_AXIS_TP;
+        exchanges += (int)n;
+        FR_NEAR(test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_FORWARD) +
+                    test_sum(&work, FR_WORK_TRAFFIC, FR_PASS_INPUT),
+                passes * b * l->outputs * share * 4 +
+                    4 * (test_tp_B(&work, false) + test_tp_B(&work, true)),
+                1e-12);
+        FR_NEAR(test_sum(&work, FR_WORK_KERNELS, FR_PASS_FORWARD) * 3,
+                6 * l->groups * share + 2 * n, 1e-12);
+    }
+    assert_true(exchanges > 0);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_by_hand),   cmocka_unit_test(what_is_sent),
+        cmocka_unit_test(kinds_of_traffic),     cmocka_unit_test(a_list_by_hand),
+        cmocka_unit_test(an_iteration_by_hand), cmocka_unit_test(a_slow_host),
+        cmocka_unit_test(common_layers_idle),   cmocka_unit_test(redistribution_draws_power),
+        cmocka_unit_test(exchanges_are_packed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
