@@ -135,6 +135,78 @@ static void what_is_skipped_does_not_count(void **state) {
     free(fit.segments);
 }
 
+/* ---- by brute force ------------------------------------------------------------------------------ */
+
+/* Least squares of (a + b n) / t - 1 with a, b >= 0: the inside where that is it, else the better border. */
+static double line(const double *n_B, const double *t_s, int n, double *a, double *b) {
+    double best = HUGE_VAL, error = 0;
+    double uu = 0, vv = 0, uv = 0, u1 = 0, v1 = 0;
+    for (int i = 0; i < n; i++) {
+        double u = 1 / t_s[i], v = n_B[i] / t_s[i];
+        uu += u * u, vv += v * v, uv += u * v, u1 += u, v1 += v;
+    }
+    double det = uu * vv - uv * uv;
+    const double tries[3][2] = {
+        {(u1 * vv - v1 * uv) / det, (v1 * uu - u1 * uv) / det}, {u1 / uu, 0}, {0, v1 / vv}};
+    for (int k = 0; k < 3; k++) {
+        double squares = 0, x = tries[k][0], y = tries[k][1];
+        if (!(x >= 0 && y >= 0) || (k == 0 && det <= 1e-12 * uu * vv)) continue;
+        for (int i = 0; i < n; i++) squares += pow((x + y * n_B[i]) / t_s[i] - 1, 2);
+        if (squares >= best * (1 - 1e-12)) continue;
+        best = squares;
+        *a = x, *b = y;
+    }
+    for (int i = 0; i < n; i++) error += fabs((*a + *b * n_B[i]) / t_s[i] - 1);
+    return error;
+}
+
+/* One piece or two of eight noisy sizes: where to cut by the least sum of |errors|, whether by the criterion
+ * 2 n ln(sum / n) + (3 s - 1) ln n, errors of half a percent and less being as good as none. */
+static void as_brute_force_says(void **state) {
+    enum { SIZES = 8 };
+    uint64_t dice = 88172645463325252u;
+    int counts[3] = {0};
+    (void)state;
+    for (int round = 0; round < 400; round++) {
+        double n_B[SIZES], t_s[SIZES], a[3], b[3], error[3], a2 = 0, b2 = 0;
+        int at = 0;
+        for (int i = 0; i < SIZES; i++) {
+            dice ^= dice << 13, dice ^= dice >> 7, dice ^= dice << 17;
+            double noise = (double)(dice % 1000) / 1000 - 0.5;
+            n_B[i] = 1000 * (i + 1);
+            t_s[i] = (1e-5 + 1e-9 * n_B[i]) * (1 + 0.0002 * (round % 100) * noise) *
+                     (i >= 4 ? 1 + 0.0015 * (round / 4) : 1);
+        }
+        error[1] = line(n_B, t_s, SIZES, &a[1], &b[1]);
+        error[2] = HUGE_VAL;
+        for (int cut_at = 3; cut_at <= SIZES - 3; cut_at++) {
+            double x[2], y[2];
+            double sum = line(n_B, t_s, cut_at, &x[0], &y[0]) +
+                         line(n_B + cut_at, t_s + cut_at, SIZES - cut_at, &x[1], &y[1]);
+            if (sum >= error[2]) continue;
+            error[2] = sum, at = cut_at;
+            a[2] = x[0], b[2] = y[0], a2 = x[1], b2 = y[1];
+        }
+        double criterion[3];
+        for (int s = 1; s <= 2; s++)
+            criterion[s] =
+                2 * SIZES * log(fmax(error[s] / SIZES, 0.005)) + (3 * s - 1) * log(SIZES);
+        int pieces = criterion[2] < criterion[1] ? 2 : 1;
+        struct fr_segment_fit fit = cut(n_B, t_s, SIZES, -1);
+        FR_TRUE(fit.count == pieces, "round %d: %d pieces, not %d", round, fit.count, pieces);
+        FR_NEAR(fit.segments[0].latency_s, a[pieces], 1e-9);
+        FR_NEAR(fit.segments[0].s_per_B, b[pieces], 1e-9);
+        if (pieces == 2) {
+            FR_NEAR(fit.segments[0].up_to_B, n_B[at - 1], 0);
+            FR_NEAR(fit.segments[1].latency_s, a2, 1e-9);
+            FR_NEAR(fit.segments[1].s_per_B, b2, 1e-9);
+        }
+        counts[pieces]++;
+        free(fit.segments);
+    }
+    FR_TRUE(counts[1] > 50 && counts[2] > 50, "%d, %d", counts[1], counts[2]);
+}
+
 /* c1 log2 p + c2 m + c3, exact; without several rank counts no c3, without several sizes no c2; no more
  * points than terms say nothing; weighed by their times or not. */
 static void the_papers_form(void **state) {
@@ -184,6 +256,7 @@ int main(void) {
         cmocka_unit_test(pieces_begin_where_they_do),
         cmocka_unit_test(pieces_are_of_three_sizes),
         cmocka_unit_test(what_is_skipped_does_not_count),
+        cmocka_unit_test(as_brute_force_says),
         cmocka_unit_test(the_papers_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
