@@ -33,7 +33,7 @@ static fr_status parse_inner(const struct fr_json *object, const char *key, cons
     const char *text = NULL;
     char place[160];
     FR_TRY(fr_json_text(&node, &text, err));
-    snprintf(place, sizeof place, "%s, its %s", name, key);
+    snprintf(place, sizeof place, "%.100s, its %.40s", name, key);
     return fr_json_parse(text, strlen(text), place, document, err);
 }
 
