@@ -75,19 +75,20 @@ static void print_drift(struct fr_text *text, const char *what,
         fr_text_addf(text, "%s %.2f (%.2f .. %.2f)", what, d->median, d->low, d->high);
 }
 
+/* Of products a seventh; of memory more than the factor of two that processes draw with their pages
+ * (calibrate/fit/working_sets.c). */
+static bool has_changed(const struct fr_validate_drift *d, double most) {
+    return d->n > 0 && (d->median > most || d->median < 1 / most);
+}
+
 static void print_machine(struct fr_text *text, const struct fr_validation *v) {
-    const double CHANGED = 1.15;
-    const struct fr_validate_drift *both[] = {&v->products, &v->memory};
-    bool changed = false;
+    static const double PRODUCTS = 1.15, MEMORY = 2.2;
     if (v->products.n + v->memory.n == 0) return;
     fr_text_addf(text, "machine     times its calibration, meanwhile:");
     print_drift(text, " products", &v->products);
     print_drift(text, v->products.n > 0 ? ", memory" : " memory", &v->memory);
     fr_text_addf(text, "\n");
-    for (int i = 0; i < 2; i++)
-        changed = changed || (both[i]->n > 0 &&
-                              (both[i]->median > CHANGED || both[i]->median < 1 / CHANGED));
-    if (changed)
+    if (has_changed(&v->products, PRODUCTS) || has_changed(&v->memory, MEMORY))
         fr_text_addf(text, "            it is not as it was calibrated: something else runs "
                            "now, or ran then; calibrate again\n");
 }

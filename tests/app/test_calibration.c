@@ -1,9 +1,11 @@
 /* The page about a calibration: verdicts at their thresholds, and a page that is whole, holds no
  * reference to anything outside and no raw text of its input. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app/page/calibration.h"
+#include "app/text/validation.h"
 #include "calibrate/runs/interval.h"
 #include "tests/cmocka.h"
 
@@ -157,6 +159,32 @@ static void the_page_is_whole(void **state) {
     fr_json_free(document);
 }
 
+/* Processes draw their memory's rate by a factor of two: that alone is no changed machine; products a
+ * fifth slower are. */
+static void a_draw_of_pages_is_no_change(void **state) {
+    static const struct {
+        double products, memory;
+        bool changed;
+    } cases[] = {{1, 1, false}, {1, 0.5, false}, {1.1, 2, false},
+                 {1, 3, true},  {1.2, 1, true},  {0.8, 1, true}};
+    const struct fr_cluster cluster = {.name = "c"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fr_validation v = {.n_scored = 1,
+                                        .floor = NAN,
+                                        .rank_correlation = NAN,
+                                        .products = {.n = 7, .median = cases[i].products},
+                                        .memory = {.n = 7, .median = cases[i].memory}};
+        struct fr_text text = {0};
+        fr_validation_print(&text, &cluster, &v);
+        bool said = strstr(fr_text_get(&text), "not as it was calibrated") != NULL;
+        if (said != cases[i].changed)
+            fail_msg("products %g, memory %g: %s", cases[i].products, cases[i].memory,
+                     fr_text_get(&text));
+        fr_text_free(&text);
+    }
+}
+
 static void other_documents_are_refused(void **state) {
     struct fr_json_document *document = NULL;
     struct fr_checks checks;
@@ -175,6 +203,7 @@ int main(void) {
         cmocka_unit_test(verdicts_follow_what_was_held_out),
         cmocka_unit_test(the_verdict_is_of_the_interval),
         cmocka_unit_test(the_page_is_whole),
+        cmocka_unit_test(a_draw_of_pages_is_no_change),
         cmocka_unit_test(other_documents_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
