@@ -4,7 +4,7 @@
  *      iteration = compute + launch + fixed + communication      one stage: nothing overlaps
  *      compute   = sum of matrix products + (element-wise + optimiser bytes) / bandwidth
  *      launch    = kernels * launch_s
- *      more stages, transformers: the recurrence of models/price/pipeline.h
+ *      more stages, transformers: models/outcome/recurrence.h
  *      energy    = ranks (A * alpha + B * beta)                  Seal et al. 2025, Eq. 1
  *                  A busy power, alpha time computing, launching and in the fixed part;
  *                  B power while communicating (idle, as the paper has it, unless stated)

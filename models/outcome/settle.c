@@ -64,8 +64,9 @@ fr_status fr_settle_seats(const struct fr_job *job, struct fr_plan *plan, int64_
     if (fr_pipeline_check(job, plan)) return FR_OK; /* cannot be, wherever it sits */
     size_t n = (size_t)fr_plan_ranks(plan);
     const struct fr_plan given = *plan;
-    const struct fr_seats bare = fr_seats_bare(job, plan);
+    struct fr_seats bare;
     int64_t *slot = fr_malloc(n, sizeof *slot);
+    fr_seats_begin(job, plan, &bare);
     *list = fr_malloc(n, sizeof **list);
     const struct tried tried = {job, &given, *list};
     fr_status status = slot && *list

@@ -2,7 +2,7 @@
  *  In which order a pipeline stage runs its forward and backward passes.
  *
  *  A schedule is a fixed list of slots for each stage; what starts when follows from the lists
- *  and from what each pass needs (models/price/pipeline.h, sim/).  With v chunks a rank holds v model
+ *  and from what each pass needs (models/outcome/recurrence.h, sim/).  With v chunks a rank holds v model
  *  chunks; chunk c on stage i is the virtual stage c P + i.
  *
  *  Symbols:  P  stages   m  micro-batches   v  chunks   i  stage, 0 first

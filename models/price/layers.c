@@ -1,6 +1,7 @@
 #include "models/price/layers.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "models/price/footprint.h"
 #include "models/price/operation.h"
@@ -130,17 +131,22 @@ struct adding {
 
 /* Nothing runs ahead to hide either: a kernel costs the device's launch or the host's, whichever is
  * longer. */
-static struct adding adding_of(const struct fr_job *job, const struct fr_plan *plan,
-                               const struct fr_seats *seats, struct fr_stage *stage,
-                               uint32_t *extrapolated) {
-    struct adding a = {.job = job, .plan = plan, .stage = stage, .share = share_of(job, plan)};
-    a.micro_batches = a.share.micro_batches;
-    a.price = fr_pricing_make(job, plan, seats, a.micro_batches);
-    a.price.launch_s = fr_device_layer_launch_s(&job->cluster.device);
-    a.price.sent_B = stage->sent_B;
-    a.price.extrapolated = extrapolated;
-    a.price.later = plan->overlap;
-    return a;
+static void begin(const struct fr_job *job, const struct fr_plan *plan,
+                  const struct fr_seats *seats, struct fr_stage *stage, uint32_t *extrapolated,
+                  struct adding *a) {
+    a->job = job;
+    a->plan = plan;
+    a->stage = stage;
+    a->share = share_of(job, plan);
+    a->micro_batches = a->share.micro_batches;
+    a->price = fr_pricing_make(job, plan, seats, a->micro_batches);
+    a->price.launch_s = fr_device_layer_launch_s(&job->cluster.device);
+    a->price.sent_B = stage->sent_B;
+    a->price.extrapolated = extrapolated;
+    a->price.later = plan->overlap;
+    a->idle_s = 0;
+    memset(&a->sum, 0, sizeof a->sum);
+    memset(&a->footprint, 0, sizeof a->footprint);
 }
 
 static void make_work(const struct adding *a, int k, struct fr_rank_work *work) {
@@ -244,7 +250,8 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
     bool one = plan->pp == 1;
     double from = one ? 0 : (double)first_layer(job, plan, i),
            to = one ? INFINITY : (double)first_layer(job, plan, i + 1), at = 0;
-    struct adding a = adding_of(job, plan, seats, stage, extrapolated);
+    struct adding a;
+    begin(job, plan, seats, stage, extrapolated, &a);
     find_footprint(&a, from, to);
     settle(&a);
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
@@ -287,7 +294,8 @@ double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int
     uint32_t extrapolated = 0;
     if (fr_job_batch(job, plan) % plan->dp != 0) return INFINITY;
     bool made = fr_seats_make(job, plan, &seats, NULL) == FR_OK;
-    struct adding a = adding_of(job, plan, &seats, &stage, &extrapolated);
+    struct adding a;
+    begin(job, plan, &seats, &stage, &extrapolated, &a);
     fr_seats_free(&seats);
     if (!made || plan->method->check(&w->layers[k], &a.share.shard)) return INFINITY;
     make_work(&a, k, &work);

@@ -1,5 +1,6 @@
 #include "models/price/seats.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,13 +37,12 @@ static int64_t slot_of(const struct fr_seats *s, int64_t rank) {
 /* ---- seating ----------------------------------------------------------------------------------- */
 
 /* Levels as large as n ranks need: what nobody uses need not be counted. */
-static struct fr_levels levels_for(const struct fr_levels *levels, int64_t n) {
-    struct fr_levels own = *levels;
-    struct fr_level *outer = &own.level[own.count - 1];
-    int64_t below = own.count > 1 ? outer[-1].ranks : 1,
+static void take_levels(const struct fr_levels *levels, int64_t n, struct fr_levels *own) {
+    *own = *levels;
+    struct fr_level *outer = &own->level[own->count - 1];
+    int64_t below = own->count > 1 ? outer[-1].ranks : 1,
             needed = (n + below - 1) / below * below;
-    if (!own.fabric.shape && needed < outer->ranks) outer->ranks = needed;
-    return own;
+    if (!own->fabric.shape && needed < outer->ranks) outer->ranks = needed;
 }
 
 fr_status fr_seats_list(const struct fr_seats *seats, const struct fr_plan *plan,
@@ -63,9 +63,10 @@ static fr_status seat(const struct fr_plan *plan, struct fr_seats *seats,
     return fr_seats_list(seats, plan, NULL, NULL, seats->slot, err);
 }
 
-struct fr_seats fr_seats_bare(const struct fr_job *job, const struct fr_plan *plan) {
-    return (struct fr_seats){.levels = levels_for(&job->cluster.levels, fr_plan_ranks(plan)),
-                             .mesh = fr_seats_mesh(plan)};
+void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan, struct fr_seats *s) {
+    memset(&s->mesh, 0, sizeof *s - offsetof(struct fr_seats, mesh));
+    take_levels(&job->cluster.levels, fr_plan_ranks(plan), &s->levels);
+    s->mesh = fr_seats_mesh(plan);
 }
 
 static int by_number(const void *a, const void *b) {
@@ -228,7 +229,7 @@ static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                         struct fr_seats *s, struct fr_error *err) {
     const struct fr_transformer *t = &job->workload.transformer;
-    *s = fr_seats_bare(job, plan);
+    fr_seats_begin(job, plan, s);
     if (plan->placement.row != &fr_placement_linear) FR_TRY(seat(plan, s, err));
     s->regular = plan->pp > 1 && is_regular(s);
     for (int axis = 0; axis < FR_MESH_AXES; axis++)

@@ -39,7 +39,8 @@ struct fr_seats {
 struct fr_mesh fr_seats_mesh(const struct fr_plan *plan);
 
 /** Levels and mesh alone: nobody is seated. */
-struct fr_seats fr_seats_bare(const struct fr_job *job, const struct fr_plan *plan);
+void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan,
+                    struct fr_seats *seats);
 
 /** Slots of the plan's ranks as its placement has them: slot[ranks].
  *  @param cost  what a placement that searches makes least; NULL: such a one is refused

@@ -50,34 +50,25 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
 }
 
 static void add_product(struct fr_rank_work *work, const struct view *v, double m, double n,
-                        double k, double times, bool scores, bool again) {
-    fr_work_add_product(work, &(struct fr_product){.m = m,
-                                                   .n = n,
-                                                   .k = k,
-                                                   .batch = v->batch,
-                                                   .times = times,
-                                                   .scores = scores,
-                                                   .again = again});
+                        double k, double times, bool again) {
+    fr_work_add_product(
+        work, &(struct fr_product){
+                  .m = m, .n = n, .k = k, .batch = v->batch, .times = times, .again = again});
 }
 
 /* A matrix of the MLP: own block, compressor, decompressors. */
 static void add_phantom(const struct view *v, double out, double in, double times,
                         struct fr_rank_work *work) {
-    add_product(work, v, out / v->p, v->T, in / v->p, times, false, v->full);
-    add_product(work, v, v->k, v->T, in / v->p, times, false, v->full);
-    add_product(work, v, out / v->p, v->T, v->k, times * (v->p - 1), false, v->full);
+    add_product(work, v, out / v->p, v->T, in / v->p, times, v->full);
+    add_product(work, v, v->k, v->T, in / v->p, times, v->full);
+    add_product(work, v, out / v->p, v->T, v->k, times * (v->p - 1), v->full);
 }
 
 static void add_products(const struct view *v, struct fr_rank_work *work) {
-    bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
-    double s = (double)v->t->sequence, d = (double)v->t->head_dim;
     double attended = v->attentions * v->batch * (double)v->t->heads / v->p;
-    add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, false, v->full);
-    add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, false, v->full);
-    add_product(work, v, s, s, d, flash ? 0 : attended, true, v->any);
-    add_product(work, v, s, d, s, flash ? 0 : attended, true, v->any);
-    if (flash) /* causal: half of it */
-        fr_transformer_add_attention(work, attended * 2 * 2 * s * s * d / 2, v->any);
+    add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, v->full);
+    add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, v->full);
+    fr_transformer_add_core(work, v->t, v->plan, (double)v->t->sequence, v->batch, attended);
     add_phantom(v, v->f, v->h, v->layers * (v->matrices - 1), work);
     add_phantom(v, v->h, v->f, v->layers, work);
 }
@@ -160,28 +151,18 @@ static void add_parameters(const struct view *v, struct fr_rank_work *work) {
 /* Embedding and logits divide the vocabulary, as with method tensor; the sums are scattered. */
 static void add_ends(const struct view *v, bool first, bool last, struct fr_rank_work *work) {
     double words = (double)fr_transformer_padded_vocabulary(v->t, v->plan->tp);
-    double embedding = words * v->h, values = v->T * v->h;
-    struct fr_stage_share share = {0};
-    if (first) {
-        double positions = v->t->positions ? (double)v->t->sequence * v->h : 0;
-        work->parameters += embedding + positions;
-        work->parameters_rank += embedding / v->p + positions;
-        share.forward_B += 2 * values / v->p * v->value_B;
-        share.kernels += 2;
-        add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, values, 1, false, work);
-    }
-    if (last) {
-        double norm = v->h * (v->t->norm_biases ? 2 : 1);
-        work->parameters += norm + (v->t->tied ? 0 : embedding);
-        work->parameters_rank += norm + (v->t->tied && first ? 0 : embedding / v->p);
-        add_product(work, v, words / v->p, v->T, v->h, 1, false, false);
-        share.forward_B += fr_transformer_loss_B(v->T, words / v->p, v->h, v->value_B);
-        share.kernels += 5;
-        work->activation_B += v->T * (v->h + words / v->p) * v->value_B;
-        add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, 1, false, work);
-    }
-    fr_transformer_add_share(work, &share, 0, FR_RECOMPUTE_NONE);
-    if (v->t->tied && (first || last)) work->embedding_rank = embedding / v->p;
+    const struct fr_ends ends = {.tokens = v->T,
+                                 .batch = v->batch,
+                                 .words = words / v->p,
+                                 .value_B = v->value_B,
+                                 .kept = v->h / v->p,
+                                 .logits_kept = v->h};
+    fr_transformer_add_vocabulary(work, v->t, v->plan, first, last);
+    fr_transformer_add_ends(work, v->t, first, last, &ends);
+    if (first)
+        add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, 1, false, work);
+    if (last)
+        add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, 1, false, work);
 }
 
 void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *plan, int64_t i,

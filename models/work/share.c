@@ -43,8 +43,70 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
         fr_work_add(work, FR_WORK_KERNELS, FR_PASS_AGAIN, s->again_kernels);
 }
 
-void fr_transformer_add_attention(struct fr_rank_work *work, double flop, bool again) {
-    fr_work_add(work, FR_WORK_ATTENTION, FR_PASS_FORWARD, 1)->size = flop;
-    fr_work_add(work, FR_WORK_ATTENTION, FR_PASS_INPUT, 1)->size = 2.5 * flop;
-    if (again) fr_work_add(work, FR_WORK_ATTENTION, FR_PASS_AGAIN, 1)->size = flop;
+static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double flop) {
+    fr_work_add(work, FR_WORK_ATTENTION, pass, 1)->size = flop;
+}
+
+void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
+                             const struct fr_plan *plan, double queries, double batch,
+                             double heads) {
+    double s = (double)t->sequence, d = (double)t->head_dim,
+           flop = heads * 2 * 2 * s * queries * d / 2;
+    bool again = plan->recompute != FR_RECOMPUTE_NONE;
+    const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
+                                      .again = again},
+                            values = {queries,       d, s, batch, heads, .scores = true,
+                                      .again = again};
+    if (plan->attention == FR_ATTENTION_PLAIN) {
+        fr_work_add_product(work, &scores);
+        fr_work_add_product(work, &values);
+        return;
+    }
+    add_attention(work, FR_PASS_FORWARD, flop);
+    add_attention(work, FR_PASS_INPUT, 2.5 * flop);
+    if (again) add_attention(work, FR_PASS_AGAIN, flop);
+}
+
+void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
+                             bool first, bool last, const struct fr_ends *e) {
+    double h = (double)t->hidden;
+    struct fr_stage_share s = {0};
+    if (first) {
+        s.forward_B += 2 * e->tokens * e->kept * e->value_B;
+        s.kernels += 2;
+    }
+    if (last) {
+        fr_work_add_product(work,
+                            &(struct fr_product){.m = e->words,
+                                                 .n = e->tokens,
+                                                 .k = h,
+                                                 .batch = e->batch,
+                                                 .times = 1,
+                                                 .common = e->common,
+                                                 .regathers = e->regathers,
+                                                 .regather_B = e->tokens * h * e->value_B});
+        s.forward_B += fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
+        s.kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
+        work->activation_B += e->tokens * (e->logits_kept + e->words) * e->value_B;
+    }
+    if (e->common) s.common_B = s.forward_B, s.common_kernels = s.kernels;
+    fr_transformer_add_share(work, &s, 0, FR_RECOMPUTE_NONE);
+}
+
+void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_transformer *t,
+                                   const struct fr_plan *plan, bool first, bool last) {
+    double h = (double)t->hidden, tp = (double)plan->tp,
+           embedding = (double)fr_transformer_padded_vocabulary(t, plan->tp) * h,
+           positions = t->positions ? (double)t->sequence * h : 0,
+           norm = h * (t->norm_biases ? 2 : 1);
+    bool copy = t->tied && plan->pp > 1;
+    if (first) {
+        work->parameters += embedding + positions;
+        work->parameters_rank += embedding / tp + positions;
+    }
+    if (last) {
+        work->parameters += norm + (t->tied ? 0 : embedding);
+        work->parameters_rank += norm + (!t->tied || copy ? embedding / tp : 0);
+    }
+    if (t->tied && (first || last)) work->embedding_rank = embedding / tp;
 }

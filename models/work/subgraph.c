@@ -65,17 +65,6 @@ static void add_product(struct fr_rank_work *work, double m, double n, double k,
                                                    .common = common});
 }
 
-static void add_scores(struct fr_rank_work *work, double n, double k, double batch,
-                       double times, bool again, double m) {
-    fr_work_add_product(work, &(struct fr_product){.m = m,
-                                                   .n = n,
-                                                   .k = k,
-                                                   .batch = batch,
-                                                   .times = times,
-                                                   .scores = true,
-                                                   .again = again});
-}
-
 static void add_common_products(const struct view *v, struct fr_rank_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
     double b = v->common_batch;
@@ -90,18 +79,13 @@ static void add_common_products(const struct view *v, struct fr_rank_work *work)
 }
 
 static void add_branch_products(const struct view *v, struct fr_rank_work *work) {
-    bool full = v->plan->recompute == FR_RECOMPUTE_FULL, any = v->plan->recompute != 0;
-    bool flash = v->plan->attention != FR_ATTENTION_PLAIN;
-    double s = (double)v->t->sequence, d = (double)v->t->head_dim, b = v->batch;
-    double attended = v->attentions * b * (double)v->t->heads / v->g;
+    bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
+    double b = v->batch, attended = v->attentions * b * (double)v->t->heads / v->g;
     if (!v->heads_only) {
         add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full, false);
         add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, false);
     }
-    if (!flash) add_scores(work, s, d, b, attended, any, s);
-    if (!flash) add_scores(work, d, s, b, attended, any, s);
-    if (flash) /* causal: half of it */
-        fr_transformer_add_attention(work, attended * 2 * 2 * s * s * d / 2, any);
+    fr_transformer_add_core(work, v->t, v->plan, (double)v->t->sequence, b, attended);
     if (!v->mlp_too) return;
     add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, false);
     add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, false);
@@ -238,20 +222,14 @@ static void add_parameters(const struct view *v, bool first, bool last,
 }
 
 static void add_ends(const struct view *v, bool first, bool last, struct fr_rank_work *work) {
-    double vocabulary = (double)fr_transformer_padded_vocabulary(v->t, 1);
-    double moved_B = 0, kernels = 0;
-    if (first) moved_B += 2 * v->C * v->h * v->value_B, kernels += 2;
-    if (last) {
-        add_product(work, vocabulary, v->C, v->h, v->common_batch, 1, false, true);
-        moved_B += fr_transformer_loss_B(v->C, vocabulary, v->h, v->value_B);
-        kernels += 5; /* as in models/work/transformer.c */
-        work->activation_B += v->C * (v->h + vocabulary) * v->value_B;
-    }
-    const struct fr_stage_share share = {.forward_B = moved_B,
-                                         .common_B = moved_B,
-                                         .kernels = kernels,
-                                         .common_kernels = kernels};
-    fr_transformer_add_share(work, &share, 0, FR_RECOMPUTE_NONE);
+    const struct fr_ends ends = {.tokens = v->C,
+                                 .batch = v->common_batch,
+                                 .words = (double)fr_transformer_padded_vocabulary(v->t, 1),
+                                 .value_B = v->value_B,
+                                 .kept = v->h,
+                                 .logits_kept = v->h,
+                                 .common = true};
+    fr_transformer_add_ends(work, v->t, first, last, &ends);
 }
 
 void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan *plan,

@@ -95,9 +95,26 @@ struct fr_stage_share {
  *  its working set. @param layers  that it is of; 0: an embedding's and logits' */
 void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_share *share,
                               double layers, fr_recompute recompute);
-/** Add a fused attention of @p flop forward; backward 2.5 times that, since the scores are made once
- *  more. */
-void fr_transformer_add_attention(struct fr_rank_work *work, double flop, bool again);
+/** Add what is inside @p heads heads of a rank, over all samples and attentions: two products with the
+ *  scores between, or one fused kernel, which keeps no scores, skips those that the causal mask hides
+ *  (half), and backward makes them once more (2.5 times the flop).
+ *  @param queries  of a head on the rank, which attend to the whole sequence */
+void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
+                             const struct fr_plan *plan, double queries, double batch,
+                             double heads);
+
+/** Embedding of the first stage and logits of the last, on a rank. */
+struct fr_ends {
+    double tokens, batch, words, value_B; /**< words: of the vocabulary, its own */
+    double kept, logits_kept; /**< of h values a token, between layers and before the logits */
+    double regathers;         /**< of the logits' input */
+    bool common;
+};
+/** Add what they do; and, where the vocabulary is divided over tp, their parameters. */
+void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
+                             bool first, bool last, const struct fr_ends *ends);
+void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_transformer *t,
+                                   const struct fr_plan *plan, bool first, bool last);
 
 /** Work of stage @p i of the plan, for one micro-batch. */
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,

@@ -14,7 +14,7 @@ struct view {
     double layers, cross, attentions;
     double heads, scores;            /* of a rank; of an attention, in memory */
     double rows, wide, etp, experts; /* of the MLP, or of the experts on the rank */
-    bool flash, full, any;           /* any: something is recomputed */
+    bool full, any;                  /* any: something is recomputed */
     bool gathers;                    /* sequence parallel: inputs, beside their gradients */
 };
 
@@ -36,7 +36,6 @@ static struct view view_of(const struct fr_workload *workload, const struct fr_p
                      .cross = (double)fr_transformer_stage_cross(t, plan, i),
                      .heads = (double)t->heads / (double)plan->tp,
                      .etp = (double)fr_plan_expert_tp(plan),
-                     .flash = plan->attention != FR_ATTENTION_PLAIN,
                      .full = plan->recompute == FR_RECOMPUTE_FULL,
                      .any = plan->recompute != FR_RECOMPUTE_NONE,
                      .gathers = plan->sequence_parallel && plan->tp > 1};
@@ -44,7 +43,7 @@ static struct view view_of(const struct fr_workload *workload, const struct fr_p
     v.own = v.s / (double)plan->cp;
     v.tokens = v.batch * v.own;
     v.attentions = v.layers + v.cross; /* cross-attention attends to as many tokens */
-    v.scores = v.flash ? 0 : v.batch * v.heads * v.s * v.own;
+    if (plan->attention == FR_ATTENTION_PLAIN) v.scores = v.batch * v.heads * v.s * v.own;
     /* Rows of the MLP and its width; with experts each token makes several rows. */
     v.rows = t->experts ? v.tokens * v.etp / v.tp * (double)t->experts_per_token : v.tokens;
     v.wide = (double)(t->experts ? t->expert_ffn : t->ffn);
@@ -67,16 +66,6 @@ static void add_product(const struct view *v, double m, double n, double k, doub
                                              .regather_B = v->tokens * v->h * v->value_B});
 }
 
-static void add_scores(const struct view *v, double n, double k, struct fr_rank_work *work) {
-    fr_work_add_product(work, &(struct fr_product){.m = v->own,
-                                                   .n = n,
-                                                   .k = k,
-                                                   .batch = v->batch,
-                                                   .times = v->attentions * v->batch * v->heads,
-                                                   .scores = true,
-                                                   .again = v->any});
-}
-
 /* MLPs that go over tp: whole experts take what a rank has of the sequence. */
 static double mlps_over_tp(const struct view *v) {
     return v->t->experts && v->etp < v->tp ? 0 : v->layers;
@@ -84,20 +73,16 @@ static double mlps_over_tp(const struct view *v) {
 
 static void add_products(const struct view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
-    double d = (double)t->head_dim, each = v->tokens;
+    double each = v->tokens;
     if (t->experts) each = fr_experts_rows(v->rows / v->experts * fr_experts_load(t));
     add_product(v, (v->q + 2 * v->kv) / v->tp, v->tokens, v->h, v->attentions, v->attentions,
                 work);
-    if (!v->flash) add_scores(v, v->s, d, work);
-    if (!v->flash) add_scores(v, d, v->s, work);
+    fr_transformer_add_core(work, t, v->plan, v->own, v->batch,
+                            v->attentions * v->batch * v->heads);
     add_product(v, v->h, v->tokens, v->q / v->tp, v->attentions, 0, work);
     add_product(v, v->wide / v->etp, each, v->h, v->layers * (v->mlp - 1) * v->experts,
                 mlps_over_tp(v), work);
     add_product(v, v->h, each, v->wide / v->etp, v->layers * v->experts, 0, work);
-    /* A fused kernel keeps no scores and skips those that the causal mask hides: half. */
-    if (v->flash)
-        fr_transformer_add_attention(
-            work, v->attentions * v->batch * v->heads * 2 * 2 * v->s * v->own * d / 2, v->any);
 }
 
 /* ---- collectives --------------------------------------------------------------------------------- */
@@ -222,32 +207,17 @@ static void add_vocabulary_tp(const struct view *v, bool first, bool last,
 }
 
 static void add_ends(const struct view *v, bool first, bool last, struct fr_rank_work *work) {
-    const struct fr_transformer *t = v->t;
-    double words = (double)fr_transformer_padded_vocabulary(t, v->plan->tp),
-           embedding = words * v->h;
-    struct fr_stage_share s = {0};
-    if (first) {
-        double positions = t->positions ? v->s * v->h : 0;
-        work->parameters += embedding + positions;
-        work->parameters_rank += embedding / v->tp + positions;
-        s.forward_B += 2 * v->tokens * v->h / v->between * v->value_B;
-        s.kernels += 2;
-    }
-    if (last) {
-        double norm = v->h * (t->norm_biases ? 2 : 1);
-        bool own_matrix = !t->tied, copy = t->tied && v->plan->pp > 1;
-        struct view once = *v;
-        once.full = false;
-        work->parameters += norm + (own_matrix ? embedding : 0);
-        work->parameters_rank += norm + (own_matrix || copy ? embedding / v->tp : 0);
-        add_product(&once, words / v->tp, v->tokens, v->h, 1, 1, work);
-        s.forward_B += fr_transformer_loss_B(v->tokens, words / v->tp, v->h, v->value_B);
-        s.kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
-        work->activation_B += v->tokens * (v->h / v->between + words / v->tp) * v->value_B;
-    }
-    fr_transformer_add_share(work, &s, 0, FR_RECOMPUTE_NONE);
+    double words = (double)fr_transformer_padded_vocabulary(v->t, v->plan->tp);
+    const struct fr_ends ends = {.tokens = v->tokens,
+                                 .batch = v->batch,
+                                 .words = words / v->tp,
+                                 .value_B = v->value_B,
+                                 .kept = v->h / v->between,
+                                 .logits_kept = v->h / v->between,
+                                 .regathers = v->gathers ? 1 : 0};
+    fr_transformer_add_vocabulary(work, v->t, v->plan, first, last);
+    fr_transformer_add_ends(work, v->t, first, last, &ends);
     add_vocabulary_tp(v, first, last, work);
-    if (t->tied && (first || last)) work->embedding_rank = embedding / v->tp;
 }
 
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
