@@ -198,7 +198,9 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
     }
     out->part_s[FR_PART_COMPUTE] = busiest_s(p);
     out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
-    out->part_s[FR_PART_BUBBLE] = fmax(0, before_s - out->part_s[FR_PART_COMPUTE]);
+    /* A stage alone waits for nothing: the rest is rounding. */
+    out->part_s[FR_PART_BUBBLE] =
+        p->args.stages > 1 ? fmax(0, before_s - out->part_s[FR_PART_COMPUTE]) : 0;
     return FR_OK;
 }
 

@@ -69,7 +69,9 @@ static fr_reasons check_entries(const struct fr_job *job, const struct fr_plan *
                                 int64_t tp, int k, int to) {
     int64_t ranks = fr_plan_ranks(plan) / plan->pp, batch = fr_job_batch(job, plan);
     fr_reasons reasons = 0;
-    if (ranks % tp != 0 || batch % (ranks / tp) != 0) return FR_BECAUSE(FR_REASON_LAYER_TP);
+    if (ranks % tp != 0 ||
+        batch % (ranks / tp) != 0) /* of the plan's own axes it is told as such */
+        return plan->layer_tp ? FR_BECAUSE(FR_REASON_LAYER_TP) : 0;
     bool whole = plan->layer_tp && !plan->micro_batch;
     int64_t micro = whole ? batch * tp / ranks : fr_job_pipeline_micro_batch(job, plan);
     const struct fr_shard shard = shard_of(plan, tp, ranks / tp, (double)micro);

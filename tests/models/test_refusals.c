@@ -188,9 +188,32 @@ static void of_sizes(void **state) {
     fr_job_free(&job);
 }
 
+/* A batch that replicas do not divide says nothing of grids. */
+static void one_ground_at_a_time(void **state) {
+    (void)state;
+    assert_int_equal(reasons_of("frontier", "ffn-4096", "dp=3 global_batch=8"),
+                     FR_BECAUSE(FR_REASON_BATCH));
+}
+
+/* One stage waits for nobody: no bubble, not even of rounding. */
+static void a_stage_alone_has_no_bubble(void **state) {
+    static const char *const sets[] = {"tp=8", "attention=flash", "global_batch=64", NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    (void)state;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_true(out.time_s > 0 && out.part_s[FR_PART_BUBBLE] == 0);
+    fr_job_free(&job);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_transformer), cmocka_unit_test(of_branches),
-        cmocka_unit_test(of_layers), cmocka_unit_test(of_experts), cmocka_unit_test(of_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_transformer),
+                                       cmocka_unit_test(of_branches),
+                                       cmocka_unit_test(of_layers),
+                                       cmocka_unit_test(of_experts),
+                                       cmocka_unit_test(of_sizes),
+                                       cmocka_unit_test(one_ground_at_a_time),
+                                       cmocka_unit_test(a_stage_alone_has_no_bubble)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
