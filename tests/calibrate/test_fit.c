@@ -661,6 +661,16 @@ static void links_are_shared_by_as_many_as_pairs_show(void **state) {
                                                                : 1e-3};
                 assert_int_equal(fr_samples_add_pairs(&samples, &s), FR_OK);
             }
+        /* Neither pairs of another level nor those of another direction say anything of it. */
+        for (int n = 1; n <= 8; n *= 8)
+            for (int inside = 0; inside < 2; inside++) {
+                struct fr_sample_pairs s = {.level = inside ? FR_SAMPLE_NODE : FR_SAMPLE_SYSTEM,
+                                            .direction = !inside,
+                                            .n_pairs = n,
+                                            .size_B = 1 << 24,
+                                            .time_s = n};
+                assert_int_equal(fr_samples_add_pairs(&samples, &s), FR_OK);
+            }
         assert_int_equal(fr_fit_shared_by(&samples, FR_SAMPLE_SYSTEM, 8, &shared_by), FR_OK);
         assert_int_equal(shared_by, cases[c].wanted);
         fr_samples_free(&samples);

@@ -51,6 +51,20 @@ static void a_factor_does_not_change_the_order(void **state) {
     near("mape", s.mape, 2);
 }
 
+/* One run has an error, but nothing to be in order with. */
+static void one_row_is_enough_for_an_error(void **state) {
+    struct fr_score s;
+    (void)state;
+    assert_int_equal(fr_score_make(rows + 3, 1, &s, NULL), FR_OK);
+    assert_int_equal(s.n, 1);
+    near("mape", s.mape, 0.25);
+    near("bias", s.bias, -0.25);
+    near("median", s.median_error, 0.25);
+    near("p90", s.p90_error, 0.25);
+    near("worst", s.worst_error, 0.25);
+    near("coverage", s.coverage, 1);
+}
+
 static void nothing_is_no_number(void **state) {
     struct fr_score s;
     (void)state;
@@ -63,6 +77,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_hand),
         cmocka_unit_test(a_factor_does_not_change_the_order),
+        cmocka_unit_test(one_row_is_enough_for_an_error),
         cmocka_unit_test(nothing_is_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
