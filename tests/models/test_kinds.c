@@ -89,8 +89,8 @@ static void connected_layers(void **state) {
         "{\"kind\": \"mlp\", \"layers\": [6, 9], \"bias\": false}",
         "{\"kind\": \"mlp\", \"layers\": [{\"in\": 6, \"out\": 9}]}",
         "{\"kind\": \"mlp\", \"bias\": false, \"layers\": [{\"in\": 6, \"out\": 9}]}",
-        "{\"kind\": \"mlp\", \"bias\": false, \"layers\": [{\"in\": 6, \"out\": 9, \"bias\": "
-        "true}]}"};
+        ("{\"kind\": \"mlp\", \"bias\": false, "
+         "\"layers\": [{\"in\": 6, \"out\": 9, \"bias\": true}]}")};
     (void)state;
     for (int i = 0; i < 6; i++) {
         struct fr_workload w = must_read(texts[i]);
