@@ -79,79 +79,50 @@ static void micro_batches(const struct from *f, struct fr_text *values) {
     for (int64_t b = 1; f->t && b <= least(SAMPLES_MOST, batch); b *= 2) add(values, b);
 }
 
-static void schedules(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "1f1b,interleaved,zero-bubble");
-}
+/* ---- what a model must be for a row of words ----------------------------------------------------- */
 
-static void chunks(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "1,2,4");
-}
+static bool whole(const struct from *f) { return f->t != NULL; }
+static bool mixed(const struct from *f) { return f->t && f->t->experts > 1; }
+static bool nested(const struct from *f) { return f->t && f->job->cluster.levels.count > 1; }
+static bool tied(const struct from *f) { return f->t && f->t->tied; }
+static bool lossy(const struct from *f) { return f->t && f->lossy; }
 
-static void recomputes(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "none,selective,full");
-}
-
-static void zeroes(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "0,1,2,3");
-}
-
-static void sequence_parallels(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "true,false");
-}
-
-static void overlaps(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "none,gradient");
-}
-
-static void expert_overlaps(const struct from *f, struct fr_text *values) {
-    if (f->t && f->t->experts > 1) fr_text_addf(values, "false,true");
-}
-
-static void attentions(const struct from *f, struct fr_text *values) {
-    if (f->t) fr_text_addf(values, "flash");
-}
-
-static void rank_orders(const struct from *f, struct fr_text *values) {
-    if (f->t && f->job->cluster.levels.count > 1) fr_text_addf(values, "tp-pp-dp,tp-dp-pp");
-}
-
-static void embeddings(const struct from *f, struct fr_text *values) {
-    if (f->t && f->t->tied) fr_text_addf(values, "separate,fused");
-}
-
-static void scopes(const struct from *f, struct fr_text *values) {
-    if (f->t && f->lossy) fr_text_addf(values, "none,epilogue,all");
-}
-
-static void gradient_stages(const struct from *f, struct fr_text *values) {
-    if (f->t && f->lossy) fr_text_addf(values, "0,1,2,4,8");
-}
-
+/* Values that are counted, by a function; or words, of what `is` holds of. */
 static const struct {
     int key;
     void (*values)(const struct from *f, struct fr_text *values);
+    bool (*is)(const struct from *f);
+    const char *words;
     const char *why; /* of a single value */
 } rows[] = {
-    {FR_PLAN_KEY_method, methods, "others by --vary method=..."},
-    {FR_PLAN_KEY_tp, tensor_ways, NULL},
-    {FR_PLAN_KEY_pp, stages, NULL},
-    {FR_PLAN_KEY_cp, context_ways, NULL},
-    {FR_PLAN_KEY_ep, expert_ways, NULL},
-    {FR_PLAN_KEY_ghost, ghosts, NULL},
-    {FR_PLAN_KEY_rank_order, rank_orders, NULL},
-    {FR_PLAN_KEY_schedule, schedules, NULL},
-    {FR_PLAN_KEY_chunks, chunks, NULL},
-    {FR_PLAN_KEY_backward_scope, scopes, NULL},
-    {FR_PLAN_KEY_embedding, embeddings, NULL},
-    {FR_PLAN_KEY_gradient_stages, gradient_stages, NULL},
-    {FR_PLAN_KEY_sequence_parallel, sequence_parallels, NULL},
-    {FR_PLAN_KEY_attention, attentions, "exact, and holds no scores"},
-    {FR_PLAN_KEY_zero, zeroes, NULL},
-    {FR_PLAN_KEY_overlap, overlaps, NULL},
-    {FR_PLAN_KEY_overlap_experts, expert_overlaps, NULL},
-    {FR_PLAN_KEY_recompute, recomputes, NULL},
-    {FR_PLAN_KEY_micro_batch, micro_batches, NULL},
+    {FR_PLAN_KEY_method, methods, NULL, NULL, "others by --vary method=..."},
+    {FR_PLAN_KEY_tp, tensor_ways, NULL, NULL, NULL},
+    {FR_PLAN_KEY_pp, stages, NULL, NULL, NULL},
+    {FR_PLAN_KEY_cp, context_ways, NULL, NULL, NULL},
+    {FR_PLAN_KEY_ep, expert_ways, NULL, NULL, NULL},
+    {FR_PLAN_KEY_ghost, ghosts, NULL, NULL, NULL},
+    {FR_PLAN_KEY_rank_order, NULL, nested, "tp-pp-dp,tp-dp-pp", NULL},
+    {FR_PLAN_KEY_schedule, NULL, whole, "1f1b,interleaved,zero-bubble", NULL},
+    {FR_PLAN_KEY_chunks, NULL, whole, "1,2,4", NULL},
+    {FR_PLAN_KEY_backward_scope, NULL, lossy, "none,epilogue,all", NULL},
+    {FR_PLAN_KEY_embedding, NULL, tied, "separate,fused", NULL},
+    {FR_PLAN_KEY_gradient_stages, NULL, lossy, "0,1,2,4,8", NULL},
+    {FR_PLAN_KEY_sequence_parallel, NULL, whole, "true,false", NULL},
+    {FR_PLAN_KEY_attention, NULL, whole, "flash", "exact, and holds no scores"},
+    {FR_PLAN_KEY_zero, NULL, whole, "0,1,2,3", NULL},
+    {FR_PLAN_KEY_overlap, NULL, whole, "none,gradient", NULL},
+    {FR_PLAN_KEY_overlap_experts, NULL, mixed, "false,true", NULL},
+    {FR_PLAN_KEY_recompute, NULL, whole, "none,selective,full", NULL},
+    {FR_PLAN_KEY_micro_batch, micro_batches, NULL, NULL, NULL},
 };
+
+/* The values of row @p i worth trying. */
+static void values_of(size_t i, const struct from *f, struct fr_text *values) {
+    if (rows[i].values)
+        rows[i].values(f, values);
+    else if (rows[i].is(f))
+        fr_text_addf(values, "%s", rows[i].words);
+}
 
 static void add_row(struct fr_recipe *recipe, const char *key, const char *values,
                     const char *why) {
@@ -174,7 +145,7 @@ void fr_recipe_choose(const struct fr_job *job, int64_t ranks, bool lossy,
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *name = fr_plan_keys[rows[i].key].name;
         struct fr_text values = {0};
-        if (!fr_job_plan_says(job, name)) rows[i].values(&from, &values);
+        if (!fr_job_plan_says(job, name)) values_of(i, &from, &values);
         if (values.length) add_row(recipe, name, fr_text_get(&values), rows[i].why);
         fr_text_free(&values);
     }
