@@ -90,12 +90,15 @@ const char *fr_axes_model(const struct fr_axis_setting *a, const struct fr_axis_
     return b && b->model ? b->model : "gpt-2";
 }
 
-fr_status fr_axes_load(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
-                       const char *model, struct fr_job *job, struct fr_error *err) {
-    const char *sets[16] = {"tp=2",
+fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_setting *a,
+                       const struct fr_axis_setting *b, const char *model, struct fr_job *job,
+                       struct fr_error *err) {
+    char name[32];
+    const char *sets[16] = {name,
+                            "tp=2",
                             "pp=2",
                             "dp=4",
-                            "micro_batch=1",
+                            method->branches ? "micro_batch=2" : "micro_batch=1",
                             "global_batch=32",
                             "model.dtype=bf16",
                             "model.layers=4",
@@ -104,7 +107,9 @@ fr_status fr_axes_load(const struct fr_axis_setting *a, const struct fr_axis_set
     struct fr_job_names names = {.cluster = "dgx-b300",
                                  .model = model ? model : fr_axes_model(a, b),
                                  .sets = sets,
-                                 .n_sets = 8};
+                                 .n_sets = 9};
+    snprintf(name, sizeof name, "method=%s", method->name);
+    if (method->uses_ghost) sets[names.n_sets++] = "ghost=4";
     for (int i = 0; i < 2; i++)
         for (int k = 0; axes[i] && axes[i]->sets[k]; k++)
             sets[names.n_sets++] = axes[i]->sets[k];

@@ -27,7 +27,7 @@ fr_status fr_composition_load(const struct fr_composition *composition,
                               const struct fr_method *method, struct fr_job *job,
                               struct fr_error *err);
 
-/** An axis that meets other axes under method tensor on a transformer, and what sets it. */
+/** An axis that meets other axes on a transformer, and what sets it. */
 struct fr_axis_setting {
     const char *name;
     const char *key;   /**< of the plan; two settings of one key do not meet */
@@ -41,10 +41,12 @@ extern const struct fr_axis_setting fr_axis_settings[];
 /** Do the two meet, in the order of the table? */
 bool fr_axes_meet(const struct fr_axis_setting *a, const struct fr_axis_setting *b);
 
-/** Load the job of a pair on preset dgx-b300: tp = pp = 2, dp = 4, 32 samples one by one.  Either may be
- *  NULL: the other alone.  @p model  NULL: what the pair needs.  Free with fr_job_free, also on error. */
-fr_status fr_axes_load(const struct fr_axis_setting *a, const struct fr_axis_setting *b,
-                       const char *model, struct fr_job *job, struct fr_error *err);
+/** Load the job of a pair under @p method on preset dgx-b300: tp = pp = 2, dp = 4, 32 samples by ones, of
+ *  sub-graphs by twos.  Either may be NULL: the other alone.  @p model  NULL: what the pair needs.  Free
+ *  with fr_job_free, also on error. */
+fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_setting *a,
+                       const struct fr_axis_setting *b, const char *model, struct fr_job *job,
+                       struct fr_error *err);
 /** The model that the pair is priced on. */
 const char *fr_axes_model(const struct fr_axis_setting *a, const struct fr_axis_setting *b);
 

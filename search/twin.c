@@ -46,10 +46,12 @@ int64_t fr_twin_uniform(const struct fr_plan *plan) {
     return plan->layer_tp[0];
 }
 
-/* One row of a grid has nothing to gather or to reduce. */
+/* One row of a grid has nothing to gather or to reduce: data parallelism, as tensor with tp 1. */
 static bool one_row(const struct fr_workload *model, const struct fr_plan *plan) {
     if (!model || !plan->method->grids || plan->tp > 1) return false;
-    if (plan->layer_tp || plan->layer_tp_best || model->n_layers == 0) return false;
+    if (plan->layer_tp || plan->layer_tp_best) return false;
+    if (model->transformer.layers > 0) return true;
+    if (model->n_layers == 0) return false;
     for (int k = 0; k < model->n_layers; k++)
         if (!model->layers[k].fully_connected) return false;
     return true;

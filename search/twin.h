@@ -7,7 +7,7 @@
  *      an order of axes that is the program's own        linear seats
  *      experts divided as everything is, etp = tp        etp open
  *      stages' layers as the equal division gives them   `equal`
- *      method grid of one row over connected layers      tensor
+ *      method grid of one row, but over filters          tensor
  *      the same grid for every layer                     that grid for the plan, `uniform`
  *
  *  A search lists such a plan once, under the name at the right.  The last moves tp and dp as well, and is

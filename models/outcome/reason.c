@@ -161,11 +161,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_METHOD:
         if (plan->method->stage)
-            fr_text_addf(
-                text,
-                "sequence_parallel, cp, experts and, with subgraph, zero are priced for method "
-                "tensor, not for %s",
-                plan->method->name);
+            fr_text_addf(text,
+                         "sequence_parallel, cp, experts and, with subgraph, zero are priced "
+                         "for methods "
+                         "tensor and grid, not for %s",
+                         plan->method->name);
         else
             fr_text_addf(text,
                          "method %s does not say how it divides a transformer; see forerun "

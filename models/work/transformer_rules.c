@@ -39,6 +39,10 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          tp, t->kv_heads);
     rule(h, t->ffn % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp, t->ffn);
+    rule(h, !plan->method->grids || t->hidden % tp == 0, FR_REASON_WIDTH,
+         "tp = %" PRId64 " does not divide the hidden width of %" PRId64
+         ", of which method grid gives every rank its rows",
+         tp, t->hidden);
     rule(h, t->sequence % plan->cp == 0, FR_REASON_SEQUENCE,
          "cp = %" PRId64 " does not divide the sequence of %" PRId64 " tokens", plan->cp,
          t->sequence);

@@ -301,6 +301,21 @@ others() {
   done
 }
 
+# Transformers on grids.
+grids() {
+  while read -r cluster model sets; do
+    flags=" --set method=grid"
+    for set in $sets; do flags="$flags --set $set"; done
+    echo "$p --cluster $cluster --model $model$flags --json"
+    echo "$p --cluster $cluster --model $model$flags --engine event"
+  done <<'END2'
+a100-hdr gpt-2.5b tp=4 pp=4 dp=8 micro_batch=8 sequence_parallel=true compression.gradient.stages=2
+a100-hdr gpt-8.3b tp=8 pp=4 dp=2 cp=2 micro_batch=8 recompute=full zero=1 overlap=gradient
+dgx-h100 mixtral-8x7b tp=2 dp=32 ep=8 zero=2 global_batch=128 model.dtype=bf16 attention=flash
+END2
+  echo "$s --cluster a100-hdr --model gpt-8.3b --ranks 128 --vary method=tensor,phantom,grid,subgraph --vary ghost=16,64 --vary tp=1..8*2 --vary pp=1..8*2 --vary compression.gradient.stages=0..4 --per-iteration"
+}
+
 plans
 roads
 refused
@@ -311,3 +326,4 @@ places
 fits
 figures
 others
+grids

@@ -375,11 +375,9 @@ static void parts_add_up(void **state) {
 
 static void refuses(void **state) {
     (void)state;
-    const char *heads[] = {"tp=5", NULL}, *deep[] = {"pp=53", NULL},
-               *grid[] = {"method=grid", "tp=2", NULL};
+    const char *heads[] = {"tp=5", NULL}, *deep[] = {"pp=53", NULL};
     assert_true(price(heads).reasons & FR_BECAUSE(FR_REASON_HEADS));
     assert_true(price(deep).reasons & FR_BECAUSE(FR_REASON_STAGES));
-    assert_true(price(grid).reasons & FR_BECAUSE(FR_REASON_METHOD));
     struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.heads=7");
     assert_string_equal(err.where, "preset gpt-2.5b#/heads (--set)");
     err = fr_test_refused("a100-hdr", "gpt-2.5b", "model.kv_heads=7");

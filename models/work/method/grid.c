@@ -12,12 +12,15 @@
  * run sends it (forerun validate: with d_i a 2048-1024-512-512 MLP on 16 x 1 came out 30 % too
  * fast); the first layer's is priced in both.
  *
+ * A transformer's matrices are divided likewise, each by its rows (models/work/transformer_exchange.c);
+ * heads are whole, so P_r divides them.
+ *
  * Where P_r does not divide the output channels the fullest rank has ceil(channels / P_r) of them:
  * it is that rank's product and gradients which everybody waits for, and its block that every step
  * of the all-gather moves, as the equal blocks of an all-gather are padded. */
 #include <math.h>
 
-#include "models/work/method.h"
+#include "models/work/transformer.h"
 
 static fr_reasons check(const struct fr_layer *layer, const struct fr_shard *shard) {
     return shard->tp > layer->rows ? FR_BECAUSE(FR_REASON_TOO_WIDE) : 0;
@@ -51,6 +54,9 @@ const struct fr_method fr_method_grid = {
               "Networks, 2017, Eq. 4",
     .exact = true,
     .grids = true,
+    .coded = true,
     .check = check,
     .layer = layer,
+    .check_stage = fr_transformer_check,
+    .stage = fr_transformer_stage,
 };

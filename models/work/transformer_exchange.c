@@ -1,0 +1,114 @@
+/* What the ranks of a transformer's stage exchange (models/work/transformer_view.h).
+ *
+ *  Over a group's p ranks, of T tokens, with w values between two products (q of the heads, f of the
+ *  MLP) and h after them:
+ *
+ *                        forward                         backward
+ *      pairs             all-reduce T h                  all-reduce T h
+ *      pairs, SP         all-gather, reduce-scatter T h  all-gather, reduce-scatter T h
+ *      rows              all-gather T w, all-gather T h  all-reduce T w, all-reduce T h
+ *      rows, SP          all-gather T h, all-gather T w, all-to-all T h / p, all-reduce T w,
+ *                        all-to-all T h / p              reduce-scatter T h
+ *
+ *  By rows each product has the terms of Gholami et al. 2017, Eq. 4: its outputs gathered, its input's
+ *  gradient all-reduced; heads and an MLP's activation work on a rank's own rows, so that queries, keys
+ *  and values, and what is between up and down before its activation, are not gathered.  With
+ *  sequence parallel (SP) a rank needs whole tokens of its share after the second product, and has its
+ *  own rows of all tokens: an all-to-all.  Of embedding and logits the vocabulary is divided, the
+ *  logits' rows, whose loss needs no gathering; both divisions are alike there. */
+#include "models/work/experts.h"
+#include "models/work/transformer_view.h"
+
+static const fr_pass_kind passes[] = {FR_PASS_FORWARD, FR_PASS_INPUT, FR_PASS_AGAIN};
+
+static void add(struct fr_rank_work *work, fr_pass_kind pass, const struct fr_group_view *on,
+                fr_op op, double size_B, double times) {
+    fr_work_add_collective(work, pass, on->axis, op, size_B, times);
+}
+
+/* Around @p times pairs: each way one all-reduce, or a gather before and a scatter after. */
+static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view *on,
+                      double times, struct fr_rank_work *work) {
+    double size_B = on->tokens * v->h * v->value_B;
+    for (int k = 0; k < (v->full ? 3 : 2); k++) {
+        add(work, passes[k], on, v->gathers ? FR_OP_ALL_GATHER : FR_OP_ALL_REDUCE, size_B,
+            times);
+        if (v->gathers) add(work, passes[k], on, FR_OP_REDUCE_SCATTER, size_B, times);
+    }
+}
+
+/* Around @p times of two products by rows, with @p between values after the first. */
+static void add_rows(const struct fr_stage_view *v, const struct fr_group_view *on,
+                     double between, double times, struct fr_rank_work *work) {
+    double between_B = between * v->value_B, size_B = on->tokens * v->h * v->value_B;
+    for (int k = 0; k < (v->full ? 3 : 2); k++) {
+        bool back = k == 1;
+        add(work, passes[k], on, back ? FR_OP_ALL_REDUCE : FR_OP_ALL_GATHER, between_B, times);
+        if (!v->gathers) {
+            add(work, passes[k], on, back ? FR_OP_ALL_REDUCE : FR_OP_ALL_GATHER, size_B, times);
+            continue;
+        }
+        add(work, passes[k], on, back ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_GATHER, size_B, times);
+        add(work, passes[k], on, FR_OP_ALL_TO_ALL, size_B / on->p, times);
+    }
+}
+
+static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
+    double mlps = fr_transformer_mlps_divided(v);
+    double load = v->t->experts ? fr_experts_load(v->t) : 1;
+    if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->q, v->attentions, work);
+    if (v->rows && m->p > 1 && mlps > 0)
+        add_rows(v, m, v->mlp_rows * load * v->wide, mlps, work);
+    if (!v->rows && a->p > 1) add_pairs(v, a, v->attentions + mlps, work);
+}
+
+/* Context parallel: the keys and values of the other ranks come in beside the attention that uses
+ * them (a ring), and their gradients go back; attention that is recomputed asks for them once more. */
+static void add_context(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on;
+    double size_B = 2 * v->kv / a->p * a->batch * v->s * v->value_B, n = v->attentions;
+    if (v->plan->cp <= 1) return;
+    for (int k = 0; k < (v->any ? 3 : 2); k++)
+        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_GATHER, size_B, n)
+            ->beside = FR_BESIDE_ATTENTION;
+    fr_work_add_collective(work, FR_PASS_INPUT, FR_AXIS_CP, FR_OP_REDUCE_SCATTER, size_B, n)
+        ->beside = FR_BESIDE_ATTENTION;
+}
+
+/* To the experts and back, forward and backward; again where all is recomputed.  By rows an expert's
+ * outputs come back from the rank that made them, 1/p each; the same share of their gradients goes
+ * out backward. */
+static void add_experts(const struct fr_workload *workload, const struct fr_stage_view *v,
+                        struct fr_rank_work *work) {
+    if (!v->t->experts || v->plan->ep <= 1) return;
+    double size_B = fr_experts_sent_B(workload, v->plan, v->mlp_on.tokens);
+    bool shares = v->rows && !v->gathers && fr_transformer_mlps_divided(v) > 0;
+    for (int k = 0; k < (v->full ? 3 : 2); k++)
+        for (int share = 0; share < (shares ? 2 : 1); share++)
+            fr_work_add_collective(work, passes[k], FR_AXIS_EP, FR_OP_ALL_TO_ALL,
+                                   share ? size_B / v->mlp_on.p : size_B,
+                                   shares ? v->layers : 2 * v->layers)
+                ->beside = v->plan->overlap_experts ? FR_BESIDE_PASS : FR_BESIDE_NOTHING;
+}
+
+void fr_transformer_add_exchanges(const struct fr_workload *workload,
+                                  const struct fr_stage_view *v, struct fr_rank_work *work) {
+    add_layers(v, work);
+    add_context(v, work);
+    add_experts(workload, v, work);
+}
+
+/* The vocabulary is divided: each rank looks up its part of it, so the embeddings are summed;
+ * each makes a part of the logits, so their input gradients are. */
+void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool first,
+                                             bool last, struct fr_rank_work *work) {
+    const struct fr_group_view *e = &v->ends_on;
+    double size_B = e->tokens * v->h * v->value_B;
+    fr_op sum = v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE;
+    if (e->p <= 1) return;
+    if (first) add(work, FR_PASS_FORWARD, e, sum, size_B, 1);
+    if (last) add(work, FR_PASS_INPUT, e, sum, size_B, 1);
+    if (first && v->gathers) add(work, FR_PASS_INPUT, e, FR_OP_ALL_GATHER, size_B, 1);
+    if (last && v->gathers) add(work, FR_PASS_FORWARD, e, FR_OP_ALL_GATHER, size_B, 1);
+}

@@ -1,0 +1,55 @@
+/** @file
+ *  One stage of a transformer as one rank sees it: what methods tensor and grid make of it.
+ *
+ *  Three groups of products are divided, each over P_r = p ranks of its own, which are the plan's tp
+ *  unless its `layer_tp` says otherwise: those of the attention, of the MLP, and of embedding and
+ *  logits.  The R = tp dp cp ranks of a stage go through b dp samples of a micro-batch together, so
+ *  that of a group's P_c = R / p columns each has b p / tp of them.
+ *
+ *  How two products that follow each other are divided (the plan's `divide`):
+ *
+ *      pairs   the first by its rows, the second by its columns: each rank's part of what is between
+ *              stays where it is, and the second's partial sums are added up (Megatron; method tensor)
+ *      rows    both by their rows: what either makes is gathered, whole, before the next needs it
+ *              (Gholami et al. 2017; method grid, models/work/method/grid.c) */
+#ifndef FR_MODELS_WORK_TRANSFORMER_VIEW_H
+#define FR_MODELS_WORK_TRANSFORMER_VIEW_H
+
+#include "models/work/transformer.h"
+
+/** A group of products on its grid. */
+struct fr_group_view {
+    double p;             /**< P_r */
+    double batch, tokens; /**< of a micro-batch on a rank */
+    double between; /**< ranks that divide what is between products: p with sequence_parallel */
+    fr_axis axis;
+};
+
+struct fr_stage_view {
+    const struct fr_transformer *t;
+    const struct fr_plan *plan;
+    double h, q, kv, mlp; /**< widths; matrices of the MLP */
+    struct fr_group_view attention_on, mlp_on, ends_on;
+    bool rows;              /**< `divide` rows; else pairs */
+    bool uniform;           /**< all groups on the plan's tp */
+    double s, own, value_B; /**< own: of s tokens, a rank's queries */
+    double layers, cross, attentions;
+    double heads, scores;                /**< of a rank; of an attention, in memory */
+    double mlp_rows, wide, etp, experts; /**< of the MLP, or of the experts on the rank */
+    bool full, any;                      /**< recomputes all of it, some of it */
+    bool gathers;                        /**< sequence parallel */
+};
+
+/** Collectives of the stage's layers: between products, of context and experts. */
+void fr_transformer_add_exchanges(const struct fr_workload *workload,
+                                  const struct fr_stage_view *v, struct fr_rank_work *work);
+/** The same of embedding and logits. */
+void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool first,
+                                             bool last, struct fr_rank_work *work);
+
+/** MLPs that go over their group's ranks: whole experts take what a rank has of the sequence. */
+static inline double fr_transformer_mlps_divided(const struct fr_stage_view *v) {
+    return v->t->experts && v->etp < v->mlp_on.p ? 0 : v->layers;
+}
+
+#endif
