@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/commit.h"
+#include "app/help.h"
 #include "app/outputs.h"
 #include "app/verb.h"
 #include "base/alloc.h"
@@ -22,26 +24,28 @@ const struct fr_verb *const fr_verbs[] = {
 /* Name of the command, for the sentence of its last moment. */
 static const char *running = "";
 
-static void print_help(FILE *out) {
-    fputs("forerun - what will this training run cost, and which configuration is best?\n\n"
-          "  forerun predict --cluster frontier --model ffn-16384 --set method=phantom --set "
-          "tp=8 --set ghost=16\n"
-          "  forerun search  --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
-          "--vary tp=1..512*2\n\n",
-          out);
-    for (const struct fr_verb *const *v = fr_verbs; *v; v++)
-        fprintf(out, "  %-12s %s\n", (*v)->name, (*v)->summary);
-    fputs("\nforerun VERB --help tells more; forerun --version. Exit codes: 0 ok, 1 failure at "
-          "run time,\n"
-          "2 usage, 3 bad input, 4 nothing feasible, 5 partial result saved.\n",
-          out);
+/* Help is printed whatever else goes on: no file of an output waits for it. */
+static int print_text(struct fr_text *text, FILE *out) {
+    fputs(fr_text_get(text), out);
+    fr_text_free(text);
+    return 0;
 }
 
-static void print_verb_help(const struct fr_verb *verb, FILE *out) {
-    fprintf(out, "forerun %s - %s\n\nusage: forerun %s %s\n\n", verb->name, verb->summary,
-            verb->name, verb->usage);
-    fr_options_print(verb->options, out);
-    if (verb->details) fprintf(out, "\n%s", verb->details);
+static int print_help(FILE *out) {
+    struct fr_text text = {0};
+    fr_help_program(&text);
+    return print_text(&text, out);
+}
+
+static int print_verb_help(const struct fr_verb *verb) {
+    struct fr_text text = {0};
+    fr_help_verb(&text, verb);
+    return print_text(&text, stdout);
+}
+
+/* Which program, and what of others it stands on. */
+static void print_version(void) {
+    puts("forerun " FR_VERSION "\ncommit " FR_COMMIT "\nbuilt with " FR_BUILT_WITH);
 }
 
 static int print_error(const char *verb, const struct fr_error *err) {
@@ -92,9 +96,8 @@ static int run(const struct fr_verb *verb, int argc, char **argv) {
     /* Help is given whatever else stands on the line. */
     for (int i = 0; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_verb_help(verb, stdout);
             free(args);
-            return 0;
+            return print_verb_help(verb);
         }
     fr_status status = fr_args_parse(argc, argv, verb->options, args, &err);
     if (status == FR_OK) status = fr_outputs_check(verb, args, &err);
@@ -128,15 +131,11 @@ int fr_app_main(int argc, char **argv) {
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         for (const struct fr_verb *const *v = fr_verbs; argc > 2 && *v; v++)
-            if (strcmp((*v)->name, argv[2]) == 0) {
-                print_verb_help(*v, stdout);
-                return 0;
-            }
-        print_help(stdout);
-        return 0;
+            if (strcmp((*v)->name, argv[2]) == 0) return print_verb_help(*v);
+        return print_help(stdout);
     }
     if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
-        puts("forerun " FR_VERSION);
+        print_version();
         return 0;
     }
     for (const struct fr_verb *const *v = fr_verbs; *v; v++)

@@ -156,16 +156,3 @@ fr_status fr_args_required(const struct fr_args *args, const char *name, const c
     *out = fr_args_get(args, name);
     return *out ? FR_OK : fr_fail(err, FR_ERR_USAGE, NULL, "--%s is required", name);
 }
-
-void fr_options_print(const struct fr_option *options, FILE *out) {
-    for (; options->name; options++) {
-        char head[64];
-        if (options->letter)
-            snprintf(head, sizeof head, "-%c, --%s%s%s", options->letter, options->name,
-                     options->argument ? " " : "", options->argument ? options->argument : "");
-        else
-            snprintf(head, sizeof head, "    --%s%s%s", options->name,
-                     options->argument ? " " : "", options->argument ? options->argument : "");
-        fprintf(out, "  %-28s %s\n", head, options->help);
-    }
-}

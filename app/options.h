@@ -52,6 +52,4 @@ fr_status fr_args_choice(const struct fr_args *args, const char *name,
 fr_status fr_args_required(const struct fr_args *args, const char *name, const char **out,
                            struct fr_error *err);
 
-void fr_options_print(const struct fr_option *options, FILE *out);
-
 #endif

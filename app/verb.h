@@ -21,6 +21,8 @@ struct fr_verb {
     const struct fr_option *options;
     const struct fr_output *outputs; /**< or NULL: none but standard output (app/outputs.h) */
     int first_input;                 /**< words from here on are files that are read */
+    /** The @p i-th word that may stand first, NULL past the last; itself NULL: none is known. */
+    const char *(*word)(int i);
     /** Carry it out; results to stdout. */
     fr_status (*run)(const struct fr_args *args, struct fr_error *err);
 };

@@ -61,6 +61,3 @@ install(FILES ${CMAKE_BINARY_DIR}/lib/forerunConfig.cmake
 # The Python module finds the library from where it lies: the same way for every version of Python.
 install(FILES python/forerun/__init__.py DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/python/forerun)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun)
-install(FILES README.md LICENSE docs/files.md docs/output.md docs/library.md
-              docs/compositions.md docs/accuracy.md
-        DESTINATION ${CMAKE_INSTALL_DOCDIR})

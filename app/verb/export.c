@@ -74,6 +74,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
+static const char *word(int i) { return i == 0 ? "simgrid" : NULL; }
+
 const struct fr_verb fr_verb_export = {
     .name = "export",
     .summary = "a cluster as a SimGrid platform",
@@ -86,5 +88,6 @@ const struct fr_verb fr_verb_export = {
     .options = options,
     .outputs = outputs,
     .first_input = 1,
+    .word = word,
     .run = run,
 };

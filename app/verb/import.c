@@ -131,6 +131,13 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
+/* Benchmarks, and "runs". */
+static const char *word(int i) {
+    int n = 0;
+    while (fr_importers[n] && n < i) n++;
+    return fr_importers[n] ? fr_importers[n]->spelling : i == n ? "runs" : NULL;
+}
+
 const struct fr_verb fr_verb_import = {
     .name = "import",
     .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
@@ -149,5 +156,6 @@ const struct fr_verb fr_verb_import = {
     .options = options,
     .outputs = outputs,
     .first_input = 1,
+    .word = word,
     .run = run,
 };

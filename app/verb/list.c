@@ -253,13 +253,13 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
+static const char *word(int i) { return i < N_TABLES ? tables[i].name : NULL; }
+
 const struct fr_verb fr_verb_list = {
     .name = "list",
     .summary = "collectives, methods, forms, kinds, presets, figures",
-    .usage = "[collectives|keys|methods|schedules|compressions|forms|kinds|families|presets|"
-             "clusters|models|"
-             "figures|"
-             "reasons|compositions] [--json]",
+    .usage = "[TABLE] [--json]",
     .options = options,
+    .word = word,
     .run = run,
 };

@@ -71,11 +71,17 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, NULL}};
 
+static const char *word(int i) {
+    int n = 0;
+    while (fr_figures[n] && n < i) n++;
+    return fr_figures[n] ? fr_figures[n]->name : NULL;
+}
+
 const struct fr_verb fr_verb_plot = {
     .name = "plot",
     .summary = "draw a figure from the JSON of other commands",
     .usage = "FIGURE INPUT... -o FILE.svg|png|pdf",
-    .details = "Figures: forerun list figures. Example:\n"
+    .details = "Example:\n"
                "  forerun search --cluster frontier --model ffn-16384 --ranks 8..256*2 --vary "
                "method=tensor,phantom \\\n"
                "      --vary ghost=2,4,6,16 --objective energy --top 0 --json > search.json\n"
@@ -85,5 +91,6 @@ const struct fr_verb fr_verb_plot = {
     .options = options,
     .outputs = outputs,
     .first_input = 1,
+    .word = word,
     .run = run,
 };

@@ -191,6 +191,12 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 static const struct fr_output outputs[] = {
     {"update", NULL, NULL}, {"samples", NULL, NULL}, {NULL, NULL, NULL}};
 
+static const char *word(int i) {
+    int n = 0;
+    while (fr_papers[n] && n < i) n++;
+    return fr_papers[n] ? fr_papers[n]->name : NULL;
+}
+
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
@@ -198,5 +204,6 @@ const struct fr_verb fr_verb_reproduce = {
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .outputs = outputs,
+    .word = word,
     .run = run,
 };

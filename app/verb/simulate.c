@@ -114,8 +114,8 @@ const struct fr_verb fr_verb_simulate = {
              "[--collectives NAME] [--trace FILE] [--gantt "
              "FILE] [--json|--csv]",
     .details = "Any model: pipelines pass by pass, layers product by product. Example:\n"
-               "  echo '{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", "
-               "\"message\": \"1 MB\"}' > stages.json\n"
+               "  echo '{\"kind\":\"stages\",\"forward\":\"1 ms\",\"backward\":\"2 ms\","
+               "\"message\":\"1 MB\"}' \\\n      > stages.json\n"
                "  forerun simulate --cluster frontier --model stages.json --set pp=8 --set "
                "global_batch=32 \\\n"
                "      --set schedule=zero-bubble --gantt pipeline.svg\n",

@@ -1,0 +1,18 @@
+/** @file
+ *  What may stand next on a command line: for the completion of shells, and nothing but the tables
+ *  that --help prints and the readers check against. */
+#ifndef FR_APP_COMPLETE_H
+#define FR_APP_COMPLETE_H
+
+#include "base/text.h"
+
+/** Append a line for each word that may take the place of the last of @p n_words >= 0 words behind
+ *  "forerun", and begins like it: the word, and after a tab what it is.
+ *
+ *  Verbs; options of the verb; what a verb takes first; presets; names that an option knows; keys of
+ *  --set and --vary: the plan's, with "model." and "cluster." those of the files that the line names,
+ *  as they are; after "=" the words that the key knows.  Where a file may stand nothing is said: the
+ *  shell knows files. */
+void fr_complete(struct fr_text *text, const char *const *words, int n_words);
+
+#endif

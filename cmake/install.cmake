@@ -1,0 +1,35 @@
+# What is installed beside programs and library: manual pages, completion of shells, documents; and
+# the Debian package (cpack -G DEB in the build folder).
+find_program(FR_MD2MAN go-md2man)
+if(FR_MD2MAN)
+  set(manual ${CMAKE_BINARY_DIR}/manual)
+  add_custom_command(OUTPUT ${manual}/done
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+    COMMAND ${CMAKE_SOURCE_DIR}/cmake/manual.sh $<TARGET_FILE:forerun> ${CMAKE_SOURCE_DIR}/docs ${manual}
+    COMMAND ${CMAKE_COMMAND} -E touch ${manual}/done
+    DEPENDS forerun cmake/manual.sh docs/files.md docs/output.md docs/model.md VERBATIM)
+  add_custom_target(manual ALL DEPENDS ${manual}/done)
+  install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_MANDIR} PATTERN done EXCLUDE)
+endif()
+
+install(FILES completion/forerun.bash RENAME forerun
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES README.md LICENSE CITATION.cff docs/files.md docs/output.md docs/library.md
+              docs/model.md docs/compositions.md docs/accuracy.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "The Forerun authors <forerun@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cost of a distributed training run, before the run")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+  "Forerun predicts time, energy and memory of distributed neural-network training,
+searches the best configuration, simulates it, and calibrates all of it on the
+user's own hardware.")
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "openmpi-bin, gnuplot-nox | gnuplot, fonts-dejavu-core")
+set(CPACK_STRIP_FILES ON)
+include(CPack)

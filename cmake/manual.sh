@@ -1,0 +1,49 @@
+#!/bin/sh
+# manual.sh FORERUN DOCS OUT: manual pages in OUT/man1, man5 and man7: of the program and its verbs
+# and of the keys of a plan as `forerun manual` writes them, of each other file format the section of
+# DOCS/files.md, of answers DOCS/output.md, of the model DOCS/model.md.  Needs go-md2man.
+set -eu
+forerun=$1 docs=$2 out=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+version=$("$forerun" --version | head -1)
+
+# A row of a table becomes a term and what is said of it: tables of a manual page do not wrap.
+rows() {
+  awk -F ' *[|] *' '!/^[|]/ {heads = 0; print; next}
+       heads == 0 {heads = NF; for (i = 3; i < NF; i++) head[i] = $i; next}
+       /^[|][-: |]*$/ {next}
+       {
+         printf "**%s**\n: ", $2
+         for (i = 3; i < NF; i++) if ($i != "") printf("%s%s", (i > 3) ? "; " head[i] ": " : "", $i)
+         printf "\n\n"
+       }'
+}
+# page NAME SECTION "SUMMARY": standard input, Markdown, as a page
+page() {
+  {
+    printf '%% %s %s "" "%s" "Forerun"\n\n# NAME\n\n%s - %s\n\n' "$1" "$2" "$version" "$1" "$3"
+    rows
+    printf '\n# SEE ALSO\n\n**forerun**(1), **forerun-plan**(5), **forerun-guide**(7)\n'
+  } >"$work/$1.$2.md"
+}
+# section HEADING FILE: what stands below "## HEADING", headings one level up
+section() {
+  awk -v heading="## $1" '$0 == heading {on = 1; print "# DESCRIPTION"; next}
+                          /^## / {on = 0} on' "$2" | sed 's/^##*# /# /'
+}
+whole() { sed -e '1{/^# /d;}' -e 's/^## /# /' "$1"; }
+
+"$forerun" manual --into "$work"
+section cluster.json "$docs/files.md" | page forerun-cluster 5 "a machine: device, levels, collectives, topology, power"
+section model.json "$docs/files.md" | page forerun-model 5 "a network to train"
+section runs.csv "$docs/files.md" | page forerun-runs 5 "measured training runs, for tune and score"
+section samples.jsonl "$docs/files.md" | page forerun-samples 5 "measurements of a machine, for fit"
+whole "$docs/output.md" | page forerun-output 5 "JSON that forerun prints"
+whole "$docs/model.md" | page forerun-guide 7 "how to think about what forerun models"
+
+for text in "$work"/*.md; do
+  name=$(basename "$text" .md)
+  mkdir -p "$out/man${name##*.}"
+  go-md2man -in "$text" -out "$out/man${name##*.}/$name"
+done

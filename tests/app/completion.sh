@@ -1,0 +1,43 @@
+#!/bin/sh
+# completion.sh ROOT FORERUN: completion as the shells themselves do it, of the folder completion/.
+# A shell that is not here is said and passed over; bash is always there.
+set -eu
+folder=$1/completion PATH=$(dirname "$2"):$PATH
+export PATH
+
+fail() { echo "completion.sh: $*" >&2 && exit 1; }
+# expect SHELL "LINE" "WORD...": what SHELL offers for LINE is just these words
+expect() {
+  found=$("in_$1" "$2" | sort | tr '\n' ' ')
+  [ "$found" = "$3 " ] || fail "$1: \"$2\" gives \"$found\", not \"$3 \""
+}
+
+in_bash() {
+  bash --norc -c '
+    source "$1"
+    read -ra COMP_WORDS <<<"$2"
+    [[ $2 != *" " ]] || COMP_WORDS+=("")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _forerun
+    printf "%s\n" "${COMPREPLY[@]}"' bash "$folder/forerun.bash" "$1"
+}
+# What it offers beside, when a name follows, is what is said of it.
+in_fish() {
+  fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$folder/forerun.fish" "$1" | cut -f1
+}
+
+command -v bash >/dev/null || { echo "Skipped: no bash" && exit 77; }
+for shell in bash fish; do
+  command -v $shell >/dev/null || { echo "no $shell here" && continue; }
+  expect $shell "forerun pred" "predict"
+  expect $shell "forerun predict --eng" "--engine"
+  expect $shell "forerun predict --cluster dgx-h" "dgx-h100"
+  expect $shell "forerun predict --engine " "closed event simgrid"
+  expect $shell "forerun plot energy" "energy-time"
+done
+# Behind "=" bash replaces the value alone.
+expect bash "forerun predict --set plan.gh" "plan.ghost="
+expect bash "forerun predict --set method=ph" "phantom"
+expect bash "forerun search --model llama-3-8b --vary model.sequ" "model.sequence="
+! command -v zsh >/dev/null || zsh -n "$folder/_forerun" || fail "zsh cannot read _forerun"
+! command -v fish >/dev/null || expect fish "forerun predict --set plan.gh" "plan.ghost="
