@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/range.h"
@@ -85,20 +86,36 @@ static fr_status most_ranks(const char *ranks, int64_t *most, struct fr_error *e
     return FR_OK;
 }
 
+static bool same_key(const char *text, const char *key) {
+    size_t length = strlen(key);
+    return strncmp(text, key, length) == 0 && text[length] == '=';
+}
+
+/* The recipe, narrowed by what the user varies; or that alone. */
+static void choose(const char *const *vary, int n_vary, int64_t ranks, struct fr_searched *r) {
+    struct fr_recipe *recipe = &r->recipe;
+    if (n_vary == 0 || r->fixed) fr_recipe_choose(&r->job, ranks, r->lossy, recipe);
+    for (int i = 0; recipe->chosen && r->able && r->able[i]; i++)
+        fr_recipe_restrict(r->able[i], recipe);
+    for (int i = 0; i < n_vary; i++) fr_recipe_narrow(vary[i], recipe);
+}
+
 /* What the user varies, else the recipe. */
 static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
                             const struct fr_job_names *names, struct fr_searched *r,
                             struct fr_error *err) {
+    enum { ROWS = sizeof r->recipe.row / sizeof *r->recipe.row };
     struct fr_recipe *recipe = &r->recipe;
-    char texts[FR_PLAN_KEYS][sizeof recipe->row->key + sizeof recipe->row->values];
-    const char *words[FR_PLAN_KEYS];
+    char texts[ROWS][sizeof recipe->row->key + sizeof recipe->row->values];
+    const char *words[ROWS];
     int64_t most = 1;
     FR_TRY(most_ranks(ranks, &most, err));
-    for (int i = 0; i < n_vary; i++) fr_recipe_take(vary[i], recipe);
-    if (n_vary == 0) fr_recipe_choose(&r->job, most, r->lossy, recipe);
+    choose(vary, n_vary, most, r);
     for (int i = 0; i < recipe->n && recipe->chosen; i++) {
         snprintf(texts[i], sizeof texts[i], "%s=%s", recipe->row[i].key, recipe->row[i].values);
         words[i] = texts[i];
+        for (int k = 0; k < n_vary; k++) /* in full, however long */
+            if (same_key(vary[k], recipe->row[i].key)) words[i] = vary[k];
     }
     return fr_space_make(ranks, recipe->chosen ? words : vary,
                          recipe->chosen ? recipe->n : n_vary, &r->job.plan,

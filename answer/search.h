@@ -13,6 +13,8 @@ struct fr_searched {
     struct fr_job job;
     struct fr_training training; /**< of the best plan */
     bool lossy;                  /**< the user allows plans that lose something */
+    bool fixed;              /**< what is varied narrows the recipe, instead of replacing it */
+    const char *const *able; /**< "KEY=VALUES" to which a recipe is restricted; NULL ends it */
     struct fr_recipe recipe;
     struct fr_space space;
     struct fr_search_options options;
@@ -26,8 +28,8 @@ struct fr_searched {
 };
 
 /** Search plans of @p r's job with its options.
- *  @param ranks, vary, names  as fr_space_make takes them; where nothing is varied the whole recipe is
- *                             (search/recipe.h)
+ *  @param ranks, vary, names  as fr_space_make takes them; where nothing is varied, or what is narrows
+ *                             it, the whole recipe is (search/recipe.h)
  *  @return FR_OK, also where nothing is feasible; FR_ERR_INPUT for a key that is set and that no plan
  *          reads.  Free with fr_searched_free, which frees the job too, also on error. */
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,

@@ -11,6 +11,7 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
                                    .plan = fr_args_get(args, "plan"),
                                    .sets = sets,
                                    .n_sets = fr_args_all(args, "set", sets)};
+    names->n_sets += fr_args_all(args, "fix", sets + names->n_sets);
     if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
 }
 

@@ -159,6 +159,53 @@ void fr_recipe_take(const char *text, struct fr_recipe *recipe) {
     add_row(recipe, key, equals + 1, NULL);
 }
 
+/* The row of the key before the "=", or NULL; @p values what stands behind it. */
+static struct fr_recipe_row *row_of(const char *text, struct fr_recipe *recipe,
+                                    const char **values) {
+    const char *equals = strchr(text, '=');
+    *values = equals ? equals + 1 : "";
+    for (int i = 0; equals && i < recipe->n; i++)
+        if (strlen(recipe->row[i].key) == (size_t)(equals - text) &&
+            strncmp(recipe->row[i].key, text, (size_t)(equals - text)) == 0)
+            return &recipe->row[i];
+    return NULL;
+}
+
+void fr_recipe_narrow(const char *text, struct fr_recipe *recipe) {
+    const char *values;
+    struct fr_recipe_row *row = row_of(text, recipe, &values);
+    if (!row) {
+        fr_recipe_take(text, recipe);
+        return;
+    }
+    row->why = NULL;
+    snprintf(row->values, sizeof row->values, "%s", values);
+}
+
+/* Is the word of @p length at @p word one of "a,b,c"? */
+static bool among(const char *words, const char *word, size_t length) {
+    for (const char *at = words; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strcspn(at, ",") == length && strncmp(at, word, length) == 0) return true;
+    }
+    return false;
+}
+
+void fr_recipe_restrict(const char *text, struct fr_recipe *recipe) {
+    const char *values;
+    struct fr_recipe_row *row = row_of(text, recipe, &values);
+    struct fr_text kept = {0};
+    for (const char *at = row ? row->values : ""; *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (among(values, at, length))
+            fr_text_addf(&kept, "%s%.*s", kept.length ? "," : "", (int)length, at);
+        at += length;
+    }
+    if (kept.length && !kept.failed)
+        snprintf(row->values, sizeof row->values, "%s", fr_text_get(&kept));
+    fr_text_free(&kept);
+}
+
 bool fr_recipe_varies(const struct fr_recipe_row *row) {
     return strchr(row->values, ',') || strstr(row->values, "..");
 }

@@ -1,5 +1,6 @@
 /* One plan: what an iteration and the whole training cost. */
 #include "answer/predict.h"
+#include "app/emit.h"
 #include "app/load.h"
 #include "app/text/explain.h"
 #include "app/text/render.h"
@@ -14,6 +15,7 @@ static const struct fr_option options[] = {
     FR_OPTION_UNDISTURBED,
     {"engine", "NAME", "closed (formulas, default), event (our simulator) or simgrid", 0},
     {"explain", NULL, "what binds, and what would change it", 0},
+    FR_OPTION_EMIT,
     FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
@@ -25,13 +27,18 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
     struct fr_text text = {0};
     struct fr_training training;
     bool explain = fr_args_has(args, "explain");
+    struct fr_app_emit emit;
     int engine = FR_ENGINE_CLOSED;
+    FR_TRY(fr_app_emit_read(args, &emit, err));
     FR_TRY(fr_args_choice(args, "engine", fr_engine_names, &engine, err));
     FR_TRY(fr_app_training(args, &training, err));
     FR_TRY(fr_app_load(args, true, job, err));
     FR_TRY(fr_training_check(&training, job, err));
     FR_TRY(fr_predict(job, (fr_engine)engine, &outcome, err));
-    if (fr_args_has(args, "json"))
+    const struct fr_outcome *plan = &outcome;
+    if (fr_app_emits(&emit) && !outcome.reasons)
+        FR_TRY(fr_app_emit(&emit, job, &plan, 1, fr_args_has(args, "json"), &text, err));
+    else if (fr_args_has(args, "json"))
         fr_predict_json(&text, job, &outcome, &training, explain);
     else if (fr_args_has(args, "csv")) {
         fr_report_csv_header(&text, job);

@@ -1,6 +1,7 @@
 /* Many plans: the best, its margin, the front, and why the others cannot be. */
 #include <stdlib.h>
 
+#include "app/emit.h"
 #include "app/load.h"
 #include "app/text/explain.h"
 #include "app/text/search.h"
@@ -23,6 +24,8 @@ static const struct fr_option options[] = {
 #undef FR_PLAN_KEY
      ,
      'v'},
+    {"fix", "KEY=VALUE",
+     "hold a key of the recipe, as --set does; beside it --vary narrows the recipe", 0},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
@@ -31,6 +34,7 @@ static const struct fr_option options[] = {
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
+    FR_OPTION_EMIT,
     FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
@@ -59,8 +63,23 @@ static fr_status read_options(const struct fr_args *args, struct fr_search_optio
     return FR_OK;
 }
 
-static fr_status print(const struct fr_args *args, const struct fr_searched *r,
-                       struct fr_text *text, struct fr_error *err) {
+/* The best as scripts: one, unless --top says more. */
+static fr_status print_scripts(const struct fr_args *args, const struct fr_app_emit *emit,
+                               const struct fr_searched *r, struct fr_text *text,
+                               struct fr_error *err) {
+    const struct fr_outcome *plans[FR_SEARCH_PRICED];
+    long long top = 1;
+    FR_TRY(fr_args_integer(args, "top", 1, FR_SEARCH_PRICED, &top, err));
+    size_t n = r->result.top.count < (size_t)top ? r->result.top.count : (size_t)top;
+    if (n == 0) return fr_app_search_text(text, r, err);
+    for (size_t i = 0; i < n; i++) plans[i] = &r->result.top.items[i].outcome;
+    return fr_app_emit(emit, &r->job, plans, n, fr_args_has(args, "json"), text, err);
+}
+
+static fr_status print(const struct fr_args *args, const struct fr_app_emit *emit,
+                       const struct fr_searched *r, struct fr_text *text,
+                       struct fr_error *err) {
+    if (fr_app_emits(emit)) return print_scripts(args, emit, r, text, err);
     if (fr_args_has(args, "json")) return fr_searched_json(text, r, fr_app_print_part, err);
     if (fr_args_has(args, "csv")) return fr_searched_csv(text, r, fr_app_print_part, err);
     FR_TRY(fr_app_search_text(text, r, err));
@@ -73,8 +92,10 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
                         struct fr_error *err) {
     const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names;
+    struct fr_app_emit emit;
     struct fr_text text = {0};
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
+    FR_TRY(fr_app_emit_read(args, &emit, err));
     FR_TRY(read_options(args, &r->options, err));
     FR_TRY(fr_app_training(args, &r->training, err));
     FR_TRY(fr_app_load(args, true, &r->job, err));
@@ -82,8 +103,11 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     fr_app_names(args, sets, &names);
     r->explain = fr_args_has(args, "explain");
     r->lossy = fr_args_has(args, "max-lossy") && r->options.max_lossy > 0;
+    r->fixed = fr_args_has(args, "fix");
+    r->able = emit.to ? emit.to->able : NULL;
     FR_TRY(fr_searched_make(ranks, vary, n_vary, &names, r, err));
-    fr_status status = print(args, r, &text, err);
+    emit.able = r->recipe.chosen && r->able;
+    fr_status status = print(args, &emit, r, &text, err);
     if (status != FR_OK) {
         fr_text_free(&text);
         return status;
@@ -104,18 +128,23 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 const struct fr_verb fr_verb_search = {
     .name = "search",
     .summary = "the best of many plans",
-    .usage = "--cluster C --model M --ranks RANGE [--vary KEY=RANGE]... [--objective "
+    .usage = "--cluster C --model M --ranks RANGE [--fix KEY=VALUE]... [--vary KEY=RANGE]... "
+             "[--objective "
              "time|energy|edp] ...",
     .details =
         "Without --vary the whole recipe is searched, but for what --set states: method, "
         "mesh,\n"
         "micro-batch, schedule, recomputation, ZeRO, overlap, of exact methods; with "
         "--max-lossy\n"
-        "also ghost neurons and compression. With --vary, what it names alone.\n"
+        "also ghost neurons and compression. With --vary, what it names alone, or with --fix "
+        "the "
+        "recipe so narrowed.\n"
+        "--emit prints what starts the best plan, of those that the framework can run.\n"
         "The axis that is neither set nor varied takes what is left of the ranks: dp if tp is "
         "given,\n"
         "else tp. Examples:\n"
         "  forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64\n"
+        "  forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --emit megatron\n"
         "  forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \\\n"
         "      --vary method=tensor,phantom --vary ghost=2,4,6,16 --objective energy\n"
         "  forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "

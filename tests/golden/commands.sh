@@ -189,6 +189,25 @@ $s --cluster lassen --model transformer-base --ranks 16 --vary method=subgraph -
 END
 }
 
+emitted() {
+  g="--cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 --set micro_batch=8 --set recompute=full"
+  l="--cluster dgx-h100 --model llama-3-405b --set tp=8 --set pp=16 --set dp=8 --set cp=2 --set schedule=interleaved --set chunks=8 --set zero=1 --set overlap=gradient --set sequence_parallel=true --set attention=flash --set rank_order=tp-dp-pp --set global_batch=512"
+  m="--cluster dgx-h100 --model mixtral-8x7b --set tp=2 --set dp=8 --set ep=8 --set attention=flash --set zero=1 --set global_batch=64 --set model.dtype=bf16"
+  for to in megatron megatron-bridge torchtitan deepspeed; do
+    for q in "$g" "$l" "$m"; do
+      echo "$p $q --emit $to"
+    done
+    echo "$p $g --emit $to --json"
+  done
+  cat <<END
+$p $g --emit sbatch
+$p $l --emit sbatch,megatron
+$p $g --set placement=by-axis:tp-dp-pp --emit megatron,sbatch
+$s --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --fix micro_batch=1 --vary tp=1,2 --emit megatron --top 2
+$s --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --fix micro_batch=1 --vary tp=1,2
+END
+}
+
 simulations() {
   while read -r cluster model sets; do
     flags=
@@ -320,6 +339,7 @@ plans
 roads
 refused
 searches
+emitted
 simulations
 collectives
 places

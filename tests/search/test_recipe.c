@@ -124,9 +124,34 @@ static void words_are_told(void **state) {
     fr_text_free(&text);
 }
 
+/* A user's own values stand in the place of ours; what a framework can run is what both have. */
+static void narrowed(void **state) {
+    struct fr_job job;
+    struct fr_recipe recipe;
+    (void)state;
+    fr_test_job("dgx-h100", "llama-3-8b", NULL, &job);
+    fr_recipe_choose(&job, 96, false, &recipe);
+    int n = recipe.n;
+    fr_recipe_narrow("tp=2,4", &recipe);
+    assert_string_equal(values(&recipe, "tp"), "2,4");
+    assert_int_equal(recipe.n, n);
+    fr_recipe_narrow("model.sequence=2048,4096", &recipe);
+    assert_int_equal(recipe.n, n + 1);
+    fr_recipe_restrict("schedule=gpipe,interleaved,1f1b", &recipe);
+    assert_string_equal(values(&recipe, "schedule"), "1f1b,interleaved");
+    fr_recipe_restrict("zero=1,33", &recipe);
+    assert_string_equal(values(&recipe, "zero"), "1");
+    fr_recipe_restrict("recompute=no such", &recipe);
+    assert_string_equal(values(&recipe, "recompute"), "none,selective,full");
+    fr_recipe_restrict("compression.codec=topk", &recipe);
+    assert_string_equal(values(&recipe, "compression.codec"), "");
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_a_transformer), cmocka_unit_test(stated_keys_stay),
-        cmocka_unit_test(every_kind_has_plans), cmocka_unit_test(words_are_told)};
+        cmocka_unit_test(narrowed), cmocka_unit_test(every_kind_has_plans),
+        cmocka_unit_test(words_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,227 @@
+#include "answer/emit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/escape.h"
+#include "base/units.h"
+#include "models/outcome/report.h"
+#include "models/work/transformer.h"
+
+const struct fr_emitter *const fr_emitters[] = {
+#define FR_EMITTER(name) &fr_emitter_##name,
+#include "answer/emit_list.h"
+#undef FR_EMITTER
+    NULL};
+
+const struct fr_emitter *fr_emitter_find(const char *name) {
+    for (int i = 0; fr_emitters[i]; i++)
+        if (strcmp(fr_emitters[i]->name, name) == 0) return fr_emitters[i];
+    return NULL;
+}
+
+/* ---- what is said --------------------------------------------------------------------------- */
+
+static struct fr_emit_line *add(struct fr_emitted *e, const char *name, const char *fmt,
+                                va_list args) {
+    e->full = e->full || e->n == FR_EMIT_LINES_MAX;
+    struct fr_emit_line *line = &e->line[e->full ? FR_EMIT_LINES_MAX - 1 : e->n++];
+    *line = (struct fr_emit_line){.about = e->about};
+    snprintf(line->name, sizeof line->name, "%s", name);
+    int length = vsnprintf(line->text, sizeof line->text, fmt, args);
+    e->full = e->full || length >= (int)sizeof line->text;
+    return line;
+}
+
+void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    add(e, name, fmt, args);
+    va_end(args);
+}
+
+void fr_emit_remark(struct fr_emitted *e, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    add(e, "", fmt, args);
+    va_end(args);
+}
+
+void fr_emit_lack(struct fr_emitted *e, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    add(e, "", fmt, args)->lacks = true;
+    va_end(args);
+}
+
+int64_t fr_emit_micro_batches(const struct fr_emitted *e) {
+    return e->plan.global_batch / (e->plan.dp * e->plan.micro_batch);
+}
+
+int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i) {
+    const struct fr_plan *p = &e->plan;
+    const struct fr_transformer *t = &e->job->workload.transformer;
+    int64_t chunk = i / p->pp, stage = i % p->pp, lacking = p->pp * p->chunks - t->layers;
+    int64_t layers = fr_transformer_stage_layers(t, p, stage);
+    /* Where logits and embedding count as layers, the last chunk of all and the first lack one. */
+    if (!p->stage_layers && p->chunks > 1 && lacking > 0)
+        return i == p->pp * p->chunks - 1 || (i == 0 && lacking == 2) ? 0 : 1;
+    return layers / p->chunks + (chunk < layers % p->chunks);
+}
+
+bool fr_emit_layers_equal(const struct fr_emitted *e) {
+    for (int64_t i = 1; i < e->plan.pp * e->plan.chunks; i++)
+        if (fr_emit_layers(e, i) != fr_emit_layers(e, 0)) return false;
+    return true;
+}
+
+int64_t fr_emit_bucket(const struct fr_emitted *e) {
+    return (int64_t)(e->plan.bucket_size_B / fr_dtype_size_B(e->job->workload.gradient_dtype));
+}
+
+/* ---- a row ---------------------------------------------------------------------------------- */
+
+static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {
+    for (int i = 0; i < FR_PLAN_KEYS; i++)
+        if (to->rows[i].key == key) return &to->rows[i];
+    return NULL;
+}
+
+static void say(struct fr_emitted *e, int k) {
+    const struct fr_plan_key *key = &fr_plan_keys[k];
+    const struct fr_plan plain = fr_plan_default();
+    const struct fr_emit_row *row = row_of(e->to, k);
+    char value[FR_PLAN_WORD];
+    e->about = key->name;
+    if (!row) return; /* a test walks the keys */
+    key->type->text(key, &e->plan, value, sizeof value);
+    if (row->say)
+        row->say(e);
+    else if (row->option)
+        fr_emit_option(e, row->option, "%s", value);
+    else if (key->type->same(key, &e->plan, &plain))
+        fr_emit_remark(e, "%s", row->none);
+    else
+        fr_emit_lack(e, "%s: %s", value, row->none);
+}
+
+fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
+                  const struct fr_outcome *out, struct fr_emitted *e, struct fr_error *err) {
+    if (out->job) job = out->job;
+    if (job->workload.kind != &fr_kind_transformer)
+        return fr_fail(err, FR_ERR_INPUT, "--emit", "%s trains transformers; model %s is none",
+                       to->framework, job->workload.name);
+    const struct fr_plan filled = fr_job_fill(job, &out->plan);
+    *e = (struct fr_emitted){
+        .to = to, .job = job, .out = out, .plan = fr_job_said(job, &filled)};
+    for (int k = 0; k < FR_PLAN_KEYS; k++) say(e, k);
+    to->rest(e);
+    return e->full ? fr_fail(err, FR_ERR_INPUT, "--emit",
+                             "the plan has a list too long for a command line")
+                   : FR_OK;
+}
+
+/* ---- the script ------------------------------------------------------------------------------ */
+
+static void head(struct fr_text *text, const struct fr_emitted *e) {
+    char plan[FR_PLAN_LINE], time[40], low[40], high[40];
+    const struct fr_outcome *out = e->out;
+    fr_text_addf(text, "# %s on %" PRId64 " ranks\n",
+                 fr_report_outcome_line(out, plan, sizeof plan), out->ranks);
+    fr_text_addf(text, "# predicted %s an iteration",
+                 fr_quantity_format(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
+    if (out->high_s > 0)
+        fr_text_addf(text, " (%s to %s)",
+                     fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                     fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high));
+    fr_text_addf(text, ", forerun %s\n", FR_VERSION);
+    if (e->to) fr_text_addf(text, "# %s; options of %s\n", e->to->framework, e->to->version);
+}
+
+static void sentences(struct fr_text *text, const struct fr_emitted *e, bool lacks,
+                      const char *title) {
+    bool any = false;
+    for (int i = 0; i < e->n; i++) {
+        const struct fr_emit_line *line = &e->line[i];
+        if (line->name[0] || line->lacks != lacks) continue;
+        if (!any) fr_text_addf(text, "# %s\n", title);
+        any = true;
+        fr_text_addf(text, "#   %s: %s\n", line->about, line->text);
+    }
+}
+
+/* A word for the shell: what it would read otherwise stands in quotes, but for a variable of ours. */
+static const char *quote(const char *value) {
+    if (strchr(value, '$')) return "\"";
+    return strpbrk(value, "|*?()[]{}<>;&' \t") ? "'" : "";
+}
+
+void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text *text) {
+    fr_text_addf(text, "%s=(\n", name);
+    for (int i = 0; i < e->n; i++) {
+        const struct fr_emit_line *line = &e->line[i];
+        char words[sizeof line->name + sizeof line->text + 4];
+        const char *mark = quote(line->text), *between = line->name[0] == '-' ? " " : "=";
+        if (!line->name[0]) continue;
+        snprintf(words, sizeof words, "%s%s%s%s%s", line->name, line->text[0] ? between : "",
+                 mark, line->text, mark);
+        fr_text_addf(text, "  %-56s # %s\n", words, line->about);
+    }
+    fr_text_addf(text, ")\n");
+}
+
+static void torchrun(struct fr_text *text, const struct fr_emitted *e) {
+    const struct fr_levels *levels = &e->job->cluster.levels;
+    int64_t a_node = levels->level[fr_levels_node(levels)].ranks;
+    if (a_node > e->out->ranks) a_node = e->out->ranks;
+    fr_text_addf(text,
+                 "torchrun --nnodes %" PRId64 " --nproc-per-node %" PRId64
+                 " --rdzv-backend c10d \\\n"
+                 "  --rdzv-endpoint \"${MASTER_ADDR:-localhost}:${MASTER_PORT:-29500}\" \\\n  ",
+                 (e->out->ranks + a_node - 1) / a_node, a_node);
+}
+
+void fr_emit_script(struct fr_text *text, const struct fr_emitted *e,
+                    const struct fr_emit_launch *launch) {
+    struct fr_text plain = {0};
+    if (launch) fr_text_addf(text, "%s", launch->head);
+    head(&plain, e);
+    if (e->to) {
+        sentences(&plain, e, true, "NOT WHAT WAS PRICED, for want of an option");
+        sentences(&plain, e, false, "without an option");
+    }
+    fr_escape_terminal(text, fr_text_get(&plain), strlen(fr_text_get(&plain)));
+    text->failed = text->failed || plain.failed;
+    fr_text_free(&plain);
+    if (e->to) e->to->write(e, text);
+    if (launch)
+        fr_text_addf(text, "%s  %s", launch->line, e->to ? "python -u " : "");
+    else
+        torchrun(text, e);
+    fr_text_addf(text, "%s\"$@\"\n", e->to ? e->to->program : "");
+}
+
+void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e) {
+    char plan[FR_PLAN_LINE];
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "framework", e->to->name);
+    fr_json_add_string(w, "version", e->to->version);
+    fr_json_add_string(w, "plan", fr_report_outcome_line(e->out, plan, sizeof plan));
+    fr_json_add_integer(w, "ranks", e->out->ranks);
+    fr_json_add_number(w, "time_s", e->out->time_s);
+    fr_json_add_array(w, "told");
+    for (int i = 0; i < e->n; i++) {
+        const struct fr_emit_line *line = &e->line[i];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "about", line->about);
+        if (line->name[0]) fr_json_add_string(w, "option", line->name);
+        fr_json_add_string(w, line->name[0] ? "value" : "sentence", line->text);
+        if (line->lacks) fr_json_add_bool(w, "lacks", true);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    fr_json_end_object(w);
+}

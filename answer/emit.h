@@ -1,0 +1,129 @@
+/** @file
+ *  A plan in the words of a training framework: its launch options, and of every key of the plan that
+ *  has none a sentence.
+ *
+ *  A framework has one row for each key: the option that takes the key's value, a function where more
+ *  than that has to be said, or why there is none.  Options are those of the framework's own parser at
+ *  a named commit (tests/answer/test_emit.c holds them against recorded lists).  What a plan asks for
+ *  and the framework cannot do stands first in the script: it would run something else than was priced.
+ *
+ *  To add a framework: answer/emit/<name>.c exporting fr_emitter_<name>, a row in answer/emit_list.h. */
+#ifndef FR_ANSWER_EMIT_H
+#define FR_ANSWER_EMIT_H
+
+#include "models/job/job.h"
+#include "models/outcome/outcome.h"
+#include "models/plan/key.h"
+
+enum { FR_EMIT_LINES_MAX = 128 };
+
+/** An option, or a sentence in the place of one. */
+struct fr_emit_line {
+    const char *about; /**< the plan's key, or "model", "precision", "launch" */
+    char name[96];     /**< of the option, as the framework spells it; "": a sentence */
+    char text[2048];   /**< its value ("": a switch), or the sentence */
+    bool lacks;        /**< the plan asks for what the framework cannot do */
+};
+
+struct fr_emitter;
+
+/** One plan on its way to one framework. */
+struct fr_emitted {
+    const struct fr_emitter *to;
+    const struct fr_job *job;
+    const struct fr_outcome *out;
+    struct fr_plan plan; /**< nothing left open */
+    struct fr_emit_line line[FR_EMIT_LINES_MAX];
+    int n;
+    const char *about; /**< of what is said now */
+    bool full;         /**< more was said than there is room for */
+};
+
+/** What a framework makes of one key. */
+struct fr_emit_row {
+    int key;
+    const char *option;                /**< takes the key's value */
+    void (*say)(struct fr_emitted *e); /**< or this says it */
+    const char *none;                  /**< or why there is no option */
+};
+
+struct fr_emitter {
+    const char *name;      /**< of --emit */
+    const char *framework; /**< for people */
+    const char *version;   /**< repository and commit whose parser the options are of */
+    const struct fr_emit_row *rows; /**< one for each key, in any order */
+    /** "KEY=VALUES" of keys whose other values it cannot run; NULL ends it. */
+    const char *const *able;
+    /** What is no key of the plan: sequence, precision, the model. */
+    void (*rest)(struct fr_emitted *e);
+    /** The options as a piece of bash. */
+    void (*write)(const struct fr_emitted *e, struct fr_text *text);
+    const char *program; /**< and its arguments, behind the launcher */
+};
+
+#define FR_EMITTER(name) extern const struct fr_emitter fr_emitter_##name;
+#include "answer/emit_list.h"
+#undef FR_EMITTER
+/** Rows in table order, then NULL. */
+extern const struct fr_emitter *const fr_emitters[];
+
+/** Row called @p name, or NULL. */
+const struct fr_emitter *fr_emitter_find(const char *name);
+
+/** Say the plan of @p out in the framework's words.
+ *  @return FR_OK; FR_ERR_INPUT for a model that no such framework trains. */
+fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
+                  const struct fr_outcome *out, struct fr_emitted *emitted,
+                  struct fr_error *err);
+
+/* ---- for rows ------------------------------------------------------------------------------- */
+
+/** An option and its value; "" for a switch. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void fr_emit_option(struct fr_emitted *e, const char *name, const char *fmt, ...);
+/** There is no option, and why nothing is lost. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void fr_emit_remark(struct fr_emitted *e, const char *fmt, ...);
+/** There is no option, and the plan needs one. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void fr_emit_lack(struct fr_emitted *e, const char *fmt, ...);
+
+/** Micro-batches of an iteration. */
+int64_t fr_emit_micro_batches(const struct fr_emitted *e);
+/** Layers of virtual stage @p i of pp chunks, in the model's order; as equal as a stage's can be. */
+int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i);
+/** Have all virtual stages as many? */
+bool fr_emit_layers_equal(const struct fr_emitted *e);
+/** Gradients of a bucket, in values. */
+int64_t fr_emit_bucket(const struct fr_emitted *e);
+/** An array of bash: "name=(", a line "--option value  # key" each (a field without dashes "a.b=value"). */
+void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text *text);
+
+/* ---- what is printed ------------------------------------------------------------------------ */
+
+/** A job script's head and launcher in place of torchrun; NULL: torchrun. */
+struct fr_emit_launch {
+    const char *head; /**< #SBATCH lines and what comes before the launcher */
+    const char *line; /**< the launcher */
+};
+
+/** The script: sentences, options, launcher; where @p emitted is for no framework what follows the
+ *  launcher are the words that the script is started with. */
+void fr_emit_script(struct fr_text *text, const struct fr_emitted *emitted,
+                    const struct fr_emit_launch *launch);
+/** The object of --json. */
+void fr_emit_put(struct fr_json_writer *w, const struct fr_emitted *e);
+
+/** The head and the launcher of Slurm for the plan of @p out: ranks and cores as its placement and
+ *  numbering seat them.  @p head, @p line are appended to.
+ *  @return FR_OK, or what placing failed with */
+fr_status fr_emit_slurm(const struct fr_job *job, const struct fr_outcome *out,
+                        struct fr_text *head, struct fr_text *line, struct fr_error *err);
+
+#endif

@@ -1,0 +1,180 @@
+/* Plans in a framework's words: every key is told of, and a few plans word for word. */
+#include <string.h>
+
+#include "tests/answer/emit_plans.h"
+
+static int lines_about(const struct fr_emitted *e, const char *key) {
+    int n = 0;
+    for (int i = 0; i < e->n; i++) n += strcmp(e->line[i].about, key) == 0;
+    return n;
+}
+
+/* An option or a sentence for every key of every plan, and none that says nothing. */
+static void every_key_is_told(void **state) {
+    (void)state;
+    for (int f = 0; fr_emitters[f]; f++)
+        for (int p = 0; p < EMIT_PLANS; p++) {
+            struct fr_job job;
+            struct fr_outcome out;
+            struct fr_emitted *e = emitted_of(&emit_plans[p], fr_emitters[f], &job, &out);
+            for (int k = 0; k < FR_PLAN_KEYS; k++)
+                FR_TRUE(lines_about(e, fr_plan_keys[k].name) > 0, "%s, plan %d: nothing of %s",
+                        fr_emitters[f]->name, p, fr_plan_keys[k].name);
+            for (int i = 0; i < e->n; i++)
+                FR_TRUE(e->line[i].name[0] || e->line[i].text[0], "%s, plan %d: line %d",
+                        fr_emitters[f]->name, p, i);
+            emitted_free(e, &job);
+        }
+}
+
+/* A key that is not at its default is an option, is named as lacking, or is a remark that says how. */
+static void the_plans_vary_every_key(void **state) {
+    const struct fr_plan plain = fr_plan_default();
+    (void)state;
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        bool varied = k == FR_PLAN_KEY_layer_tp; /* of grids, which no transformer takes */
+        for (int p = 0; p < EMIT_PLANS; p++) {
+            struct fr_job job;
+            fr_test_job(emit_plans[p].cluster, emit_plans[p].model, emit_plans[p].sets, &job);
+            varied = varied || !fr_plan_keys[k].type->same(&fr_plan_keys[k], &job.plan, &plain);
+            fr_job_free(&job);
+        }
+        FR_TRUE(varied, "no plan changes %s", fr_plan_keys[k].name);
+    }
+}
+
+/* Is option @p name said with @p value, so often? */
+static void says(const struct fr_emitted *e, const char *name, const char *value) {
+    for (int i = 0; i < e->n; i++)
+        if (strcmp(e->line[i].name, name) == 0) {
+            assert_string_equal(e->line[i].text, value);
+            return;
+        }
+    fail_msg("%s is not said", name);
+}
+
+static bool says_nothing_of(const struct fr_emitted *e, const char *name) {
+    for (int i = 0; i < e->n; i++)
+        if (strcmp(e->line[i].name, name) == 0) return false;
+    return true;
+}
+
+static bool lacks(const struct fr_emitted *e, const char *key) {
+    for (int i = 0; i < e->n; i++)
+        if (strcmp(e->line[i].about, key) == 0 && e->line[i].lacks) return true;
+    return false;
+}
+
+/* 126 layers over 16 x 8 virtual stages: the first and the last hold embedding and loss alone. */
+static void llama_on_megatron(void **state) {
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_emitted *e = emitted_of(&emit_plans[3], &fr_emitter_megatron, &job, &out);
+    char layout[600] = "E";
+    (void)state;
+    for (int i = 0; i < 126; i++) strcat(layout, "|t");
+    says(e, "--pipeline-model-parallel-layout", strcat(layout, "|L"));
+    says(e, "--tensor-model-parallel-size", "8");
+    says(e, "--pipeline-model-parallel-size", "16");
+    says(e, "--context-parallel-size", "2");
+    says(e, "--global-batch-size", "512");
+    says(e, "--micro-batch-size", "1");
+    says(e, "--recompute-granularity", "full");
+    says(e, "--no-overlap-p2p-communication", "");
+    says(e, "--overlap-grad-reduce", "");
+    says(e, "--overlap-param-gather", "");
+    says(e, "--use-distributed-optimizer", "");
+    says(e, "--sequence-parallel", "");
+    says(e, "--ddp-bucket-size", "6553600"); /* 25 MiB of fp32 */
+    says(e, "--bf16", "");
+    says(e, "--seq-length", "8192");
+    FR_TRUE(says_nothing_of(e, "--use-tp-pp-dp-mapping"), "%s", "order tp-dp-pp is Megatron's");
+    for (int i = 0; i < e->n; i++) FR_TRUE(!e->line[i].lacks, "%s", e->line[i].text);
+    emitted_free(e, &job);
+}
+
+/* Interleaved twice over 8 stages: 96 layers divide, so there is a number and no layout. */
+static void virtual_stages(void **state) {
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_emitted *e = emitted_of(&emit_plans[5], &fr_emitter_megatron, &job, &out);
+    (void)state;
+    says(e, "--num-virtual-stages-per-pipeline-rank", "2");
+    says(e, "--train-iters", "1000");
+    says(e, "--use-tp-pp-dp-mapping", "");
+    FR_TRUE(says_nothing_of(e, "--pipeline-model-parallel-layout"), "%s", "equal stages");
+    FR_TRUE(lacks(e, "compression.backward.scope"), "%s", "compressed messages");
+    FR_TRUE(lacks(e, "placement"), "%s", "round-robin is the launcher's");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[5], &fr_emitter_torchtitan, &job, &out);
+    says(e, "--parallelism.pipeline_parallel_schedule", "Interleaved1F1B");
+    says(e, "--parallelism.pipeline_parallel_layers_per_stage", "6"); /* 96 / (8 x 2) */
+    says(e, "--parallelism.num_pp_microbatches", "32");               /* 64 / 2 / 1 */
+    says(e, "--training.num_tokens_per_train_step", "131072");        /* 64 x 2048 */
+    emitted_free(e, &job);
+}
+
+static void what_replicas_divide(void **state) {
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_emitted *e = emitted_of(&emit_plans[0], &fr_emitter_torchtitan, &job, &out);
+    (void)state;
+    says(e, "--parallelism.data_parallel_shard_degree", "8");
+    says(e, "--parallelism.data_parallel_replicate_degree", "1");
+    says(e, "--parallelism.fsdp_reshard_after_forward", "always");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[0], &fr_emitter_megatron, &job, &out);
+    says(e, "--data-parallel-sharding-strategy", "optim_grads_params");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[0], &fr_emitter_deepspeed, &job, &out);
+    says(e, "zero_optimization.stage", "3");
+    says(e, "gradient_accumulation_steps", "8"); /* 64 / 8 / 1 */
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[4], &fr_emitter_megatron, &job, &out);
+    FR_TRUE(lacks(e, "schedule") && lacks(e, "attention"), "%s", "zero-bubble, flash-1");
+    emitted_free(e, &job);
+}
+
+/* The batch is what the parts make of it, in every framework that states them. */
+static void batches_add_up(void **state) {
+    (void)state;
+    for (int p = 0; p < EMIT_PLANS; p++) {
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_emitted *e = emitted_of(&emit_plans[p], &fr_emitter_deepspeed, &job, &out);
+        double value[3] = {0};
+        static const char *const names[] = {"train_batch_size",
+                                            "train_micro_batch_size_per_gpu",
+                                            "gradient_accumulation_steps"};
+        for (int i = 0; i < e->n; i++)
+            for (int k = 0; k < 3; k++)
+                if (strcmp(e->line[i].name, names[k]) == 0)
+                    value[k] = strtod(e->line[i].text, NULL);
+        FR_TRUE(value[0] == value[1] * value[2] * (double)job.plan.dp, "plan %d: %g of %g x %g",
+                p, value[0], value[1], value[2]);
+        emitted_free(e, &job);
+    }
+}
+
+static void only_transformers(void **state) {
+    static const char *const sets[] = {"tp=8", NULL};
+    struct fr_emitted *e = calloc(1, sizeof *e);
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_error err = {0};
+    (void)state;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(fr_emit(&fr_emitter_megatron, &job, &out, e, &err), FR_ERR_INPUT);
+    emitted_free(e, &job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_is_told),    cmocka_unit_test(the_plans_vary_every_key),
+        cmocka_unit_test(llama_on_megatron),    cmocka_unit_test(virtual_stages),
+        cmocka_unit_test(what_replicas_divide), cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(only_transformers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
