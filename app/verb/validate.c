@@ -16,7 +16,7 @@
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"app", "NAME,...", "tensor, phantom, grid, pipeline, subgraph, or all (default)", 'a'},
+    {"app", "NAME,...", "tensor, phantom, grid, pipeline, subgraph, mesh, or all (default)", 'a'},
     {"ranks", "RANGE", "rank counts (default: processors, at least 2)", 'n'},
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,

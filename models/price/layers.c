@@ -269,6 +269,8 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
                 job, fr_plan_ranks(plan), plan->layer_tp[k - 1], plan->layer_tp[k],
                 w->layers[k].inputs, (double)fr_job_batch(job, plan));
     }
+    /* With chunks, which one entry alone has, the last stage's next is the first one's. */
+    if (i == plan->pp - 1 && plan->chunks > 1) size_message(&a, 0);
     finish(&a);
 }
 

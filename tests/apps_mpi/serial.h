@@ -12,12 +12,12 @@
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/random.h"
 
-enum { SERIAL_LAYERS = 3 };
+enum { SERIAL_LAYERS = 3, SERIAL_MOST = 8 };
 
 struct serial {
-    int n_layers, batch, width[SERIAL_LAYERS + 1];
-    double *w[SERIAL_LAYERS], *dw[SERIAL_LAYERS], *db[SERIAL_LAYERS]; /* out x in, out */
-    double *y[SERIAL_LAYERS + 1]; /* width x batch; y[0] the inputs */
+    int n_layers, batch, width[SERIAL_MOST + 1];
+    double *w[SERIAL_MOST], *dw[SERIAL_MOST], *db[SERIAL_MOST]; /* out x in, out */
+    double *y[SERIAL_MOST + 1]; /* width x batch; y[0] the inputs */
     double *target, loss;
 };
 

@@ -76,7 +76,7 @@ static fr_status split(struct fr_real *real, int colour, int key, MPI_Comm *comm
     return FR_OK;
 }
 
-/* tp innermost, then pp, then dp, as models/plan/plan.h has it. */
+/* tp innermost, then pp and dp, as models/plan/plan.h has it. */
 static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     int tp = (int)plan->tp, pp = (int)plan->pp;
@@ -88,10 +88,10 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
         return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
                        fr_plan_ranks(plan), real->n_ranks);
     real->tp_rank = real->rank % tp;
-    real->pp_rank = real->rank / tp % pp;
-    real->dp_rank = real->rank / tp / pp;
+    real->pp_rank = real->rank / (int)fr_plan_pp_stride(plan) % pp;
+    real->dp_rank = real->rank / (int)fr_plan_dp_stride(plan) % (int)plan->dp;
     FR_TRY(split(real, real->rank / tp, real->rank, &real->tp, err));
-    FR_TRY(split(real, real->rank % (tp * pp), real->rank, &real->dp, err));
+    FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
     return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
 }
 
@@ -180,11 +180,27 @@ static fr_status met(struct fr_real *real, double start_s) {
     return FR_OK;
 }
 
+/* @p values times what @p p ranks make of it: 2 (p-1)/p where each is sent twice, and so on. */
+static void book(struct fr_real *real, MPI_Comm comm, double values, double share) {
+    int axis = comm == real->tp   ? FR_REAL_TP
+               : comm == real->dp ? FR_REAL_DP
+               : comm == real->pp ? FR_REAL_PP
+                                  : FR_REAL_OTHER;
+    real->sent_B[axis] += values * share * (double)real->k->size_B;
+}
+
+static double others(MPI_Comm comm) {
+    int n = 1;
+    MPI_Comm_size(comm, &n);
+    return n - 1;
+}
+
 fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
                             struct fr_error *err) {
     double start_s;
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(MPI_Bcast(buffer, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, 1);
     return met(real, start_s);
 }
 
@@ -194,6 +210,7 @@ fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *se
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(
         MPI_Allgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    book(real, comm, (double)count, others(comm));
     return met(real, start_s);
 }
 
@@ -202,6 +219,7 @@ fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void
     double start_s;
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(MPI_Reduce_scatter_block(send, recv, (int)count, real->k->mpi, MPI_SUM, comm));
+    book(real, comm, (double)count, others(comm));
     return met(real, start_s);
 }
 
@@ -210,6 +228,7 @@ fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, 
     double start_s;
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm));
+    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
     return met(real, start_s);
 }
 
@@ -219,6 +238,7 @@ fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *se
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(
         MPI_Alltoall(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, comm));
+    book(real, comm, (double)count, others(comm));
     return met(real, start_s);
 }
 
@@ -228,6 +248,7 @@ fr_status fr_real_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(
         MPI_Scatter(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, others(comm));
     return met(real, start_s);
 }
 
@@ -237,6 +258,7 @@ fr_status fr_real_gather(struct fr_real *real, MPI_Comm comm, const void *send, 
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(
         MPI_Gather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi, 0, comm));
+    book(real, comm, (double)count, others(comm));
     return met(real, start_s);
 }
 
@@ -245,5 +267,6 @@ fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, 
     double start_s;
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(MPI_Reduce(send, recv, (int)count, real->k->mpi, MPI_SUM, 0, comm));
+    book(real, comm, (double)count, 1);
     return met(real, start_s);
 }

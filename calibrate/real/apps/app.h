@@ -39,6 +39,10 @@ struct fr_phases {
     double compute_s, collective_s, wait_s;
 };
 
+/** Whom a rank sends to: the ranks of its tp, pp and dp axes, or others (those that share a tied
+ *  embedding, or a layer's own grid). */
+enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_OTHER, FR_REAL_AXES };
+
 /** What every program has: communicators of the mesh, blocks, clocks. */
 struct fr_real {
     const struct fr_real_case *run;
@@ -51,6 +55,8 @@ struct fr_real {
     struct fr_update update;
     bool profile;
     struct fr_phases phases;
+    double
+        sent_B[FR_REAL_AXES]; /**< by this rank since it was opened, as nccl-tests' bus bytes */
     /** What lossy messages to the stage before have lost and not made up for (hidden x tokens), or
      *  NULL; the program pipeline's. */
     const void *residual;

@@ -1,0 +1,146 @@
+/** @file
+ *  Any plan on one skeleton: units (calibrate/real/apps/mesh/unit.h) strung to the stages of a mesh dp x
+ *  pp x tp, whose passes run in the order of the plan's schedule.
+ *
+ *      check.c     what is refused
+ *      open.c      which units a rank holds; buffers, codecs
+ *      pass.c      a forward pass, and the two parts of a backward pass
+ *      message.c   activations and their gradients to and from the neighbouring stages
+ *      reduce.c    gradients over replicas
+ *      task.c      what enters the first unit, and what is asked of the last one's output
+ *
+ *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
+ *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
+ *  ranks sends the 1/tp that begins at its own rows, and where every rank needs them all they are
+ *  gathered on arrival.  Messages are sent without waiting: forward from the buffer that the backward
+ *  pass reads again, backward from the first of a few buffers that is free.
+ */
+#ifndef FR_CALIBRATE_REAL_APPS_MESH_MESH_H
+#define FR_CALIBRATE_REAL_APPS_MESH_MESH_H
+
+#include "calibrate/real/apps/lowrank.h"
+#include "calibrate/real/apps/mesh/unit.h"
+#include "models/plan/schedule.h"
+
+/** What one micro-batch keeps from its forward to its backward pass. */
+struct fr_mesh_micro {
+    struct fr_unit_kept *kept; /**< [n_units] */
+    void *top;                 /**< what the last unit wrote; sent on, or compared */
+    MPI_Request sent;
+};
+
+struct fr_mesh_chunk {
+    int number; /**< of P v in a row */
+    bool first, last;
+    struct fr_unit *unit;
+    int n_units;
+    struct fr_mesh_micro *micro; /**< [n_micro] */
+    struct fr_lowrank codec;     /**< of gradients to the chunk before */
+    struct fr_lowrank from;      /**< sizes of those from the chunk after; never opened */
+};
+
+/** Messages on their way, each in a buffer of its own. */
+struct fr_mesh_outbox {
+    void **buffer;
+    MPI_Request *request;
+    int n;
+    int64_t values; /**< of each */
+};
+
+/** A weight matrix whose gradients go compressed. */
+struct fr_mesh_coded {
+    void *at;
+    struct fr_lowrank codec;
+};
+
+struct fr_mesh_state {
+    int stages, stage, n_chunks, n_micro, columns;
+    bool splits; /**< weight gradients are passes of their own */
+    struct fr_mesh_chunk *chunk;
+    struct fr_slot *slots;
+    int64_t n_slots;
+    /** [n_chunks n_micro]: of the epilogue alone, does the gradient that this stage, or the one before,
+     *  reads go compressed?  NULL: those of all. */
+    bool *reads, *before_reads;
+    struct fr_mesh_outbox out;
+    void *d[2];   /**< gradients between units, one read while the other is written */
+    void *room;   /**< the units' */
+    void *packet; /**< factors on their way in */
+    struct fr_mesh_coded *coded;
+    int n_coded;
+    void *factors; /**< of a unit, all P; then all Q with what goes whole */
+    void *inputs,
+        *targets; /**< [n_micro] of features x columns, of the first and the last chunk */
+    double loss;
+};
+
+/** Do only parts of the features lie on a rank between units? */
+static inline bool fr_mesh_divided(const struct fr_mesh_state *mesh) {
+    return mesh->chunk[0].unit[0].kind->divided;
+}
+
+/** Messages and gradients go compressed where that makes them smaller. */
+static inline bool fr_mesh_smaller(const struct fr_lowrank *c) {
+    return fr_lowrank_size(c) < (int64_t)c->m * c->n;
+}
+
+/* ---- check.c, open.c ------------------------------------------------------------------------- */
+
+/** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
+fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
+/** Samples of a micro-batch, and micro-batches of a replica. */
+int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
+int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
+/** Layers of the network before chunk @p number of P v. */
+int64_t fr_mesh_first_layer(const struct fr_real_case *run, int64_t layers, int64_t number);
+/** Parameters of this rank's stage. */
+int64_t fr_mesh_parameters(const struct fr_real *real);
+
+/** Make real->state, a struct fr_mesh_state; fr_mesh_close in any case. */
+fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err);
+void fr_mesh_close(struct fr_real *real);
+
+/* ---- pass.c ---------------------------------------------------------------------------------- */
+
+fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
+                          const struct fr_slot *slot, struct fr_error *err);
+fr_status fr_mesh_backward(struct fr_real *real, struct fr_mesh_state *mesh,
+                           const struct fr_slot *slot, struct fr_error *err);
+void fr_mesh_weight(struct fr_real *real, struct fr_mesh_state *mesh,
+                    const struct fr_slot *slot);
+
+/* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
+
+fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err);
+/** Sent on from the micro-batch's top. */
+fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
+                       struct fr_mesh_chunk *c, int m, struct fr_error *err);
+fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                   struct fr_mesh_chunk *c, int m, void *dy,
+                                   struct fr_error *err);
+/** A free buffer of the outbox, for the gradient that is sent next; its number in @p at. */
+fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
+                           void **buffer, struct fr_error *err);
+/** Sent from buffer @p at of the outbox, whole or as factors. */
+fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                struct fr_mesh_chunk *c, int m, int at, struct fr_error *err);
+
+/* ---- reduce.c -------------------------------------------------------------------------------- */
+
+/** Codecs of the gradients that go compressed.  @return false when memory is exhausted. */
+bool fr_mesh_open_coded(struct fr_real *real, struct fr_mesh_state *mesh);
+/** Add up gradients over replicas, compressed where the plan says so. */
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_error *err);
+
+/* ---- task.c ---------------------------------------------------------------------------------- */
+
+/** Inputs and targets of the replica, in its first and its last chunk. */
+fr_status fr_mesh_open_task(struct fr_real *real, struct fr_mesh_state *mesh,
+                            struct fr_error *err);
+/** Add micro-batch @p m's loss to mesh->loss; dy := its gradient. */
+void fr_mesh_loss(struct fr_real *real, struct fr_mesh_state *mesh,
+                  const struct fr_mesh_chunk *c, int m, void *dy);
+
+#endif

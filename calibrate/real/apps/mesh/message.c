@@ -1,0 +1,143 @@
+/* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
+ * are, of gradients all or those of the epilogue as P Q^T (lowrank.h); with lazy error propagation
+ * what a message lost is added to the next micro-batch's. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "calibrate/real/apps/mesh/mesh.h"
+
+/* A message is known by its direction, the boundary it crosses and its micro-batch. */
+static int tag_of(const struct fr_mesh_state *mesh, int boundary, int m, bool backward) {
+    return 2 * (boundary / mesh->stages * mesh->n_micro + m) + backward;
+}
+
+/* The stage of the chunk @p number. */
+static int stage_of(const struct fr_mesh_state *mesh, int number) {
+    return number % mesh->stages;
+}
+
+/* Values that a rank sends of @p features x columns, and where they begin. */
+static int64_t part_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                       int features, size_t *first) {
+    int64_t values = (int64_t)features * mesh->columns;
+    if (!fr_mesh_divided(mesh)) values /= real->run->plan->tp;
+    *first = fr_mesh_divided(mesh) ? 0 : (size_t)(real->tp_rank * values);
+    return values;
+}
+
+static fr_status send_values(struct fr_real *real, const void *values, int64_t n, int to,
+                             int tag, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Isend(values, (int)n, real->k->mpi, to, tag, real->pp, request));
+    real->phases.collective_s += fr_real_clock_s(real) - start_s;
+    real->sent_B[FR_REAL_PP] += (double)n * (double)real->k->size_B;
+    return FR_OK;
+}
+
+/* Waiting for a message that is not there yet is waiting; taking it in is communication.  The two
+ * are told apart where a step is profiled. */
+static fr_status receive(struct fr_real *real, void *values, int64_t n, int from, int tag,
+                         struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    if (real->profile) FR_MPI_TRY(MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
+    double there_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Recv(values, (int)n, real->k->mpi, from, tag, real->pp, MPI_STATUS_IGNORE));
+    real->phases.wait_s += there_s - start_s;
+    real->phases.collective_s += fr_real_clock_s(real) - there_s;
+    return FR_OK;
+}
+
+/* Parts of all ranks of the stage, the own one being in its place. */
+static fr_status gather(struct fr_real *real, const struct fr_mesh_state *mesh, int64_t part,
+                        void *whole, struct fr_error *err) {
+    if (fr_mesh_divided(mesh) || real->run->plan->tp == 1) return FR_OK;
+    return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, part, whole, err);
+}
+
+/* ---- forward --------------------------------------------------------------------------------- */
+
+fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
+    size_t first;
+    int64_t n = part_of(real, mesh, c->unit[0].in, &first);
+    FR_TRY(receive(real, fr_at(real->k, x, first), n, stage_of(mesh, c->number - 1),
+                   tag_of(mesh, c->number - 1, m, false), err));
+    return gather(real, mesh, n, x, err);
+}
+
+fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
+                       struct fr_mesh_chunk *c, int m, struct fr_error *err) {
+    struct fr_mesh_micro *micro = &c->micro[m];
+    size_t first;
+    int64_t n = part_of(real, mesh, c->unit[c->n_units - 1].out, &first);
+    return send_values(real, fr_at(real->k, micro->top, first), n,
+                       stage_of(mesh, c->number + 1), tag_of(mesh, c->number, m, false),
+                       &micro->sent, err);
+}
+
+/* ---- backward -------------------------------------------------------------------------------- */
+
+/* Does the gradient that chunk @p number reads of micro-batch @p m go compressed, of @p sizes? */
+static bool compressed(const struct fr_real *real, const struct fr_mesh_state *mesh, int number,
+                       const bool *epilogue, int m, const struct fr_lowrank *sizes) {
+    if (real->run->plan->compression.scope == FR_SCOPE_NONE || !fr_mesh_smaller(sizes))
+        return false;
+    return !epilogue || epilogue[number / mesh->stages * mesh->n_micro + m];
+}
+
+fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                   struct fr_mesh_chunk *c, int m, void *dy,
+                                   struct fr_error *err) {
+    size_t first;
+    int64_t n = part_of(real, mesh, c->unit[c->n_units - 1].out, &first);
+    int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
+    void *mine = fr_at(real->k, dy, first);
+    if (compressed(real, mesh, c->number, mesh->reads, m, &c->from)) {
+        FR_TRY(receive(real, mesh->packet, fr_lowrank_size(&c->from), from, tag, err));
+        fr_lowrank_decode(real, &c->from, mesh->packet, 1, mine);
+    } else
+        FR_TRY(receive(real, mine, n, from, tag, err));
+    return gather(real, mesh, n, dy, err);
+}
+
+static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out, struct fr_error *err) {
+    size_t n = (size_t)out->n + 1;
+    void **buffers = fr_realloc(out->buffer, n, sizeof *buffers);
+    if (buffers) out->buffer = buffers;
+    MPI_Request *requests = fr_realloc(out->request, n, sizeof *requests);
+    if (requests) out->request = requests;
+    void *buffer = buffers && requests ? fr_real_alloc(real->k, out->values) : NULL;
+    if (!buffer) return fr_fail(err, FR_ERR_NOMEM, NULL, "a message of %d", out->n);
+    out->buffer[out->n] = buffer;
+    out->request[out->n++] = MPI_REQUEST_NULL;
+    return FR_OK;
+}
+
+fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
+                           void **buffer, struct fr_error *err) {
+    struct fr_mesh_outbox *out = &mesh->out;
+    int sent = 0;
+    for (*at = 0; *at < out->n; ++*at) {
+        FR_MPI_TRY(MPI_Test(&out->request[*at], &sent, MPI_STATUS_IGNORE));
+        if (sent) break;
+    }
+    if (*at == out->n) FR_TRY(grow(real, out, err));
+    *buffer = out->buffer[*at];
+    return FR_OK;
+}
+
+fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
+                                struct fr_mesh_chunk *c, int m, int at, struct fr_error *err) {
+    size_t first;
+    int64_t n = part_of(real, mesh, c->unit[0].in, &first);
+    int to = stage_of(mesh, c->number - 1), below = c->number - 1;
+    void *values = fr_at(real->k, mesh->out.buffer[at], first);
+    if (c->codec.factors && compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
+        fr_lowrank_encode(real, &c->codec, values);
+        n = fr_lowrank_size(&c->codec);
+        values = mesh->out.buffer[at]; /* done with what it held */
+        FR_COMPUTE(real, real->k->copy(1, (int)n, c->codec.factors, (int)n, values, (int)n));
+    }
+    return send_values(real, values, n, to, tag_of(mesh, below, m, true),
+                       &mesh->out.request[at], err);
+}
