@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "calibrate/fit/fit.h"
 #include "models/device/device.h"
+#include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/network/collective.h"
 #include "models/plan/key.h"
@@ -47,6 +48,14 @@ enum { N_CHOICES = sizeof choices / sizeof *choices };
 static void offer_presets(const struct line *l, const char *kind) {
     for (const struct fr_preset *p = fr_presets; p->name; p++)
         if (strcmp(p->kind, kind) == 0) offer(l, p->name, "preset");
+    struct fr_text own = {0};
+    if (fr_own_names(kind, &own, NULL) == FR_OK)
+        for (const char *at = fr_text_get(&own); *at; at += strcspn(at, "\n") + 1) {
+            char name[256];
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(at, "\t"), at);
+            offer(l, name, "your own");
+        }
+    fr_text_free(&own);
 }
 
 /* The last value that the line gives @p option, or NULL. */

@@ -15,6 +15,15 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
     if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
 }
 
+fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **name,
+                         struct fr_error *err) {
+    *name = fr_args_get(args, "cluster");
+    if (*name) return FR_OK;
+    FR_TRY(fr_own_cluster(own, NULL, err));
+    *name = own;
+    return *own ? FR_OK : fr_args_required(args, "cluster", name, err);
+}
+
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1];
@@ -22,7 +31,8 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
     *job = (struct fr_job){0};
     fr_app_names(args, sets, &names);
     names.model = NULL;
-    FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
+    char own[FR_OWN_PATH_B];
+    FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
     if (with_model) FR_TRY(fr_args_required(args, "model", &names.model, err));
     if (args->n_words > 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);

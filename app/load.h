@@ -5,11 +5,17 @@
 
 #include "app/options.h"
 #include "models/job/job.h"
+#include "models/job/own.h"
 
 /** Load --cluster (required), --model (required if @p with_model), --plan and --set.
  *  Free with fr_job_free, also on error. */
 fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job *job,
                       struct fr_error *err);
+
+/** The cluster that --cluster names, or else the one that the user has set (models/job/own.h), which
+ *  is copied to @p own of FR_OWN_PATH_B.  FR_ERR_USAGE where neither does. */
+fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **name,
+                         struct fr_error *err);
 
 /** What the option --undisturbed sets. */
 #define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"

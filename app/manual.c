@@ -128,6 +128,12 @@ void fr_manual_program(struct fr_text *text) {
         plain(text, (*v)->summary);
         fr_text_addf(text, "\n\n");
     }
+    fr_text_addf(text,
+                 "# ENVIRONMENT\n\n**FORERUN_CLUSTER**\n: the cluster where --cluster is not "
+                 "given\n\n**FORERUN_PATH**\n: folders with your own cluster/NAME.json and "
+                 "model/NAME.json, see **forerun-config**(5)\n\n**FORERUN_DATA**\n: folder of "
+                 "published measurements, for forerun-reproduce(1)\n\n**NO_COLOR**\n: "
+                 "messages without colour\n\n");
     see_also(text, "");
 }
 

@@ -39,6 +39,7 @@ section cluster.json "$docs/files.md" | page forerun-cluster 5 "a machine: devic
 section model.json "$docs/files.md" | page forerun-model 5 "a network to train"
 section runs.csv "$docs/files.md" | page forerun-runs 5 "measured training runs, for tune and score"
 section samples.jsonl "$docs/files.md" | page forerun-samples 5 "measurements of a machine, for fit"
+section config.json "$docs/files.md" | page forerun-config 5 "your own presets and defaults"
 whole "$docs/output.md" | page forerun-output 5 "JSON that forerun prints"
 whole "$docs/model.md" | page forerun-guide 7 "how to think about what forerun models"
 

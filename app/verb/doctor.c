@@ -14,6 +14,7 @@
 #include "calibrate/measure/calibrate.h"
 #include "calibrate/measure/power.h"
 #include "calibrate/samples/samples.h"
+#include "models/job/own.h"
 #include "plots/gnuplot.h"
 
 static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
@@ -237,6 +238,29 @@ static void check_rest(struct doctor *d) {
              has_data ? data : "no shared/data above this folder and none in FORERUN_DATA");
 }
 
+/* Where names of clusters and models are looked for, and the cluster that is meant unsaid. */
+static void check_own(struct doctor *d) {
+    struct fr_text folders = {0};
+    struct fr_error err = {.status = FR_OK};
+    char cluster[FR_OWN_PATH_B] = "";
+    const char *origin = "";
+    fr_status status = fr_own_folders(&folders, &err);
+    if (status == FR_OK) status = fr_own_cluster(cluster, &origin, &err);
+    struct finding *f = add(d, "settings", status == FR_OK ? WORKS : LIMITED,
+                            "a config.json that can be read, or none");
+    if (status != FR_OK)
+        snprintf(f->found, sizeof f->found, "%.100s: %.200s", err.where, err.detail);
+    else
+        snprintf(f->found, sizeof f->found, "without --cluster: %.60s%s%s; own presets in: %s",
+                 *cluster ? cluster : "none", *cluster ? ", of " : "", *cluster ? origin : "",
+                 folders.length ? "" : "none");
+    for (const char *at = fr_text_get(&folders); status == FR_OK && *at;
+         at += strcspn(at, "\n") + 1)
+        snprintf(f->found + strlen(f->found), sizeof f->found - strlen(f->found), "%s%.*s",
+                 at == folders.data ? "" : ", ", (int)strcspn(at, "\n"), at);
+    fr_text_free(&folders);
+}
+
 static void write_json(const struct doctor *d, struct fr_text *text) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
@@ -277,6 +301,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     check_simulation(&doctor);
     check_namespaces(&doctor);
     check_rest(&doctor);
+    check_own(&doctor);
     if (fr_args_has(args, "json"))
         write_json(&doctor, &text);
     else

@@ -5,6 +5,7 @@
 #include "app/load.h"
 #include "app/verb.h"
 #include "calibrate/samples/import.h"
+#include "models/job/own.h"
 #include "models/job/preset.h"
 #include "models/plan/key.h"
 #include "models/workload/family.h"
@@ -92,11 +93,27 @@ static int list_families(struct row *rows) {
     return n;
 }
 
+/* Names in the user's own folders, with their files; the text stays for as long as the rows. */
+static int list_own(struct row *rows, int most, const char *kind) {
+    static struct fr_text kept[2];
+    struct fr_text *text = &kept[strcmp(kind, "model") == 0];
+    int n = 0;
+    text->length = 0;
+    if (fr_own_names(kind, text, NULL) != FR_OK || !text->length || text->failed) return 0;
+    for (char *at = text->data; *at && n < most; n++) {
+        char *file = at + strcspn(at, "\t"), *end = at + strcspn(at, "\n");
+        *file = *end = '\0';
+        rows[n] = (struct row){at, kind, file + 1, ""};
+        at = end + 1;
+    }
+    return n;
+}
+
 static int list_presets(struct row *rows, const char *kind) {
     int n = 0;
     for (const struct fr_preset *p = fr_presets; p->name && n < ROWS_MAX; p++)
         if (strcmp(p->kind, kind) == 0) rows[n++] = (struct row){p->name, kind, "preset", ""};
-    return n;
+    return n + list_own(rows + n, ROWS_MAX - n, kind);
 }
 
 static int list_all_presets(struct row *rows) {

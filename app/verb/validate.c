@@ -170,7 +170,8 @@ static fr_status load_cluster(const struct fr_args *args, struct fr_job *job,
     const char *all[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names = {.sets = sets};
     int n = fr_args_all(args, "set", all);
-    FR_TRY(fr_args_required(args, "cluster", &names.cluster, err));
+    char own[FR_OWN_PATH_B];
+    FR_TRY(fr_app_cluster(args, own, &names.cluster, err));
     for (int i = 0; i < n; i++)
         if (strncmp(all[i], "cluster.", 8) == 0) sets[names.n_sets++] = all[i];
     if (fr_args_has(args, "undisturbed")) sets[names.n_sets++] = FR_APP_UNDISTURBED;

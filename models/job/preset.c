@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "models/job/own.h"
 
 const struct fr_preset *fr_preset_find(const char *kind, const char *name) {
     for (const struct fr_preset *p = fr_presets; p->name; p++)
@@ -34,10 +35,12 @@ const char *fr_preset_or_file_shown(const char *kind, const char *name) {
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err) {
     const struct fr_preset *preset = fr_preset_find(kind, name);
-    char shown[96];
+    char shown[96], own[FR_OWN_PATH_B];
     if (is_text(name)) return fr_json_parse(name, strlen(name), kind, document, err);
-    if (!preset && strcmp(name, "-") != 0 && !fr_file_exists(name))
-        return unknown(kind, name, err);
+    if (!preset && strcmp(name, "-") != 0 && !fr_file_exists(name)) {
+        FR_TRY(fr_own_file(kind, name, own, err));
+        return *own ? fr_json_read(own, document, err) : unknown(kind, name, err);
+    }
     if (!preset) return fr_json_read(name, document, err);
     snprintf(shown, sizeof shown, "preset %s", name);
     return fr_json_parse(preset->text, preset->length, shown, document, err);

@@ -20,8 +20,8 @@ extern const struct fr_preset fr_presets[];
 /** The preset, or NULL. */
 const struct fr_preset *fr_preset_find(const char *kind, const char *name);
 
-/** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, or a
- *  file.
+/** Parse what @p name stands for: "-" standard input, JSON itself ("{..."), a preset of @p kind, a file,
+ *  or a name in the user's own folders (models/job/own.h).
  *  @return FR_OK; FR_ERR_INPUT, which suggests the nearest preset where there is no file. */
 fr_status fr_preset_or_file_read(const char *kind, const char *name,
                                  struct fr_json_document **document, struct fr_error *err);
