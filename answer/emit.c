@@ -114,7 +114,8 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
     if (job->workload.kind != &fr_kind_transformer)
         return fr_fail(err, FR_ERR_INPUT, "--emit", "%s trains transformers; model %s is none",
                        to->framework, job->workload.name);
-    const struct fr_plan filled = fr_job_fill(job, &out->plan);
+    struct fr_plan filled = out->plan;
+    fr_job_fill(job, &filled);
     *e = (struct fr_emitted){
         .to = to, .job = job, .out = out, .plan = fr_job_said(job, &filled)};
     for (int k = 0; k < FR_PLAN_KEYS; k++) say(e, k);

@@ -28,6 +28,15 @@ target_compile_options(fr_flags INTERFACE
   -Wall -Wextra -Werror -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wvla
   -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition
   -ffp-contract=off) # same bytes whatever the compiler fuses
+# Copies of some hundred bytes, a dozen for every plan priced: gcc's own `rep movs` takes longer to
+# start than libc takes for all of it.
+include(CheckCCompilerFlag)
+set(FR_COPIES -mmemcpy-strategy=unrolled_loop:128:noalign,libcall:-1:noalign
+              -mmemset-strategy=unrolled_loop:128:noalign,libcall:-1:noalign)
+check_c_compiler_flag("${FR_COPIES}" FR_COPIES_KNOWN)
+if(FR_COPIES_KNOWN)
+  target_compile_options(fr_flags INTERFACE ${FR_COPIES})
+endif()
 if(FR_SANITIZE)
   target_compile_options(fr_flags INTERFACE -fsanitize=${FR_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)

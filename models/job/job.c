@@ -79,23 +79,21 @@ static fr_status load_documents(const struct fr_job_names *names, struct fr_job 
                        : fr_json_parse("{}", 2, "plan", &job->documents[PLAN], err);
 }
 
-struct fr_plan fr_job_fill(const struct fr_job *job, const struct fr_plan *plan) {
-    struct fr_plan full = *plan;
+void fr_job_fill(const struct fr_job *job, struct fr_plan *plan) {
     if (fr_job_is_pipeline(job, plan) && plan->pp == 1 && !plan->order &&
         !plan->schedule->phases) {
-        full.schedule = &fr_schedule_one_f_one_b;
-        full.chunks = 1;
+        plan->schedule = &fr_schedule_one_f_one_b;
+        plan->chunks = 1;
     }
     int64_t all = fr_job_batch(job, plan) / plan->dp, customary = job->workload.micro_batch;
     bool subgraph = plan->method->branches;
-    if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return full;
+    if (plan->micro_batch || !job->workload.transformer.layers || all < 1) return;
     if (customary < 0 || (customary == 0 && subgraph && plan->pp == 1))
-        full.micro_batch = all;
+        plan->micro_batch = all;
     else if (customary > 0)
-        full.micro_batch = customary;
+        plan->micro_batch = customary;
     else if (subgraph)
-        full.micro_batch = plan->tp;
-    return full;
+        plan->micro_batch = plan->tp;
 }
 
 fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,

@@ -247,7 +247,10 @@ static fr_status cost_by_order(const struct fr_job *job, const struct fr_plan *p
 
 void fr_pipeline_refuse(const struct fr_plan *plan, fr_reasons reasons,
                         struct fr_outcome *out) {
-    *out = (struct fr_outcome){.plan = *plan, .ranks = fr_plan_ranks(plan), .reasons = reasons};
+    memset(out, 0, sizeof *out);
+    out->plan = *plan;
+    out->ranks = fr_plan_ranks(plan);
+    out->reasons = reasons;
     out->time_s = out->energy_J = out->iterations = out->total_time_s = out->total_energy_J =
         NAN;
 }

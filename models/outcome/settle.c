@@ -78,11 +78,10 @@ fr_status fr_settle_seats(const struct fr_job *job, struct fr_plan *plan, int64_
 }
 
 static fr_status settle_machine(struct fr_settled *s, struct fr_error *err) {
+    const struct fr_interruptions i = s->job->cluster.device.interruptions;
     struct fr_outcome quiet;
     struct fr_plan plan = s->plan;
     int64_t *list = NULL;
-    const struct fr_interruptions i = s->job->cluster.device.interruptions;
-    if (i.every_s <= 0) return FR_OK;
     s->own = *s->job;
     s->job = &s->own;
     s->own.cluster.device.interruptions = (struct fr_interruptions){0};
@@ -98,10 +97,11 @@ static fr_status settle_machine(struct fr_settled *s, struct fr_error *err) {
 fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struct fr_settled *s,
                     struct fr_error *err) {
     s->job = job;
-    s->plan = fr_job_fill(job, given);
+    s->plan = *given;
+    fr_job_fill(job, &s->plan);
     s->placement = given->placement;
     s->seats = NULL;
-    FR_TRY(settle_machine(s, err));
+    if (job->cluster.device.interruptions.every_s > 0) FR_TRY(settle_machine(s, err));
     return fr_settle_seats(s->job, &s->plan, &s->seats, err);
 }
 
