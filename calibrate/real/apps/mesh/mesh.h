@@ -4,7 +4,7 @@
  *
  *      check.c     what is refused
  *      open.c      which units a rank holds; buffers, codecs
- *      pass.c      a forward pass, and the two parts of a backward pass
+ *      pass.c      an iteration: forward passes, and the two parts of backward passes
  *      message.c   activations and their gradients to and from the neighbouring stages
  *      reduce.c    gradients over replicas
  *      task.c      what enters the first unit, and what is asked of the last one's output
@@ -102,12 +102,8 @@ void fr_mesh_close(struct fr_real *real);
 
 /* ---- pass.c ---------------------------------------------------------------------------------- */
 
-fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_slot *slot, struct fr_error *err);
-fr_status fr_mesh_backward(struct fr_real *real, struct fr_mesh_state *mesh,
-                           const struct fr_slot *slot, struct fr_error *err);
-void fr_mesh_weight(struct fr_real *real, struct fr_mesh_state *mesh,
-                    const struct fr_slot *slot);
+/** An iteration without the optimiser, as struct fr_real_app has it. */
+fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err);
 
 /* ---- message.c: of micro-batch m of chunk c ---------------------------------------------------- */
 

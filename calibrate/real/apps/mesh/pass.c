@@ -1,4 +1,4 @@
-/* A forward pass of a chunk, and the two parts of its backward pass. */
+/* A forward pass of a chunk, and the two parts of its backward pass; and all of an iteration. */
 #include "calibrate/real/apps/mesh/mesh.h"
 
 /* The network's inputs, where they are. */
@@ -7,8 +7,8 @@ static void *inputs_of(const struct fr_real *real, const struct fr_mesh_state *m
     return fr_at(real->k, mesh->inputs, (size_t)m * values);
 }
 
-fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_slot *slot, struct fr_error *err) {
+static fr_status forward(struct fr_real *real, struct fr_mesh_state *mesh,
+                         const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
     if (c->first)
@@ -24,8 +24,8 @@ fr_status fr_mesh_forward(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 /* The first unit's goes to the outbox, unless nobody asks for it. */
-fr_status fr_mesh_backward(struct fr_real *real, struct fr_mesh_state *mesh,
-                           const struct fr_slot *slot, struct fr_error *err) {
+static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
+                          const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
     void *dy = mesh->d[0], *dx = mesh->d[1], *outgoing = NULL;
@@ -46,9 +46,29 @@ fr_status fr_mesh_backward(struct fr_real *real, struct fr_mesh_state *mesh,
     return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, err);
 }
 
-void fr_mesh_weight(struct fr_real *real, struct fr_mesh_state *mesh,
-                    const struct fr_slot *slot) {
+static void weight(struct fr_real *real, struct fr_mesh_state *mesh,
+                   const struct fr_slot *slot) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     for (int i = c->n_units - 1; i >= 0; i--)
         c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].kept[i]);
+}
+
+static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
+                          const struct fr_slot *slot, struct fr_error *err) {
+    if (slot->kind == FR_SLOT_FORWARD) return forward(real, mesh, slot, err);
+    if (slot->kind == FR_SLOT_BACKWARD) return backward(real, mesh, slot, err);
+    weight(real, mesh, slot);
+    return FR_OK;
+}
+
+fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err) {
+    struct fr_mesh_state *mesh = real->state;
+    mesh->loss = 0;
+    for (int c = 0; c < mesh->n_chunks; c++)
+        for (int i = 0; i < mesh->chunk[c].n_units; i++)
+            mesh->chunk[c].unit[i].biases = mesh->chunk[c].unit[i].weights = false;
+    for (int64_t i = 0; i < mesh->n_slots; i++)
+        FR_TRY(run_slot(real, mesh, &mesh->slots[i], err));
+    *loss = mesh->loss;
+    return fr_mesh_reduce(real, mesh, err);
 }
