@@ -31,8 +31,8 @@ static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
                      quantity(row->measured_low_s, low, sizeof low),
                      quantity(row->measured_high_s, high, sizeof high));
         else
-            snprintf(interval, sizeof interval, "not known of %d sample%s", row->n_samples,
-                     row->n_samples == 1 ? "" : "s");
+            snprintf(interval, sizeof interval, "not known of %d visit%s", row->n_visits,
+                     row->n_visits == 1 ? "" : "s");
     }
     if (!row->reasons) quantity(row->predicted_s, predicted, sizeof predicted);
     if (row->n_samples > 0 && !row->reasons)

@@ -285,8 +285,8 @@ static void drift_is_what_the_loops_took(void **state) {
     fr_job_free(&job);
 }
 
-/* Earlier visits 1 s and later ones 1.25 s: the earlier half misses the later by a fifth.  One sample
- * is no interval; and files of before, which say no pass, are told by their order. */
+/* Earlier visits 1 s in the mean and later ones 1.25 s: the earlier half misses the later by a fifth, and
+ * what was measured lies between.  Four visits are no interval; and files of before, which say no pass, are told by their order. */
 static void the_floor_is_what_the_machine_changes(void **state) {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -313,13 +313,15 @@ static void the_floor_is_what_the_machine_changes(void **state) {
         fprintf(file, "%s\n", fr_text_get(&text));
         for (int i = 0; i < 4; i++) {
             snprintf(pass, sizeof pass, ", \"pass\": %d", i);
-            fprintf(file, "{\"kind\": \"run\", \"id\": 0%s, \"time_s\": [%g]}\n",
-                    k == 0 ? pass : "", i < 2 ? 1.0 : 1.25);
+            double mean_s = i < 2 ? 1.0 : 1.25; /* of which one step in three was interrupted */
+            fprintf(file, "{\"kind\": \"run\", \"id\": 0%s, \"time_s\": [%g, %g, %g]}\n",
+                    k == 0 ? pass : "", mean_s - 0.5, mean_s + 1, mean_s - 0.5);
         }
         fclose(file);
         if (fr_validate_read(path, &v, &err) != FR_OK) fail_msg("%s", err.detail);
         assert_int_equal(fr_validate_score(&job.cluster, 2, &v, &err), FR_OK);
         FR_NEAR(v.floor, 0.2, 1e-12);
+        FR_NEAR(v.rows[0].measured_s, 1.125, 1e-12);
         assert_false(v.rows[0].sure);
         unlink(path);
         fr_text_free(&text);

@@ -61,7 +61,8 @@ static fr_status find_row(const struct fr_json *root, struct fr_validation *v,
     return fr_json_fail(root, err, "is of no case in this file");
 }
 
-/* The last @p n samples of the row are a visit's. */
+/* The last @p n samples of the row are a visit's.  Their mean, not their median: what is predicted is
+ * what many steps take divided by their number, and what interrupts one step in twenty is in no median. */
 static fr_status add_visit(const struct fr_json *root, struct fr_validate_row *row, int n,
                            struct fr_error *err) {
     int64_t pass = row->n_visits;
@@ -69,10 +70,10 @@ static fr_status add_visit(const struct fr_json *root, struct fr_validate_row *r
     double(*grown)[2] = fr_realloc(row->visit, (size_t)row->n_visits + 1, sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d visits", row->n_visits);
     row->visit = grown;
-    double *first = row->time_s + row->n_samples - n;
-    fr_sort(first, (size_t)n); /* all are sorted in the end */
+    double sum_s = 0;
+    for (int i = row->n_samples - n; i < row->n_samples; i++) sum_s += row->time_s[i];
     grown[row->n_visits][0] = (double)pass;
-    grown[row->n_visits++][1] = fr_sorted_median(first, (size_t)n);
+    grown[row->n_visits++][1] = sum_s / n;
     return FR_OK;
 }
 
@@ -179,13 +180,20 @@ static fr_status halve(struct fr_validate_row *row, struct fr_error *err) {
     return FR_OK;
 }
 
-static void summarise(struct fr_validate_row *row) {
-    size_t n = (size_t)row->n_samples;
-    if (n == 0) return;
-    fr_sort(row->time_s, n);
-    row->measured_s = fr_sorted_median(row->time_s, n);
-    row->sure = fr_sorted_median_interval(row->time_s, n, 0.95, &row->measured_low_s,
+/* The median over visits of their means: a visit that the machine was away for is one of them. */
+static fr_status summarise(struct fr_validate_row *row, struct fr_error *err) {
+    size_t n = (size_t)row->n_visits;
+    if (n == 0) return FR_OK;
+    double *means_s = fr_malloc(n, sizeof *means_s);
+    if (!means_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "%zu visits", n);
+    for (size_t i = 0; i < n; i++) means_s[i] = row->visit[i][1];
+    fr_sort(means_s, n);
+    row->measured_s = fr_sorted_median(means_s, n);
+    row->sure = fr_sorted_median_interval(means_s, n, 0.95, &row->measured_low_s,
                                           &row->measured_high_s);
+    fr_sort(row->time_s, (size_t)row->n_samples);
+    free(means_s);
+    return FR_OK;
 }
 
 fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_error *err) {
@@ -197,7 +205,7 @@ fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_
     FR_TRY(status);
     if (v->n_rows == 0) return fr_fail(err, FR_ERR_INPUT, path, "holds no case");
     for (int i = 0; i < v->n_rows; i++) {
-        summarise(&v->rows[i]);
+        FR_TRY(summarise(&v->rows[i], err));
         FR_TRY(halve(&v->rows[i], err));
     }
     return FR_OK;

@@ -5,7 +5,7 @@
  *  measure  forerun-mpi run, one MPI job a rank count; samples are appended to one file, which
  *           starts with the cases, so that it can be scored again with another cluster file
  *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
- *           form) beside the median of its samples; error, correlation, regret, the floor of the
+ *           form) beside the median of its visits' means; error, correlation, regret, the floor of the
  *           error on this machine, and the term that is off
  *
  *  A group holds the configurations of one problem (same network, batch and ranks), among which
@@ -36,9 +36,10 @@ struct fr_validate_row {
         late_s; /**< medians of the earlier and the later half of its visits; 0 where
                                  there was one visit */
     int n_visits;
-    double (*visit)[2]; /**< [n_visits] pass and median, in the order of the file */
-    double measured_s, measured_low_s, measured_high_s; /**< median and its 95 % interval */
-    bool sure; /**< samples are enough for such an interval (6); else it is their range */
+    double (*visit)[2]; /**< [n_visits] pass and mean, in the order of the file */
+    double measured_s, measured_low_s,
+        measured_high_s; /**< median of the visits' means, and its 95 % interval */
+    bool sure; /**< visits are enough for such an interval (6); else it is their range */
     bool profiled;
     double measured_term_s[FR_TERM_COUNT];
     fr_reasons reasons; /**< why there is no prediction; 0: there is */
