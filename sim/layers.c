@@ -310,8 +310,7 @@ static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
     int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
     int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
-    b->cost.products_B = fr_footprint_products_B(&b->footprint, (double)micro_batches);
-    b->cost.update_B = fr_footprint_update_B(&b->footprint);
+    fr_footprint_price(&b->footprint, (double)micro_batches, &b->cost);
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);

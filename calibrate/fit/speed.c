@@ -66,7 +66,8 @@ fr_status fr_fit_speed_make(const struct fr_samples *samples, struct fr_fit_spee
     speed->n = n;
     speed->usual_products =
         smooth(samples, false, speed->products, room + 2 * n, &speed->variation);
-    speed->usual_memory = smooth(samples, true, speed->memory, room + 2 * n, &ignored);
+    speed->streams = smooth(samples, true, speed->memory, room + 2 * n, &ignored);
+    speed->usual_memory = speed->streams;
     return FR_OK;
 }
 
@@ -79,6 +80,10 @@ double fr_fit_slowness(const struct fr_fit_speed *speed, const double *kind, int
     if (speed->n == 0) return 1;
     size_t i = probe > 0 ? (size_t)probe - 1 : 0;
     return kind[i < speed->n ? i : speed->n - 1];
+}
+
+double fr_fit_memory_slowness(const struct fr_fit_speed *speed) {
+    return speed->streams > 0 ? speed->streams : 1;
 }
 
 /* ---- interruptions --------------------------------------------------------------------------- */

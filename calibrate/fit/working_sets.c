@@ -22,29 +22,46 @@ static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
     return !a->shape || (s->m == a->shape->m && s->n == a->shape->n && s->k == a->shape->k);
 }
 
-/* The own time of each launch's samples, and of these the median: which pages a process gets is drawn
- * once, when it starts, and they differ by a factor of two for as long as it runs.  What interrupts
- * only adds, so within a launch the fastest tell; of launches the next one may be any. */
+/* Samples of one visit, and visits of one launch, on their way to a median. */
+struct levels {
+    double *samples, *visits; /* room for all samples each */
+    size_t n_samples, n_visits;
+};
+
+static void end_visit(struct levels *l, const struct fr_fit_speed *speed) {
+    if (l->n_samples == 0) return;
+    fr_sort(l->samples, l->n_samples);
+    l->visits[l->n_visits++] = fr_fit_own(speed, l->samples, l->n_samples);
+    l->n_samples = 0;
+}
+
+/* Of each visit the own time, since what interrupts only adds; of a launch's visits, which lie apart, the
+ * median, and of the launches': which pages a process gets is drawn once, when it starts, and they differ
+ * by a factor of two for as long as it runs.  That is the machine as it usually is: divided by how slow
+ * it usually is, since predictions multiply by that. */
 static double own_s_per_B(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                           const struct asked *a, double *room) {
     enum { LAUNCHES_MAX = 64 };
     double launch_s[LAUNCHES_MAX], all_B = 1; /* the same of all that match */
-    size_t n = 0, launches = 0;
+    struct levels l = {.samples = room, .visits = room + samples->n_memory};
+    size_t launches = 0;
     for (size_t i = 0; i <= samples->n_memory && launches < LAUNCHES_MAX; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
-        bool ends = i == samples->n_memory || (i > 0 && s->launch != s[-1].launch);
-        if (ends && n > 0) {
-            fr_sort(room, n);
-            launch_s[launches++] = fr_fit_own(speed, room, n);
-            n = 0;
+        bool last = i == samples->n_memory,
+             launch = last || (i > 0 && s->launch != s[-1].launch);
+        if (launch || (i > 0 && s->probe != s[-1].probe)) end_visit(&l, speed);
+        if (launch && l.n_visits > 0) {
+            fr_sort(l.visits, l.n_visits);
+            launch_s[launches++] = fr_sorted_median(l.visits, l.n_visits);
+            l.n_visits = 0;
         }
-        if (i == samples->n_memory || !matches(s, a)) continue;
-        room[n++] = s->time_s;
+        if (last || !matches(s, a)) continue;
+        l.samples[l.n_samples++] = s->time_s;
         all_B = moved_B(s);
     }
     if (launches == 0) return -1;
     fr_sort(launch_s, launches);
-    return fr_sorted_median(launch_s, launches) / all_B;
+    return fr_sorted_median(launch_s, launches) / fr_fit_memory_slowness(speed) / all_B;
 }
 
 static void add_size(struct fr_fit_working_sets *sets, double size_B) {
@@ -58,11 +75,15 @@ static void add_size(struct fr_fit_working_sets *sets, double size_B) {
     sets->n++;
 }
 
-/* By how much a product takes longer on operands from a set of @p size_B than on one set of them
- * alone: the median over shapes [s/B], or -1 where that size was not measured. */
-static double operands_s_per_B(const struct fr_samples *samples,
-                               const struct fr_fit_speed *speed, double size_B, double *room,
-                               double *shapes) {
+/* By how much a product of one shape takes longer on operands from a larger set than on one set of
+ * them alone, over its bytes, and what share of these it writes. */
+struct beyond {
+    double s_per_B, written;
+};
+
+/* @param shapes  gets those measured on a set of @p size_B.  @return how many */
+static size_t find_beyond(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                          double size_B, double *room, struct beyond *shapes) {
     size_t n = 0;
     for (size_t i = 0; i < samples->n_memory; i++) {
         const struct fr_sample_memory *s = &samples->memory[i];
@@ -72,17 +93,48 @@ static double operands_s_per_B(const struct fr_samples *samples,
         for (size_t k = 0; first && k < i; k++) first = !matches(&samples->memory[k], &here);
         if (!first) continue;
         double base = own_s_per_B(samples, speed, &alone, room);
-        if (base > 0) shapes[n++] = own_s_per_B(samples, speed, &here, room) - base;
+        double m = (double)s->m, k = (double)s->k, c = (double)s->n;
+        if (base > 0)
+            shapes[n++] = (struct beyond){own_s_per_B(samples, speed, &here, room) - base,
+                                          m * c / (m * c + m * k + k * c)};
     }
-    if (n == 0) return -1;
-    fr_sort(shapes, n);
-    return fmax(0, fr_sorted_median(shapes, n));
+    return n;
+}
+
+/* The median over the shapes that mostly write, or mostly read, of what is left for that when the
+ * rest costs @p other; @p other itself without such a shape. */
+static double part_s_per_B(const struct beyond *shapes, size_t n, bool writes, double other,
+                           double *room) {
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        double share = writes ? shapes[i].written : 1 - shapes[i].written;
+        if (share > 0.5) room[found++] = (shapes[i].s_per_B - (1 - share) * other) / share;
+    }
+    if (found == 0) return other;
+    fr_sort(room, found);
+    return fmax(0, fr_sorted_median(room, found));
+}
+
+/* What reading and what writing cost beyond, each given the other, in turn: each shape is mostly the
+ * one or the other, so errors halve from turn to turn.  -1 where that size was not measured. */
+static void fit_operands(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                         struct fr_fit_working_sets *sets, int i, double *room,
+                         struct beyond *shapes) {
+    enum { TURNS = 40 };
+    double *read = &sets->s_per_B[FR_TRAFFIC_OPERANDS][i],
+           *written = &sets->s_per_B[FR_TRAFFIC_RESULTS][i];
+    size_t n = find_beyond(samples, speed, sets->size_B[i], room, shapes);
+    *read = *written = n == 0 ? -1 : 0;
+    for (int turn = 0; n > 0 && turn < TURNS; turn++) {
+        *read = part_s_per_B(shapes, n, false, *written, room);
+        *written = part_s_per_B(shapes, n, true, *read, room);
+    }
 }
 
 /* Sizes below the smallest that was rotated through cost nothing more, above the largest what that
  * does. */
-static void fill_operands(struct fr_fit_working_sets *sets) {
-    double *at = sets->s_per_B[FR_TRAFFIC_OPERANDS], last = 0;
+static void fill_operands(struct fr_fit_working_sets *sets, int kind) {
+    double *at = sets->s_per_B[kind], last = 0;
     for (int i = 0; i < sets->n; i++) {
         if (at[i] < 0) at[i] = last;
         last = at[i];
@@ -99,11 +151,11 @@ static double unmeasured(const struct fr_fit_working_sets *sets, int kind, int i
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               const struct fr_fit_speed *speed,
                               struct fr_fit_working_sets *sets) {
-    double *room = fr_malloc(2 * (samples->n_memory + 1), sizeof *room),
-           *shapes = room + samples->n_memory + 1;
+    double *room = fr_malloc(2 * samples->n_memory + 1, sizeof *room);
+    struct beyond *shapes = fr_malloc(samples->n_memory + 1, sizeof *shapes);
     *sets = (struct fr_fit_working_sets){0};
-    if (!room) return FR_ERR_NOMEM;
-    for (size_t i = 0; i < samples->n_memory; i++)
+    bool held = room && shapes;
+    for (size_t i = 0; held && i < samples->n_memory; i++)
         if (samples->memory[i].kernel == FR_TRAFFIC_STREAM)
             add_size(sets, samples->memory[i].size_B);
     for (int i = 0; i < sets->n; i++) {
@@ -112,10 +164,11 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
             double s_per_B = own_s_per_B(samples, speed, &asked, room);
             sets->s_per_B[kind][i] = s_per_B > 0 ? s_per_B : unmeasured(sets, kind, i);
         }
-        sets->s_per_B[FR_TRAFFIC_OPERANDS][i] =
-            operands_s_per_B(samples, speed, sets->size_B[i], room, shapes);
+        fit_operands(samples, speed, sets, i, room, shapes);
     }
-    fill_operands(sets);
+    fill_operands(sets, FR_TRAFFIC_OPERANDS);
+    fill_operands(sets, FR_TRAFFIC_RESULTS);
     free(room);
-    return FR_OK;
+    free(shapes);
+    return held ? FR_OK : FR_ERR_NOMEM;
 }

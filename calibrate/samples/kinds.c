@@ -101,6 +101,8 @@ static fr_status read_memory(const struct fr_json *node, struct fr_samples *samp
     FR_TRY(fr_json_get_number(node, "size_B", true, 1, SIZE_MAX_B, &s.size_B, err));
     s.moved_B = s.size_B;
     FR_TRY(fr_json_get_number(node, "moved_B", false, 1, SIZE_MAX_B, &s.moved_B, err));
+    if (s.kernel == FR_TRAFFIC_RESULTS)
+        return fr_json_fail(node, err, "is of results; a product's samples are of operands");
     if (s.kernel == FR_TRAFFIC_OPERANDS) FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.probe = (int64_t)samples->n_probe;

@@ -195,20 +195,29 @@ static inline double fr_device_traffic_s(const struct fr_device *device, fr_traf
     return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
+/** What bytes of a product cost beyond what they cost from a set of @p own_B [s]. */
+static inline double fr_device_beyond_s(const struct fr_device *device, fr_traffic kind,
+                                        double moved_B, double working_set_B, double own_B) {
+    double there_s = fr_device_traffic_s(device, kind, moved_B, working_set_B),
+           own_s = fr_device_traffic_s(device, kind, moved_B, own_B);
+    return there_s > own_s ? there_s - own_s : 0;
+}
+
 /** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
- *  measured on operands used just before, so only what the larger set costs beyond is added. */
+ *  measured on operands used just before, so only what the larger set costs beyond is added.
+ *  @param adds  to what is there (a weight gradient of several micro-batches): its result is read too */
 static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
                                          const struct fr_gemm_shape *shape,
-                                         double working_set_B, bool *extrapolated) {
+                                         double working_set_B, bool adds, bool *extrapolated) {
     double time_s = (1 + device->noise) * fr_gemm_time_s(device, dtype, shape, extrapolated);
     if (device->working_sets.n == 0) return time_s;
-    double operands_B = (shape->m * shape->k + shape->k * shape->n + shape->m * shape->n) *
-                        fr_dtype_size_B(dtype);
-    if (working_set_B <= operands_B) return time_s;
-    double there_s =
-        fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, working_set_B);
-    double own_s = fr_device_traffic_s(device, FR_TRAFFIC_OPERANDS, operands_B, operands_B);
-    return time_s + (there_s > own_s ? there_s - own_s : 0);
+    double value_B = fr_dtype_size_B(dtype), written_B = shape->m * shape->n * value_B,
+           read_B = (shape->m + shape->n) * shape->k * value_B, all_B = read_B + written_B;
+    if (working_set_B <= all_B) return time_s;
+    if (adds) read_B = all_B;
+    return time_s +
+           fr_device_beyond_s(device, FR_TRAFFIC_OPERANDS, read_B, working_set_B, all_B) +
+           fr_device_beyond_s(device, FR_TRAFFIC_RESULTS, written_B, working_set_B, all_B);
 }
 
 #endif

@@ -38,8 +38,11 @@ fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_
     FR_TRY(read_sizes(object, sets, err));
     for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++) {
         struct fr_json list = fr_json_member(object, fr_traffic_names[kind]);
-        if (kind > FR_TRAFFIC_STREAM && kind < FR_TRAFFIC_UPDATE && !fr_json_present(&list)) {
-            memcpy(sets->share[kind], sets->share[FR_TRAFFIC_STREAM], sizeof *sets->share);
+        int like = kind == FR_TRAFFIC_RESULTS ? FR_TRAFFIC_OPERANDS : FR_TRAFFIC_STREAM;
+        bool needed = kind == FR_TRAFFIC_STREAM || kind == FR_TRAFFIC_UPDATE ||
+                      kind == FR_TRAFFIC_OPERANDS;
+        if (!needed && !fr_json_present(&list)) {
+            memcpy(sets->share[kind], sets->share[like], sizeof *sets->share);
             continue;
         }
         FR_TRY(fr_json_array(&list, sets->n, sets->n, err));
@@ -56,7 +59,7 @@ fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_
 double fr_working_sets_share(const struct fr_working_sets *sets, fr_traffic kind,
                              double working_set_B) {
     const double *share = sets->share[kind];
-    if (sets->n == 0) return kind == FR_TRAFFIC_OPERANDS ? 0 : 1;
+    if (sets->n == 0) return kind >= FR_TRAFFIC_OPERANDS ? 0 : 1;
     double x = log(working_set_B);
     int i = 1;
     if (!(x > sets->log_size[0])) return share[0];

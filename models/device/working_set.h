@@ -15,7 +15,9 @@
  *      norm         normalisations, which go over their data more than once
  *      softmax      with its exponentials
  *      update       the optimiser's pass over weights, gradients and state; it writes what it read
- *      operands     what a product's operands cost above the product on data it has just used
+ *      operands     what a product costs above itself on data it has just used, for what it reads of
+ *                   a larger set ...
+ *      results      ... and for what it writes there, which waits for nothing and costs less
  *  Our own derivation. */
 #ifndef FR_MODELS_DEVICE_WORKING_SET_H
 #define FR_MODELS_DEVICE_WORKING_SET_H
@@ -29,7 +31,8 @@
     X(FR_TRAFFIC_NORM, norm)                                                                   \
     X(FR_TRAFFIC_SOFTMAX, softmax)                                                             \
     X(FR_TRAFFIC_UPDATE, update)                                                               \
-    X(FR_TRAFFIC_OPERANDS, operands)
+    X(FR_TRAFFIC_OPERANDS, operands)                                                           \
+    X(FR_TRAFFIC_RESULTS, results)
 
 typedef enum {
 #define FR_TRAFFIC_ENUM(code, name) code,
@@ -58,7 +61,7 @@ struct fr_elementwise {
 };
 
 /** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s.  Kinds between
- *  stream and update may be absent: as stream. */
+ *  stream and update may be absent: as stream; results: as operands. */
 fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_B_per_s,
                                struct fr_working_sets *sets, struct fr_error *err);
 

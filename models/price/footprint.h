@@ -1,13 +1,26 @@
 /** @file
  *  What a rank goes through in a step: the working set that decides how fast it comes
- *  (models/device/working_set.h). */
+ *  (models/device/working_set.h).
+ *
+ *  L layers of w bytes of weights, g of gradients, s of all state and a of activations are gone through
+ *  upwards, then downwards, and the optimiser goes through them upwards.  Between two touches of layer l
+ *
+ *      forward, after the optimiser      the states above it, the weights and activations below it
+ *      forward, after a backward pass    weights, gradients and activations below it
+ *      its input gradient                weights, gradients and activations above it
+ *      its weight gradient, after the optimiser    the states above it, the weights up to it, activations
+ *      its weight gradient, after another          all weights, gradients and activations
+ *
+ *  are touched (stack distance, Mattson et al. 1970): in the mean over l, for many layers, half of the sums over all
+ *  layers that each line names, and of the last one the whole.  Our own derivation. */
 #ifndef FR_MODELS_PRICE_FOOTPRINT_H
 #define FR_MODELS_PRICE_FOOTPRINT_H
 
-#include "models/workload/workload.h"
+#include "models/price/operation.h"
 
 /** Bytes of one rank. */
 struct fr_footprint {
+    double weights_B;    /**< parameters alone */
     double state_B;      /**< weights, gradients and optimiser state */
     double pass_B;       /**< weights and gradients */
     double activation_B; /**< of one micro-batch */
@@ -17,10 +30,14 @@ struct fr_footprint {
 void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *workload,
                       double parameters, double activation_B);
 
-/** Working set of products in a step of @p micro_batches passes: of one micro-batch in all, the
+/** All that products go through in a step of @p micro_batches passes: of one micro-batch in all, the
  *  first, the weights were last touched by the optimiser, by the others in the pass before (a mean
  *  of logarithms) [B]. */
 double fr_footprint_products_B(const struct fr_footprint *footprint, double micro_batches);
+/** Set products_B, update_B and adds of @p price, and met_B: what lies between two touches of a layer, in the
+ *  mean over layers and, by logarithms, over the micro-batches. */
+void fr_footprint_price(const struct fr_footprint *footprint, double micro_batches,
+                        struct fr_pricing *price);
 /** Working set of the optimiser: all of it [B]. */
 double fr_footprint_update_B(const struct fr_footprint *footprint);
 

@@ -181,8 +181,7 @@ static void add_layer(struct adding *a, const struct fr_rank_work *work, double 
 
 /* What its working sets are, once it is known what a rank goes through. */
 static void settle(struct adding *a) {
-    a->price.products_B = fr_footprint_products_B(&a->footprint, a->share.micro_batches);
-    a->price.update_B = fr_footprint_update_B(&a->footprint);
+    fr_footprint_price(&a->footprint, a->share.micro_batches, &a->price);
 }
 
 /* The stage's, once all is added. */

@@ -28,10 +28,10 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 /* ---- one operation ------------------------------------------------------------------------------- */
 
 static double product_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape,
-                        double working_set_B) {
+                        double working_set_B, bool adds) {
     bool outside = false;
-    double time_s =
-        fr_device_product_s(&x->cluster->device, x->dtype, shape, working_set_B, &outside);
+    double time_s = fr_device_product_s(&x->cluster->device, x->dtype, shape, working_set_B,
+                                        adds, &outside);
     if (outside) *x->extrapolated |= FR_EXTRAPOLATED_GEMM;
     return time_s;
 }
@@ -40,7 +40,7 @@ static double product_s(const struct fr_pricing *x, const struct fr_gemm_shape *
  * peak, and where heads are narrow the scores' way to memory and back takes longer still. */
 static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
     const struct fr_device *device = &x->cluster->device;
-    if (device->attention.plain <= 0) return product_s(x, s, 0);
+    if (device->attention.plain <= 0) return product_s(x, s, 0, false);
     double rate = device->attention.plain * device->gemm[x->dtype].peak_flop_per_s;
     double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(x->dtype);
     return fmax(
@@ -76,7 +76,9 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
                                                                 const struct fr_operation *o) {
     switch (o->kind) {
     case FR_WORK_PRODUCT:
-        return o->times * product_s(x, &o->shape, x->products_B);
+        return o->times * product_s(x, &o->shape,
+                                    x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B,
+                                    o->pass == FR_PASS_WEIGHT && x->adds);
     case FR_WORK_SCORES:
         return o->times * scores_s(x, &o->shape);
     case FR_WORK_ATTENTION:

@@ -34,6 +34,8 @@ struct fr_pricing {
     double passes;               /**< ... and how often a pass of the stage runs each */
     bool later;                  /**< gradients are priced, and booked, in buckets later */
     double products_B, update_B; /**< working sets (models/price/footprint.h) */
+    double met_B[FR_PASS_KINDS]; /**< of the products of each pass; 0: products_B */
+    bool adds;                   /**< weight gradients, to those of the micro-batch before */
     double launch_s;             /**< of one kernel */
     double *sent_B;              /**< [FR_SENT_COUNT]: by one rank in an iteration */
     uint32_t *extrapolated;

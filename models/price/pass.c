@@ -105,7 +105,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     struct fr_footprint footprint = {0};
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
-    x.price.products_B = fr_footprint_products_B(&footprint, micro_batches);
+    fr_footprint_price(&footprint, micro_batches, &x.price);
     x.price.sent_B = stage->sent_B;
     x.price.extrapolated = extrapolated;
     int left = take_profile(&x, stage);

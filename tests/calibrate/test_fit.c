@@ -411,6 +411,53 @@ static void rates_by_working_set_come_back(void **state) {
     fr_samples_free(&s);
 }
 
+/* The harness's shapes, reading and writing each at a price of its own: both come back, and no shape's
+ * own time decides.  One shape that was disturbed decides nothing either. */
+static void what_products_read_and_write_is_told_apart(void **state) {
+    (void)state;
+    static const int64_t shape[][3] = {
+        {256, 32, 256}, {256, 256, 32}, {256, 128, 256}, {512, 32, 512}, {512, 512, 32}};
+    struct fr_samples s = machine();
+    struct fr_fit_working_sets sets;
+    double set_B = 64 << 20;
+    add_traffic(&s, FR_TRAFFIC_STREAM, 1 << 20, 1 << 20, 0, 1e-3);
+    add_traffic(&s, FR_TRAFFIC_STREAM, set_B, set_B, 0, 1e-2);
+    for (int i = 0; i < 5; i++) {
+        double m = (double)shape[i][0], n = (double)shape[i][1], k = (double)shape[i][2],
+               read_B = 4 * k * (m + n), written_B = 4 * m * n, alone_s = 1e-11 * m * n * k;
+        for (int there = 0; there < 2; there++) {
+            double beyond_s = 60e-12 * read_B + 15e-12 * written_B;
+            struct fr_sample_memory sample = {.kernel = FR_TRAFFIC_OPERANDS,
+                                              .size_B = there ? set_B : read_B + written_B,
+                                              .moved_B = read_B + written_B,
+                                              .m = shape[i][0],
+                                              .n = shape[i][1],
+                                              .k = shape[i][2],
+                                              .time_s = alone_s +
+                                                        there * beyond_s * (i == 2 ? 3 : 1)};
+            for (int rep = 0; rep < 9; rep++) fr_samples_add_memory(&s, &sample);
+        }
+    }
+    assert_int_equal(fr_fit_working_sets(&s, &unknown, &sets), FR_OK);
+    within("read", sets.s_per_B[FR_TRAFFIC_OPERANDS][1], 60e-12, 1e-6);
+    within("written", sets.s_per_B[FR_TRAFFIC_RESULTS][1], 15e-12, 1e-6);
+    fr_samples_free(&s);
+}
+
+/* Timings of memory are of the machine as it usually is; the table is of the machine when it is fast, since
+ * predictions multiply by how slow it usually is. */
+static void memory_is_not_slowed_twice(void **state) {
+    (void)state;
+    struct fr_samples s = machine();
+    struct fr_fit_working_sets sets;
+    const struct fr_fit_speed slow = {
+        .usual_products = 1, .usual_memory = 1.25, .streams = 1.25};
+    add_traffic(&s, FR_TRAFFIC_STREAM, 1 << 20, 1 << 20, 0, (1 << 20) / 80e9);
+    assert_int_equal(fr_fit_working_sets(&s, &slow, &sets), FR_OK);
+    within("slow", slow.usual_memory * sets.s_per_B[FR_TRAFFIC_STREAM][0], 1 / 80e9, 1e-9);
+    fr_samples_free(&s);
+}
+
 /* Pages that a launch draws at its start make it as fast as it stays: of three launches the middle one is
  * what the next may be, not the fastest; within each the fastest timings are, not those interrupted. */
 static void a_launch_keeps_its_memory(void **state) {
@@ -749,6 +796,8 @@ int main(void) {
         cmocka_unit_test(what_was_not_measured_is_named),
         cmocka_unit_test(drift_is_taken_out),
         cmocka_unit_test(rates_by_working_set_come_back),
+        cmocka_unit_test(what_products_read_and_write_is_told_apart),
+        cmocka_unit_test(memory_is_not_slowed_twice),
         cmocka_unit_test(an_incomplete_grid_is_cut_to_a_full_one),
         cmocka_unit_test(a_sweep_along_one_axis_is_kept),
         cmocka_unit_test(coefficients_are_never_negative),

@@ -44,12 +44,36 @@ static void operands_cost_what_the_larger_set_adds(void **state) {
     const struct fr_gemm_shape small = {256, 32, 256, 1}, large = {8192, 8192, 8192, 1};
     double alone_s = fr_gemm_time_s(d, FR_FP32, &small, &outside);
     double operands_B = (256 * 256 + 2 * 256 * 32) * 4.0;
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, &outside), alone_s, 1e-15);
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, &outside),
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, false, &outside), alone_s,
+            1e-15);
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, false, &outside),
             alone_s + operands_B / 8e9 - operands_B / 1e15, 1e-12);
     /* What alone is beyond all sets pays nothing more. */
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, &outside),
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, true, &outside),
             fr_gemm_time_s(d, FR_FP32, &large, &outside), 1e-15);
+    fr_job_free(&job);
+}
+
+/* What is written costs by its own rates; a weight gradient that adds to what is there reads it too. */
+static void results_cost_less_until_they_are_added_to(void **state) {
+    (void)state;
+    static const char with[] =
+        "cluster.device.working_sets={\"size\": [\"1 MB\", \"64 MB\"], "
+        "\"stream\": [\"20 GB/s\", \"10 GB/s\"], \"update\": [\"20 GB/s\", \"10 GB/s\"], "
+        "\"operands\": [\"1 PB/s\", \"8 GB/s\"], \"results\": [\"1 PB/s\", \"40 GB/s\"]}";
+    const char *const sets[] = {MEMORY, with, NULL};
+    struct fr_job job;
+    bool outside = false;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    const struct fr_device *d = &job.cluster.device;
+    const struct fr_gemm_shape gradient = {256, 128, 32, 1};
+    double alone_s = fr_gemm_time_s(d, FR_FP32, &gradient, &outside),
+           read_B = 4.0 * 32 * (256 + 128), written_B = 4.0 * 256 * 128;
+    double once_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, false, &outside),
+           added_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, true, &outside);
+    FR_NEAR(once_s - alone_s, read_B * (1 / 8e9 - 1 / 1e15) + written_B * (1 / 40e9 - 1 / 1e15),
+            1e-9);
+    FR_NEAR(added_s - once_s, written_B * (1 / 8e9 - 1 / 1e15), 1e-9);
     fr_job_free(&job);
 }
 
@@ -193,6 +217,75 @@ static void footprint(void **state) {
     FR_NEAR(fr_footprint_products_B(&f, 2), sqrt((3e6 * 16 + 1e6) * (3e6 * 8 + 1e6)), 1e-6);
 }
 
+/* ---- how much is touched between two touches, by going through a step -------------------------- */
+
+enum { LAYERS = 300, PARTS = 4 }; /* weights, gradients, optimiser, activations */
+static const double part_B[PARTS] = {4, 5, 8, 3};
+
+static struct {
+    int64_t touched[LAYERS][PARTS], now; /* when last; 0: never */
+    double sum_B;                        /* of distances asked for */
+} step;
+
+static void touch(int layer, int part) { step.touched[layer][part] = ++step.now; }
+
+/* What else was touched since this was. */
+static void ask(int layer, int part) {
+    for (int l = 0; l < LAYERS; l++)
+        for (int p = 0; p < PARTS; p++)
+            if (step.touched[l][p] > step.touched[layer][part]) step.sum_B += part_B[p];
+}
+
+static double mean_B(void) {
+    double mean = step.sum_B / LAYERS;
+    step.sum_B = 0;
+    return mean;
+}
+
+static double forward_B(void) {
+    for (int l = 0; l < LAYERS; l++) ask(l, 0), touch(l, 0), touch(l, 3);
+    return mean_B();
+}
+
+static double backward_B(double *weight_B) {
+    double sums_B[2] = {0};
+    for (int l = LAYERS; l-- > 0;) {
+        touch(l, 3);
+        for (int k = 0; k < 2; k++) { /* weight gradient, then input gradient */
+            ask(l, 1 - k);
+            touch(l, 1 - k);
+            sums_B[k] += mean_B();
+        }
+    }
+    *weight_B = sums_B[0];
+    return sums_B[1];
+}
+
+static void distances_are_those_of_a_step(void **state) {
+    (void)state;
+    struct fr_footprint f = {.weights_B = 4.0 * LAYERS,
+                             .pass_B = 9.0 * LAYERS,
+                             .state_B = 17.0 * LAYERS,
+                             .activation_B = 3.0 * LAYERS};
+    double got[2][3];
+    for (int again = 0; again < 2; again++) { /* the second step follows on an optimiser */
+        for (int l = 0; l < LAYERS; l++) touch(l, 0), touch(l, 1), touch(l, 2);
+        for (int micro = 0; micro < 2; micro++) {
+            got[micro][0] = forward_B();
+            got[micro][2] = backward_B(&got[micro][1]);
+        }
+    }
+    static const int passes[] = {FR_PASS_FORWARD, FR_PASS_WEIGHT, FR_PASS_INPUT};
+    for (int micro = 0; micro < 2; micro++) {
+        struct fr_pricing price = {0};
+        fr_footprint_price(&f, micro ? 1e12 : 1, &price);
+        assert_int_equal(price.adds, micro > 0);
+        for (int k = 0; k < 3; k++)
+            assert_true(fabs(price.met_B[passes[k]] / got[micro][k] - 1) < 2.0 / LAYERS);
+        FR_NEAR(price.met_B[FR_PASS_AGAIN], price.met_B[FR_PASS_INPUT], 1e-12);
+    }
+}
+
 static void bad_sets_are_refused(void **state) {
     (void)state;
     struct fr_error err = fr_test_refused("frontier", "ffn-4096",
@@ -210,12 +303,14 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_between_sets),
         cmocka_unit_test(operands_cost_what_the_larger_set_adds),
+        cmocka_unit_test(results_cost_less_until_they_are_added_to),
         cmocka_unit_test(kinds_of_traffic),
         cmocka_unit_test(equal_rates_change_nothing),
         cmocka_unit_test(small_steps_gain),
         cmocka_unit_test(codecs_read_from_the_working_set),
         cmocka_unit_test(noise_lengthens_compute),
         cmocka_unit_test(footprint),
+        cmocka_unit_test(distances_are_those_of_a_step),
         cmocka_unit_test(bad_sets_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
