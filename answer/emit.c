@@ -140,6 +140,12 @@ static void head(struct fr_text *text, const struct fr_emitted *e) {
                      fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high));
     fr_text_addf(text, ", forerun %s\n", FR_VERSION);
     if (e->to) fr_text_addf(text, "# %s; options of %s\n", e->to->framework, e->to->version);
+    for (int i = 0; i < FR_REASON_COUNT; i++)
+        if (out->reasons & FR_BECAUSE(i)) {
+            fr_text_addf(text, "# IT CANNOT RUN: ");
+            fr_report_reason(e->job, out, i, text);
+            fr_text_addf(text, "\n");
+        }
 }
 
 static void sentences(struct fr_text *text, const struct fr_emitted *e, bool lacks,

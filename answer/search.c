@@ -123,6 +123,50 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
                          names, &r->space, err);
 }
 
+/* ---- the user's own plans ------------------------------------------------------------------- */
+
+/* Rank counts are many: of a plan that names its replicas its own, else the most. */
+static fr_status read_mine(const char *ranks, struct fr_searched *r, struct fr_error *err) {
+    int64_t most = 1;
+    if (r->n_mine == 0) return FR_OK;
+    if (r->space.n_inputs)
+        return fr_fail(err, FR_ERR_USAGE, "--include",
+                       "is for one model on one cluster; what is varied of them is not");
+    r->mine = fr_calloc((size_t)r->n_mine, sizeof *r->mine);
+    if (!r->mine) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    FR_TRY(most_ranks(ranks, &most, err));
+    for (int i = 0; i < r->n_mine; i++)
+        FR_TRY(fr_mine_read(&r->job, r->include[i], r->space.n_ranks > 1 ? 0 : most,
+                            &r->mine[i], err));
+    fr_mine_name(r->mine, r->n_mine);
+    return FR_OK;
+}
+
+/* All that is feasible was ranked, best first. */
+static void rank_mine(struct fr_searched *r) {
+    const struct fr_ranked_list *ranked = &r->result.ranked;
+    for (int i = 0; i < r->n_mine; i++) {
+        struct fr_mine *mine = &r->mine[i];
+        const struct fr_outcome *out = &mine->outcome;
+        double value = fr_objective_value(r->options.objective, r->result.by, out);
+        if (!isfinite(value) || ranked->count == 0) continue;
+        mine->behind = value / ranked->items[0].value - 1;
+        if (out->reasons) continue; /* it has no place among those that can be */
+        for (mine->faster = 0; (size_t)mine->faster < ranked->count &&
+                               ranked->items[mine->faster].value < value * (1 - 1e-12);)
+            mine->faster++;
+        const struct fr_outcome *best = &r->result.top.items[0].outcome;
+        if (r->options.objective == FR_OBJECTIVE_TIME)
+            mine->as_good = fr_mine_as_good(&r->job, out, best);
+    }
+}
+
+/* A list as long as it would be had not all been ranked for them. */
+static void cut_ranked(struct fr_search_result *result, size_t top) {
+    if (top > 0 && result->ranked.count > top) result->ranked.count = top;
+    if (result->top.count > result->ranked.count) result->top.count = result->ranked.count;
+}
+
 fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_vary,
                            const struct fr_job_names *names, struct fr_searched *r,
                            struct fr_error *err) {
@@ -134,8 +178,13 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     /* The margin needs the second best even when one is asked for. */
     size_t shown = r->options.top;
     if (shown == 1) r->options.top = 2;
+    FR_TRY(read_mine(ranks, r, err));
+    size_t kept = r->options.top;
+    if (r->n_mine > 0) r->options.top = 0;
     FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
     FR_TRY(all_read(r, err));
+    rank_mine(r);
+    cut_ranked(&r->result, kept);
     FR_TRY(price_per_layer(r, err));
     if (!r->space.variants) make_odds(r);
     if (err) err->detail[0] = '\0';
@@ -145,6 +194,8 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
 
 void fr_searched_free(struct fr_searched *r) {
     free(r->layer_tp);
+    for (int i = 0; r->mine && i < r->n_mine; i++) fr_mine_free(&r->mine[i]);
+    free(r->mine);
     fr_search_result_free(&r->result);
     fr_space_free(&r->space);
     fr_job_free(&r->job);

@@ -3,6 +3,7 @@
 #ifndef FR_ANSWER_SEARCH_H
 #define FR_ANSWER_SEARCH_H
 
+#include "answer/mine.h"
 #include "answer/training.h"
 #include "calibrate/runs/odds.h"
 #include "search/recipe.h"
@@ -25,6 +26,10 @@ struct fr_searched {
     struct fr_odds odds[FR_ODDS_PLANS_MAX]; /**< of the first of top */
     int n_odds;
     bool explain;
+    const char *const
+        *include; /**< plans of the user's to stand beside the best, n_mine of them */
+    struct fr_mine *mine;
+    int n_mine;
 };
 
 /** Search plans of @p r's job with its options.

@@ -147,6 +147,29 @@ static void json_reasons(struct fr_json_writer *w, const struct fr_searched *r) 
     fr_json_end_array(w);
 }
 
+static void json_mine(struct fr_json_writer *w, const struct fr_searched *r) {
+    char differs[FR_PLAN_LINE];
+    if (r->n_mine == 0) return;
+    fr_json_add_array(w, "included");
+    for (int i = 0; i < r->n_mine; i++) {
+        const struct fr_mine *mine = &r->mine[i];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "name", mine->name);
+        fr_json_add_number(w, "behind", mine->behind);
+        fr_json_add_number(w, "probability_as_good", mine->as_good);
+        if (mine->faster >= 0) fr_json_add_integer(w, "rank", mine->faster + 1);
+        if (r->result.top.count)
+            fr_json_add_string(w, "differs",
+                               fr_mine_differs(&r->job, &mine->plan,
+                                               &r->result.top.items[0].outcome.plan, differs,
+                                               sizeof differs));
+        fr_json_key(w, "outcome");
+        fr_report_json(w, &r->job, &mine->outcome);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
                            struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -181,6 +204,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
         fr_report_json(&w, &r->job, &r->per_layer);
     }
     json_odds(&w, r);
+    json_mine(&w, r);
     if (r->explain && result->top.count) {
         fr_json_key(&w, "explain");
         FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));

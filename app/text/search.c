@@ -214,6 +214,32 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
         fr_text_addf(text, "all below  %s\n", plan);
 }
 
+/* The user's own plans beside the best; why one cannot be. */
+static void text_mine(struct fr_text *text, const struct fr_searched *r) {
+    for (int i = 0; i < r->n_mine; i++) {
+        const struct fr_mine *m = &r->mine[i];
+        const struct fr_outcome *out = &m->outcome;
+        char line[FR_PLAN_LINE], time[40];
+        fr_text_addf(text, "%s  %s\n", i ? "" : "\nyours\n", m->name);
+        fr_text_addf(text, "    %s: %s\n", fr_report_outcome_line(out, line, sizeof line),
+                     fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
+        for (int k = 0; k < FR_REASON_COUNT; k++)
+            if (out->reasons & FR_BECAUSE(k)) {
+                fr_text_addf(text, "    it cannot be: ");
+                fr_report_reason(&r->job, out, k, text);
+                fr_text_addf(text, "\n");
+            }
+        if (m->faster < 0) continue;
+        fr_text_addf(text, "    %+.2f %% of the best, rank %" PRId64 " of %" PRId64,
+                     100 * m->behind, m->faster + 1, r->result.feasible);
+        if (isfinite(m->as_good))
+            fr_text_addf(text, "; as good with a probability of %.1f %%", 100 * m->as_good);
+        fr_mine_differs(&r->job, &out->plan, &r->result.top.items[0].outcome.plan, line,
+                        sizeof line);
+        fr_text_addf(text, "%s%s\n", *line ? "\n    differs from it: " : "", line);
+    }
+}
+
 static void text_infeasible(struct fr_text *text, const struct fr_searched *r) {
     if (!r->result.infeasible) return;
     fr_text_addf(text, "\nleft out (a plan may count more than once)\n");
@@ -308,12 +334,14 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r,
         FR_TRY(survey(r, &seen, err));
         text_best(text, r, &seen);
         FR_TRY(text_top(text, r, &seen, err));
+        text_mine(text, r);
         text_odds(text, r, fr_plan_common_keys(&seen.common));
         FR_TRY(text_front(text, r, &seen, err));
         text_per_layer(text, r);
         FR_TRY(text_break_even(text, r, err));
     } else
         fr_text_addf(text, "\nnothing feasible\n");
+    if (!result->top.count) text_mine(text, r);
     text_infeasible(text, r);
     return FR_OK;
 }

@@ -1,4 +1,6 @@
 /* One plan: what an iteration and the whole training cost. */
+#include <math.h>
+
 #include "answer/predict.h"
 #include "app/emit.h"
 #include "app/load.h"
@@ -36,7 +38,7 @@ static fr_status predict(const struct fr_args *args, struct fr_job *job, struct 
     FR_TRY(fr_training_check(&training, job, err));
     FR_TRY(fr_predict(job, (fr_engine)engine, &outcome, err));
     const struct fr_outcome *plan = &outcome;
-    if (fr_app_emits(&emit) && !outcome.reasons)
+    if (fr_app_emits(&emit) && isfinite(outcome.time_s))
         FR_TRY(fr_app_emit(&emit, job, &plan, 1, fr_args_has(args, "json"), &text, err));
     else if (fr_args_has(args, "json"))
         fr_predict_json(&text, job, &outcome, &training, explain);

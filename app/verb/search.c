@@ -34,6 +34,9 @@ static const struct fr_option options[] = {
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
+    {"include", "PLAN",
+     "a plan of yours beside the best: its rank and how likely it is as good; may be repeated",
+     0},
     FR_OPTION_EMIT,
     FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
@@ -90,7 +93,7 @@ static fr_status print(const struct fr_args *args, const struct fr_app_emit *emi
 
 static fr_status search(const struct fr_args *args, struct fr_searched *r,
                         struct fr_error *err) {
-    const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1];
+    const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1], *mine[FR_ARGS_MAX];
     struct fr_job_names names;
     struct fr_app_emit emit;
     struct fr_text text = {0};
@@ -102,6 +105,10 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     int n_vary = fr_args_all(args, "vary", vary);
     fr_app_names(args, sets, &names);
     r->explain = fr_args_has(args, "explain");
+    r->include = mine;
+    r->n_mine = fr_args_all(args, "include", mine);
+    if (r->n_mine > FR_MINE_MAX)
+        return fr_fail(err, FR_ERR_USAGE, "--include", "more than %d plans", FR_MINE_MAX);
     r->lossy = fr_args_has(args, "max-lossy") && r->options.max_lossy > 0;
     r->fixed = fr_args_has(args, "fix");
     r->able = emit.to ? emit.to->able : NULL;

@@ -208,6 +208,16 @@ $s --cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=64 --fix 
 END
 }
 
+own_plans() {
+  a='{"tp":4,"sequence_parallel":true,"zero":1,"attention":"flash"}'
+  b='{"tp":1,"zero":2,"overlap":"gradient","attention":"flash"}'
+  q="--cluster dgx-h100 --model llama-3-8b --ranks 64 --set global_batch=512"
+  for f in "" --json; do
+    echo "forerun compare-plans '$a' '$b' '{\"tp\":1}' $q $f"
+    echo "$s $q --fix micro_batch=1 --fix recompute=none --include '$a' --include '{\"tp\":1}' --include '$b' $f"
+  done
+}
+
 simulations() {
   while read -r cluster model sets; do
     flags=
@@ -315,7 +325,7 @@ others() {
     echo "forerun reproduce $paper"
     echo "forerun reproduce $paper --json"
   done
-  for verb in predict search simulate fit plot place export collective gemm import tune score report; do
+  for verb in predict search simulate fit plot place export collective gemm import tune score report compare-plans; do
     echo "forerun $verb --help"
   done
 }
@@ -340,6 +350,7 @@ roads
 refused
 searches
 emitted
+own_plans
 simulations
 collectives
 places

@@ -1,0 +1,239 @@
+/* Plans of one's own side by side: time, energy, memory, how far behind, and how sure that is. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/mine.h"
+#include "app/load.h"
+#include "app/text/render.h"
+#include "app/verb.h"
+#include "base/alloc.h"
+#include "calibrate/runs/odds.h"
+#include "models/outcome/report.h"
+#include "models/plan/common.h"
+
+static const struct fr_option options[] = {
+    FR_OPTION_CLUSTER,
+    FR_OPTION_MODEL,
+    FR_OPTION_SET,
+    FR_OPTION_UNDISTURBED,
+    {"ranks", "N", "ranks of plans that do not name their replicas (default: dp is 1)", 'n'},
+    FR_OPTION_JSON,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
+
+struct comparison {
+    struct fr_job job;
+    struct fr_mine plan[FR_MINE_MAX];
+    struct fr_odds odds[FR_MINE_MAX]; /* of those that can be */
+    int n, best;                      /* best -1: none can be */
+    bool known;                       /* odds could be made */
+};
+
+static bool can_be(const struct fr_mine *plan) {
+    return plan->outcome.reasons == 0 && isfinite(plan->outcome.time_s);
+}
+
+/* The fastest for as many samples. */
+static void find_best(struct comparison *c) {
+    c->best = -1;
+    for (int i = 0; i < c->n; i++)
+        if (can_be(&c->plan[i]) &&
+            (c->best < 0 ||
+             fr_mine_behind(&c->job, &c->plan[i].outcome, &c->plan[c->best].outcome) < 0))
+            c->best = i;
+    for (int i = 0; i < c->n && c->best >= 0; i++) {
+        const struct fr_outcome *best = &c->plan[c->best].outcome, *mine = &c->plan[i].outcome;
+        if (!isfinite(mine->time_s)) continue;
+        c->plan[i].behind = fr_mine_behind(&c->job, mine, best);
+        if (can_be(&c->plan[i])) c->plan[i].as_good = fr_mine_as_good(&c->job, mine, best);
+    }
+}
+
+static fr_status find_odds(struct comparison *c, struct fr_error *err) {
+    const struct fr_plan *plans[FR_MINE_MAX];
+    double times[FR_MINE_MAX];
+    struct fr_odds odds[FR_MINE_MAX] = {{0}};
+    int n = 0;
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    if (!known) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < c->n; i++)
+        if (can_be(&c->plan[i])) {
+            plans[n] = &c->plan[i].outcome.plan;
+            times[n] = 1 / (double)fr_job_batch(&c->job, plans[n]);
+            n++;
+        }
+    fr_interval_known(&c->job.cluster, c->job.workload.dtype, known);
+    c->known =
+        n > 0 && fr_odds_make(known, &c->job.workload, plans, times, n, odds, NULL) == FR_OK;
+    free(known);
+    n = 0;
+    for (int i = 0; i < c->n && c->known; i++)
+        if (can_be(&c->plan[i])) {
+            c->odds[i] = odds[n++];
+            c->plan[i].outcome.low_s = c->odds[i].low_s;
+            c->plan[i].outcome.high_s = c->odds[i].high_s;
+        }
+    return FR_OK;
+}
+
+/* ---- text -------------------------------------------------------------------------------------- */
+
+static void text_row(struct fr_text *text, const struct comparison *c, int i, int width,
+                     fr_plan_key_set without) {
+    const struct fr_mine *m = &c->plan[i];
+    const struct fr_outcome *out = &m->outcome;
+    char line[FR_PLAN_LINE], time[40], low[40], high[40], memory[40];
+    fr_text_addf(text, "%-*s %6" PRId64 " %10s", width,
+                 fr_report_outcome_row(out, without, line, sizeof line), out->ranks,
+                 fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
+    if (can_be(m) && c->known)
+        fr_text_addf(text, " %11s %11s %+9.2f %% %7.1f %% %7.1f %%",
+                     fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
+                     fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
+                     100 * m->behind, 100 * c->odds[i].best, 100 * m->as_good);
+    else
+        fr_text_addf(text, " %11s %11s %11s %9s %9s", "-", "-", "-", "-", "-");
+    fr_text_addf(
+        text, " %10s  %s\n",
+        fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
+        m->name);
+}
+
+static void text_reasons(struct fr_text *text, const struct comparison *c) {
+    for (int i = 0; i < c->n; i++)
+        for (int k = 0; k < FR_REASON_COUNT; k++) {
+            if (!(c->plan[i].outcome.reasons & FR_BECAUSE(k))) continue;
+            fr_text_addf(text, "\n%s cannot be: ", c->plan[i].name);
+            fr_report_reason(&c->job, &c->plan[i].outcome, k, text);
+            fr_text_addf(text, "\n");
+        }
+}
+
+static void text_differences(struct fr_text *text, const struct comparison *c) {
+    char differs[FR_PLAN_LINE];
+    for (int i = 0; i < c->n && c->best >= 0; i++) {
+        if (i == c->best) continue;
+        fr_mine_differs(&c->job, &c->plan[i].plan, &c->plan[c->best].plan, differs,
+                        sizeof differs);
+        fr_text_addf(text, "  %s: %s\n", c->plan[i].name, *differs ? differs : "the same plan");
+    }
+}
+
+static void print_text(struct fr_text *text, const struct comparison *c) {
+    struct fr_plan_common common = {0};
+    char line[FR_PLAN_LINE];
+    size_t width = strlen("plan");
+    for (int i = 0; i < c->n; i++) fr_plan_common_add(&common, &c->plan[i].outcome.plan);
+    fr_plan_key_set without = fr_plan_common_keys(&common);
+    for (int i = 0; i < c->n; i++) {
+        size_t length =
+            strlen(fr_report_outcome_row(&c->plan[i].outcome, without, line, sizeof line));
+        if (length > width) width = length;
+    }
+    fr_render_inputs(text, &c->job);
+    if (*fr_plan_common_line(&common, line, sizeof line))
+        fr_text_addf(text, "all below  %s\n", line);
+    fr_text_addf(text, "\n%-*s %6s %10s %23s %11s %9s %9s %10s\n", (int)width, "plan", "ranks",
+                 "iteration", "90 % interval", "behind", "best", "as good", "memory");
+    for (int i = 0; i < c->n; i++) text_row(text, c, i, (int)width, without);
+    fr_text_addf(
+        text, "  behind: for as many samples; best: probability to be the fastest of these; as "
+              "good: to be no slower than the first\n");
+    text_reasons(text, c);
+    if (c->best >= 0)
+        fr_text_addf(text, "\nwhat differs from %s, its values in brackets\n",
+                     c->plan[c->best].name);
+    text_differences(text, c);
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------- */
+
+static void print_json(struct fr_text *text, const struct comparison *c) {
+    struct fr_json_writer w = {.text = text, .indent = 2};
+    char differs[FR_PLAN_LINE];
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "schema", "forerun/compare-plans/1");
+    fr_calibration_put(&c->job.cluster.calibration, &w);
+    fr_json_key(&w, "best");
+    if (c->best >= 0)
+        fr_json_put_string(&w, c->plan[c->best].name);
+    else
+        fr_json_put_null(&w);
+    fr_json_add_array(&w, "plans");
+    for (int i = 0; i < c->n; i++) {
+        const struct fr_mine *m = &c->plan[i];
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "name", m->name);
+        fr_json_add_number(&w, "behind", m->behind);
+        fr_json_add_number(&w, "probability_best",
+                           c->known && can_be(m) ? c->odds[i].best : NAN);
+        fr_json_add_number(&w, "expected_regret",
+                           c->known && can_be(m) ? c->odds[i].regret : NAN);
+        fr_json_add_number(&w, "probability_as_good", m->as_good);
+        if (c->best >= 0)
+            fr_json_add_string(&w, "differs",
+                               fr_mine_differs(&c->job, &m->plan, &c->plan[c->best].plan,
+                                               differs, sizeof differs));
+        fr_json_key(&w, "outcome");
+        fr_report_json(&w, &c->job, &m->outcome);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+}
+
+/* ---- the command ------------------------------------------------------------------------------- */
+
+static fr_status compare(const struct fr_args *args, struct comparison *c,
+                         struct fr_error *err) {
+    struct fr_args without_words = *args;
+    struct fr_text text = {0};
+    long long ranks = 0;
+    FR_TRY(fr_args_integer(args, "ranks", 1, FR_RANKS_MAX, &ranks, err));
+    if (args->n_words < 2 || args->n_words > FR_MINE_MAX)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "give two to %d plan files", FR_MINE_MAX);
+    without_words.n_words = 0;
+    FR_TRY(fr_app_load(&without_words, true, &c->job, err));
+    for (; c->n < args->n_words; c->n++) {
+        fr_status status = fr_mine_read(&c->job, args->word[c->n], ranks, &c->plan[c->n], err);
+        if (status == FR_OK) continue;
+        fr_mine_free(&c->plan[c->n]);
+        return status;
+    }
+    fr_mine_name(c->plan, c->n);
+    find_best(c);
+    FR_TRY(find_odds(c, err));
+    if (fr_args_has(args, "json"))
+        print_json(&text, c);
+    else
+        print_text(&text, c);
+    FR_TRY(fr_app_print(&text, err));
+    return c->best >= 0 ? FR_OK : FR_ERR_INFEASIBLE;
+}
+
+static fr_status run(const struct fr_args *args, struct fr_error *err) {
+    struct comparison *c = fr_calloc(1, sizeof *c);
+    if (!c) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = compare(args, c, err);
+    for (int i = 0; i < c->n; i++) fr_mine_free(&c->plan[i]);
+    fr_job_free(&c->job);
+    free(c);
+    return status;
+}
+
+const struct fr_verb fr_verb_compare_plans = {
+    .name = "compare-plans",
+    .summary = "plans of your own side by side, and how sure it is which is best",
+    .usage = "A.json B.json... --cluster C --model M [--ranks N] [--set KEY=VALUE]... [--json]",
+    .details =
+        "A plan is a file (docs/files.md) or the JSON itself. dp follows from --ranks where a "
+        "plan "
+        "leaves it open, the batch is the model's or that of --set where it names none.\n"
+        "  forerun compare-plans a.json b.json --cluster dgx-h100 --model llama-3-8b --ranks "
+        "64\n",
+    .options = options,
+    .run = run,
+};

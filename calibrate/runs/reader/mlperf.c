@@ -1,0 +1,95 @@
+/* MLPerf Training's closed division: pre-training of GPT-3 and Llama 3.1, plans tuned by hand.
+ *
+ * The table was made from the submitters' logs and configurations.  fp8 of any scaling keeps values between
+ * products at 16 bits; gradients are reduced at the width that a row says.  Attention is fused.  Where a
+ * row states no order of ranks it is Megatron-LM's, replicas after tp.  Where a log has no step times the
+ * time is that of the run without its evaluations by its steps.  A row with an unnamed mesh, of int8 or
+ * of fine-tuning cannot be used. */
+#include "calibrate/runs/runs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const columns[] = {
+    "row_id",       "vpp_chunks",      "fp8_recipe",
+    "duplicate_of", "gradient_bucket", "distributed_optimizer",
+    "rank_order",   "accelerator",     NULL};
+
+static bool is(const struct fr_run_source *in, const char *column, const char *word) {
+    return strcmp(fr_run_cell(in, column), word) == 0;
+}
+
+static fr_run_skip time_of(const struct fr_run_source *in, struct fr_run_row *out) {
+    if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
+    if (*fr_run_cell(in, "duplicate_of")) return FR_RUN_DUPLICATE;
+    bool timed = fr_run_time(in, "measured_step_time_s", 1, out) ||
+                 fr_run_time(in, "derived_step_time_wall_s", 1, out);
+    return timed ? FR_RUN_USABLE : FR_RUN_NO_TIME;
+}
+
+static fr_run_skip mesh(const struct fr_run_source *in, struct fr_run_row *out) {
+    int64_t chunks = 1;
+    if (!fr_run_copy(in, "tp", out, "plan.tp") || !fr_run_copy(in, "pp", out, "plan.pp") ||
+        !fr_run_copy(in, "accelerators", out, "ranks"))
+        return FR_RUN_NO_DEGREES;
+    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
+        return FR_RUN_NO_MICRO_BATCH;
+    if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
+    fr_run_copy(in, "cp", out, "plan.cp");
+    fr_run_integer(in, "vpp_chunks", &chunks);
+    if (chunks > 1) {
+        fr_run_row_set(out, "plan.schedule", "interleaved");
+        fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
+    }
+    fr_run_row_set(out, "plan.rank_order",
+                   is(in, "rank_order", "tp-cp-pp-dp") ? "tp-pp-dp" : "tp-dp-pp");
+    return FR_RUN_USABLE;
+}
+
+/* "100 MB", or so many values of two bytes. */
+static void bucket(const struct fr_run_source *in, struct fr_run_row *out) {
+    const char *size = fr_run_cell(in, "gradient_bucket");
+    double values = 0;
+    if (strstr(size, "elements") && fr_run_number(in, "gradient_bucket", &values))
+        fr_run_row_set(out, "plan.bucket", "%.0f B", 2 * values);
+    else if (*size)
+        fr_run_row_set(out, "plan.bucket", "%s", size);
+}
+
+static void options(const struct fr_run_source *in, struct fr_run_row *out) {
+    if (is(in, "sequence_parallel", "yes"))
+        fr_run_row_set(out, "plan.sequence_parallel", "true");
+    if (is(in, "distributed_optimizer", "zero1")) fr_run_row_set(out, "plan.zero", "1");
+    if (is(in, "overlap_grad_reduce", "yes")) {
+        fr_run_row_set(out, "plan.overlap", "gradient");
+        bucket(in, out);
+    }
+    fr_run_row_set(out, "plan.attention", "flash");
+}
+
+static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    fr_run_skip skip = time_of(in, out);
+    if (skip != FR_RUN_USABLE) return skip;
+    if (fr_run_mentions(fr_run_cell(in, "model"), "lora")) return FR_RUN_METHOD;
+    if (!is(in, "precision", "fp8") && !is(in, "precision", "bf16")) return FR_RUN_DTYPE;
+    if (!fr_run_find_model(fr_run_cell(in, "model"), out)) return FR_RUN_UNKNOWN_MODEL;
+    if (!fr_run_copy(in, "sequence", out, "model.sequence")) return FR_RUN_NO_SIZES;
+    if ((skip = mesh(in, out)) != FR_RUN_USABLE) return skip;
+    options(in, out);
+    fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
+    fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "precision"));
+    if (is(in, "gradient_sync_dtype", "bf16"))
+        fr_run_row_set(out, "model.gradient_dtype", "bf16");
+    fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
+    fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
+    fr_run_row_set(out, "note.dtype", "%s", fr_run_cell(in, "precision"));
+    return FR_RUN_USABLE;
+}
+
+const struct fr_run_reader fr_run_reader_mlperf = {
+    .name = "mlperf",
+    .summary = "pre-training runs of MLPerf Training's closed division, v3.0 to v5.1",
+    .source = "mlcommons/training_results_v3.0 to v5.1, result logs and configurations",
+    .columns = columns,
+    .read = read,
+};
