@@ -104,7 +104,7 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
     int64_t at = virtual_stage(b, r, slot->chunk),
             last = (int64_t)stages * b->p->args.chunks - 1;
     bool backward = slot->kind == FR_SLOT_BACKWARD && stages > 1;
-    if (backward && at < last && fr_pipeline_compressed(b->p, r, slot->micro)) {
+    if (backward && at < last && fr_pipeline_compressed(b->p, r, slot->chunk, slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_DECOMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, rank->last_compute);
         fr_program_wait(b->program, task, input);
@@ -117,7 +117,8 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
     if (!parts) fr_program_wait(b->program, pass, rank->last_compute);
     if (!parts) fr_program_wait(b->program, pass, input);
     rank->last_compute = pass;
-    if (backward && at > 0 && fr_pipeline_compressed(b->p, below, slot->micro)) {
+    if (backward && at > 0 &&
+        fr_pipeline_compressed(b->p, below, slot->chunk - (r == 0 ? 1 : 0), slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_COMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, pass);
         rank->last_compute = task;
@@ -129,7 +130,8 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
 fr_task_kind fr_builder_message_kind(const struct fr_builder *b, const struct fr_slot *slot,
                                      int32_t to) {
     if (slot->kind == FR_SLOT_FORWARD) return FR_TASK_FORWARD_MESSAGE;
-    bool small = fr_pipeline_compressed(b->p, to, slot->micro);
+    int32_t chunk = to == b->p->args.stages - 1 ? slot->chunk - 1 : slot->chunk;
+    bool small = fr_pipeline_compressed(b->p, to, chunk, slot->micro);
     return small ? FR_TASK_COMPRESSED_MESSAGE : FR_TASK_BACKWARD_MESSAGE;
 }
 

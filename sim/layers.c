@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/cost.h"
+#include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/operation.h"
 #include "models/price/seats.h"
@@ -38,6 +39,7 @@ struct builder {
 /* The work of one layer. */
 struct placed {
     struct fr_rank_work work;
+    double codec_s; /* of its gradients */
     double repeat;
     int32_t first_class[3]; /* of FORWARD, BACKWARD, UPDATE; -1: not made yet */
 };
@@ -211,7 +213,8 @@ static void add_collective(struct builder *b, const struct fr_operation *comm, i
     bool tp = comm->axis == FR_AXIS_TP;
     struct fr_class_price price = {.size_B = comm->size};
     int part = tp ? FR_PRICE_TP : FR_PRICE_GRADIENTS;
-    if (b->cost.group[comm->axis]->n_ranks <= 1 || b->status != FR_OK) return;
+    if (b->cost.group[comm->axis]->n_ranks <= 1 || comm->times <= 0 || b->status != FR_OK)
+        return;
     if (b->spelt_out) {
         b->status = spell_out(b, comm, part, micro);
         return;
@@ -282,6 +285,11 @@ static void add_backward(struct builder *b, struct placed *layer, int32_t micro)
 static void add_update(struct builder *b, struct placed *layer) {
     struct fr_class_price price = {.waiting = layer->work.idle_ranks};
     begin(b, layer, UPDATE);
+    if (layer->codec_s > 0) {
+        struct fr_class_price codec = {.waiting = layer->work.idle_ranks};
+        codec.part_s[FR_PRICE_CODEC] = layer->codec_s;
+        add_everywhere(b, FR_TASK_COMPRESS, &codec, -1);
+    }
     add_collectives(b, layer, FR_PASS_ONCE, -1);
     price.part_s[FR_PRICE_ALWAYS] =
         fr_update_s(&b->cost, &b->job->workload, layer->work.parameters_rank);
@@ -306,11 +314,20 @@ static void place(struct builder *b, int i, struct placed *layer) {
                      layer->repeat * layer->work.activation_B);
 }
 
+/* What goes compressed of its gradients. */
+static void code(struct builder *b, struct placed *layer) {
+    struct fr_coded coded;
+    if (!fr_codec_codes(b->plan, 0)) return;
+    fr_codec_code_layer(b->job, b->plan, &b->cost, &layer->work, &coded);
+    layer->codec_s = coded.time_s;
+}
+
 static void lay_out(struct builder *b, struct placed *layers) {
     int n = b->job->workload.n_layers;
     int64_t local = fr_job_batch(b->job, b->plan) / b->plan->dp;
     int64_t micro_batches = local / fr_job_micro_batch(b->job, b->plan);
     fr_footprint_price(&b->footprint, (double)micro_batches, &b->cost);
+    for (int i = 0; i < n; i++) code(b, &layers[i]);
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);

@@ -43,7 +43,7 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         break;
     case FR_TASK_COMPRESSED_MESSAGE:
         part_s[FR_PRICE_MESSAGES] = stage->small_message_s;
-        price->size_B = p->small_message_B;
+        price->size_B = stage->small_message_B;
         break;
     case FR_TASK_GRADIENT:
         part_s[FR_PRICE_GRADIENTS] = class->part ? stage->bucket_s : stage->gradient_s;
@@ -53,11 +53,12 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
                 ? share * (stage->gradient_B + stage->expert_B + stage->common_B)
                 : stage->gradient_B + stage->expert_B + stage->common_B + stage->coded_B;
         break;
-    case FR_TASK_COMPRESS:
-        part_s[FR_PRICE_CODEC] = p->encode_s;
+    case FR_TASK_COMPRESS: /* for the stage below */
+        part_s[FR_PRICE_CODEC] =
+            p->stage[(class->stage + p->args.stages - 1) % p->args.stages].encode_s;
         break;
     case FR_TASK_DECOMPRESS:
-        part_s[FR_PRICE_CODEC] = p->decode_s;
+        part_s[FR_PRICE_CODEC] = stage->decode_s;
         break;
     case FR_TASK_EMBEDDING:
         part_s[FR_PRICE_EMBEDDING] = p->embedding_s;

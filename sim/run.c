@@ -240,7 +240,8 @@ static fr_status time_layers(const struct fr_job *job, struct timed *t, struct f
                              struct fr_error *err) {
     static const struct {
         int off, part;
-    } turns[] = {{FR_WITH_GRADIENTS, FR_PART_DP_COMM},
+    } turns[] = {{FR_WITH_CODEC, FR_PART_COMPRESSION},
+                 {FR_WITH_GRADIENTS, FR_PART_DP_COMM},
                  {FR_WITH_TP, FR_PART_TP_COMM},
                  {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
     struct fr_pipeline_times now = {0};

@@ -9,26 +9,24 @@
 #include "models/price/zero.h"
 
 double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
-    double P = p->args.stages, m = p->args.micro_batches, lossy = 0;
-    if (p->args.stages < 2 || p->scope == FR_SCOPE_NONE) return 0;
-    if (p->scope == FR_SCOPE_ALL) return 1;
-    for (int32_t i = 0; i < p->args.stages - 1; i++) lossy += fmin(m, P - 1 - i);
-    return lossy / ((P - 1) * m);
+    double all = 0, lossy = 0;
+    for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
+        all += fr_pipeline_n_messages(p, i);
+        lossy += fr_pipeline_n_compressed(p, i);
+    }
+    return lossy > 0 ? lossy / all : 0;
 }
 
 /* ---- use of a stage ------------------------------------------------------------------------- */
 
-/* Time that stage @p i spends compressing and decompressing messages in an iteration. */
+/* Time that stage @p i spends compressing and decompressing in an iteration: its gradients, what it
+ * reads across the boundary above it, what it sends across the one below. */
 static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
-    double m = p->args.micro_batches * (double)p->args.chunks, last = p->args.stages - 1,
-           time_s = p->stage[i].gradient_codec_s;
-    if (p->scope == FR_SCOPE_NONE || last == 0) return time_s;
-    if (p->scope == FR_SCOPE_EPILOGUE)
-        return time_s + p->decode_s * (i < last ? fmin(m, last - i) : 0) +
-               p->encode_s * (i > 0 ? fmin(m, last - i + 1) : 0);
-    double ends = p->args.micro_batches; /* whose last chunk reads none, or first sends none */
-    return time_s + p->decode_s * (i < last ? m : m - ends) +
-           p->encode_s * (i > 0 ? m : m - ends);
+    const struct fr_stage *stage = &p->stage[i];
+    int32_t below = (i + p->args.stages - 1) % p->args.stages;
+    return stage->gradient_codec_s - stage->codec_idle_s +
+           stage->decode_s * fr_pipeline_n_compressed(p, i) +
+           p->stage[below].encode_s * fr_pipeline_n_compressed(p, below);
 }
 
 /* Compute and communication of one rank of stage @p i in an iteration; what is communicated
@@ -65,7 +63,8 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     double message_B = fmax(stage->message_B, stage->gathered_B);
     double encoders = i > 0 ? p->args.chunks : p->args.chunks - 1; /* each with what it lost */
-    return encoders * p->codec_B + stage->codec_B + stage->working_B +
+    int32_t below = (i + p->args.stages - 1) % p->args.stages;
+    return encoders * p->stage[below].message_codec_B + stage->codec_B + stage->working_B +
            (p->args.stages > 1 ? 2 * message_B : 0);
 }
 
@@ -116,12 +115,18 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
 /* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
  * than it saves, were all of it exposed. */
 static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) {
-    double codec_s = p->encode_s + p->decode_s, gradient_codec_s = 0;
-    for (int32_t i = 0; i < p->args.stages; i++)
-        gradient_codec_s += p->stage[i].gradient_codec_s;
-    if (codec_s > 0)
-        out->break_even_backward_B_per_s = (p->message_B - p->small_message_B) / codec_s;
-    if (gradient_codec_s > 0) out->break_even_gradient_B_per_s = p->saved_B / gradient_codec_s;
+    double codec_s = 0, saved_B = 0, gradient_codec_s = 0, gradient_saved_B = 0;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_stage *stage = &p->stage[i];
+        bool coded = fr_pipeline_n_compressed(p, i) > 0;
+        codec_s += coded ? stage->encode_s + stage->decode_s : 0;
+        saved_B += coded ? stage->message_B - stage->small_message_B : 0;
+        gradient_codec_s += stage->gradient_codec_s;
+        gradient_saved_B += stage->saved_B;
+    }
+    if (codec_s > 0) out->break_even_backward_B_per_s = saved_B / codec_s;
+    if (gradient_codec_s > 0)
+        out->break_even_gradient_B_per_s = gradient_saved_B / gradient_codec_s;
 }
 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
@@ -157,6 +162,7 @@ static void add_in_a_row(const struct fr_job *job, const struct fr_stage *s, dou
     out->part_s[FR_PART_TP_COMM] = m * (s->forward.tp_s + s->backward.tp_s);
     out->part_s[FR_PART_DP_COMM] = s->gradient_s;
     out->part_s[FR_PART_REDISTRIBUTION] = s->redistribution_s;
+    out->part_s[FR_PART_COMPRESSION] = s->gradient_codec_s;
     out->time_s = 0;
     for (int i = 0; i < FR_PART_COUNT; i++) out->time_s += out->part_s[i];
 }

@@ -138,7 +138,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      plan->pp);
         break;
     case FR_REASON_STAGES:
-        if (job->workload.n_layers)
+        if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
+            fr_text_addf(
+                text, "compression.gradient.stages = %" PRId64 ", the plan has pp = %" PRId64,
+                plan->compression.gradient_stages, plan->pp);
+        else if (job->workload.n_layers)
             fr_text_addf(text, "the model's layers do not make %" PRId64 " stages of %s",
                          plan->pp * plan->chunks,
                          plan->stage_layers ? "the numbers in stage_layers" : "one at least");

@@ -35,8 +35,9 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x)
         ready_s = w->forward_end_s[at * m + x->micro];
     } else {
         ready_s = w->backward_end_s[(at + 1) * m + x->micro];
-        lag_s = fr_pipeline_compressed(w->p, i, x->micro) ? w->p->stage[i].small_message_s
-                                                          : w->p->stage[i].message_s;
+        lag_s = fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
+                    ? w->p->stage[i].small_message_s
+                    : w->p->stage[i].message_s;
     }
     if (stages == 1 || !w->messages)
         lag_s = 0; /* chunks of one rank hand over without a message */
@@ -47,11 +48,17 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x)
  * virtual stage nothing. */
 static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
     int32_t stages = w->p->args.stages, below = (i + stages - 1) % stages;
+    int32_t reader =
+        x->chunk - (i == 0 ? 1 : 0); /* the chunk of the stage below that reads it */
     if (x->kind != FR_SLOT_BACKWARD || !w->codecs || stages == 1) return 0;
     int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
     if (send)
-        return at > 0 && fr_pipeline_compressed(w->p, below, x->micro) ? w->p->encode_s : 0;
-    return at < last && fr_pipeline_compressed(w->p, i, x->micro) ? w->p->decode_s : 0;
+        return at > 0 && fr_pipeline_compressed(w->p, below, reader, x->micro)
+                   ? w->p->stage[below].encode_s
+                   : 0;
+    return at < last && fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
+               ? w->p->stage[i].decode_s
+               : 0;
 }
 
 /* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */

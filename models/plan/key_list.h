@@ -70,10 +70,11 @@ FR_PLAN_KEY(
     NEED(PASSES) | NEED(STAGES), NULL,
     "`async`: a message holds up its reader only; `duplex`: blocking pairs, event engine "
     "only")
-FR_PLAN_KEY(backward_scope, "compression.backward.scope", CHOICE(fr_scope_names),
-            FIELD(compression.scope), ", CB %s", CHANGED, NEED(PIPELINE), NULL,
-            "transformers: which backward messages between stages go compressed; `epilogue`: "
-            "those that nothing hides")
+FR_PLAN_KEY(
+    backward_scope, "compression.backward.scope", CHOICE(fr_scope_names),
+    FIELD(compression.scope), ", CB %s", CHANGED, NEED(PIPELINE), NULL,
+    "which backward messages between stages go compressed; `epilogue`: those that a stage "
+    "reads after its last forward pass, which nothing hides")
 FR_PLAN_KEY(backward_rank, "compression.backward.rank", INTEGER(1, 1 << 20),
             FIELD(compression.backward_rank), " r%s", ALWAYS, NEED(PIPELINE) | NEED(SCOPE),
             NULL, "rank that they are compressed to")
@@ -85,11 +86,12 @@ FR_PLAN_KEY(embedding, "compression.embedding", CHOICE(fr_embedding_names),
             FIELD(compression.fused_embedding), ", FE", CHANGED, NEED(PIPELINE) | NEED(TIED),
             NULL, "the tied embedding's all-reduces; `fused`: one over 2 dp ranks")
 FR_PLAN_KEY(gradient_stages, "compression.gradient.stages", INTEGER(0, FR_RANKS_MAX),
-            FIELD(compression.gradient_stages), ", SC %s", CHANGED, NEED(REPLICAS), NULL,
-            "transformers: stages, from the first, whose gradients go compressed")
+            FIELD(compression.gradient_stages), ", SC %s", CHANGED, NEED(REDUCED), NULL,
+            "stages, from the first, whose gradients go compressed: every weight matrix that a "
+            "rank holds, of convolutions filters as rows")
 FR_PLAN_KEY(gradient_rank, "compression.gradient.rank", INTEGER(1, 1 << 20),
             FIELD(compression.gradient_rank), " r%s", ALWAYS,
-            NEED(REPLICAS) | NEED(GRADIENT_STAGES), NULL, "rank that they are compressed to")
+            NEED(REDUCED) | NEED(GRADIENT_STAGES), NULL, "rank that they are compressed to")
 FR_PLAN_KEY(
     codec, "compression.codec", ROW(fr_compressions, fr_compression_names),
     FIELD(compression.codec), ", %s", CHANGED, NEED(CODED), NULL,

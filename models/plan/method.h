@@ -30,7 +30,6 @@ struct fr_method {
         branches; /**< divides branches, by the plan's `branches`, `common` and `exchange`; the rest of
                           a model is as on one rank, and tp ranks share a micro-batch's samples */
     bool grids; /**< a layer may have a grid of its own (`layer_tp`) */
-    bool coded; /**< its gradients and messages may go compressed */
     /** Reasons why @p layer cannot be divided so; 0 when it can. */
     fr_reasons (*check)(const struct fr_layer *layer, const struct fr_shard *shard);
     /** The work.  Total on what check accepts. */

@@ -141,6 +141,12 @@ static inline int64_t fr_plan_expert_copies(const struct fr_plan *plan) {
     return fr_plan_replicas(plan) * plan->tp / (plan->ep * fr_plan_expert_tp(plan));
 }
 
+/** Are there gradients that several ranks add up? */
+static inline bool fr_plan_reduces(const struct fr_plan *plan) {
+    return fr_plan_replicas(plan) > 1 || fr_plan_expert_copies(plan) > 1 ||
+           (plan->method->data_first && plan->tp > 1);
+}
+
 /** How far apart two neighbours along an axis are, in ranks. */
 static inline int64_t fr_plan_dp_stride(const struct fr_plan *plan) {
     return plan->rank_order == FR_ORDER_TP_DP_PP ? plan->tp : plan->tp * plan->pp;

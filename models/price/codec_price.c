@@ -1,31 +1,25 @@
 #include "models/price/codec_price.h"
 
+#include <string.h>
+
 const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
-    const struct fr_transformer *t = &job->workload.transformer;
-    bool gradients = c->gradient_stages > 0;
+    const struct fr_workload *w = &job->workload;
     if (!fr_plan_compresses(plan)) return NULL;
-    if (!t->layers || !plan->method->coded)
-        return "compression is priced for transformers with method tensor: it knows their "
-               "messages and weight matrices";
-    if (c->scope == FR_SCOPE_EPILOGUE && plan->chunks > 1)
-        return "compression of the epilogue's messages is priced for one chunk a stage; with "
-               "several, compress all";
+    if (!w->transformer.layers && w->n_layers == 0)
+        return "a codec works on matrices, and a model of kind stages says of messages and "
+               "gradients only how many bytes they have";
     if (c->fused_embedding && plan->zero >= 2)
         return "a fused embedding is all-reduced once an iteration; zero 2 and 3 scatter its "
                "gradients after every micro-batch";
-    if (!gradients) return NULL;
-    if (c->gradient_stages > plan->pp)
-        return "compression.gradient.stages is more than the plan has stages (pp)";
-    if (fr_plan_replicas(plan) == 1)
+    if (c->gradient_stages == 0) return NULL;
+    if (!fr_plan_reduces(plan))
         return "compression.gradient has nothing to compress: with one replica (dp = cp = 1) "
                "no gradients are reduced";
-    if (plan->zero >= 2)
-        return "compression.gradient codes whole matrices once an iteration; zero 2 and 3 "
-               "scatter their gradients after every micro-batch: use zero 0 or 1";
-    return t->experts ? "compression.gradient is priced for dense models: experts' gradients "
-                        "are reduced over their own copies"
-                      : NULL;
+    return plan->zero >= 2
+               ? "compression.gradient codes whole matrices once an iteration; zero 2 and 3 "
+                 "scatter their gradients after every micro-batch: use zero 0 or 1"
+               : NULL;
 }
 
 /* Products on values of 16 bits are not made in 8. */
@@ -46,75 +40,126 @@ double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *wo
     return time_s;
 }
 
-static double codec_s(const struct fr_job *job, const struct fr_compression *codec,
-                      const struct fr_codec_args *a, bool encode, bool decode,
-                      double working_set_B, uint32_t *extrapolated) {
+/* Where a codec's work is priced: as the rest of the model's. */
+struct coder {
+    const struct fr_job *job;
+    const struct fr_compression *codec;
+    double working_set_B, launch_s;
+    uint32_t *extrapolated;
+};
+
+/* Layers run nothing ahead that would hide the host's launching (models/price/layers.c). */
+static struct coder coder_of(const struct fr_job *job, const struct fr_plan *plan,
+                             double working_set_B, uint32_t *extrapolated) {
+    const struct fr_device *device = &job->cluster.device;
+    bool layers = job->workload.n_layers > 0;
+    return (struct coder){job, plan->compression.codec, working_set_B,
+                          layers ? fr_device_layer_launch_s(device) : device->launch_s,
+                          extrapolated};
+}
+
+static double codec_s(const struct coder *x, const struct fr_codec_args *a, bool encode,
+                      bool decode) {
     struct fr_codec_work work = {0};
-    const struct fr_pricing price = {.cluster = &job->cluster,
-                                     .dtype = codec_dtype(job),
-                                     .products_B = working_set_B,
-                                     .launch_s = job->cluster.device.launch_s,
-                                     .extrapolated = extrapolated};
-    if (encode) codec->encode(a, &work);
-    if (decode) codec->decode(a, &work);
+    const struct fr_pricing price = {.cluster = &x->job->cluster,
+                                     .dtype = codec_dtype(x->job),
+                                     .products_B = x->working_set_B,
+                                     .launch_s = x->launch_s,
+                                     .extrapolated = x->extrapolated};
+    if (encode) x->codec->encode(a, &work);
+    if (decode) x->codec->decode(a, &work);
     return fr_codec_s(&price, &work);
 }
 
-void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
-                             struct fr_pipeline *p, uint32_t *extrapolated) {
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+static void code_message(const struct fr_job *job, const struct fr_plan *plan,
+                         struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
-    const struct fr_transformer *t = &job->workload.transformer;
-    double tokens =
-        (double)(fr_plan_micro_batch(plan) * t->sequence) / (double)(plan->cp * plan->tp);
-    const struct fr_codec_args a = {.m = tokens,
-                                    .n = (double)t->hidden,
+    const struct fr_codec_args a = {.m = stage->message_rows,
+                                    .n = stage->message_columns,
                                     .rank = (double)c->backward_rank,
                                     .value_B = fr_dtype_kept_B(job->workload.dtype),
                                     .residual = c->lazy_error,
                                     .parts = 1};
-    double small_B = c->codec->sent_B(&a);
-    if (c->scope == FR_SCOPE_NONE || plan->pp == 1 || small_B >= p->message_B) return;
-    p->scope = c->scope;
-    p->small_message_B = small_B;
-    p->encode_s = codec_s(job, c->codec, &a, true, false, 0, extrapolated);
-    p->decode_s = codec_s(job, c->codec, &a, false, true, 0, extrapolated);
-    p->codec_B = c->codec->kept_B(&a);
+    stage->small_message_B = c->codec->sent_B(&a);
+    stage->sends_whole = stage->small_message_B >= stage->message_B;
+    if (stage->sends_whole) {
+        stage->small_message_B = 0;
+        return;
+    }
+    const struct coder coder = coder_of(job, plan, 0, extrapolated);
+    stage->encode_s = codec_s(&coder, &a, true, false);
+    stage->decode_s = codec_s(&coder, &a, false, true);
+    stage->message_codec_B = c->codec->kept_B(&a);
 }
 
-/* A weight gradient of shape m x n, `times` of them: what of it goes compressed. */
+void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
+                             struct fr_pipeline *p, uint32_t *extrapolated) {
+    if (plan->compression.scope == FR_SCOPE_NONE || plan->pp == 1) return;
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        bool crossed = i < p->args.stages - 1 || p->args.chunks > 1;
+        if (crossed) code_message(job, plan, &p->stage[i], extrapolated);
+        if (crossed && !p->stage[i].sends_whole) p->scope = plan->compression.scope;
+    }
+}
+
+/* ---- gradients ----------------------------------------------------------------------------------- */
+
+/* The `times` matrices of a weight gradient: what of it goes compressed. */
 static void code_matrices(const struct fr_job *job, const struct fr_plan *plan,
-                          const struct fr_operation *o, double working_set_B,
-                          struct fr_stage *stage, struct fr_pipeline *p,
-                          uint32_t *extrapolated) {
+                          const struct fr_pricing *price, const struct fr_operation *o,
+                          struct fr_coded *sum) {
     const struct fr_plan_compression *c = &plan->compression;
-    int64_t replicas = fr_plan_replicas(plan);
-    double value_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    const struct fr_codec_args a = {.m = o->shape.m,
+    int64_t copies = price->group[o->axis]->n_ranks;
+    double value_B = fr_dtype_size_B(job->workload.gradient_dtype),
+           n = o->as_one ? 1 : o->times;
+    const struct fr_codec_args a = {.m = o->as_one ? o->times * o->shape.m : o->shape.m,
                                     .n = o->shape.n,
                                     .rank = (double)c->gradient_rank,
                                     .value_B = value_B,
                                     .residual = true,
-                                    .parts = c->codec->op == FR_OP_ALL_GATHER ? (double)replicas
-                                                                              : 1};
+                                    .parts =
+                                        c->codec->op == FR_OP_ALL_GATHER ? (double)copies : 1};
+    if (copies <= 1) return;
     double whole_B = a.m * a.n * value_B, coded_B = a.parts * c->codec->sent_B(&a);
-    double saved_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, replicas) * whole_B -
-                     fr_op_bus_factor(c->codec->op, replicas) * coded_B;
+    double saved_B = fr_op_bus_factor(FR_OP_ALL_REDUCE, copies) * whole_B -
+                     fr_op_bus_factor(c->codec->op, copies) * coded_B;
     if (saved_B <= 0) return;
-    stage->gradient_B -= o->times * whole_B;
-    stage->coded_B += o->times * coded_B;
-    stage->gradient_codec_s +=
-        o->times * codec_s(job, c->codec, &a, true, true, working_set_B, extrapolated);
-    stage->codec_B += o->times * c->codec->kept_B(&a);
-    p->lossy_B += o->times * whole_B;
-    p->saved_B += o->times * saved_B;
+    sum->whole_B[o->axis] += n * whole_B;
+    sum->coded_B[o->axis] += n * coded_B;
+    sum->saved_B += n * saved_B;
+    sum->kept_B += n * c->codec->kept_B(&a);
+    const struct coder coder = coder_of(job, plan, price->update_B, price->extrapolated);
+    sum->time_s += n * codec_s(&coder, &a, true, true);
 }
 
-void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              const struct fr_rank_work *work, double working_set_B,
-                              struct fr_pipeline *p, uint32_t *extrapolated) {
-    if (i >= plan->compression.gradient_stages) return;
-    for (int k = 0; k < work->n_layer_ops; k++)
+bool fr_codec_codes(const struct fr_plan *plan, int64_t i) {
+    return i < plan->compression.gradient_stages && plan->zero < 2;
+}
+
+void fr_codec_code(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_pricing *price, const struct fr_rank_work *work, int to,
+                   struct fr_coded *sum) {
+    for (int k = 0; k < to && work->parameters_rank > 0; k++)
         if (work->op[k].kind == FR_WORK_PRODUCT && work->op[k].pass == FR_PASS_WEIGHT)
-            code_matrices(job, plan, &work->op[k], working_set_B, &p->stage[i], p,
-                          extrapolated);
+            code_matrices(job, plan, price, &work->op[k], sum);
+}
+
+void fr_codec_code_layer(const struct fr_job *job, const struct fr_plan *plan,
+                         const struct fr_pricing *price, struct fr_rank_work *work,
+                         struct fr_coded *coded) {
+    int n = work->n_ops;
+    memset(coded, 0, sizeof *coded);
+    fr_codec_code(job, plan, price, work, n, coded);
+    for (int k = 0; k < n; k++) {
+        struct fr_operation *o = &work->op[k];
+        bool gradients = o->kind == FR_WORK_COLLECTIVE && o->pass == FR_PASS_ONCE;
+        if (!gradients || coded->whole_B[o->axis] <= 0) continue;
+        o->size -= coded->whole_B[o->axis];
+        if (o->size < 1) o->times = 0; /* no biases: nothing goes whole, not even a latency */
+        fr_work_add_collective(work, FR_PASS_ONCE, (fr_axis)o->axis,
+                               plan->compression.codec->op, coded->coded_B[o->axis], 1)
+            ->as_one = true;
+    }
 }

@@ -1,14 +1,24 @@
 /** @file
  *  What compression costs a pipeline, and what it saves.
  *
- *  Backward messages: what one rank sends down is its part of a micro-batch's activation gradient, b s /
- *  (cp tp) rows of h values (scatter-gather), each as wide as the message's: of fp8 training 16 bits, since
- *  fp8 is a format of products' inputs alone (Transformer Engine keeps what flows between layers in
- *  bf16).  A rank encodes before it sends and decodes before it uses.
+ *  Backward messages: what one rank sends down is its part of a micro-batch's activation gradient, a
+ *  matrix whose rows and columns stand with the stage (message_rows, message_columns).  Of tokens or
+ *  samples x values a method divides one or the other:
+ *      tensor      b s / (cp tp) x h     each rank of tp sends its part of the rows (scatter-gather)
+ *      phantom     b s / cp x h / tp     what flows between layers is divided by its width anyway
+ *      subgraph    b s / tp x h          common layers hold 1/tp of the samples; cSub: all, one rank
+ *      layers      b x n / tp            samples x values that cross: tensor, grid, phantom
+ *  each value as wide as the message's: of fp8 training 16 bits, since fp8 is a format of products' inputs
+ *  alone (Transformer Engine keeps what flows between layers in bf16).  A rank encodes before it sends and
+ *  decodes before it uses.
  *
- *  Gradients: the matrices of a stage's layers, one by one, over all D = dp cp replicas, after the last
- *  backward pass; biases, norms and the embedding go whole.  How replicas add up what is coded is the
- *  codec's (fr_compression.op):
+ *  Gradients: the matrices of a stage's layers, one by one, over those that hold copies of them: the D =
+ *  dp cp replicas, of experts theirs, of sub-graphs' common layers all ranks of the stage; after the last
+ *  backward pass.  A rank codes what it holds: of phantom its local block, its compressor and each
+ *  decompressor; of a grid its rows of W; of a convolution its filters as out_channels x (in kh kw).
+ *  Biases, norms and the embedding go whole.  A transformer's stage sends all its codes at once, layers go
+ *  one by one as their gradients do without.  How copies add up what is coded is the codec's
+ *  (fr_compression.op):
  *      all_reduce   factors are linear in the gradients (PowerSGD): P of all matrices, then Q with what
  *                   goes whole, two all-reduces; the same bytes whatever D
  *      all_gather   sparse parts lie elsewhere on each replica (top-k): D sent_B reach everyone, who adds
@@ -40,10 +50,28 @@ double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *wo
 void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
                              struct fr_pipeline *pipeline, uint32_t *extrapolated);
 
-/** Take from gradient_B of stage @p i what goes compressed, into coded_B, with its codec.
- *  @param working_set_B  what is in use in turn between two looks at a matrix */
-void fr_codec_price_gradients(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
-                              const struct fr_rank_work *work, double working_set_B,
-                              struct fr_pipeline *pipeline, uint32_t *extrapolated);
+/** What of a list's weight gradients goes compressed, by those who hold copies (fr_axis). */
+struct fr_coded {
+    double whole_B[FR_AXES]; /**< that it stands for */
+    double coded_B[FR_AXES]; /**< buffer of the collective that carries it */
+    double time_s;           /**< to compress and decompress */
+    double kept_B;           /**< memory */
+    double saved_B;          /**< that a rank sends less for it */
+};
+
+/** Do gradients of stage @p i go compressed, where that makes them smaller? */
+bool fr_codec_codes(const struct fr_plan *plan, int64_t i);
+
+/** Add what of the weight gradients among the first @p to operations of @p work goes compressed.
+ *  @param price  its groups, and update_B: what is in use in turn between two looks at a matrix */
+void fr_codec_code(const struct fr_job *job, const struct fr_plan *plan,
+                   const struct fr_pricing *price, const struct fr_rank_work *work, int to,
+                   struct fr_coded *sum);
+
+/** The same of a layer whose list reduces its own gradients: what goes whole stays there, what is coded
+ *  comes after it as a collective of its own (as_one). */
+void fr_codec_code_layer(const struct fr_job *job, const struct fr_plan *plan,
+                         const struct fr_pricing *price, struct fr_rank_work *work,
+                         struct fr_coded *coded);
 
 #endif

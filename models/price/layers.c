@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/operation.h"
 #include "models/work/method.h"
@@ -129,6 +130,7 @@ struct adding {
     struct fr_priced sum;
     struct fr_footprint footprint;
     double idle_s; /* of a pass, that a rank in the mean waits for others */
+    bool codes;    /* gradients go compressed, where that makes them smaller */
 };
 
 /* Nothing runs ahead to hide either: a kernel costs the device's launch or the host's, whichever is
@@ -147,6 +149,7 @@ static void begin(const struct fr_job *job, const struct fr_plan *plan,
     a->price.extrapolated = extrapolated;
     a->price.later = plan->overlap;
     a->idle_s = 0;
+    a->codes = false;
     memset(&a->sum, 0, sizeof a->sum);
     memset(&a->footprint, 0, sizeof a->footprint);
 }
@@ -162,11 +165,27 @@ static double alone_s(const struct fr_stage *stage) {
            fr_pass_s(&stage->backward, FR_WITH_LAUNCH);
 }
 
+/* Of @p n equal layers what goes compressed. */
+static void add_codes(struct adding *a, struct fr_rank_work *work, double n) {
+    struct fr_stage *stage = a->stage;
+    struct fr_coded coded;
+    fr_codec_code_layer(a->job, a->plan, &a->price, work, &coded);
+    for (int axis = 0; axis < FR_AXES; axis++) {
+        stage->lossy_B += n * coded.whole_B[axis];
+        stage->coded_B += n * coded.coded_B[axis];
+    }
+    stage->gradient_codec_s += n * coded.time_s;
+    stage->codec_idle_s += work->idle_ranks * n * coded.time_s;
+    stage->codec_B += n * coded.kept_B;
+    stage->saved_B += n * coded.saved_B;
+}
+
 /* @p n equal layers. */
-static void add_layer(struct adding *a, const struct fr_rank_work *work, double n) {
+static void add_layer(struct adding *a, struct fr_rank_work *work, double n) {
     struct fr_stage *stage = a->stage;
     a->price.n = n;
     a->price.passes = n * a->share.passes;
+    if (a->codes) add_codes(a, work, n);
     double common_s = a->sum.common_s;
     fr_work_price(&a->price, work, 0, work->n_ops, &a->sum);
     double update_s = n * fr_update_s(&a->price, &a->job->workload, work->parameters_rank);
@@ -191,7 +210,9 @@ static void finish(struct adding *a) {
     stage->forward = passes.forward;
     stage->backward = passes.backward;
     stage->weight = passes.weight;
-    stage->gradient_s = a->sum.time_s[FR_PASS_ONCE][FR_SPENT_REDUCED];
+    stage->gradient_s = a->sum.time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] +
+                        a->sum.time_s[FR_PASS_ONCE][FR_SPENT_CODED];
+    stage->coded_s = a->sum.time_s[FR_PASS_ONCE][FR_SPENT_CODED];
     stage->gradient_B = a->sum.reduced_B[0];
     stage->common_B = a->sum.reduced_B[1];
     if (a->idle_s > 0) stage->idle_share = a->idle_s / alone_s(stage);
@@ -233,15 +254,38 @@ static void find_footprint(struct adding *a, double from, double to) {
     }
 }
 
+/* Does a codec find anything to do in the stage? */
+static bool finds_codes(struct adding *a, double from, double to) {
+    const struct fr_workload *w = &a->job->workload;
+    double at = 0;
+    struct fr_coded coded = {0};
+    uint32_t ignored = 0, *told = a->price.extrapolated;
+    a->price.extrapolated = &ignored;
+    for (int k = 0; k < w->n_layers && coded.time_s <= 0; at += w->layers[k++].repeat) {
+        struct fr_rank_work work;
+        if (layers_within(w, k, at, from, to) <= 0) continue;
+        take_grid(a, k);
+        make_work(a, k, &work);
+        fr_codec_code(a->job, a->plan, &a->price, &work, work.n_ops, &coded);
+    }
+    a->price.extrapolated = told;
+    return coded.time_s > 0;
+}
+
 /* The next stage begins with entry @p k: what enters it crosses the boundary. */
 static void size_message(const struct adding *a, int k) {
     const struct fr_workload *w = &a->job->workload;
     const struct fr_plan *plan = a->plan;
-    double micro = (double)fr_job_pipeline_micro_batch(a->job, plan),
-           whole_B = micro * w->layers[k].inputs * fr_dtype_size_B(w->dtype);
+    struct fr_stage *stage = a->stage;
+    double micro = (double)fr_job_pipeline_micro_batch(a->job, plan), n = w->layers[k].inputs,
+           whole_B = micro * n * fr_dtype_size_B(w->dtype);
     bool one_rank = plan->common_subgrid; /* inside a section's parts too */
-    a->stage->message_B = one_rank ? whole_B : whole_B / (double)plan->tp;
-    a->stage->gathered_B = plan->tp > 1 && !plan->method->divided ? whole_B : 0;
+    double parts = one_rank ? 1 : (double)plan->tp;
+    bool by_samples = plan->method->data_first;
+    stage->message_rows = by_samples ? micro / parts : micro;
+    stage->message_columns = by_samples ? n : n / parts;
+    stage->message_B = whole_B / parts;
+    stage->gathered_B = plan->tp > 1 && !plan->method->divided ? whole_B : 0;
 }
 
 void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
@@ -255,6 +299,8 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
     begin(job, plan, seats, stage, extrapolated, &a);
     find_footprint(&a, from, to);
     settle(&a);
+    a.codes = fr_codec_codes(plan, i) && finds_codes(&a, from, to);
+    if (a.codes) a.price.later = false; /* a codec waits for all of a layer's gradients */
     for (int k = 0; k < w->n_layers; at += w->layers[k++].repeat) {
         double n = layers_within(w, k, at, from, to);
         struct fr_rank_work work;

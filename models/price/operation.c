@@ -3,11 +3,9 @@
 #include <math.h>
 
 /* What is sent along an axis is booked under. */
-static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
-                                        [FR_AXIS_DP] = FR_SENT_DP,
-                                        [FR_AXIS_COMMON] = FR_SENT_DP,
-                                        [FR_AXIS_CP] = FR_SENT_CP,
-                                        [FR_AXIS_EP] = FR_SENT_EP};
+static const uint8_t booked[FR_AXES] = {
+    [FR_AXIS_TP] = FR_SENT_TP, [FR_AXIS_DP] = FR_SENT_DP, [FR_AXIS_COMMON] = FR_SENT_DP,
+    [FR_AXIS_CP] = FR_SENT_CP, [FR_AXIS_EP] = FR_SENT_EP, [FR_AXIS_EXPERT] = FR_SENT_DP};
 
 struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
                                   const struct fr_seats *seats, double micro_batches) {
@@ -18,7 +16,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
                                          [FR_AXIS_DP] = &seats->axis[FR_MESH_DP],
                                          [FR_AXIS_COMMON] = &seats->common,
                                          [FR_AXIS_CP] = &seats->cp,
-                                         [FR_AXIS_EP] = &seats->ep},
+                                         [FR_AXIS_EP] = &seats->ep,
+                                         [FR_AXIS_EXPERT] = &seats->expert_copies},
                                .micro_batches = micro_batches,
                                .n = 1,
                                .passes = 1,
@@ -117,6 +116,10 @@ double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workloa
 
 static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
                    struct fr_priced *sum) {
+    if (o->as_one) {
+        sum->time_s[FR_PASS_ONCE][FR_SPENT_CODED] += x->n * fr_operation_s(x, o);
+        return;
+    }
     sum->reduced_B[o->axis == FR_AXIS_COMMON] += x->n * o->times * o->size;
     if (!x->later) sum->time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] += x->n * fr_operation_s(x, o);
 }

@@ -61,6 +61,7 @@ enum {
     FR_SPENT_EP,
     FR_SPENT_EP_BESIDE, /**< all of the pass */
     FR_SPENT_REDUCED,   /**< gradients, once an iteration */
+    FR_SPENT_CODED,     /**< likewise, compressed */
     FR_SPENTS
 };
 

@@ -22,6 +22,8 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
         reasons |= FR_BECAUSE(FR_REASON_RANKS);
     if (job->workload.stages.listed && job->workload.stages.listed != plan->pp)
         reasons |= FR_BECAUSE(FR_REASON_STAGES);
+    if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
+        reasons |= FR_BECAUSE(FR_REASON_STAGES);
     if (fr_plan_idle_key(&job->workload, plan, &needs))
         reasons |= FR_BECAUSE(FR_REASON_IDLE_KEY);
     /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
@@ -97,6 +99,29 @@ static struct fr_ledger ledger_of(const struct fr_job *job, struct fr_stage *sta
     return (struct fr_ledger){&job->cluster, stage->sent_B, 1, extrapolated};
 }
 
+/* Of a transformer's stage what goes compressed leaves gradient_B, expert_B and common_B, and travels in
+ * one collective of its own for each of them. */
+static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
+                       const struct fr_pricing *price, const struct fr_rank_work *work,
+                       struct fr_stage *stage) {
+    struct fr_coded coded = {0};
+    const struct fr_ledger ledger = ledger_of(job, stage, price->extrapolated);
+    fr_codec_code(job, plan, price, work, work->n_layer_ops, &coded);
+    for (int axis = 0; axis < FR_AXES; axis++) {
+        double coded_B = coded.coded_B[axis];
+        stage->lossy_B += coded.whole_B[axis];
+        stage->coded_B += coded_B;
+        stage->coded_s += fr_ledger_comm_s(&ledger, FR_SENT_DP, plan->compression.codec->op,
+                                           price->group[axis], coded_B, coded_B > 0);
+    }
+    stage->gradient_B -= coded.whole_B[FR_AXIS_DP];
+    stage->expert_B -= coded.whole_B[FR_AXIS_EXPERT];
+    stage->common_B -= coded.whole_B[FR_AXIS_COMMON];
+    stage->gradient_codec_s = coded.time_s;
+    stage->codec_B = coded.kept_B;
+    stage->saved_B = coded.saved_B;
+}
+
 static void price_transformer(const struct fr_job *job, const struct fr_plan *plan,
                               const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
                               uint32_t *extrapolated) {
@@ -107,18 +132,22 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    double own = work.parameters_rank - work.expert_rank - work.common_rank -
-                 (fused ? work.embedding_rank : 0);
+    double apart = fused ? work.embedding_rank : 0, common = work.common_rank;
+    double own = work.parameters_rank - work.expert_rank - common;
+    if (common > 0)
+        common -= apart;
+    else
+        own -= apart;
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
     stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work.expert_rank * gradient_B : 0;
-    stage->common_B = plan->dp * plan->tp > 1 ? work.common_rank * gradient_B : 0;
-    p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B;
+    stage->common_B = plan->dp * plan->tp > 1 ? common * gradient_B : 0;
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
-    fr_codec_price_gradients(job, plan, i, &work, fr_footprint_update_B(&footprint), p,
-                             extrapolated);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
     price.update_B = fr_footprint_update_B(&footprint);
+    price.sent_B = stage->sent_B;
+    price.extrapolated = extrapolated;
+    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, &work, stage);
     stage->optimizer_s = fr_update_s(
         &price, &job->workload, fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1));
     stage->parameters = work.parameters;
@@ -142,9 +171,13 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
     bool one_rank = plan->common_subgrid;
     stage->message_B = job->workload.stages.message_B;
     if (!t->layers) return;
-    double whole_B = (double)(fr_plan_micro_batch(plan) * t->sequence / plan->cp * t->hidden) *
-                     fr_dtype_kept_B(job->workload.dtype);
-    stage->message_B = one_rank ? whole_B : whole_B / (double)plan->tp;
+    double tokens = (double)(fr_plan_micro_batch(plan) * t->sequence) / (double)plan->cp,
+           h = (double)t->hidden, parts = one_rank ? 1 : (double)plan->tp;
+    double whole_B = tokens * h * fr_dtype_kept_B(job->workload.dtype);
+    bool by_width = plan->method->uses_ghost; /* what flows between layers is divided so */
+    stage->message_rows = by_width ? tokens : tokens / parts;
+    stage->message_columns = by_width ? h / parts : h;
+    stage->message_B = whole_B / parts;
     if (plan->tp > 1 && !plan->sequence_parallel && !plan->method->divided)
         stage->gathered_B = whole_B;
 }
@@ -170,22 +203,17 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
     to->sent_B[FR_SENT_TP] += n * sent_B[FR_SENT_TP];
 }
 
-/* Messages both ways across the boundary above stage @p i; above the last stage those to the next
- * chunk, of which there is one less. */
+/* Messages both ways across the boundary above stage @p i. */
 static void price_messages(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
                            struct fr_pipeline *p, uint32_t *extrapolated) {
     double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
-    bool last = i == p->args.stages - 1;
-    double m = p->args.micro_batches, n = m * (p->args.chunks - (last ? 1 : 0));
-    double small = p->scope == FR_SCOPE_NONE  ? 0
-                   : p->scope == FR_SCOPE_ALL ? n
-                                              : fmin(n, p->args.stages - 1 - i);
+    double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i);
     stage->message_s =
         message_s(job, seats, i, stage->message_B, stage->gathered_B, whole_B, extrapolated);
-    if (p->scope != FR_SCOPE_NONE)
-        stage->small_message_s = message_s(job, seats, i, p->small_message_B, stage->gathered_B,
-                                           small_B, extrapolated);
+    if (small > 0)
+        stage->small_message_s = message_s(job, seats, i, stage->small_message_B,
+                                           stage->gathered_B, small_B, extrapolated);
     send(stage, above, whole_B, n);
     send(above, stage, whole_B, n - small);
     send(above, stage, small_B, small);
@@ -220,13 +248,10 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     if (plan->overlap && stage->gradient_codec_s <= 0) {
         stage->buckets = (int32_t)fmin(ceil(chunk_B / plan->bucket_size_B), BUCKETS_MAX);
         parts = chunks * stage->buckets;
-    } else if (job->workload.n_layers) /* layers are all-reduced one by one */
+    } else if (job->workload.n_layers) /* layers are all-reduced one by one, coded or not */
         return;
     double whole_s = reduce_s(&ledger, seats, fr_zero_reduction(plan), stage, parts);
     if (stage->buckets) stage->bucket_s = whole_s / parts;
-    stage->coded_s =
-        fr_ledger_comm_s(&ledger, FR_SENT_DP, plan->compression.codec->op,
-                         &seats->axis[FR_MESH_DP], stage->coded_B, stage->coded_B > 0);
     stage->gradient_s = whole_s + stage->coded_s;
 }
 
@@ -243,8 +268,9 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
             fr_layers_stage(job, plan, seats, i, &p->stage[i], extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
-        if (job->workload.n_layers)
-            p->gradient_B += p->stage[i].gradient_B + p->stage[i].common_B;
+        p->gradient_B += p->stage[i].gradient_B + p->stage[i].expert_B + p->stage[i].common_B +
+                         p->stage[i].lossy_B;
+        p->lossy_B += p->stage[i].lossy_B;
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
         if (transformer)
@@ -253,7 +279,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                 (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i),
                 &p->stage[i], extrapolated);
     }
-    if (transformer) fr_codec_price_messages(job, plan, p, extrapolated);
+    fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
         price_messages(job, seats, i, p, extrapolated);
 }
@@ -299,6 +325,7 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
     if (!p->stage || !p->slots)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);
+    FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, err));
     return fr_pipeline_price(job, plan, p, extrapolated, err);
 }
 
@@ -321,5 +348,6 @@ fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan
 void fr_pipeline_free(struct fr_pipeline *p) {
     free(p->stage);
     free(p->slots);
+    free(p->cool_down);
     *p = (struct fr_pipeline){0};
 }

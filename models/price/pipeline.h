@@ -17,24 +17,31 @@ struct fr_pipeline {
     int64_t n_slots;
     bool splits_backward;
     bool duplex;
+    uint8_t *
+        cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */
-    double encode_s, decode_s; /**< of one such message */
-    double message_B;          /**< the largest of the stages' */
-    double small_message_B;    /**< the same, compressed */
-    double codec_B;            /**< memory that compressing messages keeps */
+    double message_B;       /**< the largest of the stages' */
     double gradient_B,
-        lossy_B;    /**< of all stages, uncompressed; and what of it is compressed */
-    double saved_B; /**< that a rank of each stage sends less for it, in all */
+        lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
 };
 
-/** Does the backward message of @p micro across the boundary above stage @p i go compressed? */
-static inline bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i,
-                                          int32_t micro) {
-    if (pipeline->scope != FR_SCOPE_EPILOGUE) return pipeline->scope == FR_SCOPE_ALL;
-    return micro >= pipeline->args.micro_batches - (pipeline->args.stages - 1 - i);
-}
+/** Does the backward message of @p micro that chunk @p chunk of stage @p i reads go compressed?
+ *
+ *  The epilogue are the messages that a stage reads in its cool-down, when it has no forward pass left to
+ *  do while they travel.  With one chunk they are the last P - 1 - i of the boundary above stage i (Song
+ *  et al.): 1F1B runs as many forward passes before its first backward pass, and so as many backward
+ *  passes after the last pair.  With v > 1 chunks (our derivation) they are what the backward passes after
+ *  a stage's last forward pass read, the one directly behind it apart, which pairs with it: interleaved,
+ *  the last w = 2 (P - 1 - i) + (v - 1) P of v m.  Its k-th backward pass is of micro-batch P floor(k / (v
+ *  P)) + k mod P and of chunk v - 1 - floor(k / P) mod v: mostly lower chunks of the last P micro-batches. */
+bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i, int32_t chunk,
+                            int32_t micro);
+/** How many backward messages across the boundary above stage @p i do, in an iteration; and how many
+ *  cross it. */
+double fr_pipeline_n_compressed(const struct fr_pipeline *pipeline, int32_t i);
+double fr_pipeline_n_messages(const struct fr_pipeline *pipeline, int32_t i);
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,
@@ -66,6 +73,11 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_pipeline_price_again(const struct fr_job *job, const struct fr_plan *plan,
                                   struct fr_pipeline *pipeline, struct fr_error *err);
+
+/** Fill cool_down from the order, where the epilogue's messages of several chunks go compressed.
+ *  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_pipeline_find_epilogue(struct fr_pipeline *pipeline, fr_scope scope,
+                                    struct fr_error *err);
 
 /** Write down the order of @p pipeline's schedule into slots[P][fr_schedule_slots]. */
 void fr_pipeline_order(struct fr_pipeline *pipeline, struct fr_slot *slots);

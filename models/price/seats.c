@@ -178,10 +178,15 @@ static int64_t replicas_beside(const struct fr_seats *s) {
     return s->regular && beside < dp ? beside : dp;
 }
 
-static fr_status count_ends(struct fr_seats *s, bool fused, struct fr_error *err) {
+/* The embedding is divided over tp, each part with its own copies; of sub-graphs it is common: all
+ * ranks of a stage, or those of the first sub-grid, hold all of it. */
+static fr_status count_ends(const struct fr_plan *plan, struct fr_seats *s,
+                            struct fr_error *err) {
     const struct fr_mesh *mesh = &s->mesh;
-    int64_t tp = mesh->size[FR_MESH_TP],
+    bool fused = plan->compression.fused_embedding, whole = is_data_first(s);
+    int64_t tp = whole && plan->common_subgrid ? 1 : mesh->size[FR_MESH_TP],
             dp = fused ? mesh->size[FR_MESH_DP] : replicas_beside(s), n = 0,
+            groups = whole ? 1 : tp, all = 2 * tp * dp,
             up = (mesh->size[FR_MESH_PP] - 1) * fr_mesh_stride(mesh, FR_MESH_PP);
     int64_t *slot = fr_malloc((size_t)(2 * tp * dp), sizeof *slot);
     if (!slot) return no_memory(err);
@@ -192,7 +197,7 @@ static fr_status count_ends(struct fr_seats *s, bool fused, struct fr_error *err
             slot[n++] = slot_of(s, first);
             slot[n++] = slot_of(s, first + up);
         }
-    fr_status status = fused ? listed(s, 2 * dp, tp, slot, &s->ends, err)
+    fr_status status = fused ? listed(s, all / groups, groups, slot, &s->ends, err)
                              : listed(s, 2, tp * dp, slot, &s->ends, err);
     free(slot);
     return status;
@@ -237,8 +242,7 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
                          err));
     FR_TRY(count_shares(plan, s, err));
     if (t->experts > 0) FR_TRY(count_copies(plan, s, err));
-    if (plan->pp > 1 && t->layers && t->tied)
-        FR_TRY(count_ends(s, plan->compression.fused_embedding, err));
+    if (plan->pp > 1 && t->layers && t->tied) FR_TRY(count_ends(plan, s, err));
     if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
     if (!is_data_first(s)) return FR_OK;
     return plan->common_subgrid ? count(s, plan->dp, 1, 1, &s->common, err)

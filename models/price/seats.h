@@ -29,7 +29,7 @@ struct fr_seats {
                                  with whole experts on a rank also the tp ranks of them */
     struct fr_group expert_copies; /**< ranks of a stage that hold the same experts */
     /** First and last stage, which hold a tied embedding: pairs of every replica and tp rank, or fused
-     *  the 2 dp of every tp rank. */
+     *  the 2 dp of every tp rank; of sub-graphs all that hold common layers of both. */
     struct fr_group ends;
     int64_t *pairs; /**< scratch of fr_seats_pair, unless regular; owned */
     int32_t *load;

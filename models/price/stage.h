@@ -40,13 +40,20 @@ struct fr_stage {
     double message_B;        /**< that one rank sends to stage i + 1 mod P, each way */
     double gathered_B; /**< of which it makes this much over tp on arrival; 0: not gathered */
     double message_s;  /**< time of both */
-    double small_message_s; /**< the same, compressed */
+    double message_rows, message_columns;    /**< the matrix that message_B is */
+    double small_message_B, small_message_s; /**< the same of a backward message, compressed */
+    bool sends_whole;                        /**< a codec would not make its messages smaller */
+    double encode_s, decode_s;               /**< of one such message */
+    double message_codec_B;                  /**< memory that encoding them keeps */
     double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
     int32_t buckets;   /**< n of each chunk; 0: not overlapped */
     double bucket_s;   /**< b */
-    double coded_B; /**< buffer of the collective in which what is compressed of it travels */
+    double coded_B; /**< buffers of the collectives in which what is compressed of it travels */
     double coded_s; /**< of gradient_s, that */
     double gradient_codec_s; /**< to compress and decompress what of it goes compressed */
+    double codec_idle_s;     /**< of it, that a rank in the mean waits for others */
+    double lossy_B;          /**< gradients that what is compressed stands for */
+    double saved_B;          /**< that a rank sends less for it */
     double optimizer_s;      /**< after that, and after the embedding's */
     double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
     double

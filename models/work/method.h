@@ -40,15 +40,19 @@ struct fr_shard {
 #define FR_NORM_PASSES 2.0
 #define FR_SOFTMAX_PASSES 4.0
 
-/** The three products of an operator whose forward product is m x n x k. */
-static inline void fr_work_add_operator(struct fr_rank_work *work, double m, double n, double k,
-                                        double batch, double times) {
+/** The three products of an operator whose forward product is m x n x k. @return the weight gradient's,
+ *  of a matrix that the replicas hold copies of */
+static inline struct fr_operation *fr_work_add_operator(struct fr_rank_work *work, double m,
+                                                        double n, double k, double batch,
+                                                        double times) {
     fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_FORWARD, times)->shape =
         (struct fr_gemm_shape){m, n, k, batch};
     fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_INPUT, times)->shape =
         (struct fr_gemm_shape){k, n, m, batch};
-    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_WEIGHT, times)->shape =
-        (struct fr_gemm_shape){m, k, n, batch};
+    struct fr_operation *o = fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_WEIGHT, times);
+    o->shape = (struct fr_gemm_shape){m, k, n, batch};
+    o->axis = FR_AXIS_DP;
+    return o;
 }
 
 /** What a layer does besides: the passes over an output of @p size_B, @p more_B beside them, and

@@ -6,6 +6,7 @@ static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_
     struct fr_operation *o = fr_work_add(work, kind, pass, p->times);
     o->shape = (struct fr_gemm_shape){m, n, k, p->batch};
     o->common = p->common && pass != FR_PASS_AGAIN;
+    if (pass == FR_PASS_WEIGHT) o->axis = (uint8_t)(p->copies ? p->copies : FR_AXIS_DP);
 }
 
 void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) {

@@ -10,7 +10,9 @@
  *      pass     forward; input and weight gradient, which with what is done again make the backward
  *               pass; what is done once an iteration
  *      matrix   a weight gradient of shape m x n is of a weight matrix of m rows and n columns, of which
- *               there are `times`: what a codec of gradients works on
+ *               there are `times`: what a codec of gradients works on.  Its axis says who holds copies
+ *               of it.  Filters of a grouped convolution are one matrix, the groups' rows below each
+ *               other (out_channels x (in_channels / groups) kh kw, as the tensor lies in memory)
  *
  *  To add a kind: a row of fr_work_kind, its price in models/price/operation.c.
  */
@@ -51,6 +53,7 @@ typedef enum {
     FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid */
     FR_AXIS_CP,     /**< those that share a sequence */
     FR_AXIS_EP,     /**< those that share the experts */
+    FR_AXIS_EXPERT, /**< those that hold copies of the same experts */
     FR_AXES
 } fr_axis;
 
@@ -63,13 +66,16 @@ typedef enum {
 } fr_beside;
 
 struct fr_operation {
-    uint8_t kind;   /**< fr_work_kind */
-    uint8_t pass;   /**< fr_pass_kind */
-    uint8_t op;     /**< of a collective: fr_op */
-    uint8_t axis;   /**< likewise: fr_axis */
-    uint8_t beside; /**< likewise: fr_beside */
+    uint8_t kind; /**< fr_work_kind */
+    uint8_t pass; /**< fr_pass_kind */
+    uint8_t op;   /**< of a collective: fr_op */
+    uint8_t
+        axis; /**< likewise: fr_axis; of a weight gradient, who holds copies of its matrix */
+    uint8_t beside; /**< of a collective: fr_beside */
     bool stalls;    /**< likewise: the host waits for it before it launches more */
     bool common;    /**< of common layers: some ranks may wait meanwhile (method subgraph) */
+    bool as_one;    /**< of a weight gradient: its `times` matrices are the rows of one;
+                         of gradients' collective: it carries what was compressed */
     double times;   /**< equal ones in the pass */
     union {
         struct fr_gemm_shape shape;
@@ -106,7 +112,7 @@ static inline struct fr_operation *fr_work_add(struct fr_rank_work *work, fr_wor
     o->kind = (uint8_t)kind;
     o->pass = (uint8_t)pass;
     o->op = o->axis = o->beside = 0;
-    o->stalls = o->common = false;
+    o->stalls = o->common = o->as_one = false;
     o->times = times;
     return o;
 }
@@ -128,6 +134,7 @@ struct fr_product {
     double m, n, k, batch, times;
     bool scores; /**< of attention, without weights */
     bool again, common;
+    fr_axis copies;               /**< of its weights; 0: FR_AXIS_DP */
     double regathers, regather_B; /**< all-gathers over tp beside the input gradient */
 };
 void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *product);

@@ -55,26 +55,28 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
 /* ---- products --------------------------------------------------------------------------------- */
 
 static void add_product(struct fr_rank_work *work, double m, double n, double k, double batch,
-                        double times, bool again, bool common) {
+                        double times, bool again, fr_axis copies, bool common) {
     fr_work_add_product(work, &(struct fr_product){.m = m,
                                                    .n = n,
                                                    .k = k,
                                                    .batch = batch,
                                                    .times = times,
                                                    .again = again,
+                                                   .copies = copies,
                                                    .common = common});
 }
 
 static void add_common_products(const struct view *v, struct fr_rank_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
     double b = v->common_batch;
+    fr_axis copies = v->g > 1 ? FR_AXIS_COMMON : FR_AXIS_DP; /* see add_parameters */
     if (v->heads_only) {
-        add_product(work, v->q + 2 * v->kv, v->C, v->h, b, v->attentions, full, true);
-        add_product(work, v->h, v->C, v->q, b, v->attentions, full, true);
+        add_product(work, v->q + 2 * v->kv, v->C, v->h, b, v->attentions, full, copies, true);
+        add_product(work, v->h, v->C, v->q, b, v->attentions, full, copies, true);
     }
     if (!v->mlp_too) {
-        add_product(work, v->f, v->C, v->h, b, v->layers * (v->mlp - 1), full, true);
-        add_product(work, v->h, v->C, v->f, b, v->layers, full, true);
+        add_product(work, v->f, v->C, v->h, b, v->layers * (v->mlp - 1), full, copies, true);
+        add_product(work, v->h, v->C, v->f, b, v->layers, full, copies, true);
     }
 }
 
@@ -82,13 +84,15 @@ static void add_branch_products(const struct view *v, struct fr_rank_work *work)
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
     double b = v->batch, attended = v->attentions * b * (double)v->t->heads / v->g;
     if (!v->heads_only) {
-        add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full, false);
-        add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, false);
+        add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full,
+                    FR_AXIS_DP, false);
+        add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, FR_AXIS_DP, false);
     }
     fr_transformer_add_core(work, v->t, v->plan, (double)v->t->sequence, b, attended);
     if (!v->mlp_too) return;
-    add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, false);
-    add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, false);
+    add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, FR_AXIS_DP,
+                false);
+    add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, FR_AXIS_DP, false);
 }
 
 /* ---- exchanges --------------------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ static struct fr_group_view group_of(const struct fr_plan *plan, double own, dou
                                   .batch = batch,
                                   .tokens = batch * own,
                                   .between = plan->sequence_parallel ? p : 1,
-                                  .axis = axis};
+                                  .axis = axis,
+                                  .copies = FR_AXIS_DP};
 }
 
 static struct fr_stage_view view_of(const struct fr_workload *workload,
@@ -43,6 +44,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     if (plan->attention == FR_ATTENTION_PLAIN)
         v.scores = v.attention_on.batch * v.heads * v.s * v.own;
     /* Rows of the MLP and its width; with experts each token makes several rows. */
+    if (t->experts) v.mlp_on.copies = FR_AXIS_EXPERT;
     v.etp = t->experts ? (double)fr_plan_expert_tp(plan) : v.mlp_on.p;
     v.mlp_rows = t->experts
                      ? v.mlp_on.tokens * v.etp / v.mlp_on.p * (double)t->experts_per_token
@@ -64,6 +66,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                              .batch = on->batch,
                                              .times = times,
                                              .again = v->full,
+                                             .copies = on->copies,
                                              .regathers = v->gathers ? regathers : 0,
                                              .regather_B = on->tokens * v->h * v->value_B});
 }

@@ -23,6 +23,7 @@ struct fr_group_view {
     double batch, tokens; /**< of a micro-batch on a rank */
     double between; /**< ranks that divide what is between products: p with sequence_parallel */
     fr_axis axis;
+    fr_axis copies; /**< those that hold copies of its matrices */
 };
 
 struct fr_stage_view {

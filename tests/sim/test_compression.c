@@ -1,7 +1,7 @@
 /* Compression: volumes derived from the authors' artifact, the exact statements about epilogue,
  * selective stages and the fused embedding, and both engines on compressed plans. */
-#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
 #include "models/work/transformer.h"
 #include "sim/run.h"
 #include "tests/job.h"
@@ -32,7 +32,7 @@ static void ratios(void **state) {
         struct fr_rank_work work;
         LOAD(want[k].model, &job, "compression.backward.scope=all");
         assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
-        FR_NEAR(p.message_B / p.small_message_B, want[k].p2p, 2e-3);
+        FR_NEAR(p.message_B / p.stage[0].small_message_B, want[k].p2p, 2e-3);
         fr_transformer_stage(&job.workload, &job.plan, 1, &work);
         for (int i = 0; i < work.n_ops; i++) {
             const struct fr_operation *o = &work.op[i];
@@ -91,8 +91,10 @@ static void engines_agree(void **state) {
         double plain_s = case_event_s(&c, true);
         c.p.scope = k % 3 ? FR_SCOPE_EPILOGUE : FR_SCOPE_ALL;
         FR_TRUE(case_event_s(&c, true) <= plain_s * (1 + 1e-12), "case %d", k);
-        c.p.encode_s = 0.2 * case_uniform01(&seed);
-        c.p.decode_s = 0.1 * case_uniform01(&seed);
+        for (int i = 0; i < stages; i++) {
+            c.stage[i].encode_s = 0.2 * case_uniform01(&seed);
+            c.stage[i].decode_s = 0.1 * case_uniform01(&seed);
+        }
         FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
     }
 }
@@ -187,7 +189,8 @@ static void break_even(void **state) {
     fr_cost(&job, &job.plan, &out);
     assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
     double rate = out.break_even_backward_B_per_s;
-    FR_NEAR(p.encode_s + p.decode_s + p.small_message_B / rate, p.message_B / rate, 1e-12);
+    FR_NEAR(p.stage[0].encode_s + p.stage[0].decode_s + p.stage[0].small_message_B / rate,
+            p.message_B / rate, 1e-12);
     assert_true(out.break_even_gradient_B_per_s > 0);
     fr_pipeline_free(&p);
     fr_job_free(&job);

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
 
@@ -110,7 +110,7 @@ static double codec_B(const char *const *sets) {
     fr_test_job("a100-hdr", "gpt-2.5b", sets, &job);
     assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
     double with_B = fr_pipeline_buffers_B(&p, 1);
-    p.codec_B = 0;
+    p.stage[0].message_codec_B = 0;
     with_B -= fr_pipeline_buffers_B(&p, 1);
     fr_pipeline_free(&p);
     fr_job_free(&job);

@@ -16,9 +16,8 @@ static double without_backward_s(const struct fr_optimus *s, enum fr_optimus_ste
     double end_s = NAN;
     plan.compression.scope = FR_SCOPE_ALL;
     fr_status status = fr_pipeline_make(&s->job, &plan, &p, &extrapolated, NULL);
-    p.encode_s = p.decode_s = 0;
     for (int32_t i = 0; status == FR_OK && i < p.args.stages; i++)
-        p.stage[i].small_message_s = 0;
+        p.stage[i].encode_s = p.stage[i].decode_s = p.stage[i].small_message_s = 0;
     if (status == FR_OK) status = fr_program_make(&p, &program, NULL);
     double *class_s = fr_malloc((size_t)(program.n_classes + 1), sizeof *class_s);
     double *ends_s = fr_malloc((size_t)(program.n_tasks + 1), sizeof *ends_s);

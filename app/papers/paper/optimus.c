@@ -62,8 +62,8 @@ static void add_volumes(struct fr_reproduction *r, const struct fr_optimus *s,
                          model);
         fr_reproduce_add(r, FR_ROLE_IDENTITY, want[3], 4 * first.embedding_rank / 1e6, "MB",
                          1e-3, "of one GPU", "volume/%s/embedding", model);
-        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[4], p.message_B / p.small_message_B, "1",
-                         2e-3, "rank 16", "volume/%s/p2p_ratio", model);
+        fr_reproduce_add(r, FR_ROLE_IDENTITY, want[4], p.message_B / p.stage[0].small_message_B,
+                         "1", 2e-3, "rank 16", "volume/%s/p2p_ratio", model);
     }
     fr_pipeline_free(&p);
 }

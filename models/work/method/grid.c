@@ -32,7 +32,8 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     double rows = ceil(layer->rows / shard->tp); /* of the fullest rank */
     double gradients = layer->input_gradients > 0 ? layer->input_gradients : layer->outputs;
     double groups = ceil(layer->groups / shard->tp);
-    fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups);
+    fr_work_add_operator(work, rows / groups, layer->positions * b, layer->inner, b, groups)
+        ->as_one = layer->branches <= 0;
     fr_work_add_elementwise(work, layer, b * rows * layer->positions * value_B, 0,
                             FR_KERNELS_PER_OPERATOR * groups);
     work->parameters = layer->weights + layer->biases;
@@ -54,7 +55,6 @@ const struct fr_method fr_method_grid = {
               "Networks, 2017, Eq. 4",
     .exact = true,
     .grids = true,
-    .coded = true,
     .check = check,
     .layer = layer,
     .check_stage = fr_transformer_check,

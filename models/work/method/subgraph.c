@@ -67,8 +67,10 @@ static void layer(const struct fr_workload *workload, const struct fr_layer *lay
     double value_B = fr_dtype_size_B(workload->dtype), g = shard->tp;
     double b = common && !shard->common_subgrid ? shard->batch / g : shard->batch;
     double share = common ? 1 : 1 / g, groups = layer->groups * share;
-    fr_work_add_operator(work, layer->rows / layer->groups, layer->positions * b, layer->inner,
-                         b, groups);
+    struct fr_operation *weights = fr_work_add_operator(
+        work, layer->rows / layer->groups, layer->positions * b, layer->inner, b, groups);
+    weights->axis = common ? FR_AXIS_COMMON : FR_AXIS_DP;
+    weights->as_one = common;
     double packed_B = 0, kernels = FR_KERNELS_PER_OPERATOR * groups;
     exchanges(workload, layer, shard, work, &packed_B, &kernels);
     fr_work_add_elementwise(work, layer, b * layer->outputs * share * value_B, packed_B,

@@ -40,7 +40,6 @@ const struct fr_method fr_method_tensor = {
     .source = "Seal et al., Compression-Induced Communication-Efficient Large Model Training "
               "and Inferencing, 2025, Eqs. 3 to 5 and Table II",
     .exact = true,
-    .coded = true,
     .check = check,
     .layer = layer,
     .check_stage = fr_transformer_check,

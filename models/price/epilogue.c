@@ -1,0 +1,55 @@
+/* Which backward messages go compressed (models/price/pipeline.h). */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "models/price/pipeline.h"
+
+static int64_t place(const struct fr_pipeline *p, int32_t i, int32_t chunk, int32_t micro) {
+    return ((int64_t)i * p->args.chunks + chunk) * p->args.micro_batches + micro;
+}
+
+fr_status fr_pipeline_find_epilogue(struct fr_pipeline *p, fr_scope scope,
+                                    struct fr_error *err) {
+    size_t passes =
+        (size_t)p->args.stages * (size_t)p->args.chunks * (size_t)p->args.micro_batches;
+    if (scope != FR_SCOPE_EPILOGUE || p->args.chunks == 1) return FR_OK;
+    p->cool_down = fr_calloc(passes, sizeof *p->cool_down);
+    if (!p->cool_down)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    for (int32_t i = 0; i < p->args.stages; i++) {
+        const struct fr_slot *slots = p->slots + i * p->n_slots;
+        int64_t last = p->n_slots - 1;
+        while (last > 0 && slots[last].kind != FR_SLOT_FORWARD) last--;
+        for (int64_t k = last + 2; k < p->n_slots; k++)
+            if (slots[k].kind == FR_SLOT_BACKWARD)
+                p->cool_down[place(p, i, slots[k].chunk, slots[k].micro)] = 1;
+    }
+    return FR_OK;
+}
+
+/* The last virtual stage's passes read no message, whatever this says of them. */
+bool fr_pipeline_compressed(const struct fr_pipeline *p, int32_t i, int32_t chunk,
+                            int32_t micro) {
+    if (p->scope == FR_SCOPE_NONE || p->stage[i].sends_whole) return false;
+    if (p->scope == FR_SCOPE_ALL) return true;
+    return p->cool_down ? p->cool_down[place(p, i, chunk, micro)]
+                        : micro >= p->args.micro_batches - (p->args.stages - 1 - i);
+}
+
+/* Above the last stage those to the next chunk, of which there is one less. */
+double fr_pipeline_n_messages(const struct fr_pipeline *p, int32_t i) {
+    bool last = i == p->args.stages - 1;
+    return (double)p->args.micro_batches * (p->args.chunks - (last ? 1 : 0));
+}
+
+double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
+    double all = fr_pipeline_n_messages(p, i), marked = 0;
+    int32_t chunks = p->args.chunks - (i == p->args.stages - 1 ? 1 : 0);
+    if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
+    if (p->scope == FR_SCOPE_ALL) return all;
+    if (!p->cool_down) return fmin(all, p->args.stages - 1 - i);
+    for (int32_t c = 0; c < chunks; c++)
+        for (int32_t m = 0; m < p->args.micro_batches; m++)
+            marked += p->cool_down[place(p, i, c, m)];
+    return marked;
+}
