@@ -2,34 +2,12 @@
 
 #include <string.h>
 
-enum { OPTION_COLUMN = 29 };
+#include "app/text/wrap.h"
 
-/* Letters in the first @p length bytes. */
-static int letters(const char *word, size_t length) {
-    int n = 0;
-    for (size_t i = 0; i < length; i++) n += (word[i] & 0xC0) != 0x80;
-    return n;
-}
+enum { OPTION_COLUMN = 29 };
 
 static void new_line(struct fr_text *text, int indent) {
     fr_text_addf(text, "\n%*s", indent, "");
-}
-
-void fr_help_wrap(struct fr_text *text, const char *prose, int column, int indent) {
-    bool begun = false;
-    while (*prose) {
-        size_t length = strcspn(prose, " ");
-        int wide = letters(prose, length);
-        if (begun && column + 1 + wide > FR_HELP_COLUMNS) {
-            new_line(text, indent);
-            column = indent;
-            begun = false;
-        }
-        fr_text_addf(text, "%s%.*s", begun ? " " : "", (int)length, prose);
-        column += begun + wide;
-        begun = true;
-        prose += length + strspn(prose + length, " ");
-    }
 }
 
 /* Where a command may be broken next: before an option, or its end. */
@@ -39,13 +17,13 @@ static size_t piece(const char *command) {
 }
 
 static void add_command(struct fr_text *text, const char *command) {
-    const int room = FR_HELP_COLUMNS - 2; /* the backslash and the space before it */
+    const int room = FR_COLUMNS - 2; /* the backslash and the space before it */
     int column = 0;
     while (*command) {
         size_t length = piece(command);
-        int wide = letters(command, length);
+        int wide = fr_letters(command, length);
         bool last = command[length] == '\0';
-        if (column > 0 && column + wide > (last ? FR_HELP_COLUMNS : room)) {
+        if (column > 0 && column + wide > (last ? FR_COLUMNS : room)) {
             fr_text_addf(text, " \\");
             new_line(text, 6);
             column = 6 - 1; /* the space before the option is not written */
@@ -68,7 +46,8 @@ static const char *next_line(const char *details, struct fr_text *line) {
 /* Prose goes on in the next line where that is prose, too, and this one was full. */
 static bool goes_on(const struct fr_text *line, const char *next) {
     const int full = 60;
-    return letters(line->data, line->length) > full && *next && *next != '\n' && *next != ' ';
+    return fr_letters(line->data, line->length) > full && *next && *next != '\n' &&
+           *next != ' ';
 }
 
 void fr_help_details(struct fr_text *text, const char *details) {
@@ -80,7 +59,7 @@ void fr_help_details(struct fr_text *text, const char *details) {
         else {
             fr_text_addf(&prose, "%s%s", prose.length ? " " : "", fr_text_get(&line));
             if (goes_on(&line, details)) continue;
-            fr_help_wrap(text, fr_text_get(&prose), 0, 0);
+            fr_wrap(text, fr_text_get(&prose), 0, 0, FR_COLUMNS);
             prose.length = 0;
         }
         fr_text_addf(text, "\n");
@@ -97,7 +76,7 @@ static void add_option(struct fr_text *text, const struct fr_option *option) {
     fr_text_addf(text, "%-*s", OPTION_COLUMN, head);
     if (strlen(head) + 2 > OPTION_COLUMN) new_line(text, OPTION_COLUMN);
     fr_text_addf(text, "  ");
-    fr_help_wrap(text, option->help, OPTION_COLUMN + 2, OPTION_COLUMN + 2);
+    fr_wrap(text, option->help, OPTION_COLUMN + 2, OPTION_COLUMN + 2, FR_COLUMNS);
     fr_text_addf(text, "\n");
 }
 
@@ -110,8 +89,8 @@ static void add_usage(struct fr_text *text, const struct fr_verb *verb) {
     for (; *usage; column = 0) {
         usage = next_line(usage, &line);
         fr_text_addf(text, "%.*s", (int)strspn(line.data, " "), line.data);
-        fr_help_wrap(text, line.data + strspn(line.data, " "),
-                     column + (int)strspn(line.data, " "), 9);
+        fr_wrap(text, line.data + strspn(line.data, " "), column + (int)strspn(line.data, " "),
+                9, FR_COLUMNS);
         fr_text_addf(text, "\n");
     }
     fr_text_free(&line);
@@ -123,14 +102,15 @@ static void add_words(struct fr_text *text, const struct fr_verb *verb) {
     for (int i = 0; verb->word(i); i++)
         fr_text_addf(&words, "%s%s", i ? ", " : "First word: ", verb->word(i));
     fr_text_addf(text, "\n");
-    fr_help_wrap(text, fr_text_get(&words), 0, 4);
+    fr_wrap(text, fr_text_get(&words), 0, 4, FR_COLUMNS);
     fr_text_addf(text, "\n");
     fr_text_free(&words);
 }
 
 void fr_help_verb(struct fr_text *text, const struct fr_verb *verb) {
     fr_text_addf(text, "forerun %s - ", verb->name);
-    fr_help_wrap(text, verb->summary, (int)(strlen("forerun  - ") + strlen(verb->name)), 4);
+    fr_wrap(text, verb->summary, (int)(strlen("forerun  - ") + strlen(verb->name)), 4,
+            FR_COLUMNS);
     fr_text_addf(text, "\n\n");
     add_usage(text, verb);
     fr_text_addf(text, "\n");
@@ -152,7 +132,7 @@ void fr_help_program(struct fr_text *text) {
                     "\n");
     for (const struct fr_verb *const *v = fr_verbs; *v; v++) {
         fr_text_addf(text, "  %-12s ", (*v)->name);
-        fr_help_wrap(text, (*v)->summary, 15, 15);
+        fr_wrap(text, (*v)->summary, 15, 15, FR_COLUMNS);
         fr_text_addf(text, "\n");
     }
     fr_help_details(text,

@@ -6,17 +6,11 @@
 #include "app/verb.h"
 #include "base/text.h"
 
-enum { FR_HELP_COLUMNS = 80 };
-
 /** The program's own page: two examples, a line for each verb, exit codes. */
 void fr_help_program(struct fr_text *text);
 
 /** A verb's: usage, options, paragraph and examples. */
 void fr_help_verb(struct fr_text *text, const struct fr_verb *verb);
-
-/** Append @p prose, broken at spaces; the first line goes on at column @p column, later ones begin
- *  at @p indent.  Of bytes of UTF-8 the first of a letter counts. */
-void fr_help_wrap(struct fr_text *text, const char *prose, int column, int indent);
 
 /** Append the lines of @p details (struct fr_verb).  A line that begins with two spaces is a
  *  command: where it is too long it goes on after a backslash, broken before an option. */

@@ -1,4 +1,5 @@
 #include "app/text/render.h"
+#include "app/text/wrap.h"
 #include "models/outcome/rates.h"
 
 #include <inttypes.h>
@@ -16,36 +17,46 @@ const char *fr_render_quantity(double si, fr_quantity quantity, char *out, size_
 
 /* A source may be long; the first clause tells where to look. */
 static void add_source(struct fr_text *text, const char *what, const char *name,
-                       const char *from, const char *source) {
+                       const char *from, const char *source, int columns) {
+    struct fr_text line = {0};
     int clause = 0;
     while (source[clause] && source[clause] != ';' && strncmp(source + clause, ": ", 2) != 0)
         clause++;
-    fr_text_addf(text, "%-10s %s", what, name[0] ? name : from);
-    if (clause > 0) fr_text_addf(text, "  (%.*s)", clause, source);
-    fr_text_addf(text, "\n");
+    fr_text_addf(&line, "%s", name[0] ? name : from);
+    if (clause > 0) fr_text_addf(&line, " (%.*s)", clause, source);
+    fr_wrap_head(text, what, fr_text_get(&line), columns);
+    fr_text_free(&line);
 }
 
-void fr_render_inputs(struct fr_text *text, const struct fr_job *job) {
-    add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source);
+void fr_render_inputs(struct fr_text *text, const struct fr_job *job, int columns) {
+    struct fr_text verdict = {0};
+    add_source(text, "cluster", job->cluster.name, job->cluster_from, job->cluster.source,
+               columns);
     if (job->cluster.calibration.oversubscribed)
-        fr_text_addf(text,
-                     "%-10s measured with more ranks than cores: its collectives time the "
-                     "scheduler too\n",
-                     "caution");
-    if (*job->cluster.calibration.verdict) {
-        fr_text_addf(text, "%-10s ", "");
-        fr_calibration_tell(&job->cluster.calibration, text);
-        fr_text_addf(text, "\n");
-    }
-    add_source(text, "model", job->workload.name, job->model_from, job->workload.source);
+        fr_wrap_head(
+            text, "caution",
+            "measured with more ranks than cores: its collectives time the scheduler too",
+            columns);
+    if (*job->cluster.calibration.verdict)
+        fr_calibration_tell(&job->cluster.calibration, &verdict);
+    if (verdict.length) fr_wrap_head(text, "", verdict.data, columns);
+    fr_text_free(&verdict);
+    add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
+               columns);
+}
+
+/* "what       value   note". */
+static void say(struct fr_text *text, const char *what, const char *value, const char *note) {
+    enum { NOTE = 42 };
+    fr_text_addf(text, "%-24s %14s   ", what, value);
+    fr_wrap(text, note, NOTE, NOTE, FR_COLUMNS);
+    fr_end_line(text);
 }
 
 static void row(struct fr_text *text, const char *what, double si, fr_quantity quantity,
                 const char *note) {
     char value[40];
-    fr_text_addf(text, "%-24s %14s%s%s\n", what,
-                 fr_render_quantity(si, quantity, value, sizeof value), *note ? "   " : "",
-                 note);
+    say(text, what, fr_render_quantity(si, quantity, value, sizeof value), note);
 }
 
 const char *fr_render_number(double value, char *out, size_t capacity) {
@@ -81,15 +92,15 @@ static void render_parts(struct fr_text *text, const struct fr_outcome *out) {
 
 static void render_interval(struct fr_text *text, const struct fr_job *job,
                             const struct fr_outcome *out) {
-    char low[40], high[40];
+    char high[40], note[120];
     if (!(out->high_s > 0)) return;
-    fr_text_addf(text, "%-24s %14s to %s   %s\n", "  90 % interval",
-                 fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
-                 fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
-                 job->cluster.tuning.present ? "from the runs it was tuned to"
-                 : job->cluster.calibration.held_out > 0
-                     ? "from priors and the calibration's own errors"
-                     : "from priors alone; forerun tune narrows it");
+    snprintf(note, sizeof note, "to %s, %s",
+             fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
+             job->cluster.tuning.present ? "from the runs it was tuned to"
+             : job->cluster.calibration.held_out > 0
+                 ? "from priors and the calibration's own errors"
+                 : "from priors alone; forerun tune narrows it");
+    row(text, "  90 % interval", out->low_s, FR_QUANTITY_TIME, note);
 }
 
 static void render_memory(struct fr_text *text, const struct fr_job *job,
@@ -133,77 +144,128 @@ static const char *iterations_note(const struct fr_outcome *out) {
     return "iterations to the loss unknown; give them with --set model.iterations=...";
 }
 
+/* A paragraph: @p words, which are freed. */
+static void tell(struct fr_text *text, struct fr_text *words) {
+    fr_wrap(text, fr_text_get(words), 0, 0, FR_COLUMNS);
+    fr_end_line(text);
+    fr_text_free(words);
+}
+
 /* What was asked to go compressed and goes whole, since its rank would not make it smaller. */
 static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
     const struct fr_plan_compression *c = &out->plan.compression;
+    struct fr_text backward = {0}, gradient = {0};
     if (!isfinite(out->time_s)) return;
     if (c->scope != FR_SCOPE_NONE && out->lossy_backward <= 0)
-        fr_text_addf(text,
-                     "\nbackward messages go whole: at rank %" PRId64
-                     " they would not be smaller\n",
+        fr_text_addf(&backward,
+                     "backward messages go whole: at rank %" PRId64
+                     " they would not be smaller",
                      c->backward_rank);
     if (c->gradient_stages > 0 && out->lossy_gradient <= 0)
-        fr_text_addf(text,
-                     "\ngradients go whole: at rank %" PRId64
-                     " no matrix of theirs would send fewer bytes\n",
+        fr_text_addf(&gradient,
+                     "gradients go whole: at rank %" PRId64
+                     " no matrix of theirs would send fewer bytes",
                      c->gradient_rank);
+    if (backward.length) fr_text_addf(text, "\n"), tell(text, &backward);
+    if (gradient.length) fr_text_addf(text, "\n"), tell(text, &gradient);
+}
+
+static void render_reasons(struct fr_text *text, const struct fr_job *job,
+                           const struct fr_outcome *out) {
+    for (int i = 0; i < FR_REASON_COUNT; i++) {
+        struct fr_text words = {0};
+        if (!(out->reasons & FR_BECAUSE(i))) continue;
+        fr_text_addf(&words, "not feasible: ");
+        fr_report_reason(job, out, i, &words);
+        fr_text_addf(text, "\n");
+        tell(text, &words);
+    }
+}
+
+static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
+    struct fr_text words = {0};
+    char rate[40];
+    if (out->lossy_gradient > 0 || out->lossy_backward > 0) {
+        fr_text_addf(&words,
+                     "lossy: %.1f %% of the gradient bytes (rank %" PRId64
+                     ") and %.1f %% of the backward messages (rank %" PRId64
+                     ") go compressed; what that does to the iterations to the loss is not "
+                     "known here",
+                     100 * out->lossy_gradient, out->plan.compression.gradient_rank,
+                     100 * out->lossy_backward, out->plan.compression.backward_rank);
+        fr_text_addf(text, "\n");
+        tell(text, &words);
+    }
+    render_whole(text, out);
+    struct fr_text backward = {0}, gradient = {0};
+    if (out->break_even_backward_B_per_s > 0) {
+        fr_text_addf(&backward,
+                     "compressing backward messages pays where a rank gets less than %s of the "
+                     "network",
+                     fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
+        tell(text, &backward);
+    }
+    if (out->break_even_gradient_B_per_s > 0) {
+        fr_text_addf(&gradient, "compressing gradients pays where it gets less than %s",
+                     fr_quantity_format(out->break_even_gradient_B_per_s, FR_QUANTITY_RATE,
+                                        rate, sizeof rate));
+        tell(text, &gradient);
+    }
 }
 
 static void render_caveats(struct fr_text *text, const struct fr_job *job,
                            const struct fr_outcome *out) {
-    for (int i = 0; i < FR_REASON_COUNT; i++) {
-        if (!(out->reasons & FR_BECAUSE(i))) continue;
-        fr_text_addf(text, "\nnot feasible: ");
-        fr_report_reason(job, out, i, text);
-        fr_text_addf(text, "\n");
-    }
-    if (out->lossy_gradient > 0 || out->lossy_backward > 0)
-        fr_text_addf(text,
-                     "\nlossy: %.1f %% of the gradient bytes (rank %" PRId64
-                     ") and %.1f %% of the backward messages (rank %" PRId64
-                     ") go compressed;\nwhat that does to the iterations to the loss is not "
-                     "known here\n",
-                     100 * out->lossy_gradient, out->plan.compression.gradient_rank,
-                     100 * out->lossy_backward, out->plan.compression.backward_rank);
-    render_whole(text, out);
-    char rate[40];
-    if (out->break_even_backward_B_per_s > 0)
-        fr_text_addf(text,
-                     "compressing backward messages pays where a rank gets less than %s of the "
-                     "network\n",
-                     fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
-                                        rate, sizeof rate));
-    if (out->break_even_gradient_B_per_s > 0)
-        fr_text_addf(text, "compressing gradients pays where it gets less than %s\n",
-                     fr_quantity_format(out->break_even_gradient_B_per_s, FR_QUANTITY_RATE,
-                                        rate, sizeof rate));
+    struct fr_text words = {0};
+    render_reasons(text, job, out);
+    render_lossy(text, out);
     if (!out->extrapolated) return;
-    fr_text_addf(text, "\nextrapolated beyond what was measured:");
+    fr_text_addf(&words, "extrapolated beyond what was measured:");
     for (int bit = 0; bit <= FR_OP_COUNT; bit++)
         if (out->extrapolated >> bit & 1)
-            fr_text_addf(text, " %s", fr_report_extrapolated_name(bit));
+            fr_text_addf(&words, " %s", fr_report_extrapolated_name(bit));
     fr_text_addf(text, "\n");
+    tell(text, &words);
+}
+
+/* "70.57 billion", "39.50 million". */
+static const char *count(double n, char *out, size_t capacity) {
+    static const struct {
+        double unit;
+        const char *word;
+    } words[] = {{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}, {1, ""}};
+    int i = 0;
+    while (words[i].unit > 1 && n < 0.99995 * words[i].unit) i++;
+    snprintf(out, capacity, words[i].unit > 1 ? "%.4g%s" : "%.0f%s", n / words[i].unit,
+             words[i].word);
+    return out;
 }
 
 void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                        const struct fr_outcome *out) {
-    char line[FR_PLAN_LINE], total[160];
-    fr_render_inputs(text, job);
-    fr_text_addf(text, "plan       %s, %" PRId64 " ranks\n",
-                 fr_report_plan_line(&out->plan, line, sizeof line), out->ranks);
+    char line[FR_PLAN_LINE + 32], total[160];
+    fr_render_inputs(text, job, FR_COLUMNS);
+    fr_text_addf(text, "plan       ");
+    fr_report_plan_line(&out->plan, line, sizeof line);
+    snprintf(line + strlen(line), sizeof line - strlen(line), ", %" PRId64 " ranks",
+             out->ranks);
+    fr_wrap_list(text, line, 11, 11, FR_COLUMNS);
+    fr_end_line(text);
     if (out->plan.layer_tp) {
-        fr_text_addf(text, "grids     ");
+        struct fr_text grids = {0};
         for (int i = 0; i < out->plan.n_layer_tp; i++)
-            fr_text_addf(text, " %" PRId64 "x%" PRId64, out->plan.layer_tp[i],
+            fr_text_addf(&grids, "%" PRId64 "x%" PRId64 " ", out->plan.layer_tp[i],
                          out->ranks / out->plan.layer_tp[i]);
-        fr_text_addf(text, "  (P_r x P_c by layer)\n");
+        fr_text_addf(&grids, "(P_r x P_c by layer)");
+        fr_wrap_head(text, "grids", fr_text_get(&grids), FR_COLUMNS);
+        fr_text_free(&grids);
     }
     fr_text_addf(text, "\n");
     if (isfinite(out->time_s)) {
         if (isfinite(out->parameters)) {
-            fr_text_addf(text, "%-24s %14.6g M\n", "parameters", out->parameters / 1e6);
-            fr_text_addf(text, "%-24s %14.6g M\n", "  fullest rank",
-                         out->parameters_rank_max / 1e6);
+            say(text, "parameters", count(out->parameters, total, sizeof total), "");
+            say(text, "  fullest rank", count(out->parameters_rank_max, total, sizeof total),
+                "");
         }
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
         render_interval(text, job, out);
@@ -215,7 +277,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
             row(text, "time to the loss", out->total_time_s, FR_QUANTITY_TIME, total);
             row(text, "energy to the loss", out->total_energy_J, FR_QUANTITY_ENERGY, "");
         } else
-            fr_text_addf(text, "%-24s %14s   %s\n", "to the loss", "-", iterations_note(out));
+            say(text, "to the loss", "-", iterations_note(out));
         render_parts(text, out);
         if (isfinite(out->parameters)) render_memory(text, job, out);
     }

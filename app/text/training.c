@@ -45,13 +45,13 @@ void fr_render_training(struct fr_text *text, const struct fr_training *t,
                         const struct fr_training_cost *c) {
     char a[40], b[40];
     bool tokens = t->tokens > 0;
-    fr_text_addf(text, "%-24s %14s   ", "training",
+    fr_text_addf(text, "%-24s %14s", "training",
                  isfinite(c->time_s) ? duration(c->time_s, a, sizeof a) : "-");
     if (c->high_s > 0)
-        fr_text_addf(text, "%s to %s, ", duration(c->low_s, a, sizeof a),
+        fr_text_addf(text, "   %s to %s", duration(c->low_s, a, sizeof a),
                      duration(c->high_s, b, sizeof b));
-    fr_text_addf(text, "%.4g %s in %s iterations\n", tokens ? c->tokens : c->samples,
-                 tokens ? "tokens" : "samples", fr_render_number(c->iterations, a, sizeof a));
+    fr_text_addf(text, "\n%-24s %14.4g   in %s iterations\n", tokens ? "  tokens" : "  samples",
+                 tokens ? c->tokens : c->samples, fr_render_number(c->iterations, a, sizeof a));
     if (!isfinite(c->time_s)) return;
     fr_text_addf(text, "%-24s %14s", "  device-hours",
                  fr_render_number(c->device_s / 3600, a, sizeof a));

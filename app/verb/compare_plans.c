@@ -8,6 +8,7 @@
 #include "answer/mine.h"
 #include "app/load.h"
 #include "app/text/render.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "calibrate/runs/odds.h"
@@ -133,7 +134,7 @@ static void print_text(struct fr_text *text, const struct comparison *c) {
             strlen(fr_report_outcome_row(&c->plan[i].outcome, without, line, sizeof line));
         if (length > width) width = length;
     }
-    fr_render_inputs(text, &c->job);
+    fr_render_inputs(text, &c->job, FR_COLUMNS);
     if (*fr_plan_common_line(&common, line, sizeof line))
         fr_text_addf(text, "all below  %s\n", line);
     fr_text_addf(text, "\n%-*s %6s %10s %23s %11s %9s %9s %10s\n", (int)width, "plan", "ranks",

@@ -38,6 +38,7 @@ static const struct fr_option options[] = {
      "a plan of yours beside the best: its rank and how likely it is as good; may be repeated",
      0},
     FR_OPTION_EMIT,
+    {"wide", NULL, "a row on one line, however long, not in 80 columns", 0},
     FR_OPTIONS_TRAINING,
     FR_OPTION_JSON,
     FR_OPTION_CSV,
@@ -74,7 +75,7 @@ static fr_status print_scripts(const struct fr_args *args, const struct fr_app_e
     long long top = 1;
     FR_TRY(fr_args_integer(args, "top", 1, FR_SEARCH_PRICED, &top, err));
     size_t n = r->result.top.count < (size_t)top ? r->result.top.count : (size_t)top;
-    if (n == 0) return fr_app_search_text(text, r, err);
+    if (n == 0) return fr_app_search_text(text, r, fr_args_has(args, "wide"), err);
     for (size_t i = 0; i < n; i++) plans[i] = &r->result.top.items[i].outcome;
     return fr_app_emit(emit, &r->job, plans, n, fr_args_has(args, "json"), text, err);
 }
@@ -85,7 +86,7 @@ static fr_status print(const struct fr_args *args, const struct fr_app_emit *emi
     if (fr_app_emits(emit)) return print_scripts(args, emit, r, text, err);
     if (fr_args_has(args, "json")) return fr_searched_json(text, r, fr_app_print_part, err);
     if (fr_args_has(args, "csv")) return fr_searched_csv(text, r, fr_app_print_part, err);
-    FR_TRY(fr_app_search_text(text, r, err));
+    FR_TRY(fr_app_search_text(text, r, fr_args_has(args, "wide"), err));
     return r->explain
                ? fr_explain_search(text, &r->job, &r->space, &r->options, &r->result, err)
                : FR_OK;

@@ -62,8 +62,8 @@ FR_PLAN_KEY(schedule, "schedule", ORDER(), FIELDS(schedule, order), ", %s", WHER
             NEED(PASSES) | NEED(ORDERED), NULL,
             "order of a stage's passes; the path of a file with an order of your own (it has a "
             "slash or ends in `.json`), or the order itself, below")
-FR_PLAN_KEY(chunks, "chunks", INTEGER(1, 1024), FIELD(chunks), " x%s", CHANGED,
-            NEED(PASSES) | NEED(CHUNKED) | NEED(INTERLEAVES), NULL,
+FR_PLAN_KEY(chunks, "chunks", INTEGER(1, 1024), FIELD(chunks), " with %s virtual stages",
+            CHANGED, NEED(PASSES) | NEED(CHUNKED) | NEED(INTERLEAVES), NULL,
             "model chunks a rank, for interleaved")
 FR_PLAN_KEY(
     p2p, "p2p", CHOICE(fr_p2p_names), FIELD(duplex), ", %s", CHANGED,
@@ -135,8 +135,8 @@ FR_PLAN_KEY(
     "attention core, `full`: all of a layer's")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
-FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch), ", b %s",
-            CHANGED, 0,
+FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),
+            ", micro-batch %s", CHANGED, 0,
             "all of a rank's; with pp > 1 and for kinds `transformer` and `stages`: the "
             "model's, else 1; method subgraph: all with one stage, else one a rank",
             "samples of one micro-batch, over the tp ranks that share it")

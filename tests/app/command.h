@@ -43,13 +43,26 @@ static inline void fr_test_output_free(struct output *o) {
     free(o->err);
 }
 
+/** Do @p words stand in @p text, however its lines are broken? */
+static inline bool fr_test_says(const char *text, const char *words) {
+    for (; *text; text++) {
+        const char *t = text, *w = words;
+        while (*w && (*t == *w || (*w == ' ' && *t == '\n'))) {
+            t += *t == '\n' ? 1 + strspn(t + 1, " ") : 1;
+            w++;
+        }
+        if (!*w) return true;
+    }
+    return false;
+}
+
 /** Run and expect an exit code, and words in what it prints (NULL: anything). */
 static inline void fr_test_expect(const char *line, int exit_code, const char *in_out,
                                   const char *in_err) {
     struct output o = fr_test_run(line);
     if (o.exit_code != exit_code)
         fail_msg("%s: exit %d, want %d\n%s%s", line, o.exit_code, exit_code, o.out, o.err);
-    if (in_out && !strstr(o.out, in_out))
+    if (in_out && !fr_test_says(o.out, in_out))
         fail_msg("%s: \"%s\" not in\n%s", line, in_out, o.out);
     if (in_err && !strstr(o.err, in_err))
         fail_msg("%s: \"%s\" not in\n%s", line, in_err, o.err);

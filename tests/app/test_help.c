@@ -3,20 +3,15 @@
 #include "app/complete.h"
 #include "app/help.h"
 #include "app/manual.h"
+#include "app/text/wrap.h"
 #include "models/plan/key.h"
 #include "tests/app/command.h"
-
-static int letters(const char *line, size_t length) {
-    int n = 0;
-    for (size_t i = 0; i < length; i++) n += (line[i] & 0xC0) != 0x80;
-    return n;
-}
 
 static void fits(const char *name, const char *text) {
     for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
         size_t length = strcspn(at, "\n");
-        if (letters(at, length) > FR_HELP_COLUMNS)
-            fail_msg("%s: %d columns: %.*s", name, letters(at, length), (int)length, at);
+        if (fr_letters(at, length) > FR_COLUMNS)
+            fail_msg("%s: %d columns: %.*s", name, fr_letters(at, length), (int)length, at);
         if (length && at[length - 1] == ' ')
             fail_msg("%s: blank at the end: %.*s", name, (int)length, at);
     }
@@ -102,6 +97,39 @@ static void every_key_is_offered_and_told(void **state) {
     fr_text_free(&page), fr_text_free(&next);
 }
 
+/* Answers, too: tables, plans of many keys, sentences of what is left out. */
+static void answers_fit_a_terminal(void **state) {
+    (void)state;
+    static const char *const lines[] = {
+        "forerun predict --cluster dgx-h100 --model llama-3-70b --set tp=8 --set pp=4 --set "
+        "dp=16 "
+        "--set global_batch=512 --set schedule=interleaved --set chunks=5 --tokens 1T",
+        "forerun predict --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 "
+        "--set "
+        "compression.gradient.stages=3 --set compression.gradient.rank=128 --set "
+        "compression.backward.scope=epilogue --set compression.backward.rank=16",
+        "forerun predict --cluster frontier --model ffn-16384 --set tp=8 --set method=phantom "
+        "--set "
+        "ghost=16 --samples 1e6",
+        "forerun search --cluster dgx-h100 --model llama-3-8b --ranks 64 --tokens 1T",
+        "forerun search --cluster frontier --model ffn-16384 --ranks 8..256*2 --vary "
+        "method=tensor,phantom --vary ghost=2,4,6,16 --objective energy",
+        "forerun search --cluster dgx-h100 --model mixtral-8x7b --ranks 64 --vary tp=1..8*2 "
+        "--vary "
+        "ep=1..8*2 --vary global_batch=256,512",
+        "forerun search --cluster a100-hdr --model gpt-8.3b --ranks 128 --set tp=8 --set pp=4 "
+        "--set "
+        "micro_batch=8 --set recompute=full --vary compression.gradient.stages=0..4",
+        "forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
+        "--vary "
+        "tp=1..512*2"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct output o = fr_test_run(lines[i]);
+        fits(lines[i], o.out);
+        fr_test_output_free(&o);
+    }
+}
+
 static void expect_next(const char *line, const char *expected) {
     char command[512];
     snprintf(command, sizeof command, "forerun complete -- %s", line);
@@ -152,6 +180,7 @@ int main(void) {
                                        cmocka_unit_test(breaking_lines_changes_no_word),
                                        cmocka_unit_test(every_key_is_offered_and_told),
                                        cmocka_unit_test(the_next_word),
+                                       cmocka_unit_test(answers_fit_a_terminal),
                                        cmocka_unit_test(the_readme_names_every_command)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static const struct {
       "tensor", NULL}},
     {"breakdown",
      "stages.json",
-     {"Where an iteration goes; all: 1f1b, batch 512, b 8",
+     {"Where an iteration goes; all: 1f1b, batch 512, micro-batch 8",
       "tensor tp 8 x dp 4 x pp 4 on 128 ranks", "SC 2 r128", "SC 4 r128", "dp comm", "bubble",
       "time [s]", "4.18 s", "(+1.7 %)", NULL}},
     {"speed-up",
