@@ -10,7 +10,8 @@
  *   - where it failed, its outputs are as they were, and so is the folder;
  *   - what it then printed is not the whole answer.
  * RUNS samples that many n a command by a fixed seed, a third of them the last, where outputs are
- * written; NAME keeps the commands whose name begins so.  FR_FAIL_ON=1 lets all later allocations fail too. */
+ * written.  All n are mostly served by one process that forks at each (see there), so that they cost minutes;
+ * the last, which it does not serve, run one by one.  NAME keeps the commands whose name begins so.  FR_FAIL_ON=1 lets all later allocations fail too. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -82,36 +83,59 @@ static uint64_t names_of(const char *path) {
     return sum;
 }
 
-static void in_child(const struct command *command, long nth) {
-    char number[32], program[600];
+/* What a served process tells and hears, and its output files, which are shared with its children. */
+struct service {
+    int tell[2], hear[2], out, err;
+    pid_t process;
+};
+
+static int open_new(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+/* @param service  NULL, or what the process is to serve */
+static void in_child(const struct command *command, long nth, const struct service *service) {
+    char number[32], program[600], pair[32];
+    if (service) {
+        snprintf(pair, sizeof pair, "%d,%d", service->tell[1], service->hear[0]);
+        setenv("FR_FAIL_SERVE", pair, 1);
+        fcntl(service->tell[1], F_SETFD, 0);
+        fcntl(service->hear[0], F_SETFD, 0);
+    }
     snprintf(number, sizeof number, "%ld", nth);
     snprintf(program, sizeof program, "%s/forerun", bin);
     setenv("FR_FAIL_NTH", number, 1);
     setenv("FR_FAIL_COUNT", counted, 1);
     setenv("LD_PRELOAD", preload, 1);
-    int in = open("/dev/null", O_RDONLY), out = open(said, O_WRONLY | O_CREAT | O_TRUNC, 0600),
-        err = open(told, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int in = open("/dev/null", O_RDONLY), out = service ? service->out : open_new(said),
+        err = service ? service->err : open_new(told);
     struct sigaction none = {.sa_handler = SIG_DFL};
     sigaction(SIGALRM, &none, NULL);
-    alarm(SECONDS_MAX);
+    if (!service) alarm(SECONDS_MAX);
     if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0) _exit(126);
     execv(program, command->word);
     _exit(127);
 }
 
-static struct run run(const struct command *command, long nth) {
-    struct run r = {.code = -1};
-    int status = 0;
+static void put_back(const struct command *command) {
     for (int i = 0; i < command->n_outputs; i++) put(command->output[i], old_output);
-    pid_t child = fork();
-    if (child == 0) in_child(command, nth);
-    if (child < 0 || waitpid(child, &status, 0) != child) die("cannot run");
+}
+
+static struct run collect(const struct command *command, int status) {
+    struct run r = {.code = -1, .out = slurp(said), .err = slurp(told)};
     if (WIFSIGNALED(status)) r.signal = WTERMSIG(status);
     if (WIFEXITED(status)) r.code = WEXITSTATUS(status);
-    r.out = slurp(said);
-    r.err = slurp(told);
     for (int i = 0; i < command->n_outputs; i++) r.file[i] = slurp(command->output[i]);
     return r;
+}
+
+static struct run run(const struct command *command, long nth) {
+    int status = 0;
+    put_back(command);
+    pid_t child = fork();
+    if (child == 0) in_child(command, nth, NULL);
+    if (child < 0 || waitpid(child, &status, 0) != child) die("cannot run");
+    return collect(command, status);
 }
 
 static void forget(struct run *r) {
@@ -151,9 +175,9 @@ static uint64_t next(uint64_t *state) {
     return *state;
 }
 
-static void judge(const struct command *command, const struct run *whole, long nth,
-                  uint64_t names, struct tally *t) {
-    struct run r = run(command, nth);
+/* @param r  is given up */
+static void judge(const struct command *command, const struct run *whole, struct run r,
+                  long nth, uint64_t names, struct tally *t) {
     const char *fault = fault_of(command, whole, &r);
     if (!fault && names_of(".") + 3 * names_of("tmp") != names) fault = "a file was left";
     t->runs++;
@@ -163,6 +187,61 @@ static void judge(const struct command *command, const struct run *whole, long n
         printf("%s, allocation %ld: %s (exit %d, signal %d) %.200s\n", command->name, nth,
                fault, r.code, r.signal, r.err ? r.err : "");
     forget(&r);
+}
+
+/* ---- served ---------------------------------------------------------------------------------- */
+
+static void serve_from(const struct command *command, struct service *s) {
+    if (pipe2(s->tell, O_CLOEXEC) != 0 || pipe2(s->hear, O_CLOEXEC) != 0) die("no pipe");
+    s->out = open_new(said);
+    s->err = open_new(told);
+    put_back(command);
+    s->process = fork();
+    if (s->process == 0) in_child(command, 1, s);
+    if (s->process < 0 || s->out < 0 || s->err < 0) die("cannot run");
+    close(s->tell[1]);
+    close(s->hear[0]);
+}
+
+/* As though the child had not been: its outputs gone, nothing printed. */
+static void forget_child(const struct command *command, const struct service *s) {
+    put_back(command);
+    if (ftruncate(s->out, 0) != 0 || ftruncate(s->err, 0) != 0) die("cannot forget");
+    lseek(s->out, 0, SEEK_SET);
+    lseek(s->err, 0, SEEK_SET);
+    if (write(s->hear[1], "", 1) != 1) die("nobody to tell");
+}
+
+/* One process through its allocations; in the end it must be as undisturbed as if it had served nobody.
+ * @return the first allocation that it did not serve */
+static long serve(const struct command *command, const struct run *whole, uint64_t names,
+                  struct tally *t) {
+    struct service s;
+    long told_us[2] = {0}, next = 1;
+    bool serves = true;
+    int status = 0;
+    serve_from(command, &s);
+    while (serves && read(s.tell[0], told_us, sizeof told_us) == sizeof told_us) {
+        serves = told_us[1] >= 0;
+        if (!serves) {
+            if (write(s.hear[1], "", 1) != 1) die("nobody to tell");
+            continue;
+        }
+        judge(command, whole, collect(command, (int)told_us[1]), told_us[0], names, t);
+        next = told_us[0] + 1;
+        forget_child(command, &s);
+    }
+    if (waitpid(s.process, &status, 0) != s.process) die("cannot wait");
+    struct run r = collect(command, status);
+    const char *fault = fault_of(command, whole, &r);
+    if (fault || r.code != whole->code) {
+        printf("%s, served: %s (exit %d, signal %d)\n", command->name, fault, r.code, r.signal);
+        t->wrong++;
+    }
+    forget(&r);
+    const int all[] = {s.tell[0], s.hear[1], s.out, s.err};
+    for (int i = 0; i < 4; i++) close(all[i]);
+    return next;
 }
 
 static bool torture(struct command *command, long runs) {
@@ -178,14 +257,14 @@ static bool torture(struct command *command, long runs) {
         return false;
     }
     bool all = runs <= 0 || runs >= n;
-    for (long i = 1; i <= (all ? n : runs); i++)
-        judge(command, &whole,
-              all             ? i
-              : i <= runs / 3 ? n + 1 - i
-                              : 1 + (long)(next(&state) % (uint64_t)n),
-              names, &t);
-    printf("%-18s %7ld allocations, %6ld failed: %6ld refused, %4ld not needed, %ld wrong\n",
-           command->name, n, t.runs, t.refused, t.harmless, t.wrong);
+    long first = all ? serve(command, &whole, names, &t) : 1, served = t.runs;
+    for (long i = first; i <= (all ? n : runs); i++) {
+        long nth = all ? i : i <= runs / 3 ? n + 1 - i : 1 + (long)(next(&state) % (uint64_t)n);
+        judge(command, &whole, run(command, nth), nth, names, &t);
+    }
+    printf("%-18s %7ld allocations, %6ld failed (%ld served): %6ld refused, %4ld not needed, "
+           "%ld wrong\n",
+           command->name, n, t.runs, served, t.refused, t.harmless, t.wrong);
     fflush(stdout);
     forget(&whole);
     return t.wrong == 0;
