@@ -192,7 +192,11 @@ static void judge(const struct command *command, const struct run *whole, struct
 /* ---- served ---------------------------------------------------------------------------------- */
 
 static void serve_from(const struct command *command, struct service *s) {
-    if (pipe2(s->tell, O_CLOEXEC) != 0 || pipe2(s->hear, O_CLOEXEC) != 0) die("no pipe");
+    if (pipe(s->tell) != 0 || pipe(s->hear) != 0) die("no pipe");
+    for (int i = 0; i < 2; i++) {
+        fcntl(s->tell[i], F_SETFD, FD_CLOEXEC);
+        fcntl(s->hear[i], F_SETFD, FD_CLOEXEC);
+    }
     s->out = open_new(said);
     s->err = open_new(told);
     put_back(command);

@@ -14,11 +14,18 @@
 enum { OVER = -1, ABSENT = -2 };
 static const double BEYOND = 0.2, LEAST_BEYOND_S = 10;
 
+/* Of what the budget has for a point a quarter, so that there is time for a second visit to it. */
+static double warm_s(const struct fr_bench *bench) {
+    static const double LEAST_S = 0.003, MOST_S = 0.04;
+    double each_s = bench->options.budget_s / (bench->n_points + 1);
+    return bench->options.quick ? LEAST_S : fmin(fmax(LEAST_S, each_s / 4), MOST_S);
+}
+
 static struct fr_sampling pace_of(const struct fr_bench *bench) {
     struct fr_sampling how = FR_SAMPLING_DEFAULT;
     how.max_n = bench->options.reps;
     how.max_windows = bench->options.quick ? 4 : 10;
-    how.warm_s = bench->options.quick ? 0.003 : 0.04;
+    how.warm_s = warm_s(bench);
     if (bench->options.quick) how.visit_n = 4;
     if (how.min_n > how.max_n) how.min_n = how.max_n;
     if (bench->provenance.simulated) { /* where nothing varies, a second look is a waste */
@@ -31,14 +38,19 @@ static struct fr_sampling pace_of(const struct fr_bench *bench) {
 
 static int step_of(const struct fr_point *point) { return point->step + point->row->step; }
 
-/* Points of late steps that the launches share out are dealt in turn; --resume knows the rest. */
+/* Points of late steps that the launches share out are dealt in turn, and in turn to the next for their
+ * second visit; --resume knows the rest. */
 static void deal(struct fr_visits *s) {
     int shared = 0, launches = s->bench->options.n_launches;
     for (int i = 0; i < s->bench->n_points; i++) {
-        s->tally[i].half_width = 1e9;
-        if (s->bench->points[i].row->shared_out && step_of(&s->bench->points[i]) > 1)
-            s->tally[i].done = shared++ % launches != s->bench->launch % launches;
-        s->n_mine += !s->tally[i].done;
+        struct fr_tally *tally = &s->tally[i];
+        tally->half_width = 1e9;
+        if (s->bench->points[i].row->shared_out && step_of(&s->bench->points[i]) > 1) {
+            int behind = (s->bench->launch + launches - shared++ % launches) % launches;
+            tally->second = behind == 1 && !s->bench->provenance.simulated;
+            tally->done = behind > 1 || (behind == 1 && !tally->second);
+        }
+        s->n_mine += !tally->done && !tally->second;
     }
 }
 
@@ -89,12 +101,18 @@ static int by_need(const void *a, const void *b) {
     return (x[1] > y[1]) - (x[1] < y[1]);
 }
 
+/* Second visits come after all steps. */
+static int order_of(const struct fr_visits *s, int point) {
+    enum { ALL_STEPS = 1000 };
+    return step_of(&s->bench->points[point]) + (s->tally[point].second ? ALL_STEPS : 0);
+}
+
 /* Points of one step in random order, whatever the machine. */
 static void shuffle_steps(struct fr_visits *s) {
     for (int first = 0, stop; first < s->n_queued; first = stop) {
-        int step = step_of(&s->bench->points[s->queue[first]]);
+        int step = order_of(s, s->queue[first]);
         for (stop = first + 1; stop < s->n_queued; stop++)
-            if (step_of(&s->bench->points[s->queue[stop]]) != step) break;
+            if (order_of(s, s->queue[stop]) != step) break;
         fr_bench_shuffle(&s->random, s->queue + first, stop - first);
     }
 }
@@ -107,7 +125,7 @@ static bool fill_queue(struct fr_visits *s) {
     if (!open) return false;
     for (int i = 0; i < s->bench->n_points; i++) {
         if (s->tally[i].done) continue;
-        open[n][0] = s->first_pass ? step_of(&s->bench->points[i]) : -s->tally[i].half_width;
+        open[n][0] = s->first_pass ? order_of(s, i) : -s->tally[i].half_width;
         open[n++][1] = i;
     }
     fr_sort_items(open, (size_t)n, sizeof *open, by_need);
@@ -235,14 +253,16 @@ static fr_status visit(struct fr_visits *s, int index, struct fr_error *err) {
     if (bench->rank != 0) return FR_OK;
     for (int i = 0; i < n; i++) time_s[i] *= share;
     FR_TRY(fr_record_samples(s, index, time_s, n, err));
-    return judge(s, index, err);
+    if (!s->tally[index].second) return judge(s, index, err);
+    s->tally[index].done = true;
+    return FR_OK;
 }
 
 /* Points that the budget left open are unconverged, and say so. */
 static fr_status finish(struct fr_visits *s, int *end_reason, struct fr_error *err) {
     *end_reason = FR_END_COMPLETE;
     for (int i = 0; i < s->bench->n_points; i++) {
-        if (s->tally[i].done) continue;
+        if (s->tally[i].done || s->tally[i].second) continue;
         *end_reason = FR_END_BUDGET;
         if (s->tally[i].n > 0) FR_TRY(fr_record_point(s, i, false, err));
     }

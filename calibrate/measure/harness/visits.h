@@ -3,7 +3,8 @@
  *
  *  Rank 0 decides.  First every point once, in steps: what decides most (both ends and one point of
  *  each decade, of each operation), then what refines it, in random order within a step; cut
- *  anywhere it leaves what can be fitted.  Then round after round the points whose medians are
+ *  anywhere it leaves what can be fitted; points that the launches share out are in the end visited once more
+ *  by another than theirs, so that no state of the machine at one moment decides them alone.  Then round after round the points whose medians are
  *  least certain, in random order again, until all are known well enough or the time is up; so a
  *  short budget goes where it helps most.  Only step 0 of the first launch may take more than that
  *  launch's share of the budget; only what nothing can be fitted without more than all of it, and that no
@@ -23,6 +24,7 @@ struct fr_tally {
     double *time_s; /**< of this launch, in the order taken */
     int n, capacity;
     bool done;         /**< in this launch, or not this launch's to measure */
+    bool second;       /**< another launch's to measure: visited once, when all else is */
     double half_width; /**< relative; 1e9 unknown */
 };
 
