@@ -170,6 +170,13 @@ static void json_mine(struct fr_json_writer *w, const struct fr_searched *r) {
     fr_json_end_array(w);
 }
 
+/* What was searched for, as the user gave it with what --set changed: who runs its plans needs it. */
+static void json_model(struct fr_json_writer *w, const struct fr_job *job) {
+    struct fr_json model = fr_json_root(fr_job_model(job));
+    fr_json_key(w, "model");
+    fr_json_put_copy(w, &model);
+}
+
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
                            struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -182,6 +189,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     if (fr_searched_note(r)) fr_json_add_string(&w, "note", fr_searched_note(r));
     fr_json_add_string(&w, "space", r->recipe.chosen ? "recipe" : "given");
     fr_recipe_put(&r->recipe, &w);
+    json_model(&w, &r->job);
     fr_json_add_integer(&w, "evaluated", result->evaluated);
     fr_json_add_integer(&w, "feasible", result->feasible);
     fr_json_add_integer(&w, "infeasible", result->infeasible);

@@ -21,9 +21,13 @@ static void print_off(struct fr_text *text, const struct fr_validate_row *row) {
                  quantity(row->predicted_term_s[row->off], predicted, sizeof predicted));
 }
 
-static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
+static void print_row(struct fr_text *text, const struct fr_validate_row *row, int width) {
     char measured[40] = "-", interval[90] = "", low[40], high[40], predicted[40] = "-";
-    char error[32] = "-";
+    char error[32] = "-", order[32] = "-";
+    if (*row->refused) {
+        fr_text_addf(text, "  %-*s not run here: %s\n", width, row->run.label, row->refused);
+        return;
+    }
     if (row->n_samples > 0) {
         quantity(row->measured_s, measured, sizeof measured);
         if (row->sure)
@@ -37,8 +41,10 @@ static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
     if (!row->reasons) quantity(row->predicted_s, predicted, sizeof predicted);
     if (row->n_samples > 0 && !row->reasons)
         snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
-    fr_text_addf(text, "  %-26s %10s  %-25s %10s %9s%s", row->run.label, measured, interval,
-                 predicted, error, row->extrapolated ? "  extrapolated" : "");
+    if (row->predicted_place > 0)
+        snprintf(order, sizeof order, "%d / %d", row->predicted_place, row->measured_place);
+    fr_text_addf(text, "  %-*s %10s  %-25s %10s %9s  %7s%s", width, row->run.label, measured,
+                 interval, predicted, error, order, row->extrapolated ? "  extrapolated" : "");
     print_off(text, row);
     fr_text_addf(text, "\n");
 }
@@ -118,6 +124,13 @@ static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
                      100 * v->regret, 100 * v->regret_worst, v->n_groups);
 }
 
+static int label_width(const struct fr_validation *v) {
+    size_t width = 26;
+    for (int i = 0; i < v->n_rows; i++)
+        if (strlen(v->rows[i].run.label) > width) width = strlen(v->rows[i].run.label);
+    return (int)width;
+}
+
 void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
     fr_text_addf(text, "cluster     %s%s%s%s\n", *cluster->name ? cluster->name : "unnamed",
@@ -127,14 +140,16 @@ void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
         fr_calibration_tell(&cluster->calibration, text);
         fr_text_addf(text, "\n");
     }
+    int width = label_width(v);
     for (int i = 0; i < v->n_rows; i++) {
         if (!first_of_group(v, i)) continue;
-        fr_text_addf(text, "\n%s%s\n  %-26s %10s  %-25s %10s %9s\n", v->rows[i].run.group,
+        fr_text_addf(text, "\n%s%s\n  %-*s %10s  %-25s %10s %9s  %7s\n", v->rows[i].run.group,
                      v->rows[i].scored ? "" : "   (more ranks than cores: shown, not scored)",
-                     "configuration", "measured", "95 % of the median", "predicted", "error");
+                     width, "configuration", "measured", "95 % of the median", "predicted",
+                     "error", "order");
         for (int j = i; j < v->n_rows; j++)
             if (strcmp(v->rows[j].run.group, v->rows[i].run.group) == 0)
-                print_row(text, &v->rows[j]);
+                print_row(text, &v->rows[j], width);
         print_choice(text, v, i);
     }
     print_totals(text, cluster, v);
@@ -206,6 +221,11 @@ static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row
     fr_json_add_string(w, "model", row->run.model);
     fr_json_add_string(w, "plan", row->run.plan);
     fr_json_end_object(w);
+    fr_json_key(w, "refused");
+    if (*row->refused)
+        fr_json_put_string(w, row->refused);
+    else
+        fr_json_put_null(w);
     fr_json_add_bool(w, "scored", row->scored);
     fr_json_add_integer(w, "samples", row->n_samples);
     fr_json_add_number(w, "measured_s", measured ? row->measured_s : NAN);
@@ -215,6 +235,10 @@ static void json_row(struct fr_json_writer *w, const struct fr_validate_row *row
     fr_json_add_number(w, "predicted_low_s", predicted ? row->predicted_low_s : NAN);
     fr_json_add_number(w, "predicted_high_s", predicted ? row->predicted_high_s : NAN);
     fr_json_add_number(w, "error", measured && predicted ? row->error : NAN);
+    fr_json_add_number(w, "predicted_place",
+                       row->predicted_place ? (double)row->predicted_place : NAN);
+    fr_json_add_number(w, "measured_place",
+                       row->measured_place ? (double)row->measured_place : NAN);
     fr_json_add_number(w, "measured_J", row->measured_J);
     fr_json_add_number(w, "predicted_J", predicted ? row->predicted_J : NAN);
     fr_json_add_bool(w, "extrapolated", row->extrapolated);
@@ -260,13 +284,20 @@ static void csv_number(struct fr_text *text, bool known, double value) {
     fr_text_addf(text, ",%s", known ? fr_number_write(value, out, sizeof out) : "");
 }
 
+static void csv_quoted(struct fr_text *text, const char *words) {
+    fr_text_addf(text, ",%s", *words ? "\"" : "");
+    for (const char *at = words; *at; at++)
+        fr_text_addf(text, "%s%c", *at == '"' ? "\"" : "", *at);
+    fr_text_addf(text, "%s", *words ? "\"" : "");
+}
+
 void fr_validation_csv(struct fr_text *text, const struct fr_validation *v) {
     fr_text_addf(text, "app,group,label,ranks,scored,samples,measured_s,measured_low_s,"
                        "measured_high_s,predicted_s,predicted_low_s,predicted_high_s,error");
     for (int t = 0; t < 2 * FR_TERM_COUNT; t++)
         fr_text_addf(text, ",%s_%s_s", t < FR_TERM_COUNT ? "measured" : "predicted",
                      fr_term_names[t % FR_TERM_COUNT]);
-    fr_text_addf(text, ",off\r\n");
+    fr_text_addf(text, ",off,predicted_place,measured_place,refused\r\n");
     for (int i = 0; i < v->n_rows; i++) {
         const struct fr_validate_row *row = &v->rows[i];
         bool measured = row->n_samples > 0, predicted = !row->reasons;
@@ -283,6 +314,10 @@ void fr_validation_csv(struct fr_text *text, const struct fr_validation *v) {
             csv_number(text, row->profiled, row->measured_term_s[t]);
         for (int t = 0; t < FR_TERM_COUNT; t++)
             csv_number(text, predicted, row->predicted_term_s[t]);
-        fr_text_addf(text, ",%s\r\n", row->off < 0 ? "" : fr_term_names[row->off]);
+        fr_text_addf(text, ",%s", row->off < 0 ? "" : fr_term_names[row->off]);
+        csv_number(text, row->predicted_place > 0, row->predicted_place);
+        csv_number(text, row->measured_place > 0, row->measured_place);
+        csv_quoted(text, row->refused);
+        fr_text_addf(text, "\r\n");
     }
 }

@@ -12,11 +12,13 @@
 #include "app/text/validation.h"
 #include "app/verb.h"
 #include "base/range.h"
+#include "calibrate/real/validate/searched.h"
 #include "calibrate/samples/keep.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
-    {"app", "NAME,...", "tensor, phantom, grid, pipeline, subgraph, mesh, or all (default)", 'a'},
+    {"app", "NAME,...", "tensor, phantom, grid, pipeline, subgraph, mesh, or all (default)",
+     'a'},
     {"ranks", "RANGE", "rank counts (default: processors, at least 2)", 'n'},
     FR_OPTION_MODEL,
     FR_OPTION_PLAN,
@@ -26,6 +28,9 @@ static const struct fr_option options[] = {
      "instead of the designed set every combination of these, e.g. model.width=512,1024 or "
      "ghost=4..64*2",
      0},
+    {"from-search", "FILE",
+     "instead the best plans that forerun search --json printed to FILE, each on its ranks", 0},
+    {"top", "K", "of them so many (default 5)", 0},
     {"resume", NULL, "go on with the samples file; what is measured is not repeated", 0},
     FR_OPTION_FORCE,
     {"samples", "FILE", "where measurements go (default validate.jsonl)", 0},
@@ -78,11 +83,12 @@ static fr_status add_app(const char *app, int64_t ranks,
                          const struct fr_validate_choice *choice, struct fr_validation *v,
                          struct fr_error *err) {
     if (!fr_validate_chosen(choice)) return fr_validate_design(app, ranks, v, err);
-    if (strcmp(app, "all") == 0)
+    if (strcmp(app, "all") == 0 && !(choice->plan && choice->model))
         return fr_fail(
             err, FR_ERR_USAGE, "--app",
-            "is needed with --model, --plan, --set or --vary: whose sizes are they?");
-    return fr_validate_choose(app, ranks, choice, v, err);
+            "is needed with --model, --plan, --set or --vary: whose sizes are they?  "
+            "(--plan and --model together say it)");
+    return fr_validate_choose(strcmp(app, "all") == 0 ? "" : app, ranks, choice, v, err);
 }
 
 static fr_status design_at(const char *apps, int64_t ranks,
@@ -98,9 +104,24 @@ static fr_status design_at(const char *apps, int64_t ranks,
     }
 }
 
-static fr_status design(const struct fr_args *args, struct fr_validation *v, bool *chosen,
-                        struct fr_error *err) {
-    const char *app = fr_args_get(args, "app"), *ranks = fr_args_get(args, "ranks");
+/* Without --ranks those of a plan given, else the processors. */
+static fr_status rank_counts(const struct fr_args *args,
+                             const struct fr_validate_choice *choice, int64_t **values,
+                             size_t *count, struct fr_error *err) {
+    const char *ranks = fr_args_get(args, "ranks");
+    int64_t of_plan = 0;
+    char here[24];
+    if (!ranks) FR_TRY(fr_validate_choice_ranks(choice, &of_plan, err));
+    snprintf(here, sizeof here, "%" PRId64,
+             of_plan > 0             ? of_plan
+             : fr_launch_cores() > 2 ? fr_launch_cores()
+                                     : 2);
+    return fr_range_parse(ranks ? ranks : here, false, 1, "--ranks", values, count, err);
+}
+
+static fr_status design_all(const struct fr_args *args, struct fr_validation *v, bool *chosen,
+                            struct fr_error *err) {
+    const char *app = fr_args_get(args, "app");
     const char *sets[FR_ARGS_MAX], *vary[FR_ARGS_MAX];
     const struct fr_validate_choice choice = {.model = fr_args_get(args, "model"),
                                               .plan = fr_args_get(args, "plan"),
@@ -108,12 +129,10 @@ static fr_status design(const struct fr_args *args, struct fr_validation *v, boo
                                               .vary = vary,
                                               .n_sets = fr_args_all(args, "set", sets),
                                               .n_vary = fr_args_all(args, "vary", vary)};
-    char here[24];
     int64_t *values = NULL;
     size_t count = 0;
     *chosen = fr_validate_chosen(&choice);
-    snprintf(here, sizeof here, "%d", fr_launch_cores() > 2 ? fr_launch_cores() : 2);
-    FR_TRY(fr_range_parse(ranks ? ranks : here, false, 1, "--ranks", &values, &count, err));
+    FR_TRY(rank_counts(args, &choice, &values, &count, err));
     fr_status status = FR_OK;
     for (size_t i = 0; i < count && status == FR_OK; i++)
         status = design_at(app ? app : "all", values[i], &choice, v, err);
@@ -122,6 +141,28 @@ static fr_status design(const struct fr_args *args, struct fr_validation *v, boo
         status = fr_fail(err, FR_ERR_USAGE, "--ranks",
                          "no configuration of this program runs on that many ranks");
     return status;
+}
+
+/* What a search found says all that these would. */
+static fr_status design_searched(const struct fr_args *args, const char *from,
+                                 struct fr_validation *v, struct fr_error *err) {
+    static const char *const others[] = {"app", "ranks", "plan", "vary", "from"};
+    long long top = 5;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (fr_args_has(args, others[i]) || fr_args_get(args, others[i]))
+            return fr_fail(err, FR_ERR_USAGE, "--from-search", "goes without --%s", others[i]);
+    FR_TRY(fr_args_integer(args, "top", 1, 1000, &top, err));
+    return fr_validate_searched(from, fr_args_get(args, "model"), top, v, err);
+}
+
+static fr_status design(const struct fr_args *args, struct fr_validation *v,
+                        struct fr_validate_options *o, struct fr_error *err) {
+    const char *from = fr_args_get(args, "from-search");
+    o->each = o->check = from != NULL;
+    if (from) return design_searched(args, from, v, err);
+    if (fr_args_get(args, "top"))
+        return fr_fail(err, FR_ERR_USAGE, "--top", "goes with --from-search");
+    return design_all(args, v, &o->check, err);
 }
 
 /* A configuration without a prediction is measured all the same, but one must have one. */
@@ -136,6 +177,10 @@ static fr_status check_predicted(const struct fr_validation *v, struct fr_error 
                    first->run.label, fr_reason_names[reason]);
 }
 
+static double memory_here_B(void) {
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
 static fr_status measure(const struct fr_args *args, const struct fr_cluster *cluster,
                          const char **samples, struct fr_error *err) {
     struct fr_validate_options o;
@@ -143,10 +188,12 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
     FR_TRY(read_options(args, &o, err));
     *samples = o.samples;
     FR_TRY(fr_keep_measurements(o.samples, o.resume, fr_args_has(args, "force"), err));
-    fr_status status = design(args, &v, &o.check, err);
+    fr_status status = design(args, &v, &o, err);
     if (status == FR_OK) status = fr_validate_score(cluster, INT64_MAX, &v, err);
-    if (status == FR_OK && o.check) status = fr_validate_refuse(cluster, &v, err);
+    if (status == FR_OK && o.check && !o.each) status = fr_validate_refuse(cluster, &v, err);
     if (status == FR_OK) status = check_predicted(&v, err);
+    if (status == FR_OK && o.each && !o.launch.launcher)
+        fr_validate_refuse_large(&v, memory_here_B());
     if (status == FR_OK) status = fr_validate_measure(&v, &o, err);
     fr_validation_free(&v);
     return status;
@@ -227,6 +274,9 @@ const struct fr_verb fr_verb_validate = {
         "phantom\n"
         "  forerun validate --cluster cluster.json --app tensor,phantom --vary "
         "model.width=512,1024 \\\n      --vary ghost=4..64*2 --vary global_batch=32,128\n"
+        "  forerun search --cluster cluster.json --model M --ranks 2 --json >found.json\n"
+        "  forerun validate --cluster cluster.json --from-search found.json --top 5\n"
+        "  forerun validate --cluster cluster.json --model M --plan plan.json\n"
         "  forerun validate --cluster cluster.json --passes 9 --resume\n"
         "  forerun validate --cluster other.json --from validate.jsonl\n",
     .options = options,

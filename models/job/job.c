@@ -134,6 +134,10 @@ struct fr_plan fr_job_said(const struct fr_job *job, const struct fr_plan *plan)
     return said;
 }
 
+const struct fr_json_document *fr_job_model(const struct fr_job *job) {
+    return job->documents[MODEL];
+}
+
 bool fr_job_plan_says(const struct fr_job *job, const char *key) {
     struct fr_json at = fr_json_root(job->documents[PLAN]);
     for (const char *dot; (dot = strchr(key, '.')); key = dot + 1) {

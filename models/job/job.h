@@ -65,6 +65,9 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
                       struct fr_error *err);
 void fr_job_free(struct fr_job *job);
 
+/** The model's document, with the changes of --set; NULL without a model. */
+const struct fr_json_document *fr_job_model(const struct fr_job *job);
+
 /** Did the plan file or --set say @p key? */
 bool fr_job_plan_says(const struct fr_job *job, const char *key);
 

@@ -113,12 +113,122 @@ static void bad_sizes_are_refused(void **state) {
     snprintf(line, sizeof line, OWN "--set model.width=65 --vary model.width=65 --samples %s",
              path);
     fr_test_expect(line, 3, NULL, "does not divide a layer's");
-    snprintf(
-        line, sizeof line,
-        "forerun validate --cluster frontier --ranks 2 --app tensor --set tp=1 --samples %s",
-        path);
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --ranks 2 --app tensor --set tp=1 --set "
+             "overlap=gradient --samples %s",
+             path);
     fr_test_expect(line, 3, NULL, "nothing was run");
     assert_int_equal(count(path, "\"kind\": \"run\""), 0);
+    unlink(path);
+}
+
+/* What a search prints goes into a file. */
+static void search_into(const char *path, const char *more) {
+    char line[600];
+    snprintf(line, sizeof line,
+             "forerun search --cluster frontier --ranks 2 --per-iteration --json --model "
+             "{\"kind\":\"ffn\",\"width\":64,\"layers\":4,\"global_batch\":8} %s",
+             more);
+    struct output o = fr_test_run(line);
+    if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
+    assert_int_equal(fr_file_write(path, o.out, strlen(o.out), NULL), FR_OK);
+    fr_test_output_free(&o);
+}
+
+/* The best plans of a search run, each by its program; one that cannot says why. */
+static void what_a_search_found_is_run(void **state) {
+    (void)state;
+    char line[400], path[] = "/tmp/forerun-validate-XXXXXX",
+                    found[] = "/tmp/forerun-found-XXXXXX";
+    close(mkstemp(path));
+    close(mkstemp(found));
+    search_into(found, "--vary method=tensor,phantom,grid --vary ghost=4 --vary tp=1,2 --vary "
+                       "pp=1,2 --vary overlap=none,gradient");
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --top 8 --passes 1 --visit "
+             "0.01 --json --samples %s",
+             found, path);
+    struct output o = fr_test_run(line);
+    if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
+    int refused = 0, compared = 0;
+    for (const char *at = o.out; (at = strstr(at, "\"refused\": ")); at++)
+        refused += strncmp(at, "\"refused\": null", 15) != 0;
+    for (const char *at = o.out; (at = strstr(at, "\"measured_place\": ")); at++)
+        compared += strncmp(at, "\"measured_place\": null", 22) != 0;
+    assert_int_equal(refused, count(path, "must have its default"));
+    assert_true(refused > 0 && compared > 2);
+    assert_int_equal(refused + compared, count(path, "\"kind\": \"case\""));
+    assert_int_equal(compared, count(path, "\"kind\": \"run\""));
+    fr_test_output_free(&o);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    fr_test_expect(line, 0, "not run here: mesh cannot run this: \"overlap\"", NULL);
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --top 8 --passes 2 --visit "
+             "0.01 --resume --samples %s",
+             found, path);
+    fr_test_expect(line, 0, "regret", NULL);
+    assert_int_equal(refused, count(path, "\"kind\": \"refused\""));
+    unlink(path);
+    unlink(found);
+}
+
+/* Ended before it began: exit 5, and every plan is shown with its reason. */
+static void nothing_runs(const char *line, const char *because) {
+    struct output o = fr_test_run(line);
+    if (o.exit_code != 5) fail_msg("%s: exit %d, want 5\n%s", line, o.exit_code, o.err);
+    if (!strstr(o.out, because)) fail_msg("%s: \"%s\" not in\n%s", line, because, o.out);
+    assert_non_null(strstr(o.err, "no plan can be run here"));
+    fr_test_output_free(&o);
+}
+
+static void what_cannot_run_says_so(void **state) {
+    (void)state;
+    char line[400], path[] = "/tmp/forerun-validate-XXXXXX",
+                    found[] = "/tmp/forerun-found-XXXXXX";
+    close(mkstemp(path));
+    close(mkstemp(found));
+    search_into(found, "--vary tp=1 --vary dp=2 --vary overlap=gradient");
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --force --samples %s", found,
+             path);
+    nothing_runs(line, "\"overlap\" must have its default");
+    search_into(
+        found,
+        "--vary tp=1 --vary dp=2 --set model.width=1048576 --set cluster.device.memory=1PB");
+    fr_line_addf(line, sizeof line, &(size_t){strlen(line)},
+                 " --set cluster.device.memory=1PB");
+    nothing_runs(line, "its 2 ranks need");
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --samples %s", path, path);
+    fr_test_expect(line, 2, NULL, "--force");
+    snprintf(
+        line, sizeof line,
+        "forerun validate --cluster frontier --from-search %s --app mesh --force --samples %s",
+        found, path);
+    fr_test_expect(line, 2, NULL, "goes without --app");
+    fr_file_write(found, "{\"schema\": \"forerun/outcome/1\"}", 32, NULL);
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --force --samples %s", found,
+             path);
+    fr_test_expect(line, 3, NULL, "forerun/search/1");
+    fr_test_expect("forerun validate --cluster frontier --top 3 --force --samples /tmp/none", 2,
+                   NULL, "goes with --from-search");
+    unlink(path);
+    unlink(found);
+}
+
+/* A plan says its program and its ranks. */
+static void a_plan_is_enough(void **state) {
+    (void)state;
+    char line[600], path[] = "/tmp/forerun-validate-XXXXXX";
+    close(mkstemp(path));
+    snprintf(
+        line, sizeof line,
+        "forerun validate --cluster frontier --passes 1 --visit 0.01 --force --csv --samples "
+        "%s --model {\"kind\":\"ffn\",\"width\":64,\"layers\":4,\"global_batch\":8} "
+        "--plan {\"method\":\"phantom\",\"tp\":2,\"pp\":2,\"ghost\":4}",
+        path);
+    fr_test_expect(line, 0, "mesh,ffn n=64 b=8 p=4", NULL);
     unlink(path);
 }
 
@@ -197,6 +307,9 @@ int main(void) {
         cmocka_unit_test(a_rank_that_ends_early_leaves_what_was_measured),
         cmocka_unit_test(what_is_measured_is_not_repeated),
         cmocka_unit_test(bad_sizes_are_refused),
+        cmocka_unit_test(what_a_search_found_is_run),
+        cmocka_unit_test(what_cannot_run_says_so),
+        cmocka_unit_test(a_plan_is_enough),
         cmocka_unit_test(bad_words_are_refused),
         cmocka_unit_test(iterations_are_what_search_reads),
     };

@@ -66,61 +66,113 @@ static fr_status check(struct fr_real_item *item, const char *name, int64_t n_ra
                    inner.detail);
 }
 
-/* Is the line a case for this job? */
-static fr_status wanted(const struct fr_json *root, int n_ranks, int64_t *ranks, bool *is_case,
-                        struct fr_error *err) {
-    struct fr_json kind = fr_json_member(root, "kind");
-    const char *text = NULL;
-    FR_TRY(fr_json_text(&kind, &text, err));
-    *is_case = strcmp(text, "case") == 0;
-    if (!*is_case) return FR_OK;
-    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, ranks, err));
-    *is_case = n_ranks == 0 || *ranks == n_ranks;
+/* ---- lines ------------------------------------------------------------------------------------- */
+
+struct reading {
+    int n_ranks; /* 0: any */
+    uint64_t seed;
+    struct fr_real_cases *cases;
+    int64_t *refused; /* ids */
+    int n_refused;
+    struct fr_text *lines; /* of what is refused; NULL: that is an error */
+};
+
+typedef fr_status line_fn(struct reading *r, const struct fr_json *root, const char *kind,
+                          const char *place, struct fr_error *err);
+
+static fr_status each_line(struct reading *r, const char *text, const char *name, line_fn *line,
+                           struct fr_error *err) {
+    int number = 0;
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        struct fr_json_document *document = NULL;
+        const char *kind = NULL;
+        char place[160];
+        snprintf(place, sizeof place, "%.120s: line %d", name, ++number);
+        if (length > 0) {
+            FR_TRY(fr_json_parse(at, length, place, &document, err));
+            struct fr_json root = fr_json_root(document), node = fr_json_member(&root, "kind");
+            fr_status status = fr_json_text(&node, &kind, err);
+            if (status == FR_OK) status = line(r, &root, kind, place, err);
+            fr_json_free(document);
+            FR_TRY(status);
+        }
+        at += length + (at[length] == '\n');
+    }
     return FR_OK;
 }
 
-static fr_status read_line(const char *line, size_t length, const char *name, int n_ranks,
-                           uint64_t seed, struct fr_real_item *item, bool *is_case,
-                           struct fr_error *err) {
-    struct fr_json_document *document = NULL;
-    int64_t ranks = 0;
-    FR_TRY(fr_json_parse(line, length, name, &document, err));
-    struct fr_json root = fr_json_root(document);
-    fr_status status = wanted(&root, n_ranks, &ranks, is_case, err);
-    if (status == FR_OK && *is_case) status = read_item(&root, name, item, err);
-    fr_json_free(document);
-    if (status != FR_OK || !*is_case) return status;
+static fr_status note_refused(struct reading *r, const struct fr_json *root, const char *kind,
+                              const char *place, struct fr_error *err) {
+    (void)place;
+    if (strcmp(kind, "refused") != 0) return FR_OK;
+    return fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &r->refused[r->n_refused++],
+                               err);
+}
+
+static void put_refused(struct fr_text *lines, int64_t id, const char *why) {
+    struct fr_json_writer w = {.text = lines};
+    fr_json_begin_object(&w);
+    fr_json_add_string(&w, "kind", "refused");
+    fr_json_add_integer(&w, "id", id);
+    fr_json_add_string(&w, "why", why);
+    fr_json_end_object(&w);
+    fr_text_add(lines, "\n", 1);
+}
+
+static fr_status take_case(struct reading *r, const struct fr_json *root, const char *kind,
+                           const char *place, struct fr_error *err) {
+    int64_t ranks = 0, id = 0;
+    if (strcmp(kind, "case") != 0) return FR_OK;
+    FR_TRY(fr_json_get_integer(root, "ranks", true, 1, 1 << 24, &ranks, err));
+    FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &id, err));
+    if (r->n_ranks && ranks != r->n_ranks) return FR_OK;
+    for (int i = 0; i < r->n_refused; i++)
+        if (r->refused[i] == id) return FR_OK;
+    struct fr_real_item *item =
+        &r->cases->items[r->cases->n++]; /* freed whatever becomes of it */
+    struct fr_error why = {.status = FR_OK};
+    FR_TRY(read_item(root, place, item, err));
     item->run = (struct fr_real_case){
-        .workload = &item->workload, .plan = &item->plan, .options = "", .seed = seed};
-    return check(item, name, ranks, err);
+        .workload = &item->workload, .plan = &item->plan, .options = "", .seed = r->seed};
+    if (!r->lines) return check(item, place, ranks, err);
+    if (check(item, place, ranks, &why) != FR_OK) put_refused(r->lines, id, why.detail);
+    return FR_OK;
+}
+
+static fr_status read_cases(struct reading *r, const char *text, const char *name,
+                            struct fr_error *err) {
+    size_t n_lines = 1;
+    for (const char *at = text; *at; at++) n_lines += *at == '\n';
+    *r->cases = (struct fr_real_cases){.items = fr_calloc(n_lines, sizeof *r->cases->items)};
+    r->refused = fr_calloc(n_lines, sizeof *r->refused);
+    fr_status status = r->cases->items && r->refused
+                           ? each_line(r, text, name, note_refused, err)
+                           : fr_fail(err, FR_ERR_NOMEM, NULL, "%zu cases", n_lines);
+    if (status == FR_OK) status = each_line(r, text, name, take_case, err);
+    free(r->refused);
+    return status;
 }
 
 fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, uint64_t seed,
                              struct fr_real_cases *cases, struct fr_error *err) {
-    int n_lines = 0, line = 0;
-    for (const char *at = text; *at; at++) n_lines += *at == '\n';
-    *cases =
-        (struct fr_real_cases){.items = fr_calloc((size_t)n_lines + 1, sizeof *cases->items)};
-    if (!cases->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", n_lines);
-    for (const char *at = text; *at;) {
-        size_t length = strcspn(at, "\n");
-        char place[160];
-        snprintf(place, sizeof place, "%.120s: line %d", name, ++line);
-        bool is_case = false;
-        struct fr_real_item *item = &cases->items[cases->n];
-        if (length > 0) {
-            cases->n++; /* freed whatever becomes of it */
-            FR_TRY(read_line(at, length, place, n_ranks, seed, item, &is_case, err));
-            if (!is_case) cases->n--;
-        }
-        at += length + (at[length] == '\n');
-    }
+    struct reading r = {.n_ranks = n_ranks, .seed = seed, .cases = cases};
+    FR_TRY(read_cases(&r, text, name, err));
     if (cases->n == 0)
         return fr_fail(err, FR_ERR_INPUT, name, "holds no case for %d ranks", n_ranks);
     for (int i = 0; i < cases->n; i++)
         while (strcmp(cases->items[cases->items[i].block].group, cases->items[i].group) != 0)
             cases->items[i].block++;
     return FR_OK;
+}
+
+fr_status fr_real_cases_refused(const char *text, const char *name, struct fr_text *lines,
+                                struct fr_error *err) {
+    struct fr_real_cases cases = {0};
+    struct reading r = {.cases = &cases, .lines = lines};
+    fr_status status = read_cases(&r, text, name, err);
+    fr_real_cases_free(&cases);
+    return status;
 }
 
 void fr_real_cases_free(struct fr_real_cases *cases) {

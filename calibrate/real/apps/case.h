@@ -11,6 +11,7 @@
 #ifndef FR_CALIBRATE_REAL_APPS_CASE_H
 #define FR_CALIBRATE_REAL_APPS_CASE_H
 
+#include "base/text.h"
 #include "calibrate/real/apps/app.h"
 
 struct fr_real_item {
@@ -34,6 +35,14 @@ struct fr_real_cases {
  *          also on error. */
 fr_status fr_real_cases_read(const char *text, const char *name, int n_ranks, uint64_t seed,
                              struct fr_real_cases *cases, struct fr_error *err);
+
+/** Ask the program of every case of @p text whether it can run it; append to @p lines one of kind
+ *  "refused" for each that it cannot:
+ *      {"kind": "refused", "id": 0, "why": "..."}
+ *  Cases that such a line of @p text names are passed over, here and by fr_real_cases_read.
+ *  @return FR_OK, FR_ERR_INPUT for lines that are none, FR_ERR_NOMEM. */
+fr_status fr_real_cases_refused(const char *text, const char *name, struct fr_text *lines,
+                                struct fr_error *err);
 void fr_real_cases_free(struct fr_real_cases *cases);
 
 #endif

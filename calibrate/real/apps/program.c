@@ -1,5 +1,7 @@
 #include "calibrate/real/apps/program.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/run.h"
 #include "calibrate/real/apps/train.h"
+#include "calibrate/samples/samples.h"
 
 static const char usage[] =
     "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
@@ -28,16 +31,20 @@ static const char usage[] =
     "  --seed N          of numbers and order (default 1)\n"
     "  --check           only ask every program whether it can run its cases, of any rank "
     "count\n"
+    "  --each            with --check: those that it cannot run are written to --out, each "
+    "with "
+    "its\n"
+    "                    reason, and left out when the cases run\n"
     "  --progress        say on stderr what is running\n"
     "  --fail-rank N --fail-visit N  this rank ends itself then (for tests)\n";
 
 static const char *const known[] = {"--cases",      "--out",   "--passes",   "--visit",
                                     "--budget",     "--seed",  "--progress", "--fail-rank",
-                                    "--fail-visit", "--check", NULL};
+                                    "--fail-visit", "--check", "--each",     NULL};
 
 struct arguments {
     const char *cases;
-    bool check;
+    bool check, each;
     struct fr_real_job job;
 };
 
@@ -85,6 +92,8 @@ static fr_status parse(int argc, char **argv, struct arguments *a, struct fr_err
             a->job.progress = true;
         else if (strcmp(option, "--check") == 0)
             a->check = true;
+        else if (strcmp(option, "--each") == 0)
+            a->each = true;
         else if (i + 1 >= argc)
             return fr_fail(err, FR_ERR_USAGE, option, "needs a value");
         else
@@ -144,6 +153,22 @@ static fr_status prepare(const struct arguments *a, const char *text, int n_rank
     return fr_real_done_read(text, a->cases, cases, a->job.passes, *done, err);
 }
 
+static fr_status check_each(const struct arguments *a, const char *text, struct fr_error *err) {
+    struct fr_text lines = {0};
+    int rank = 0;
+    FR_TRY(fr_real_cases_refused(text, a->cases, &lines, err));
+    FR_MPI_TRY(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    int fd = rank == 0 ? open(a->job.out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    fr_status status = FR_OK;
+    if (rank == 0 && fd < 0)
+        status = fr_fail(err, FR_ERR_IO, a->job.out, "cannot be written: %s", strerror(errno));
+    else if (rank == 0 && lines.length > 0)
+        status = fr_sample_put(fd, a->job.out, &lines, err);
+    if (fd >= 0) close(fd);
+    fr_text_free(&lines);
+    return status;
+}
+
 static int run(const struct arguments *a) {
     struct fr_error err = {.status = FR_OK};
     struct fr_real_cases cases = {0};
@@ -153,7 +178,9 @@ static int run(const struct arguments *a) {
     int n_ranks = 1, code = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     fr_status status = read_text(a->cases, &text, &err);
-    if (status == FR_OK && a->check)
+    if (status == FR_OK && a->check && a->each)
+        status = check_each(a, text, &err);
+    else if (status == FR_OK && a->check)
         status = fr_real_cases_read(text, a->cases, 0, a->job.seed, &cases, &err);
     else if (status == FR_OK)
         status = prepare(a, text, n_ranks, &cases, &done, machine, &described, &err);

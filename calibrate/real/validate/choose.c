@@ -8,8 +8,10 @@
 
 #include "base/alloc.h"
 #include "base/range.h"
+#include "calibrate/real/validate/program.h"
 #include "models/job/preset.h"
 #include "models/outcome/report.h"
+#include "models/plan/iterations.h"
 
 enum { VARIED_MAX = 12, VALUES_MAX = 256, CASES_MAX = 2000 };
 enum { MODEL, PLAN, N_DOCUMENTS };
@@ -101,10 +103,6 @@ static fr_status read_vary(struct choosing *c, struct fr_error *err) {
         FR_TRY(split(c->choice->vary[i], "--vary", v->key, v->path, &v->document, &value, err));
         c->n_varied++;
         FR_TRY(read_values(v, value, err));
-        /* A method without ghost neurons is one configuration, whatever their number. */
-        if (v->document == PLAN && strcmp(v->path, "ghost") == 0 &&
-            strcmp(c->app, "phantom") != 0)
-            c->n_varied--, free(v->value), *v = (struct varied){0};
     }
     return FR_OK;
 }
@@ -114,6 +112,34 @@ static fr_status read_vary(struct choosing *c, struct fr_error *err) {
 static bool says(const struct fr_json_document *document, const char *key) {
     struct fr_json root = fr_json_root(document), node = fr_json_member(&root, key);
     return fr_json_present(&node);
+}
+
+/* A method without ghost neurons is one configuration, whatever their number. */
+static bool is_ghost(const struct varied *v) {
+    return v->document == PLAN && strcmp(v->path, "ghost") == 0;
+}
+static bool has_ghosts(const struct fr_json_document *plan) {
+    struct fr_json root = fr_json_root(plan);
+    const char *method = fr_json_text_at(&root, "method");
+    return method && strcmp(method, "phantom") == 0;
+}
+
+/* The values of a combination. @param[out] again  it repeats another */
+static fr_status set_varied(const struct choosing *c, const int *digit,
+                            struct fr_json_document *document[N_DOCUMENTS], bool *again,
+                            struct fr_error *err) {
+    *again = false;
+    for (int ghosts = 0; ghosts < 2; ghosts++) /* when the method is known */
+        for (int i = 0; i < c->n_varied; i++) {
+            const struct varied *v = &c->varied[i];
+            if (is_ghost(v) != (ghosts == 1)) continue;
+            if (ghosts && !has_ghosts(document[PLAN]))
+                *again = *again || digit[i] > 0;
+            else
+                FR_TRY(fr_json_set(document[v->document], v->path, v->value[digit[i]], "--vary",
+                                   err));
+        }
+    return FR_OK;
 }
 
 static fr_status open_documents(const struct choosing *c,
@@ -202,7 +228,7 @@ static void name(const struct choosing *c, const int *digit,
                width > 0;
     fr_line_addf(run->group, sizeof run->group, &group, "%s", kind);
     if (ffn) fr_line_addf(run->group, sizeof run->group, &group, " n=%" PRId64, width);
-    fr_line_addf(run->label, sizeof run->label, &label, "%s", c->app);
+    fr_line_addf(run->label, sizeof run->label, &label, "%s", run->app);
     for (int i = 0; i < c->n_varied; i++) {
         const struct varied *v = &c->varied[i];
         const char *value = v->value[digit[i]];
@@ -217,22 +243,38 @@ static void name(const struct choosing *c, const int *digit,
     fr_line_addf(run->group, sizeof run->group, &group, " p=%" PRId64, c->ranks);
 }
 
+/* The one asked for, or that for the plan. */
+static fr_status set_program(const struct choosing *c,
+                             struct fr_json_document *const document[N_DOCUMENTS], char *app,
+                             size_t room, struct fr_error *err) {
+    struct fr_workload workload = {0};
+    struct fr_plan plan;
+    struct fr_plan_lists lists = {0};
+    snprintf(app, room, "%s", c->app);
+    if (*c->app) return FR_OK;
+    fr_status status = fr_model_read(document[MODEL], &workload, err);
+    if (status == FR_OK) status = fr_plan_read(document[PLAN], &plan, &lists, err);
+    if (status == FR_OK) snprintf(app, room, "%s", fr_validate_program(&workload, &plan));
+    fr_workload_free(&workload);
+    fr_plan_lists_free(&lists);
+    return status;
+}
+
 static fr_status add_one(const struct choosing *c, const int *digit, struct fr_validation *v,
                          struct fr_error *err) {
     struct fr_json_document *document[N_DOCUMENTS] = {NULL};
     struct fr_validate_case run = {.id = v->n_rows, .ranks = c->ranks};
+    bool again = false;
     fr_status status = open_documents(c, document, err);
-    for (int i = 0; status == FR_OK && i < c->n_varied; i++)
-        status = fr_json_set(document[c->varied[i].document], c->varied[i].path,
-                             c->varied[i].value[digit[i]], "--vary", err);
     if (status == FR_OK) status = set_method(c, document[PLAN], err);
+    if (status == FR_OK) status = set_varied(c, digit, document, &again, err);
     if (status == FR_OK) status = set_axis_left(c, document[PLAN], err);
+    if (status == FR_OK) status = set_program(c, document, run.app, sizeof run.app, err);
     if (status == FR_OK)
         status = copy(document[MODEL], "--model", run.model, sizeof run.model, err);
     if (status == FR_OK)
         status = copy(document[PLAN], "--plan", run.plan, sizeof run.plan, err);
-    if (status == FR_OK) {
-        snprintf(run.app, sizeof run.app, "%s", c->app);
+    if (status == FR_OK && !again) {
         name(c, digit, document, &run);
         status = v->n_rows < CASES_MAX ? fr_validation_add(v, &run, err)
                                        : fr_fail(err, FR_ERR_USAGE, "--vary",
@@ -253,6 +295,7 @@ static bool next(const struct choosing *c, int *digit) {
 
 static fr_status find_first(struct choosing *c, struct fr_error *err) {
     struct fr_validation designed = {0};
+    if (!*c->app) return FR_OK;
     fr_status status = fr_validate_design(c->app, c->ranks, &designed, err);
     if (status == FR_OK && designed.n_rows > 0) c->first = designed.rows[0].run;
     if (status == FR_OK && designed.n_rows == 0 && !c->choice->model)
@@ -277,6 +320,21 @@ fr_status fr_validate_choose(const char *app, int64_t ranks,
         more = status == FR_OK && next(&c, digit);
     }
     for (int i = 0; i < VARIED_MAX; i++) free(c.varied[i].value);
+    return status;
+}
+
+fr_status fr_validate_choice_ranks(const struct fr_validate_choice *choice, int64_t *ranks,
+                                   struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    struct fr_plan plan;
+    struct fr_plan_lists lists = {0};
+    *ranks = 0;
+    if (!choice->plan) return FR_OK;
+    FR_TRY(fr_preset_or_file_read("plan", choice->plan, &document, err));
+    fr_status status = fr_plan_read(document, &plan, &lists, err);
+    if (status == FR_OK) *ranks = fr_plan_ranks(&plan);
+    fr_plan_lists_free(&lists);
+    fr_json_free(document);
     return status;
 }
 

@@ -21,11 +21,15 @@ struct fr_validate_choice {
 /** Does @p choice say anything, or is the designed set meant? */
 bool fr_validate_chosen(const struct fr_validate_choice *choice);
 
-/** Append every combination of program @p app on @p ranks.
+/** Append every combination of program @p app ("": of each plan its own, with a model) on @p ranks.
  *  @return FR_OK; FR_ERR_USAGE for what cannot be read; FR_ERR_INPUT for a bad value. */
 fr_status fr_validate_choose(const char *app, int64_t ranks,
                              const struct fr_validate_choice *choice,
                              struct fr_validation *validation, struct fr_error *err);
+
+/** Ranks of the plan that @p choice says, 0 where it says none. */
+fr_status fr_validate_choice_ranks(const struct fr_validate_choice *choice, int64_t *ranks,
+                                   struct fr_error *err);
 
 /** FR_ERR_INPUT with the sentence of the first row that @p cluster's models refuse for any other
  *  reason than its memory. */

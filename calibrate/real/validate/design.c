@@ -121,6 +121,74 @@ static void grid(struct design *d) {
     grid_per_layer(d);
 }
 
+/* ---- methods x stages x replicas, compressed or not ------------------------------------------------- */
+
+enum { MESH_LAYERS = 4 };
+
+/* @p extra follows dp and pp. */
+static void add_mesh(struct design *d, int n, int b, const int64_t mesh[3], const char *method,
+                     const char *what, const char *extra) {
+    struct fr_validate_case run = {.app = "mesh"};
+    int64_t tp = mesh[0], pp = mesh[1], dp = mesh[2], replica = b / dp;
+    int layers = d->ranks <= FEW ? MESH_LAYERS : 2 * MESH_LAYERS;
+    int64_t micro = pp == 1 ? replica : replica / 4 > 0 ? replica / 4 : 1;
+    if (pp * (strstr(extra, "chunks") ? 2 : 1) > layers || n % (tp * 4) != 0 || b % dp != 0 ||
+        (strstr(extra, "chunks") && replica / micro % pp != 0))
+        return;
+    snprintf(run.group, sizeof run.group, "ffn n=%d layers=%d b=%d p=%" PRId64, n, layers, b,
+             d->ranks);
+    snprintf(run.label, sizeof run.label, "%s tp %" PRId64 " pp %" PRId64 " dp %" PRId64 "%s",
+             method, tp, pp, dp, what);
+    snprintf(run.model, sizeof run.model,
+             "{\"kind\": \"ffn\", \"width\": %d, \"layers\": %d, \"global_batch\": %d}", n,
+             layers, b);
+    snprintf(run.plan, sizeof run.plan,
+             "{\"method\": \"%s\", \"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64
+             ", \"micro_batch\": %" PRId64 "%s}",
+             method, tp, pp, dp, micro, extra);
+    add(d, &run);
+}
+
+/* With each of what the mesh has something for: chunks, split backward passes. */
+static void mesh_options(struct design *d, int n, int b, const int64_t mesh[3],
+                         const char *method, const char *label, const char *ghost) {
+    static const struct {
+        bool stages, replicas;
+        const char *what, *extra;
+    } options[] = {
+        {false, false, "", ""},
+        {true, false, ", interleaved", ", \"schedule\": \"interleaved\", \"chunks\": 2"},
+        {true, false, ", zero-bubble", ", \"schedule\": \"zero-bubble\""},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        char what[64], extra[200];
+        if ((options[i].stages && mesh[1] == 1) || (options[i].replicas && mesh[2] == 1))
+            continue;
+        snprintf(what, sizeof what, "%s%s", label, options[i].what);
+        snprintf(extra, sizeof extra, "%s%s", ghost, options[i].extra);
+        add_mesh(d, n, b, mesh, method, what, extra);
+    }
+}
+
+static void mesh_one(struct design *d, int n, int b) {
+    for (int64_t tp = 1; tp <= d->ranks && tp <= FEW; tp++)
+        for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp++) {
+            const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+            if (d->ranks / tp % pp != 0) continue;
+            mesh_options(d, n, b, mesh, "tensor", "", "");
+            if (tp == 1) continue; /* all methods are one */
+            mesh_options(d, n, b, mesh, "grid", "", "");
+            mesh_options(d, n, b, mesh, "phantom", ", k 4", ", \"ghost\": 4");
+        }
+}
+
+static void mesh(struct design *d) {
+    static const int few[][2] = {{512, 128}, {1024, 64}}, many[][2] = {{1024, 256}};
+    const int(*sizes)[2] = d->ranks <= FEW ? few : many;
+    for (int i = 0; d->ranks > 1 && i < (d->ranks <= FEW ? 2 : 1); i++)
+        mesh_one(d, sizes[i][0], sizes[i][1]);
+}
+
 /* ---- a transformer, over stages and replicas ------------------------------------------------- */
 
 struct gpt {
@@ -218,11 +286,8 @@ static void subgraph(struct design *d) {
 static const struct {
     const char *name;
     void (*design)(struct design *d);
-} designs[] = {{"tensor", tensor},
-               {"phantom", phantom},
-               {"grid", grid},
-               {"pipeline", pipeline},
-               {"subgraph", subgraph}};
+} designs[] = {{"tensor", tensor},     {"phantom", phantom},   {"grid", grid},
+               {"pipeline", pipeline}, {"subgraph", subgraph}, {"mesh", mesh}};
 
 enum { N_DESIGNS = sizeof designs / sizeof *designs };
 

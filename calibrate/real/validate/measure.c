@@ -23,6 +23,20 @@ static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
     fr_text_add(text, "\n", 1);
 }
 
+/* Behind the cases those that are known not to run here. */
+static void put_refused(struct fr_text *text, const struct fr_validation *v) {
+    for (int i = 0; i < v->n_rows; i++) {
+        struct fr_json_writer w = {.text = text};
+        if (!*v->rows[i].refused) continue;
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "kind", "refused");
+        fr_json_add_integer(&w, "id", v->rows[i].run.id);
+        fr_json_add_string(&w, "why", v->rows[i].refused);
+        fr_json_end_object(&w);
+        fr_text_add(text, "\n", 1);
+    }
+}
+
 /* What a file begins with: the options that its samples depend on, and the cases. */
 static void put_head(struct fr_text *text, const struct fr_validation *v,
                      const struct fr_validate_options *o) {
@@ -76,12 +90,13 @@ static fr_status keep_samples(const struct fr_text *head, const char *path,
 static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
                              struct fr_error *err) {
     struct fr_text text = {0};
+    bool goes_on = o->resume && fr_file_exists(o->samples);
     put_head(&text, v, o);
+    if (!goes_on) put_refused(&text, v);
     fr_status status =
         text.failed ? fr_fail(err, FR_ERR_NOMEM, o->samples, "cases do not fit in memory")
-        : o->resume && fr_file_exists(o->samples)
-            ? keep_samples(&text, o->samples, err)
-            : fr_file_write(o->samples, text.data, text.length, err);
+        : goes_on   ? keep_samples(&text, o->samples, err)
+                    : fr_file_write(o->samples, text.data, text.length, err);
     fr_text_free(&text);
     return status;
 }
@@ -94,6 +109,22 @@ static fr_status check_cases(const struct fr_validate_options *o, struct fr_erro
     if (fr_launch_mpi(&launch, words, NULL) == FR_OK) return FR_OK;
     return fr_fail(err, FR_ERR_INPUT, o->samples,
                    "holds what a program cannot run, as said above; nothing was run");
+}
+
+/* Those that a program refuses are written behind the cases; what the file says of any is known then. */
+static fr_status ask_each(struct fr_validation *v, const struct fr_validate_options *o,
+                          bool asked, struct fr_error *err) {
+    const char *words[] = {"run",      "--check", "--each",   "--cases",
+                           o->samples, "--out",   o->samples, NULL};
+    struct fr_launch_options launch = o->launch;
+    struct fr_validation file = {0};
+    launch.n_ranks = 1;
+    if (!asked) FR_TRY(fr_launch_mpi(&launch, words, err));
+    fr_status status = fr_validate_read(o->samples, &file, err);
+    for (int i = 0; status == FR_OK && i < v->n_rows; i++)
+        memcpy(v->rows[i].refused, file.rows[i].refused, sizeof v->rows[i].refused);
+    fr_validation_free(&file);
+    return status;
 }
 
 static fr_status run_job(const struct fr_validate_options *o, int64_t ranks,
@@ -129,15 +160,25 @@ static bool measured_anything(const char *path) {
     return any;
 }
 
-fr_status fr_validate_measure(const struct fr_validation *v,
-                              const struct fr_validate_options *o, struct fr_error *err) {
+static fr_status none_runs(const struct fr_validation *v, const char *path,
+                           struct fr_error *err) {
+    for (int i = 0; i < v->n_rows; i++)
+        if (!*v->rows[i].refused) return FR_OK;
+    return fr_fail(err, FR_ERR_PARTIAL, path, "nothing was run: no plan can be run here");
+}
+
+fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_options *o,
+                              struct fr_error *err) {
+    bool asked = o->resume && fr_file_exists(o->samples);
     FR_TRY(write_cases(v, o, err));
-    if (o->check) FR_TRY(check_cases(o, err));
+    if (o->check) FR_TRY(o->each ? ask_each(v, o, asked, err) : check_cases(o, err));
+    FR_TRY(none_runs(v, o->samples, err));
     int64_t done = 0;
     for (;;) {
         int64_t ranks = INT64_MAX;
         for (int i = 0; i < v->n_rows; i++)
-            if (v->rows[i].run.ranks > done && v->rows[i].run.ranks < ranks)
+            if (v->rows[i].run.ranks > done && v->rows[i].run.ranks < ranks &&
+                !*v->rows[i].refused)
                 ranks = v->rows[i].run.ranks;
         if (ranks == INT64_MAX) return FR_OK;
         fr_status status = run_job(o, ranks, err);

@@ -12,11 +12,13 @@
 
 fr_status fr_validation_add(struct fr_validation *v, const struct fr_validate_case *run,
                             struct fr_error *err) {
-    struct fr_validate_row *rows =
-        fr_realloc(v->rows, (size_t)(v->n_rows + 1), sizeof *v->rows);
-    if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", v->n_rows);
-    v->rows = rows;
-    rows[v->n_rows++] = (struct fr_validate_row){.run = *run, .off = -1};
+    if ((v->n_rows & (v->n_rows - 1)) == 0) { /* room for twice as many */
+        struct fr_validate_row *rows =
+            fr_realloc(v->rows, v->n_rows ? 2 * (size_t)v->n_rows : 1, sizeof *v->rows);
+        if (!rows) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d cases", v->n_rows);
+        v->rows = rows;
+    }
+    v->rows[v->n_rows++] = (struct fr_validate_row){.run = *run, .off = -1};
     return FR_OK;
 }
 
@@ -127,15 +129,16 @@ static fr_status read_reference(const struct fr_json *root, struct fr_validation
 
 static fr_status read_line(const struct fr_json *root, struct fr_validation *v,
                            struct fr_error *err) {
-    static const char *const kinds[] = {"case",       "run", "phases", "reference",
-                                        "provenance", "job", NULL};
+    static const char *const kinds[] = {"case",       "run", "phases",  "reference",
+                                        "provenance", "job", "refused", NULL};
     struct fr_validate_row *row = NULL;
     int kind = 0;
     FR_TRY(fr_json_get_choice(root, "kind", true, kinds, &kind, err));
-    if (kind > 3) return FR_OK;
+    if (kind == 4 || kind == 5) return FR_OK;
     if (kind == 0) return read_case(root, v, err);
     if (kind == 3) return read_reference(root, v, err);
     FR_TRY(find_row(root, v, &row, err));
+    if (kind == 6) return get_text(root, "why", row->refused, sizeof row->refused, err);
     return kind == 1 ? read_times(root, row, err) : read_phases(root, row, err);
 }
 

@@ -83,6 +83,7 @@ static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
     row->reasons = out.reasons;
     row->extrapolated = out.extrapolated != 0;
     row->predicted_s = out.time_s;
+    row->predicted_peak_B = out.memory_peak_B;
     row->predicted_J = out.energy_J;
     row->measured_J = measured_energy_J(&job->cluster.device.power, row);
     memset(row->predicted_term_s, 0, sizeof row->predicted_term_s);
@@ -127,6 +128,22 @@ static void compare(struct fr_validate_row *row) {
     if (row->n_samples == 0 || row->reasons) return;
     row->error = row->predicted_s / row->measured_s - 1;
     if (!meets(row) && row->profiled) row->off = furthest_term(row);
+}
+
+static bool compared(const struct fr_validate_row *row) {
+    return row->n_samples > 0 && !row->reasons;
+}
+
+/* Places in the order of a group, which are one more than how many come before. */
+static void find_places(struct fr_validation *v, struct fr_validate_row *row) {
+    if (!compared(row)) return;
+    row->predicted_place = row->measured_place = 1;
+    for (int i = 0; i < v->n_rows; i++) {
+        const struct fr_validate_row *other = &v->rows[i];
+        if (!compared(other) || strcmp(other->run.group, row->run.group) != 0) continue;
+        row->predicted_place += other->predicted_s < row->predicted_s;
+        row->measured_place += other->measured_s < row->measured_s;
+    }
 }
 
 static double floor_of(const struct fr_validation *v, double *room) {
@@ -177,6 +194,7 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
         status = predict(cluster, &v->rows[i], err);
         if (status == FR_OK) compare(&v->rows[i]);
     }
+    for (int i = 0; i < v->n_rows && status == FR_OK; i++) find_places(v, &v->rows[i]);
     double *room = fr_malloc((size_t)v->n_rows + 1, sizeof *room);
     if (!room) status = fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);
     if (status == FR_OK) status = summarise(v, rows, err);

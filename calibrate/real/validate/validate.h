@@ -19,8 +19,8 @@
 
 struct fr_validate_case {
     int64_t id, ranks;
-    char app[16], group[96], label[96];
-    char model[768], plan[512];
+    char app[16], group[96], label[160];
+    char model[8192], plan[2048];
 };
 
 /** What one step is made of, in order; the same for clocks and for predictions. */
@@ -29,9 +29,13 @@ extern const char *const fr_term_names[];
 
 struct fr_validate_row {
     struct fr_validate_case run;
-    bool scored;    /**< its ranks had a core each */
-    int n_samples;  /**< 0: not measured */
-    double *time_s; /**< [n_samples], ascending */
+    char refused[240]; /**< why it cannot be run here, or "" */
+    bool scored;       /**< its ranks had a core each */
+    int predicted_place,
+        measured_place; /**< 1, 2, ... among those of its group that were predicted and
+                                              measured; 0: not */
+    int n_samples;      /**< 0: not measured */
+    double *time_s;     /**< [n_samples], ascending */
     double early_s,
         late_s; /**< medians of the earlier and the later half of its visits; 0 where
                                  there was one visit */
@@ -45,6 +49,7 @@ struct fr_validate_row {
     fr_reasons reasons; /**< why there is no prediction; 0: there is */
     double predicted_s, predicted_low_s, predicted_high_s;
     double predicted_term_s[FR_TERM_COUNT];
+    double predicted_peak_B; /**< memory of the fullest rank */
     double predicted_J; /**< of one iteration, all ranks; NaN where the power is not known */
     /** The same from the clocks: power of the cluster file times the measured terms, stretched to
      *  the measured step; an estimate, since no meter was read. */
@@ -98,13 +103,14 @@ struct fr_validate_options {
     bool progress;
     bool resume;                   /**< keep what the file holds, if it is of the same runs */
     bool check;                    /**< ask the programs first: of sizes that a user chose */
+    bool each;                     /**< and leave out what they refuse, each with its reason */
     int64_t fail_rank, fail_visit; /**< -1: never; for tests */
 };
 
-/** Write the cases to options->samples and run them, smaller jobs first.
+/** Write the cases to options->samples and run those that nobody refuses, smaller jobs first.
  *  @return FR_OK; FR_ERR_PARTIAL when a job ended early (what it measured is in the file);
  *          FR_ERR_INPUT when a program refuses a case; FR_ERR_IO, FR_ERR_EXTERNAL. */
-fr_status fr_validate_measure(const struct fr_validation *validation,
+fr_status fr_validate_measure(struct fr_validation *validation,
                               const struct fr_validate_options *options, struct fr_error *err);
 
 /** Read cases and samples of @p path into @p validation, which is empty. */
