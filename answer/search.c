@@ -181,7 +181,10 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     FR_TRY(read_mine(ranks, r, err));
     size_t kept = r->options.top;
     if (r->n_mine > 0) r->options.top = 0;
-    FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
+    if (r->spread)
+        FR_TRY(fr_spread_search(r->spread, &r->job, &r->space, &r->options, &r->result, err));
+    else
+        FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
     FR_TRY(all_read(r, err));
     rank_mine(r);
     cut_ranked(&r->result, kept);

@@ -4,6 +4,7 @@
 #define FR_ANSWER_SEARCH_H
 
 #include "answer/mine.h"
+#include "answer/spread.h"
 #include "answer/training.h"
 #include "calibrate/runs/odds.h"
 #include "search/recipe.h"
@@ -20,6 +21,7 @@ struct fr_searched {
     struct fr_space space;
     struct fr_search_options options;
     struct fr_search_result result;
+    const struct fr_spread *spread; /**< block by block; NULL: in one piece */
     int64_t *layer_tp; /**< a grid per layer for the best plan, where it has a grid */
     struct fr_outcome per_layer;
     bool has_per_layer;

@@ -128,7 +128,7 @@ struct context {
     const struct fr_space *space;
     const struct fr_search_options *options;
     fr_ranking by;
-    int64_t piece_size;
+    int64_t begin, end, piece_size;
     struct piece *pieces;
     struct fr_progress *progress;
 };
@@ -215,10 +215,10 @@ static bool keep_pareto(struct front *front, const struct point *mine) {
 static void work(void *argument, int64_t number) {
     const struct context *c = argument;
     struct piece *piece = &c->pieces[number];
-    int64_t end = (number + 1) * c->piece_size;
-    if (end > c->space->size) end = c->space->size;
+    int64_t begin = c->begin + number * c->piece_size, end = begin + c->piece_size;
+    if (end > c->end) end = c->end;
     memset(piece->example, -1, sizeof piece->example);
-    for (int64_t i = number * c->piece_size; i < end; i++) {
+    for (int64_t i = begin; i < end; i++) {
         struct fr_found found;
         found.index = i;
         if (!fr_search_evaluate(c->job, c->space, c->options, c->by, i, &found.outcome))
@@ -287,13 +287,8 @@ static bool price_lists(const struct context *c, const struct front *front,
     return true;
 }
 
-fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
-                    const struct fr_search_options *options, struct fr_search_result *result,
-                    struct fr_error *err) {
-    /* A pipeline is priced pass by pass: pieces small enough to go round. */
-    enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
-    struct fr_progress progress;
-    double start_s = fr_now_s();
+fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
+                             const struct fr_search_options *options) {
     /* Nobody says how many iterations any of these plans needs. */
     bool silent = space->base.iterations <= 0, batches = fr_space_has_batches(space);
     for (int64_t v = 0; v < space->n_variants; v++) {
@@ -303,13 +298,28 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                         : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
         silent = silent && !told;
     }
-    struct context c = {.job = job, .space = space, .options = options};
-    if (options->per_iteration || (silent && !fr_space_has_ghost(space)))
-        c.by = batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
-    c.piece_size = (space->size + PIECES_MAX - 1) / PIECES_MAX;
+    if (!options->per_iteration && (!silent || fr_space_has_ghost(space))) return FR_RANK_TOTAL;
+    return batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
+}
+
+fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
+                    const struct fr_search_options *options, struct fr_search_result *result,
+                    struct fr_error *err) {
+    /* A pipeline is priced pass by pass: pieces small enough to go round. */
+    enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
+    struct fr_progress progress;
+    double start_s = fr_now_s();
+    int64_t size = options->end ? options->end - options->begin : space->size;
+    struct context c = {.job = job,
+                        .space = space,
+                        .options = options,
+                        .by = fr_search_ranking(job, space, options),
+                        .begin = options->begin,
+                        .end = options->begin + size};
+    c.piece_size = (size + PIECES_MAX - 1) / PIECES_MAX;
     int64_t least = job->workload.n_layers > 0 ? PIECE : PIPELINES;
     if (c.piece_size < least) c.piece_size = least;
-    int64_t n_pieces = (space->size + c.piece_size - 1) / c.piece_size;
+    int64_t n_pieces = (size + c.piece_size - 1) / c.piece_size;
     *result = (struct fr_search_result){.by = c.by};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     c.pieces = fr_calloc((size_t)n_pieces + 1, sizeof *c.pieces);

@@ -24,6 +24,7 @@ struct fr_search_options {
     double memory_limit_B; /**< 0: the device's memory alone */
     double max_lossy;      /**< of gradient bytes and of backward messages; 1: no limit */
     int threads;           /**< 0: as many as processors */
+    int64_t begin, end;    /**< of the configurations, those alone; end 0: all */
 };
 
 struct fr_found {
@@ -66,6 +67,10 @@ struct fr_search_result {
     fr_ranking by;        /**< what was ranked */
     double elapsed_s;
 };
+
+/** What a search ranks; see fr_search. */
+fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
+                             const struct fr_search_options *options);
 
 /** Search.  A total objective leaves out plans whose iterations are unknown, unless every
  *  method searched is exact and the model says nothing of iterations: then all need the same

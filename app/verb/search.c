@@ -3,11 +3,14 @@
 
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/spread.h"
 #include "app/text/explain.h"
 #include "app/text/search.h"
 #include "app/text/training.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+
+static const struct fr_output outputs[] = {{"checkpoint", NULL, NULL}, {NULL, NULL, NULL}};
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -33,6 +36,11 @@ static const struct fr_option options[] = {
     {"max-lossy", "X",
      "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
     {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
+    {"checkpoint", "FILE",
+     "keep what is searched in FILE as it goes (forerun-mpi: forerun-search.checkpoint)", 0},
+    {"resume", NULL, "go on with the checkpoint of a run that ended early", 0},
+    {"force", NULL, "start the checkpoint anew if it is there", 'f'},
+    {"progress", NULL, "say on stderr how far it is, also where that is no terminal", 0},
     {"explain", NULL, "what binds, what would change the choice, why the next ones lose", 0},
     {"include", "PLAN",
      "a plan of yours beside the best: its rank and how likely it is as good; may be repeated",
@@ -92,12 +100,38 @@ static fr_status print(const struct fr_args *args, const struct fr_app_emit *emi
                : FR_OK;
 }
 
+/* How many processes share the work: what main of another program says. */
+static struct fr_spread everywhere;
+
+void fr_app_search_everywhere(const struct fr_spread *spread) { everywhere = *spread; }
+
+/* In one piece, unless a file is kept or other processes help. */
+static fr_status read_spread(const struct fr_args *args, struct fr_spread *spread,
+                             const struct fr_spread **used, struct fr_error *err) {
+    const char *file = fr_args_get(args, "checkpoint");
+    *spread = everywhere;
+    if (file) {
+        spread->checkpoint = file;
+        spread->passing = false;
+    }
+    if (!spread->hand_out) spread->reads = true;
+    spread->resume = fr_args_has(args, "resume");
+    spread->force = fr_args_has(args, "force");
+    spread->progress = fr_args_has(args, "progress");
+    if (spread->resume && !spread->checkpoint)
+        return fr_fail(err, FR_ERR_USAGE, "--resume", "goes on with --checkpoint FILE");
+    *used = spread->checkpoint || spread->hand_out || spread->progress ? spread : NULL;
+    return FR_OK;
+}
+
 static fr_status search(const struct fr_args *args, struct fr_searched *r,
                         struct fr_error *err) {
     const char *ranks = NULL, *vary[FR_ARGS_MAX], *sets[FR_ARGS_MAX + 1], *mine[FR_ARGS_MAX];
     struct fr_job_names names;
     struct fr_app_emit emit;
+    struct fr_spread spread;
     struct fr_text text = {0};
+    FR_TRY(read_spread(args, &spread, &r->spread, err));
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
     FR_TRY(fr_app_emit_read(args, &emit, err));
     FR_TRY(read_options(args, &r->options, err));
@@ -158,5 +192,6 @@ const struct fr_verb fr_verb_search = {
         "  forerun search --cluster cori-knl --model alexnet --ranks 512 --vary method=grid "
         "--vary tp=1..512*2\n",
     .options = options,
+    .outputs = outputs,
     .run = run,
 };

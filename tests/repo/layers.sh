@@ -12,7 +12,7 @@ root=$1 folder=$2 deps=${3-}
 # "header-pattern|folders that may include it"
 libraries='
 jansson[.]h|base
-mpi[.]h|calibrate/measure/harness calibrate/real/apps
+mpi[.]h|calibrate/measure/harness calibrate/real/apps app/ranks
 cblas[.]h|calibrate/measure/harness calibrate/real/apps
 openblas_config[.]h|calibrate/measure/harness
 gsl/.*|calibrate

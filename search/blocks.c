@@ -1,0 +1,345 @@
+#include "search/blocks.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+
+static fr_status no_memory(struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
+}
+
+fr_status fr_blocks_open(const struct fr_job *job, const struct fr_space *space,
+                         const struct fr_search_options *options, struct fr_blocks *b,
+                         struct fr_error *err) {
+    enum { LEAST = 2048, BLOCKS_MAX = 512 };
+    *b = (struct fr_blocks){.job = job, .space = space, .options = options};
+    b->size = (space->size + BLOCKS_MAX - 1) / BLOCKS_MAX;
+    if (b->size < LEAST) b->size = LEAST;
+    b->n = (space->size + b->size - 1) / b->size;
+    b->block = fr_calloc((size_t)b->n + 1, sizeof *b->block);
+    return b->block ? FR_OK : no_memory(err);
+}
+
+void fr_blocks_free(struct fr_blocks *b) {
+    for (int64_t i = 0; b->block && i < b->n; i++) {
+        free(b->block[i].ranked);
+        free(b->block[i].front);
+    }
+    free(b->block);
+    *b = (struct fr_blocks){.n = 0};
+}
+
+int64_t fr_blocks_next(const struct fr_blocks *b, int64_t from) {
+    for (int64_t i = from; i < b->n; i++)
+        if (!b->block[i].done) return i;
+    return -1;
+}
+
+/* ---- one block as a line -------------------------------------------------------------------- */
+
+static struct fr_front_point point_of(fr_ranking by, const struct fr_found *found) {
+    const struct fr_outcome *out = &found->outcome;
+    double energy_J = fr_objective_value(FR_OBJECTIVE_ENERGY, by, out);
+    return (struct fr_front_point){fr_objective_value(FR_OBJECTIVE_TIME, by, out),
+                                   isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
+                                   out->lossy_gradient + out->lossy_backward, found->index};
+}
+
+static void write_line(const struct fr_search_result *r, int64_t number, struct fr_text *line) {
+    fr_text_addf(line, "block %" PRId64 " %" PRId64 " %" PRId64 " %" PRIx64 " %d", number,
+                 r->evaluated, r->feasible, (uint64_t)r->read, (int)FR_REASON_COUNT);
+    for (int i = 0; i < FR_REASON_COUNT; i++)
+        fr_text_addf(line, " %" PRId64 " %" PRId64, r->because[i], r->example[i].index);
+    fr_text_addf(line, " %zu", r->ranked.count);
+    for (size_t i = 0; i < r->ranked.count; i++) {
+        const struct fr_ranked *one = &r->ranked.items[i];
+        fr_text_addf(line, " %a %a %" PRId64, one->value, one->lossy, one->index);
+    }
+    fr_text_addf(line, " %zu", r->pareto.count);
+    for (size_t i = 0; i < r->pareto.count; i++) {
+        const struct fr_front_point p = point_of(r->by, &r->pareto.items[i]);
+        fr_text_addf(line, " %a %a %a %a %" PRId64, p.time_s, p.energy_J, p.memory_B, p.lossy,
+                     p.index);
+    }
+    fr_text_addf(line, " end");
+}
+
+fr_status fr_blocks_search(const struct fr_blocks *b, int64_t number, int threads,
+                           struct fr_text *line, struct fr_error *err) {
+    struct fr_search_options part = *b->options;
+    struct fr_search_result result = {0};
+    part.begin = number * b->size;
+    part.end = part.begin + b->size < b->space->size ? part.begin + b->size : b->space->size;
+    part.threads = threads;
+    fr_status status = fr_search(b->job, b->space, &part, &result, err);
+    if (status == FR_OK) write_line(&result, number, line);
+    fr_search_result_free(&result);
+    return status == FR_OK && line->failed ? no_memory(err) : status;
+}
+
+/* ---- a line as a block ---------------------------------------------------------------------- */
+
+/* Numbers of a line, one after the other; once one is none, all that follow are none. */
+struct words {
+    const char *at;
+    bool bad;
+};
+
+static int64_t whole(struct words *w, int base) {
+    char *end = NULL;
+    int64_t value = (int64_t)(base == 16 ? strtoull(w->at, &end, 16)
+                                         : (unsigned long long)strtoll(w->at, &end, 10));
+    w->bad = w->bad || end == w->at;
+    w->at = end;
+    return value;
+}
+
+static double number(struct words *w) {
+    char *end = NULL;
+    double value = strtod(w->at, &end);
+    w->bad = w->bad || end == w->at || isnan(value);
+    w->at = end;
+    return value;
+}
+
+/* How many follow, of as many bytes of text at least; 0 where that cannot be. */
+static size_t count(struct words *w, size_t least) {
+    int64_t n = whole(w, 10);
+    w->bad = w->bad || n < 0 || (uint64_t)n > strlen(w->at) / least;
+    return w->bad ? 0 : (size_t)n;
+}
+
+static void read_ranked(struct words *w, struct fr_part *block) {
+    block->n_ranked = count(w, 6);
+    block->ranked = fr_calloc(block->n_ranked + 1, sizeof *block->ranked);
+    for (size_t i = 0; block->ranked && i < block->n_ranked && !w->bad; i++) {
+        block->ranked[i].value = number(w);
+        block->ranked[i].lossy = number(w);
+        block->ranked[i].index = whole(w, 10);
+    }
+}
+
+static void read_front(struct words *w, struct fr_part *block) {
+    block->n_front = count(w, 10);
+    block->front = fr_calloc(block->n_front + 1, sizeof *block->front);
+    for (size_t i = 0; block->front && i < block->n_front && !w->bad; i++) {
+        struct fr_front_point *p = &block->front[i];
+        p->time_s = number(w);
+        p->energy_J = number(w);
+        p->memory_B = number(w);
+        p->lossy = number(w);
+        p->index = whole(w, 10);
+    }
+}
+
+static bool inside(const struct fr_blocks *b, int64_t block, int64_t index) {
+    return index >= block * b->size && index < (block + 1) * b->size && index < b->space->size;
+}
+
+/* Numbers of plans are the block's own: they are priced again. */
+static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part *block) {
+    for (int r = 0; r < FR_REASON_COUNT; r++)
+        if (block->example[r] != -1 && !inside(b, number, block->example[r])) return false;
+    for (size_t i = 0; i < block->n_ranked; i++)
+        if (!inside(b, number, block->ranked[i].index)) return false;
+    for (size_t i = 0; i < block->n_front; i++)
+        if (!inside(b, number, block->front[i].index)) return false;
+    return true;
+}
+
+fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error *err) {
+    struct words w = {.at = line, .bad = strncmp(line, "block ", 6) != 0};
+    struct fr_part block = {.done = true};
+    if (!w.bad) w.at += 6;
+    int64_t number = whole(&w, 10);
+    block.evaluated = whole(&w, 10);
+    block.feasible = whole(&w, 10);
+    block.read = (fr_plan_key_set)whole(&w, 16);
+    w.bad = w.bad || whole(&w, 10) != FR_REASON_COUNT || number < 0 || number >= b->n;
+    for (int r = 0; r < FR_REASON_COUNT && !w.bad; r++) {
+        block.because[r] = whole(&w, 10);
+        block.example[r] = whole(&w, 10);
+    }
+    if (!w.bad) read_ranked(&w, &block);
+    if (!w.bad) read_front(&w, &block);
+    bool memory = w.bad || (block.ranked && block.front);
+    bool good = !w.bad && memory && strcmp(w.at, " end") == 0 && fits(b, number, &block);
+    if (good && !b->block[number].done) {
+        b->block[number] = block;
+        b->n_done++;
+        return FR_OK;
+    }
+    free(block.ranked);
+    free(block.front);
+    if (!memory) return no_memory(err);
+    return good ? FR_OK
+                : fr_fail(err, FR_ERR_INPUT, "block", "is none of this search: %.60s", line);
+}
+
+/* ---- all blocks ----------------------------------------------------------------------------- */
+
+static int by_rank(const void *x, const void *y) {
+    const struct fr_ranked *a = x, *b = y;
+    if (a->value != b->value) return a->value < b->value ? -1 : 1;
+    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static int by_time(const void *x, const void *y) {
+    const struct fr_front_point *a = x, *b = y;
+    const struct fr_ranked keys[] = {{a->time_s, a->lossy, a->index},
+                                     {b->time_s, b->lossy, b->index}};
+    return by_rank(&keys[0], &keys[1]);
+}
+
+static bool as_good(const struct fr_front_point *a, const struct fr_front_point *b) {
+    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B &&
+           a->lossy <= b->lossy;
+}
+
+static fr_status join_ranked(const struct fr_blocks *b, struct fr_ranked_list *all,
+                             struct fr_error *err) {
+    size_t n = 0, limit = b->options->top;
+    for (int64_t i = 0; i < b->n; i++) n += b->block[i].n_ranked;
+    all->items = fr_calloc(n + 1, sizeof *all->items);
+    if (!all->items) return no_memory(err);
+    all->capacity = n + 1;
+    for (int64_t i = 0; i < b->n; i++) {
+        memcpy(all->items + all->count, b->block[i].ranked,
+               b->block[i].n_ranked * sizeof *all->items);
+        all->count += b->block[i].n_ranked;
+    }
+    fr_sort_items(all->items, all->count, sizeof *all->items, by_rank);
+    if (limit > 0 && all->count > limit) all->count = limit;
+    return FR_OK;
+}
+
+/* Into kept[0..n-1], unless something there is as good; what it is as good as goes.  Blocks come in order
+ * of their plans, so that of equals the first stays. */
+static size_t keep(struct fr_front_point *kept, size_t n, const struct fr_front_point *mine) {
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (as_good(&kept[i], mine)) return n;
+    for (size_t i = 0; i < n; i++)
+        if (!as_good(mine, &kept[i])) kept[left++] = kept[i];
+    kept[left++] = *mine;
+    return left;
+}
+
+static int by_index(const void *x, const void *y) {
+    const struct fr_front_point *a = x, *b = y;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static struct fr_front_point *join_front(const struct fr_blocks *b, size_t *n) {
+    size_t most = 0;
+    for (int64_t i = 0; i < b->n; i++) most += b->block[i].n_front;
+    struct fr_front_point *kept = fr_calloc(most + 1, sizeof *kept);
+    for (int64_t i = 0; kept && i < b->n; i++) {
+        fr_sort_items(b->block[i].front, b->block[i].n_front, sizeof *kept, by_index);
+        for (size_t k = 0; k < b->block[i].n_front; k++)
+            *n = keep(kept, *n, &b->block[i].front[k]);
+    }
+    if (kept) fr_sort_items(kept, *n, sizeof *kept, by_time);
+    return kept;
+}
+
+/* Plans by number, priced again. */
+static fr_status price(const struct fr_blocks *b, fr_ranking by, size_t n,
+                       int64_t (*index)(const void *items, size_t i), const void *items,
+                       struct fr_found_list *list, struct fr_error *err) {
+    list->items = fr_calloc(n + 1, sizeof *list->items);
+    if (!list->items) return no_memory(err);
+    list->capacity = n + 1;
+    for (; list->count < n; list->count++) {
+        struct fr_found *found = &list->items[list->count];
+        found->index = index(items, list->count);
+        if (!fr_search_evaluate(b->job, b->space, b->options, by, found->index,
+                                &found->outcome))
+            return fr_fail(err, FR_ERR_INPUT, "block",
+                           "plan %" PRId64 " is none of this search", found->index);
+    }
+    return FR_OK;
+}
+
+static int64_t of_ranked(const void *items, size_t i) {
+    return ((const struct fr_ranked *)items)[i].index;
+}
+
+static int64_t of_front(const void *items, size_t i) {
+    return ((const struct fr_front_point *)items)[i].index;
+}
+
+static void join_counts(const struct fr_blocks *b, struct fr_search_result *result) {
+    for (int64_t i = 0; i < b->n; i++) {
+        const struct fr_part *block = &b->block[i];
+        result->evaluated += block->evaluated;
+        result->feasible += block->feasible;
+        result->read |= block->read;
+        for (int r = 0; r < FR_REASON_COUNT; r++) {
+            result->because[r] += block->because[r];
+            if (result->example[r].index >= 0 || block->example[r] < 0) continue;
+            result->example[r].index = block->example[r];
+            fr_search_evaluate(b->job, b->space, b->options, result->by, block->example[r],
+                               &result->example[r].outcome);
+        }
+    }
+    result->infeasible = result->evaluated - result->feasible;
+}
+
+fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
+                         struct fr_error *err) {
+    *result = (struct fr_search_result){.by = fr_search_ranking(b->job, b->space, b->options),
+                                        .elapsed_s = NAN};
+    for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
+    join_counts(b, result);
+    FR_TRY(join_ranked(b, &result->ranked, err));
+    size_t n_front = 0, n_top = result->ranked.count;
+    if (n_top > FR_SEARCH_PRICED) n_top = FR_SEARCH_PRICED;
+    struct fr_front_point *front = join_front(b, &n_front);
+    fr_status status = front ? FR_OK : no_memory(err);
+    if (status == FR_OK)
+        status =
+            price(b, result->by, n_top, of_ranked, result->ranked.items, &result->top, err);
+    if (status == FR_OK)
+        status = price(b, result->by, n_front, of_front, front, &result->pareto, err);
+    free(front);
+    return status;
+}
+
+/* ---- which search --------------------------------------------------------------------------- */
+
+/* FNV-1a (Fowler, Noll, Vo). */
+static void mix(uint64_t *hash, const void *bytes, size_t n) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < n; i++) *hash = (*hash ^ at[i]) * 0x100000001b3u;
+}
+
+static void mix_number(uint64_t *hash, double number) { mix(hash, &number, sizeof number); }
+
+uint64_t fr_blocks_print(const struct fr_blocks *b) {
+    enum { PLANS = 64 };
+    const struct fr_search_options *o = b->options;
+    uint64_t hash = 0xcbf29ce484222325u;
+    fr_ranking by = fr_search_ranking(b->job, b->space, o);
+    const double numbers[] = {
+        (double)b->space->size, (double)b->size,   (double)o->objective, (double)by,
+        (double)o->top,         o->memory_limit_B, o->max_lossy};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mix_number(&hash, numbers[i]);
+    mix(&hash, b->job->cluster.name, strlen(b->job->cluster.name));
+    mix(&hash, b->job->workload.name, strlen(b->job->workload.name));
+    for (int64_t i = 0; i < PLANS; i++) {
+        struct fr_outcome out = {.reasons = 0};
+        int64_t index = (int64_t)((double)b->space->size * (double)i / PLANS);
+        bool is = fr_search_evaluate(b->job, b->space, o, by, index, &out);
+        mix_number(&hash, is ? (double)out.reasons : -1);
+        if (!is || out.reasons & FR_BECAUSE(FR_REASON_MESH) || isnan(out.time_s)) continue;
+        mix_number(&hash, out.time_s);
+        mix_number(&hash, out.memory_peak_B);
+    }
+    return hash;
+}
