@@ -35,8 +35,8 @@ struct place { /* of a value in the list */
 
 static int by_value_then_index(const void *a, const void *b) {
     const struct place *x = a, *y = b;
-    if (x->value != y->value) return x->value < y->value ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    if (x->value != y->value) return FR_ORDER(x->value, y->value);
+    return FR_ORDER(x->index, y->index);
 }
 
 /* Keep the first of equal values, and the order of the rest. */

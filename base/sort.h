@@ -13,6 +13,9 @@
 /** Below 0, 0 or above 0, as @p a goes before, is equal to or goes behind @p b. */
 typedef int fr_compare_fn(const void *a, const void *b);
 
+/** -1, 0 or 1, as @p a is less than, equal to or more than @p b: two numbers without side effects. */
+#define FR_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 /** Sort @p n items of @p size_B bytes in place.  Total: without memory it takes n^2 / 4 moves. */
 void fr_sort_items(void *items, size_t n, size_t size_B, fr_compare_fn *compare);
 

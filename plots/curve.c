@@ -17,13 +17,13 @@ struct entry {
     bool tensor;
 };
 
-static int order(double a, double b) { return (a > b) - (a < b); }
+static int order(double a, double b) { return FR_ORDER(a, b); }
 
 static int compare_curve(const struct entry *a, const struct entry *b) {
     if (a->tensor != b->tensor) return a->tensor ? -1 : 1;
     int methods = strcmp(a->result->method, b->result->method);
     if (methods) return methods;
-    if (a->ghost != b->ghost) return a->ghost < b->ghost ? -1 : 1;
+    if (a->ghost != b->ghost) return FR_ORDER(a->ghost, b->ghost);
     return strcmp(a->result->varied, b->result->varied);
 }
 
@@ -35,19 +35,19 @@ static int compare_entry(const void *left, const void *right) {
     if (places) return places;
     int values = order(a->value, b->value);
     if (values) return values;
-    return (a->result > b->result) - (a->result < b->result); /* all of one array */
+    return FR_ORDER(a->result, b->result); /* all of one array */
 }
 
 static int compare_urgency(const void *left, const void *right) {
     const struct fr_curve *a = left, *b = right;
-    if (a->urgency != b->urgency) return a->urgency < b->urgency ? -1 : 1;
+    if (a->urgency != b->urgency) return FR_ORDER(a->urgency, b->urgency);
     int values = order(a->best, b->best);
-    return values ? values : (a->at > b->at) - (a->at < b->at);
+    return values ? values : FR_ORDER(a->at, b->at);
 }
 
 static int compare_place(const void *left, const void *right) {
     const struct fr_curve *a = left, *b = right;
-    return (a->at > b->at) - (a->at < b->at);
+    return FR_ORDER(a->at, b->at);
 }
 
 static int compare_along(const void *left, const void *right) {

@@ -31,8 +31,8 @@ static fr_status read_point(const struct fr_json *node, const char *chosen,
 
 static int compare_points(const void *left, const void *right) {
     const struct fr_measured_point *a = left, *b = right;
-    if (a->size_B != b->size_B) return a->size_B < b->size_B ? -1 : 1;
-    return (a->median_s > b->median_s) - (a->median_s < b->median_s);
+    if (a->size_B != b->size_B) return FR_ORDER(a->size_B, b->size_B);
+    return FR_ORDER(a->median_s, b->median_s);
 }
 
 static fr_status read_series(const struct fr_json *node, struct fr_measured_series *series,

@@ -141,9 +141,9 @@ static double lossiness(const struct fr_outcome *out) {
 /* Order of the result: by the objective; of equals the less lossy, then the one that came first. */
 static int by_rank(const void *x, const void *y) {
     const struct fr_ranked *a = x, *b = y;
-    if (a->value != b->value) return a->value < b->value ? -1 : 1;
-    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    if (a->value != b->value) return FR_ORDER(a->value, b->value);
+    if (a->lossy != b->lossy) return FR_ORDER(a->lossy, b->lossy);
+    return FR_ORDER(a->index, b->index);
 }
 
 static void cut(struct best *best, size_t limit) {

@@ -79,14 +79,12 @@ void fr_record_use(const struct fr_program *program, const struct fr_class_price
 
 /* ---- timeline ------------------------------------------------------------------------------- */
 
+/* Equals in the order scheduled. */
 static int by_start(const void *x, const void *y) {
     const struct fr_span *a = x, *b = y;
-    if (a->start_s != b->start_s) return a->start_s < b->start_s ? -1 : 1;
-    if (a->message != b->message) return a->message < b->message ? -1 : 1;
-    if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
-    if (a->stream != b->stream) return a->stream < b->stream ? -1 : 1;
-    if (a->end_s != b->end_s) return a->end_s < b->end_s ? -1 : 1;
-    return (a->micro > b->micro) - (a->micro < b->micro);
+    if (a->start_s != b->start_s) return FR_ORDER(a->start_s, b->start_s);
+    if (a->message != b->message) return FR_ORDER(a->message, b->message);
+    return FR_ORDER(a->rank, b->rank);
 }
 
 /* A message shows on both sides; in an exchange each side sends and receives. */

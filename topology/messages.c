@@ -7,7 +7,7 @@
 
 static int by_slot(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return FR_ORDER(x, y);
 }
 
 /* Ordered pairs of the sorted @p slot[g] that lie in one unit of @p ranks slots. */

@@ -50,7 +50,7 @@ struct change {
 
 static int change_by_time(const void *a, const void *b) {
     const struct change *x = a, *y = b;
-    return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+    return FR_ORDER(x->at_ns, y->at_ns);
 }
 
 /* A span computes, then waits, then communicates; a message computes nothing. */
@@ -103,9 +103,9 @@ static void add_memory(const struct fr_trace_options *o, int32_t n_ranks,
 
 static int by_time(const void *a, const void *b) {
     const struct fr_step *x = a, *y = b;
-    if (x->at_ns != y->at_ns) return x->at_ns < y->at_ns ? -1 : 1;
-    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
-    if (x->counter != y->counter) return x->counter < y->counter ? -1 : 1;
+    if (x->at_ns != y->at_ns) return FR_ORDER(x->at_ns, y->at_ns);
+    if (x->rank != y->rank) return FR_ORDER(x->rank, y->rank);
+    if (x->counter != y->counter) return FR_ORDER(x->counter, y->counter);
     return x->number < y->number ? -1 : x->number > y->number;
 }
 

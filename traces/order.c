@@ -20,7 +20,7 @@ static int64_t end_ns(const struct fr_order *order, int64_t span) {
 
 static int by_time(const void *a, const void *b) {
     const struct fr_edge *x = a, *y = b;
-    if (x->at_ns != y->at_ns) return x->at_ns < y->at_ns ? -1 : 1;
+    if (x->at_ns != y->at_ns) return FR_ORDER(x->at_ns, y->at_ns);
     return x->span < y->span ? -1 : x->span > y->span;
 }
 

@@ -73,11 +73,11 @@ static fr_status take_all(const struct fr_samples *samples,
 
 static int by_op(const void *x, const void *y) {
     const struct fr_fit_point *a = x, *b = y;
-    if (a->op != b->op) return a->op < b->op ? -1 : 1;
-    if (a->level != b->level) return a->level < b->level ? -1 : 1;
-    if (a->n_ranks != b->n_ranks) return a->n_ranks < b->n_ranks ? -1 : 1;
-    if (a->n_nodes != b->n_nodes) return a->n_nodes < b->n_nodes ? -1 : 1;
-    return (a->size_B > b->size_B) - (a->size_B < b->size_B);
+    if (a->op != b->op) return FR_ORDER(a->op, b->op);
+    if (a->level != b->level) return FR_ORDER(a->level, b->level);
+    if (a->n_ranks != b->n_ranks) return FR_ORDER(a->n_ranks, b->n_ranks);
+    if (a->n_nodes != b->n_nodes) return FR_ORDER(a->n_nodes, b->n_nodes);
+    return FR_ORDER(a->size_B, b->size_B);
 }
 
 /* Points are sorted by op, so each op's are a stretch of the array. */

@@ -122,7 +122,7 @@ struct fr_fit_working_sets {
 struct fr_fit_verdict {
     const char *verdict; /**< "PASS", "WARN", "FAIL"; NULL: nobody judged */
     int n_reasons;
-    char reason[16][384];
+    char reason[16][400];
 };
 
 struct fr_fit_result {

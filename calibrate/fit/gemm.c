@@ -55,8 +55,8 @@ struct timed {
 
 static int by_cell(const void *x, const void *y) {
     const struct timed *a = x, *b = y;
-    if (a->cell != b->cell) return a->cell < b->cell ? -1 : 1;
-    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
+    if (a->cell != b->cell) return FR_ORDER(a->cell, b->cell);
+    return FR_ORDER(a->time_s, b->time_s);
 }
 
 static fr_status take_times(const struct fr_samples *samples, const struct fr_fit_speed *speed,

@@ -8,14 +8,14 @@
 #include "calibrate/fit/parts.h"
 #include "calibrate/numbers/statistics.h"
 
-static int compare(double a, double b) { return (a > b) - (a < b); }
+static int compare(double a, double b) { return FR_ORDER(a, b); }
 
 static int by_point(const void *x, const void *y) {
     const struct fr_sample_collective *a = x, *b = y;
-    if (a->op != b->op) return a->op < b->op ? -1 : 1;
-    if (a->level != b->level) return a->level < b->level ? -1 : 1;
-    if (a->n_ranks != b->n_ranks) return a->n_ranks < b->n_ranks ? -1 : 1;
-    if (a->n_nodes != b->n_nodes) return a->n_nodes < b->n_nodes ? -1 : 1;
+    if (a->op != b->op) return FR_ORDER(a->op, b->op);
+    if (a->level != b->level) return FR_ORDER(a->level, b->level);
+    if (a->n_ranks != b->n_ranks) return FR_ORDER(a->n_ranks, b->n_ranks);
+    if (a->n_nodes != b->n_nodes) return FR_ORDER(a->n_nodes, b->n_nodes);
     return compare(a->size_B, b->size_B);
 }
 
@@ -24,8 +24,8 @@ static int by_sample(const void *x, const void *y) {
     const struct fr_sample_collective *a = x, *b = y;
     int order = by_point(x, y);
     if (order) return order;
-    if (a->launch != b->launch) return a->launch < b->launch ? -1 : 1;
-    if (a->rep != b->rep) return a->rep < b->rep ? -1 : 1;
+    if (a->launch != b->launch) return FR_ORDER(a->launch, b->launch);
+    if (a->rep != b->rep) return FR_ORDER(a->rep, b->rep);
     return compare(a->time_s, b->time_s);
 }
 

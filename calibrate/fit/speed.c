@@ -99,8 +99,8 @@ static int by_shape(const void *x, const void *y) {
                                 *b = &((const struct placed *)y)->product;
     const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
     for (int i = 0; i < 4; i++)
-        if (p[i] != q[i]) return p[i] < q[i] ? -1 : 1;
-    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
+        if (p[i] != q[i]) return FR_ORDER(p[i], q[i]);
+    return FR_ORDER(a->time_s, b->time_s);
 }
 
 static bool same_shape(const struct placed *x, const struct placed *y) {
@@ -185,7 +185,7 @@ static double expected(const struct exposure *e, double lambda) {
 
 static int by_place(const void *x, const void *y) {
     const struct window *a = x, *b = y;
-    return (a->at > b->at) - (a->at < b->at);
+    return FR_ORDER(a->at, b->at);
 }
 
 /* Share of own time that is lost, the median over stretches of the calibration: of so many that each

@@ -7,7 +7,7 @@
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return FR_ORDER(x, y);
 }
 
 void fr_sort(double *x, size_t n) { fr_sort_items(x, n, sizeof *x, ascending); }

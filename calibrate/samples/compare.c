@@ -45,7 +45,7 @@ static int by_key(const void *a, const void *b) {
     const struct timed *x = a, *y = b;
     int order = strcmp(x->key, y->key);
     if (order) return order;
-    return (x->launch > y->launch) - (x->launch < y->launch);
+    return FR_ORDER(x->launch, y->launch);
 }
 
 #define PUT_ALL(array, type)                                                                   \

@@ -71,7 +71,7 @@ void fr_seats_begin(const struct fr_job *job, const struct fr_plan *plan, struct
 
 static int by_number(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return FR_ORDER(x, y);
 }
 
 void fr_seats_members(const struct fr_seats *s, int64_t n_ranks, int64_t stride,

@@ -30,7 +30,7 @@ static double rate_GFLOP_per_s(const struct fr_measured_gemm *g) {
     return 2.0 * (double)g->m * (double)g->n * (double)g->k / g->median_s / 1e9;
 }
 
-static int order(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static int order(int64_t a, int64_t b) { return FR_ORDER(a, b); }
 
 /* Curves follow each other, and k ascends on each; a square shape's k is its size. */
 static int compare(const void *left, const void *right) {
@@ -41,7 +41,7 @@ static int compare(const void *left, const void *right) {
     if (is_square(a)) m = n = 0;
     if (m || n) return m ? m : n;
     int k = order(a->k, b->k);
-    return k ? k : (a->median_s > b->median_s) - (a->median_s < b->median_s);
+    return k ? k : FR_ORDER(a->median_s, b->median_s);
 }
 
 static bool same_curve(const struct fr_measured_gemm *a, const struct fr_measured_gemm *b) {

@@ -28,9 +28,9 @@ struct layout {
 static int compare_time(const void *left, const void *right) {
     const struct fr_result *a = *(const struct fr_result *const *)left;
     const struct fr_result *b = *(const struct fr_result *const *)right;
-    if (a->time_s != b->time_s) return a->time_s < b->time_s ? -1 : 1;
-    if (a->energy_J != b->energy_J) return a->energy_J < b->energy_J ? -1 : 1;
-    return (a > b) - (a < b);
+    if (a->time_s != b->time_s) return FR_ORDER(a->time_s, b->time_s);
+    if (a->energy_J != b->energy_J) return FR_ORDER(a->energy_J, b->energy_J);
+    return FR_ORDER(a, b);
 }
 
 /* By time; a result is on the front when it takes less energy than all faster ones. */

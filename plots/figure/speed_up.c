@@ -63,10 +63,10 @@ static int compare(const void *left, const void *right) {
     if (!k_a != !k_b) return k_a ? 1 : -1;
     int curve = k_a ? compare_keys(a, b, false) : 0;
     if (curve) return curve;
-    if (k_a != k_b) return k_a < k_b ? -1 : 1;
+    if (k_a != k_b) return FR_ORDER(k_a, k_b);
     if (a->iteration_time_s != b->iteration_time_s)
-        return a->iteration_time_s < b->iteration_time_s ? -1 : 1;
-    return (a > b) - (a < b);
+        return FR_ORDER(a->iteration_time_s, b->iteration_time_s);
+    return FR_ORDER(a, b);
 }
 
 /* The label of a curve is that of its plans but for how many stages. */

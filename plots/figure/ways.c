@@ -49,7 +49,7 @@ static int compare_kinds(const struct kind *a, const struct kind *b) {
     if (order_a != order_b) return order_a - order_b;
     int methods = strcmp(a->method, b->method);
     if (methods) return methods;
-    if (a->tp != b->tp) return a->tp < b->tp ? -1 : 1;
+    if (a->tp != b->tp) return FR_ORDER(a->tp, b->tp);
     if (a->subgrid != b->subgrid) return a->subgrid ? 1 : -1;
     return a->naive - b->naive;
 }
@@ -67,7 +67,7 @@ static const char *label_of(const struct kind *k, char *out, size_t capacity) {
 
 static int by_size(const void *a, const void *b) {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
+    return FR_ORDER(x, y);
 }
 
 static int count_at(struct curves *c, int64_t ranks) {

@@ -127,10 +127,90 @@ static void launches_are_in_each_pass(void **state) {
     FR_NEAR(forward_s, 1e-3 * (2 * (9 + 3) + 5), 1e-6);
 }
 
+/* ---- any timeline ------------------------------------------------------------------------------- */
+
+/* @return whether a may come before b: by start, then by message and rank. */
+static bool in_order(const struct fr_span *a, const struct fr_span *b) {
+    const double x[] = {a->start_s, a->message, a->rank},
+                 y[] = {b->start_s, b->message, b->rank};
+    for (int i = 0; i < 3; i++)
+        if (x[i] != y[i]) return x[i] < y[i];
+    return true;
+}
+
+static bool same_stream(const struct fr_span *a, const struct fr_span *b) {
+    return a->rank == b->rank && a->stream == b->stream;
+}
+
+/* The first lane of its stream on which nothing before it is still under way. */
+static int first_lane(const struct fr_span *spans, int64_t k) {
+    for (int lane = 0;; lane++) {
+        bool taken = false;
+        for (int64_t i = 0; i < k; i++)
+            taken = taken || (same_stream(&spans[i], &spans[k]) && spans[i].lane == lane &&
+                              spans[i].end_s > spans[k].start_s * (1 + 1e-12));
+        if (!taken) return lane;
+    }
+}
+
+/* Each message stands twice, from the one who sends it and from the one who receives it. */
+static void has_two_ends(const struct fr_timeline *t, int32_t message) {
+    const struct fr_span *end[2] = {NULL, NULL};
+    int n = 0;
+    for (int64_t k = 0; k < t->count; k++)
+        if (t->spans[k].message == message) {
+            assert_true(n < 2);
+            end[n++] = &t->spans[k];
+        }
+    assert_int_equal(n, 2);
+    assert_int_equal(end[0]->stream + end[1]->stream, FR_STREAM_SEND + FR_STREAM_RECV);
+    assert_int_equal(end[0]->rank, end[1]->peer);
+    assert_int_equal(end[0]->peer, end[1]->rank);
+    assert_int_not_equal(end[0]->rank, end[1]->rank);
+    assert_true(end[0]->start_s == end[1]->start_s && end[0]->end_s == end[1]->end_s);
+}
+
+static void any_timeline_is_well_formed(void **state) {
+    static const char *const cases[][4] = {
+        {"pp=4", "dp=2", "overlap=gradient", "bucket=20000 B"},
+        {"pp=4", "dp=2", "p2p=duplex", "schedule=1f1b"},
+        {"pp=2", "dp=2", "chunks=2", "schedule=interleaved"},
+        {"pp=4", "dp=4", "micro_batch=1", "schedule=gpipe"},
+        {"pp=4", "dp=2", "schedule=zero-bubble", "recompute=full"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *sets[24] = {TINY};
+        int n = 0, messages = 0;
+        while (sets[n]) n++;
+        for (int k = 0; k < 4; k++) sets[n++] = cases[i][k];
+        struct fr_job job;
+        struct fr_simulation sim;
+        struct fr_error err = {0};
+        const struct fr_simulate_options options = {.timeline = true};
+        fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+        if (fr_simulate(&job, &job.plan, &options, &sim, &err) != FR_OK)
+            fail_msg("%s %s: %s", cases[i][0], cases[i][3], err.detail);
+        const struct fr_timeline *t = &sim.timeline;
+        for (int64_t k = 0; k < t->count; k++) {
+            const struct fr_span *span = &t->spans[k];
+            if (k > 0 && !in_order(span - 1, span)) fail_msg("case %zu: %d", i, (int)k);
+            assert_int_equal(span->lane, first_lane(t->spans, k));
+            assert_true(span->communicating_s >= 0 && span->waiting_s >= 0);
+            assert_true(span->communicating_s <= (span->end_s - span->start_s) * (1 + 1e-12));
+            assert_true(span->end_s <= t->makespan_s * (1 + 1e-12));
+            if (span->message >= messages) messages = span->message + 1;
+        }
+        for (int32_t m = 0; m < messages; m++) has_two_ends(t, m);
+        fr_simulation_free(&sim);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_carry_their_bytes),
                                        cmocka_unit_test(gradients_carry_their_bytes),
                                        cmocka_unit_test(measured_layers_take_their_times),
-                                       cmocka_unit_test(launches_are_in_each_pass)};
+                                       cmocka_unit_test(launches_are_in_each_pass),
+                                       cmocka_unit_test(any_timeline_is_well_formed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -136,11 +136,11 @@ static fr_status read_tables(struct groups *groups, struct fr_error *err) {
 /* Layout by layout, so that each half holds every layout. */
 static int by_shape(const void *x, const void *y) {
     const struct fr_scatter_point *a = x, *b = y;
-    if (a->layout != b->layout) return a->layout < b->layout ? -1 : 1;
-    if (a->m != b->m) return a->m < b->m ? -1 : 1;
-    if (a->n != b->n) return a->n < b->n ? -1 : 1;
-    if (a->k != b->k) return a->k < b->k ? -1 : 1;
-    return (a->time_s > b->time_s) - (a->time_s < b->time_s);
+    if (a->layout != b->layout) return FR_ORDER(a->layout, b->layout);
+    if (a->m != b->m) return FR_ORDER(a->m, b->m);
+    if (a->n != b->n) return FR_ORDER(a->n, b->n);
+    if (a->k != b->k) return FR_ORDER(a->k, b->k);
+    return FR_ORDER(a->time_s, b->time_s);
 }
 
 static fr_status predict_half(struct group *group, int half, struct fr_scatter_point *kept,

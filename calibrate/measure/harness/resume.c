@@ -106,7 +106,7 @@ static int by_text(const void *a, const void *b) {
     const struct known *x = a, *y = b;
     size_t shorter = x->length < y->length ? x->length : y->length;
     int order = memcmp(x->text, y->text, shorter);
-    return order ? order : (x->length > y->length) - (x->length < y->length);
+    return order ? order : FR_ORDER(x->length, y->length);
 }
 
 static struct known *make_heads(const struct fr_bench *bench) {

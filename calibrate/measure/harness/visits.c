@@ -97,8 +97,8 @@ void fr_visits_close(struct fr_visits *s) {
 
 static int by_need(const void *a, const void *b) {
     const double *x = a, *y = b;
-    if (x[0] != y[0]) return x[0] < y[0] ? -1 : 1;
-    return (x[1] > y[1]) - (x[1] < y[1]);
+    if (x[0] != y[0]) return FR_ORDER(x[0], y[0]);
+    return FR_ORDER(x[1], y[1]);
 }
 
 /* Second visits come after all steps. */

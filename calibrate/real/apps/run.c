@@ -107,7 +107,7 @@ static fr_status put_reference(struct session *s, int pass, struct fr_error *err
 
 static int ascending(const void *a, const void *b) {
     const double *x = a, *y = b;
-    return (x[0] > y[0]) - (x[0] < y[0]);
+    return FR_ORDER(x[0], y[0]);
 }
 
 /* Of a few profiled steps the one of median length, averaged over ranks. */

@@ -16,8 +16,8 @@ static bool same(const struct fr_trained *row, const struct fr_training_cell *ce
 
 static int by_tp_and_ghost(const void *a, const void *b) {
     const struct fr_trained *x = a, *y = b;
-    if (x->tp != y->tp) return x->tp < y->tp ? -1 : 1;
-    return (x->ghost > y->ghost) - (x->ghost < y->ghost);
+    if (x->tp != y->tp) return FR_ORDER(x->tp, y->tp);
+    return FR_ORDER(x->ghost, y->ghost);
 }
 
 static void add_cell(struct fr_trained *row, const struct fr_training_cell *cell,

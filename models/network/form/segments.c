@@ -56,8 +56,8 @@ static fr_status fit_read(const struct fr_json *node, const struct fr_levels *le
 
 static int by_level_and_ranks(const void *x, const void *y) {
     const struct fr_segment_fit *a = x, *b = y;
-    if (a->level != b->level) return a->level < b->level ? -1 : 1;
-    return (a->n_ranks > b->n_ranks) - (a->n_ranks < b->n_ranks);
+    if (a->level != b->level) return FR_ORDER(a->level, b->level);
+    return FR_ORDER(a->n_ranks, b->n_ranks);
 }
 
 static fr_status read(const struct fr_json *object, const struct fr_levels *levels,

@@ -62,7 +62,7 @@ static fr_status read_numbers(const struct fr_json *node, const char *key, int64
 
 static int by_number(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return FR_ORDER(x, y);
 }
 
 /* What nine in ten of the left-out errors stay below; the ends have none. */
@@ -109,9 +109,9 @@ static fr_status read_table(const struct fr_json *node, const struct fr_levels *
 
 static int by_place(const void *x, const void *y) {
     const struct fr_similarity_table *a = x, *b = y;
-    if (a->level != b->level) return a->level < b->level ? -1 : 1;
-    if (a->n_ranks != b->n_ranks) return a->n_ranks < b->n_ranks ? -1 : 1;
-    return (a->n_nodes > b->n_nodes) - (a->n_nodes < b->n_nodes);
+    if (a->level != b->level) return FR_ORDER(a->level, b->level);
+    if (a->n_ranks != b->n_ranks) return FR_ORDER(a->n_ranks, b->n_ranks);
+    return FR_ORDER(a->n_nodes, b->n_nodes);
 }
 
 static fr_status read_tables(const struct fr_json *list, const struct fr_levels *levels,

@@ -1,0 +1,103 @@
+#!/bin/sh
+# cover.sh ROOT DIR: what mutate.sh needs, under DIR, of the checkout at ROOT
+#
+#     tree                        a copy of its files
+#     plain coverage sanitized    three builds of them: as released; for gcov; with sanitizers
+#     seconds                     lines SECONDS TEST, as measured in the build for coverage
+#     lines/TEST                  the lines FILE:LINE which that test executes, in programs that it starts too
+#     code                        all lines that there is something to execute of
+#     data                        where data of others are
+#
+# Modules are shared libraries, so that a changed one is put before another's by LD_LIBRARY_PATH.  Only what
+# changed since the last run is built and measured again.
+set -eu
+root=$1 dir=$2
+tree=$dir/tree
+
+# ---- the copy: times are kept ---------------------------------------------------------------------
+
+mkdir -p "$tree" "$dir/lines" "$dir/took" "$dir/tmp"
+cd "$root"
+if git rev-parse --git-dir >/dev/null 2>&1; then
+  git ls-files -z --cached --others --exclude-standard
+else
+  find . -name build -prune -o \( -type f -o -type l \) -print0
+fi | tr '\0' '\n' | sed 's|^\./||' | while read -r file; do [ -e "$file" ] && echo "$file"; done |
+  sort -u >"$dir/list"
+tar -cf - -C "$root" -T "$dir/list" | tar -xf - -C "$tree"
+(cd "$tree" && find . -type f | sed 's|^\./||' | sort) >"$dir/have"
+comm -13 "$dir/list" "$dir/have" | while read -r file; do rm -f "$tree/$file"; done
+
+if [ -z "${FORERUN_DATA:-}" ]; then
+  for up in . .. ../..; do
+    [ -d "$root/$up/shared/data" ] && FORERUN_DATA=$root/$up/shared/data && break
+  done
+fi
+echo "${FORERUN_DATA:-/nonexistent}" >"$dir/data"
+export FORERUN_DATA="${FORERUN_DATA:-/nonexistent}"
+
+# ---- the builds -----------------------------------------------------------------------------------
+
+compile() { # compile BUILD OPTION...
+  folder=$dir/$1 && shift
+  { cmake -S "$tree" -B "$folder" -G Ninja -DFR_LIBRARY_KIND=SHARED -DCMAKE_LINK_DEPENDS_NO_SHARED=ON "$@" &&
+    ninja -C "$folder"; } >"$folder.log" 2>&1 || { tail -30 "$folder.log" >&2 && exit 1; }
+}
+# What a module exports may be inlined within it, as where libraries are archives: the same warnings.
+compile plain -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE='-O2 -DNDEBUG' \
+  -DCMAKE_C_FLAGS=-fno-semantic-interposition
+compile coverage -DCMAKE_BUILD_TYPE=Debug -DFR_COVERAGE=ON -DCMAKE_C_FLAGS='-w -O0'
+compile sanitized -DCMAKE_BUILD_TYPE=RelWithDebInfo -DFR_SANITIZE=address,undefined -DCMAKE_C_FLAGS='-w -O1'
+
+# ---- which test executes which line ---------------------------------------------------------------
+
+# Left out: what times this machine or runs real programs on it, and what starts programs by the thousand.
+is_left_out() {
+  case $1 in
+  test_calibrate_launch | test_calibrate_power | test_calibrate_quota | test_app_hostile) ;;
+  test_apps_* | test_calibrate_mpi_*) ;;
+  *) return 1 ;;
+  esac
+}
+bin=$dir/coverage/bin
+cd "$dir/coverage/tests"
+
+counts() { find "$dir/coverage" -name '*.gcda'; }
+# Lines of gcov's text are COUNT:LINE:SOURCE, where COUNT is - (no code), ##### (not executed), or a number.
+gcov_lines() { # gcov_lines PATTERN: lines FILE:LINE whose count matches, of the files read
+  xargs gcov -t 2>/dev/null | awk -F: -v pattern="$1" '
+    $2 + 0 == 0 {if ($3 == "Source") file = $4; sub("^.*/tree/", "", file); next}
+    $1 ~ pattern {print file ":" $2 + 0}' | sort -u
+}
+run() {
+  case $1 in
+  golden) "$tree/tests/golden/golden.sh" check "$bin" ;;
+  *) "$bin/$1" ;;
+  esac
+}
+measure() { # measure TEST
+  counts | xargs rm -f
+  from=$(date +%s.%N)
+  TMPDIR=$dir/tmp run "$1" </dev/null >"$dir/out" 2>&1 || :
+  echo "$(date +%s.%N) $from $1" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >"$dir/took/$1"
+  counts | gcov_lines '[0-9]' >"$dir/lines/$1"
+}
+
+tests=$(cd "$bin" && ls -d test_* && echo golden)
+for test in $tests; do
+  if is_left_out "$test"; then continue; fi
+  program=$bin/$test
+  [ "$test" != golden ] || program=$tree/tests/golden/digests
+  if [ ! -s "$dir/lines/$test" ] ||
+    [ -n "$(find "$program" "$dir"/coverage/*.so "$bin/forerun" -newer "$dir/lines/$test")" ]; then
+    measure "$test"
+  fi
+done
+for test in $(cd "$dir/lines" && ls); do
+  [ -e "$bin/$test" ] || [ "$test" = golden ] || rm "$dir/lines/$test" "$dir/took/$test"
+done
+cat "$dir"/took/* >"$dir/seconds"
+if [ ! -s "$dir/code" ] || [ -n "$(find "$dir"/coverage/*.so -newer "$dir/code")" ]; then
+  counts | xargs rm -f
+  find "$dir/coverage" -name '*.gcno' | gcov_lines '[0-9#=]' >"$dir/code"
+fi
