@@ -32,10 +32,14 @@ static inline fr_status limits_read(const char *text, const char *path, const ch
 }
 
 /* "a.0.b" as messages have it: a/0/b. */
+static inline void limits_pointer(const char *path, char *pointer, size_t capacity) {
+    snprintf(pointer, capacity, "%s", path);
+    for (char *at = pointer; *at; at++) *at = *at == '.' ? '/' : *at;
+}
+
 static inline bool limits_named(const struct fr_error *err, const char *path) {
     char pointer[160];
-    snprintf(pointer, sizeof pointer, "%s", path);
-    for (char *at = pointer; *at; at++) *at = *at == '.' ? '/' : *at;
+    limits_pointer(path, pointer, sizeof pointer);
     const char *last = strrchr(pointer, '/');
     return strstr(err->where, pointer) || strstr(err->detail, last ? last + 1 : pointer);
 }
@@ -127,6 +131,42 @@ static inline void limits_strangers(const char *text, int passed_over, limits_re
     }
     FR_TRUE(accepted == passed_over, "%d objects take any key, not %d: %s", accepted,
             passed_over, text);
+}
+
+/** A list: as few and as many elements as it may have. */
+struct length {
+    const char *path;
+    int least, most;
+};
+
+/* Is a list of @p n ones refused for its length?  What else is wrong with ones is found later. */
+static inline bool limits_refused_length(const char *text, const char *path, int n,
+                                         limits_reader *read) {
+    struct fr_error err = {0};
+    char pointer[160];
+    char *list = malloc((size_t)n * 2 + 3), *at = list + 1;
+    assert_non_null(list);
+    list[0] = '[';
+    for (int i = 0; i < n; i++) *at++ = '1', *at++ = ',';
+    at -= n > 0; /* in place of the last comma */
+    at[0] = ']', at[1] = '\0';
+    fr_status status = limits_read(text, path, list, read, &err);
+    free(list);
+    limits_pointer(path, pointer, sizeof pointer);
+    const char *named = strstr(err.where, pointer);
+    return status == FR_ERR_INPUT && strstr(err.detail, " elements; expected ") && named &&
+           strchr(" ", named[strlen(pointer)]); /* or at its end */
+}
+
+static inline void limits_lengths(const char *text, const struct length *lengths, size_t n,
+                                  limits_reader *read) {
+    for (size_t i = 0; i < n; i++) {
+        const struct length *l = &lengths[i];
+        const int tried[] = {l->least - 1, l->least, l->most, l->most + 1};
+        for (int k = tried[0] < 0; k < 4; k++)
+            FR_TRUE(limits_refused_length(text, l->path, tried[k], read) == (k == 0 || k == 3),
+                    "%s of %d elements", l->path, tried[k]);
+    }
 }
 
 #endif

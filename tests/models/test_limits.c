@@ -18,6 +18,8 @@ static fr_status read_model(const struct fr_json_document *document, struct fr_e
 }
 
 #define HOLD(text, limits, read) limits_hold(text, limits, sizeof limits / sizeof *limits, read)
+#define LENGTHS(text, lengths, read)                                                           \
+    limits_lengths(text, lengths, sizeof lengths / sizeof *lengths, read)
 #define LEVELS                                                                                 \
     "\"levels\": [{\"name\": \"node\", \"ranks\": 4, \"latency\": \"2 us\", \"bandwidth\": "   \
     "\"50 GB/s\"}, {\"name\": \"system\", \"ranks\": 16, \"latency\": \"5 us\", "              \
@@ -110,8 +112,13 @@ static void of_products(void **state) {
         {"device.working_sets.update", "[\"1 B/s\"]", "[\"1 B/s\", \"1 B/s\"]",
          "[\"1 B/s\", \"1e18 B/s\"]", "[\"1 B/s\", \"1 B/s\", \"1 B/s\"]", true},
     };
+    static const struct length lengths[] = {{"device.gemm.fp64.table.m", 1, 64},
+                                            {"device.gemm.fp64.table.time", 4, 4},
+                                            {"device.working_sets.size", 2, 32},
+                                            {"device.working_sets.update", 2, 2}};
     (void)state;
     HOLD(text, limits, read_cluster);
+    LENGTHS(text, lengths, read_cluster);
     limits_strangers(text, 0, read_cluster);
 }
 
@@ -184,8 +191,15 @@ static void of_a_network(void **state) {
         {TABLE "time", "[1, 0.9e-12]", "[1e-12, 1e-12]", "[1, 1e15]", "[1, 1.1e15]", true},
         {TABLE "left_out", "[0, -0.1]", "[0, 0]", "[64, 64]", "[0, 64.1]", false},
     };
+    static const struct length lengths[] = {{"collectives.broadcast.laws", 1, 8},
+                                            {"collectives.broadcast.tables", 1, 1024},
+                                            {TABLE "size", 1, 4096},
+                                            {TABLE "time", 2, 2},
+                                            {"collectives.all_gather.fits", 1, 1024},
+                                            {FIT "segments", 1, 64}};
     (void)state;
     HOLD(text, limits, read_cluster);
+    LENGTHS(text, lengths, read_cluster);
     limits_strangers(text, 0, read_cluster);
 }
 
@@ -209,8 +223,12 @@ static void of_what_a_calibration_says(void **state) {
         {"tuning.coefficients.0.fitted", NULL, "true", NULL, "2", true},
         {"tuning.coefficients.0.name", NULL, "odd", NULL, "2", true},
     };
+    static const struct length lengths[] = {{"calibration.reasons", 0, 1000},
+                                            {"tuning.covariance", 0, 24},
+                                            {"tuning.covariance.0", 1, 1}};
     (void)state;
     HOLD(text, limits, read_cluster);
+    LENGTHS(text, lengths, read_cluster);
     limits_strangers(text, 2, read_cluster);
 }
 
@@ -258,8 +276,10 @@ static void of_a_transformer(void **state) {
          true}, /* both or none */
         {PROFILE "logits_backward", "-1 s", "0 s", "86400 s", "86400.5 s", true},
     };
+    static const struct length lengths[] = {{"layer_profile", 1, 4096}};
     (void)state;
     HOLD(text, limits, read_model);
+    LENGTHS(text, lengths, read_model);
     limits_strangers(text, 0, read_model);
     static const char dense[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
                                 "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000}";
@@ -323,16 +343,22 @@ static void of_layers(void **state) {
         {"layers.2.branches", "0", "1", "1048576", "1048577", true},
         {"layers.1.out", "0", "1", "67108864", "67108865", true},
         {"layers.1.bias", NULL, "true", "false", "2", false}};
+    static const struct length of_all_widths[] = {{"layers", 2, 4096}};
+    static const struct length of_image[] = {{"input", 3, 3}, {"layers", 1, 4096}};
+    static const struct length of_forks[] = {{"layers", 1, 4096}, {"layers.0.layers", 1, 4096}};
     (void)state;
     HOLD(ffn, of_ffn, read_model);
     limits_strangers(ffn, 0, read_model);
     HOLD(mlp, of_mlp, read_model);
     limits_strangers(mlp, 0, read_model);
     HOLD(widths, of_widths, read_model);
+    LENGTHS(widths, of_all_widths, read_model);
     limits_strangers(widths, 0, read_model);
     HOLD(cnn, of_cnn, read_model);
+    LENGTHS(cnn, of_image, read_model);
     limits_strangers(cnn, 0, read_model);
     HOLD(branches, of_branches, read_model);
+    LENGTHS(branches, of_forks, read_model);
     limits_strangers(branches, 0, read_model);
 }
 
@@ -362,10 +388,14 @@ static void of_stages_and_iterations(void **state) {
         {"iterations.table.0.tp", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.table.0.ghost", "-1", "0", "1099511627776", "1099511627777", false},
         {"iterations.table.0.iterations", "0", "1e-9", "1e15", "1.1e15", true}};
+    static const struct length of_lists[] = {{"forward", 1, 65536}};
+    static const struct length of_rows[] = {{"iterations.table", 1, 4096}};
     (void)state;
     HOLD(stages, of_stages, read_model);
+    LENGTHS(stages, of_lists, read_model);
     limits_strangers(stages, 0, read_model);
     HOLD(ffn, of_iterations, read_model);
+    LENGTHS(ffn, of_rows, read_model);
     limits_strangers(ffn, 0, read_model);
 }
 

@@ -57,12 +57,16 @@ cc -std=c17 -O1 -o "$dir/mutate" "$here/mutate.c"
 
 # ---- one changed file ----------------------------------------------------------------------------
 
-# The object and the library that hold a source; commands of ninja with other files in their places.
-object_of() { (cd "$1" && find CMakeFiles -path "*/$2.o"); }
-library_of() { # library_of OBJECT: CMakeFiles/fr_models.dir/... makes libfr_models.so
-  name=${1#CMakeFiles/} && echo "lib${name%%.dir/*}.so"
+# The object of a source in a module's shared library (others may hold it too): CMakeFiles/fr_models.dir/...
+# in libfr_models.so.
+library_of() { echo "$1" | sed 's|^CMakeFiles/\([^/]*\)\.dir/.*|lib\1.so|'; }
+object_of() { # object_of BUILD FILE
+  (cd "$1" && find CMakeFiles -path "CMakeFiles/fr_*.dir/$2.o" | while read -r object; do
+    if [ -e "$(library_of "$object")" ]; then echo "$object"; fi
+  done)
 }
-# build FOLDER BUILD FILE: FOLDER/lib holds the one library with FOLDER/changed.c in place of FILE
+# build FOLDER BUILD FILE: FOLDER/lib holds the one library with FOLDER/changed.c in place of FILE; by the
+# commands of the build, with other files in their places.
 build() {
   object=$(object_of "$2" "$3")
   library=$(library_of "$object")
