@@ -1,18 +1,10 @@
 #include "models/plan/schedule_order.h"
 
-#include <string.h>
-
 const struct fr_schedule *const fr_schedules[] = {
 #define FR_SCHEDULE(name) &fr_schedule_##name,
 #include "models/plan/schedule_list.h"
 #undef FR_SCHEDULE
     0};
-
-const struct fr_schedule *fr_schedule_find(const char *name) {
-    for (const struct fr_schedule *const *row = fr_schedules; *row; row++)
-        if (strcmp((*row)->name, name) == 0) return *row;
-    return 0;
-}
 
 int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
                               struct fr_slot *slots) {

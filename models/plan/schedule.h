@@ -59,9 +59,6 @@ struct fr_schedule {
 /** Rows in table order, then NULL; spellings likewise. */
 extern const struct fr_schedule *const fr_schedules[];
 
-/** Row called @p name, or NULL. */
-const struct fr_schedule *fr_schedule_find(const char *name);
-
 /** Does this order split the backward pass? */
 bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a);
 

@@ -136,10 +136,10 @@ killed_by() { # killed_by FOLDER FILE: the first test that fails; false where no
   return 1
 }
 
-# The quickest first, as many as took a minute together without sanitizers.
+# The quickest first, as many as took twenty seconds together without sanitizers.
 killed_by_sanitizer() { # killed_by_sanitizer FOLDER FILE
   [ -s "$1/tests" ] && build "$1" "$dir/sanitized" "$2" || return 1
-  sort -n "$1/order" | awk '$2 != "golden" && (all += $1) < 60' >"$1/order.sanitized"
+  sort -n "$1/order" | awk '$2 != "golden" && (all += $1) < 20' >"$1/order.sanitized"
   while read -r seconds test; do
     limit=$(limit_of "$(echo "$seconds" | awk '{print 4 * $1}')")
     passes "$1" "$1/lib" "$dir/sanitized" "$test" "$limit" && continue
