@@ -45,7 +45,7 @@ static inline void fr_test_output_free(struct output *o) {
 
 /** Do @p words stand in @p text, however its lines are broken? */
 static inline bool fr_test_says(const char *text, const char *words) {
-    for (; *text; text++) {
+    for (bool more = true; more; more = *text++ != '\0') {
         const char *t = text, *w = words;
         while (*w && (*t == *w || (*w == ' ' && *t == '\n'))) {
             t += *t == '\n' ? 1 + strspn(t + 1, " ") : 1;
