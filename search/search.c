@@ -1,6 +1,7 @@
 #include "search/search.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sort.h"
+#include "models/outcome/ranked.h"
 #include "search/layer_grids.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -57,27 +59,25 @@ static void cost_best_grids(const struct fr_job *job, const struct fr_plan *give
     free(grids);
 }
 
-bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
-                        const struct fr_search_options *options, fr_ranking by, int64_t index,
-                        struct fr_outcome *out) {
-    struct fr_plan plan;
+/* Configuration @p index as a plan of @p job, or as one whose mesh does not fit; false: a repetition. */
+static bool lay_out(const struct fr_job *job, const struct fr_space *space, int64_t index,
+                    struct fr_plan *plan, struct fr_outcome *out) {
     bool mesh_fits = false;
-    job = fr_space_job(space, job, index);
-    if (!fr_space_plan(space, &job->workload, index, &plan, &mesh_fits)) return false;
-    if (!mesh_fits) {
-        int64_t plans = fr_space_plans(space), per_rank_count = plans / (int64_t)space->n_ranks;
-        *out = (struct fr_outcome){.plan = plan,
-                                   .job = space->variants ? job : NULL,
-                                   .ranks = space->ranks[index % plans / per_rank_count],
-                                   .reasons = FR_BECAUSE(FR_REASON_MESH)};
-        return true;
-    }
-    if (plan.layer_tp_best)
-        cost_best_grids(job, &plan, out);
-    else
-        fr_cost(job, &plan, out);
-    out->job = space->variants ? job : NULL;
-    if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return true;
+    if (!fr_space_plan(space, &job->workload, index, plan, &mesh_fits)) return false;
+    out->reasons = 0;
+    if (mesh_fits) return true;
+    int64_t plans = fr_space_plans(space), per_rank_count = plans / (int64_t)space->n_ranks;
+    *out = (struct fr_outcome){.plan = *plan,
+                               .job = space->variants ? job : NULL,
+                               .ranks = space->ranks[index % plans / per_rank_count],
+                               .reasons = FR_BECAUSE(FR_REASON_MESH)};
+    return true;
+}
+
+/* What a search asks for beyond what can be laid out. */
+static void add_reasons(const struct fr_job *job, const struct fr_search_options *options,
+                        fr_ranking by, struct fr_outcome *out) {
+    if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return;
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
     if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)
@@ -86,6 +86,21 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
         out->reasons |= FR_BECAUSE(FR_REASON_ITERATIONS);
     if (options->objective != FR_OBJECTIVE_TIME && !job->cluster.device.power.known)
         out->reasons |= FR_BECAUSE(FR_REASON_POWER);
+}
+
+bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
+                        const struct fr_search_options *options, fr_ranking by, int64_t index,
+                        struct fr_outcome *out) {
+    struct fr_plan plan;
+    job = fr_space_job(space, job, index);
+    if (!lay_out(job, space, index, &plan, out)) return false;
+    if (out->reasons) return true;
+    if (plan.layer_tp_best)
+        cost_best_grids(job, &plan, out);
+    else
+        fr_cost(job, &plan, out);
+    out->job = space->variants ? job : NULL;
+    add_reasons(job, options, by, out);
     return true;
 }
 
@@ -116,11 +131,19 @@ struct front {
 
 /* One piece of the space and what came of it. */
 struct piece {
-    int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
+    int64_t evaluated, feasible, unpriced, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
     fr_plan_key_set read;
     struct best top;
     struct front pareto;
     bool failed;
+};
+
+/* What has been found when a plan is asked about. */
+struct known {
+    const struct context *c;
+    const struct fr_job *job;
+    const struct piece *piece;
+    int64_t index;
 };
 
 struct context {
@@ -129,8 +152,21 @@ struct context {
     const struct fr_search_options *options;
     fr_ranking by;
     int64_t begin, end, piece_size;
-    struct piece *pieces;
+    struct piece *pieces;    /* of a round */
+    int64_t n_pieces, first; /* all; of the round */
+    struct piece sample;     /* some plans from all over the space, seen before all others */
+    struct best best;        /* of the rounds before */
+    struct front front;      /* likewise */
+    struct desk *desks;
+    int n_desks;
     struct fr_progress *progress;
+};
+
+/* Where one thread works at a time, with what the plans it has seen share. */
+struct desk {
+    atomic_flag taken;
+    struct fr_pricer *pricer;
+    const struct fr_job *job; /* whose plans */
 };
 
 /* Compression is lossy: of plans as good, the one that loses less is better. */
@@ -178,11 +214,10 @@ struct point {
     int64_t index;
 };
 
-static struct point point_of(fr_ranking by, const struct fr_found *found) {
-    const struct fr_outcome *out = &found->outcome;
+static struct point point_of(fr_ranking by, const struct fr_outcome *out, int64_t index) {
     double energy_J = ranked_J(by, out);
     return (struct point){ranked_s(by, out), isfinite(energy_J) ? energy_J : 0,
-                          out->memory_peak_B, lossiness(out), found->index};
+                          out->memory_peak_B, lossiness(out), index};
 }
 
 static bool as_good(const struct point *a, const struct point *b) {
@@ -212,42 +247,134 @@ static bool keep_pareto(struct front *front, const struct point *mine) {
     return true;
 }
 
+/* ---- which prices matter ------------------------------------------------------------------------- */
+
+/* Is there a plan that beats @p least, strictly sooner and nowhere worse?  Then it beats whatever lies
+ * above these bounds, and all that this would beat: no front has that plan. */
+static bool beaten(const struct front *front, const struct point *least) {
+    for (size_t i = 0; i < front->count; i++)
+        if (front->items[i].time_s < least->time_s && as_good(&front->items[i], least))
+            return true;
+    return false;
+}
+
+/* Are as many plans better as are to be listed? */
+static bool behind(const struct context *c, const struct best *best, double least) {
+    return best->cut && least > best->kept.items[c->options->top - 1].value;
+}
+
+/* May the plan still be in the list or on the front? */
+static bool wanted(const void *context, struct fr_outcome *out) {
+    const struct known *k = context;
+    const struct context *c = k->c;
+    out->job = c->space->variants ? k->job : NULL;
+    add_reasons(k->job, c->options, c->by, out);
+    if (out->reasons) return false;
+    if (c->options->top == 0 || c->options->exhaustive) return true;
+    const struct point least = point_of(c->by, out, k->index);
+    double value = fr_objective_value(c->options->objective, c->by, out);
+    bool listed = !behind(c, &k->piece->top, value) && !behind(c, &c->sample.top, value) &&
+                  !behind(c, &c->best, value);
+    return listed || (!beaten(&c->front, &least) && !beaten(&c->sample.pareto, &least) &&
+                      !beaten(&k->piece->pareto, &least));
+}
+
+/* As fr_search_evaluate, without parts; @p priced: time and energy are more than bounds. */
+static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome *out,
+                     bool *priced) {
+    const struct context *c = k->c;
+    struct fr_plan plan;
+    *priced = true;
+    if (!lay_out(k->job, c->space, k->index, &plan, out)) return false;
+    if (out->reasons) return true;
+    if (plan.layer_tp_best || !desk->pricer)
+        return fr_search_evaluate(c->job, c->space, c->options, c->by, k->index, out);
+    *priced = fr_cost_ranked(desk->pricer, &plan, wanted, k, out);
+    out->job = c->space->variants ? k->job : NULL;
+    return true;
+}
+
+static void look_at(const struct context *c, struct desk *desk, int64_t index,
+                    struct piece *piece) {
+    const struct known known = {c, fr_space_job(c->space, c->job, index), piece, index};
+    struct fr_outcome out;
+    bool priced;
+    if (desk->job != known.job) {
+        fr_pricer_free(desk->pricer);
+        desk->pricer = fr_pricer_make(known.job);
+        desk->job = known.job;
+    }
+    if (!evaluate(&known, desk, &out, &priced)) return;
+    piece->evaluated++;
+    if (!(out.reasons & FR_BECAUSE(FR_REASON_MESH))) piece->read |= ~out.plan.settled;
+    for (int r = 0; out.reasons >> r; r++)
+        if (out.reasons >> r & 1) {
+            piece->because[r]++;
+            if (piece->example[r] < 0) piece->example[r] = index;
+        }
+    if (out.reasons) return;
+    piece->feasible++;
+    piece->unpriced += !priced;
+    if (!priced) return;
+    const struct fr_ranked ranked = {fr_objective_value(c->options->objective, c->by, &out),
+                                     lossiness(&out), index};
+    const struct point point = point_of(c->by, &out, index);
+    if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(&piece->pareto, &point))
+        piece->failed = true;
+}
+
+static bool make_desks(struct context *c, int threads) {
+    c->n_desks = threads > 0 ? threads : 1;
+    c->desks = fr_calloc((size_t)c->n_desks, sizeof *c->desks);
+    for (int i = 0; c->desks && i < c->n_desks; i++) atomic_flag_clear(&c->desks[i].taken);
+    return c->desks;
+}
+
+static void free_desks(struct context *c) {
+    for (int i = 0; c->desks && i < c->n_desks; i++) fr_pricer_free(c->desks[i].pricer);
+    free(c->desks);
+}
+
+static struct desk *take_desk(const struct context *c) {
+    for (int i = 0;; i = (i + 1) % c->n_desks)
+        if (!atomic_flag_test_and_set(&c->desks[i].taken)) return &c->desks[i];
+}
+
 static void work(void *argument, int64_t number) {
     const struct context *c = argument;
     struct piece *piece = &c->pieces[number];
-    int64_t begin = c->begin + number * c->piece_size, end = begin + c->piece_size;
+    struct desk *desk = take_desk(c);
+    int64_t begin = c->begin + (c->first + number) * c->piece_size, end = begin + c->piece_size;
     if (end > c->end) end = c->end;
+    *piece = (struct piece){.evaluated = 0};
     memset(piece->example, -1, sizeof piece->example);
-    for (int64_t i = begin; i < end; i++) {
-        struct fr_found found;
-        found.index = i;
-        if (!fr_search_evaluate(c->job, c->space, c->options, c->by, i, &found.outcome))
-            continue;
-        piece->evaluated++;
-        if (!(found.outcome.reasons & FR_BECAUSE(FR_REASON_MESH)))
-            piece->read |= ~found.outcome.plan.settled;
-        for (int r = 0; found.outcome.reasons >> r; r++)
-            if (found.outcome.reasons >> r & 1) {
-                piece->because[r]++;
-                if (piece->example[r] < 0) piece->example[r] = i;
-            }
-        if (found.outcome.reasons) continue;
-        piece->feasible++;
-        const struct fr_ranked ranked = {
-            fr_objective_value(c->options->objective, c->by, &found.outcome),
-            lossiness(&found.outcome), i};
-        const struct point point = point_of(c->by, &found);
-        if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(&piece->pareto, &point))
-            piece->failed = true;
-    }
+    for (int64_t i = begin; i < end; i++) look_at(c, desk, i, piece);
+    atomic_flag_clear(&desk->taken);
     fr_progress_add(c->progress, 1);
 }
 
-static bool join(const struct context *c, const struct piece *piece, struct best *best,
-                 struct front *front, struct fr_search_result *result) {
+/* Some plans of a large space, the same whatever the threads: what is known of them excludes others. */
+static void take_sample(struct context *c) {
+    enum { PLANS = 2048, TIMES = 16 };
+    const uint64_t golden = 0x9e3779b97f4a7c15u;
+    uint64_t size = (uint64_t)(c->end - c->begin);
+    if (size < PLANS * TIMES || c->options->top == 0) return;
+    for (uint64_t k = 0; k < PLANS; k++)
+        look_at(c, &c->desks[0], c->begin + (int64_t)(k * golden % size), &c->sample);
+    cut(&c->sample.top, c->options->top);
+}
+
+static void free_piece(struct piece *piece) {
+    free(piece->top.kept.items);
+    free(piece->pareto.items);
+}
+
+static bool join(struct context *c, const struct piece *piece,
+                 struct fr_search_result *result) {
     bool ok = !piece->failed;
     result->evaluated += piece->evaluated;
     result->feasible += piece->feasible;
+    result->unpriced += piece->unpriced;
     result->read |= piece->read;
     for (int r = 0; r < FR_REASON_COUNT; r++) {
         result->because[r] += piece->because[r];
@@ -257,9 +384,9 @@ static bool join(const struct context *c, const struct piece *piece, struct best
                            &result->example[r].outcome);
     }
     for (size_t i = 0; i < piece->top.kept.count; i++)
-        ok = keep_best(c, best, &piece->top.kept.items[i]) && ok;
+        ok = keep_best(c, &c->best, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
-        ok = keep_pareto(front, &piece->pareto.items[i]) && ok;
+        ok = keep_pareto(&c->front, &piece->pareto.items[i]) && ok;
     return ok;
 }
 
@@ -278,12 +405,11 @@ static bool price(const struct context *c, int64_t index, struct fr_found_list *
            append(list, &found);
 }
 
-static bool price_lists(const struct context *c, const struct front *front,
-                        struct fr_search_result *result) {
+static bool price_lists(const struct context *c, struct fr_search_result *result) {
     for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
         if (!price(c, result->ranked.items[i].index, &result->top)) return false;
-    for (size_t i = 0; i < front->count; i++)
-        if (!price(c, front->items[i].index, &result->pareto)) return false;
+    for (size_t i = 0; i < c->front.count; i++)
+        if (!price(c, c->front.items[i].index, &result->pareto)) return false;
     return true;
 }
 
@@ -302,46 +428,63 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
     return batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
 }
 
+/* Pieces a round, after which all know what was found: more than any threads there are. */
+enum { ROUND = 64 };
+
+/* A pipeline is priced pass by pass: pieces small enough to go round. */
+static void cut_pieces(struct context *c) {
+    enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
+    int64_t least = c->job->workload.n_layers > 0 ? PIECE : PIPELINES, size = c->end - c->begin;
+    c->piece_size = (size + PIECES_MAX - 1) / PIECES_MAX;
+    if (c->piece_size < least) c->piece_size = least;
+    c->n_pieces = (size + c->piece_size - 1) / c->piece_size;
+}
+
+/* All pieces, a round at a time.  @return false without memory */
+static bool go_through(struct context *c, int threads, struct fr_search_result *result) {
+    bool ok = true;
+    for (; c->first < c->n_pieces; c->first += ROUND) {
+        int64_t left = c->n_pieces - c->first, n = left < ROUND ? left : ROUND;
+        fr_parallel_for(threads, n, work, c);
+        for (int64_t i = 0; i < n; i++) {
+            ok = join(c, &c->pieces[i], result) && ok;
+            free_piece(&c->pieces[i]);
+        }
+        if (c->options->top > 0) cut(&c->best, c->options->top);
+    }
+    cut(&c->best, c->options->top);
+    return ok;
+}
+
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,
                     struct fr_error *err) {
-    /* A pipeline is priced pass by pass: pieces small enough to go round. */
-    enum { PIECE = 4096, PIPELINES = 64, PIECES_MAX = 1024 };
     struct fr_progress progress;
     double start_s = fr_now_s();
-    int64_t size = options->end ? options->end - options->begin : space->size;
+    int threads = options->threads ? options->threads : fr_processors();
     struct context c = {.job = job,
                         .space = space,
                         .options = options,
                         .by = fr_search_ranking(job, space, options),
                         .begin = options->begin,
-                        .end = options->begin + size};
-    c.piece_size = (size + PIECES_MAX - 1) / PIECES_MAX;
-    int64_t least = job->workload.n_layers > 0 ? PIECE : PIPELINES;
-    if (c.piece_size < least) c.piece_size = least;
-    int64_t n_pieces = (size + c.piece_size - 1) / c.piece_size;
+                        .end = options->end ? options->end : space->size,
+                        .progress = &progress};
+    cut_pieces(&c);
     *result = (struct fr_search_result){.by = c.by};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
-    c.pieces = fr_calloc((size_t)n_pieces + 1, sizeof *c.pieces);
-    if (!c.pieces) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
-    fr_progress_begin(&progress, "searching", n_pieces);
-    c.progress = &progress;
-    fr_parallel_for(options->threads ? options->threads : fr_processors(), n_pieces, work, &c);
+    c.pieces = fr_calloc(ROUND, sizeof *c.pieces);
+    bool ok = make_desks(&c, threads) && c.pieces;
+    fr_progress_begin(&progress, "searching", c.n_pieces);
+    if (ok) take_sample(&c);
+    ok = ok && go_through(&c, threads, result);
     fr_progress_end(&progress);
-    bool ok = true;
-    struct best best = {.cut = false};
-    struct front front = {.count = 0};
-    for (int64_t i = 0; i < n_pieces; i++) {
-        ok = join(&c, &c.pieces[i], &best, &front, result) && ok;
-        free(c.pieces[i].top.kept.items);
-        free(c.pieces[i].pareto.items);
-    }
+    result->ranked = c.best.kept;
+    fr_sort_items(c.front.items, c.front.count, sizeof *c.front.items, by_time);
+    ok = ok && price_lists(&c, result);
+    free_piece(&c.sample);
+    free_desks(&c);
     free(c.pieces);
-    cut(&best, options->top);
-    result->ranked = best.kept;
-    fr_sort_items(front.items, front.count, sizeof *front.items, by_time);
-    ok = ok && price_lists(&c, &front, result);
-    free(front.items);
+    free(c.front.items);
     result->infeasible = result->evaluated - result->feasible;
     result->elapsed_s = fr_now_s() - start_s;
     return ok ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");

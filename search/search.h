@@ -25,6 +25,7 @@ struct fr_search_options {
     double max_lossy;      /**< of gradient bytes and of backward messages; 1: no limit */
     int threads;           /**< 0: as many as processors */
     int64_t begin, end;    /**< of the configurations, those alone; end 0: all */
+    bool exhaustive;       /**< price also what can be neither listed nor on the front */
 };
 
 struct fr_found {
@@ -55,6 +56,7 @@ enum { FR_SEARCH_PRICED = 64 };
 
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
+    int64_t unpriced; /**< of the feasible: by bounds neither listed nor on the front */
     int64_t because
         [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
     /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */

@@ -80,6 +80,7 @@ void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan
 
 /* Passes whose activations the stage's order makes it hold; one after the other of one stage: 1. */
 static double held_passes(const struct fr_pipeline *p, int32_t i) {
+    if (p->held) return (double)p->held[i];
     if (!p->slots) return 1;
     return (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots, p->n_slots);
 }
@@ -104,8 +105,9 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;
-        out->fullest_rank =
-            p->slots || !out->plan.method->data_first ? i * fr_plan_pp_stride(&out->plan) : -1;
+        out->fullest_rank = p->slots || p->held || !out->plan.method->data_first
+                                ? i * fr_plan_pp_stride(&out->plan)
+                                : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
     if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
@@ -135,19 +137,29 @@ static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
             out->sent_B[axis] = fmax(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
-/* What is left once time and parts are known. */
-static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
-                         const struct fr_pipeline_times *times, struct fr_outcome *out) {
+void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *p,
+                            struct fr_outcome *out) {
     out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
     out->lossy_backward = fr_pipeline_lossy_backward(p);
     add_bytes(p, out);
     add_break_even(p, out);
-    add_energy(job, p, m, times, out);
-    fr_outcome_add_totals(job, out);
     if (isnan(p->stage[0].parameters))
         out->parameters = out->parameters_rank_max = NAN;
     else
         add_memory(job, p, out);
+}
+
+void fr_pipeline_fill_times(const struct fr_job *job, const struct fr_pipeline *p, double m,
+                            const struct fr_pipeline_times *times, struct fr_outcome *out) {
+    add_energy(job, p, m, times, out);
+    fr_outcome_add_totals(job, out);
+}
+
+/* What is left once time and parts are known. */
+static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
+                         const struct fr_pipeline_times *times, struct fr_outcome *out) {
+    fr_pipeline_fill_times(job, p, m, times, out);
+    fr_pipeline_fill_still(job, p, out);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------ */

@@ -22,6 +22,16 @@ void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_pla
  *  pass works with [B]. */
 double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
 
+/** What of an outcome hangs on no time: bytes, memory and whether it suffices, loss, parameters. */
+void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                            struct fr_outcome *out);
+
+/** What hangs on out->time_s and on @p times: energy, and both to the loss.
+ *  @param m  passes in an iteration */
+void fr_pipeline_fill_times(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                            double m, const struct fr_pipeline_times *times,
+                            struct fr_outcome *out);
+
 /** An iteration with some things switched off: the recurrence, or an event engine. */
 typedef fr_status fr_pipeline_timer(const void *context, int with,
                                     struct fr_pipeline_times *times, struct fr_error *err);

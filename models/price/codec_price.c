@@ -73,6 +73,20 @@ static double codec_s(const struct coder *x, const struct fr_codec_args *a, bool
 
 /* ---- messages ------------------------------------------------------------------------------------ */
 
+/* As across the boundary below, where messages are as large. */
+static bool code_alike(const struct fr_stage *below, struct fr_stage *stage) {
+    if (below->message_rows != stage->message_rows ||
+        below->message_columns != stage->message_columns ||
+        below->message_B != stage->message_B)
+        return false;
+    stage->small_message_B = below->small_message_B;
+    stage->sends_whole = below->sends_whole;
+    stage->encode_s = below->encode_s;
+    stage->decode_s = below->decode_s;
+    stage->message_codec_B = below->message_codec_B;
+    return true;
+}
+
 static void code_message(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
@@ -99,7 +113,8 @@ void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *pla
     if (plan->compression.scope == FR_SCOPE_NONE || plan->pp == 1) return;
     for (int32_t i = 0; i < p->args.stages; i++) {
         bool crossed = i < p->args.stages - 1 || p->args.chunks > 1;
-        if (crossed) code_message(job, plan, &p->stage[i], extrapolated);
+        bool alike = crossed && i > 0 && code_alike(&p->stage[i - 1], &p->stage[i]);
+        if (crossed && !alike) code_message(job, plan, &p->stage[i], extrapolated);
         if (crossed && !p->stage[i].sends_whole) p->scope = plan->compression.scope;
     }
 }

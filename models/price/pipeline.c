@@ -8,8 +8,9 @@
 #include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
+#include "models/price/memo.h"
 #include "models/price/operation.h"
-#include "models/price/pass.h"
+#include "models/price/worked.h"
 #include "models/price/zero.h"
 #include "models/work/transformer.h"
 
@@ -126,39 +127,44 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                               const struct fr_seats *seats, int32_t i, struct fr_pipeline *p,
                               uint32_t *extrapolated) {
     struct fr_stage *stage = &p->stage[i];
-    struct fr_rank_work work;
-    plan->method->stage(&job->workload, plan, i, &work);
-    fr_pass_price(job, plan, seats, &work, stage, extrapolated);
+    struct fr_worked alone;
+    const struct fr_worked *worked = fr_worked_find(job, plan, seats, i, p->memo, &alone);
+    const struct fr_rank_work *work = &worked->work;
+    const double tied_B = stage->sent_B[FR_SENT_EMBEDDING]; /* of the last, by the first */
+    *stage = worked->stage;
+    stage->sent_B[FR_SENT_EMBEDDING] = tied_B;
+    *extrapolated |= worked->extrapolated;
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
-    double apart = fused ? work.embedding_rank : 0, common = work.common_rank;
-    double own = work.parameters_rank - work.expert_rank - common;
+    double apart = fused ? work->embedding_rank : 0, common = work->common_rank;
+    double own = work->parameters_rank - work->expert_rank - common;
     if (common > 0)
         common -= apart;
     else
         own -= apart;
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
-    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work.expert_rank * gradient_B : 0;
+    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work->expert_rank * gradient_B : 0;
     stage->common_B = plan->dp * plan->tp > 1 ? common * gradient_B : 0;
     struct fr_footprint footprint = {0};
-    fr_footprint_add(&footprint, &job->workload, work.parameters_rank, work.activation_B);
+    fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
-    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, &work, stage);
-    stage->optimizer_s = fr_update_s(
-        &price, &job->workload, fr_zero_kept(plan, work.parameters_rank, work.expert_rank, 1));
-    stage->parameters = work.parameters;
-    stage->parameters_rank = work.parameters_rank;
-    stage->expert_rank = work.expert_rank;
-    stage->activation_B = work.activation_B;
-    stage->working_B = work.working_B;
-    if (i > 0 || plan->pp == 1 || work.embedding_rank <= 0) return;
+    if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
+    stage->optimizer_s =
+        fr_update_s(&price, &job->workload,
+                    fr_zero_kept(plan, work->parameters_rank, work->expert_rank, 1));
+    stage->parameters = work->parameters;
+    stage->parameters_rank = work->parameters_rank;
+    stage->expert_rank = work->expert_rank;
+    stage->activation_B = work->activation_B;
+    stage->working_B = work->working_B;
+    if (i > 0 || plan->pp == 1 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
-                                      &seats->ends, work.embedding_rank * gradient_B, 1);
+                                      &seats->ends, work->embedding_rank * gradient_B, 1);
     p->stage[plan->pp - 1].sent_B[FR_SENT_EMBEDDING] = stage->sent_B[FR_SENT_EMBEDDING];
 }
 
@@ -186,12 +192,11 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
  * do its replicas; other stages have their own times, which only a shared network (sim/network/)
  * can bring together.
  * @param[out] sent_B  by a rank of the sender, and over tp by one of the receiver */
-static double message_s(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
-                        double message_B, double gathered_B, double sent_B[FR_SENT_COUNT],
-                        uint32_t *extrapolated) {
-    struct fr_group pair = fr_seats_pair(seats, i, (i + 1) % seats->mesh.size[FR_MESH_PP]);
+static double message_s(const struct fr_job *job, const struct fr_seats *seats,
+                        const struct fr_group *pair, double message_B, double gathered_B,
+                        double sent_B[FR_SENT_COUNT], uint32_t *extrapolated) {
     const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
-    return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, &pair, message_B, 1) +
+    return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1) +
            fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
                             gathered_B, gathered_B > 0);
 }
@@ -204,15 +209,18 @@ static void send(struct fr_stage *from, struct fr_stage *to, const double sent_B
 }
 
 /* Messages both ways across the boundary above stage @p i. */
-static void price_messages(const struct fr_job *job, const struct fr_seats *seats, int32_t i,
+static void price_messages(const struct fr_job *job, const struct fr_seated *seated, int32_t i,
                            struct fr_pipeline *p, uint32_t *extrapolated) {
+    const struct fr_seats *seats = &seated->seats;
+    const struct fr_group pair =
+        seated->above ? seated->above[i] : fr_seats_pair(seats, i, (i + 1) % p->args.stages);
     double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
     double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i);
-    stage->message_s =
-        message_s(job, seats, i, stage->message_B, stage->gathered_B, whole_B, extrapolated);
+    stage->message_s = message_s(job, seats, &pair, stage->message_B, stage->gathered_B,
+                                 whole_B, extrapolated);
     if (small > 0)
-        stage->small_message_s = message_s(job, seats, i, stage->small_message_B,
+        stage->small_message_s = message_s(job, seats, &pair, stage->small_message_B,
                                            stage->gathered_B, small_B, extrapolated);
     send(stage, above, whole_B, n);
     send(above, stage, whole_B, n - small);
@@ -255,22 +263,37 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
     stage->gradient_s = whole_s + stage->coded_s;
 }
 
+static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
+    p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B + stage->lossy_B;
+    p->lossy_B += stage->lossy_B;
+}
+
+/* Is all of stage @p i as in the stage before? */
+static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
+    return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
+           fr_worked_repeats(job, plan, i);
+}
+
 /* Durations of all stages on their seats. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
-                         const struct fr_seats *seats, struct fr_pipeline *p,
+                         const struct fr_seated *seated, struct fr_pipeline *p,
                          uint32_t *extrapolated) {
+    const struct fr_seats *seats = &seated->seats;
     bool transformer = job->workload.transformer.layers > 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
-        size_message(job, plan, &p->stage[i]);
+        if (transformer && repeats(job, plan, i)) {
+            p->stage[i] = p->stage[i - 1];
+            add_reduced(&p->stage[i], p);
+            continue;
+        }
         if (transformer)
             price_transformer(job, plan, seats, i, p, extrapolated);
         else if (job->workload.n_layers)
             fr_layers_stage(job, plan, seats, i, &p->stage[i], extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
-        p->gradient_B += p->stage[i].gradient_B + p->stage[i].expert_B + p->stage[i].common_B +
-                         p->stage[i].lossy_B;
-        p->lossy_B += p->stage[i].lossy_B;
+        if (!job->workload.n_layers) size_message(job, plan, &p->stage[i]);
+        add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
         if (transformer)
@@ -281,7 +304,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     }
     fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
-        price_messages(job, seats, i, p, extrapolated);
+        price_messages(job, seated, i, p, extrapolated);
 }
 
 void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
@@ -301,13 +324,24 @@ double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_k
     return (p->splits_backward ? whole_s - fr_pass_s(&stage->weight, with) : whole_s) / chunks;
 }
 
+/* For plans that share these seats; without memory each asks for its pairs. */
+static void seat_pairs(const struct fr_plan *plan, struct fr_seated *seated) {
+    seated->above = plan->pp > 1 ? fr_malloc((size_t)plan->pp, sizeof *seated->above) : NULL;
+    for (int64_t i = 0; seated->above && i < plan->pp; i++)
+        seated->above[i] = fr_seats_pair(&seated->seats, i, (i + 1) % plan->pp);
+}
+
 fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan,
                             struct fr_pipeline *p, uint32_t *extrapolated,
                             struct fr_error *err) {
-    struct fr_seats seats;
-    fr_status status = fr_seats_make(job, plan, &seats, err);
-    if (status == FR_OK) price_stages(job, plan, &seats, p, extrapolated);
-    fr_seats_free(&seats);
+    struct fr_seated alone = {.above = NULL}, *seated = &alone;
+    bool fresh = true;
+    if (p->memo) seated = fr_memo_find(p->memo->seated, plan, 0, &fresh);
+    fr_status status = fresh ? fr_seats_make(job, plan, &seated->seats, err) : FR_OK;
+    if (status == FR_OK && fresh && p->memo) seat_pairs(plan, seated);
+    if (status == FR_OK) price_stages(job, plan, seated, p, extrapolated);
+    if (!p->memo || status != FR_OK) fr_seats_free(&seated->seats);
+    if (p->memo && status != FR_OK) fr_memo_forget(p->memo->seated, seated);
     return status;
 }
 

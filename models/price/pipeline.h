@@ -19,12 +19,14 @@ struct fr_pipeline {
     bool duplex;
     uint8_t *
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
+    const int64_t *held; /**< [P]: passes whose activations a stage holds; NULL: by the slots */
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */
     double message_B;       /**< the largest of the stages' */
     double gradient_B,
         lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
+    const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
 };
 
 /** Does the backward message of @p micro that chunk @p chunk of stage @p i reads go compressed?

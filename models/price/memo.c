@@ -1,0 +1,118 @@
+#include "models/price/memo.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "models/price/worked.h"
+
+enum { WORDS = sizeof(struct fr_plan) / sizeof(uint64_t) };
+_Static_assert(sizeof(struct fr_plan) % sizeof(uint64_t) == 0, "a plan is whole words");
+
+struct place {
+    bool taken;
+    int64_t also;
+    uint64_t key[WORDS];
+};
+
+struct fr_memo {
+    size_t places, size;
+    uint64_t mask[WORDS];
+    void (*drop)(void *result);
+    struct place *place;
+    unsigned char *results;
+};
+
+struct fr_memo *fr_memo_make(size_t places, size_t size, fr_plan_key_set without,
+                             void (*drop)(void *result)) {
+    struct fr_memo *memo = fr_calloc(1, sizeof *memo);
+    if (!memo) return NULL;
+    *memo = (struct fr_memo){.places = places, .size = (size + 15) / 16 * 16, .drop = drop};
+    memset(memo->mask, -1, sizeof memo->mask);
+    for (int k = 0; k < FR_PLAN_KEYS; k++)
+        if (without >> k & 1)
+            memset((char *)memo->mask + fr_plan_keys[k].offset, 0, fr_plan_keys[k].size);
+    memset((char *)memo->mask + offsetof(struct fr_plan, settled), 0, sizeof(uint64_t));
+    memo->place = fr_calloc(places, sizeof *memo->place);
+    memo->results = fr_calloc(places, memo->size);
+    if (memo->place && memo->results) return memo;
+    fr_memo_free(memo);
+    return NULL;
+}
+
+static void *result_of(struct fr_memo *memo, size_t place) {
+    return memo->results + place * memo->size;
+}
+
+void fr_memo_free(struct fr_memo *memo) {
+    if (!memo) return;
+    for (size_t i = 0; memo->place && memo->drop && i < memo->places; i++)
+        if (memo->place[i].taken) memo->drop(result_of(memo, i));
+    free(memo->place);
+    free(memo->results);
+    free(memo);
+}
+
+/* Four sums side by side: a plan has some forty words. */
+static uint64_t hash_of(const uint64_t key[WORDS], int64_t also) {
+    uint64_t h[4] = {(uint64_t)also, 1, 2, 3};
+    for (int i = 0; i < WORDS; i++)
+        h[i & 3] = (h[i & 3] ^ key[i]) * 0x9e3779b97f4a7c15u + (h[i & 3] >> 29);
+    uint64_t all = (h[0] ^ h[1] >> 17) * 0xbf58476d1ce4e5b9u ^ (h[2] ^ h[3] >> 23);
+    return (all ^ all >> 31) * 0x94d049bb133111ebu;
+}
+
+void *fr_memo_find(struct fr_memo *memo, const struct fr_plan *plan, int64_t also,
+                   bool *fresh) {
+    uint64_t key[WORDS];
+    memcpy(key, plan, sizeof key);
+    for (int i = 0; i < WORDS; i++) key[i] &= memo->mask[i];
+    size_t at = (size_t)((hash_of(key, also) >> 20) % memo->places);
+    struct place *place = &memo->place[at];
+    void *result = result_of(memo, at);
+    *fresh = !place->taken || place->also != also || memcmp(place->key, key, sizeof key) != 0;
+    if (!*fresh) return result;
+    if (place->taken && memo->drop) memo->drop(result);
+    *place = (struct place){.taken = true, .also = also};
+    memcpy(place->key, key, sizeof key);
+    memset(result, 0, memo->size);
+    return result;
+}
+
+void fr_memo_forget(struct fr_memo *memo, void *result) {
+    memo->place[(size_t)((unsigned char *)result - memo->results) / memo->size].taken = false;
+}
+
+/* ---- of a job's prices ------------------------------------------------------------------------- */
+
+#define KEY(word) FR_PLAN_KEY_BIT(FR_PLAN_KEY_##word)
+
+/* The order of passes, and what is done with gradients and messages once they are there. */
+#define LATER                                                                                  \
+    (KEY(schedule) | KEY(p2p) | KEY(overlap) | KEY(bucket) | KEY(zero) | KEY(iterations) |     \
+     KEY(codec) | KEY(backward_scope) | KEY(backward_rank) | KEY(lazy_error) |                 \
+     KEY(gradient_stages) | KEY(gradient_rank))
+/* Who sits where hangs on the mesh alone. */
+#define NOT_SEATED                                                                             \
+    (LATER | KEY(chunks) | KEY(recompute) | KEY(attention) | KEY(micro_batch) |                \
+     KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) | KEY(ghost))
+
+static void drop_seated(void *result) {
+    struct fr_seated *seated = result;
+    fr_seats_free(&seated->seats);
+    free(seated->above);
+    seated->above = NULL;
+}
+
+fr_status fr_price_memo_make(struct fr_price_memo *memo, struct fr_error *err) {
+    memo->seated = fr_memo_make(256, sizeof(struct fr_seated), NOT_SEATED, drop_seated);
+    memo->worked = fr_memo_make(1024, sizeof(struct fr_worked), LATER | KEY(embedding), NULL);
+    return memo->seated && memo->worked ? FR_OK
+                                        : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+}
+
+void fr_price_memo_free(struct fr_price_memo *memo) {
+    fr_memo_free(memo->seated);
+    fr_memo_free(memo->worked);
+    *memo = (struct fr_price_memo){0};
+}

@@ -1,0 +1,41 @@
+#include "models/price/worked.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "models/price/memo.h"
+#include "models/price/pass.h"
+#include "models/work/transformer.h"
+
+bool fr_worked_repeats(const struct fr_job *job, const struct fr_plan *plan, int64_t i) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    if (i < 2 || i >= plan->pp - 1) return false;
+    return fr_transformer_stage_layers(t, plan, i) ==
+               fr_transformer_stage_layers(t, plan, i - 1) &&
+           fr_transformer_stage_cross(t, plan, i) == fr_transformer_stage_cross(t, plan, i - 1);
+}
+
+static void make(const struct fr_job *job, const struct fr_plan *plan,
+                 const struct fr_seats *seats, int64_t i, struct fr_worked *worked) {
+    worked->extrapolated = 0;
+    memset(&worked->stage, 0, sizeof worked->stage);
+    plan->method->stage(&job->workload, plan, i, &worked->work);
+    fr_pass_price(job, plan, seats, &worked->work, &worked->stage, &worked->extrapolated);
+}
+
+/* The first of the stages that do the same stands for them. */
+static int64_t like(const struct fr_job *job, const struct fr_plan *plan, int64_t i) {
+    while (fr_worked_repeats(job, plan, i)) i--;
+    return i;
+}
+
+const struct fr_worked *fr_worked_find(const struct fr_job *job, const struct fr_plan *plan,
+                                       const struct fr_seats *seats, int64_t i,
+                                       const struct fr_price_memo *memo,
+                                       struct fr_worked *own) {
+    bool fresh = true;
+    struct fr_worked *worked =
+        memo ? fr_memo_find(memo->worked, plan, like(job, plan, i), &fresh) : own;
+    if (fresh) make(job, plan, seats, i, worked);
+    return worked;
+}
