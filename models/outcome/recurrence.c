@@ -19,6 +19,7 @@ struct sweep {
     double *stream_s; /* [P]: end of the collective stream's last bucket */
     double *shown_s;  /* [P]: that the stream was busy between passes */
     bool messages, codecs, gradients;
+    bool coded; /* some messages go compressed */
 };
 
 /* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
@@ -35,7 +36,7 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x)
         ready_s = w->forward_end_s[at * m + x->micro];
     } else {
         ready_s = w->backward_end_s[(at + 1) * m + x->micro];
-        lag_s = fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
+        lag_s = w->coded && fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
                     ? w->p->stage[i].small_message_s
                     : w->p->stage[i].message_s;
     }
@@ -84,8 +85,10 @@ static int64_t advance(struct sweep *w, int32_t i) {
         double start_s = input_s(w, i, x);
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
-        w->shown_s[i] += fmax(0, fmin(start_s, w->stream_s[i]) - w->free_s[i]);
-        double read_s = codecs_s(w, i, x, false), sent_s = codecs_s(w, i, x, true);
+        if (w->stream_s[i] > w->free_s[i]) /* nearly never: after a chunk's last pass */
+            w->shown_s[i] += fmin(start_s, w->stream_s[i]) - w->free_s[i];
+        double read_s = w->coded ? codecs_s(w, i, x, false) : 0,
+               sent_s = w->coded ? codecs_s(w, i, x, true) : 0;
         w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
         if (completes(w, i, x))
             send_buckets(w, i, w->pass_s[3 * i + x->kind], w->free_s[i] - sent_s);
@@ -175,7 +178,8 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
     struct sweep w = {.p = p,
                       .messages = with & FR_WITH_MESSAGES,
                       .codecs = with & FR_WITH_CODEC,
-                      .gradients = with & FR_WITH_GRADIENTS};
+                      .gradients = with & FR_WITH_GRADIENTS,
+                      .coded = p->scope != FR_SCOPE_NONE};
     double *scratch = fr_calloc(6 * stages, sizeof *scratch);
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");

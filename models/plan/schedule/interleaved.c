@@ -10,25 +10,36 @@ static const char *refuses(const struct fr_schedule_args *a) {
     return NULL;
 }
 
-/* The k-th forward (or backward) pass of any stage: which chunk, which micro-batch. */
-static struct fr_slot visit(const struct fr_schedule_args *a, int64_t k, uint8_t kind) {
-    int64_t group = (int64_t)a->stages * a->chunks;
-    int64_t chunk = k % group / a->stages;
-    if (kind == FR_SLOT_BACKWARD) chunk = a->chunks - 1 - chunk;
-    return (struct fr_slot){.micro = (int32_t)(k / group * a->stages + k % a->stages),
-                            .chunk = (int16_t)chunk,
-                            .kind = kind};
+/* The passes of one kind in the order that any stage runs them: P micro-batches of a chunk, then of
+ * the next chunk, backward from the last to the first, and on with the next P micro-batches. */
+struct walk {
+    const struct fr_schedule_args *a;
+    uint8_t kind;
+    int32_t first, micro, chunk; /* of the group; of the next pass */
+};
+
+static struct fr_slot next_of(struct walk *w) {
+    const struct fr_schedule_args *a = w->a;
+    int32_t chunk = w->kind == FR_SLOT_BACKWARD ? a->chunks - 1 - w->chunk : w->chunk;
+    const struct fr_slot slot = {.micro = w->micro, .chunk = (int16_t)chunk, .kind = w->kind};
+    if (++w->micro < w->first + a->stages) return slot;
+    w->micro = w->first;
+    if (++w->chunk < a->chunks) return slot;
+    w->chunk = 0;
+    w->micro = w->first += a->stages;
+    return slot;
 }
 
 static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot *slots) {
     int64_t total = (int64_t)a->micro_batches * a->chunks, forward = 0, count = 0;
     int64_t warm_up = 2 * (int64_t)(a->stages - 1 - i) + (int64_t)(a->chunks - 1) * a->stages;
+    struct walk up = {.a = a, .kind = FR_SLOT_FORWARD},
+                down = {.a = a, .kind = FR_SLOT_BACKWARD};
     if (a->chunks == 1) warm_up = a->stages - 1 - i; /* plain 1F1B */
-    while (forward < warm_up && forward < total)
-        slots[count++] = visit(a, forward++, FR_SLOT_FORWARD);
-    for (int64_t backward = 0; backward < total; backward++) {
-        if (forward < total) slots[count++] = visit(a, forward++, FR_SLOT_FORWARD);
-        slots[count++] = visit(a, backward, FR_SLOT_BACKWARD);
+    for (; forward < warm_up && forward < total; forward++) slots[count++] = next_of(&up);
+    for (int64_t backward = 0; backward < total; backward++, forward++) {
+        if (forward < total) slots[count++] = next_of(&up);
+        slots[count++] = next_of(&down);
     }
     return count;
 }
