@@ -1,14 +1,15 @@
 /* How fast the parts that work in bulk are.  One JSON object a line: name, value, unit, and
  * where a figure is compared with another, against and ratio.  Each is the best of several
- * rounds: what the code can do, not what else the machine was doing. */
+ * rounds, or processor time: what the code can do, not what else the machine was doing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
-#include "models/outcome/iteration.h"
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "bench/network.h"
+#include "bench/transformer.h"
+#include "models/outcome/iteration.h"
 #include "search/search.h"
 #include "sim/run.h"
 #include "sim/unfold.h"
@@ -264,6 +265,7 @@ int main(void) {
     struct fr_error err = {0};
     fr_status status = measure("phantom", &phantom, &err);
     if (status == FR_OK) status = measure("grid", &grid, &err);
+    if (status == FR_OK) status = fr_bench_transformer(&err);
     if (status == FR_OK) status = measure_pipeline(&err);
     if (status == FR_OK) status = measure_million(&err);
     if (status == FR_OK) status = fr_bench_network(&err);

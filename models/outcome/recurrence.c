@@ -14,34 +14,45 @@ struct sweep {
     const struct fr_pipeline *p;
     int64_t *next; /* [P]: slot of the pipeline's order */
     double *forward_end_s, *backward_end_s, *free_s;
-    double *pass_s;   /* [P][3]: of one chunk, by slot kind */
-    int32_t *made;    /* [P][v]: passes that added to the chunk's gradients */
-    double *stream_s; /* [P]: end of the collective stream's last bucket */
-    double *shown_s;  /* [P]: that the stream was busy between passes */
-    bool messages, codecs, gradients;
+    double *pass_s;        /* [P][3]: of one chunk, by slot kind */
+    int32_t *made;         /* [P][v]: passes that added to the chunk's gradients */
+    double *stream_s;      /* [P]: end of the collective stream's last bucket */
+    double *shown_s;       /* [P]: that the stream was busy between passes */
+    double *up_s, *down_s; /* [P]: of the message that a pass reads, not compressed */
+    size_t last;           /* virtual stage */
+    bool messages;         /* do they take time?  Chunks of one rank hand over without one */
+    bool codecs, gradients;
     bool coded; /* some messages go compressed */
 };
 
+/* Where the ends of its passes stand: the row of its virtual stage, and its micro-batch. */
+static size_t row_of(const struct sweep *w, int32_t i, const struct fr_slot *x) {
+    return (size_t)x->chunk * (size_t)w->p->args.stages + (size_t)i;
+}
+
+/* Of the message that backward pass @p x reads. */
+static double down_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
+    if (!w->coded || !w->messages || !fr_pipeline_compressed(w->p, i, x->chunk, x->micro))
+        return w->down_s[i];
+    return w->p->stage[i].small_message_s;
+}
+
 /* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
-static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
-    int32_t stages = w->p->args.stages, m = w->p->args.micro_batches;
-    int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
-    double ready_s, lag_s = 0;
-    if (x->kind == FR_SLOT_WEIGHT) return w->backward_end_s[at * m + x->micro];
+static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x, size_t row) {
+    size_t m = (size_t)w->p->args.micro_batches, at = row * m + (size_t)x->micro;
+    double ready_s, lag_s;
+    if (x->kind == FR_SLOT_WEIGHT) return w->backward_end_s[at];
     if (x->kind == FR_SLOT_FORWARD) {
-        if (at == 0) return 0;
-        ready_s = w->forward_end_s[(at - 1) * m + x->micro];
-        lag_s = w->p->stage[(i + stages - 1) % stages].message_s;
-    } else if (at == last) {
-        ready_s = w->forward_end_s[at * m + x->micro];
+        if (row == 0) return 0;
+        ready_s = w->forward_end_s[at - m];
+        lag_s = w->up_s[i];
+    } else if (row == w->last) {
+        ready_s = w->forward_end_s[at];
+        lag_s = 0;
     } else {
-        ready_s = w->backward_end_s[(at + 1) * m + x->micro];
-        lag_s = w->coded && fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
-                    ? w->p->stage[i].small_message_s
-                    : w->p->stage[i].message_s;
+        ready_s = w->backward_end_s[at + m];
+        lag_s = down_s(w, i, x);
     }
-    if (stages == 1 || !w->messages)
-        lag_s = 0; /* chunks of one rank hand over without a message */
     return ready_s < 0 ? -1 : ready_s + lag_s;
 }
 
@@ -78,11 +89,12 @@ static bool completes(struct sweep *w, int32_t i, const struct fr_slot *x) {
 
 /* Run stage @p i as far as its inputs allow. @return slots done */
 static int64_t advance(struct sweep *w, int32_t i) {
-    int32_t stages = w->p->args.stages, m = w->p->args.micro_batches;
+    size_t m = (size_t)w->p->args.micro_batches;
     int64_t done = 0;
     for (; w->next[i] < w->p->n_slots; w->next[i]++, done++) {
         const struct fr_slot *x = &w->p->slots[i * w->p->n_slots + w->next[i]];
-        double start_s = input_s(w, i, x);
+        size_t row = row_of(w, i, x);
+        double start_s = input_s(w, i, x, row);
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
         if (w->stream_s[i] > w->free_s[i]) /* nearly never: after a chunk's last pass */
@@ -92,7 +104,7 @@ static int64_t advance(struct sweep *w, int32_t i) {
         w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
         if (completes(w, i, x))
             send_buckets(w, i, w->pass_s[3 * i + x->kind], w->free_s[i] - sent_s);
-        int64_t at = ((int64_t)x->chunk * stages + i) * m + x->micro;
+        size_t at = row * m + (size_t)x->micro;
         if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
         if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
     }
@@ -176,17 +188,24 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
             "blocking exchanges are priced by the event engine only (forerun simulate)");
     size_t stages = (size_t)p->args.stages;
     struct sweep w = {.p = p,
-                      .messages = with & FR_WITH_MESSAGES,
+                      .messages = with & FR_WITH_MESSAGES && stages > 1,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS,
                       .coded = p->scope != FR_SCOPE_NONE};
-    double *scratch = fr_calloc(6 * stages, sizeof *scratch);
+    double *scratch = fr_calloc(8 * stages, sizeof *scratch);
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     w.free_s = scratch;
     w.stream_s = scratch + stages;
     w.pass_s = scratch + 2 * stages;
     w.shown_s = scratch + 5 * stages;
+    w.up_s = scratch + 6 * stages;
+    w.down_s = scratch + 7 * stages;
+    w.last = stages * (size_t)p->args.chunks - 1;
+    for (size_t i = 0; w.messages && i < stages; i++) {
+        w.up_s[(i + 1) % stages] = p->stage[i].message_s;
+        w.down_s[i] = p->stage[i].message_s;
+    }
     for (int32_t i = 0; i < p->args.stages; i++)
         for (uint8_t kind = 0; kind < 3; kind++)
             w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
