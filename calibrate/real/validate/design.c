@@ -149,7 +149,8 @@ static void add_mesh(struct design *d, int n, int b, const int64_t mesh[3], cons
     add(d, &run);
 }
 
-/* With each of what the mesh has something for: chunks, split backward passes. */
+/* With each of what the mesh has something for: chunks, split backward passes, messages and
+ * gradients compressed. */
 static void mesh_options(struct design *d, int n, int b, const int64_t mesh[3],
                          const char *method, const char *label, const char *ghost) {
     static const struct {
@@ -159,6 +160,10 @@ static void mesh_options(struct design *d, int n, int b, const int64_t mesh[3],
         {false, false, "", ""},
         {true, false, ", interleaved", ", \"schedule\": \"interleaved\", \"chunks\": 2"},
         {true, false, ", zero-bubble", ", \"schedule\": \"zero-bubble\""},
+        {true, false, ", CB all r 4",
+         ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}}"},
+        {false, true, ", SC 1 r 8",
+         ", \"compression\": {\"gradient\": {\"rank\": 8, \"stages\": 1}}"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         char what[64], extra[200];
