@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 static const double HOUR_S = 3600, DAY_S = 86400, KWH_J = 3.6e6;
 
 /* ---- words ---------------------------------------------------------------------------------------- */
@@ -56,18 +58,67 @@ static fr_status carbon_of(const char *text, struct fr_training *t, struct fr_er
                    "\"%.40s\" is no emission; write e.g. \"0.4 kg/kWh\"", text);
 }
 
+/* What fails, and how a checkpoint is written. */
+static fr_status failures_of(const struct fr_training_words *words, struct fr_training *t,
+                             struct fr_error *err) {
+    const struct {
+        const char *text, *where;
+        fr_quantity quantity;
+        double *si;
+    } rows[] = {
+        {words->mtbf, "--mtbf", FR_QUANTITY_TIME, &t->device_mtbf_s},
+        {words->storage, "--storage", FR_QUANTITY_RATE, &t->storage_B_per_s},
+        {words->checkpoint_size, "--checkpoint-size", FR_QUANTITY_SIZE, &t->checkpoint_B},
+        {words->restart, "--restart", FR_QUANTITY_TIME, &t->restart_s}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!rows[i].text) continue;
+        if (i > 0 && !words->mtbf)
+            return fr_fail(
+                err, FR_ERR_USAGE, rows[i].where,
+                "is of a training that fails now and then; say how often with --mtbf");
+        fr_status status =
+            fr_quantity_parse(rows[i].text, rows[i].quantity, rows[i].where, rows[i].si, err);
+        if (status != FR_OK && err) err->status = FR_ERR_USAGE;
+        if (status != FR_OK) return FR_ERR_USAGE;
+        if (!(*rows[i].si > 0))
+            return fr_fail(err, FR_ERR_USAGE, rows[i].where, "\"%.40s\" is not above 0",
+                           rows[i].text);
+    }
+    if (words->mtbf && !words->storage)
+        return fr_fail(
+            err, FR_ERR_USAGE, "--storage",
+            "is needed beside --mtbf: the rate at which a checkpoint is written, e.g. "
+            "\"100 GB/s\"");
+    return FR_OK;
+}
+
+static fr_status pue_of(const char *text, struct fr_training *t, struct fr_error *err) {
+    char *end = NULL;
+    t->pue = strtod(text, &end);
+    if (end != text && !*end && t->pue >= 1 && t->pue <= 10) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, "--pue",
+                   "\"%.40s\" is no power usage effectiveness; write e.g. 1.2", text);
+}
+
 fr_status fr_training_read(const struct fr_training_words *words, struct fr_training *t,
                            struct fr_error *err) {
-    *t = (struct fr_training){0};
+    *t = (struct fr_training){.pue = 1};
     if (words->tokens && words->samples)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "says again what --tokens says");
-    if ((words->price || words->carbon) && !words->tokens && !words->samples)
-        return fr_fail(err, FR_ERR_USAGE, words->price ? "--price" : "--carbon",
+    const char *of_whole = words->price    ? "--price"
+                           : words->carbon ? "--carbon"
+                           : words->pue    ? "--pue"
+                           : words->mtbf   ? "--mtbf"
+                                           : NULL;
+    if (of_whole && !words->tokens && !words->samples)
+        return fr_fail(err, FR_ERR_USAGE, of_whole,
                        "is of a whole training; say how long it is with --tokens or --samples");
     if (words->tokens) FR_TRY(count_of(words->tokens, "--tokens", &t->tokens, err));
     if (words->samples) FR_TRY(count_of(words->samples, "--samples", &t->samples, err));
     if (words->price) FR_TRY(price_of(words->price, t, err));
-    return words->carbon ? carbon_of(words->carbon, t, err) : FR_OK;
+    if (words->carbon) FR_TRY(carbon_of(words->carbon, t, err));
+    if (words->pue) FR_TRY(pue_of(words->pue, t, err));
+    return failures_of(words, t, err);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------------- */
@@ -77,6 +128,32 @@ fr_status fr_training_check(const struct fr_training *t, const struct fr_job *jo
     if (!(t->tokens > 0) || job->workload.transformer.sequence > 0) return FR_OK;
     return fr_fail(err, FR_ERR_INPUT, "--tokens", "model %s has none; use --samples",
                    job->workload.name);
+}
+
+/* What is needed to go on: the weights and the optimiser's state of all parameters. */
+static double checkpoint_B(const struct fr_training *t, const struct fr_workload *w,
+                           const struct fr_outcome *out) {
+    if (t->checkpoint_B > 0) return t->checkpoint_B;
+    return out->parameters * (fr_dtype_kept_B(w->dtype) + w->optimizer_state_B);
+}
+
+/* The time to checkpoint, to fail and to start again on top. */
+static void add_failures(const struct fr_training *t, const struct fr_workload *w,
+                         const struct fr_outcome *out, struct fr_training_cost *c) {
+    c->goodput = 1;
+    if (!(t->device_mtbf_s > 0) || !isfinite(out->time_s)) return;
+    c->checkpoint_B = checkpoint_B(t, w, out);
+    c->failures = (struct fr_failures){.mtbf_s = t->device_mtbf_s / (double)out->ranks,
+                                       .checkpoint_s = c->checkpoint_B / t->storage_B_per_s,
+                                       .restart_s = t->restart_s};
+    c->interval_iterations = fr_failures_iterations(&c->failures, out->time_s);
+    c->interval_s = c->interval_iterations * out->time_s;
+    c->goodput = fr_failures_goodput(&c->failures, c->interval_s);
+    c->time_s /= c->goodput;
+    c->low_s /= c->goodput;
+    c->high_s /= c->goodput;
+    c->energy_J /= c->goodput;
+    c->n_failures = c->time_s / c->failures.mtbf_s;
 }
 
 struct fr_training_cost fr_training_cost_of(const struct fr_training *t,
@@ -95,10 +172,27 @@ struct fr_training_cost fr_training_cost_of(const struct fr_training *t,
                                  .low_s = n * out->low_s,
                                  .high_s = n * out->high_s,
                                  .energy_J = n * out->energy_J};
+    add_failures(t, &job->workload, out, &c);
+    c.energy_J *= t->pue;
     c.device_s = (double)out->ranks * c.time_s;
     c.price = t->price_per_s > 0 ? t->price_per_s * c.device_s : NAN;
     c.carbon_kg = t->carbon_kg_per_J > 0 ? t->carbon_kg_per_J * c.energy_J : NAN;
     return c;
+}
+
+static void put_failures(struct fr_json_writer *w, const struct fr_training_cost *c) {
+    fr_json_add_object(w, "failures");
+    fr_json_add_number(w, "mtbf_s", c->failures.mtbf_s);
+    fr_json_add_number(w, "checkpoint_B", c->checkpoint_B);
+    fr_json_add_number(w, "checkpoint_s", c->failures.checkpoint_s);
+    fr_json_add_number(w, "restart_s", c->failures.restart_s);
+    fr_json_add_number(w, "interval_iterations", c->interval_iterations);
+    fr_json_add_number(w, "interval_s", c->interval_s);
+    fr_json_add_number(w, "interval_young_s", fr_failures_young_s(&c->failures));
+    fr_json_add_number(w, "interval_daly_s", fr_failures_daly_s(&c->failures));
+    fr_json_add_number(w, "goodput", c->goodput);
+    fr_json_add_number(w, "failures", c->n_failures);
+    fr_json_end_object(w);
 }
 
 void fr_training_put(struct fr_json_writer *w, const struct fr_training *t,
@@ -119,5 +213,7 @@ void fr_training_put(struct fr_json_writer *w, const struct fr_training *t,
     fr_json_add_number(w, "price", c->price);
     if (t->price_per_s > 0) fr_json_add_string(w, "currency", t->currency);
     fr_json_add_number(w, "carbon_kg", c->carbon_kg);
+    if (t->pue > 1) fr_json_add_number(w, "pue", t->pue);
+    if (t->device_mtbf_s > 0) put_failures(w, c);
     fr_json_end_object(w);
 }

@@ -7,10 +7,14 @@
  *      price       ranks n T times what a device costs a second
  *      CO2         n E times what the grid emits a joule
  *
- *  Restarts, checkpoints and evaluations are not in it. */
+ *  With a mean time between failures of a device all of these are divided by the goodput of the best
+ *  interval between checkpoints (answer/failures.h): a device that waits or starts again is paid for, and
+ *  taken to draw what it draws in training.  Energy is that of devices; a PUE multiplies it by what the
+ *  building takes besides.  Evaluations are not in it. */
 #ifndef FR_ANSWER_TRAINING_H
 #define FR_ANSWER_TRAINING_H
 
+#include "answer/failures.h"
 #include "models/job/job.h"
 #include "models/outcome/outcome.h"
 
@@ -19,13 +23,21 @@ struct fr_training_words {
     const char *tokens, *samples; /**< "1T", "300B", "15e12": one of them */
     const char *price;            /**< of a device: "2.5 USD/h" */
     const char *carbon;           /**< "0.4 kg/kWh", "380 g/kWh" */
+    const char *pue;              /**< "1.2" */
+    const char *mtbf;             /**< of a device: "50000 h" */
+    const char *storage;          /**< rate at which a checkpoint is written: "100 GB/s" */
+    const char *checkpoint_size;  /**< "1.2 TB"; absent: weights and optimiser state */
+    const char *restart;          /**< "10 min" */
 };
 
 struct fr_training {
     double tokens, samples; /**< 0: not asked for */
     double price_per_s;     /**< 0: not stated */
     char currency[16];
-    double carbon_kg_per_J; /**< likewise */
+    double carbon_kg_per_J;                          /**< likewise */
+    double pue;                                      /**< 1: not stated */
+    double device_mtbf_s;                            /**< 0: nothing fails */
+    double storage_B_per_s, checkpoint_B, restart_s; /**< 0: not stated */
 };
 
 /** NaN what is not known or was not asked for. */
@@ -33,6 +45,11 @@ struct fr_training_cost {
     double iterations, samples, tokens;
     double time_s, low_s, high_s; /**< low and high 0 without an interval */
     double device_s, energy_J, price, carbon_kg;
+    /* Where devices fail; else goodput is 1. */
+    struct fr_failures failures;
+    double checkpoint_B;
+    double interval_iterations, interval_s; /**< between checkpoints, without their writing */
+    double goodput, n_failures;             /**< expected */
 };
 
 /** Does anything ask for a training? */

@@ -172,6 +172,8 @@ $s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1,4 --var
 $s --cluster frontier --model ffn-16384 --ranks 8 --set ghost=4
 $s --cluster dgx-h100 --model llama-3-70b --ranks 64 --set global_batch=128 --set sequence_parallel=true --set attention=flash --vary tp=1..8*2 --vary pp=1..8*2 --vary zero=1 --tokens 1T --price "2.5 USD/h" --carbon "0.4 kg/kWh"
 $s --cluster dgx-h100 --model llama-3-70b --ranks 64 --set global_batch=128 --set tp=8 --set pp=4 --vary zero=0,1 --tokens 1T --price "2.5 USD/h" --carbon "0.4 kg/kWh" --json
+$p --cluster dgx-h100 --model llama-3-8b --set tp=8 --set dp=8 --set attention=flash --set zero=1 --set global_batch=64 --tokens 1T --price "2.5 USD/h" --carbon "0.4 kg/kWh" --pue 1.2 --mtbf "50000 h" --storage "10 GB/s" --restart "10 min"
+$p --cluster dgx-h100 --model llama-3-8b --set tp=8 --set dp=8 --set attention=flash --set zero=1 --set global_batch=64 --tokens 1T --mtbf "300 h" --storage "1 GB/s" --checkpoint-size "50 GB" --json
 $p --cluster frontier --model ffn-16384 --set tp=8 --samples 10M --price "1.1 EUR/h"
 $p --cluster frontier --model ffn-16384 --set tp=8 --tokens 1T
 $p --cluster dgx-h100 --model llama-3-8b --set tp=8 --set global_batch=64 --tokens 300B --json
