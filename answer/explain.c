@@ -1,7 +1,10 @@
 #include "answer/explain.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "answer/neighbours.h"
+#include "base/alloc.h"
 #include "models/outcome/report.h"
 
 /* ---- what if -------------------------------------------------------------------------------- */
@@ -176,6 +179,51 @@ static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_object(w);
 }
 
+static void json_neighbours(struct fr_json_writer *w, const struct fr_around *a) {
+    fr_json_add_array(w, "neighbours");
+    for (int i = 0; i < a->n_neighbours; i++) {
+        const struct fr_neighbour *one = &a->neighbour[i];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "key", fr_plan_keys[one->key].name);
+        fr_json_add_string(w, "value", one->value);
+        fr_json_add_number(w, "time_s", one->outcome.time_s);
+        fr_json_add_number(w, "behind", one->behind);
+        fr_json_add_array(w, "infeasible");
+        for (int r = 0; r < FR_REASON_COUNT; r++)
+            if (one->outcome.reasons & FR_BECAUSE(r)) fr_json_put_string(w, fr_reason_names[r]);
+        fr_json_end_array(w);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+static void json_turns(struct fr_json_writer *w, const struct fr_around *a) {
+    char line[FR_PLAN_LINE];
+    fr_json_add_integer(w, "rivals", a->n_rivals);
+    fr_json_add_array(w, "choice_turns");
+    for (int i = 0; i < a->n_turns; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "input", a->turn[i].input);
+        fr_json_add_number(w, "factor", a->turn[i].factor);
+        fr_json_add_string(w, "plan", fr_plan_line(&a->turn[i].plan, 0, line, sizeof line));
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+static fr_status json_around(struct fr_json_writer *w, const struct fr_job *job,
+                             const struct fr_space *space,
+                             const struct fr_search_options *options,
+                             const struct fr_search_result *result, struct fr_error *err) {
+    struct fr_around *around = fr_calloc(1, sizeof *around);
+    if (!around) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_around_best(job, space, options, result, around);
+    json_neighbours(w, around);
+    json_turns(w, around);
+    free(around);
+    return FR_OK;
+}
+
 fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *job,
                                  const struct fr_space *space,
                                  const struct fr_search_options *options,
@@ -187,6 +235,7 @@ fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *
     scenario_times(job, &best->plan, best_if_s);
     json_plan(w, best, best_if_s);
     FR_TRY(json_choice(w, job, space, options, result, err));
+    FR_TRY(json_around(w, job, space, options, result, err));
     fr_json_add_array(w, "near_misses");
     for (size_t i = 1; i < result->top.count && i < MISSES_MAX; i++)
         json_near_miss(w, job, best, best_if_s, &result->top.items[i].outcome);

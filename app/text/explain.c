@@ -1,9 +1,12 @@
 #include "app/text/explain.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "answer/explain.h"
+#include "answer/neighbours.h"
 #include "app/text/render.h"
+#include "base/alloc.h"
 #include "models/outcome/report.h"
 
 void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
@@ -33,6 +36,52 @@ static void near_miss(struct fr_text *text, const struct fr_outcome *best,
         fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time), fr_part_names[most]);
 }
 
+/* A line a key: "tp  1 +14.2 %, 2 memory, 8 +9.0 %". */
+static void neighbours(struct fr_text *text, const struct fr_around *a) {
+    int key = -1;
+    if (a->n_neighbours > 0) fr_text_addf(text, "one key of the best plan changed");
+    for (int i = 0; i < a->n_neighbours; i++) {
+        const struct fr_neighbour *one = &a->neighbour[i];
+        if (one->key != key)
+            fr_text_addf(text, "\n  %-28s ", fr_plan_keys[one->key].name);
+        else
+            fr_text_addf(text, ", ");
+        key = one->key;
+        fr_text_addf(text, "%s ", one->value);
+        if (isfinite(one->behind)) fr_text_addf(text, "%+.2f %%", 100 * one->behind);
+        for (int r = 0; r < FR_REASON_COUNT; r++)
+            if (one->outcome.reasons & FR_BECAUSE(r))
+                fr_text_addf(text, "%s%s", isfinite(one->behind) ? " " : "",
+                             fr_reason_names[r]);
+    }
+    if (a->n_neighbours > 0) fr_text_addf(text, "\n");
+}
+
+static void turns(struct fr_text *text, const struct fr_around *a) {
+    char line[FR_PLAN_LINE];
+    fr_text_addf(
+        text,
+        "which input, moved alone by how much, would change the choice (by a factor of at "
+        "most %g, among %d plans)\n",
+        FR_TURN_MOST, a->n_rivals + 1);
+    for (int i = 0; i < a->n_turns; i++)
+        fr_text_addf(text, "  %-28s x %-6.3g %s\n", a->turn[i].input, a->turn[i].factor,
+                     fr_plan_line(&a->turn[i].plan, 0, line, sizeof line));
+    if (a->n_turns == 0) fr_text_addf(text, "  none\n");
+}
+
+static fr_status around(struct fr_text *text, const struct fr_job *job,
+                        const struct fr_space *space, const struct fr_search_options *options,
+                        const struct fr_search_result *result, struct fr_error *err) {
+    struct fr_around *a = fr_calloc(1, sizeof *a);
+    if (!a) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_around_best(job, space, options, result, a);
+    neighbours(text, a);
+    turns(text, a);
+    free(a);
+    return FR_OK;
+}
+
 fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,
@@ -52,6 +101,7 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                      same ? "the same plan"
                           : fr_report_outcome_line(&other.outcome, line, sizeof line));
     }
+    FR_TRY(around(text, job, space, options, result, err));
     if (result->top.count > 1) fr_text_addf(text, "why the next ones lose\n");
     for (size_t i = 1; i < result->top.count && i < 5; i++)
         near_miss(text, best, &result->top.items[i].outcome);

@@ -1,0 +1,124 @@
+/* What stands around the best plan: neighbours differ in one key and cost what the search says they cost;
+ * an input moved as far as stated changes the choice, and a little less far does not. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/neighbours.h"
+#include "answer/search.h"
+#include "calibrate/runs/coefficient.h"
+#include "models/outcome/cost.h"
+#include "tests/job.h"
+
+static const char *const sets[] = {"global_batch=128", "sequence_parallel=true",
+                                   "attention=flash", NULL};
+static const char *const vary[] = {"tp=1..8*2", "pp=1..8*2", "micro_batch=1,2",
+                                   "recompute=none,selective,full", "zero=0..3"};
+
+static void search(struct fr_searched *r, struct fr_around **around) {
+    struct fr_error err = {0};
+    *r = (struct fr_searched){.options = {.top = 0, .max_lossy = 1}};
+    fr_test_job("dgx-h100", "llama-3-70b", sets, &r->job);
+    if (fr_searched_make("64", vary, 5, NULL, r, &err) != FR_OK) fail_msg("%s", err.detail);
+    *around = calloc(1, sizeof **around);
+    fr_around_best(&r->job, &r->space, &r->options, &r->result, *around);
+}
+
+/* Keys in which the plans differ, dp aside. */
+static int differences(const struct fr_plan *a, const struct fr_plan *b, int *last) {
+    int n = 0;
+    for (int k = 0; k < FR_PLAN_KEYS; k++)
+        if (k != FR_PLAN_KEY_dp && !fr_plan_keys[k].type->same(&fr_plan_keys[k], a, b)) {
+            *last = k;
+            n++;
+        }
+    return n;
+}
+
+/* All of them are plans of the search: none that can be is faster than the best, and its value is that
+ * of the plan in the list with the same line. */
+static void one_key(void **state) {
+    struct fr_searched r;
+    struct fr_around *a;
+    int feasible = 0, listed = 0;
+    (void)state;
+    search(&r, &a);
+    const struct fr_outcome *best = &r.result.top.items[0].outcome;
+    FR_TRUE(a->n_neighbours > 8, "%d", a->n_neighbours);
+    for (int i = 0; i < a->n_neighbours; i++) {
+        const struct fr_neighbour *one = &a->neighbour[i];
+        char mine[FR_PLAN_LINE], theirs[FR_PLAN_LINE];
+        int key = -1;
+        FR_TRUE(differences(&one->plan, &best->plan, &key) == 1 && key == one->key,
+                "%d: key %d, %d", i, key, one->key);
+        FR_TRUE(fr_plan_ranks(&one->plan) == 64, "%d: %ld ranks", i,
+                (long)fr_plan_ranks(&one->plan));
+        if (one->outcome.reasons) continue;
+        feasible++;
+        FR_TRUE(one->behind >= 0, "%s %s is faster than the best: %g", fr_plan_keys[key].name,
+                one->value, one->behind);
+        fr_plan_line(&one->outcome.plan, 0, mine, sizeof mine);
+        for (size_t k = 0; k < r.result.top.count; k++) {
+            const struct fr_outcome *out = &r.result.top.items[k].outcome;
+            if (strcmp(fr_plan_line(&out->plan, 0, theirs, sizeof theirs), mine) != 0) continue;
+            listed++;
+            FR_TRUE(out->time_s == one->outcome.time_s, "%s: %g, %g", mine, out->time_s,
+                    one->outcome.time_s);
+        }
+    }
+    FR_TRUE(feasible >= 4 && listed >= 3, "%d feasible, %d of them in the list", feasible,
+            listed);
+    free(a);
+    fr_searched_free(&r);
+}
+
+static double best_time_s(const struct fr_job *job, const struct fr_plan *plan) {
+    struct fr_outcome out;
+    fr_cost(job, plan, &out);
+    return out.reasons ? INFINITY : out.time_s;
+}
+
+static struct fr_job moved(const struct fr_job *job, const char *input, double factor) {
+    struct fr_job there = *job;
+    int c = fr_coefficient_find(input);
+    if (c < 0)
+        there.cluster.device.memory_B *= factor;
+    else
+        *fr_coefficient_at(c, &there.cluster, there.workload.dtype) *= factor;
+    return there;
+}
+
+static void one_input(void **state) {
+    struct fr_searched r;
+    struct fr_around *a;
+    (void)state;
+    search(&r, &a);
+    const struct fr_plan *best = &r.result.top.items[0].outcome.plan;
+    FR_TRUE(a->n_turns >= 4, "%d", a->n_turns);
+    for (int i = 0; i < a->n_turns; i++) {
+        const struct fr_turn *turn = &a->turn[i];
+        double back = pow(2, turn->factor > 1 ? -0.02 : 0.02);
+        struct fr_job there = moved(&r.job, turn->input, turn->factor),
+                      before = moved(&r.job, turn->input, turn->factor * back);
+        FR_TRUE(turn->factor <= FR_TURN_MOST * 1.001 && turn->factor >= 0.999 / FR_TURN_MOST,
+                "%s: %g", turn->input, turn->factor);
+        FR_TRUE(best_time_s(&there, &turn->plan) < best_time_s(&there, best),
+                "%s x %g: the other plan is not faster", turn->input, turn->factor);
+        double stays_s = best_time_s(&before, best) * (1 - 1e-9);
+        for (size_t k = 1; k < r.result.top.count && k <= 10; k++)
+            FR_TRUE(best_time_s(&before, &r.result.top.items[k].outcome.plan) >= stays_s,
+                    "%s x %g: plan %zu is faster already", turn->input, turn->factor * back, k);
+        for (int k = 0; k < a->n_neighbours; k++)
+            if (a->neighbour[k].behind < 1)
+                FR_TRUE(best_time_s(&before, &a->neighbour[k].plan) >= stays_s,
+                        "%s x %g: neighbour %d is faster already", turn->input,
+                        turn->factor * back, k);
+    }
+    free(a);
+    fr_searched_free(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_key), cmocka_unit_test(one_input)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
