@@ -29,7 +29,8 @@ static bool comes_out_by_chance(const char *id) {
 
 /* Measured rows of others: test_training.c, test_collectives.c, test_gemm.c. */
 static bool reads_data(const struct fr_paper *paper) {
-    return paper->measured || paper == &fr_paper_collectives || paper == &fr_paper_gemm;
+    return paper->measured || paper == &fr_paper_collectives || paper == &fr_paper_gemm ||
+           paper == &fr_paper_plans;
 }
 
 /* A role is what a row is, not how it came out: what is claimed holds, and what is not explained
