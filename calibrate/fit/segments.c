@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/fit/parts.h"
+#include "models/network/segment_fit.h"
 
 enum { SEGMENTS_MAX = 6, PLACES_MAX = 128 };
 /* Relative errors below this are clock and median noise; it keeps exact data from being cut up. */
@@ -142,8 +143,5 @@ done:
 }
 
 double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B) {
-    double m = fmax(size_B, fit->min_B);
-    int i = 0;
-    while (i < fit->count - 1 && m > fit->segments[i].up_to_B) i++;
-    return fit->segments[i].latency_s + fit->segments[i].s_per_B * m;
+    return fr_segment_fit_s(fit, size_B);
 }

@@ -63,6 +63,39 @@ static void verdicts_follow_what_was_held_out(void **state) {
     assert_int_equal(verdict_of("imported", 0.05, 0.1, "pinning"), FR_VERDICT_WARN);
 }
 
+/* Growth with ranks that was not confirmed is worth a warning where it could have been, and is needed:
+ * not where two ranks are all that there are. */
+static void two_ranks_have_no_second_count(void **state) {
+    (void)state;
+    for (int ranks = 2; ranks <= 4; ranks++) {
+        char text[1024];
+        struct fr_json_document *document = NULL;
+        struct fr_checks checks;
+        struct fr_error err = {0};
+        snprintf(
+            text, sizeof text,
+            "{\"schema\": \"forerun/fit/1\", \"provenance\": {\"cluster\": \"c\", \"host\": "
+            "\"h\", \"pinning\": \"core\", \"oversubscribed\": false, \"ranks\": %d}, "
+            "\"machine\": {\"variation\": 0.01}, \"held_out\": 0.01, \"operations\": "
+            "[{\"op\": \"reduce\", \"chosen\": \"similarity\", \"similarity\": "
+            "{\"held_sizes\": {\"median\": 0.01, \"p90\": 0.1}, \"held_ranks\": null}}], "
+            "\"series\": []}",
+            ranks);
+        assert_int_equal(fr_json_parse(text, strlen(text), "fit", &document, &err), FR_OK);
+        struct fr_json root = fr_json_root(document);
+        if (fr_calibration_check(&root, &checks, &err) != FR_OK) fail_msg("%s", err.detail);
+        bool said = false;
+        for (int i = 0; i < checks.count; i++) {
+            if (strcmp(checks.item[i].subject, "reduce, unseen ranks") != 0) continue;
+            said = strstr(checks.item[i].reason, "unconfirmed") != NULL;
+            assert_int_equal(checks.item[i].verdict,
+                             ranks == 2 ? FR_VERDICT_PASS : FR_VERDICT_WARN);
+        }
+        assert_true(said);
+        fr_json_free(document);
+    }
+}
+
 /* A fit whose points are known to +- @p half, with held-out error @p held and variation @p varied. */
 static fr_verdict whole(double held, double varied, double half, char reason[320]) {
     char text[4096];
@@ -201,6 +234,7 @@ static void other_documents_are_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(verdicts_follow_what_was_held_out),
+        cmocka_unit_test(two_ranks_have_no_second_count),
         cmocka_unit_test(the_verdict_is_of_the_interval),
         cmocka_unit_test(the_page_is_whole),
         cmocka_unit_test(a_draw_of_pages_is_no_change),

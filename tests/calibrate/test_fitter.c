@@ -294,7 +294,7 @@ static void many_sizes_are_fitted_at_once(void **state) {
     (void)state;
     for (int i = 0; i < N; i++) {
         double size_B = 64.0 * (i + 1);
-        double time_s = i < BEND ? 5e-6 + 1e-10 * size_B : 50e-6 + 5e-11 * size_B;
+        double time_s = i < BEND ? 5e-6 + 1e-10 * size_B : 60e-6 + 5e-11 * size_B;
         points[i] = (struct fr_fit_point){.n_ranks = 4, .size_B = size_B, .time_s = time_s};
     }
     assert_int_equal(fr_fit_segments(points, N, -1, &fit), FR_OK);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "models/job/cluster.h"
+#include "models/network/segment_fit.h"
 #include "models/plan/compression.h"
 #include "tests/job.h"
 #include "tests/laws/law.h"
@@ -396,10 +397,88 @@ static void power_is_read(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- segments --------------------------------------------------------------------------------- */
+
+enum { PIECES = 4 };
+
+static double random_share(uint64_t *state) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53;
+}
+
+/* Pieces that do not meet: the next may begin below where the last ended. */
+static void draw(uint64_t *state, int64_t n_ranks, struct fr_segment piece[PIECES],
+                 struct fr_segment_fit *fit) {
+    double up_to_B = 8;
+    *fit = (struct fr_segment_fit){
+        .n_ranks = n_ranks, .min_B = 8, .count = PIECES, .segments = piece};
+    for (int i = 0; i < PIECES; i++) {
+        up_to_B *= 2 + 100 * random_share(state);
+        piece[i] = (struct fr_segment){
+            .up_to_B = up_to_B,
+            .latency_s = 1e-6 * exp(4 * random_share(state)),
+            .s_per_B = random_share(state) < 0.2 ? 0 : 1e-10 * exp(4 * random_share(state))};
+    }
+    fit->max_B = up_to_B;
+}
+
+/* What the two fits say of exactly this size. */
+static double said_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,
+                     double ranks, double size_B) {
+    double fewer_s = fr_segment_fit_s(fewer, size_B), more_s = fr_segment_fit_s(more, size_B),
+           w = log(ranks / 4) / log(2), s = exp((1 - w) * log(fewer_s) + w * log(more_s));
+    return w > 1 ? fmax(s, more_s) : w < 0 ? fmin(s, fewer_s) : s;
+}
+
+/* The largest at an end of a piece, or just beyond it, within (@p above_B, @p size_B]. */
+static double ends_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,
+                     double ranks, double above_B, double size_B) {
+    double largest = 0;
+    for (int i = 0; i < 2 * PIECES; i++) {
+        double end_B = (i < PIECES ? fewer : more)->segments[i % PIECES].up_to_B;
+        if (end_B <= above_B || end_B > size_B) continue;
+        largest = fmax(largest, said_s(fewer, more, ranks, end_B));
+        end_B = nextafter(end_B, HUGE_VAL);
+        if (end_B <= size_B) largest = fmax(largest, said_s(fewer, more, ranks, end_B));
+    }
+    return largest;
+}
+
+/* No rank count, calibrated or not, sends a larger message faster than a smaller, whatever the fits; what is
+ * taken is the largest that the two fits say up to there, as a walk over sizes finds it. */
+static void segments_never_fall(void **state) {
+    static const double ranks[] = {2, 3, 4, 5, 7, 8, 11, 64, 1000}, STEP = 1.07;
+    uint64_t random = 20261122;
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct fr_segment low[PIECES], high[PIECES];
+        struct fr_segment_fit fewer, more;
+        draw(&random, 4, low, &fewer);
+        draw(&random, 8, high, &more);
+        for (size_t r = 0; r < sizeof ranks / sizeof *ranks; r++) {
+            double p = ranks[r], before_s = 0, seen_s = 0;
+            for (double size_B = 4; size_B < 1e9; size_B *= STEP) {
+                double now_s = fr_segment_fits_s(&fewer, &more, p, size_B);
+                seen_s = fmax(seen_s, fmax(said_s(&fewer, &more, p, size_B),
+                                           ends_s(&fewer, &more, p, size_B / STEP, size_B)));
+                FR_TRUE(now_s >= before_s * (1 - 1e-12),
+                        "round %d, %g ranks, %g B: %g s after %g", round, p, size_B, now_s,
+                        before_s);
+                FR_TRUE(now_s >= seen_s * (1 - 1e-9) && now_s <= seen_s * pow(STEP, 8),
+                        "round %d, %g ranks, %g B: %g s, and %g were said", round, p, size_B,
+                        now_s, seen_s);
+                if (p == 4) FR_NEAR(now_s, fr_segment_fit_s(&fewer, size_B), 1e-9);
+                if (p == 8) FR_NEAR(now_s, fr_segment_fit_s(&more, size_B), 1e-9);
+                before_s = now_s;
+            }
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forms_of_products), cmocka_unit_test(products_by_hand),
-        cmocka_unit_test(forms_of_collectives), cmocka_unit_test(compressions),
-        cmocka_unit_test(power_is_read)};
+        cmocka_unit_test(forms_of_products),    cmocka_unit_test(products_by_hand),
+        cmocka_unit_test(forms_of_collectives), cmocka_unit_test(segments_never_fall),
+        cmocka_unit_test(compressions),         cmocka_unit_test(power_is_read)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,12 @@
 /* Piecewise linear in the message size, one list of segments per level and rank count; between
- * rank counts interpolated linearly in log p and log t. */
+ * rank counts interpolated linearly in log p and log t; never falling with the size (segment_fit.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/sort.h"
-#include "models/network/comm.h"
+#include "models/network/segment_fit.h"
 
 static const char *const keys[] = {"form", "message", "fits", "residuals", "domain", NULL};
 static const char *const fit_keys[] = {"ranks", "level", "min", "max", "segments", NULL};
@@ -84,24 +84,16 @@ static fr_status read(const struct fr_json *object, const struct fr_levels *leve
     return FR_OK;
 }
 
-static double fit_time_s(const struct fr_segment_fit *fit, double message_B,
+static void mark_outside(const struct fr_segment_fit *fit, double message_B,
                          bool *extrapolated) {
-    int i = 0;
     if (message_B < fit->min_B * (1 - 1e-9) || message_B > fit->max_B * (1 + 1e-9))
         *extrapolated = true;
-    double priced_B = fmax(message_B, fit->min_B);
-    while (i < fit->count - 1 && priced_B > fit->segments[i].up_to_B) i++;
-    return fit->segments[i].latency_s + fit->segments[i].s_per_B * priced_B;
 }
 
-/* t = t1 (p/p1)^e with e from the two fits; an exponent of at least 0, since collectives over
- * more ranks are not cheaper and two noisy fits must not say so far outside. */
-static double between_s(const struct fr_segment_fit *a, const struct fr_segment_fit *b,
-                        const struct fr_group *group, double t1_s, double t2_s, bool outside) {
-    double p = (double)group->n_ranks, p1 = (double)a->n_ranks, p2 = (double)b->n_ranks;
-    double exponent = log(t2_s / t1_s) / log(p2 / p1);
-    if (outside && exponent < 0) exponent = 0;
-    return p > p2 ? t2_s * pow(p / p2, exponent) : t1_s * pow(p / p1, exponent);
+static double fit_time_s(const struct fr_segment_fit *fit, double message_B,
+                         bool *extrapolated) {
+    mark_outside(fit, message_B, extrapolated);
+    return fr_segment_fit_s(fit, message_B);
 }
 
 static double time_s(const struct fr_price *price, const struct fr_group *group, double size_B,
@@ -125,8 +117,9 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     if (first == last) return fit_time_s(b, message_B, extrapolated);
     if (above == first) b = &price->fits[++above];
     const struct fr_segment_fit *a = &price->fits[above - 1];
-    return between_s(a, b, group, fmax(fit_time_s(a, message_B, extrapolated), 1e-12),
-                     fmax(fit_time_s(b, message_B, extrapolated), 1e-12), outside);
+    mark_outside(a, message_B, extrapolated);
+    mark_outside(b, message_B, extrapolated);
+    return fr_segment_fits_s(a, b, (double)group->n_ranks, message_B);
 }
 
 static void write_quantity(struct fr_json_writer *w, const char *key, double si,
