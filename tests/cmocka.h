@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "tests/litter.h"
+
 /** A program of which every test was skipped says so to ctest (SKIP_RETURN_CODE in fr_test), which
  *  then reports it as skipped and not as passed. */
 #define FR_TEST_SKIPPED 77

@@ -254,6 +254,7 @@ static void every_question(void **state) {
     (void)state;
     snprintf(samples, sizeof samples, "/tmp/forerun-memory-%ld.jsonl", (long)getpid());
     snprintf(line, sizeof line, "%s/tests/golden/in/samples.sh >%s", FR_SOURCE_DIR, samples);
+    fr_litter_add(samples);
     assert_int_equal(system(line), 0);
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) torture(&questions[i]);
     unlink(samples);
