@@ -31,7 +31,7 @@ static struct line fit_line(const double *m, const double *t, int n) {
     double determinant = uu * vv - uv * uv;
     double a = (u1 * vv - v1 * uv) / determinant, b = (v1 * uu - u1 * uv) / determinant;
     if (determinant <= 1e-12 * uu * vv || a < 0 || b < 0) {
-        bool steep = vv > 0 && v1 * v1 / vv > u1 * u1 / uu;
+        bool steep = v1 * v1 / vv > u1 * u1 / uu; /* false of 0/0: sizes of nothing */
         a = steep ? 0 : u1 / uu;
         b = steep ? v1 / vv : 0;
     }

@@ -207,6 +207,30 @@ static void as_brute_force_says(void **state) {
     FR_TRUE(counts[1] > 50 && counts[2] > 50, "%d, %d", counts[1], counts[2]);
 }
 
+/* Three sizes or two, of any times, are one piece: inside, level or through nothing, whichever explains most. */
+static void one_piece_lies_where_it_explains_most(void **state) {
+    uint64_t dice = 362436069362436069u;
+    int inside = 0, level = 0, steep = 0;
+    (void)state;
+    for (int round = 0; round < 600; round++) {
+        int n = 2 + round % 2;
+        double n_B[3], t_s[3], a = 0, b = 0;
+        for (int i = 0; i < n; i++) {
+            dice ^= dice << 13, dice ^= dice >> 7, dice ^= dice << 17;
+            n_B[i] = 100 * (1 << i);
+            t_s[i] = 1e-6 * pow(n_B[i], (round % 5) * 0.5) * (1 + (double)(dice % 1000) / 1000);
+        }
+        line(n_B, t_s, n, &a, &b);
+        struct fr_segment_fit fit = cut(n_B, t_s, n, -1);
+        assert_int_equal(fit.count, 1);
+        FR_NEAR(fit.segments[0].latency_s, a, 1e-9);
+        FR_NEAR(fit.segments[0].s_per_B, b, 1e-9);
+        inside += a > 0 && b > 0, level += b == 0, steep += a == 0;
+        free(fit.segments);
+    }
+    FR_TRUE(inside > 50 && level > 50 && steep > 50, "%d, %d, %d", inside, level, steep);
+}
+
 /* c1 log2 p + c2 m + c3, exact; without several rank counts no c3, without several sizes no c2; no more
  * points than terms say nothing; weighed by their times or not. */
 static void the_papers_form(void **state) {
@@ -257,6 +281,7 @@ int main(void) {
         cmocka_unit_test(pieces_are_of_three_sizes),
         cmocka_unit_test(what_is_skipped_does_not_count),
         cmocka_unit_test(as_brute_force_says),
+        cmocka_unit_test(one_piece_lies_where_it_explains_most),
         cmocka_unit_test(the_papers_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
