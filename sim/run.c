@@ -73,10 +73,9 @@ static fr_status seat_replicas(const struct fr_job *job, const struct fr_plan *p
     int64_t tp = fr_mesh_stride(&seats.mesh, FR_MESH_TP),
             pp = fr_mesh_stride(&seats.mesh, FR_MESH_PP),
             dp = fr_mesh_stride(&seats.mesh, FR_MESH_DP);
+    /* In every order of ranks tp comes before pp, so where dp is outermost or alone they are in place. */
     bool plain =
-        !seats.slot &&
-        (spelt_out || ((tp == 1 || plan->tp == 1) && (pp == plan->tp || plan->pp == 1) &&
-                       (dp == plan->tp * plan->pp || fr_plan_replicas(plan) == 1)));
+        !seats.slot && (spelt_out || dp == plan->tp * plan->pp || fr_plan_replicas(plan) == 1);
     size_t n = (size_t)fr_plan_ranks(plan);
     if (!plain) *slot = fr_malloc(n, sizeof **slot);
     for (size_t i = 0; *slot && i < n; i++) {

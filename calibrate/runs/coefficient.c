@@ -98,7 +98,7 @@ const struct fr_coefficient fr_coefficients[] = {
      0, network_latency},
     {"network_bandwidth", "levels.%d.bandwidth", FR_GROUP_NETWORK, FR_QUANTITY_RATE, false, 0.4,
      10, 0, 0, network_rate},
-    {NULL, NULL, 0, 0, false, 0, 0, 0, 0, NULL}};
+    {.name = NULL}};
 
 double *fr_coefficient_at(int index, struct fr_cluster *cluster, fr_dtype dtype) {
     double *at = fr_coefficients[index].at(cluster, dtype);

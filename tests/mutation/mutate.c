@@ -249,9 +249,17 @@ static bool left_alone(const char *line, size_t n) {
     return false;
 }
 
+/* The line behind an allocation that asks whether it came to anything. */
+static bool asks_for_memory(const struct source *s, size_t begin, size_t end) {
+    size_t above = begin > 0 ? begin - 1 : 0, i = begin;
+    while (above > 0 && s->text[above - 1] != '\n') above--;
+    while (i < end && s->text[i] == ' ') i++;
+    return starts(s->text + i, "if (!") && memmem(s->text + above, begin - above, "alloc(", 6);
+}
+
 static void scan_line(const struct source *s, size_t begin, size_t end, char before) {
     const char *c = s->code;
-    if (left_alone(s->text + begin, end - begin)) return;
+    if (left_alone(s->text + begin, end - begin) || asks_for_memory(s, begin, end)) return;
     add_statement(s, begin, end, before);
     for (size_t i = begin; i < end;) {
         size_t n = 0;

@@ -92,7 +92,7 @@ passes() {
     fi
   ) </dev/null >"$1/out" 2>&1 || code=$?
   [ $code -eq 0 ] || [ $code -eq 77 ]
-}
+} 2>/dev/null # the shell's own words about what was killed
 
 # ---- its tests -----------------------------------------------------------------------------------
 

@@ -327,12 +327,32 @@ static void segmented_and_contended(void **state) {
     fr_job_free(&job);
 }
 
+/* SimGrid is given 4096 ranks at most: twice as many are refused, by their number, before it starts. */
+static void too_many_ranks_are_refused(void **state) {
+    static const char *const sets[] = {
+        "pp=4", "dp=2048", "global_batch=4096",
+        "cluster.levels=[{\"name\": \"system\", \"ranks\": 8192, \"latency\": \"2 us\", "
+        "\"bandwidth\": \"25 GB/s\"}]",
+        NULL};
+    const struct fr_simulate_options how = {.network = &fr_network_simgrid};
+    struct fr_simulation s;
+    struct fr_error err = {0};
+    struct fr_job job;
+    (void)state;
+    load("1 B", sets, &job);
+    assert_int_equal(fr_simulate(&job, &job.plan, &how, &s, &err), FR_ERR_UNSUPPORTED);
+    FR_TRUE(strstr(err.detail, "has 8192 ranks"), "%s", err.detail);
+    fr_simulation_free(&s);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(agreed_value),
                                        cmocka_unit_test(isolated_messages),
                                        cmocka_unit_test(contention),
                                        cmocka_unit_test(unequal_latencies),
                                        cmocka_unit_test(segmented_on_a_flat_network),
-                                       cmocka_unit_test(segmented_and_contended)};
+                                       cmocka_unit_test(segmented_and_contended),
+                                       cmocka_unit_test(too_many_ranks_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
