@@ -277,12 +277,37 @@ static void keys_are_found_by_name(void **state) {
     assert_string_equal(near, "micro_batch");
 }
 
+/* 2^40 ranks are read, twice as many are not, whichever axis has them. */
+static void ranks_have_an_end(void **state) {
+    static const struct {
+        int dp, pp, tp; /* powers of 2 */
+        bool read;
+    } cases[] = {{38, 1, 1, true},  {39, 1, 1, false}, {38, 2, 1, false},
+                 {38, 1, 2, false}, {0, 10, 30, true}, {1, 10, 30, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_plan plan;
+        struct fr_plan_lists lists;
+        struct fr_error err = {0};
+        char text[128];
+        int n = snprintf(text, sizeof text, "{\"dp\": %.0f, \"pp\": %.0f, \"tp\": %.0f}",
+                         ldexp(1, cases[i].dp), ldexp(1, cases[i].pp), ldexp(1, cases[i].tp));
+        assert_int_equal(fr_json_parse(text, (size_t)n, "plan", &document, NULL), FR_OK);
+        fr_status status = fr_plan_read(document, &plan, &lists, &err);
+        FR_TRUE(status == (cases[i].read ? FR_OK : FR_ERR_INPUT), "%s: %s", text, err.detail);
+        fr_plan_lists_free(&lists);
+        fr_json_free(document);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_reads_back),
                                        cmocka_unit_test(lines_tell_apart),
                                        cmocka_unit_test(every_key_shows),
                                        cmocka_unit_test(documented),
                                        cmocka_unit_test(refuses),
+                                       cmocka_unit_test(ranks_have_an_end),
                                        cmocka_unit_test(keys_are_found_by_name),
                                        cmocka_unit_test(outcomes_come_back),
                                        cmocka_unit_test(idle_keys_are_refused)};

@@ -127,10 +127,43 @@ static void a_transformer_needs_its_sizes(void **state) {
     }
 }
 
+/* What a model file does not say, as docs/files.md has it. */
+static void what_is_not_said_is_as_documented(void **state) {
+    static const struct {
+        const char *said;
+        double state_B;
+    } optimizers[] = {{"", 8},
+                      {", \"optimizer\": \"adam\"", 8},
+                      {", \"optimizer\": \"momentum\"", 4},
+                      {", \"optimizer\": \"sgd\"", 0},
+                      {", \"optimizer\": \"sgd\", \"optimizer_state\": \"6 B\"", 6}};
+    (void)state;
+    for (size_t i = 0; i < sizeof optimizers / sizeof *optimizers; i++) {
+        struct fr_workload w;
+        char text[256];
+        snprintf(text, sizeof text, "{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2%s}",
+                 optimizers[i].said);
+        must_read(text, &w);
+        FR_NEAR(w.optimizer_state_B, optimizers[i].state_B, 0);
+        assert_int_equal(w.global_batch, 256);
+        assert_int_equal(w.micro_batch, 0);
+        assert_int_equal(w.dtype, FR_FP32);
+        assert_int_equal(w.gradient_dtype, FR_FP32);
+        fr_workload_free(&w);
+    }
+    struct fr_workload w;
+    must_read("{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"dtype\": \"bf16\"}", &w);
+    assert_int_equal(w.gradient_dtype, FR_BF16); /* the dtype */
+    fr_workload_free(&w);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alexnet), cmocka_unit_test(mlp_either_way),
-        cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes), cmocka_unit_test(refuses),
-        cmocka_unit_test(a_transformer_needs_its_sizes)};
+        cmocka_unit_test(alexnet),
+        cmocka_unit_test(mlp_either_way),
+        cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes),
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(a_transformer_needs_its_sizes),
+        cmocka_unit_test(what_is_not_said_is_as_documented)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
