@@ -323,6 +323,28 @@ static void what_was_not_measured_is_named(void **state) {
     }
 }
 
+/* Tables of others without one time that an operation is fitted to are refused, one file or several; a
+ * calibration of one's own has more to say than operations. */
+static void foreign_tables_of_nothing_are_refused(void **state) {
+    (void)state;
+    for (size_t files = 0; files < 3; files++) {
+        struct fr_samples s = machine();
+        struct fr_fit_result r;
+        struct fr_error err = {.status = FR_OK};
+        s.source = calloc(files + 1, sizeof *s.source);
+        s.n_source = files;
+        assert_non_null(s.source);
+        fr_samples_add_gemm(
+            &s, &(struct fr_sample_gemm){
+                    .dtype = FR_FP32, .m = 8, .n = 8, .k = 8, .batch = 1, .time_s = 1e-6});
+        fr_status status = fr_fit(&s, &defaults, &r, &err);
+        FR_TRUE(status == (files ? FR_ERR_INPUT : FR_OK), "%zu files: %s", files, err.detail);
+        if (files) FR_TRUE(strstr(err.detail, "nothing to fit"), "%s", err.detail);
+        fr_fit_free(&r);
+        fr_samples_free(&s);
+    }
+}
+
 /* The machine is 1.3 times slower in the second half: two products of which each was measured in one
  * half alone come out as on the fast machine, and "usual" lies between. */
 static void drift_is_taken_out(void **state) {
@@ -794,6 +816,7 @@ int main(void) {
         cmocka_unit_test(ranks_that_share_cores_interrupt_each_other),
         cmocka_unit_test(a_badly_disturbed_calibration_is_written_and_read),
         cmocka_unit_test(what_was_not_measured_is_named),
+        cmocka_unit_test(foreign_tables_of_nothing_are_refused),
         cmocka_unit_test(drift_is_taken_out),
         cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(what_products_read_and_write_is_told_apart),

@@ -417,6 +417,26 @@ static void refuses(void **state) {
     }
 }
 
+/* Who does not ask why is refused all the same, and as the caller's mistake. */
+static void refusals_need_no_error(void **state) {
+    static const char *const bad[] = {"dp=0", "dp=1,x", "method=none", "ghost=4..1",
+                                      "nobody=1"};
+    const struct fr_plan base = fr_plan_default();
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fr_space space;
+        struct fr_error err = {.status = FR_OK};
+        fr_status told =
+            fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, &err);
+        fr_space_free(&space);
+        FR_TRUE(told == FR_ERR_USAGE && err.status == told, "%s: %d, %d", bad[i], told,
+                err.status);
+        assert_int_equal(
+            fr_space_make("8", &bad[i], 1, &base, false, false, NULL, &space, NULL), told);
+        fr_space_free(&space);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(brute_force),
@@ -431,6 +451,7 @@ int main(void) {
         cmocka_unit_test(reasons_have_examples),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
         cmocka_unit_test(mesh),
-        cmocka_unit_test(refuses)};
+        cmocka_unit_test(refuses),
+        cmocka_unit_test(refusals_need_no_error)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

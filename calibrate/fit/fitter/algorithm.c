@@ -26,11 +26,11 @@ static bool make_terms(const struct fr_collective *algorithm, const struct fr_fi
     return true;
 }
 
-static double mean_error(const struct terms *terms, int n, double a, double b) {
+static double sum_of_errors(const struct terms *terms, int n, double a, double b) {
     double sum = 0;
     for (int i = 0; i < n; i++)
         sum += fabs(log2(fmax(a * terms->u[i] + b * terms->v[i], 1e-9)));
-    return sum / n;
+    return sum;
 }
 
 static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
@@ -44,7 +44,7 @@ static fr_status fit(const struct fr_fit_point *points, int n, bool gpu,
         double a = 0, b = 0;
         if ((*row)->op != points->op || !make_terms(*row, points, n, &terms)) continue;
         fr_fit_two_terms(terms.u, terms.v, n, &a, &b);
-        double error = mean_error(&terms, n, a, b);
+        double error = sum_of_errors(&terms, n, a, b);
         if (!(error < least)) continue;
         least = error;
         price->form = &fr_form_algorithm;
