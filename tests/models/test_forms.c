@@ -164,30 +164,64 @@ static int level_of(const struct wanted *w, int wanted) {
     return best;
 }
 
-static double wanted_s(const struct wanted *w, int wanted_level, int64_t p, double size_B,
-                       bool *outside) {
-    const struct fit *below = NULL, *above = NULL, *first = NULL, *last = NULL;
-    int level = level_of(w, wanted_level);
-    if (w->per_rank) size_B /= (double)p;
-    *outside = level != wanted_level || size_B < 100 * (1 - 1e-9) || size_B > 1e6 * (1 + 1e-9);
+/* The fits of level @p level on both sides of p, or the two nearest to it; both the same: one alone. */
+static void neighbours(const struct wanted *w, int level, int64_t p, const struct fit **below,
+                       const struct fit **above, bool *beyond) {
+    const struct fit *first = NULL, *last = NULL;
+    *below = *above = NULL;
     for (int i = w->first; i < w->first + w->n; i++) {
         if (fits[i].level != level) continue;
         if (!first) first = &fits[i];
-        if (fits[i].ranks <= p) below = &fits[i];
-        if (fits[i].ranks >= p && !above) above = &fits[i];
+        if (fits[i].ranks <= p) *below = &fits[i];
+        if (fits[i].ranks >= p && !*above) *above = &fits[i];
         last = &fits[i];
     }
-    if (below && below == above) return size_s(below, size_B);
-    bool beyond = !below || !above;
-    *outside = *outside || beyond;
-    if (first == last) return size_s(first, size_B);
-    if (!below) below = first, above = first + 1;
-    if (!above) below = last - 1, above = last;
+    *beyond = !*below || !*above;
+    if (first == last)
+        *below = *above = first;
+    else if (!*below)
+        *below = first, *above = first + 1;
+    else if (!*above)
+        *below = last - 1, *above = last;
+}
+
+static double between_s(const struct fit *below, const struct fit *above, bool beyond,
+                        int64_t p, double size_B) {
     double t1 = fmax(size_s(below, size_B), 1e-12), t2 = fmax(size_s(above, size_B), 1e-12);
     double exponent = log(t2 / t1) / log((double)above->ranks / below->ranks);
     if (beyond && exponent < 0) exponent = 0;
     if (p > above->ranks) return t2 * pow((double)p / above->ranks, exponent);
     return t1 * pow((double)p / below->ranks, exponent);
+}
+
+/* No smaller message takes longer: the largest at the ends of segments and where t1^(1-x) t2^x is
+ * flat, (1-x) b1 / (a1 + b1 m) + x b2 / (a2 + b2 m) = 0. */
+static double largest_s(const struct fit *below, const struct fit *above, bool beyond,
+                        int64_t p, double size_B) {
+    double x = log((double)p / below->ranks) / log((double)above->ranks / below->ranks);
+    double at[] = {100, 1000, nextafter(1000, 2000), 0, 0, size_B}, most = 0;
+    for (int k = 0; k < 2; k++) {
+        double a1 = below->latency[k] * 1e-6, b1 = below->slope[k] * 1e-9,
+               a2 = above->latency[k] * 1e-6, b2 = above->slope[k] * 1e-9;
+        at[3 + k] = -((1 - x) * b1 * a2 + x * b2 * a1) / (b1 * b2);
+        if (!(at[3 + k] > 100) || (at[3 + k] > 1000) != (k == 1)) at[3 + k] = 100;
+    }
+    for (int i = 0; i < 6; i++)
+        if (at[i] <= fmax(size_B, 100))
+            most = fmax(most, between_s(below, above, beyond, p, at[i]));
+    return most;
+}
+
+static double wanted_s(const struct wanted *w, int wanted_level, int64_t p, double size_B,
+                       bool *outside) {
+    const struct fit *below, *above;
+    int level = level_of(w, wanted_level);
+    bool beyond;
+    if (w->per_rank) size_B /= (double)p;
+    neighbours(w, level, p, &below, &above, &beyond);
+    *outside = level != wanted_level || size_B < 100 * (1 - 1e-9) ||
+               size_B > 1e6 * (1 + 1e-9) || beyond;
+    return below == above ? size_s(below, size_B) : largest_s(below, above, beyond, p, size_B);
 }
 
 static void write_fits(const struct wanted *w, char *text, size_t size) {
