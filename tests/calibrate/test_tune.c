@@ -56,6 +56,15 @@ static void drop(struct fixture *f) {
     fr_cluster_free(&f->prior);
 }
 
+/* Every coefficient that the cluster has is known once, but what is held. */
+static void stands_once(const struct fr_tune_result *r, uint32_t held) {
+    for (int j = 0; j < fr_coefficient_count(); j++) {
+        int times = 0;
+        for (int k = 0; k < r->n_known; k++) times += r->index[k] == j;
+        assert_int_equal(times, r->tuned[j].present && !(held >> j & 1));
+    }
+}
+
 static void coefficients_are_found(void **state) {
     struct fixture f;
     struct fr_tune_result r;
@@ -64,6 +73,7 @@ static void coefficients_are_found(void **state) {
     (void)state;
     make(&f);
     if (fr_tune(&f.prior, f.use, N, &options, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    stands_once(&r, 0);
     double efficiency = r.cluster.device.gemm[FR_FP16].tiles.efficiency;
     /* The prior, 0.8, and what other terms can take over keep it a little above. */
     if (fabs(efficiency / 0.6 - 1) > 0.08)
@@ -112,6 +122,7 @@ static void few_rows_move_the_efficiency_alone(void **state) {
     make(&f);
     assert_int_equal(fr_tune(&f.prior, f.use, 5, &options, &r, NULL), FR_OK);
     assert_int_equal(r.n_fitted, 1);
+    stands_once(&r, 0);
     assert_int_equal(r.index[0], fr_coefficient_find("efficiency"));
     drop(&f);
 }
@@ -124,6 +135,7 @@ static void held_coefficients_stay(void **state) {
     make(&f);
     options.held = (uint32_t)1 << fr_coefficient_find("efficiency");
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    stands_once(&r, options.held);
     assert_true(r.cluster.device.gemm[FR_FP16].tiles.efficiency ==
                 f.prior.device.gemm[FR_FP16].tiles.efficiency);
     drop(&f);
