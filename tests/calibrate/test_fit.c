@@ -323,6 +323,29 @@ static void what_was_not_measured_is_named(void **state) {
     }
 }
 
+/* What was measured of products is told of whatever values they were. */
+static void products_of_any_values_are_told(void **state) {
+    (void)state;
+    for (int i = 0; i < FR_DTYPE_COUNT; i++) {
+        struct fr_samples s = machine();
+        struct fr_fit_result r;
+        struct fr_error err = {.status = FR_OK};
+        struct fr_text text = {0};
+        char wanted[64];
+        fr_samples_add_gemm(
+            &s,
+            &(struct fr_sample_gemm){
+                .dtype = (fr_dtype)i, .m = 8, .n = 16, .k = 32, .batch = 1, .time_s = 1e-6});
+        if (fr_fit(&s, &defaults, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+        fr_fit_print(&r, &text);
+        snprintf(wanted, sizeof wanted, "products %s: 1 x 1 x 1 shapes", fr_dtype_names[i]);
+        FR_TRUE(strstr(fr_text_get(&text), wanted), "%s", fr_text_get(&text));
+        fr_text_free(&text);
+        fr_fit_free(&r);
+        fr_samples_free(&s);
+    }
+}
+
 /* Tables of others without one time that an operation is fitted to are refused, one file or several; a
  * calibration of one's own has more to say than operations. */
 static void foreign_tables_of_nothing_are_refused(void **state) {
@@ -817,6 +840,7 @@ int main(void) {
         cmocka_unit_test(a_badly_disturbed_calibration_is_written_and_read),
         cmocka_unit_test(what_was_not_measured_is_named),
         cmocka_unit_test(foreign_tables_of_nothing_are_refused),
+        cmocka_unit_test(products_of_any_values_are_told),
         cmocka_unit_test(drift_is_taken_out),
         cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(what_products_read_and_write_is_told_apart),

@@ -112,11 +112,48 @@ static void collectives_widen_the_interval(void **state) {
     if (!(wide > both && both > rest)) fail_msg("%g, %g, %g do not grow", rest, both, wide);
 }
 
+/* The difference of two plans' logarithms is normal: its variance is d'Cd of their gradients' difference d
+ * and the covariance C, here of coefficients that go together or against each other, and the spread of both. */
+static void two_plans_by_hand(void **state) {
+    struct fr_job job;
+    static struct fr_tune_result known;
+    struct fr_plan plans[N];
+    const struct fr_plan *list[N];
+    struct fr_odds odds[2];
+    double gradient[2][FR_KNOWN_MAX], variance = 0;
+    (void)state;
+    setting(&job, &known, plans, list);
+    int n = known.n_known;
+    known.spread = 0.01;
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            known.covariance[a * n + b] = (a == b ? 0.04 : 0.02) * (a % 3 == b % 3 ? 1 : -0.4);
+    for (int i = 0; i < 2; i++) {
+        const struct fr_run run = {.workload = job.workload, .plan = plans[i]};
+        fr_tune_gradient(&known, &run, gradient[i]);
+    }
+    for (int a = 0; a < n; a++)
+        for (int b = 0; b < n; b++)
+            variance += (gradient[1][a] - gradient[0][a]) * (gradient[1][b] - gradient[0][b]) *
+                        known.covariance[a * n + b];
+    double sigma = sqrt(variance + known.spread * known.spread);
+    assert_int_equal(fr_odds_make(&known, &job.workload, list, NULL, 2, odds, NULL), FR_OK);
+    for (int k = -1; k <= 1; k++) { /* the second k sigmas ahead */
+        double times[] = {1, odds[0].predicted_s / odds[1].predicted_s * exp(-k * sigma)};
+        struct fr_odds got[2];
+        assert_int_equal(fr_odds_make(&known, &job.workload, list, times, 2, got, NULL), FR_OK);
+        double wanted = 0.5 * erfc(-k / sqrt(2));
+        FR_TRUE(fabs(got[1].best - wanted) < 0.02, "%d: %g, not %g", k, got[1].best, wanted);
+    }
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(odds_add_up),
         cmocka_unit_test(what_plans_share_cancels),
         cmocka_unit_test(collectives_widen_the_interval),
+        cmocka_unit_test(two_plans_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,6 +301,32 @@ static void ranks_have_an_end(void **state) {
     }
 }
 
+/* What is no key is refused by its name, whatever object it stands in. */
+static void strangers_are_refused_everywhere(void **state) {
+    int tried = 0;
+    (void)state;
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        const char *name = fr_plan_keys[i].name;
+        for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+            struct fr_json_document *document = NULL;
+            struct fr_plan plan;
+            struct fr_plan_lists lists = {0};
+            struct fr_error err = {0};
+            char path[96];
+            snprintf(path, sizeof path, "%.*s.stranger", (int)(dot - name), name);
+            assert_int_equal(fr_json_parse("{}", 2, "plan", &document, NULL), FR_OK);
+            assert_int_equal(fr_json_set(document, path, "1", "--set", NULL), FR_OK);
+            fr_status status = fr_plan_read(document, &plan, &lists, &err);
+            FR_TRUE(status == FR_ERR_INPUT && strstr(err.where, "stranger"), "%s: %s %s", path,
+                    err.where, err.detail);
+            fr_plan_lists_free(&lists);
+            fr_json_free(document);
+            tried++;
+        }
+    }
+    assert_true(tried > 2);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_reads_back),
                                        cmocka_unit_test(lines_tell_apart),
@@ -308,6 +334,7 @@ int main(void) {
                                        cmocka_unit_test(documented),
                                        cmocka_unit_test(refuses),
                                        cmocka_unit_test(ranks_have_an_end),
+                                       cmocka_unit_test(strangers_are_refused_everywhere),
                                        cmocka_unit_test(keys_are_found_by_name),
                                        cmocka_unit_test(outcomes_come_back),
                                        cmocka_unit_test(idle_keys_are_refused)};
