@@ -274,6 +274,33 @@ static void segments_answer_as_defined(void **state) {
         }
 }
 
+/* Nine in ten of what was left out, between its ends, which have no neighbours on both sides. */
+static void nine_in_ten_of_what_was_left_out(void **state) {
+    static const double left_out[] = {50, 0.3, 0.1, 0.7, 0.2, 0.9, 0.4, 0.6, 0.5, 0.8, 1.0, 60},
+                        wanted[] = {0,    0,   0.3,  0.28, 0.62, 0.58,
+                                    0.82, 0.8, 0.78, 0.76, 0.82, 0.91};
+    (void)state;
+    for (int n = 1; n <= 12; n++) {
+        struct fr_price prices[FR_OP_COUNT];
+        struct fr_error err = {0};
+        char text[1024], sizes[128] = "", times[128] = "", errors[128] = "";
+        for (int i = 0; i < n; i++) {
+            double error = i + 1 < n ? left_out[i] : 60; /* the last, whichever it is */
+            sprintf(sizes + strlen(sizes), "%s%d", i ? ", " : "", 8 << i);
+            sprintf(times + strlen(times), "%s%d", i ? ", " : "", i + 1);
+            sprintf(errors + strlen(errors), "%s%g", i ? ", " : "", error);
+        }
+        snprintf(text, sizeof text,
+                 "%s{\"level\": \"node\", \"ranks\": 4, \"nodes\": 1, \"unit\": \"us\", "
+                 "\"size\": [%s], \"time\": [%s], \"left_out\": [%s]}]}}",
+                 heads[1], sizes, times, errors);
+        if (read(text, prices, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        double got = prices[FR_OP_ALL_REDUCE].similarity.tables[0].left_out_90;
+        FR_TRUE(fabs(got - (n < 3 ? 0 : wanted[n - 1])) < 1e-12, "%d sizes: %g", n, got);
+        fr_comm_free(prices);
+    }
+}
+
 /* ---- intervals --------------------------------------------------------------------------------- */
 
 /* Nine in ten misses below a quarter; per octave of ranks outside 4 to 16, 0.6 octaves slower and 0.4 faster. */
@@ -309,6 +336,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_order_is_read_and_no_place_twice),
                                        cmocka_unit_test(one_place_is_enough_and_none_is_not),
                                        cmocka_unit_test(segments_answer_as_defined),
-                                       cmocka_unit_test(intervals_widen_outside_the_domain)};
+                                       cmocka_unit_test(intervals_widen_outside_the_domain),
+                                       cmocka_unit_test(nine_in_ten_of_what_was_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -127,6 +127,32 @@ static void a_transformer_needs_its_sizes(void **state) {
     }
 }
 
+/* A measured layer is found by its tp and micro-batch both. */
+static void measured_layers_are_found_by_both(void **state) {
+    struct fr_workload w;
+    char text[1024];
+    size_t used = (size_t)snprintf(text, sizeof text, "%s",
+                                   "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 8, "
+                                   "\"heads\": 4, \"sequence\": 4, "
+                                   "\"vocabulary\": 8, \"layer_profile\": [");
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 "%s{\"tp\": %d, \"micro_batch\": %d, \"forward\": \"%d ms\", "
+                                 "\"backward\": \"9 ms\"}",
+                                 k ? ", " : "", 1 + k / 2, 1 + k % 2, k + 1);
+    snprintf(text + used, sizeof text - used, "]}");
+    must_read(text, &w);
+    for (int k = 0; k < 4; k++) {
+        const struct fr_layer_profile *row = fr_layer_profile_find(&w, 1 + k / 2, 1 + k % 2);
+        assert_non_null(row);
+        FR_NEAR(row->forward_s, (k + 1) * 1e-3, 1e-12);
+    }
+    assert_null(fr_layer_profile_find(&w, 1, 3));
+    assert_null(fr_layer_profile_find(&w, 3, 1));
+    fr_workload_free(&w);
+}
+
 /* What a model file does not say, as docs/files.md has it. */
 static void what_is_not_said_is_as_documented(void **state) {
     static const struct {
@@ -164,6 +190,7 @@ int main(void) {
         cmocka_unit_test(adam_in_fp32_moves_28_and_holds_16_bytes),
         cmocka_unit_test(refuses),
         cmocka_unit_test(a_transformer_needs_its_sizes),
-        cmocka_unit_test(what_is_not_said_is_as_documented)};
+        cmocka_unit_test(what_is_not_said_is_as_documented),
+        cmocka_unit_test(measured_layers_are_found_by_both)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
