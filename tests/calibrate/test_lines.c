@@ -59,6 +59,18 @@ static void no_coefficient_is_negative(void **state) {
     FR_TRUE(a >= 0 && b >= 0 && (a == 0 || b == 0), "%g, %g", a, b);
 }
 
+/* One size says nothing of a slope: what could be either is the level. */
+static void one_size_has_no_slope(void **state) {
+    double u[4], v[4], a = -1, b = -1;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        u[i] = 1;
+        v[i] = 8;
+    }
+    fr_fit_two_terms(u, v, 4, &a, &b);
+    FR_TRUE(a == 1 && b == 0, "%g, %g", a, b);
+}
+
 static struct fr_segment_fit cut(const double *n_B, const double *t_s, int n, int skip) {
     struct fr_fit_point points[300];
     struct fr_segment_fit fit;
@@ -277,6 +289,7 @@ int main(void) {
         cmocka_unit_test(two_terms_are_found),
         cmocka_unit_test(an_outlier_pulls_no_harder_than_a_tenth),
         cmocka_unit_test(no_coefficient_is_negative),
+        cmocka_unit_test(one_size_has_no_slope),
         cmocka_unit_test(pieces_begin_where_they_do),
         cmocka_unit_test(pieces_are_of_three_sizes),
         cmocka_unit_test(what_is_skipped_does_not_count),
