@@ -3,8 +3,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "models/outcome/cost.h"
+#include "models/plan/copies.h"
 
 enum { GRIDS_MAX = 1024 };
 
@@ -18,8 +21,34 @@ static int divisors(int64_t n, int64_t *out) {
     return count;
 }
 
+/* Of a transformer's three groups: every combination that the plan's ranks allow, priced. */
+static fr_status best_of_groups(const struct fr_job *job, const struct fr_plan *plan,
+                                int64_t *layer_tp, struct fr_error *err) {
+    int64_t grid[GRIDS_MAX], own = fr_plan_ranks(plan) / plan->pp;
+    int n = divisors(own, grid);
+    double least_s = INFINITY;
+    for (int k = 0; k < n * n * n; k++) {
+        const int64_t tried[FR_GRIDS] = {grid[k % n], grid[k / n % n], grid[k / n / n]};
+        struct fr_plan one = *plan;
+        struct fr_outcome out;
+        one.layer_tp = tried;
+        one.n_layer_tp = FR_GRIDS;
+        one.layer_tp_best = false;
+        fr_cost(job, &one, &out);
+        if (out.reasons || out.time_s >= least_s) continue;
+        least_s = out.time_s;
+        memcpy(layer_tp, tried, sizeof tried);
+    }
+    if (isfinite(least_s)) return FR_OK;
+    return fr_fail(err, FR_ERR_INFEASIBLE, "layer_tp",
+                   "no grids of the %" PRId64 " ranks of a stage fit the model, the batch and "
+                   "the memory",
+                   own);
+}
+
 fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *plan,
                               int64_t *layer_tp, struct fr_error *err) {
+    if (job->workload.transformer.layers > 0) return best_of_groups(job, plan, layer_tp, err);
     int layers = job->workload.n_layers;
     int64_t ranks = fr_plan_ranks(plan), grid[GRIDS_MAX];
     int64_t batch = fr_job_batch(job, plan);
@@ -80,11 +109,11 @@ fr_status fr_layer_grids_choose(struct fr_job *job, struct fr_error *err) {
     if (!job->plan.method->grids)
         return fr_fail(err, FR_ERR_INPUT, "plan#/layer_tp",
                        "a grid per layer needs method \"grid\"");
-    job->lists.layer_tp =
-        fr_calloc((size_t)job->workload.n_layers, sizeof *job->lists.layer_tp);
+    int n = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
+    job->lists.layer_tp = fr_calloc((size_t)n, sizeof *job->lists.layer_tp);
     if (!job->lists.layer_tp) return fr_fail(err, FR_ERR_NOMEM, "layer_tp", "out of memory");
     FR_TRY(fr_layer_grids_best(job, &job->plan, job->lists.layer_tp, err));
     job->plan.layer_tp = job->lists.layer_tp;
-    job->plan.n_layer_tp = job->workload.n_layers;
+    job->plan.n_layer_tp = n;
     return FR_OK;
 }

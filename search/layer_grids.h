@@ -9,8 +9,9 @@
 /** The P_r of each layer that minimises the iteration of @p plan's ranks, the cost of moving
  *  activations and their gradients between different grids included.  Exact: dynamic
  *  programming over layers, the state being a layer's grid; candidates are all divisors of the
- *  ranks that leave a data axis dividing the batch.
- *  @param[out] layer_tp  one entry per entry of the workload's layers
+ *  ranks that leave a data axis dividing the batch.  Of a transformer P_r of its attention, its MLP,
+ *  and embedding and logits: every combination is priced.
+ *  @param[out] layer_tp  one entry per entry of the workload's layers; of a transformer three
  *  @return FR_OK; FR_ERR_INFEASIBLE when some layer has no grid; FR_ERR_NOMEM. */
 fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *plan,
                               int64_t *layer_tp, struct fr_error *err);

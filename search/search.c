@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/sort.h"
 #include "models/outcome/ranked.h"
+#include "models/plan/copies.h"
 #include "search/layer_grids.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -48,10 +49,11 @@ double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr
 static void cost_best_grids(const struct fr_job *job, const struct fr_plan *given,
                             struct fr_outcome *out) {
     struct fr_plan plan = *given;
-    int64_t *grids = fr_calloc((size_t)job->workload.n_layers + 1, sizeof *grids);
+    int n = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
+    int64_t *grids = fr_calloc((size_t)n + 1, sizeof *grids);
     if (grids && fr_layer_grids_best(job, &plan, grids, NULL) == FR_OK) {
         plan.layer_tp = grids;
-        plan.n_layer_tp = job->workload.n_layers;
+        plan.n_layer_tp = n;
     }
     fr_cost(job, &plan, out);
     out->plan.layer_tp = NULL;

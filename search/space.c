@@ -147,8 +147,9 @@ static int64_t value_of(const struct fr_space *space, int dimension, size_t v) {
 
 /* Grids of layers are of all ranks, however tp and dp divide them: of the configurations that differ in
  * these alone the first that divides the ranks stands for all. */
-static bool repeats_grids(const struct fr_space *space, const size_t *digit,
-                          const struct fr_plan *plan) {
+static bool repeats_grids(const struct fr_space *space, const struct fr_workload *model,
+                          const size_t *digit, const struct fr_plan *plan) {
+    if (!model || model->n_layers == 0) return false; /* a micro-batch is for its tp */
     if (!(plan->layer_tp || plan->layer_tp_best) || !plan->method->grids) return false;
     int tp = dimension_of(space, FR_PLAN_KEY_tp), dp = dimension_of(space, FR_PLAN_KEY_dp);
     const int64_t ranks = plan->dp * plan->tp;
@@ -201,11 +202,16 @@ static bool take_uniform(const struct fr_space *space, const struct fr_workload 
     return true;
 }
 
-/* An order of passes that is varied says how many stages and chunks there are, as one that is set. */
-static void take_order(const struct fr_space *space, struct fr_plan *plan) {
-    if (!plan->order || plan->order == space->base.order) return;
+/* An order of passes that is varied says how many stages and chunks there are, as one that is set; false
+ * where another configuration says so itself. */
+static bool take_order(const struct fr_space *space, struct fr_plan *plan) {
+    const struct fr_plan given = *plan;
+    if (!plan->order || plan->order == space->base.order) return true;
     if (plan->pp == 1) plan->pp = plan->order->stages;
     if (plan->chunks == 1) plan->chunks = plan->order->chunks;
+    int pp = dimension_of(space, FR_PLAN_KEY_pp), v = dimension_of(space, FR_PLAN_KEY_chunks);
+    return !(plan->pp != given.pp && pp >= 0 && among(space, pp, plan->pp)) &&
+           !(plan->chunks != given.chunks && v >= 0 && among(space, v, plan->chunks));
 }
 
 bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model, int64_t index,
@@ -221,11 +227,11 @@ bool fr_space_plan(const struct fr_space *space, const struct fr_workload *model
         put(d, digit[i], plan);
     }
     plan->settled = FR_PLAN_SETTLED;
-    take_order(space, plan);
+    if (!take_order(space, plan)) return false;
     if (space->cp_watched && !settle(space, model, digit, of_mesh, plan)) return false;
     *mesh_fits = fill_mesh(space, space->ranks[index], plan);
     if (space->n_watched > 0 && !settle(space, model, digit, ~of_mesh, plan)) return false;
-    if (*mesh_fits && repeats_grids(space, digit, plan)) return false;
+    if (*mesh_fits && repeats_grids(space, model, digit, plan)) return false;
     if (*mesh_fits && !take_uniform(space, model, plan)) return false;
     return rename_twins(space, model, digit, plan);
 }

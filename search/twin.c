@@ -46,6 +46,12 @@ int64_t fr_twin_uniform(const struct fr_plan *plan) {
     return plan->layer_tp[0];
 }
 
+/* Groups of a transformer on the plan's own grid. */
+static bool own_grids(const struct fr_workload *model, const struct fr_plan *plan) {
+    return model && model->transformer.layers > 0 && !plan->pairs &&
+           fr_twin_uniform(plan) == plan->tp;
+}
+
 /* One row of a grid has nothing to gather or to reduce: data parallelism, as tensor with tp 1. */
 static bool one_row(const struct fr_workload *model, const struct fr_plan *plan) {
     if (!model || !plan->method->grids || plan->tp > 1) return false;
@@ -57,7 +63,10 @@ static bool one_row(const struct fr_workload *model, const struct fr_plan *plan)
     return true;
 }
 
-const struct fr_twin fr_twins[] = {
-    {FR_PLAN_KEY_schedule, one_chunk}, {FR_PLAN_KEY_placement, seats_linearly},
-    {FR_PLAN_KEY_etp, whole_experts},  {FR_PLAN_KEY_stage_layers, equal_layers},
-    {FR_PLAN_KEY_method, one_row},     {0, NULL}};
+const struct fr_twin fr_twins[] = {{FR_PLAN_KEY_schedule, one_chunk},
+                                   {FR_PLAN_KEY_placement, seats_linearly},
+                                   {FR_PLAN_KEY_etp, whole_experts},
+                                   {FR_PLAN_KEY_stage_layers, equal_layers},
+                                   {FR_PLAN_KEY_layer_tp, own_grids},
+                                   {FR_PLAN_KEY_method, one_row},
+                                   {0, NULL}};

@@ -48,10 +48,8 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
     case FR_TASK_GRADIENT:
         part_s[FR_PRICE_GRADIENTS] = class->part ? stage->bucket_s : stage->gradient_s;
         part_s[FR_PRICE_CODEC] = stage->gradient_codec_s;
-        price->size_B =
-            class->part
-                ? share * (stage->gradient_B + stage->expert_B + stage->common_B)
-                : stage->gradient_B + stage->expert_B + stage->common_B + stage->coded_B;
+        price->size_B = class->part ? share * fr_stage_all_reduced_B(stage)
+                                    : fr_stage_all_reduced_B(stage) + stage->coded_B;
         break;
     case FR_TASK_COMPRESS: /* for the stage below */
         part_s[FR_PRICE_CODEC] =

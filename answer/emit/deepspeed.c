@@ -26,6 +26,9 @@ static void pp(struct fr_emitted *e) {
 static void cp(struct fr_emitted *e) {
     in_code(e, e->plan.cp, "it has Ulysses' all-to-all over heads, no ring");
 }
+static void context(struct fr_emitted *e) {
+    fr_emit_remark(e, "the program's code shares sequences (Ulysses' DistributedAttention)");
+}
 static void ep(struct fr_emitted *e) {
     in_code(e, e->plan.ep, "the program's code says so (MoE's ep_size)");
 }
@@ -72,6 +75,17 @@ static void zero(struct fr_emitted *e) {
     if (e->plan.zero >= 2 && e->plan.pp > 1)
         fr_emit_lack(e, "%" PRId64 " in a pipeline: its engine takes 0 and 1 there",
                      e->plan.zero);
+}
+
+/* MiCS divides all three in groups. */
+static void zero_ranks(struct fr_emitted *e) {
+    int64_t z = e->plan.zero_ranks;
+    if (e->plan.zero == 0 || z == 0 || z == fr_plan_replicas(&e->plan))
+        fr_emit_remark(e, "all replicas, as without it");
+    else if (e->plan.zero == 3)
+        fr_emit_option(e, "zero_optimization.mics_shard_size", "%" PRId64, z);
+    else
+        fr_emit_lack(e, "groups of %" PRId64 ": it has them with stage 3 alone (MiCS)", z);
 }
 
 static void overlap(struct fr_emitted *e) {
@@ -129,12 +143,14 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dp, .say = dp},
     {FR_PLAN_KEY_pp, .say = pp},
     {FR_PLAN_KEY_cp, .say = cp},
+    {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .say = ep},
     {FR_PLAN_KEY_etp, .say = etp},
     {FR_PLAN_KEY_ghost, .none = NO("ghost neurons")},
     {FR_PLAN_KEY_branches, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_common, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_exchange, .none = NO("sub-graph parallelism")},
+    {FR_PLAN_KEY_divide, .none = NO("division of two products that follow but in pairs")},
     {FR_PLAN_KEY_placement, .none = "the launcher seats ranks: sbatch"},
     {FR_PLAN_KEY_rank_order, .say = rank_order},
     {FR_PLAN_KEY_schedule, .say = schedule},
@@ -151,6 +167,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
+    {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},

@@ -87,6 +87,22 @@ static void attention(struct fr_emitted *e) {
 }
 
 /* What 2 and 3 divide is Megatron-FSDP's. */
+static void context(struct fr_emitted *e) {
+    if (e->plan.cp == 1)
+        fr_emit_remark(e, "one rank has the whole sequence");
+    else
+        fr_emit_option(e, "--cp-comm-type", e->plan.context_heads ? "a2a" : "p2p");
+}
+
+/* It counts the groups that hold the same, of which each divides. */
+static void zero_ranks(struct fr_emitted *e) {
+    int64_t replicas = fr_plan_replicas(&e->plan), z = e->plan.zero_ranks;
+    if (e->plan.zero == 0 || z == 0 || z == replicas)
+        fr_emit_remark(e, "all replicas, as without it");
+    else
+        fr_emit_option(e, "--num-distributed-optimizer-instances", "%" PRId64, replicas / z);
+}
+
 static void zero(struct fr_emitted *e) {
     static const char *const divides[] = {"", "optim", "optim_grads", "optim_grads_params"};
     int64_t zero = e->plan.zero;
@@ -236,12 +252,14 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dp, .say = mesh_rest},
     {FR_PLAN_KEY_pp, .option = "--pipeline-model-parallel-size"},
     {FR_PLAN_KEY_cp, .option = "--context-parallel-size"},
+    {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .option = "--expert-model-parallel-size"},
     {FR_PLAN_KEY_etp, .say = experts_tp},
     {FR_PLAN_KEY_ghost, .none = NO("ghost neurons")},
     {FR_PLAN_KEY_branches, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_common, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_exchange, .none = NO("sub-graph parallelism")},
+    {FR_PLAN_KEY_divide, .none = NO("division of two products that follow but in pairs")},
     {FR_PLAN_KEY_placement, .none = "the launcher seats ranks: sbatch"},
     {FR_PLAN_KEY_rank_order, .say = rank_order},
     {FR_PLAN_KEY_schedule, .say = schedule},
@@ -258,6 +276,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
+    {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},

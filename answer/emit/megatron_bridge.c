@@ -3,6 +3,7 @@
  * classes, from which Bridge's derive. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "answer/emit.h"
@@ -81,6 +82,25 @@ static void attention(struct fr_emitted *e) {
         field(e, "model.flash_attention_version", "2");
     if (e->plan.attention == FR_ATTENTION_FLASH_1)
         fr_emit_lack(e, NO("kernels of FlashAttention's first generation"));
+}
+
+static void context(struct fr_emitted *e) {
+    if (e->plan.cp == 1)
+        fr_emit_remark(e, "one rank has the whole sequence");
+    else
+        field(e, "model.cp_comm_type", e->plan.context_heads ? "a2a" : "p2p");
+}
+
+/* It counts the groups that hold the same, of which each divides. */
+static void zero_ranks(struct fr_emitted *e) {
+    int64_t replicas = fr_plan_replicas(&e->plan), z = e->plan.zero_ranks;
+    char groups[24];
+    if (e->plan.zero == 0 || z == 0 || z == replicas) {
+        fr_emit_remark(e, "all replicas, as without it");
+        return;
+    }
+    snprintf(groups, sizeof groups, "%" PRId64, replicas / z);
+    field(e, "ddp.num_distributed_optimizer_instances", groups);
 }
 
 static void zero(struct fr_emitted *e) {
@@ -179,12 +199,14 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dp, .say = mesh_rest},
     {FR_PLAN_KEY_pp, .option = "--pipeline_model_parallel_size"},
     {FR_PLAN_KEY_cp, .option = "--context_parallel_size"},
+    {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .option = "--expert_model_parallel_size"},
     {FR_PLAN_KEY_etp, .say = experts_tp},
     {FR_PLAN_KEY_ghost, .none = NO("ghost neurons")},
     {FR_PLAN_KEY_branches, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_common, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_exchange, .none = NO("sub-graph parallelism")},
+    {FR_PLAN_KEY_divide, .none = NO("division of two products that follow but in pairs")},
     {FR_PLAN_KEY_placement, .none = "the launcher seats ranks: sbatch"},
     {FR_PLAN_KEY_rank_order, .say = rank_order},
     {FR_PLAN_KEY_schedule, .say = schedule},
@@ -201,6 +223,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
+    {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},

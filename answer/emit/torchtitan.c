@@ -8,10 +8,13 @@
 
 static void data_parallel(struct fr_emitted *e) {
     int64_t dp = e->plan.dp;
-    bool shard = e->plan.zero >= 2;
-    fr_emit_option(e, "--parallelism.data_parallel_replicate_degree", "%" PRId64,
-                   shard ? 1 : dp);
-    fr_emit_option(e, "--parallelism.data_parallel_shard_degree", "%" PRId64, shard ? dp : 1);
+    /* Of the ranks of a sequence it divides parameters too: zero_ranks counts both. */
+    int64_t z = e->plan.zero_ranks, all = fr_plan_replicas(&e->plan),
+            shard = e->plan.zero < 2                      ? 1
+                    : z > 0 && z < all && z >= e->plan.cp ? z / e->plan.cp
+                                                          : dp;
+    fr_emit_option(e, "--parallelism.data_parallel_replicate_degree", "%" PRId64, dp / shard);
+    fr_emit_option(e, "--parallelism.data_parallel_shard_degree", "%" PRId64, shard);
 }
 
 static void experts_tp(struct fr_emitted *e) {
@@ -86,6 +89,21 @@ static void sequence_parallel(struct fr_emitted *e) {
 static void attention(struct fr_emitted *e) {
     fr_emit_remark(e, "%s: the model's configuration chooses the kernel",
                    fr_attention_names[e->plan.attention]);
+}
+
+static void context(struct fr_emitted *e) {
+    if (e->plan.cp > 1 && e->plan.context_heads)
+        fr_emit_lack(
+            e, "all-to-all: " NO("exchange of heads for tokens; its ring is the only one"));
+    else
+        fr_emit_remark(e, "a ring, as it has");
+}
+
+static void zero_ranks(struct fr_emitted *e) {
+    if (e->plan.zero >= 2)
+        fr_emit_remark(e, "in data_parallel_shard_degree and data_parallel_replicate_degree");
+    else
+        fr_emit_remark(e, "replicas divide no parameters");
 }
 
 static void zero(struct fr_emitted *e) {
@@ -165,12 +183,14 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dp, .say = data_parallel},
     {FR_PLAN_KEY_pp, .option = "--parallelism.pipeline_parallel_degree"},
     {FR_PLAN_KEY_cp, .option = "--parallelism.context_parallel_degree"},
+    {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .option = "--parallelism.expert_parallel_degree"},
     {FR_PLAN_KEY_etp, .say = experts_tp},
     {FR_PLAN_KEY_ghost, .none = NO("ghost neurons")},
     {FR_PLAN_KEY_branches, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_common, .none = NO("sub-graph parallelism")},
     {FR_PLAN_KEY_exchange, .none = NO("sub-graph parallelism")},
+    {FR_PLAN_KEY_divide, .none = NO("division of two products that follow but in pairs")},
     {FR_PLAN_KEY_placement, .none = "the launcher seats ranks: sbatch"},
     {FR_PLAN_KEY_rank_order, .say = rank_order},
     {FR_PLAN_KEY_schedule, .say = schedule},
@@ -187,6 +207,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
+    {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},

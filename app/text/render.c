@@ -255,7 +255,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
         struct fr_text grids = {0};
         for (int i = 0; i < out->plan.n_layer_tp; i++)
             fr_text_addf(&grids, "%" PRId64 "x%" PRId64 " ", out->plan.layer_tp[i],
-                         out->ranks / out->plan.layer_tp[i]);
+                         out->ranks / out->plan.pp / out->plan.layer_tp[i]);
         fr_text_addf(&grids, "(P_r x P_c by layer)");
         fr_wrap_head(text, "grids", fr_text_get(&grids), FR_COLUMNS);
         fr_text_free(&grids);

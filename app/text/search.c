@@ -216,7 +216,7 @@ static void text_per_layer(struct fr_text *text, const struct fr_searched *r, in
                                     best, sizeof best));
     for (int i = 0; i < r->per_layer.plan.n_layer_tp; i++)
         fr_text_addf(&words, " %" PRId64 "x%" PRId64, r->per_layer.plan.layer_tp[i],
-                     r->per_layer.ranks / r->per_layer.plan.layer_tp[i]);
+                     r->per_layer.ranks / r->per_layer.plan.pp / r->per_layer.plan.layer_tp[i]);
     fr_text_addf(&words, " (P_r x P_c; --set layer_tp=best predicts it)");
     fr_text_addf(text, "\n");
     fr_wrap(text, fr_text_get(&words), 0, 2, columns);

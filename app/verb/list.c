@@ -18,7 +18,7 @@ static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OP
 struct row {
     const char *name, *what, *detail, *source;
 };
-enum { ROWS_MAX = 256 };
+enum { ROWS_MAX = 1024 };
 
 static int list_collectives(struct row *rows) {
     int n = 0;

@@ -1,4 +1,5 @@
 #include "models/job/job.h"
+#include "models/plan/copies.h"
 #include "models/plan/iterations.h"
 
 #include <stdio.h>
@@ -114,12 +115,14 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
         struct fr_json pp = fr_json_member(&root, "pp");
         if (!fr_json_present(&pp)) job->plan.pp = job->workload.stages.listed;
     }
-    if (job->documents[MODEL] && job->plan.layer_tp &&
-        job->plan.n_layer_tp != job->workload.n_layers) {
+    int groups = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
+    if (job->documents[MODEL] && job->plan.layer_tp && job->plan.n_layer_tp != groups) {
         struct fr_json root = fr_json_root(job->documents[PLAN]);
         struct fr_json node = fr_json_member(&root, "layer_tp");
-        return fr_json_fail(&node, err, "has %d entries, but the model has %d layers",
-                            job->plan.n_layer_tp, job->workload.n_layers);
+        return fr_json_fail(
+            &node, err, "has %d entries, but the model has %d %s", job->plan.n_layer_tp, groups,
+            groups == job->workload.n_layers ? "layers"
+                                             : "groups: attention, MLP, embedding and logits");
     }
     return FR_OK;
 }

@@ -213,6 +213,14 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
                      fr_dtype_names[job->workload.dtype]);
         break;
+    case FR_REASON_ZERO_RANKS:
+        fr_text_addf(
+            text,
+            "zero_ranks = %" PRId64 " does not divide the %" PRId64
+            " ranks that hold the same parameters (dp x cp%s)",
+            plan->zero_ranks, fr_plan_replicas(plan),
+            job->workload.transformer.experts ? "; of experts dp x cp x tp / (ep x etp)" : "");
+        break;
     case FR_REASON_BATCH:
         fr_text_addf(text, "global_batch = %" PRId64 " is not divisible by dp = %" PRId64,
                      batch, plan->dp);
@@ -256,9 +264,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      plan->method->name);
         break;
     case FR_REASON_LAYER_TP:
-        fr_text_addf(text,
-                     "layer_tp needs method grid, a value a layer, and values that divide the "
-                     "ranks and leave a data axis that divides the batch");
+        if (job->workload.transformer.layers)
+            say_transformer(job, plan, reason, text);
+        else
+            fr_text_addf(
+                text, "layer_tp needs method grid, a value a layer, and values that divide the "
+                      "ranks and leave a data axis that divides the batch");
         break;
     case FR_REASON_GHOST:
         fr_text_addf(text, "method %s needs ghost, the number of ghost neurons (at least 1)",

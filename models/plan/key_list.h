@@ -21,8 +21,13 @@ FR_PLAN_KEY(pp, "pp", INTEGER(1, FR_RANKS_MAX), FIELD(pp), " x pp %s", CHANGED, 
 FR_PLAN_KEY(
     cp, "cp", INTEGER(1, 1 << 20), FIELD(cp), " x cp %s", CHANGED, NEED(TRANSFORMER), NULL,
     "context parallel: neighbouring replicas that share a sequence (the ranks after tp with "
-    "`rank_order` `tp-dp-pp` or `pp` 1); keys and values go round a ring beside the attention. "
-    "Ranks = dp·cp·pp·tp")
+    "`rank_order` `tp-dp-pp` or `pp` 1), see `context`. Ranks = dp·cp·pp·tp")
+FR_PLAN_KEY(
+    context, "context", CHOICE(fr_context_names), FIELD(context_heads), " by %s", CHANGED,
+    NEED(TRANSFORMER) | NEED(CONTEXT), NULL,
+    "how ranks that share a sequence attend to all of it: keys and values go round a `ring` "
+    "beside the attention, or queries, keys and values change by `all-to-all` from a "
+    "share of the tokens to a share of the heads, and back after it (Ulysses)")
 FR_PLAN_KEY(
     ep, "ep", INTEGER(1, 1 << 20), FIELD(ep), ", ep %s", CHANGED, NEED(EXPERTS), NULL,
     "expert parallel: neighbouring replicas that share the experts; tokens go to them and "
@@ -47,6 +52,11 @@ FR_PLAN_KEY(
     NEED(SUBGRAPH) | NEED(WAYS) | NEED(SLICES), NULL,
     "slices by `all_to_all`, or by `all_gather`, discarding what is not needed: tp times "
     "the bytes")
+FR_PLAN_KEY(
+    divide, "divide", CHOICE(fr_divide_names), FIELD(pairs), ", %s", CHANGED,
+    NEED(GRID) | NEED(TRANSFORMER) | NEED(GROUPS), NULL,
+    "of two products that follow each other the second too by its `rows` (Eq. 4 of the 1.5D "
+    "paper), or in `pairs`, the second by its columns (Megatron, as method tensor)")
 FR_PLAN_KEY(
     placement, "placement", PLACEMENT(), FIELD(placement), ", %s", CHANGED, 0, NULL,
     "where ranks sit: `linear` (in the order of their numbers), `round-robin` (dealt to "
@@ -118,6 +128,11 @@ FR_PLAN_KEY(
     "(see `ep`): 1 optimiser state (a distributed optimiser), 2 gradients too, scattered "
     "after every micro-batch, 3 parameters too, gathered for every pass (FSDP). 2 and 3 run "
     "beside the passes; 3 with `overlap` is refused")
+FR_PLAN_KEY(zero_ranks, "zero_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(zero_ranks), " of %s",
+            CHANGED, NEED(COPIES) | NEED(ZERO), "all of them",
+            "how many neighbours of them divide it, the groups of so many holding it alike "
+            "(hybrid sharding, HSDP): gradients are scattered within a group and all-reduced "
+            "across groups, parameters gathered within it; 0: all")
 FR_PLAN_KEY(overlap, "overlap", CHOICE(fr_overlap_names), FIELD(overlap), ", overlap", CHANGED,
             NEED(REDUCED), NULL,
             "`none`: gradients all-reduced after a stage's last backward pass; `gradient`: in "
@@ -143,5 +158,7 @@ FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_ba
 FR_PLAN_KEY(iterations, "iterations", NUMBER(1e-9, 1e15), FIELD(iterations), ", %s iterations",
             CHANGED, 0, "the model's", "iterations to the loss")
 FR_PLAN_KEY(layer_tp, "layer_tp", LIST(fr_layer_tp_words, 1), FIELDS(layer_tp, layer_tp_best),
-            ", grids %s", CHANGED, NEED(GRID) | NEED(LAYERS), NULL,
-            "P_r of each layer as a list, or `best`")
+            ", grids %s", CHANGED, NEED(GRID) | NEED(DIVIDED), NULL,
+            "P_r of each layer as a list, of a transformer of its attention, its MLP, and "
+            "embedding and logits; or `best`. What flows between different grids is "
+            "redistributed, but for `sequence_parallel`, which leaves nothing to")

@@ -9,13 +9,14 @@
 
 FR_PLAN_NEED(DIVIDED, true, "a model that a method divides", !m || !measured)
 FR_PLAN_NEED(TRANSFORMER, true, "a model of kind transformer", !m || transformer)
-FR_PLAN_NEED(LAYERS, true, "a model of layers", !m || m->n_layers > 0)
 FR_PLAN_NEED(EXPERTS, true, "a mixture of experts", !m || m->transformer.experts > 0)
 FR_PLAN_NEED(TIED, true, "logits that share the embedding's weights",
              !m || (transformer && m->transformer.tied))
 FR_PLAN_NEED(GHOST, true, "a method with ghost neurons", p->method->uses_ghost)
 FR_PLAN_NEED(SUBGRAPH, true, "method subgraph", p->method->branches)
 FR_PLAN_NEED(GRID, true, "method grid", p->method->grids)
+FR_PLAN_NEED(GROUPS, true, "layer_tp (in pairs on one grid is method tensor)",
+             p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(PIPELINE, true, "a pipeline (pp above 1)", p->pp > 1)
 FR_PLAN_NEED(PASSES, true, "a pipeline (pp above 1)",
              !m || m->n_layers == 0 || p->pp > 1 || p->overlap)
@@ -30,12 +31,14 @@ FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
              p->pp > 1 || p->schedule->phases || p->order)
 FR_PLAN_NEED(CHUNKED, false, "more than one stage", p->pp > 1 || p->order)
 FR_PLAN_NEED(INTERLEAVES, false, "a schedule that interleaves", p->schedule->interleaves)
-FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1)
+FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1 || p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(REPLICAS, false, "replicas (dp or cp above 1)", fr_plan_replicas(p) > 1)
 FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
              fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1)
 FR_PLAN_NEED(REDUCED, false, "gradients to reduce", fr_plan_reduces(p))
+FR_PLAN_NEED(ZERO, true, "zero above 0", p->zero > 0)
 FR_PLAN_NEED(BUCKETS, false, "zero 0 or 1", p->zero < 2)
+FR_PLAN_NEED(CONTEXT, false, "cp above 1", p->cp > 1)
 FR_PLAN_NEED(SHARED, false, "ep above 1", p->ep > 1)
 FR_PLAN_NEED(TP_FIRST, false, "a method that numbers tp first", !p->method->data_first)
 FR_PLAN_NEED(SLICES, false, "slices that all ranks exchange",

@@ -22,6 +22,8 @@ struct fr_plan fr_plan_default(void) {
 const char *const fr_branches_names[] = {"heads", "attention", "layer", NULL};
 const char *const fr_common_names[] = {"all", "subgrid", NULL};
 const char *const fr_exchange_names[] = {"all_to_all", "all_gather", NULL};
+const char *const fr_context_names[] = {"ring", "all-to-all", NULL};
+const char *const fr_divide_names[] = {"rows", "pairs", NULL};
 const char *const fr_rank_order_names[] = {"tp-pp-dp", "tp-dp-pp", NULL};
 const char *const fr_attention_names[] = {"plain", "flash", "flash-2", "flash-1", NULL};
 const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};

@@ -38,10 +38,12 @@ typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_
 extern const char *const fr_branches_names[];
 
 /** Spellings of what is one of two: where common layers of method subgraph run, how slices are
- *  exchanged, messages between stages, gradients, the tied embedding; then NULL. */
+ *  exchanged, how method grid divides second products, how ranks of a sequence exchange, messages between stages, gradients, the tied embedding; then NULL. */
 extern const char *const fr_common_names[],
-    *const fr_exchange_names[], *const fr_p2p_names[], *const fr_overlap_names[],
-                                                           *const fr_embedding_names[];
+    *const fr_exchange_names[], *const fr_divide_names[],
+                                    *const fr_context_names[],
+                                        *const fr_p2p_names[], *const fr_overlap_names[],
+                                                                   *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[];
 
@@ -69,20 +71,25 @@ struct fr_plan {
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;             /**< context parallel: ranks that share a sequence */
+    bool context_heads;     /**< which exchange heads for tokens; else keys go round a ring */
     int64_t ep;             /**< expert parallel: ranks that share the experts */
     int64_t etp;            /**< ranks that divide one expert: tp or 1; 0: tp */
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
+    int64_t zero_ranks;     /**< how many of them divide it; 0: all */
     bool sequence_parallel; /**< of transformers */
     bool overlap;           /**< gradients beside the last backward pass, in buckets */
     double bucket_size_B;   /**< of that size at most */
     struct fr_plan_compression compression;
     struct fr_placement_choice placement;
-    fr_branches branches;    /**< of method subgraph */
-    bool common_subgrid;     /**< its common layers run on the first sub-grid alone (cSub) */
-    bool gather_all;         /**< its slices are all-gathered and the rest discarded */
-    double iterations;       /**< 0: the model's */
-    const int64_t *layer_tp; /**< P_r of each entry of the workload's layers, or NULL */
+    fr_branches branches; /**< of method subgraph */
+    bool common_subgrid;  /**< its common layers run on the first sub-grid alone (cSub) */
+    bool gather_all;      /**< its slices are all-gathered and the rest discarded */
+    bool pairs;           /**< of method grid: second products by their columns */
+    double iterations;    /**< 0: the model's */
+    const int64_t
+        *layer_tp; /**< P_r of each entry of the workload's layers, of a transformer of its
+                                attention, MLP, and embedding and logits; or NULL */
     int n_layer_tp;
     bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */

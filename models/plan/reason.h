@@ -22,6 +22,7 @@
     X(FR_REASON_LOSSY, "above_max_lossy")                                                      \
     X(FR_REASON_SIZE, "too_large_to_price")                                                    \
     X(FR_REASON_DTYPE, "dtype_not_described")                                                  \
+    X(FR_REASON_ZERO_RANKS, "zero_ranks_not_divisible")                                        \
     X(FR_REASON_BATCH, "batch_not_divisible")                                                  \
     X(FR_REASON_MICRO_BATCH, "micro_batch_not_divisible")                                      \
     X(FR_REASON_WIDTH, "width_not_divisible")                                                  \

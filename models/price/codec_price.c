@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "models/plan/copies.h"
+
 const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
     const struct fr_workload *w = &job->workload;
@@ -12,6 +14,10 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
     if (c->fused_embedding && plan->zero >= 2)
         return "a fused embedding is all-reduced once an iteration; zero 2 and 3 scatter its "
                "gradients after every micro-batch";
+    if (c->fused_embedding && fr_plan_own_grid(plan, FR_GRID_ENDS))
+        return "a fused embedding is all-reduced over the replicas of tp: with a grid of its "
+               "own its "
+               "copies are others";
     if (c->gradient_stages == 0) return NULL;
     if (!fr_plan_reduces(plan))
         return "compression.gradient has nothing to compress: with one replica (dp = cp = 1) "

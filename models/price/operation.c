@@ -3,25 +3,47 @@
 #include <math.h>
 
 /* What is sent along an axis is booked under. */
-static const uint8_t booked[FR_AXES] = {
-    [FR_AXIS_TP] = FR_SENT_TP, [FR_AXIS_DP] = FR_SENT_DP, [FR_AXIS_COMMON] = FR_SENT_DP,
-    [FR_AXIS_CP] = FR_SENT_CP, [FR_AXIS_EP] = FR_SENT_EP, [FR_AXIS_EXPERT] = FR_SENT_DP};
+static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
+                                        [FR_AXIS_DP] = FR_SENT_DP,
+                                        [FR_AXIS_COMMON] = FR_SENT_DP,
+                                        [FR_AXIS_CP] = FR_SENT_CP,
+                                        [FR_AXIS_EP] = FR_SENT_EP,
+                                        [FR_AXIS_ATTENTION] = FR_SENT_TP,
+                                        [FR_AXIS_MLP] = FR_SENT_TP,
+                                        [FR_AXIS_ENDS] = FR_SENT_TP,
+                                        [FR_AXIS_TO_MLP] = FR_SENT_TP,
+                                        [FR_AXIS_TO_ENDS] = FR_SENT_TP,
+                                        [FR_AXIS_FROM_ENDS] = FR_SENT_TP,
+                                        [FR_AXIS_EXPERT] = FR_SENT_DP,
+                                        [FR_AXIS_ATTENTION_COPIES] = FR_SENT_DP,
+                                        [FR_AXIS_MLP_COPIES] = FR_SENT_DP,
+                                        [FR_AXIS_ENDS_COPIES] = FR_SENT_DP};
 
 struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan *plan,
                                   const struct fr_seats *seats, double micro_batches) {
-    return (struct fr_pricing){.cluster = &job->cluster,
-                               .dtype = job->workload.dtype,
-                               .attention = plan->attention,
-                               .group = {[FR_AXIS_TP] = &seats->axis[FR_MESH_TP],
-                                         [FR_AXIS_DP] = &seats->axis[FR_MESH_DP],
-                                         [FR_AXIS_COMMON] = &seats->common,
-                                         [FR_AXIS_CP] = &seats->cp,
-                                         [FR_AXIS_EP] = &seats->ep,
-                                         [FR_AXIS_EXPERT] = &seats->expert_copies},
-                               .micro_batches = micro_batches,
-                               .n = 1,
-                               .passes = 1,
-                               .launch_s = job->cluster.device.launch_s};
+    return (struct fr_pricing){
+        .cluster = &job->cluster,
+        .dtype = job->workload.dtype,
+        .attention = plan->attention,
+        .group = {[FR_AXIS_TP] = &seats->axis[FR_MESH_TP],
+                  [FR_AXIS_DP] = &seats->axis[FR_MESH_DP],
+                  [FR_AXIS_COMMON] = &seats->common,
+                  [FR_AXIS_CP] = &seats->cp,
+                  [FR_AXIS_EP] = &seats->ep,
+                  [FR_AXIS_EXPERT] = &seats->copies[FR_COPIES_EXPERTS].all,
+                  [FR_AXIS_ATTENTION_COPIES] = &seats->copies[FR_COPIES_ATTENTION].all,
+                  [FR_AXIS_MLP_COPIES] = &seats->copies[FR_COPIES_MLP].all,
+                  [FR_AXIS_ENDS_COPIES] = &seats->copies[FR_COPIES_ENDS].all,
+                  [FR_AXIS_ATTENTION] = &seats->grid[0],
+                  [FR_AXIS_MLP] = &seats->grid[1],
+                  [FR_AXIS_ENDS] = &seats->grid[2],
+                  [FR_AXIS_TO_MLP] = &seats->between[0],
+                  [FR_AXIS_TO_ENDS] = &seats->between[1],
+                  [FR_AXIS_FROM_ENDS] = &seats->between[2]},
+        .micro_batches = micro_batches,
+        .n = 1,
+        .passes = 1,
+        .launch_s = job->cluster.device.launch_s};
 }
 
 /* ---- one operation ------------------------------------------------------------------------------- */
@@ -127,8 +149,9 @@ static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
 static int spent_on(const struct fr_operation *o) {
     if (o->beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
     if (o->beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
-    if (o->axis == FR_AXIS_TP) return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
-    return o->axis == FR_AXIS_CP ? FR_SPENT_CP : FR_SPENT_EP;
+    if (o->axis == FR_AXIS_CP) return FR_SPENT_CP;
+    if (o->axis == FR_AXIS_EP) return FR_SPENT_EP;
+    return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
 }
 
 void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, int from,

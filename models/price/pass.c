@@ -70,6 +70,9 @@ static bool makes_logits(const struct fr_rank_work *work) {
 /* Measured layers, and logits where measured, as they are. @return what is left to price */
 static int take_profile(const struct pricing *x, struct fr_stage *stage) {
     const struct fr_rank_work *work = x->work;
+    bool measured = x->plan->method == &fr_method_tensor ||
+                    (x->plan->tp == 1 && !x->plan->layer_tp); /* else another division */
+    if (!measured) return LAYERS | ENDS;
     const struct fr_layer_profile *row =
         fr_layer_profile_find(&x->job->workload, x->plan->tp, fr_plan_micro_batch(x->plan));
     if (!row) return LAYERS | ENDS;

@@ -1,6 +1,7 @@
 /* What a plan's stages cost: products, traffic, and collectives of one rank a stage. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "models/plan/key.h"
@@ -15,6 +16,23 @@
 #include "models/work/transformer.h"
 
 enum { SLOTS_MAX = 1 << 25 };
+
+/* Groups of zero_ranks make up all copies of each kind that the model has. */
+static fr_reasons check_zero_ranks(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_transformer *t = &job->workload.transformer;
+    fr_reasons no = FR_BECAUSE(FR_REASON_ZERO_RANKS);
+    if (plan->zero_ranks == 0) return 0;
+    for (int k = 0; k < FR_COPIES; k++) {
+        bool held = k == FR_COPIES_REST || (k == FR_COPIES_EXPERTS && t->experts > 0) ||
+                    (k == FR_COPIES_COMMON && plan->method->branches) ||
+                    (k >= FR_COPIES_ATTENTION && plan->layer_tp &&
+                     fr_plan_own_grid(plan, k - FR_COPIES_ATTENTION));
+        int64_t copies = held ? fr_plan_copies(plan, (fr_copies)k) : 1;
+        if (copies > 1 && copies % fr_plan_dividing(plan, (fr_copies)k) != 0) return no;
+        if (k == FR_COPIES_REST && plan->zero_ranks > copies) return no;
+    }
+    return 0;
+}
 
 static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = 0;
@@ -32,7 +50,7 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    return reasons;
+    return reasons | check_zero_ranks(job, plan);
 }
 
 static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *plan) {
@@ -118,6 +136,8 @@ static void code_stage(const struct fr_job *job, const struct fr_plan *plan,
     stage->gradient_B -= coded.whole_B[FR_AXIS_DP];
     stage->expert_B -= coded.whole_B[FR_AXIS_EXPERT];
     stage->common_B -= coded.whole_B[FR_AXIS_COMMON];
+    for (int g = 0; g < FR_GRIDS; g++)
+        stage->grid_B[g] -= coded.whole_B[FR_AXIS_ATTENTION_COPIES + g];
     stage->gradient_codec_s = coded.time_s;
     stage->codec_B = coded.kept_B;
     stage->saved_B = coded.saved_B;
@@ -138,7 +158,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
     double apart = fused ? work->embedding_rank : 0, common = work->common_rank;
-    double own = work->parameters_rank - work->expert_rank - common;
+    double own = work->parameters_rank - work->expert_rank - common - work->grid_rank[0] -
+                 work->grid_rank[1] - work->grid_rank[2];
     if (common > 0)
         common -= apart;
     else
@@ -146,6 +167,15 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
     stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work->expert_rank * gradient_B : 0;
     stage->common_B = plan->dp * plan->tp > 1 ? common * gradient_B : 0;
+    for (int g = 0; g < FR_GRIDS; g++)
+        stage->grid_B[g] = fr_plan_copies(plan, (fr_copies)(FR_COPIES_ATTENTION + g)) > 1
+                               ? work->grid_rank[g] * gradient_B
+                               : 0;
+    stage->parameters = work->parameters;
+    stage->parameters_rank = work->parameters_rank;
+    stage->expert_rank = work->expert_rank;
+    stage->common_rank = work->common_rank;
+    memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
@@ -153,12 +183,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
     if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
-    stage->optimizer_s =
-        fr_update_s(&price, &job->workload,
-                    fr_zero_kept(plan, work->parameters_rank, work->expert_rank, 1));
-    stage->parameters = work->parameters;
-    stage->parameters_rank = work->parameters_rank;
-    stage->expert_rank = work->expert_rank;
+    stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_kept(plan, stage, 1));
     stage->activation_B = work->activation_B;
     stage->working_B = work->working_B;
     if (i > 0 || plan->pp == 1 || work->embedding_rank <= 0) return;
@@ -184,8 +209,9 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
     stage->message_rows = by_width ? tokens : tokens / parts;
     stage->message_columns = by_width ? h / parts : h;
     stage->message_B = whole_B / parts;
-    if (plan->tp > 1 && !plan->sequence_parallel && !plan->method->divided)
-        stage->gathered_B = whole_B;
+    if (plan->method->divided || plan->sequence_parallel) return;
+    int64_t rows = fr_plan_arriving(plan);
+    if (rows > 1) stage->gathered_B = whole_B / (double)plan->tp * (double)rows;
 }
 
 /* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
@@ -197,8 +223,8 @@ static double message_s(const struct fr_job *job, const struct fr_seats *seats,
                         double sent_B[FR_SENT_COUNT], uint32_t *extrapolated) {
     const struct fr_ledger one = {&job->cluster, sent_B, 1, extrapolated};
     return fr_ledger_comm_s(&one, FR_SENT_PP, FR_OP_SEND_RECV, pair, message_B, 1) +
-           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->axis[FR_MESH_TP],
-                            gathered_B, gathered_B > 0);
+           fr_ledger_comm_s(&one, FR_SENT_TP, FR_OP_ALL_GATHER, &seats->arrive, gathered_B,
+                            gathered_B > 0);
 }
 
 /* @p n messages an iteration from a rank of @p from to one of @p to. */
@@ -230,19 +256,6 @@ static void price_messages(const struct fr_job *job, const struct fr_seated *sea
 /* Buckets are of equal size, at most plan->bucket_size_B, or larger where that makes very many. */
 enum { BUCKETS_MAX = 4096 };
 
-/* A stage's gradients in @p parts equal parts: of its branches (of all it has, where there are
- * none) over the data axis, of experts over their copies, of common layers over all ranks of the
- * stage. */
-static double reduce_s(const struct fr_ledger *ledger, const struct fr_seats *seats, fr_op op,
-                       const struct fr_stage *stage, double parts) {
-    return fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->axis[FR_MESH_DP],
-                            stage->gradient_B / parts, stage->gradient_B > 0 ? parts : 0) +
-           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->expert_copies,
-                            stage->expert_B / parts, stage->expert_B > 0 ? parts : 0) +
-           fr_ledger_comm_s(ledger, FR_SENT_DP, op, &seats->common, stage->common_B / parts,
-                            stage->common_B > 0 ? parts : 0);
-}
-
 /* Once an iteration.  What goes compressed travels after the codec has seen all of it, besides what
  * goes whole. */
 static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
@@ -250,7 +263,7 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
                            uint32_t *extrapolated) {
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     double chunks = (double)plan->chunks, parts = 1;
-    double chunk_B = (stage->gradient_B + stage->expert_B + stage->common_B) / chunks;
+    double chunk_B = fr_stage_all_reduced_B(stage) / chunks;
     if (chunk_B + stage->coded_B <= 0 || fr_plan_replicas(plan) * plan->tp == 1) return;
     if (plan->zero >= 2) return; /* in the passes (models/price/zero.h) */
     if (plan->overlap && stage->gradient_codec_s <= 0) {
@@ -258,13 +271,13 @@ static void price_gradient(const struct fr_job *job, const struct fr_plan *plan,
         parts = chunks * stage->buckets;
     } else if (job->workload.n_layers) /* layers are all-reduced one by one, coded or not */
         return;
-    double whole_s = reduce_s(&ledger, seats, fr_zero_reduction(plan), stage, parts);
+    double whole_s = fr_zero_reduce_s(&ledger, plan, seats, stage, parts);
     if (stage->buckets) stage->bucket_s = whole_s / parts;
     stage->gradient_s = whole_s + stage->coded_s;
 }
 
 static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
-    p->gradient_B += stage->gradient_B + stage->expert_B + stage->common_B + stage->lossy_B;
+    p->gradient_B += fr_stage_all_reduced_B(stage) + stage->lossy_B;
     p->lossy_B += stage->lossy_B;
 }
 

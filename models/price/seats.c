@@ -128,45 +128,76 @@ static fr_status count_all(const struct fr_seats *s, int64_t p, int64_t stride,
     return count(s, p, stride, fr_mesh_ranks(&s->mesh) / p, group, err);
 }
 
-/* Whole experts on a rank: the ep ranks that share them are those of one stage, tp ranks first, cut
- * into runs of ep. */
-static fr_status count_experts(const struct fr_seats *s, int64_t ep, struct fr_group *group,
-                               struct fr_error *err) {
+/* Among the R = tp dp cp ranks of a stage, counted x = t + tp r with t along tp and r along its replicas:
+ * communicators of p ranks, `apart` ranks apart. */
+static fr_status count_within(const struct fr_seats *s, int64_t p, int64_t apart,
+                              struct fr_group *group, struct fr_error *err) {
     const struct fr_mesh *mesh = &s->mesh;
     int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
             own = tp * mesh->size[FR_MESH_DP], up = fr_mesh_stride(mesh, FR_MESH_PP),
             across = fr_mesh_stride(mesh, FR_MESH_DP);
-    if (across == tp || mesh->size[FR_MESH_PP] == 1) return count_all(s, ep, 1, group, err);
+    if (p <= 1) return FR_OK;
+    if (across == tp || mesh->size[FR_MESH_PP] == 1) return count_all(s, p, apart, group, err);
+    if (apart % tp == 0) return count_all(s, p, apart / tp * across, group, err);
     int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
     if (!slot) return no_memory(err);
-    for (int64_t i = 0; i < n; i++)
-        slot[i] = slot_of(s, i / own * up + i % own % tp + i % own / tp * across);
-    fr_status status = listed(s, ep, n / ep, slot, group, err);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t g = i / p % (own / p), x = g / apart * apart * p + g % apart + i % p * apart;
+        slot[i] = slot_of(s, i / own * up + x % tp + x / tp * across);
+    }
+    fr_status status = listed(s, p, n / p, slot, group, err);
     free(slot);
     return status;
 }
 
-/* Ranks that hold the same experts: of the x = t + tp r of a stage, t along tp and r along its
- * replicas, every ep etp-th. */
-static fr_status count_copies(const struct fr_plan *plan, struct fr_seats *s,
-                              struct fr_error *err) {
-    const struct fr_mesh *mesh = &s->mesh;
-    int64_t n = fr_mesh_ranks(mesh), tp = mesh->size[FR_MESH_TP],
-            up = fr_mesh_stride(mesh, FR_MESH_PP), across = fr_mesh_stride(mesh, FR_MESH_DP),
-            p = fr_plan_expert_copies(plan), apart = plan->ep * fr_plan_expert_tp(plan);
-    if (p <= 1) return FR_OK;
-    if (across == tp || mesh->size[FR_MESH_PP] == 1)
-        return count_all(s, p, apart, &s->expert_copies, err);
-    if (apart % tp == 0) return count_all(s, p, apart / tp * across, &s->expert_copies, err);
-    int64_t *slot = fr_malloc((size_t)n, sizeof *slot);
-    if (!slot) return no_memory(err);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t group = i / p, x = group % apart + i % p * apart;
-        slot[i] = slot_of(s, group / apart * up + x % tp + x / tp * across);
+/* All copies are there by now; those that zero divides over fewer are of two groups. */
+static fr_status count_dividing(const struct fr_plan *plan, fr_copies kind, int64_t apart,
+                                struct fr_seats *s, struct fr_error *err) {
+    int64_t copies = fr_plan_copies(plan, kind), z = fr_plan_dividing(plan, kind);
+    s->copies[kind].dividing = s->copies[kind].all;
+    if (z >= copies) return FR_OK;
+    s->copies[kind].dividing = s->copies[kind].across = (struct fr_group){0};
+    if (is_data_first(s)) { /* dp first, tp after it: copies are a stage's neighbours */
+        int64_t n = plan->common_subgrid && kind == FR_COPIES_COMMON
+                        ? plan->dp /* of the first sub-grid alone */
+                        : fr_mesh_ranks(&s->mesh);
+        FR_TRY(count(s, z, 1, n / z, &s->copies[kind].dividing, err));
+        return count(s, copies / z, z, n / (copies / z), &s->copies[kind].across, err);
     }
-    fr_status status = listed(s, p, n / p, slot, &s->expert_copies, err);
-    free(slot);
-    return status;
+    FR_TRY(count_within(s, z, apart, &s->copies[kind].dividing, err));
+    return count_within(s, copies / z, z * apart, &s->copies[kind].across, err);
+}
+
+static fr_status count_grids(const struct fr_plan *plan, struct fr_seats *s,
+                             struct fr_error *err) {
+    for (int g = 0; g < FR_GRIDS; g++) {
+        int64_t p = fr_plan_grid(plan, g), next = fr_plan_grid(plan, (g + 1) % FR_GRIDS),
+                most = p > next ? p : next, least = p + next - most;
+        fr_copies kind = (fr_copies)(FR_COPIES_ATTENTION + g);
+        if (p != next) FR_TRY(count_within(s, most / least, least, &s->between[g], err));
+        if (!fr_plan_own_grid(plan, g)) continue;
+        FR_TRY(count_within(s, p, 1, &s->grid[g], err));
+        FR_TRY(count_within(s, fr_plan_copies(plan, kind), p, &s->copies[kind].all, err));
+        FR_TRY(count_dividing(plan, kind, p, s, err));
+        if (g < FR_GRID_ENDS && p == fr_plan_arriving(plan)) s->arrive = s->grid[g];
+    }
+    return FR_OK;
+}
+
+static fr_status count_copies(const struct fr_plan *plan, const struct fr_transformer *t,
+                              struct fr_seats *s, struct fr_error *err) {
+    int64_t apart = plan->ep * fr_plan_expert_tp(plan);
+    s->arrive = s->axis[FR_MESH_TP];
+    s->copies[FR_COPIES_REST].all = s->axis[FR_MESH_DP];
+    s->copies[FR_COPIES_COMMON].all = s->common;
+    FR_TRY(count_dividing(plan, FR_COPIES_REST, plan->tp, s, err));
+    if (is_data_first(s)) FR_TRY(count_dividing(plan, FR_COPIES_COMMON, 1, s, err));
+    if (t->experts > 0) {
+        FR_TRY(count_within(s, fr_plan_copies(plan, FR_COPIES_EXPERTS), apart,
+                            &s->copies[FR_COPIES_EXPERTS].all, err));
+        FR_TRY(count_dividing(plan, FR_COPIES_EXPERTS, apart, s, err));
+    }
+    return plan->layer_tp && t->layers > 0 ? count_grids(plan, s, err) : FR_OK;
 }
 
 /* Of replicas that all pay the same, those that may share a link with the first are enough. */
@@ -228,7 +259,7 @@ static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
     if (plan->cp > 1) FR_TRY(count_all(s, plan->cp, across, &s->cp, err));
     if (plan->ep <= 1) return FR_OK;
     return fr_plan_expert_tp(plan) == plan->tp ? count_all(s, plan->ep, across, &s->ep, err)
-                                               : count_experts(s, plan->ep, &s->ep, err);
+                                               : count_within(s, plan->ep, 1, &s->ep, err);
 }
 
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
@@ -241,12 +272,13 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
                          err));
     FR_TRY(count_shares(plan, s, err));
-    if (t->experts > 0) FR_TRY(count_copies(plan, s, err));
     if (plan->pp > 1 && t->layers && t->tied) FR_TRY(count_ends(plan, s, err));
     if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
-    if (!is_data_first(s)) return FR_OK;
-    return plan->common_subgrid ? count(s, plan->dp, 1, 1, &s->common, err)
-                                : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err);
+    if (is_data_first(s))
+        FR_TRY(plan->common_subgrid
+                   ? count(s, plan->dp, 1, 1, &s->common, err)
+                   : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err));
+    return count_copies(plan, t, s, err);
 }
 
 void fr_seats_free(struct fr_seats *s) {

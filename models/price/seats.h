@@ -13,6 +13,7 @@
 #define FR_MODELS_PRICE_SEATS_H
 
 #include "models/job/job.h"
+#include "models/plan/copies.h"
 #include "topology/placement.h"
 
 struct fr_seats {
@@ -27,7 +28,17 @@ struct fr_seats {
     struct fr_group cp,
         ep; /**< ranks that share a sequence, and the experts: neighbouring replicas,
                                  with whole experts on a rank also the tp ranks of them */
-    struct fr_group expert_copies; /**< ranks of a stage that hold the same experts */
+    struct fr_group
+        grid[FR_GRIDS]; /**< of a transformer's groups on grids of their own: P_r ranks */
+    /** Neighbours that attention's and MLP's, MLP's and the ends', the ends' and attention's grids move
+     *  tokens between, where they differ. */
+    struct fr_group between[FR_GRIDS];
+    struct fr_group arrive; /**< over which a message is gathered */
+    /** Ranks of a stage that hold the same parameters, by kind; of them those that divide what zero
+     *  divides, and of those groups one rank each (models/plan/copies.h). */
+    struct {
+        struct fr_group all, dividing, across;
+    } copies[FR_COPIES];
     /** First and last stage, which hold a tied embedding: pairs of every replica and tp rank, or fused
      *  the 2 dp of every tp rank; of sub-graphs all that hold common layers of both. */
     struct fr_group ends;

@@ -7,7 +7,9 @@
 #define FR_MODELS_PRICE_STAGE_H
 
 #include <stdint.h>
+#include <string.h>
 
+#include "models/plan/copies.h"
 #include "models/price/ledger.h"
 
 /** What can be switched off, to see what it is worth. */
@@ -62,18 +64,42 @@ struct fr_stage {
     double gradient_B;    /**< over the replicas */
     double expert_B;      /**< of experts, over their copies, besides */
     double common_B;      /**< gradients all-reduced over tp x dp, besides */
-    double common_s;      /**< of its products, those of common layers (method subgraph) */
-    double idle_share;    /**< of its ranks' passes spent waiting for others of the stage */
-    double codec_B;       /**< memory that compressing its gradients keeps */
+    double grid_B[3]; /**< of a transformer's groups on grids of their own, over their copies */
+    double common_s;  /**< of its products, those of common layers (method subgraph) */
+    double idle_share; /**< of its ranks' passes spent waiting for others of the stage */
+    double codec_B;    /**< memory that compressing its gradients keeps */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration */
     double parameters;            /**< over its tp ranks; NaN: not known */
     double parameters_rank;
-    double expert_rank; /**< of them, experts' */
+    double expert_rank;  /**< of them, experts' */
+    double common_rank;  /**< of them, common layers' of method subgraph */
+    double grid_rank[3]; /**< of them, of groups on grids of their own */
     double
         again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
     double working_B;    /**< held while a pass runs */
 };
+
+/** Gradients reduced once an iteration, and parameters on a rank, by who holds copies of them. */
+static inline void fr_stage_reduced_B(const struct fr_stage *s, double by_kind_B[FR_COPIES]) {
+    const double all_B[FR_COPIES] = {s->gradient_B, s->expert_B,  s->common_B,
+                                     s->grid_B[0],  s->grid_B[1], s->grid_B[2]};
+    memcpy(by_kind_B, all_B, sizeof all_B);
+}
+static inline void fr_stage_held(const struct fr_stage *s, double by_kind[FR_COPIES]) {
+    double grids = s->grid_rank[0] + s->grid_rank[1] + s->grid_rank[2];
+    const double all[FR_COPIES] = {s->parameters_rank - s->expert_rank - s->common_rank - grids,
+                                   s->expert_rank,
+                                   s->common_rank,
+                                   s->grid_rank[0],
+                                   s->grid_rank[1],
+                                   s->grid_rank[2]};
+    memcpy(by_kind, all, sizeof all);
+}
+static inline double fr_stage_all_reduced_B(const struct fr_stage *s) {
+    return s->gradient_B + s->expert_B + s->common_B + s->grid_B[0] + s->grid_B[1] +
+           s->grid_B[2];
+}
 
 /** Time of a whole pass with only what @p with has [s]. */
 static inline double fr_pass_s(const struct fr_pass *pass, int with) {

@@ -2,40 +2,62 @@
 
 #include <math.h>
 
-double fr_zero_kept(const struct fr_plan *plan, double parameters, double experts, int least) {
-    bool divides = plan->zero > 0 && plan->zero >= least;
-    double rest = parameters - experts;
-    if (!divides) return parameters;
-    return rest / (double)fr_plan_replicas(plan) +
-           (experts > 0 ? experts / (double)fr_plan_expert_copies(plan) : 0);
+double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
+    double held[FR_COPIES], kept = 0;
+    if (plan->zero == 0 || plan->zero < least) return stage->parameters_rank;
+    fr_stage_held(stage, held);
+    for (int k = 0; k < FR_COPIES; k++)
+        if (held[k] > 0) kept += held[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
+    return kept;
 }
 
-/* What copies of a stage's parameters do together: of experts, and of the rest. */
+/* What each kind of copies does together, in @p parts: @p op of all its @p size_B, or, where fewer divide,
+ * @p op among those and @p after of each's part across. */
+static double each_s(const struct fr_ledger *ledger, const struct fr_seats *seats, fr_op op,
+                     const double size_B[FR_COPIES], double parts, bool reduces) {
+    double time_s = 0;
+    for (int k = 0; k < FR_COPIES; k++) {
+        const struct fr_group *dividing = &seats->copies[k].dividing,
+                              *across = &seats->copies[k].across;
+        double n = size_B[k] > 0 ? parts : 0, part_B = size_B[k] / parts;
+        time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, op, dividing, part_B, n);
+        if (reduces && across->n_ranks > 1)
+            time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, across,
+                                       part_B / (double)fmax(1, (double)dividing->n_ranks), n);
+    }
+    return time_s;
+}
+
+double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *plan,
+                        const struct fr_seats *seats, const struct fr_stage *stage,
+                        double parts) {
+    double size_B[FR_COPIES], time_s = 0;
+    fr_stage_reduced_B(stage, size_B);
+    if (plan->zero > 0) return each_s(ledger, seats, FR_OP_REDUCE_SCATTER, size_B, parts, true);
+    for (int k = 0; k < FR_COPIES; k++)
+        time_s += fr_ledger_comm_s(ledger, FR_SENT_DP, FR_OP_ALL_REDUCE, &seats->copies[k].all,
+                                   size_B[k] / parts, size_B[k] > 0 ? parts : 0);
+    return time_s;
+}
+
+/* What copies of a stage's parameters do together, by kind. */
 struct copies {
     const struct fr_plan *plan;
     const struct fr_seats *seats;
     struct fr_ledger ledger;
-    double rest_B, experts_B; /* of parameters */
+    double parameters_B[FR_COPIES], gradients_B[FR_COPIES];
     double layers;
 };
 
-/* What the copies of all but experts do together in @p parts, and those of experts [s]. */
-static double both_s(const struct copies *c, fr_op op, double rest_B, double experts_B,
-                     double parts) {
-    return fr_ledger_comm_s(&c->ledger, FR_SENT_DP, op, &c->seats->axis[FR_MESH_DP],
-                            rest_B / parts, rest_B > 0 ? parts : 0) +
-           fr_ledger_comm_s(&c->ledger, FR_SENT_DP, op, &c->seats->expert_copies,
-                            experts_B / parts, experts_B > 0 ? parts : 0);
-}
-
 static double gather_s(const struct copies *c, double parts) {
-    return both_s(c, FR_OP_ALL_GATHER, c->rest_B, c->experts_B, parts);
+    return each_s(&c->ledger, c->seats, FR_OP_ALL_GATHER, c->parameters_B, parts, false);
 }
 
-/* A layer at work and one on its way, whole, of @p all_B that copies divide. */
-static double held_B(const struct copies *c, double rest_B, double expert_B) {
-    double shared_B = fr_plan_replicas(c->plan) > 1 ? rest_B : 0;
-    if (fr_plan_expert_copies(c->plan) > 1) shared_B += expert_B;
+/* A layer at work and one on its way, whole, of what copies divide. */
+static double held_B(const struct copies *c, const double size_B[FR_COPIES]) {
+    double shared_B = 0;
+    for (int k = 0; k < FR_COPIES; k++)
+        if (size_B[k] > 0 && fr_plan_dividing(c->plan, (fr_copies)k) > 1) shared_B += size_B[k];
     return fmin(2, c->layers) / c->layers * shared_B;
 }
 
@@ -53,15 +75,15 @@ static void price_passes(const struct copies *c, const struct fr_device *device,
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL),
            backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
     double scattered_s =
-        both_s(&each, FR_OP_REDUCE_SCATTER, stage->gradient_B, stage->expert_B, c->layers);
-    stage->working_B += held_B(c, stage->gradient_B, stage->expert_B);
+        each_s(&each.ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
+    stage->working_B += held_B(c, c->gradients_B);
     if (c->plan->zero == 2) {
         stage->backward.dp_s = shows_s(c, device, scattered_s, backward_s);
         return;
     }
     double gathered_s = gather_s(&each, c->layers); /* forward; and once more backward */
     gather_s(&each, c->layers);
-    stage->working_B += held_B(c, c->rest_B, c->experts_B);
+    stage->working_B += held_B(c, c->parameters_B);
     stage->forward.dp_s = shows_s(c, device, gathered_s, forward_s);
     stage->backward.dp_s = shows_s(c, device, gathered_s + scattered_s, backward_s);
 }
@@ -71,15 +93,13 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                    uint32_t *extrapolated) {
     const struct fr_device *device = &job->cluster.device;
     double value_B = fr_dtype_kept_B(job->workload.dtype);
-    const struct copies c = {.plan = plan,
-                             .seats = seats,
-                             .ledger = {.cluster = &job->cluster,
-                                        .sent_B = stage->sent_B,
-                                        .times = 1,
-                                        .extrapolated = extrapolated},
-                             .rest_B = (stage->parameters_rank - stage->expert_rank) * value_B,
-                             .experts_B = stage->expert_rank * value_B,
-                             .layers = fmax(1, layers)};
+    struct copies c = {.plan = plan,
+                       .seats = seats,
+                       .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
+                       .layers = fmax(1, layers)};
+    fr_stage_held(stage, c.parameters_B);
+    for (int k = 0; k < FR_COPIES; k++) c.parameters_B[k] *= value_B;
+    fr_stage_reduced_B(stage, c.gradients_B);
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);
     bool beside = plan->overlap;
     if (plan->zero == 0) return;

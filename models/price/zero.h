@@ -17,6 +17,13 @@
  *
  *      2fG     f (G + W)     f (m G + W)     f m (2W + G)           zero 0, 1, 2, 3
  *
+ *  With `zero_ranks` Z below N (hybrid sharding: FSDP's HYBRID_SHARD, torchtitan's data_parallel_shard_degree)
+ *  Z neighbours divide what N would: state is 1/Z, gathers of W and scatters of G are among Z, and after
+ *  every scatter the N/Z ranks that have the same part all-reduce it, G/Z bytes:
+ *
+ *      sent   f_Z (G + W) + 2 f_A G/Z      (zero 1; f_Z = (Z-1)/Z, A = N/Z, f_A = (A-1)/A)
+ *             f_Z (m G + W) + m 2 f_A G/Z,  m (f_Z (2W + G) + 2 f_A G/Z)      zero 2, 3
+ *
  *  Recomputed activations ask for no further all-gather: a layer's parameters are gathered before
  *  it is recomputed and stay so until its backward pass is over, as with FSDP around checkpointed
  *  layers.  Zero 2 and 3 go layer by layer, and hold two layers at a time whole: the one at work
@@ -32,23 +39,24 @@
 #ifndef FR_MODELS_PRICE_ZERO_H
 #define FR_MODELS_PRICE_ZERO_H
 
+#include "models/plan/copies.h"
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
 
-/** Of @p parameters on a rank, @p experts of them experts', what the plan leaves on it of state
- *  that zero @p least and above divide. */
-double fr_zero_kept(const struct fr_plan *plan, double parameters, double experts, int least);
+/** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide. */
+double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least);
+
+/** Time of reducing a stage's gradients once an iteration, in @p parts equal parts: all-reduced, or
+ *  scattered to those that divide them, and all-reduced across such groups [s]. */
+double fr_zero_reduce_s(const struct fr_ledger *ledger, const struct fr_plan *plan,
+                        const struct fr_seats *seats, const struct fr_stage *stage,
+                        double parts);
 
 /** Price what the plan's zero gathers and scatters besides the gradients' one reduction an
- *  iteration, whose operation is fr_zero_reduction; stage's passes and gradients are priced.
+ *  iteration; stage's passes and gradients are priced.
  *  @param layers  of the stage, gathered one by one */
 void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_seats *seats, double layers, struct fr_stage *stage,
                    uint32_t *extrapolated);
-
-/** How a stage's gradients are reduced once an iteration. */
-static inline fr_op fr_zero_reduction(const struct fr_plan *plan) {
-    return plan->zero >= 1 ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE;
-}
 
 #endif

@@ -48,12 +48,21 @@ typedef enum {
 
 /** Whom a collective joins. */
 typedef enum {
-    FR_AXIS_TP,     /**< the tp ranks */
-    FR_AXIS_DP,     /**< the replicas, of equal tp index */
-    FR_AXIS_COMMON, /**< tp x dp ranks, or of cSub the first sub-grid */
-    FR_AXIS_CP,     /**< those that share a sequence */
-    FR_AXIS_EP,     /**< those that share the experts */
-    FR_AXIS_EXPERT, /**< those that hold copies of the same experts */
+    FR_AXIS_TP,        /**< the tp ranks */
+    FR_AXIS_DP,        /**< the replicas, of equal tp index */
+    FR_AXIS_COMMON,    /**< tp x dp ranks, or of cSub the first sub-grid */
+    FR_AXIS_CP,        /**< those that share a sequence */
+    FR_AXIS_EP,        /**< those that share the experts */
+    FR_AXIS_ATTENTION, /**< those that divide attentions on a grid of their own */
+    FR_AXIS_MLP,       /**< MLPs likewise */
+    FR_AXIS_ENDS,      /**< embedding and logits likewise */
+    FR_AXIS_TO_MLP,    /**< neighbours between which attention's and MLP's grids move tokens */
+    FR_AXIS_TO_ENDS,   /**< MLP's and the ends' */
+    FR_AXIS_FROM_ENDS, /**< the ends' and attention's */
+    FR_AXIS_EXPERT,    /**< those that hold copies of the same experts */
+    FR_AXIS_ATTENTION_COPIES, /**< of attentions on a grid of their own */
+    FR_AXIS_MLP_COPIES,
+    FR_AXIS_ENDS_COPIES,
     FR_AXES
 } fr_axis;
 
@@ -94,6 +103,7 @@ struct fr_rank_work {
     double embedding_rank;  /**< of parameters_rank, the (shared) embedding matrix */
     double expert_rank;     /**< of them, experts', of which there are fewer copies */
     double common_rank;     /**< of them, equal on all tp ranks and reduced over them too */
+    double grid_rank[3];    /**< of them, of a transformer's groups on grids of their own */
     double idle_ranks;      /**< share of the ranks that wait while common work is done */
     double activation_B;    /**< kept for the backward pass, a micro-batch */
     double working_B;       /**< held while a pass runs, the largest message at least */
@@ -135,7 +145,8 @@ struct fr_product {
     bool scores; /**< of attention, without weights */
     bool again, common;
     fr_axis copies;               /**< of its weights; 0: FR_AXIS_DP */
-    double regathers, regather_B; /**< all-gathers over tp beside the input gradient */
+    double regathers, regather_B; /**< all-gathers beside the input gradient, */
+    fr_axis regather_axis;        /**< over tp, or another axis */
 };
 void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *product);
 

@@ -157,7 +157,7 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
                                  .value_B = v->value_B,
                                  .kept = v->h / v->p,
                                  .logits_kept = v->h};
-    fr_transformer_add_vocabulary(work, v->t, v->plan, first, last);
+    fr_transformer_add_vocabulary(work, v->t, v->plan, v->plan->tp, first, last);
     fr_transformer_add_ends(work, v->t, first, last, &ends);
     if (first)
         add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, 1, false, work);

@@ -84,6 +84,7 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
                                                  .times = 1,
                                                  .common = e->common,
                                                  .regathers = e->regathers,
+                                                 .regather_axis = e->axis,
                                                  .regather_B = e->tokens * h * e->value_B});
         s.forward_B += fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
         s.kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
@@ -94,9 +95,10 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
 }
 
 void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_transformer *t,
-                                   const struct fr_plan *plan, bool first, bool last) {
-    double h = (double)t->hidden, tp = (double)plan->tp,
-           embedding = (double)fr_transformer_padded_vocabulary(t, plan->tp) * h,
+                                   const struct fr_plan *plan, int64_t ranks, bool first,
+                                   bool last) {
+    double h = (double)t->hidden, tp = (double)ranks,
+           embedding = (double)fr_transformer_padded_vocabulary(t, ranks) * h,
            positions = t->positions ? (double)t->sequence * h : 0,
            norm = h * (t->norm_biases ? 2 : 1);
     bool copy = t->tied && plan->pp > 1;

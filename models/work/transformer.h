@@ -107,14 +107,16 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
 struct fr_ends {
     double tokens, batch, words, value_B; /**< words: of the vocabulary, its own */
     double kept, logits_kept; /**< of h values a token, between layers and before the logits */
-    double regathers;         /**< of the logits' input */
+    double regathers;         /**< of the logits' input, over ... */
+    fr_axis axis;
     bool common;
 };
-/** Add what they do; and, where the vocabulary is divided over tp, their parameters. */
+/** Add what they do; and, where @p ranks divide the vocabulary, their parameters. */
 void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
                              bool first, bool last, const struct fr_ends *ends);
 void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_transformer *t,
-                                   const struct fr_plan *plan, bool first, bool last);
+                                   const struct fr_plan *plan, int64_t ranks, bool first,
+                                   bool last);
 
 /** Work of stage @p i of the plan, for one micro-batch. */
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,

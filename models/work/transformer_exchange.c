@@ -15,7 +15,14 @@
  *  and values, and what is between up and down before its activation, are not gathered.  With
  *  sequence parallel (SP) a rank needs whole tokens of its share after the second product, and has its
  *  own rows of all tokens: an all-to-all.  Of embedding and logits the vocabulary is divided, the
- *  logits' rows, whose loss needs no gathering; both divisions are alike there. */
+ *  logits' rows, whose loss needs no gathering; both divisions are alike there.
+ *
+ *  Between two grids, of P_r = p and p' rows among the same R ranks, tokens are redistributed: R / p' columns
+ *  have each p'/p times the samples of R / p.  Where p' > p that many neighbours gather theirs, h values a
+ *  token, the other way they keep what they need; the gradients go the other way round.  (One gather
+ *  of T h over max / min neighbours for each change of grids, as fr_redistribution_s has it for layers.)
+ *  With sequence parallel every rank has 1/R of a micro-batch's tokens between products on any grid, and
+ *  nothing is redistributed. */
 #include "models/work/experts.h"
 #include "models/work/transformer_view.h"
 
@@ -60,7 +67,45 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
     if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->q, v->attentions, work);
     if (v->rows && m->p > 1 && mlps > 0)
         add_rows(v, m, v->mlp_rows * load * v->wide, mlps, work);
-    if (!v->rows && a->p > 1) add_pairs(v, a, v->attentions + mlps, work);
+    if (v->rows) return;
+    bool alike = a->axis == m->axis;
+    if (a->p > 1) add_pairs(v, a, v->attentions + (alike ? mlps : 0), work);
+    if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, mlps, work);
+}
+
+/* @p times tokens go from one group's grid to another's: to one of fewer columns they are gathered on
+ * the way there, to one of more on their gradients' way back; the other way drops what it has too much
+ * of.  Divided along the sequence they are where they are needed already. */
+static void move(const struct fr_stage_view *v, const struct fr_group_view *from,
+                 const struct fr_group_view *to, fr_axis axis, double times,
+                 struct fr_rank_work *work) {
+    double most = to->p > from->p ? to->tokens : from->tokens;
+    bool back = from->p > to->p;
+    if (from->p == to->p || v->gathers || times <= 0) return;
+    for (int k = 0; k < (v->full ? 3 : 2); k++)
+        if ((k == 1) == back)
+            fr_work_add_collective(work, passes[k], axis, FR_OP_ALL_GATHER,
+                                   most * v->h * v->value_B, times);
+}
+
+/* Into every MLP, and out of every one but the stage's last, whose message, or whose logits, take it. */
+static void add_moves(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    move(v, &v->attention_on, &v->mlp_on, FR_AXIS_TO_MLP, v->layers, work);
+    move(v, &v->mlp_on, &v->attention_on, FR_AXIS_TO_MLP, v->layers - 1, work);
+}
+
+/* Context parallel by all-to-all (Jacobs et al., DeepSpeed Ulysses, 2023): from T tokens of all of the rank's
+ * heads to all tokens of 1/cp of them, queries, keys and values; what the heads made goes back.  Their
+ * gradients go the other way. */
+static void add_head_exchanges(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on;
+    double value_B = a->tokens / a->p * v->value_B;
+    for (int k = 0; k < (v->full ? 3 : 2); k++) {
+        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL,
+                               (v->q + 2 * v->kv) * value_B, v->attentions);
+        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, v->q * value_B,
+                               v->attentions);
+    }
 }
 
 /* Context parallel: the keys and values of the other ranks come in beside the attention that uses
@@ -69,6 +114,10 @@ static void add_context(const struct fr_stage_view *v, struct fr_rank_work *work
     const struct fr_group_view *a = &v->attention_on;
     double size_B = 2 * v->kv / a->p * a->batch * v->s * v->value_B, n = v->attentions;
     if (v->plan->cp <= 1) return;
+    if (v->plan->context_heads) {
+        add_head_exchanges(v, work);
+        return;
+    }
     for (int k = 0; k < (v->any ? 3 : 2); k++)
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_GATHER, size_B, n)
             ->beside = FR_BESIDE_ATTENTION;
@@ -83,7 +132,8 @@ static void add_experts(const struct fr_workload *workload, const struct fr_stag
                         struct fr_rank_work *work) {
     if (!v->t->experts || v->plan->ep <= 1) return;
     double size_B = fr_experts_sent_B(workload, v->plan, v->mlp_on.tokens);
-    bool shares = v->rows && !v->gathers && fr_transformer_mlps_divided(v) > 0;
+    bool shares =
+        v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_mlps_divided(v) > 0;
     for (int k = 0; k < (v->full ? 3 : 2); k++)
         for (int share = 0; share < (shares ? 2 : 1); share++)
             fr_work_add_collective(work, passes[k], FR_AXIS_EP, FR_OP_ALL_TO_ALL,
@@ -95,6 +145,7 @@ static void add_experts(const struct fr_workload *workload, const struct fr_stag
 void fr_transformer_add_exchanges(const struct fr_workload *workload,
                                   const struct fr_stage_view *v, struct fr_rank_work *work) {
     add_layers(v, work);
+    add_moves(v, work);
     add_context(v, work);
     add_experts(workload, v, work);
 }
@@ -106,6 +157,8 @@ void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool
     const struct fr_group_view *e = &v->ends_on;
     double size_B = e->tokens * v->h * v->value_B;
     fr_op sum = v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE;
+    if (first) move(v, e, &v->attention_on, FR_AXIS_FROM_ENDS, 1, work);
+    if (last) move(v, &v->mlp_on, e, FR_AXIS_TO_ENDS, 1, work);
     if (e->p <= 1) return;
     if (first) add(work, FR_PASS_FORWARD, e, sum, size_B, 1);
     if (last) add(work, FR_PASS_INPUT, e, sum, size_B, 1);

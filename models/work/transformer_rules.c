@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "models/plan/copies.h"
 #include "models/work/transformer.h"
 
 /* What is broken so far; the sentences of `asked` go to `text`. */
@@ -39,13 +40,21 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          tp, t->kv_heads);
     rule(h, t->ffn % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp, t->ffn);
-    rule(h, !plan->method->grids || t->hidden % tp == 0, FR_REASON_WIDTH,
+    rule(h, !plan->method->grids || plan->pairs || t->hidden % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the hidden width of %" PRId64
          ", of which method grid gives every rank its rows",
          tp, t->hidden);
     rule(h, t->sequence % plan->cp == 0, FR_REASON_SEQUENCE,
          "cp = %" PRId64 " does not divide the sequence of %" PRId64 " tokens", plan->cp,
          t->sequence);
+    int64_t shares = plan->cp * tp;
+    rule(h,
+         !plan->context_heads || plan->cp == 1 || t->heads % tp != 0 ||
+             (t->heads % shares == 0 && t->kv_heads % shares == 0),
+         FR_REASON_HEADS,
+         "context all-to-all: cp x tp = %" PRId64 " x %" PRId64 " does not divide the %" PRId64
+         " heads (%" PRId64 " of keys and values), of which every rank attends to whole ones",
+         plan->cp, tp, t->heads, t->kv_heads);
     rule(h, t->sequence % plan->cp != 0 || t->sequence % share == 0, FR_REASON_SEQUENCE,
          "sequence_parallel: cp x tp = %" PRId64 " x %" PRId64
          " does not divide the sequence of %" PRId64 " tokens",
@@ -75,10 +84,59 @@ static void divide_experts(const struct fr_transformer *t, const struct fr_plan 
          ep, etp, tp, plan->dp, plan->cp, ranks);
 }
 
+/* A group of products on its grid: of the R = tp dp cp ranks each P_r is a part, grids of two groups
+ * fit into each other, and a rank has whole samples. */
+static void divide_grid(const struct fr_transformer *t, const struct fr_plan *plan, int group,
+                        struct hearing *h) {
+    static const char *const names[] = {"the attention", "the MLP", "embedding and logits"};
+    int64_t p = fr_plan_grid(plan, group), next = fr_plan_grid(plan, (group + 1) % FR_GRIDS),
+            ranks = plan->tp * fr_plan_replicas(plan),
+            share = fr_plan_micro_batch(plan) * (group ? t->sequence / plan->cp : 1);
+    rule(h, ranks % p == 0, FR_REASON_LAYER_TP,
+         "the P_r = %" PRId64 " of %s does not divide the %" PRId64 " ranks of a stage", p,
+         names[group], ranks);
+    rule(h, p % next == 0 || next % p == 0, FR_REASON_LAYER_TP,
+         "of P_r = %" PRId64 " and %" PRId64
+         " neither divides the other: nothing would be where it is "
+         "needed",
+         p, next);
+    rule(h, share * p % plan->tp == 0, FR_REASON_LAYER_TP,
+         "a rank of P_r = %" PRId64 " would have a part of a sample of %s (micro_batch %" PRId64
+         " is for tp = %" PRId64 ")",
+         p, names[group], fr_plan_micro_batch(plan), plan->tp);
+    bool ends = group == FR_GRID_ENDS;
+    int64_t width = group == FR_GRID_ATTENTION ? t->heads : t->ffn;
+    rule(h, ends || t->experts || width % p == 0, FR_REASON_LAYER_TP,
+         "P_r = %" PRId64 " does not divide the %" PRId64 " %s", p, width,
+         group == FR_GRID_ATTENTION ? "heads" : "columns of the MLP");
+    rule(h, group != FR_GRID_ATTENTION || t->kv_heads % p == 0, FR_REASON_LAYER_TP,
+         "P_r = %" PRId64 " does not divide the %" PRId64 " key-value heads", p, t->kv_heads);
+    rule(h, ends || plan->pairs || t->hidden % p == 0, FR_REASON_LAYER_TP,
+         "P_r = %" PRId64 " does not divide the hidden width of %" PRId64, p, t->hidden);
+}
+
+static void divide_grids(const struct fr_transformer *t, const struct fr_plan *plan,
+                         struct hearing *h) {
+    if (!plan->layer_tp) return;
+    rule(h, plan->n_layer_tp == FR_GRIDS && plan->method->grids, FR_REASON_LAYER_TP,
+         "layer_tp of a transformer lists P_r of its attention, its MLP, and embedding and "
+         "logits, for method grid");
+    if (plan->n_layer_tp != FR_GRIDS) return;
+    rule(h, plan->cp == 1 || !fr_plan_own_grid(plan, FR_GRID_ATTENTION), FR_REASON_LAYER_TP,
+         "with cp = %" PRId64
+         " ranks share sequences beside tp: the attention's P_r must be tp = %" PRId64,
+         plan->cp, plan->tp);
+    rule(h, !t->experts || !fr_plan_own_grid(plan, FR_GRID_MLP), FR_REASON_LAYER_TP,
+         "experts have a grid of their own, ep x etp: the MLP's P_r must be tp = %" PRId64,
+         plan->tp);
+    for (int g = 0; g < FR_GRIDS; g++) divide_grid(t, plan, g, h);
+}
+
 static void divide(const struct fr_workload *workload, const struct fr_plan *plan,
                    struct hearing *h) {
     divide_layer(&workload->transformer, plan, h);
     divide_experts(&workload->transformer, plan, h);
+    divide_grids(&workload->transformer, plan, h);
 }
 
 fr_reasons fr_transformer_check(const struct fr_workload *workload,

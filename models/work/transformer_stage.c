@@ -4,9 +4,11 @@
 #include "models/work/experts.h"
 #include "models/work/transformer_view.h"
 
-/* A group of products on P_r = @p p ranks: of the R ranks' samples it has a column's. */
-static struct fr_group_view group_of(const struct fr_plan *plan, double own, double p,
-                                     fr_axis axis) {
+/* A group of products on its P_r ranks: of the R ranks' samples it has a column's. */
+static struct fr_group_view group_of(const struct fr_plan *plan, double own, int group) {
+    double p = (double)fr_plan_grid(plan, group);
+    fr_axis axis =
+        fr_plan_own_grid(plan, group) ? (fr_axis)(FR_AXIS_ATTENTION + group) : FR_AXIS_TP;
     double batch = (double)fr_plan_micro_batch(plan) * p / (double)plan->tp;
     return (struct fr_group_view){.p = p,
                                   .batch = batch,
@@ -19,30 +21,36 @@ static struct fr_group_view group_of(const struct fr_plan *plan, double own, dou
 static struct fr_stage_view view_of(const struct fr_workload *workload,
                                     const struct fr_plan *plan, int64_t i) {
     const struct fr_transformer *t = &workload->transformer;
-    double p = (double)plan->tp, s = (double)t->sequence, own = s / (double)plan->cp;
+    double s = (double)t->sequence, own = s / (double)plan->cp;
     struct fr_stage_view v = {.t = t,
                               .plan = plan,
                               .h = (double)t->hidden,
                               .q = (double)(t->heads * t->head_dim),
                               .kv = (double)(t->kv_heads * t->head_dim),
                               .mlp = t->gated ? 3 : 2,
-                              .rows = plan->method->grids && plan->tp > 1,
+                              .rows = plan->method->grids && !plan->pairs,
                               .s = s,
                               .own = own,
                               .value_B = fr_dtype_kept_B(workload->dtype),
                               .layers = (double)fr_transformer_stage_layers(t, plan, i),
                               .cross = (double)fr_transformer_stage_cross(t, plan, i),
                               .full = plan->recompute == FR_RECOMPUTE_FULL,
-                              .any = plan->recompute != FR_RECOMPUTE_NONE,
-                              .gathers = plan->sequence_parallel && plan->tp > 1};
-    v.attention_on = group_of(plan, own, p, FR_AXIS_TP);
-    v.mlp_on = group_of(plan, own, p, FR_AXIS_TP);
-    v.ends_on = group_of(plan, own, p, FR_AXIS_TP);
-    v.heads = (double)t->heads / v.attention_on.p;
+                              .any = plan->recompute != FR_RECOMPUTE_NONE};
+    v.attention_on = group_of(plan, own, FR_GRID_ATTENTION);
+    v.mlp_on = group_of(plan, own, FR_GRID_MLP);
+    v.ends_on = group_of(plan, own, FR_GRID_ENDS);
+    v.gathers =
+        plan->sequence_parallel && (v.attention_on.p > 1 || v.mlp_on.p > 1 || v.ends_on.p > 1);
+    v.uniform = !fr_plan_own_grid(plan, FR_GRID_ATTENTION) &&
+                !fr_plan_own_grid(plan, FR_GRID_MLP) && !fr_plan_own_grid(plan, FR_GRID_ENDS);
+    /* Each of cp ranks has a share of the queries of its heads, and attends to all keys; or all queries
+     * of a share of the heads. */
+    bool whole = plan->cp > 1 && plan->context_heads;
+    v.heads = (double)t->heads / v.attention_on.p / (whole ? (double)plan->cp : 1);
+    v.queries = whole ? s : own;
     v.attentions = v.layers + v.cross; /* cross-attention attends to as many tokens */
-    /* Each of cp ranks has a share of the queries, and attends to all keys. */
     if (plan->attention == FR_ATTENTION_PLAIN)
-        v.scores = v.attention_on.batch * v.heads * v.s * v.own;
+        v.scores = v.attention_on.batch * v.heads * v.s * v.queries;
     /* Rows of the MLP and its width; with experts each token makes several rows. */
     if (t->experts) v.mlp_on.copies = FR_AXIS_EXPERT;
     v.etp = t->experts ? (double)fr_plan_expert_tp(plan) : v.mlp_on.p;
@@ -59,16 +67,17 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers,
                         struct fr_rank_work *work) {
-    fr_work_add_product(work,
-                        &(struct fr_product){.m = m,
-                                             .n = n,
-                                             .k = k,
-                                             .batch = on->batch,
-                                             .times = times,
-                                             .again = v->full,
-                                             .copies = on->copies,
-                                             .regathers = v->gathers ? regathers : 0,
-                                             .regather_B = on->tokens * v->h * v->value_B});
+    fr_work_add_product(
+        work, &(struct fr_product){.m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .batch = on->batch,
+                                   .times = times,
+                                   .again = v->full,
+                                   .copies = on->copies,
+                                   .regathers = v->gathers && on->p > 1 ? regathers : 0,
+                                   .regather_axis = on->axis,
+                                   .regather_B = on->tokens * v->h * v->value_B});
 }
 
 /* The second of two products: @p out x @p in, by its columns, or by its rows. */
@@ -85,7 +94,7 @@ static void add_products(const struct fr_stage_view *v, struct fr_rank_work *wor
     if (t->experts) each = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t));
     add_product(v, a, (v->q + 2 * v->kv) / a->p, a->tokens, v->h, v->attentions, v->attentions,
                 work);
-    fr_transformer_add_core(work, t, v->plan, v->own, a->batch,
+    fr_transformer_add_core(work, t, v->plan, v->queries, a->batch,
                             v->attentions * a->batch * v->heads);
     add_second(v, a, a->p, v->h, a->tokens, v->q, v->attentions, work);
     add_product(v, m, v->wide / v->etp, each, v->h, v->layers * (v->mlp - 1) * v->experts,
@@ -126,7 +135,7 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
 static double largest_message_B(const struct fr_stage_view *v) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double outer = fmax(a->p > 1 ? a->tokens * v->h : 0, m->p > 1 ? m->tokens * v->h : 0);
-    if (!v->rows) return v->gathers && v->attentions > 0 ? a->tokens * v->h * v->value_B : 0;
+    if (!v->rows) return v->gathers && v->attentions > 0 ? outer * v->value_B : 0;
     double inner = fmax(a->p > 1 ? a->tokens * v->q : 0, m->p > 1 ? v->mlp_rows * v->wide : 0);
     return v->attentions > 0 ? fmax(outer, inner) * v->value_B : 0;
 }
@@ -162,20 +171,37 @@ static double bias_saved(const struct fr_stage_view *v, double p) {
     return v->rows && v->t->biases ? v->h - v->h / p : 0;
 }
 
+/* Of attentions and MLPs on grids of their own: norms, and biases that every rank has, where they are
+ * used. */
+static void add_own_grids(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    struct fr_transformer_parts parts = fr_transformer_layer_parts(v->t);
+    double norm = v->h * (v->t->norm_biases ? 2 : 1), bias = v->t->biases ? v->h : 0;
+    double a = v->attention_on.p, m = v->mlp_on.p, mlp_whole = norm + bias,
+           whole = parts.replicated - mlp_whole;
+    work->grid_rank[FR_GRID_ATTENTION] =
+        v->layers * (parts.attention / a + whole) +
+        v->cross * (parts.attention / a + parts.cross_replicated) -
+        v->attentions * bias_saved(v, a);
+    work->grid_rank[FR_GRID_MLP] = v->layers * (parts.mlp / m + mlp_whole - bias_saved(v, m));
+    work->parameters_rank = work->grid_rank[FR_GRID_ATTENTION] + work->grid_rank[FR_GRID_MLP];
+    for (int g = FR_GRID_ATTENTION; g <= FR_GRID_MLP; g++)
+        if (!fr_plan_own_grid(v->plan, g)) work->grid_rank[g] = 0;
+}
+
 static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
     struct fr_transformer_parts parts = fr_transformer_layer_parts(t);
-    double p = v->mlp_on.p;
+    double p = (double)v->plan->tp;
     work->parameters = v->layers * fr_transformer_layer_parameters(t) +
                        v->cross * (parts.attention + parts.cross_replicated);
     work->parameters_rank = v->layers * fr_transformer_layer_parameters_rank(t, v->plan->tp) +
                             v->cross * (parts.attention / p + parts.cross_replicated) -
-                            v->attentions * bias_saved(v, v->attention_on.p) -
-                            v->layers * bias_saved(v, p);
+                            (v->attentions + v->layers) * bias_saved(v, p);
+    if (!v->uniform) add_own_grids(v, work);
     if (!t->experts) return;
     double all = v->layers * fr_experts_parameters(t); /* a rank holds its share */
     work->expert_rank = all / (v->etp * (double)v->plan->ep);
-    work->parameters_rank += work->expert_rank - all / p;
+    work->parameters_rank += work->expert_rank - all / v->mlp_on.p;
 }
 
 /* ---- embedding and logits ------------------------------------------------------------------------ */
@@ -190,8 +216,12 @@ static void add_ends(const struct fr_stage_view *v, bool first, bool last,
                                  .value_B = v->value_B,
                                  .kept = v->h / e->between,
                                  .logits_kept = v->h / e->between,
-                                 .regathers = v->gathers ? 1 : 0};
-    fr_transformer_add_vocabulary(work, v->t, v->plan, first, last);
+                                 .regathers = v->gathers && e->p > 1 ? 1 : 0,
+                                 .axis = e->axis};
+    double before = work->parameters_rank;
+    fr_transformer_add_vocabulary(work, v->t, v->plan, (int64_t)e->p, first, last);
+    if (fr_plan_own_grid(v->plan, FR_GRID_ENDS))
+        work->grid_rank[FR_GRID_ENDS] = work->parameters_rank - before;
     fr_transformer_add_ends(work, v->t, first, last, &ends);
     fr_transformer_add_vocabulary_exchanges(v, first, last, work);
 }

@@ -15,6 +15,7 @@
 #ifndef FR_MODELS_WORK_TRANSFORMER_VIEW_H
 #define FR_MODELS_WORK_TRANSFORMER_VIEW_H
 
+#include "models/plan/copies.h"
 #include "models/work/transformer.h"
 
 /** A group of products on its grid. */
@@ -35,6 +36,7 @@ struct fr_stage_view {
     bool uniform;           /**< all groups on the plan's tp */
     double s, own, value_B; /**< own: of s tokens, a rank's queries */
     double layers, cross, attentions;
+    double queries;  /**< of a head in the attention, on a rank */
     double heads, scores;                /**< of a rank; of an attention, in memory */
     double mlp_rows, wide, etp, experts; /**< of the MLP, or of the experts on the rank */
     bool full, any;                      /**< recomputes all of it, some of it */

@@ -58,6 +58,10 @@ static void parts_add_up(const struct pair *p) {
 static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->memory_B[FR_MEMORY_OPTIMIZER] < 0.5 * without->memory_B[FR_MEMORY_OPTIMIZER];
 }
+static bool zero_divides_in_two(const struct fr_outcome *with,
+                                const struct fr_outcome *without) {
+    return with->memory_B[FR_MEMORY_OPTIMIZER] < 0.51 * without->memory_B[FR_MEMORY_OPTIMIZER];
+}
 /* Parameters that all ranks divide anyway (zero 3) stay as many; what is gathered to work with falls. */
 static bool experts_share(const struct fr_outcome *with, const struct fr_outcome *without) {
     double share =
@@ -106,8 +110,10 @@ static const struct {
     {"zero 1", zero_divides},
     {"zero 2", zero_divides},
     {"zero 3", zero_divides},
+    {"zero 2 over 2", zero_divides_in_two},
     {"experts", experts_share},
     {"context parallel", activations_fall},
+    {"cp by all-to-all", activations_fall},
     {"compressed messages", messages_shrink},
     {"compressed gradients", gradients_shrink},
     {"overlap", no_slower},
@@ -156,7 +162,8 @@ static void does_something(const struct pair *with, const struct fr_axis_setting
 static double dense_state_B(const struct fr_plan *plan, bool last) {
     double h = 768, layers = 2 * ((12 * h * h + 7 * h) / 2 + 6 * h), ends = 50432 * h / 2;
     double parameters = layers + ends + (last ? 2 * h : 1024 * h);
-    return 8 * parameters / (plan->zero ? (double)(plan->dp * plan->cp) : 1);
+    double divide = (double)(plan->zero_ranks ? plan->zero_ranks : plan->dp * plan->cp);
+    return 8 * parameters / (plan->zero ? divide : 1);
 }
 
 /* Mixtral, 4 layers of h = 4096 on two stages, tp 2, ep 2: a rank has a quarter of the 8 x 3 h 14336
@@ -166,9 +173,10 @@ static double dense_state_B(const struct fr_plan *plan, bool last) {
 static double mixture_state_B(const struct fr_plan *plan, bool last) {
     double h = 4096, experts = 2 * 8 * 3 * h * 14336 / 4;
     double rest = 2 * ((6144 * h + h * h + 8 * h) / 2 + 2 * h) + 32000 * h / 2 + (last ? h : 0);
-    double copies = (double)(plan->dp * plan->cp);
+    double copies = (double)(plan->dp * plan->cp), share = copies * 2 / 4;
     if (!plan->zero) return 12 * (experts + rest);
-    return 12 * (experts / (copies * 2 / 4) + rest / copies);
+    if (plan->zero_ranks) share = copies = (double)plan->zero_ranks;
+    return 12 * (experts / share + rest / copies);
 }
 
 /* Korthikanti et al. 2022 for two layers of GPT-2, b = 1, t = 2: s h (10 + 24 / t + 5 a s / (h t)) B each,
@@ -249,7 +257,7 @@ static void document_is_up_to_date(void **state) {
     for (const struct fr_axis_setting *a = fr_axis_settings; a->name; a++) {
         struct fr_text row = {0};
         fr_text_addf(&row, "| %s |", a->name);
-        for (const struct fr_axis_setting *b = fr_axis_settings + 3; b->name; b++) {
+        for (const struct fr_axis_setting *b = fr_axis_settings + 4; b->name; b++) {
             struct pair p;
             if (!fr_axes_meet(a, b)) {
                 fr_text_addf(&row, " |");

@@ -343,7 +343,15 @@ grids() {
 a100-hdr gpt-2.5b tp=4 pp=4 dp=8 micro_batch=8 sequence_parallel=true compression.gradient.stages=2
 a100-hdr gpt-8.3b tp=8 pp=4 dp=2 cp=2 micro_batch=8 recompute=full zero=1 overlap=gradient
 dgx-h100 mixtral-8x7b tp=2 dp=32 ep=8 zero=2 global_batch=128 model.dtype=bf16 attention=flash
+a100-hdr gpt-8.3b tp=2 pp=4 dp=16 micro_batch=2 layer_tp=[1,4,8]
+a100-hdr gpt-8.3b tp=4 pp=2 dp=16 micro_batch=4 layer_tp=[2,4,8] divide=pairs sequence_parallel=true zero=1 zero_ranks=2
+a100-hdr gpt-2.5b tp=2 dp=8 micro_batch=2 layer_tp=best divide=pairs
 END2
+  echo "$p --cluster dgx-h100 --model llama-3-8b --set dp=16 --set zero=3 --set zero_ranks=8 --set global_batch=64 --set model.dtype=bf16 --set attention=flash --json"
+  echo "$p --cluster dgx-h100 --model llama-3-8b --set cp=8 --set context=all-to-all --set global_batch=8 --set model.dtype=bf16 --set attention=flash"
+  echo "$p --cluster dgx-h100 --model llama-3-8b --set dp=4 --set cp=4 --set tp=4 --set context=all-to-all --set model.dtype=bf16"
+  echo "$p --cluster a100-hdr --model gpt-2.5b --set method=grid --set tp=4 --set layer_tp=[3,4,4]"
+  echo "$p --cluster a100-hdr --model gpt-2.5b --set dp=6 --set zero=1 --set zero_ranks=4"
   echo "$s --cluster a100-hdr --model gpt-8.3b --ranks 128 --vary method=tensor,phantom,grid,subgraph --vary ghost=16,64 --vary tp=1..8*2 --vary pp=1..8*2 --vary compression.gradient.stages=0..4 --per-iteration"
 }
 

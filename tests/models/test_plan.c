@@ -102,7 +102,7 @@ static void every_key_shows(void **state) {
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];
         int shown = 0;
-        for (int n = 0; n < 400; n++) {
+        for (int n = 0; n < 1600; n++) {
             struct plan *p = draw(&dice, 3);
             struct fr_plan other = p->plan;
             char line[FR_PLAN_LINE], less[FR_PLAN_LINE];

@@ -160,7 +160,7 @@ static void groups_by_hand(void **state) {
                             fr_group_make(levels, groups[i].copies[0], groups[i].copies[1]);
         same_group(&s.cp, &ring);
         same_group(&s.ep, &shared);
-        same_group(&s.expert_copies, &copies);
+        same_group(&s.copies[FR_COPIES_EXPERTS].all, &copies);
         fr_seats_free(&s);
         fr_job_free(&job);
     }
@@ -176,9 +176,9 @@ static void uneven_copies(void **state) {
     (void)state;
     fr_test_job("dgx-h100", "mixtral-8x7b", sets, &job);
     assert_int_equal(fr_seats_make(&job, &job.plan, &s, NULL), FR_OK);
-    assert_int_equal(s.expert_copies.n_ranks, 4);
-    assert_int_equal(s.expert_copies.ranks_per_node, 2);
-    assert_int_equal(s.expert_copies.level, 1);
+    assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.n_ranks, 4);
+    assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.ranks_per_node, 2);
+    assert_int_equal(s.copies[FR_COPIES_EXPERTS].all.level, 1);
     assert_int_equal(s.ep.ranks_per_node, 2);
     assert_int_equal(s.ep.level, 0);
     fr_seats_free(&s);
