@@ -165,11 +165,15 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_METHOD:
         if (plan->method->stage)
-            fr_text_addf(text,
-                         "sequence_parallel, cp, experts and, with subgraph, zero are priced "
-                         "for methods "
-                         "tensor and grid, not for %s",
-                         plan->method->name);
+            fr_text_addf(
+                text,
+                plan->sequence_parallel
+                    ? "sequence_parallel has nothing to divide with method %s: what is between "
+                      "its products is divided over tp already, by values or by samples"
+                    : "experts are divided by methods tensor and grid, not by %s: how a "
+                      "router's "
+                      "choice meets it nobody has said",
+                plan->method->name);
         else
             fr_text_addf(text,
                          "method %s does not say how it divides a transformer; see forerun "
@@ -247,7 +251,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         if (job->workload.transformer.layers)
             fr_text_addf(text, "of %" PRId64 " heads (%" PRId64 " of keys and values): ",
                          job->workload.transformer.heads, job->workload.transformer.kv_heads);
-        fr_text_addf(text, "%" PRId64 " ways must divide the branches (heads)%s", plan->tp,
+        fr_text_addf(text, "%" PRId64 " ways%s must divide the branches (heads)%s", plan->tp,
+                     plan->context_heads ? ", times cp," : "",
                      plan->common_subgrid
                          ? ""
                          : ", and the micro-batch, whose samples the common layers share");

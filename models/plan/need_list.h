@@ -34,7 +34,8 @@ FR_PLAN_NEED(INTERLEAVES, false, "a schedule that interleaves", p->schedule->int
 FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1 || p->layer_tp || p->layer_tp_best)
 FR_PLAN_NEED(REPLICAS, false, "replicas (dp or cp above 1)", fr_plan_replicas(p) > 1)
 FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
-             fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1)
+             fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1 ||
+                 (p->method->data_first && p->tp > 1 && !p->common_subgrid))
 FR_PLAN_NEED(REDUCED, false, "gradients to reduce", fr_plan_reduces(p))
 FR_PLAN_NEED(ZERO, true, "zero above 0", p->zero > 0)
 FR_PLAN_NEED(BUCKETS, false, "zero 0 or 1", p->zero < 2)

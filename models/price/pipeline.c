@@ -166,7 +166,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
         own -= apart;
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
     stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work->expert_rank * gradient_B : 0;
-    stage->common_B = plan->dp * plan->tp > 1 ? common * gradient_B : 0;
+    stage->common_B = fr_plan_replicas(plan) * plan->tp > 1 ? common * gradient_B : 0;
     for (int g = 0; g < FR_GRIDS; g++)
         stage->grid_B[g] = fr_plan_copies(plan, (fr_copies)(FR_COPIES_ATTENTION + g)) > 1
                                ? work->grid_rank[g] * gradient_B

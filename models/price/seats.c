@@ -159,7 +159,7 @@ static fr_status count_dividing(const struct fr_plan *plan, fr_copies kind, int6
     s->copies[kind].dividing = s->copies[kind].across = (struct fr_group){0};
     if (is_data_first(s)) { /* dp first, tp after it: copies are a stage's neighbours */
         int64_t n = plan->common_subgrid && kind == FR_COPIES_COMMON
-                        ? plan->dp /* of the first sub-grid alone */
+                        ? fr_plan_replicas(plan) /* of the first sub-grid alone */
                         : fr_mesh_ranks(&s->mesh);
         FR_TRY(count(s, z, 1, n / z, &s->copies[kind].dividing, err));
         return count(s, copies / z, z, n / (copies / z), &s->copies[kind].across, err);
@@ -276,8 +276,8 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
     if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
     if (is_data_first(s))
         FR_TRY(plan->common_subgrid
-                   ? count(s, plan->dp, 1, 1, &s->common, err)
-                   : count(s, plan->tp * plan->dp, 1, plan->pp, &s->common, err));
+                   ? count(s, fr_plan_replicas(plan), 1, 1, &s->common, err)
+                   : count(s, plan->tp * fr_plan_replicas(plan), 1, plan->pp, &s->common, err));
     return count_copies(plan, t, s, err);
 }
 

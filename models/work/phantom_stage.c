@@ -31,7 +31,7 @@ static struct view view_of(const struct fr_workload *workload, const struct fr_p
                      .full = plan->recompute == FR_RECOMPUTE_FULL,
                      .any = plan->recompute != FR_RECOMPUTE_NONE};
     v.attentions = v.layers + (double)fr_transformer_stage_cross(t, plan, i);
-    v.T = v.batch * (double)t->sequence;
+    v.T = v.batch * (double)t->sequence / (double)plan->cp;
     return v;
 }
 
@@ -41,8 +41,7 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
     double p = (double)plan->tp, narrower = fmin((double)t->hidden, (double)t->ffn);
     fr_reasons reasons = fr_transformer_check(workload, plan);
     if (t->hidden % plan->tp != 0) reasons |= FR_BECAUSE(FR_REASON_WIDTH);
-    if (plan->sequence_parallel || plan->cp > 1 || t->experts > 0)
-        reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (plan->sequence_parallel || t->experts > 0) reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (plan->ghost < 1) return reasons | FR_BECAUSE(FR_REASON_GHOST);
     if (!((double)plan->ghost < narrower / p * (1 - 1 / p)))
         reasons |= FR_BECAUSE(FR_REASON_GHOST_EQ8);
@@ -65,10 +64,13 @@ static void add_phantom(const struct view *v, double out, double in, double time
 }
 
 static void add_products(const struct view *v, struct fr_rank_work *work) {
-    double attended = v->attentions * v->batch * (double)v->t->heads / v->p;
+    double attended =
+        v->attentions * v->batch * (double)v->t->heads / v->p / fr_context_heads(v->plan);
     add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, v->full);
     add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, v->full);
-    fr_transformer_add_core(work, v->t, v->plan, (double)v->t->sequence, v->batch, attended);
+    fr_transformer_add_core(work, v->t, v->plan,
+                            fr_context_queries(v->plan, (double)v->t->sequence), v->batch,
+                            attended);
     add_phantom(v, v->f, v->h, v->layers * (v->matrices - 1), work);
     add_phantom(v, v->h, v->f, v->layers, work);
 }
@@ -101,7 +103,8 @@ static void add_memory(const struct view *v, struct fr_rank_work *work) {
            cross = v->attentions - v->layers;
     double scores = v->plan->attention != FR_ATTENTION_PLAIN
                         ? 0
-                        : v->attentions * v->batch * (double)v->t->heads / v->p * s * s;
+                        : v->attentions * v->batch * (double)v->t->heads / v->p * s * s /
+                              (double)v->plan->cp;
     double hidden = v->T * v->f / v->p, ghosts = v->p * v->k * v->T;
     double moved = v->attentions * (FR_NORM_PASSES * v->T * v->h + 3 * stream) +
                    v->layers * (FR_NORM_PASSES + 3) * stream +
@@ -173,6 +176,9 @@ void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *
     add_parameters(&v, work);
     add_products(&v, work);
     add_exchanges(&v, work);
+    fr_transformer_add_context(
+        work, v.t, plan,
+        &(struct fr_context){v.q, v.kv, v.p, v.T, v.batch, v.value_B, v.attentions});
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, i == 0, i == plan->pp - 1, work);

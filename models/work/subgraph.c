@@ -33,8 +33,8 @@ static struct view view_of(const struct fr_workload *workload, const struct fr_p
                      .heads_only = plan->branches == FR_BRANCHES_HEADS,
                      .mlp_too = plan->branches == FR_BRANCHES_LAYER};
     v.attentions = v.layers + (double)fr_transformer_stage_cross(t, plan, i);
-    v.T = v.batch * (double)t->sequence;
-    v.C = v.common_batch * (double)t->sequence;
+    v.T = v.batch * (double)t->sequence / (double)plan->cp;
+    v.C = v.common_batch * (double)t->sequence / (double)plan->cp;
     return v;
 }
 
@@ -43,9 +43,9 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
     struct fr_plan one_way = *plan;
     one_way.tp = 1;
     fr_reasons reasons = fr_transformer_check(workload, &one_way);
-    if (plan->sequence_parallel || plan->cp > 1 || plan->zero > 0 || t->experts > 0)
-        reasons |= FR_BECAUSE(FR_REASON_METHOD);
-    if (t->heads % plan->tp != 0 || t->kv_heads % plan->tp != 0 ||
+    if (plan->sequence_parallel || t->experts > 0) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    int64_t ways = plan->tp * (plan->context_heads && plan->cp > 1 ? plan->cp : 1);
+    if (t->heads % ways != 0 || t->kv_heads % ways != 0 ||
         (plan->branches == FR_BRANCHES_LAYER && t->ffn % plan->tp != 0) ||
         (!plan->common_subgrid && fr_plan_micro_batch(plan) % plan->tp != 0))
         reasons |= FR_BECAUSE(FR_REASON_BRANCHES);
@@ -82,13 +82,15 @@ static void add_common_products(const struct view *v, struct fr_rank_work *work)
 
 static void add_branch_products(const struct view *v, struct fr_rank_work *work) {
     bool full = v->plan->recompute == FR_RECOMPUTE_FULL;
-    double b = v->batch, attended = v->attentions * b * (double)v->t->heads / v->g;
+    double b = v->batch, attended = v->attentions * b * (double)v->t->heads / v->g /
+                                    fr_context_heads(v->plan);
     if (!v->heads_only) {
         add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full,
                     FR_AXIS_DP, false);
         add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, FR_AXIS_DP, false);
     }
-    fr_transformer_add_core(work, v->t, v->plan, (double)v->t->sequence, b, attended);
+    fr_transformer_add_core(work, v->t, v->plan,
+                            fr_context_queries(v->plan, (double)v->t->sequence), b, attended);
     if (!v->mlp_too) return;
     add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, FR_AXIS_DP,
                 false);
@@ -173,7 +175,9 @@ static void add_memory(const struct view *v, const struct packed *packed,
     double s = (double)v->t->sequence,
            joints = v->attentions + v->layers;             /* norm and residual */
     bool flash = v->plan->attention != FR_ATTENTION_PLAIN; /* keeps no scores */
-    double scores = flash ? 0 : v->attentions * v->batch * (double)v->t->heads / v->g * s * s;
+    double scores = flash ? 0
+                          : v->attentions * v->batch * (double)v->t->heads / v->g * s * s /
+                                (double)v->plan->cp;
     double up = v->f * (v->mlp_too ? v->T / v->g : v->C);
     double common = (FR_NORM_PASSES + 3) * joints * v->C * v->h +
                     (v->mlp_too ? 0 : 2 * v->layers * (v->mlp - 1) * up);
@@ -246,6 +250,9 @@ void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan 
     add_common_products(&v, work);
     add_branch_products(&v, work);
     const struct packed packed = add_exchanges(&v, work);
+    fr_transformer_add_context(
+        work, v.t, plan,
+        &(struct fr_context){v.q, v.kv, v.g, v.T, v.batch, v.value_B, v.attentions});
     add_memory(&v, &packed, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, first, last, work);

@@ -103,6 +103,21 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              const struct fr_plan *plan, double queries, double batch,
                              double heads);
 
+/** What a rank's attentions exchange over the cp ranks of a sequence: of @p heads of them q, and of keys and values
+ *  kv values a token over p ranks, each with T tokens of b samples. */
+struct fr_context {
+    double q, kv, p, tokens, batch, value_B, attentions;
+};
+void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_transformer *t,
+                                const struct fr_plan *plan, const struct fr_context *c);
+/** Queries of a head on a rank of a sequence of @p s tokens, and by how much its heads are divided further. */
+static inline double fr_context_queries(const struct fr_plan *plan, double s) {
+    return plan->context_heads ? s : s / (double)plan->cp;
+}
+static inline double fr_context_heads(const struct fr_plan *plan) {
+    return plan->context_heads ? (double)plan->cp : 1;
+}
+
 /** Embedding of the first stage and logits of the last, on a rank. */
 struct fr_ends {
     double tokens, batch, words, value_B; /**< words: of the vocabulary, its own */

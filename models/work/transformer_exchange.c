@@ -97,28 +97,29 @@ static void add_moves(const struct fr_stage_view *v, struct fr_rank_work *work) 
 /* Context parallel by all-to-all (Jacobs et al., DeepSpeed Ulysses, 2023): from T tokens of all of the rank's
  * heads to all tokens of 1/cp of them, queries, keys and values; what the heads made goes back.  Their
  * gradients go the other way. */
-static void add_head_exchanges(const struct fr_stage_view *v, struct fr_rank_work *work) {
-    const struct fr_group_view *a = &v->attention_on;
-    double value_B = a->tokens / a->p * v->value_B;
-    for (int k = 0; k < (v->full ? 3 : 2); k++) {
+static void add_head_exchanges(struct fr_rank_work *work, const struct fr_plan *plan,
+                               const struct fr_context *c) {
+    double token_B = c->tokens / c->p * c->value_B;
+    for (int k = 0; k < (plan->recompute == FR_RECOMPUTE_FULL ? 3 : 2); k++) {
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL,
-                               (v->q + 2 * v->kv) * value_B, v->attentions);
-        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, v->q * value_B,
-                               v->attentions);
+                               (c->q + 2 * c->kv) * token_B, c->attentions);
+        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, c->q * token_B,
+                               c->attentions);
     }
 }
 
 /* Context parallel: the keys and values of the other ranks come in beside the attention that uses
  * them (a ring), and their gradients go back; attention that is recomputed asks for them once more. */
-static void add_context(const struct fr_stage_view *v, struct fr_rank_work *work) {
-    const struct fr_group_view *a = &v->attention_on;
-    double size_B = 2 * v->kv / a->p * a->batch * v->s * v->value_B, n = v->attentions;
-    if (v->plan->cp <= 1) return;
-    if (v->plan->context_heads) {
-        add_head_exchanges(v, work);
+void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_transformer *t,
+                                const struct fr_plan *plan, const struct fr_context *c) {
+    double size_B = 2 * c->kv / c->p * c->batch * (double)t->sequence * c->value_B,
+           n = c->attentions;
+    if (plan->cp <= 1) return;
+    if (plan->context_heads) {
+        add_head_exchanges(work, plan, c);
         return;
     }
-    for (int k = 0; k < (v->any ? 3 : 2); k++)
+    for (int k = 0; k < (plan->recompute != FR_RECOMPUTE_NONE ? 3 : 2); k++)
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_GATHER, size_B, n)
             ->beside = FR_BESIDE_ATTENTION;
     fr_work_add_collective(work, FR_PASS_INPUT, FR_AXIS_CP, FR_OP_REDUCE_SCATTER, size_B, n)
@@ -146,7 +147,10 @@ void fr_transformer_add_exchanges(const struct fr_workload *workload,
                                   const struct fr_stage_view *v, struct fr_rank_work *work) {
     add_layers(v, work);
     add_moves(v, work);
-    add_context(v, work);
+    const struct fr_group_view *a = &v->attention_on;
+    fr_transformer_add_context(work, v->t, v->plan,
+                               &(struct fr_context){v->q, v->kv, a->p, a->tokens, a->batch,
+                                                    v->value_B, v->attentions});
     add_experts(workload, v, work);
 }
 

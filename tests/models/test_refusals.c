@@ -75,8 +75,8 @@ static void of_a_transformer(void **state) {
         {FR_REASON_DTYPE, "model.dtype=fp8", "model.dtype=fp16"},
         {FR_REASON_GHOST_EQ8, "method=phantom tp=2 ghost=480", "method=phantom tp=2 ghost=479"},
         {FR_REASON_WIDTH, "method=phantom tp=7 ghost=2", "method=phantom tp=6 ghost=2"},
-        {FR_REASON_METHOD, "method=phantom tp=2 ghost=2 cp=2 attention=flash",
-         "method=phantom tp=2 ghost=2 cp=1 attention=flash"},
+        {FR_REASON_HEADS, "method=phantom tp=8 ghost=2 cp=2 context=all-to-all",
+         "method=phantom tp=8 ghost=2 cp=2 context=ring"},
         {FR_REASON_METHOD, "method=phantom tp=2 ghost=2 sequence_parallel=true",
          "method=phantom tp=2 ghost=2 sequence_parallel=false"},
         {FR_REASON_IDLE_KEY, "ghost=2", "ghost=0"},
@@ -89,10 +89,8 @@ static void of_a_transformer(void **state) {
 
 static void of_branches(void **state) {
     static const struct refusal rows[] = {
-        {FR_REASON_METHOD, "method=subgraph tp=4 dp=2 micro_batch=4 zero=1",
-         "method=subgraph tp=4 dp=2 micro_batch=4 zero=0"},
-        {FR_REASON_METHOD, "method=subgraph tp=4 cp=2 micro_batch=4 attention=flash",
-         "method=subgraph tp=4 micro_batch=4 attention=flash"},
+        {FR_REASON_BRANCHES, "method=subgraph tp=8 cp=4 micro_batch=8 context=all-to-all",
+         "method=subgraph tp=8 cp=4 micro_batch=8 context=ring"},
         {FR_REASON_METHOD, "method=subgraph tp=4 micro_batch=4 sequence_parallel=true",
          "method=subgraph tp=4 micro_batch=4"},
         {FR_REASON_BRANCHES, "method=subgraph tp=5 micro_batch=5 global_batch=20",
