@@ -14,7 +14,7 @@ int32_t fr_program_class(const struct fr_program *program, fr_task_kind kind, in
 }
 
 static int64_t virtual_stage(const struct fr_builder *b, int32_t rank, int chunk) {
-    return (int64_t)chunk * b->p->args.stages + rank;
+    return fr_schedule_virtual(b->p->schedule, b->p->args.stages, rank, chunk);
 }
 
 static int32_t *output_of(struct fr_builder *b, uint8_t kind, int64_t at, int32_t micro) {
@@ -52,8 +52,10 @@ static int32_t receiver(const struct fr_builder *b, int32_t rank, const struct f
     int64_t at = virtual_stage(b, rank, slot->chunk),
             last = (int64_t)stages * b->p->args.chunks - 1;
     if (slot->kind == FR_SLOT_WEIGHT || stages == 1) return -1;
-    if (slot->kind == FR_SLOT_FORWARD) return at == last ? -1 : (rank + 1) % stages;
-    return at == 0 ? -1 : (rank + stages - 1) % stages;
+    bool forward = slot->kind == FR_SLOT_FORWARD;
+    if (at == (forward ? last : 0)) return -1;
+    int32_t to = fr_schedule_stage(b->p->schedule, stages, forward ? at + 1 : at - 1);
+    return to == rank ? -1 : to;
 }
 
 /* The boundary that a result crosses, named by its lower stage: forward passes send up across
@@ -100,11 +102,11 @@ static int32_t add_parts(struct fr_builder *b, int32_t r, const struct fr_slot *
 static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot,
                         int32_t input) {
     struct fr_rank *rank = &b->ranks[r];
-    int32_t stages = b->p->args.stages, below = (r + stages - 1) % stages;
+    int32_t stages = b->p->args.stages;
     int64_t at = virtual_stage(b, r, slot->chunk),
             last = (int64_t)stages * b->p->args.chunks - 1;
     bool backward = slot->kind == FR_SLOT_BACKWARD && stages > 1;
-    if (backward && at < last && fr_pipeline_compressed(b->p, r, slot->chunk, slot->micro)) {
+    if (backward && at < last && fr_pipeline_small(b->p, at, slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_DECOMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, rank->last_compute);
         fr_program_wait(b->program, task, input);
@@ -117,8 +119,13 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
     if (!parts) fr_program_wait(b->program, pass, rank->last_compute);
     if (!parts) fr_program_wait(b->program, pass, input);
     rank->last_compute = pass;
-    if (backward && at > 0 &&
-        fr_pipeline_compressed(b->p, below, slot->chunk - (r == 0 ? 1 : 0), slot->micro)) {
+    if (slot->whole) { /* its weight gradient before anything is sent */
+        struct fr_slot weight = *slot;
+        weight.kind = FR_SLOT_WEIGHT;
+        weight.whole = false;
+        pass = add_pass(b, r, &weight, -1);
+    }
+    if (backward && at > 0 && fr_pipeline_small(b->p, at - 1, slot->micro)) {
         int32_t task = fr_builder_add(b, FR_TASK_COMPRESS, r, r, -1, slot);
         fr_program_wait(b->program, task, pass);
         rank->last_compute = task;
@@ -157,11 +164,20 @@ static int32_t input_task(struct fr_builder *b, int32_t rank, const struct fr_sl
 
 static bool do_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot) {
     int32_t input = input_task(b, r, slot), to = receiver(b, r, slot);
+    if (slot->whole && slot->kind == FR_SLOT_WEIGHT)
+        return true; /* done with its backward pass */
     if (input == -2) return false;
     int32_t pass = add_pass(b, r, slot, input), result = pass;
     if (to >= 0 && !b->p->duplex) {
-        result = fr_builder_add(b, fr_builder_message_kind(b, slot, to),
-                                fr_builder_boundary(slot, r, to), r, to, slot);
+        bool folds = b->p->schedule->folds;
+        int32_t across = folds ? (r < to ? r : to) : fr_builder_boundary(slot, r, to);
+        int64_t at = virtual_stage(b, r, slot->chunk);
+        bool small =
+            slot->kind == FR_SLOT_BACKWARD && fr_pipeline_small(b->p, at - 1, slot->micro);
+        fr_task_kind kind = slot->kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE
+                            : small                       ? FR_TASK_COMPRESSED_MESSAGE
+                                                          : FR_TASK_BACKWARD_MESSAGE;
+        result = fr_builder_add(b, kind, across, r, to, slot);
         fr_program_wait(b->program, result, pass);
     }
     if (slot->kind != FR_SLOT_WEIGHT)

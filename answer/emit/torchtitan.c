@@ -43,6 +43,8 @@ static void schedule(struct fr_emitted *e) {
         fr_emit_remark(e, "one stage has nothing to schedule");
     else if (s == &fr_schedule_one_f_one_b || s == &fr_schedule_interleaved)
         fr_emit_option(e, option, e->plan.chunks > 1 ? "Interleaved1F1B" : "1F1B");
+    else if (s == &fr_schedule_zero_bubble_v || s == &fr_schedule_dualpipe_v)
+        fr_emit_option(e, option, s == &fr_schedule_dualpipe_v ? "DualPipeV" : "ZBVZeroBubble");
     else if (s == &fr_schedule_gpipe)
         fr_emit_option(e, option, "GPipe");
     else
@@ -219,7 +221,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
 };
 
 /* What a search need not try for it. */
-static const char *const able[] = {"schedule=1f1b,interleaved,gpipe",
+static const char *const able[] = {"schedule=1f1b,interleaved,gpipe,zero-bubble-v,dualpipe-v",
                                    "zero=0,2,3",
                                    "rank_order=tp-dp-pp",
                                    "overlap_experts=false",

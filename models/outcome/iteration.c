@@ -19,11 +19,25 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
 
 /* ---- use of a stage ------------------------------------------------------------------------- */
 
+/* The same where the second chunk comes back: it reads and sends across either boundary, whose messages are
+ * alike. */
+static double folded_codec_busy_s(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *stage = &p->stage[i];
+    bool under = i<p->args.stages - 1, above = i> 0;
+    double reads = (under ? fr_pipeline_n_read(p, i, 0) : 0) +
+                   (above ? fr_pipeline_n_read(p, i, 1) : 0),
+           sends = (above ? fr_pipeline_n_read(p, i - 1, 0) : 0) +
+                   (under ? fr_pipeline_n_read(p, i + 1, 1) : 0);
+    return stage->gradient_codec_s - stage->codec_idle_s + stage->decode_s * reads +
+           stage->encode_s * sends;
+}
+
 /* Time that stage @p i spends compressing and decompressing in an iteration: its gradients, what it
  * reads across the boundary above it, what it sends across the one below. */
 static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
+    if (p->schedule && p->schedule->folds) return folded_codec_busy_s(p, i);
     return stage->gradient_codec_s - stage->codec_idle_s +
            stage->decode_s * fr_pipeline_n_compressed(p, i) +
            p->stage[below].encode_s * fr_pipeline_n_compressed(p, below);
@@ -62,7 +76,9 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
 double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
     double message_B = fmax(stage->message_B, stage->gathered_B);
-    double encoders = i > 0 ? p->args.chunks : p->args.chunks - 1; /* each with what it lost */
+    bool folds = p->schedule && p->schedule->folds, top = i == p->args.stages - 1;
+    double encoders = folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top)
+                                      : p->args.chunks; /* each with what it lost */
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
     return encoders * p->stage[below].message_codec_B + stage->codec_B + stage->working_B +
            (p->args.stages > 1 ? 2 * message_B : 0);

@@ -21,13 +21,13 @@ struct sweep {
     double *up_s, *down_s; /* [P]: of the message that a pass reads, not compressed */
     size_t last;           /* virtual stage */
     bool messages;         /* do they take time?  Chunks of one rank hand over without one */
-    bool codecs, gradients;
+    bool codecs, gradients, folds;
     bool coded; /* some messages go compressed */
 };
 
 /* Where the ends of its passes stand: the row of its virtual stage, and its micro-batch. */
 static size_t row_of(const struct sweep *w, int32_t i, const struct fr_slot *x) {
-    return (size_t)x->chunk * (size_t)w->p->args.stages + (size_t)i;
+    return (size_t)fr_schedule_virtual(w->p->schedule, w->p->args.stages, i, x->chunk);
 }
 
 /* Of the message that backward pass @p x reads. */
@@ -35,6 +35,16 @@ static double down_s(const struct sweep *w, int32_t i, const struct fr_slot *x) 
     if (!w->coded || !w->messages || !fr_pipeline_compressed(w->p, i, x->chunk, x->micro))
         return w->down_s[i];
     return w->p->stage[i].small_message_s;
+}
+
+/* Of the message between virtual stage @p at and the next, where chunks come back: across either boundary of a
+ * stage, or none. */
+static double folded_lag_s(const struct sweep *w, size_t at, const struct fr_slot *x) {
+    int32_t across = fr_pipeline_boundary(w->p, (int64_t)at);
+    if (across < 0 || !w->messages) return 0;
+    bool small = w->coded && x->kind == FR_SLOT_BACKWARD &&
+                 fr_pipeline_small(w->p, (int64_t)at, x->micro);
+    return small ? w->p->stage[across].small_message_s : w->p->stage[across].message_s;
 }
 
 /* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
@@ -45,13 +55,13 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x,
     if (x->kind == FR_SLOT_FORWARD) {
         if (row == 0) return 0;
         ready_s = w->forward_end_s[at - m];
-        lag_s = w->up_s[i];
+        lag_s = w->folds ? folded_lag_s(w, row - 1, x) : w->up_s[i];
     } else if (row == w->last) {
         ready_s = w->forward_end_s[at];
         lag_s = 0;
     } else {
         ready_s = w->backward_end_s[at + m];
-        lag_s = down_s(w, i, x);
+        lag_s = w->folds ? folded_lag_s(w, row, x) : down_s(w, i, x);
     }
     return ready_s < 0 ? -1 : ready_s + lag_s;
 }
@@ -59,18 +69,15 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x,
 /* To decompress what a backward pass reads, or to compress what it sends: of the first and the last
  * virtual stage nothing. */
 static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
-    int32_t stages = w->p->args.stages, below = (i + stages - 1) % stages;
-    int32_t reader =
-        x->chunk - (i == 0 ? 1 : 0); /* the chunk of the stage below that reads it */
+    int32_t stages = w->p->args.stages;
     if (x->kind != FR_SLOT_BACKWARD || !w->codecs || stages == 1) return 0;
-    int64_t at = (int64_t)x->chunk * stages + i, last = (int64_t)stages * w->p->args.chunks - 1;
+    int64_t at = fr_schedule_virtual(w->p->schedule, stages, i, x->chunk),
+            last = (int64_t)stages * w->p->args.chunks - 1;
     if (send)
-        return at > 0 && fr_pipeline_compressed(w->p, below, reader, x->micro)
-                   ? w->p->stage[below].encode_s
+        return at > 0 && fr_pipeline_small(w->p, at - 1, x->micro)
+                   ? w->p->stage[(i + stages - 1) % stages].encode_s
                    : 0;
-    return at < last && fr_pipeline_compressed(w->p, i, x->chunk, x->micro)
-               ? w->p->stage[i].decode_s
-               : 0;
+    return at < last && fr_pipeline_small(w->p, at, x->micro) ? w->p->stage[i].decode_s : 0;
 }
 
 /* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
@@ -80,10 +87,18 @@ static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     w->stream_s[i] = fmax(fmax(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
 }
 
+/* A backward pass that is not split takes its weight gradient's time as well, whose slot then takes none. */
+static double slot_s(const struct sweep *w, int32_t i, const struct fr_slot *x) {
+    const double *pass_s = w->pass_s + 3 * i;
+    if (!x->whole) return pass_s[x->kind];
+    return x->kind == FR_SLOT_BACKWARD ? pass_s[FR_SLOT_BACKWARD] + pass_s[FR_SLOT_WEIGHT] : 0;
+}
+
 /* Does this slot add the last of its chunk's gradients?  Asked once for each. */
 static bool completes(struct sweep *w, int32_t i, const struct fr_slot *x) {
     uint8_t makes = w->p->splits_backward ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
-    if (!w->p->stage[i].buckets || x->kind != makes) return false;
+    if (!w->p->stage[i].buckets || (x->whole ? x->kind != FR_SLOT_BACKWARD : x->kind != makes))
+        return false;
     return ++w->made[i * w->p->args.chunks + x->chunk] == w->p->args.micro_batches;
 }
 
@@ -101,9 +116,10 @@ static int64_t advance(struct sweep *w, int32_t i) {
             w->shown_s[i] += fmin(start_s, w->stream_s[i]) - w->free_s[i];
         double read_s = w->coded ? codecs_s(w, i, x, false) : 0,
                sent_s = w->coded ? codecs_s(w, i, x, true) : 0;
-        w->free_s[i] = start_s + read_s + w->pass_s[3 * i + x->kind] + sent_s;
+        w->free_s[i] = start_s + read_s + slot_s(w, i, x) + sent_s;
         if (completes(w, i, x))
-            send_buckets(w, i, w->pass_s[3 * i + x->kind], w->free_s[i] - sent_s);
+            send_buckets(w, i, w->pass_s[3 * i + (x->whole ? FR_SLOT_WEIGHT : x->kind)],
+                         w->free_s[i] - sent_s);
         size_t at = row * m + (size_t)x->micro;
         if (x->kind == FR_SLOT_FORWARD) w->forward_end_s[at] = w->free_s[i];
         if (x->kind == FR_SLOT_BACKWARD) w->backward_end_s[at] = w->free_s[i];
@@ -191,6 +207,7 @@ fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
                       .messages = with & FR_WITH_MESSAGES && stages > 1,
                       .codecs = with & FR_WITH_CODEC,
                       .gradients = with & FR_WITH_GRADIENTS,
+                      .folds = p->schedule->folds,
                       .coded = p->scope != FR_SCOPE_NONE};
     double *scratch = fr_calloc(8 * stages, sizeof *scratch);
     if (!scratch)

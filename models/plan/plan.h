@@ -127,6 +127,11 @@ static inline int64_t fr_plan_micro_batch(const struct fr_plan *plan) {
     return plan->micro_batch ? plan->micro_batch : 1;
 }
 
+/** The stage that has the last layers. */
+static inline int64_t fr_plan_last_stage(const struct fr_plan *plan) {
+    return plan->schedule->folds && plan->chunks % 2 == 0 ? 0 : plan->pp - 1;
+}
+
 /** Does the plan compress or fuse anything? */
 static inline bool fr_plan_compresses(const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;

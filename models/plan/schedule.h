@@ -3,7 +3,8 @@
  *
  *  A schedule is a fixed list of slots for each stage; what starts when follows from the lists
  *  and from what each pass needs (models/outcome/recurrence.h, sim/).  With v chunks a rank holds v model
- *  chunks; chunk c on stage i is the virtual stage c P + i.
+ *  chunks; chunk c on stage i is the virtual stage c P + i, or, where the schedule folds, of odd c
+ *  (c + 1) P - 1 - i: down and up again, so that the first stage has the last layers too.
  *
  *  Symbols:  P  stages   m  micro-batches   v  chunks   i  stage, 0 first
  *            F, B  time of one forward and one whole backward pass of a stage, all chunks
@@ -24,6 +25,9 @@ struct fr_slot {
     int32_t micro;
     int16_t chunk;
     uint8_t kind;
+    /** Of a schedule that splits the backward pass: this one is not split.  Its weight gradient has a
+     *  slot of its own right after it, which takes no time. */
+    bool whole;
 };
 
 struct fr_schedule_args {
@@ -39,6 +43,7 @@ struct fr_schedule {
      *  says so: see fr_schedule_splits. */
     bool splits_backward;
     bool interleaves; /**< takes v > 1 */
+    bool folds;       /**< every other chunk goes back up */
     /** d > 0: one forward and one backward pass in turn after d (P - 1 - i) forward passes
      *  (models/outcome/alternate.h); 0: another order. */
     int32_t warm_up;
@@ -61,6 +66,17 @@ extern const struct fr_schedule *const fr_schedules[];
 
 /** Does this order split the backward pass? */
 bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_schedule_args *a);
+
+/** The virtual stage of @p chunk on stage @p i of @p stages, and the stage that runs one. */
+static inline int64_t fr_schedule_virtual(const struct fr_schedule *s, int32_t stages,
+                                          int32_t i, int32_t chunk) {
+    return (int64_t)chunk * stages + (s->folds && chunk % 2 ? stages - 1 - i : i);
+}
+static inline int32_t fr_schedule_stage(const struct fr_schedule *s, int32_t stages,
+                                        int64_t at) {
+    int32_t i = (int32_t)(at % stages);
+    return s->folds && at / stages % 2 ? stages - 1 - i : i;
+}
 
 /** Slots of one stage. */
 static inline int64_t fr_schedule_slots(const struct fr_schedule *schedule,

@@ -39,14 +39,25 @@ bool fr_pipeline_compressed(const struct fr_pipeline *p, int32_t i, int32_t chun
 /* Above the last stage those to the next chunk, of which there is one less. */
 double fr_pipeline_n_messages(const struct fr_pipeline *p, int32_t i) {
     bool last = i == p->args.stages - 1;
+    if (last && p->schedule && p->schedule->folds) return 0; /* stay on it */
     return (double)p->args.micro_batches * (p->args.chunks - (last ? 1 : 0));
+}
+
+double fr_pipeline_n_read(const struct fr_pipeline *p, int32_t i, int32_t chunk) {
+    double marked = 0;
+    for (int32_t m = 0; m < p->args.micro_batches; m++)
+        marked += fr_pipeline_compressed(p, i, chunk, m);
+    return marked;
 }
 
 double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
     double all = fr_pipeline_n_messages(p, i), marked = 0;
     int32_t chunks = p->args.chunks - (i == p->args.stages - 1 ? 1 : 0);
     if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
-    if (p->scope == FR_SCOPE_ALL) return all;
+    if (p->scope == FR_SCOPE_ALL || all <= 0) return all;
+    if (p->schedule &&
+        p->schedule->folds) /* down to chunk 0 of it, up to chunk 1 of the stage above */
+        return fr_pipeline_n_read(p, i, 0) + fr_pipeline_n_read(p, i + 1, 1);
     if (!p->cool_down) return fmin(all, p->args.stages - 1 - i);
     for (int32_t c = 0; c < chunks; c++)
         for (int32_t m = 0; m < p->args.micro_batches; m++)

@@ -186,7 +186,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_kept(plan, stage, 1));
     stage->activation_B = work->activation_B;
     stage->working_B = work->working_B;
-    if (i > 0 || plan->pp == 1 || work->embedding_rank <= 0) return;
+    if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
                                       &seats->ends, work->embedding_rank * gradient_B, 1);
@@ -349,7 +349,7 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
                             struct fr_error *err) {
     struct fr_seated alone = {.above = NULL}, *seated = &alone;
     bool fresh = true;
-    if (p->memo) seated = fr_memo_find(p->memo->seated, plan, 0, &fresh);
+    if (p->memo) seated = fr_memo_find(p->memo->seated, plan, plan->schedule->folds, &fresh);
     fr_status status = fresh ? fr_seats_make(job, plan, &seated->seats, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) seat_pairs(plan, seated);
     if (status == FR_OK) price_stages(job, plan, seated, p, extrapolated);

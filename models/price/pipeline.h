@@ -44,6 +44,24 @@ bool fr_pipeline_compressed(const struct fr_pipeline *pipeline, int32_t i, int32
  *  cross it. */
 double fr_pipeline_n_compressed(const struct fr_pipeline *pipeline, int32_t i);
 double fr_pipeline_n_messages(const struct fr_pipeline *pipeline, int32_t i);
+/** How many of those that chunk @p chunk of stage @p i reads do. */
+double fr_pipeline_n_read(const struct fr_pipeline *pipeline, int32_t i, int32_t chunk);
+
+/** The boundary, by its lower stage, that separates virtual stage @p at from the next, above the last stage
+ *  P - 1; -1 where one stage has both. */
+static inline int32_t fr_pipeline_boundary(const struct fr_pipeline *p, int64_t at) {
+    int32_t from = fr_schedule_stage(p->schedule, p->args.stages, at),
+            to = fr_schedule_stage(p->schedule, p->args.stages, at + 1);
+    if (from == to) return -1;
+    return p->schedule->folds && to < from ? to : from;
+}
+
+/** Does the gradient of @p micro that virtual stage @p at reads from the next travel, and compressed? */
+static inline bool fr_pipeline_small(const struct fr_pipeline *p, int64_t at, int32_t micro) {
+    return fr_pipeline_boundary(p, at) >= 0 &&
+           fr_pipeline_compressed(p, fr_schedule_stage(p->schedule, p->args.stages, at),
+                                  (int32_t)(at / p->args.stages), micro);
+}
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,

@@ -35,7 +35,9 @@ const struct fr_worked *fr_worked_find(const struct fr_job *job, const struct fr
                                        struct fr_worked *own) {
     bool fresh = true;
     struct fr_worked *worked =
-        memo ? fr_memo_find(memo->worked, plan, like(job, plan, i), &fresh) : own;
+        memo ? fr_memo_find(memo->worked, plan, 2 * like(job, plan, i) + plan->schedule->folds,
+                            &fresh)
+             : own;
     if (fresh) make(job, plan, seats, i, worked);
     return worked;
 }

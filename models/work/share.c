@@ -101,7 +101,7 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
            embedding = (double)fr_transformer_padded_vocabulary(t, ranks) * h,
            positions = t->positions ? (double)t->sequence * h : 0,
            norm = h * (t->norm_biases ? 2 : 1);
-    bool copy = t->tied && plan->pp > 1;
+    bool copy = t->tied && fr_plan_last_stage(plan) > 0;
     if (first) {
         work->parameters += embedding + positions;
         work->parameters_rank += embedding / tp + positions;

@@ -243,7 +243,7 @@ static void add_ends(const struct view *v, bool first, bool last, struct fr_rank
 void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan *plan,
                        int64_t i, struct fr_rank_work *work) {
     struct view v = view_of(workload, plan, i);
-    bool first = i == 0, last = i == plan->pp - 1;
+    bool first = i == 0, last = i == fr_plan_last_stage(plan);
     fr_work_begin(work);
     work->layers = v.layers;
     add_parameters(&v, first, last, work);

@@ -71,15 +71,17 @@ int64_t fr_transformer_stage_layers(const struct fr_transformer *t, const struct
                                     int64_t i) {
     if (plan->stage_layers) return plan->stage_layers[i];
     int64_t lacking = plan->pp * plan->chunks - t->layers;
-    if (plan->chunks > 1 && plan->pp > 1 && lacking > 0) /* a layer a chunk, but for the ends */
+    if (plan->chunks > 1 && plan->pp > 1 && lacking > 0 &&
+        !plan->schedule->folds) /* a layer a chunk, but for the ends */
         return plan->chunks - (i == plan->pp - 1) - (i == 0 && lacking == 2);
     return t->layers / plan->pp + (i < t->layers % plan->pp);
 }
 
 bool fr_transformer_layers_fit(const struct fr_transformer *t, const struct fr_plan *plan) {
     int64_t sum = 0;
-    int64_t ends =
-        plan->chunks > 1 && plan->pp > 1 ? 2 : 0; /* logits and embedding as layers */
+    int64_t ends = plan->chunks > 1 && plan->pp > 1 && !plan->schedule->folds
+                       ? 2
+                       : 0; /* logits and embedding as layers */
     if (!plan->stage_layers) return plan->pp * plan->chunks <= t->layers + ends;
     for (int i = 0; i < plan->n_stage_layers; i++) sum += plan->stage_layers[i];
     return plan->n_stage_layers == plan->pp && sum == t->layers;

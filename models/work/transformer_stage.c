@@ -237,5 +237,5 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     add_elementwise(&v, work);
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
-    add_ends(&v, i == 0, i == plan->pp - 1, work);
+    add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);
 }

@@ -121,6 +121,7 @@ static const struct {
     {"recompute selective", scores_again},
     {"interleaved", bubble_falls},
     {"zero-bubble", bubble_falls},
+    {"zero-bubble-v", bubble_falls},
     {"sequence parallel", activations_fall},
     {"flash attention", no_scores},
 };
@@ -162,6 +163,7 @@ static void does_something(const struct pair *with, const struct fr_axis_setting
 static double dense_state_B(const struct fr_plan *plan, bool last) {
     double h = 768, layers = 2 * ((12 * h * h + 7 * h) / 2 + 6 * h), ends = 50432 * h / 2;
     double parameters = layers + ends + (last ? 2 * h : 1024 * h);
+    if (plan->schedule->folds) parameters = layers + (last ? 0 : ends + 1026 * h);
     double divide = (double)(plan->zero_ranks ? plan->zero_ranks : plan->dp * plan->cp);
     return 8 * parameters / (plan->zero ? divide : 1);
 }
@@ -173,6 +175,7 @@ static double dense_state_B(const struct fr_plan *plan, bool last) {
 static double mixture_state_B(const struct fr_plan *plan, bool last) {
     double h = 4096, experts = 2 * 8 * 3 * h * 14336 / 4;
     double rest = 2 * ((6144 * h + h * h + 8 * h) / 2 + 2 * h) + 32000 * h / 2 + (last ? h : 0);
+    if (plan->schedule->folds) rest += last ? -32000 * h / 2 - h : 32000 * h / 2 + h;
     double copies = (double)(plan->dp * plan->cp), share = copies * 2 / 4;
     if (!plan->zero) return 12 * (experts + rest);
     if (plan->zero_ranks) share = copies = (double)plan->zero_ranks;

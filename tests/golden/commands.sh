@@ -352,6 +352,14 @@ END2
   echo "$p --cluster dgx-h100 --model llama-3-8b --set dp=4 --set cp=4 --set tp=4 --set context=all-to-all --set model.dtype=bf16"
   echo "$p --cluster a100-hdr --model gpt-2.5b --set method=grid --set tp=4 --set layer_tp=[3,4,4]"
   echo "$p --cluster a100-hdr --model gpt-2.5b --set dp=6 --set zero=1 --set zero_ranks=4"
+  echo "$p --cluster a100-hdr --model gpt-2.5b --set method=phantom --set ghost=16 --set tp=4 --set cp=2 --set zero=3 --set recompute=full --json"
+  echo "$p --cluster lassen --model gpt-2 --set method=subgraph --set tp=2 --set dp=2 --set cp=2 --set zero=2 --set micro_batch=2 --json"
+  for v in zero-bubble-v dualpipe-v; do
+    echo "$p --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 --set micro_batch=2 --set schedule=$v --set chunks=2 --json"
+    echo "$r --cluster a100-hdr --model gpt-2.5b --set tp=4 --set pp=4 --set global_batch=16 --set micro_batch=1 --set schedule=$v --set chunks=2 --set compression.backward.scope=all --network shared --json --trace t.csv && cat t.csv"
+  done
+  echo "$p --cluster a100-hdr --model gpt-2.5b --set pp=4 --set schedule=zero-bubble-v"
+  echo "$s --cluster a100-hdr --model gpt-2.5b --ranks 32 --set tp=4 --vary pp=1..8*2 --vary micro_batch=1,4 --vary schedule=1f1b,zero-bubble,zero-bubble-v,dualpipe-v --vary chunks=1,2"
   echo "$s --cluster a100-hdr --model gpt-8.3b --ranks 128 --vary method=tensor,phantom,grid,subgraph --vary ghost=16,64 --vary tp=1..8*2 --vary pp=1..8*2 --vary compression.gradient.stages=0..4 --per-iteration"
 }
 

@@ -89,8 +89,8 @@ static void of_a_transformer(void **state) {
 
 static void of_branches(void **state) {
     static const struct refusal rows[] = {
-        {FR_REASON_BRANCHES, "method=subgraph tp=8 cp=4 micro_batch=8 context=all-to-all",
-         "method=subgraph tp=8 cp=4 micro_batch=8 context=ring"},
+        {FR_REASON_BRANCHES, "method=subgraph tp=2 cp=4 micro_batch=2 context=all-to-all",
+         "method=subgraph tp=2 cp=4 micro_batch=2 context=ring"},
         {FR_REASON_METHOD, "method=subgraph tp=4 micro_batch=4 sequence_parallel=true",
          "method=subgraph tp=4 micro_batch=4"},
         {FR_REASON_BRANCHES, "method=subgraph tp=5 micro_batch=5 global_batch=20",

@@ -73,6 +73,8 @@ static void bubbles(void **state) {
         for (int stages = 1; stages <= 8 && (*row)->bubble_s; stages++)
             for (int chunks = 1; chunks <= ((*row)->interleaves ? 4 : 1); chunks++) {
                 struct pipeline_case c;
+                struct fr_schedule_args a = {stages, 4 * stages, chunks, NULL};
+                if ((*row)->refuses && (*row)->refuses(&a)) continue;
                 case_uniform(&c, *row, stages, 4 * stages, chunks, false, 1, 2, 0);
                 both(&c, 12.0 * stages + (*row)->bubble_s(&c.p.args, 1, 2, 1), 1e-12);
             }

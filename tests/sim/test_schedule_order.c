@@ -67,7 +67,8 @@ static void written_out_runs_alike(void **state) {
         const struct fr_schedule *row = fr_schedules[k];
         struct fr_schedule_args a = {4, 12, row->interleaves ? 2 : 1, NULL};
         struct fr_text text = {0}, name = {0};
-        if (row->refuses(&a)) continue; /* custom itself */
+        if (row->refuses(&a) || row->folds)
+            continue; /* custom itself; an order of one's own folds not */
         write_out(row, &a, &text);
         fr_text_addf(&name, "schedule=%s", row->name);
         const char *own[] = {fr_text_get(&text), NULL};

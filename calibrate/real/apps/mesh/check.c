@@ -38,6 +38,7 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
                        idle->name, needs);
     const char *lacks = plan->layer_tp                                ? "layer_tp"
                         : plan->duplex                                ? "p2p"
+                        : plan->schedule->folds                       ? "schedule"
                         : plan->overlap                               ? "overlap"
                         : plan->recompute                             ? "recompute"
                         : plan->zero                                  ? "zero"
