@@ -149,7 +149,7 @@ static int64_t value_of(const struct fr_space *space, int dimension, size_t v) {
  * these alone the first that divides the ranks stands for all. */
 static bool repeats_grids(const struct fr_space *space, const struct fr_workload *model,
                           const size_t *digit, const struct fr_plan *plan) {
-    if (!model || model->n_layers == 0) return false; /* a micro-batch is for its tp */
+    if (model && model->n_layers == 0) return false; /* a micro-batch is for its tp */
     if (!(plan->layer_tp || plan->layer_tp_best) || !plan->method->grids) return false;
     int tp = dimension_of(space, FR_PLAN_KEY_tp), dp = dimension_of(space, FR_PLAN_KEY_dp);
     const int64_t ranks = plan->dp * plan->tp;
