@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answer/explain.h"
+#include "answer/switch.h"
 #include "models/outcome/report.h"
 
 const char *fr_searched_ranked_by(const struct fr_searched *r) {
@@ -45,10 +46,15 @@ const char *fr_searched_note(const struct fr_searched *r) {
         return "ranked per sample: an iteration of a larger global batch does more; how many "
                "samples each batch needs to the same loss differs and is left out of this "
                "order";
+    bool ghost = fr_space_has_ghost(&r->space);
     for (size_t i = 0; i < front->count; i++)
         if (front->items[i].outcome.lossy_gradient > 0 ||
             front->items[i].outcome.lossy_backward > 0)
-            return "ranked per iteration: compressed plans lose part of their gradients and "
+            return ghost ? "ranked per iteration: how many iterations plans with ghost neurons and "
+                           "compressed plans need to the same loss is unknown, may be more, and is "
+                           "left out of this order; the smallest ghost width tends to win it, and "
+                           "--max-lossy limits what is compressed"
+                         : "ranked per iteration: compressed plans lose part of their gradients and "
                    "may need "
                    "more iterations to the same loss, which this order leaves out; --max-lossy "
                    "limits it";
@@ -213,6 +219,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     }
     json_odds(&w, r);
     json_mine(&w, r);
+    fr_switches_put(&w, r);
     if (r->explain && result->top.count) {
         fr_json_key(&w, "explain");
         FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));

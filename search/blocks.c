@@ -54,6 +54,9 @@ static void write_line(const struct fr_search_result *r, int64_t number, struct 
                  r->evaluated, r->feasible, (uint64_t)r->read, (int)FR_REASON_COUNT);
     for (int i = 0; i < FR_REASON_COUNT; i++)
         fr_text_addf(line, " %" PRId64 " %" PRId64, r->because[i], r->example[i].index);
+    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+        fr_text_addf(line, " %a %a %" PRId64, r->of_method[m].value, r->of_method[m].lossy,
+                     r->of_method[m].index);
     fr_text_addf(line, " %zu", r->ranked.count);
     for (size_t i = 0; i < r->ranked.count; i++) {
         const struct fr_ranked *one = &r->ranked.items[i];
@@ -123,6 +126,14 @@ static void read_ranked(struct words *w, struct fr_part *block) {
     }
 }
 
+static void read_methods(struct words *w, struct fr_part *block) {
+    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++) {
+        block->of_method[m].value = number(w);
+        block->of_method[m].lossy = number(w);
+        block->of_method[m].index = whole(w, 10);
+    }
+}
+
 static void read_front(struct words *w, struct fr_part *block) {
     block->n_front = count(w, 10);
     block->front = fr_calloc(block->n_front + 1, sizeof *block->front);
@@ -144,6 +155,9 @@ static bool inside(const struct fr_blocks *b, int64_t block, int64_t index) {
 static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part *block) {
     for (int r = 0; r < FR_REASON_COUNT; r++)
         if (block->example[r] != -1 && !inside(b, number, block->example[r])) return false;
+    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+        if (block->of_method[m].index != -1 && !inside(b, number, block->of_method[m].index))
+            return false;
     for (size_t i = 0; i < block->n_ranked; i++)
         if (!inside(b, number, block->ranked[i].index)) return false;
     for (size_t i = 0; i < block->n_front; i++)
@@ -164,6 +178,7 @@ fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error 
         block.because[r] = whole(&w, 10);
         block.example[r] = whole(&w, 10);
     }
+    if (!w.bad) read_methods(&w, &block);
     if (!w.bad) read_ranked(&w, &block);
     if (!w.bad) read_front(&w, &block);
     bool memory = w.bad || (block.ranked && block.front);
@@ -274,6 +289,17 @@ static int64_t of_front(const void *items, size_t i) {
     return ((const struct fr_front_point *)items)[i].index;
 }
 
+static void join_methods(const struct fr_blocks *b, struct fr_search_result *result) {
+    for (int m = 0; m < FR_SEARCH_METHODS; m++)
+        result->of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
+    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+        for (int64_t i = 0; i < b->n; i++) {
+            struct fr_ranked *best = &result->of_method[m];
+            const struct fr_ranked *mine = &b->block[i].of_method[m];
+            if (mine->index >= 0 && (best->index < 0 || by_rank(mine, best) < 0)) *best = *mine;
+        }
+}
+
 static void join_counts(const struct fr_blocks *b, struct fr_search_result *result) {
     for (int64_t i = 0; i < b->n; i++) {
         const struct fr_part *block = &b->block[i];
@@ -297,6 +323,7 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     join_counts(b, result);
+    join_methods(b, result);
     FR_TRY(join_ranked(b, &result->ranked, err));
     size_t n_front = 0, n_top = result->ranked.count;
     if (n_top > FR_SEARCH_PRICED) n_top = FR_SEARCH_PRICED;

@@ -30,6 +30,7 @@ struct fr_part {
     bool done;
     int64_t evaluated, feasible, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
     fr_plan_key_set read;
+    struct fr_ranked of_method[FR_SEARCH_METHODS];
     struct fr_ranked *ranked;
     struct fr_front_point *front;
     size_t n_ranked, n_front;

@@ -134,6 +134,7 @@ struct front {
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, unpriced, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
+    struct fr_ranked of_method[FR_SEARCH_METHODS];
     fr_plan_key_set read;
     struct best top;
     struct front pareto;
@@ -162,6 +163,7 @@ struct context {
     struct desk *desks;
     int n_desks;
     struct fr_progress *progress;
+    struct fr_ranked of_method[FR_SEARCH_METHODS];
 };
 
 /* Where one thread works at a time, with what the plans it has seen share. */
@@ -265,7 +267,23 @@ static bool behind(const struct context *c, const struct best *best, double leas
     return best->cut && least > best->kept.items[c->options->top - 1].value;
 }
 
-/* May the plan still be in the list or on the front? */
+static void begin_methods(struct fr_ranked of_method[FR_SEARCH_METHODS]) {
+    for (int m = 0; m < FR_SEARCH_METHODS; m++)
+        of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
+}
+
+static void keep_of_method(struct fr_ranked *best, const struct fr_ranked *mine) {
+    if (mine->index >= 0 && (best->index < 0 || by_rank(mine, best) < 0)) *best = *mine;
+}
+
+/* Its row, those beyond the last that is kept with it. */
+static int method_number(const struct fr_outcome *out) {
+    int m = 0;
+    while (m < FR_SEARCH_METHODS - 1 && fr_methods[m] && fr_methods[m] != out->plan.method) m++;
+    return m;
+}
+
+/* May the plan still be in the list, on the front, or the best of its method? */
 static bool wanted(const void *context, struct fr_outcome *out) {
     const struct known *k = context;
     const struct context *c = k->c;
@@ -277,8 +295,12 @@ static bool wanted(const void *context, struct fr_outcome *out) {
     double value = fr_objective_value(c->options->objective, c->by, out);
     bool listed = !behind(c, &k->piece->top, value) && !behind(c, &c->sample.top, value) &&
                   !behind(c, &c->best, value);
-    return listed || (!beaten(&c->front, &least) && !beaten(&c->sample.pareto, &least) &&
-                      !beaten(&k->piece->pareto, &least));
+    int m = method_number(out);
+    bool first = value <= k->piece->of_method[m].value &&
+                 value <= c->sample.of_method[m].value && value <= c->of_method[m].value;
+    return listed || first ||
+           (!beaten(&c->front, &least) && !beaten(&c->sample.pareto, &least) &&
+            !beaten(&k->piece->pareto, &least));
 }
 
 /* As fr_search_evaluate, without parts; @p priced: time and energy are more than bounds. */
@@ -321,6 +343,7 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
     const struct fr_ranked ranked = {fr_objective_value(c->options->objective, c->by, &out),
                                      lossiness(&out), index};
     const struct point point = point_of(c->by, &out, index);
+    keep_of_method(piece->of_method + method_number(&out), &ranked);
     if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(&piece->pareto, &point))
         piece->failed = true;
 }
@@ -350,6 +373,7 @@ static void work(void *argument, int64_t number) {
     if (end > c->end) end = c->end;
     *piece = (struct piece){.evaluated = 0};
     memset(piece->example, -1, sizeof piece->example);
+    begin_methods(piece->of_method);
     for (int64_t i = begin; i < end; i++) look_at(c, desk, i, piece);
     atomic_flag_clear(&desk->taken);
     fr_progress_add(c->progress, 1);
@@ -385,6 +409,8 @@ static bool join(struct context *c, const struct piece *piece,
         fr_search_evaluate(c->job, c->space, c->options, c->by, piece->example[r],
                            &result->example[r].outcome);
     }
+    for (int m = 0; m < FR_SEARCH_METHODS; m++)
+        keep_of_method(&c->of_method[m], &piece->of_method[m]);
     for (size_t i = 0; i < piece->top.kept.count; i++)
         ok = keep_best(c, &c->best, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
@@ -426,7 +452,7 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
                         : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
         silent = silent && !told;
     }
-    if (!options->per_iteration && (!silent || fr_space_has_ghost(space))) return FR_RANK_TOTAL;
+    if (!options->per_iteration && !silent) return FR_RANK_TOTAL;
     return batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
 }
 
@@ -474,6 +500,8 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     cut_pieces(&c);
     *result = (struct fr_search_result){.by = c.by};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
+    begin_methods(c.of_method);
+    begin_methods(c.sample.of_method);
     c.pieces = fr_calloc(ROUND, sizeof *c.pieces);
     bool ok = make_desks(&c, threads) && c.pieces;
     fr_progress_begin(&progress, "searching", c.n_pieces);
@@ -481,6 +509,7 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     ok = ok && go_through(&c, threads, result);
     fr_progress_end(&progress);
     result->ranked = c.best.kept;
+    memcpy(result->of_method, c.of_method, sizeof c.of_method);
     fr_sort_items(c.front.items, c.front.count, sizeof *c.front.items, by_time);
     ok = ok && price_lists(&c, result);
     free_piece(&c.sample);

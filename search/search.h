@@ -53,6 +53,8 @@ struct fr_ranked_list {
 /** So many of the best are kept with what they cost; others are priced again where they are
  *  wanted (fr_search_each). */
 enum { FR_SEARCH_PRICED = 64 };
+/** Rows of fr_methods whose best is kept. */
+enum { FR_SEARCH_METHODS = 16 };
 
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
@@ -64,9 +66,10 @@ struct fr_search_result {
     struct fr_ranked_list ranked; /**< the best, as many as were asked for; best first */
     struct fr_found_list top;     /**< the first FR_SEARCH_PRICED of them */
     struct fr_found_list
-        pareto;           /**< no other is as good in time, energy, memory and loss; by time */
-    fr_plan_key_set read; /**< keys that some plan reads */
-    fr_ranking by;        /**< what was ranked */
+        pareto; /**< no other is as good in time, energy, memory and loss; by time */
+    struct fr_ranked of_method[FR_SEARCH_METHODS]; /**< the best of each; index -1: none */
+    fr_plan_key_set read;                          /**< keys that some plan reads */
+    fr_ranking by;                                 /**< what was ranked */
     double elapsed_s;
 };
 
@@ -74,10 +77,10 @@ struct fr_search_result {
 fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
                              const struct fr_search_options *options);
 
-/** Search.  A total objective leaves out plans whose iterations are unknown, unless every
- *  method searched is exact and the model says nothing of iterations: then all need the same
- *  number, whatever it is, and one iteration ranks them (`by` says so); of several global batches
- *  one sample does.
+/** Search.  A total objective leaves out plans whose iterations are unknown, unless the
+ *  model says nothing of any: then one iteration ranks them (`by` says so), of several global batches
+ *  one sample.  Of exact methods that is the order to the loss, too; of ghost neurons and compression
+ *  it is not, and the answer's note says so.
  *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_search_result_free, also on error. */
 fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options, struct fr_search_result *result,

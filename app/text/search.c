@@ -2,14 +2,17 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "answer/switch.h"
 #include "app/load.h"
 #include "app/text/render.h"
 #include "app/text/search.h"
 #include "app/text/search_table.h"
 #include "app/text/training.h"
 #include "app/text/wrap.h"
+#include "base/alloc.h"
 #include "models/outcome/report.h"
 
 /* "head       this, that". */
@@ -270,6 +273,30 @@ static void text_recipe(struct fr_text *text, const struct fr_searched *r, int c
     }
 }
 
+static void text_switches(struct fr_text *text, const struct fr_searched *r, int columns) {
+    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
+    int n = s ? fr_switches_find(r, s) : 0;
+    if (n > 0)
+        fr_text_addf(text, "\nwhere the choice changes with the rate of a level's links\n");
+    for (int i = 0; i < n; i++) {
+        const struct fr_level *level = &r->job.cluster.levels.level[s[i].level];
+        struct fr_text words = {0};
+        char rate[40], now[40], line[FR_PLAN_LINE];
+        fr_text_addf(&words, "%s %s %s (%.3g times %s): %s%s", level->name,
+                     s[i].factor < 1 ? "below" : "above",
+                     fr_quantity_format(s[i].rate_B_per_s, FR_QUANTITY_RATE, rate, sizeof rate),
+                     s[i].factor,
+                     fr_quantity_format(level->rate_B_per_s, FR_QUANTITY_RATE, now, sizeof now),
+                     s[i].method ? "another method, " : "",
+                     fr_report_outcome_line(&s[i].to, line, sizeof line));
+        fr_text_addf(text, "  ");
+        fr_wrap(text, fr_text_get(&words), 2, 4, columns);
+        fr_end_line(text);
+        fr_text_free(&words);
+    }
+    free(s);
+}
+
 fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, bool wide,
                              struct fr_error *err) {
     const struct fr_search_result *result = &r->result;
@@ -291,6 +318,7 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
         FR_TRY(text_front(&table, err));
         text_per_layer(text, r, columns);
         FR_TRY(text_break_even(text, r, columns, err));
+        text_switches(text, r, columns);
     } else
         fr_text_addf(text, "\nnothing feasible\n");
     if (!result->top.count) text_mine(text, r, columns);
