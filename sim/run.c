@@ -303,6 +303,16 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
     fr_pipeline_refuse(&settled.plan, 0, &s->outcome);
     s->outcome.engine = s->network->engine;
     if (status == FR_OK) status = simulate(settled.job, &settled.plan, options, s, err);
+    struct fr_plan plain;
+    if (status == FR_OK && !s->outcome.reasons && fr_plan_warms_up(&settled.plan, &plain)) {
+        struct fr_simulation before = {.network = s->network};
+        struct fr_simulate_options again = options ? *options : (struct fr_simulate_options){0};
+        again.timeline = false;
+        fr_pipeline_refuse(&plain, 0, &before.outcome);
+        status = simulate(settled.job, &plain, &again, &before, err);
+        if (status == FR_OK) fr_outcome_add_warm_up(settled.job, &before.outcome, &s->outcome);
+        fr_simulation_free(&before);
+    }
     s->outcome.plan.placement = settled.placement;
     fr_settled_free(&settled);
     return status;

@@ -163,6 +163,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_gradient_stages, .none = NO("low-rank gradients")},
     {FR_PLAN_KEY_gradient_rank, .none = NO("low-rank gradients")},
     {FR_PLAN_KEY_codec, .none = NO("codec of gradients")},
+    {FR_PLAN_KEY_warm_up, .none = NO("codec of gradients")},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
     {FR_PLAN_KEY_attention, .say = attention},

@@ -73,6 +73,14 @@ void fr_render_rates(struct fr_text *text, const struct fr_job *job,
     fr_text_addf(text, "%-24s %14s   %s a device\n", tokens ? "tokens/s" : "samples/s",
                  fr_render_number(per_s, all, sizeof all),
                  fr_render_number(per_s / (double)out->ranks, each, sizeof each));
+    if (isfinite(rates.epoch_time_s)) {
+        snprintf(note, sizeof note, "%.6g iterations of %" PRId64, rates.iterations_per_epoch,
+                 fr_job_batch(job, &out->plan));
+        row(text, "epoch", rates.epoch_time_s, FR_QUANTITY_TIME, note);
+        if (isfinite(rates.epoch_energy_J))
+            row(text, "epoch's energy", rates.epoch_energy_J, FR_QUANTITY_ENERGY, "");
+    }
+    *note = 0;
     if (!isfinite(rates.model_flop_per_s_per_device)) return;
     if (isfinite(rates.mfu)) snprintf(note, sizeof note, "MFU %.1f %%", 100 * rates.mfu);
     row(text, "model FLOP/s a device", rates.model_flop_per_s_per_device, FR_QUANTITY_WORK_RATE,
@@ -189,10 +197,11 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
         fr_text_addf(&words,
                      "lossy: %.1f %% of the gradient bytes (rank %" PRId64
                      ") and %.1f %% of the backward messages (rank %" PRId64
-                     ") go compressed; what that does to the iterations to the loss is not "
-                     "known here",
+                     ") go compressed; what that does to the iterations to the loss is %s",
                      100 * out->lossy_gradient, out->plan.compression.gradient_rank,
-                     100 * out->lossy_backward, out->plan.compression.backward_rank);
+                     100 * out->lossy_backward, out->plan.compression.backward_rank,
+                     isfinite(out->iterations) ? "taken to be in the number given"
+                                               : "not known here");
         fr_text_addf(text, "\n");
         tell(text, &words);
     }
@@ -276,6 +285,12 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                      *iterations_note(out) ? ", " : "", iterations_note(out));
             row(text, "time to the loss", out->total_time_s, FR_QUANTITY_TIME, total);
             row(text, "energy to the loss", out->total_energy_J, FR_QUANTITY_ENERGY, "");
+            if (out->plain_time_s > 0) {
+                snprintf(total, sizeof total,
+                         "an iteration of the first %" PRId64 ", uncompressed",
+                         out->plan.compression.warm_up);
+                row(text, "  warm-up", out->plain_time_s, FR_QUANTITY_TIME, total);
+            }
         } else
             say(text, "to the loss", "-", iterations_note(out));
         render_parts(text, out);

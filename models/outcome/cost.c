@@ -32,16 +32,45 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
     } else
         out->iterations_origin =
             fr_iterations_find(&job->workload, plan->method, plan->tp, plan->ghost,
+                               out->lossy_gradient + out->lossy_backward > 0,
                                fr_job_batch(job, plan), &out->iterations);
-    out->total_time_s = out->iterations * out->time_s;
-    out->total_energy_J = out->iterations * out->energy_J;
+    double plain =
+        out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;
+    double rest = out->iterations - plain;
+    out->total_time_s = rest * out->time_s + plain * out->plain_time_s;
+    out->total_energy_J = rest * out->energy_J + plain * out->plain_energy_J;
+}
+
+bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain) {
+    if (plan->compression.warm_up == 0) return false;
+    *plain = *plan;
+    plain->compression.scope = FR_SCOPE_NONE;
+    plain->compression.gradient_stages = plain->compression.warm_up = 0;
+    return true;
+}
+
+void fr_outcome_add_warm_up(const struct fr_job *job, const struct fr_outcome *plain,
+                            struct fr_outcome *out) {
+    out->plain_time_s = plain->time_s;
+    out->plain_energy_J = plain->energy_J;
+    fr_outcome_add_totals(job, out);
+}
+
+/* On the same seats, as the same machine. */
+static void add_warm_up(const struct fr_settled *s, struct fr_outcome *out) {
+    struct fr_plan plain;
+    struct fr_outcome before;
+    if (!isfinite(out->time_s) || !fr_plan_warms_up(&s->plan, &plain)) return;
+    fr_pipeline_cost(s->job, &plain, &before);
+    fr_outcome_add_warm_up(s->job, &before, out);
 }
 
 void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_outcome *out) {
     struct fr_settled s;
-    if (fr_settle(job, given, &s, NULL) == FR_OK)
+    if (fr_settle(job, given, &s, NULL) == FR_OK) {
         fr_pipeline_cost(s.job, &s.plan, out);
-    else
+        add_warm_up(&s, out);
+    } else
         fr_pipeline_refuse(&s.plan, FR_BECAUSE(FR_REASON_SIZE), out);
     out->plan.placement = s.placement;
     fr_settled_free(&s);

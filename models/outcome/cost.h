@@ -24,4 +24,11 @@ void fr_cost(const struct fr_job *job, const struct fr_plan *plan, struct fr_out
  *  model's table.  @p out has its plan, time and energy of one iteration. */
 void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out);
 
+/** Does @p plan run some iterations without compression first? @param[out] plain  one of those */
+bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain);
+/** With what such an iteration took:
+ *      total = W plain + (N - W) compressed, W at most N            Song et al. 2023, section 9.1 */
+void fr_outcome_add_warm_up(const struct fr_job *job, const struct fr_outcome *plain,
+                            struct fr_outcome *out);
+
 #endif

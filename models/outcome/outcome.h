@@ -77,6 +77,8 @@ struct fr_outcome {
     /** Rate of a rank's own share of the network above which compressing takes longer than it
      *  saves [B/s]; 0 where nothing goes compressed. */
     double break_even_gradient_B_per_s, break_even_backward_B_per_s;
+    double plain_time_s,
+        plain_energy_J; /**< of an iteration of its warm-up, without compression */
     fr_iterations_origin iterations_origin;
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */

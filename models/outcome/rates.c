@@ -15,5 +15,10 @@ struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *o
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
     if (peak_flop_per_s > 0) rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;
+    double batch = (double)fr_job_batch(job, &out->plan);
+    rates.iterations_per_epoch =
+        w->samples && isfinite(out->time_s) ? (double)w->samples / batch : NAN;
+    rates.epoch_time_s = rates.iterations_per_epoch * out->time_s;
+    rates.epoch_energy_J = rates.iterations_per_epoch * out->energy_J;
     return rates;
 }

@@ -4,6 +4,7 @@
  *      samples/s = B / T        tokens/s = B s / T       T of an iteration, B its global batch
  *      model FLOP/s a device = B flop / (T ranks)        models/workload/flop.h
  *      MFU = that / the device's peak in the model's dtype
+ *      iterations an epoch = S / B, its time and energy so many iterations'   S samples of the training set
  *
  *  Model FLOP utilisation leaves out what is done twice (recomputation), as Chowdhery et al., PaLM,
  *  2022 define it. */
@@ -16,6 +17,8 @@
 /** NaN what is not known: tokens of a model without, MFU of measured stages or without a peak. */
 struct fr_rates {
     double samples_per_s, tokens_per_s, model_flop_per_s_per_device, mfu;
+    double iterations_per_epoch, epoch_time_s,
+        epoch_energy_J; /**< of a model that says its samples */
 };
 
 /* Name in files, member. */
@@ -23,7 +26,10 @@ struct fr_rates {
     X(samples_per_s)                                                                           \
     X(tokens_per_s)                                                                            \
     X(model_flop_per_s_per_device)                                                             \
-    X(mfu)
+    X(mfu)                                                                                     \
+    X(iterations_per_epoch)                                                                    \
+    X(epoch_time_s)                                                                            \
+    X(epoch_energy_J)
 
 /** Of a priced outcome; all NaN of one that is not. */
 struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out);

@@ -56,14 +56,17 @@ static void reason_idle(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* A table of another network or batch says nothing here. */
-static void reason_iterations(const struct fr_job *job, const struct fr_plan *plan,
+static void reason_iterations(const struct fr_job *job, const struct fr_outcome *out,
                               struct fr_text *text) {
+    const struct fr_plan *plan = &out->plan;
     const struct fr_workload *w = &job->workload;
     int64_t known = w->basis.global_batch ? w->basis.global_batch : w->global_batch,
             batch = fr_job_batch(job, plan);
     fr_text_addf(
         text, "iterations to the loss are unknown for %s at tp = %" PRId64 ", ghost = %" PRId64,
         plan->method->name, plan->tp, plan->ghost);
+    if (out->lossy_gradient + out->lossy_backward > 0)
+        fr_text_addf(text, ", compressed (rows of the table with \"compressed\": true)");
     if (w->n_iterations && w->basis.width && w->basis.width != fr_workload_width(w))
         fr_text_addf(text, ": the table is of a width of %" PRId64 ", this is %" PRId64,
                      w->basis.width, fr_workload_width(w));
@@ -287,7 +290,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         reason_memory(job, out, text);
         break;
     case FR_REASON_ITERATIONS:
-        reason_iterations(job, plan, text);
+        reason_iterations(job, out, text);
         break;
     case FR_REASON_POWER:
         fr_text_addf(text, "the cluster's device states no power, so energy is unknown");

@@ -10,7 +10,8 @@
 static const char *const keys[] = {"source",  "width", "layers", "global_batch", "rate", "loss",
                                    "scaling", "table", NULL};
 static const char *const scalings[] = {"none", "samples", NULL};
-static const char *const row_keys[] = {"method", "tp", "ghost", "iterations", NULL};
+static const char *const row_keys[] = {"method",     "tp",         "ghost",
+                                       "compressed", "iterations", NULL};
 
 static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *row,
                           struct fr_error *err) {
@@ -20,6 +21,7 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     row->method = fr_methods[method];
     FR_TRY(fr_json_get_integer(node, "tp", false, 1, FR_RANKS_MAX, &row->tp, err));
     FR_TRY(fr_json_get_integer(node, "ghost", false, 0, FR_RANKS_MAX, &row->ghost, err));
+    FR_TRY(fr_json_get_bool(node, "compressed", false, &row->compressed, err));
     return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
 }
 
@@ -106,11 +108,12 @@ static bool bracket_value(const struct bracket *b, int64_t asked, double *iterat
 
 static fr_iterations_origin look_up(const struct fr_workload *workload,
                                     const struct fr_method *method, int64_t tp, int64_t ghost,
-                                    double *iterations) {
+                                    bool compressed, double *iterations) {
     struct bracket same_tp = {0}, same_ghost = {0};
     for (int i = 0; i < workload->n_iterations; i++) {
         const struct fr_iterations_row *row = &workload->iterations[i];
-        if (!same_method(row, method)) continue;
+        bool same_loss = workload->basis.any_batch || row->compressed == compressed;
+        if (!same_method(row, method) || !same_loss) continue;
         bool tp_fits = any_or(row->tp, tp);
         bool ghost_fits = !method->uses_ghost || any_or(row->ghost, ghost);
         if (tp_fits && ghost_fits) {
@@ -139,11 +142,11 @@ bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch
 
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
                                         const struct fr_method *method, int64_t tp,
-                                        int64_t ghost, int64_t global_batch,
+                                        int64_t ghost, bool compressed, int64_t global_batch,
                                         double *iterations) {
     int64_t known = known_batch(workload);
     if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
-    fr_iterations_origin origin = look_up(workload, method, tp, ghost, iterations);
+    fr_iterations_origin origin = look_up(workload, method, tp, ghost, compressed, iterations);
     if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
         return origin;
     *iterations *= (double)known / (double)global_batch;

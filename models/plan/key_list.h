@@ -108,6 +108,10 @@ FR_PLAN_KEY(
     "`powersgd` (factors, all-reduced) or `topk` (sparse parts, gathered from every replica); "
     "what a rank does not shrink goes whole. [Which "
     "axes](compositions.md#compression-on-each-axis)")
+FR_PLAN_KEY(warm_up, "compression.warm_up", INTEGER(0, FR_RANKS_MAX), FIELD(compression.warm_up),
+            ", warm-up %s", CHANGED, NEED(CODED), NULL,
+            "iterations before anything goes compressed: of those to the loss so many take as "
+            "long as without")
 FR_PLAN_KEY(stage_layers, "stage_layers", LIST(fr_stage_layers_words, 0),
             FIELDS(stage_layers, n_stage_layers), ", layers %s", CHANGED,
             NEED(DIVIDED) | NEED(PASSES), "`equal`: as equal as can be",

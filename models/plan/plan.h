@@ -55,6 +55,7 @@ struct fr_plan_compression {
     bool fused_embedding;    /**< one all-reduce over 2 dp ranks instead of dp, then 2 */
     int64_t gradient_stages; /**< stages 0.. whose gradients go compressed */
     int64_t gradient_rank;
+    int64_t warm_up; /**< iterations before anything goes compressed */
 };
 
 struct fr_plan {

@@ -20,6 +20,7 @@ static const char *const common_keys[] = {
     "optimizer",
     "optimizer_state",
     "global_batch",
+    "samples",
     "iterations",
     "layer_profile",
     "aliases", /* for people, and readers of their files */
@@ -54,6 +55,8 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
         FR_TRY(fr_json_get_integer(root, "micro_batch", false, 1, (int64_t)1 << 40,
                                    &workload->micro_batch, err));
     workload->global_batch = 256;
+    FR_TRY(fr_json_get_integer(root, "samples", false, 1, (int64_t)1 << 60, &workload->samples,
+                               err));
     return fr_json_get_integer(root, "global_batch", false, 1, (int64_t)1 << 40,
                                &workload->global_batch, err);
 }

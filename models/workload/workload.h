@@ -54,6 +54,8 @@ struct fr_layer {
 struct fr_iterations_row {
     const struct fr_method *method;
     int64_t tp, ghost; /**< 0: any */
+    bool
+        compressed; /**< of plans that compress gradients or messages; false: of those that do not */
     double iterations;
 };
 
@@ -104,6 +106,7 @@ struct fr_workload {
     fr_dtype dtype, gradient_dtype;
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
+    int64_t samples;          /**< of the training set, an epoch; 0: not said */
     int64_t micro_batch;      /**< of transformers, likewise; -1: all of a replica's samples */
     struct fr_layer *layers;
     int n_layers;                      /**< entries of layers[], not counting repeat */

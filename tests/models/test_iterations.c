@@ -1,5 +1,8 @@
 /* Iterations to the loss: given, shared by exact methods, interpolated, unknown. */
+#include <math.h>
+
 #include "models/outcome/cost.h"
+#include "models/outcome/rates.h"
 #include "models/plan/iterations.h"
 #include "models/work/method.h"
 #include "tests/job.h"
@@ -9,7 +12,7 @@
 
 static fr_iterations_origin find(const struct fr_job *job, const struct fr_method *m,
                                  int64_t tp, int64_t k, double *nu) {
-    return fr_iterations_find(&job->workload, m, tp, k, job->workload.global_batch, nu);
+    return fr_iterations_find(&job->workload, m, tp, k, false, job->workload.global_batch, nu);
 }
 
 /* Table I is of one width, depth and batch (Eq. 2): elsewhere nothing is known, unless the user
@@ -125,10 +128,62 @@ static void from_a_file(void **state) {
     assert_int_equal(err.status, FR_ERR_INPUT);
 }
 
+/* What compression does to learning no exact run tells: rows of their own, or one number for all. */
+static void compressed(void **state) {
+    static const char *const tables[] = {
+        "model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}]}",
+        "model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}, "
+        "{\"method\": \"tensor\", \"compressed\": true, \"iterations\": 130}]}",
+        "model.iterations=120"};
+    static const double plain[] = {100, 100, 120}, coded[] = {NAN, 130, 120};
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (int c = 0; c < 2; c++) {
+            const char *sets[] = {
+                tables[k], "dp=8", "model.global_batch=64",
+                c ? "compression.gradient.stages=1" : "compression.gradient.stages=0", NULL};
+            struct fr_job job;
+            struct fr_outcome out;
+            fr_test_job("frontier", "ffn-4096", sets, &job);
+            fr_cost(&job, &job.plan, &out);
+            double want = c ? coded[k] : plain[k];
+            assert_int_equal(out.lossy_gradient > 0, c);
+            if (isnan(want))
+                assert_true(isnan(out.total_time_s));
+            else
+                FR_NEAR(out.iterations, want, 0);
+            fr_job_free(&job);
+        }
+}
+
+/* 1,281,167 images by 2,048: 625.57 iterations an epoch. */
+static void epochs(void **state) {
+    static const char *const sets[] = {"model.samples=1281167", "method=grid", "tp=4", "dp=128",
+                                       NULL},
+                             *const silent[] = {"method=grid", "tp=4", "dp=128", NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    (void)state;
+    fr_test_job("cori-knl", "alexnet", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    struct fr_rates rates = fr_rates_of(&job, &out);
+    FR_NEAR(rates.iterations_per_epoch, 1281167 / 2048.0, 1e-15);
+    FR_NEAR(rates.epoch_time_s, 1281167 / 2048.0 * out.time_s, 1e-15);
+    fr_job_free(&job);
+    fr_test_job("cori-knl", "alexnet", silent, &job);
+    fr_cost(&job, &job.plan, &out);
+    rates = fr_rates_of(&job, &out);
+    assert_true(isnan(rates.iterations_per_epoch) && isnan(rates.epoch_time_s));
+    fr_job_free(&job);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table1), cmocka_unit_test(measured_for_one_network),
-        cmocka_unit_test(along_ghost_at_one_p), cmocka_unit_test(one_number_is_for_all),
-        cmocka_unit_test(from_a_file)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(table1),
+                                       cmocka_unit_test(measured_for_one_network),
+                                       cmocka_unit_test(along_ghost_at_one_p),
+                                       cmocka_unit_test(one_number_is_for_all),
+                                       cmocka_unit_test(from_a_file),
+                                       cmocka_unit_test(compressed),
+                                       cmocka_unit_test(epochs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
