@@ -16,16 +16,10 @@ const char *const fr_op_names[] = {
 #undef FR_OP_NAME
         NULL};
 
-/* How often a rank sends (p-1)/p of n; 0 where it is n itself. */
-static const int bus_shares[FR_OP_COUNT] = {
+const int fr_op_bus_shares[FR_OP_COUNT] = {
     [FR_OP_ALL_REDUCE] = 2, [FR_OP_ALL_GATHER] = 1, [FR_OP_REDUCE_SCATTER] = 1,
     [FR_OP_ALL_TO_ALL] = 1, [FR_OP_SCATTER] = 1,    [FR_OP_GATHER] = 1,
 };
-
-double fr_op_bus_factor(fr_op op, int64_t n_ranks) {
-    double p = (double)n_ranks;
-    return bus_shares[op] ? bus_shares[op] * (p - 1) / p : 1;
-}
 
 const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
     for (const struct fr_collective *const *row = fr_collectives; *row; row++)

@@ -59,10 +59,16 @@ typedef enum {
 /** Spellings in order of fr_op, then NULL. */
 extern const char *const fr_op_names[];
 
+/** How often a rank sends (p-1)/p of n; 0 where it is n itself. */
+extern const int fr_op_bus_shares[FR_OP_COUNT];
+
 /** busbw = fr_op_bus_factor(op, p) * n / t: 2(p-1)/p for all-reduce, (p-1)/p for all-gather,
  *  reduce-scatter, all-to-all, scatter and gather, 1 for the rest (nccl-tests, doc/PERFORMANCE.md).
  *  The same number is the most bytes a rank must send or receive per byte of n. */
-double fr_op_bus_factor(fr_op op, int64_t n_ranks);
+static inline double fr_op_bus_factor(fr_op op, int64_t n_ranks) {
+    double p = (double)n_ranks;
+    return fr_op_bus_shares[op] ? fr_op_bus_shares[op] * (p - 1) / p : 1;
+}
 
 struct fr_collective_args {
     int64_t n_ranks;           /**< p >= 1 */

@@ -119,10 +119,9 @@ static inline void fr_work_begin(struct fr_rank_work *work) {
 static inline struct fr_operation *fr_work_add(struct fr_rank_work *work, fr_work_kind kind,
                                                fr_pass_kind pass, double times) {
     struct fr_operation *o = &work->op[work->n_ops++];
+    memset(o, 0, offsetof(struct fr_operation, times)); /* one store */
     o->kind = (uint8_t)kind;
     o->pass = (uint8_t)pass;
-    o->op = o->axis = o->beside = 0;
-    o->stalls = o->common = o->as_one = false;
     o->times = times;
     return o;
 }
