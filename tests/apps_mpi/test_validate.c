@@ -93,6 +93,9 @@ static void what_is_measured_is_not_repeated(void **state) {
             assert_int_equal(count(path, line), 1);
         }
     assert_int_equal(count(path, "\"kind\": \"job\""), 1);
+    /* One before each pass and one at the end of each launch: the first was cut, the second had one pass to
+     * do, the third, which goes through both, the other. */
+    assert_int_equal(count(path, "\"kind\": \"reference\""), 1 + 2 + 3);
     snprintf(line, sizeof line, OWN "--passes 2 --resume --seed 2 --samples %s", path);
     fr_test_expect(line, 3, NULL, "cannot be resumed: line 1, the options, was");
     snprintf(line, sizeof line, OWN "--vary global_batch=8 --resume --samples %s", path);

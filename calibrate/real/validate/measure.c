@@ -127,14 +127,15 @@ static fr_status ask_each(struct fr_validation *v, const struct fr_validate_opti
     return status;
 }
 
-static fr_status run_job(const struct fr_validate_options *o, int64_t ranks,
-                         struct fr_error *err) {
+/* Passes up to @p n_passes, without those that the file holds, in @p budget_s. */
+static fr_status run_job(const struct fr_validate_options *o, int64_t ranks, int64_t n_passes,
+                         double budget_s, struct fr_error *err) {
     char passes[24], seed[24], visit[40], budget[40], rank[24], fail_visit[24];
     struct fr_launch_options launch = o->launch;
-    snprintf(passes, sizeof passes, "%" PRId64, o->passes);
+    snprintf(passes, sizeof passes, "%" PRId64, n_passes);
     snprintf(seed, sizeof seed, "%" PRId64, o->seed);
     snprintf(visit, sizeof visit, "%.6g", o->visit_s);
-    snprintf(budget, sizeof budget, "%.6g", o->budget_s);
+    snprintf(budget, sizeof budget, "%.6g", budget_s);
     snprintf(rank, sizeof rank, "%" PRId64, o->fail_rank);
     snprintf(fail_visit, sizeof fail_visit, "%" PRId64, o->fail_visit);
     const char *words[24] = {"run",    "--cases",  o->samples, "--out", o->samples,
@@ -148,6 +149,16 @@ static fr_status run_job(const struct fr_validate_options *o, int64_t ranks,
     }
     launch.n_ranks = ranks;
     return fr_launch_mpi(&launch, words, err);
+}
+
+/* In two launches, half of the passes each: what a launch draws at its start (pages, how messages between two
+ * ranks go, a factor of two in small ones) stays as it is while it lasts, a prediction is of the next one, and so
+ * is the floor, which compares the two halves. */
+static fr_status run_jobs(const struct fr_validate_options *o, int64_t ranks,
+                          struct fr_error *err) {
+    if (o->passes < 2) return run_job(o, ranks, o->passes, o->budget_s, err);
+    FR_TRY(run_job(o, ranks, (o->passes + 1) / 2, o->budget_s / 2, err));
+    return run_job(o, ranks, o->passes, o->budget_s / 2, err);
 }
 
 /* A job that failed after it began has left its samples in the file. */
@@ -181,7 +192,7 @@ fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_
                 !*v->rows[i].refused)
                 ranks = v->rows[i].run.ranks;
         if (ranks == INT64_MAX) return FR_OK;
-        fr_status status = run_job(o, ranks, err);
+        fr_status status = run_jobs(o, ranks, err);
         if (status == FR_ERR_EXTERNAL && measured_anything(o->samples))
             status = fr_fail(err, FR_ERR_PARTIAL, o->samples,
                              "the job ended early; what it had measured is kept here");

@@ -2,7 +2,7 @@
  *  Are predictions right?  Real runs of a designed set of configurations beside their predictions.
  *
  *  design   what to run, or what the user chooses (choose.h): cases, each an app with the texts of a model and a plan file
- *  measure  forerun-mpi run, one MPI job a rank count; samples are appended to one file, which
+ *  measure  forerun-mpi run, two MPI jobs a rank count; samples are appended to one file, which
  *           starts with the cases, so that it can be scored again with another cluster file
  *  score    each case's prediction from the cluster file by the ordinary way (job, plan, closed
  *           form) beside the median of its visits' means; error, correlation, regret, the floor of the
