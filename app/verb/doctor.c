@@ -218,6 +218,7 @@ static void check_namespaces(struct doctor *d) {
              !may    ? "this user may not make them"
              : tools ? "can be made"
                      : "ip, tc or unshare is not installed");
+    fr_text_free(&nothing);
 }
 
 static void check_rest(struct doctor *d) {
