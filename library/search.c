@@ -48,12 +48,14 @@ static bool add(void *context, size_t rank, const struct fr_outcome *out) {
     return a->status == FR_OK;
 }
 
-/* The reason that most plans are left out for. */
+/* The reason that most plans are left out for; that ranks are no mesh, where it is the only one. */
 static fr_status nothing_feasible(const struct fr_searched *r, struct fr_error *err) {
     struct fr_text text = {0};
-    int most = 0;
-    for (int i = 1; i < FR_REASON_COUNT; i++)
-        if (r->result.because[i] > r->result.because[most]) most = i;
+    int most = FR_REASON_MESH;
+    for (int i = 0; i < FR_REASON_COUNT; i++)
+        if (i != FR_REASON_MESH && r->result.because[i] > 0 &&
+            (most == FR_REASON_MESH || r->result.because[i] > r->result.because[most]))
+            most = i;
     if (r->result.because[most])
         fr_report_reason(&r->job, &r->result.example[most].outcome, most, &text);
     fr_fail(err, FR_ERR_INFEASIBLE, NULL, "none of %lld plans can be; of %lld e.g. %s",

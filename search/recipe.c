@@ -63,7 +63,7 @@ static void stages(const struct from *f, struct fr_text *values) {
 
 /* Ranks that share a sequence have at least so many tokens each. */
 static void context_ways(const struct from *f, struct fr_text *values) {
-    enum { TOKENS_LEAST = 8192, WAYS_MOST = 16 };
+    enum { TOKENS_LEAST = 4096, WAYS_MOST = 16 };
     if (f->t)
         divisors(values, f->ranks, f->t->sequence,
                  least(f->t->sequence / TOKENS_LEAST, WAYS_MOST));
@@ -71,6 +71,13 @@ static void context_ways(const struct from *f, struct fr_text *values) {
 
 static void expert_ways(const struct from *f, struct fr_text *values) {
     if (f->t && f->t->experts > 1) divisors(values, f->t->experts, f->ranks, f->ranks);
+}
+
+/* So many that stages of equal chunks have whole layers; or logits and embedding as one each besides. */
+static void chunk_counts(const struct from *f, struct fr_text *values) {
+    enum { CHUNKS_MOST = 12 };
+    for (int64_t v = 1; f->t && v <= CHUNKS_MOST; v++)
+        if (f->t->layers % v == 0 || (f->t->layers + 2) % v == 0) add(values, v);
 }
 
 static void micro_batches(const struct from *f, struct fr_text *values) {
@@ -103,7 +110,7 @@ static const struct {
     {FR_PLAN_KEY_ghost, ghosts, NULL, NULL, NULL},
     {FR_PLAN_KEY_rank_order, NULL, nested, "tp-pp-dp,tp-dp-pp", NULL},
     {FR_PLAN_KEY_schedule, NULL, whole, "1f1b,interleaved,zero-bubble", NULL},
-    {FR_PLAN_KEY_chunks, NULL, whole, "1,2,4", NULL},
+    {FR_PLAN_KEY_chunks, chunk_counts, NULL, NULL, NULL},
     {FR_PLAN_KEY_backward_scope, NULL, lossy, "none,epilogue,all", NULL},
     {FR_PLAN_KEY_embedding, NULL, tied, "separate,fused", NULL},
     {FR_PLAN_KEY_gradient_stages, NULL, lossy, "0,1,2,4,8", NULL},

@@ -158,10 +158,11 @@ static fr_status add_row(struct fr_reproduction *r, const struct fr_run *run,
     tally->within_able += able <= WITHIN;
     tally->worst = fmax(tally->worst, regret);
     fr_line_addf(note, sizeof note, &used,
-                 "rank %" PRId64 " of %" PRId64 ", %.4g s (measured %.4g); of 1f1b and "
+                 "rank %s%" PRId64 " of %" PRId64 ", %.4g s (measured %.4g); of 1f1b and "
                  "interleaved %+.1f %%, rank %" PRId64 "; best %.4g s: %s",
-                 f.faster + 1, f.feasible, out.time_s, run->measured_s, 100 * able,
-                 f.able_faster + 1, f.best_s, f.plan);
+                 f.faster < RANKED ? "" : "above ", f.faster < RANKED ? f.faster + 1 : f.faster,
+                 f.feasible, out.time_s, run->measured_s, 100 * able, f.able_faster + 1,
+                 f.best_s, f.plan);
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, 100 * regret, "%", 0, note, "regret/%s",
                      run->id);
     fr_reproduce_judge(r, regret <= WITHIN);
