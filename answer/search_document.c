@@ -1,11 +1,13 @@
 #include "answer/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "answer/explain.h"
-#include "answer/switch.h"
+#include "base/alloc.h"
 #include "models/outcome/report.h"
+#include "search/switch.h"
 
 const char *fr_searched_ranked_by(const struct fr_searched *r) {
     static const char *const total[] = {"total_time_s", "total_energy_J", "total_edp_J_s"};
@@ -50,14 +52,19 @@ const char *fr_searched_note(const struct fr_searched *r) {
     for (size_t i = 0; i < front->count; i++)
         if (front->items[i].outcome.lossy_gradient > 0 ||
             front->items[i].outcome.lossy_backward > 0)
-            return ghost ? "ranked per iteration: how many iterations plans with ghost neurons and "
-                           "compressed plans need to the same loss is unknown, may be more, and is "
-                           "left out of this order; the smallest ghost width tends to win it, and "
+            return ghost ? "ranked per iteration: how many iterations plans with ghost neurons "
+                           "and "
+                           "compressed plans need to the same loss is unknown, may be more, "
+                           "and is "
+                           "left out of this order; the smallest ghost width tends to win it, "
+                           "and "
                            "--max-lossy limits what is compressed"
-                         : "ranked per iteration: compressed plans lose part of their gradients and "
-                   "may need "
-                   "more iterations to the same loss, which this order leaves out; --max-lossy "
-                   "limits it";
+                         : "ranked per iteration: compressed plans lose part of their "
+                           "gradients and "
+                           "may need "
+                           "more iterations to the same loss, which this order leaves out; "
+                           "--max-lossy "
+                           "limits it";
     if (fr_space_has_ghost(&r->space))
         return "ranked per iteration: a plan that trains a smaller model may need more "
                "iterations to the "
@@ -183,6 +190,26 @@ static void json_model(struct fr_json_writer *w, const struct fr_job *job) {
     fr_json_put_copy(w, &model);
 }
 
+static void json_switches(struct fr_json_writer *w, const struct fr_searched *r) {
+    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
+    int n = s ? fr_switches_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
+    fr_json_add_array(w, "switches");
+    for (int i = 0; i < n; i++) {
+        char line[FR_PLAN_LINE];
+        fr_json_begin_object(w);
+        fr_json_add_string(w, "level", r->job.cluster.levels.level[s[i].level].name);
+        fr_json_add_string(w, "changes", s[i].method ? "method" : "plan");
+        fr_json_add_number(w, "factor", s[i].factor);
+        fr_json_add_number(w, "rate_B_per_s", s[i].rate_B_per_s);
+        fr_json_add_string(w, "method", s[i].to.plan.method->name);
+        fr_json_add_string(w, "plan", fr_report_outcome_line(&s[i].to, line, sizeof line));
+        fr_json_add_number(w, "iteration_time_s", s[i].to.time_s);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    free(s);
+}
+
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
                            struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -219,7 +246,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     }
     json_odds(&w, r);
     json_mine(&w, r);
-    fr_switches_put(&w, r);
+    json_switches(&w, r);
     if (r->explain && result->top.count) {
         fr_json_key(&w, "explain");
         FR_TRY(fr_explain_search_json(&w, &r->job, &r->space, &r->options, result, err));

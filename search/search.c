@@ -311,8 +311,7 @@ static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome
     *priced = true;
     if (!lay_out(k->job, c->space, k->index, &plan, out)) return false;
     if (out->reasons) return true;
-    /* A warm-up takes a second price. */
-    if (plan.layer_tp_best || plan.compression.warm_up > 0 || !desk->pricer)
+    if (plan.layer_tp_best || !desk->pricer)
         return fr_search_evaluate(c->job, c->space, c->options, c->by, k->index, out);
     *priced = fr_cost_ranked(desk->pricer, &plan, wanted, k, out);
     out->job = c->space->variants ? k->job : NULL;

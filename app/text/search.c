@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/switch.h"
 #include "app/load.h"
 #include "app/text/render.h"
 #include "app/text/search.h"
@@ -14,6 +13,7 @@
 #include "app/text/wrap.h"
 #include "base/alloc.h"
 #include "models/outcome/report.h"
+#include "search/switch.h"
 
 /* "head       this, that". */
 static void wrap_list(struct fr_text *text, const char *head, const char *list, int columns) {
@@ -275,7 +275,7 @@ static void text_recipe(struct fr_text *text, const struct fr_searched *r, int c
 
 static void text_switches(struct fr_text *text, const struct fr_searched *r, int columns) {
     struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
-    int n = s ? fr_switches_find(r, s) : 0;
+    int n = s ? fr_switches_find(&r->job, &r->space, &r->options, &r->result, s) : 0;
     if (n > 0)
         fr_text_addf(text, "\nwhere the choice changes with the rate of a level's links\n");
     for (int i = 0; i < n; i++) {

@@ -173,8 +173,8 @@ void fr_pipeline_fill_times(const struct fr_job *job, const struct fr_pipeline *
 /* What is left once time and parts are known. */
 static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
                          const struct fr_pipeline_times *times, struct fr_outcome *out) {
+    fr_pipeline_fill_still(job, p, out); /* what is lossy decides the iterations */
     fr_pipeline_fill_times(job, p, m, times, out);
-    fr_pipeline_fill_still(job, p, out);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------ */

@@ -1,14 +1,13 @@
-#include "answer/switch.h"
+#include "search/switch.h"
 
 #include <math.h>
-#include <stdlib.h>
-
-#include "base/alloc.h"
-#include "models/outcome/report.h"
 
 /* The plans that compete, by their numbers in the space; the best first. */
 struct rivals {
-    const struct fr_searched *r;
+    const struct fr_job *job;
+    const struct fr_space *space;
+    const struct fr_search_options *options;
+    const struct fr_search_result *result;
     int64_t index[FR_SWITCH_PLANS];
     int n;
 };
@@ -19,13 +18,13 @@ static void add_rival(struct rivals *x, int64_t index) {
     if (x->n < FR_SWITCH_PLANS) x->index[x->n++] = index;
 }
 
-static struct rivals rivals_of(const struct fr_searched *r) {
-    const struct fr_found_list *top = &r->result.top, *front = &r->result.pareto;
-    struct rivals x = {.r = r};
+static struct rivals add_rivals(struct rivals x) {
+    const struct fr_search_result *result = x.result;
+    const struct fr_found_list *top = &result->top, *front = &result->pareto;
     for (size_t i = 0; i < top->count && i < FR_SWITCH_PLANS / 3; i++)
         add_rival(&x, top->items[i].index);
     for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        if (r->result.of_method[m].index >= 0) add_rival(&x, r->result.of_method[m].index);
+        if (result->of_method[m].index >= 0) add_rival(&x, result->of_method[m].index);
     for (size_t i = 0; i < front->count; i++) add_rival(&x, front->items[i].index);
     return x;
 }
@@ -40,16 +39,16 @@ static void scale(struct fr_job *job, int level, double factor) {
 
 /* The best at a factor. */
 static struct fr_found best_at(const struct rivals *x, int level, double factor) {
-    struct fr_job changed = x->r->job;
+    struct fr_job changed = *x->job;
     struct fr_found best = {.index = -1};
     double least = INFINITY;
     scale(&changed, level, factor);
     for (int i = 0; i < x->n; i++) {
         struct fr_outcome out;
-        if (!fr_search_evaluate(&changed, &x->r->space, &x->r->options, x->r->result.by,
-                                x->index[i], &out))
+        if (!fr_search_evaluate(&changed, x->space, x->options, x->result->by, x->index[i],
+                                &out))
             continue;
-        double value = fr_objective_value(x->r->options.objective, x->r->result.by, &out);
+        double value = fr_objective_value(x->options->objective, x->result->by, &out);
         if (out.reasons || !(value < least)) continue;
         least = value;
         best = (struct fr_found){x->index[i], out};
@@ -76,7 +75,7 @@ static void narrow(const struct rivals *x, const struct fr_found *now, double fr
             from = middle;
     }
     s->factor = sqrt(from * to);
-    s->rate_B_per_s = s->factor * x->r->job.cluster.levels.level[s->level].rate_B_per_s;
+    s->rate_B_per_s = s->factor * x->job->cluster.levels.level[s->level].rate_B_per_s;
     s->to = other.outcome;
 }
 
@@ -109,35 +108,17 @@ static int walk(const struct rivals *x, const struct fr_found *now, int level, d
     return n;
 }
 
-int fr_switches_find(const struct fr_searched *r, struct fr_switch *s) {
-    const struct rivals x = rivals_of(r);
+int fr_switches_find(const struct fr_job *job, const struct fr_space *space,
+                     const struct fr_search_options *options,
+                     const struct fr_search_result *result, struct fr_switch *s) {
+    const struct rivals x = add_rivals((struct rivals){job, space, options, result, .n = 0});
     int n = 0;
-    if (r->space.variants || x.n < 2) return 0;
-    for (int l = 0; l < r->job.cluster.levels.count; l++) {
+    if (space->variants || x.n < 2) return 0;
+    for (int l = 0; l < job->cluster.levels.count; l++) {
         const struct fr_found now = best_at(&x, l, 1);
         if (now.index < 0) continue;
         n += walk(&x, &now, l, 0.5, s + n);
         n += walk(&x, &now, l, 2, s + n);
     }
     return n;
-}
-
-void fr_switches_put(struct fr_json_writer *w, const struct fr_searched *r) {
-    struct fr_switch *s = fr_calloc(FR_SWITCHES_MAX, sizeof *s);
-    int n = s ? fr_switches_find(r, s) : 0;
-    fr_json_add_array(w, "switches");
-    for (int i = 0; i < n; i++) {
-        char line[FR_PLAN_LINE];
-        fr_json_begin_object(w);
-        fr_json_add_string(w, "level", r->job.cluster.levels.level[s[i].level].name);
-        fr_json_add_string(w, "changes", s[i].method ? "method" : "plan");
-        fr_json_add_number(w, "factor", s[i].factor);
-        fr_json_add_number(w, "rate_B_per_s", s[i].rate_B_per_s);
-        fr_json_add_string(w, "method", s[i].to.plan.method->name);
-        fr_json_add_string(w, "plan", fr_report_outcome_line(&s[i].to, line, sizeof line));
-        fr_json_add_number(w, "iteration_time_s", s[i].to.time_s);
-        fr_json_end_object(w);
-    }
-    fr_json_end_array(w);
-    free(s);
 }

@@ -7,10 +7,10 @@
  *  first step where the best is another is narrowed by bisection to one in 10^3.  A change back and forth within
  *  one step is not seen.  Of a cluster whose collectives are fitted as c1 log2 p + c2 m the outermost level's factor
  *  divides c2; other fits know no link, and stay. */
-#ifndef FR_ANSWER_SWITCH_H
-#define FR_ANSWER_SWITCH_H
+#ifndef FR_SEARCH_SWITCH_H
+#define FR_SEARCH_SWITCH_H
 
-#include "answer/search.h"
+#include "search/search.h"
 
 enum { FR_SWITCH_PLANS = 24, FR_SWITCHES_MAX = 4 * FR_LEVEL_MAX };
 #define FR_SWITCH_FAR 64.0
@@ -25,8 +25,8 @@ struct fr_switch {
 
 /** Fill @p s[FR_SWITCHES_MAX]: of each level the nearest change of plan below and above, and of method where
  *  that is another one.  @return how many; 0 also where clusters or models are varied. */
-int fr_switches_find(const struct fr_searched *r, struct fr_switch *s);
-
-void fr_switches_put(struct fr_json_writer *w, const struct fr_searched *r);
+int fr_switches_find(const struct fr_job *job, const struct fr_space *space,
+                     const struct fr_search_options *options,
+                     const struct fr_search_result *result, struct fr_switch *s);
 
 #endif

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/switch.h"
+#include "answer/search.h"
+#include "search/switch.h"
 #include "tests/cmocka.h"
 
 static struct fr_searched searched(const char *cluster, const char *model, const char *ranks,
@@ -47,7 +48,7 @@ static struct fr_plan best_at(const struct fr_searched *r, int level, double fac
 static void hold(const struct fr_searched *r, bool levels_alone) {
     struct fr_switch s[FR_SWITCHES_MAX];
     const struct fr_plan *best = &r->result.top.items[0].outcome.plan;
-    int n = fr_switches_find(r, s), plans = 0;
+    int n = fr_switches_find(&r->job, &r->space, &r->options, &r->result, s), plans = 0;
     assert_true(n > 0);
     for (int i = 0; i < n; i++) {
         double out = s[i].factor > 1 ? 1.002 : 1 / 1.002, other_s = 0;
@@ -97,10 +98,10 @@ static void nothing_to_choose(void **state) {
     struct fr_switch s[FR_SWITCHES_MAX];
     (void)state;
     struct fr_searched r = searched("a100-hdr", "gpt-2.5b", "32", one, NULL);
-    assert_int_equal(fr_switches_find(&r, s), 0);
+    assert_int_equal(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s), 0);
     fr_searched_free(&r);
     r = searched("a100-hdr", "gpt-2.5b", "32", inputs, NULL);
-    assert_int_equal(fr_switches_find(&r, s), 0);
+    assert_int_equal(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s), 0);
     fr_searched_free(&r);
 }
 
