@@ -67,7 +67,7 @@ static void same_outcome(const struct fr_outcome *a, const struct fr_outcome *b,
 /* A walk over plans, a key changed a step: what was priced before is remembered or not, as it falls. */
 static void remembered_is_priced_alone(void **state) {
     (void)state;
-    enum { STEPS = 1200, RANKS_MOST = 1024, SEATS_MOST = 8 };
+    enum { STEPS = 2400, RANKS_MOST = 1024, SEATS_MOST = 8 };
     uint64_t dice = 88172645463325252u;
     for (int n = 0; n < N_BASES; n++) {
         struct fr_job job;
@@ -113,7 +113,7 @@ static void remembered_is_priced_alone(void **state) {
             bounded += least.time_s < alone.time_s && least.time_s > 0.5 * alone.time_s;
             if (fr_test_random(&dice, 3) == 0) at = plan;
         }
-        FR_TRUE(priced > STEPS / 20, "%s: only %d priced", bases[n].model, priced);
+        FR_TRUE(priced > STEPS / 40, "%s: only %d priced", bases[n].model, priced);
         FR_TRUE(job.workload.n_layers > 0 || bounded > 0, "%s: no bound says anything",
                 bases[n].model);
         for (int step = 0; step < STEPS; step++) fr_plan_lists_free(&lists[step]);
