@@ -132,8 +132,8 @@ static void from_a_file(void **state) {
 static void compressed(void **state) {
     static const char *const tables[] = {
         "model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}]}",
-        "model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}, "
-        "{\"method\": \"tensor\", \"compressed\": true, \"iterations\": 130}]}",
+        ("model.iterations={\"table\": [{\"method\": \"tensor\", \"iterations\": 100}, "
+         "{\"method\": \"tensor\", \"compressed\": true, \"iterations\": 130}]}"),
         "model.iterations=120"};
     static const double plain[] = {100, 100, 120}, coded[] = {NAN, 130, 120};
     (void)state;
