@@ -41,14 +41,6 @@ int64_t fr_blocks_next(const struct fr_blocks *b, int64_t from) {
 
 /* ---- one block as a line -------------------------------------------------------------------- */
 
-static struct fr_front_point point_of(fr_ranking by, const struct fr_found *found) {
-    const struct fr_outcome *out = &found->outcome;
-    double energy_J = fr_objective_value(FR_OBJECTIVE_ENERGY, by, out);
-    return (struct fr_front_point){fr_objective_value(FR_OBJECTIVE_TIME, by, out),
-                                   isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
-                                   out->lossy_gradient + out->lossy_backward, found->index};
-}
-
 static void write_line(const struct fr_search_result *r, int64_t number, struct fr_text *line) {
     fr_text_addf(line, "block %" PRId64 " %" PRId64 " %" PRId64 " %" PRIx64 " %d", number,
                  r->evaluated, r->feasible, (uint64_t)r->read, (int)FR_REASON_COUNT);
@@ -64,7 +56,8 @@ static void write_line(const struct fr_search_result *r, int64_t number, struct 
     }
     fr_text_addf(line, " %zu", r->pareto.count);
     for (size_t i = 0; i < r->pareto.count; i++) {
-        const struct fr_front_point p = point_of(r->by, &r->pareto.items[i]);
+        const struct fr_front_point p =
+            fr_front_point_of(r->by, &r->pareto.items[i].outcome, r->pareto.items[i].index);
         fr_text_addf(line, " %a %a %a %a %" PRId64, p.time_s, p.energy_J, p.memory_B, p.lossy,
                      p.index);
     }
@@ -197,107 +190,29 @@ fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error 
 
 /* ---- all blocks ----------------------------------------------------------------------------- */
 
-static int by_rank(const void *x, const void *y) {
-    const struct fr_ranked *a = x, *b = y;
-    if (a->value != b->value) return a->value < b->value ? -1 : 1;
-    if (a->lossy != b->lossy) return a->lossy < b->lossy ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
-}
-
-static int by_time(const void *x, const void *y) {
-    const struct fr_front_point *a = x, *b = y;
-    const struct fr_ranked keys[] = {{a->time_s, a->lossy, a->index},
-                                     {b->time_s, b->lossy, b->index}};
-    return by_rank(&keys[0], &keys[1]);
-}
-
-static bool as_good(const struct fr_front_point *a, const struct fr_front_point *b) {
-    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B &&
-           a->lossy <= b->lossy;
-}
-
-static fr_status join_ranked(const struct fr_blocks *b, struct fr_ranked_list *all,
-                             struct fr_error *err) {
-    size_t n = 0, limit = b->options->top;
-    for (int64_t i = 0; i < b->n; i++) n += b->block[i].n_ranked;
-    all->items = fr_calloc(n + 1, sizeof *all->items);
-    if (!all->items) return no_memory(err);
-    all->capacity = n + 1;
-    for (int64_t i = 0; i < b->n; i++) {
-        memcpy(all->items + all->count, b->block[i].ranked,
-               b->block[i].n_ranked * sizeof *all->items);
-        all->count += b->block[i].n_ranked;
-    }
-    fr_sort_items(all->items, all->count, sizeof *all->items, by_rank);
-    if (limit > 0 && all->count > limit) all->count = limit;
-    return FR_OK;
-}
-
-/* Into kept[0..n-1], unless something there is as good; what it is as good as goes.  Blocks come in order
- * of their plans, so that of equals the first stays. */
-static size_t keep(struct fr_front_point *kept, size_t n, const struct fr_front_point *mine) {
-    size_t left = 0;
-    for (size_t i = 0; i < n; i++)
-        if (as_good(&kept[i], mine)) return n;
-    for (size_t i = 0; i < n; i++)
-        if (!as_good(mine, &kept[i])) kept[left++] = kept[i];
-    kept[left++] = *mine;
-    return left;
-}
-
 static int by_index(const void *x, const void *y) {
     const struct fr_front_point *a = x, *b = y;
-    return (a->index > b->index) - (a->index < b->index);
+    return FR_ORDER(a->index, b->index);
 }
 
-static struct fr_front_point *join_front(const struct fr_blocks *b, size_t *n) {
-    size_t most = 0;
-    for (int64_t i = 0; i < b->n; i++) most += b->block[i].n_front;
-    struct fr_front_point *kept = fr_calloc(most + 1, sizeof *kept);
-    for (int64_t i = 0; kept && i < b->n; i++) {
-        fr_sort_items(b->block[i].front, b->block[i].n_front, sizeof *kept, by_index);
-        for (size_t k = 0; k < b->block[i].n_front; k++)
-            *n = keep(kept, *n, &b->block[i].front[k]);
+/* In order of the numbers, so that of equals the first stays. @return false without memory */
+static bool join_kept(const struct fr_blocks *b, struct fr_best *best, struct fr_front *front,
+                      struct fr_search_result *result) {
+    bool ok = true;
+    fr_of_method_begin(result->of_method);
+    for (int64_t i = 0; i < b->n; i++) {
+        const struct fr_part *block = &b->block[i];
+        fr_sort_items(block->front, block->n_front, sizeof *block->front, by_index);
+        for (size_t k = 0; k < block->n_ranked; k++)
+            ok = fr_best_keep(best, b->options->top, &block->ranked[k]) && ok;
+        for (size_t k = 0; k < block->n_front; k++)
+            ok = fr_front_keep(front, &block->front[k]) && ok;
+        for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+            fr_of_method_keep(&result->of_method[m], &block->of_method[m]);
     }
-    if (kept) fr_sort_items(kept, *n, sizeof *kept, by_time);
-    return kept;
-}
-
-/* Plans by number, priced again. */
-static fr_status price(const struct fr_blocks *b, fr_ranking by, size_t n,
-                       int64_t (*index)(const void *items, size_t i), const void *items,
-                       struct fr_found_list *list, struct fr_error *err) {
-    list->items = fr_calloc(n + 1, sizeof *list->items);
-    if (!list->items) return no_memory(err);
-    list->capacity = n + 1;
-    for (; list->count < n; list->count++) {
-        struct fr_found *found = &list->items[list->count];
-        found->index = index(items, list->count);
-        if (!fr_search_evaluate(b->job, b->space, b->options, by, found->index,
-                                &found->outcome))
-            return fr_fail(err, FR_ERR_INPUT, "block",
-                           "plan %" PRId64 " is none of this search", found->index);
-    }
-    return FR_OK;
-}
-
-static int64_t of_ranked(const void *items, size_t i) {
-    return ((const struct fr_ranked *)items)[i].index;
-}
-
-static int64_t of_front(const void *items, size_t i) {
-    return ((const struct fr_front_point *)items)[i].index;
-}
-
-static void join_methods(const struct fr_blocks *b, struct fr_search_result *result) {
-    for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        result->of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
-    for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
-        for (int64_t i = 0; i < b->n; i++) {
-            struct fr_ranked *best = &result->of_method[m];
-            const struct fr_ranked *mine = &b->block[i].of_method[m];
-            if (mine->index >= 0 && (best->index < 0 || by_rank(mine, best) < 0)) *best = *mine;
-        }
+    fr_best_cut(best, b->options->top);
+    fr_front_sort(front);
+    return ok;
 }
 
 static void join_counts(const struct fr_blocks *b, struct fr_search_result *result) {
@@ -319,22 +234,17 @@ static void join_counts(const struct fr_blocks *b, struct fr_search_result *resu
 
 fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
                          struct fr_error *err) {
+    struct fr_best best = {.cut = false};
+    struct fr_front front = {.count = 0};
     *result = (struct fr_search_result){.by = fr_search_ranking(b->job, b->space, b->options),
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     join_counts(b, result);
-    join_methods(b, result);
-    FR_TRY(join_ranked(b, &result->ranked, err));
-    size_t n_front = 0, n_top = result->ranked.count;
-    if (n_top > FR_SEARCH_PRICED) n_top = FR_SEARCH_PRICED;
-    struct fr_front_point *front = join_front(b, &n_front);
-    fr_status status = front ? FR_OK : no_memory(err);
-    if (status == FR_OK)
-        status =
-            price(b, result->by, n_top, of_ranked, result->ranked.items, &result->top, err);
-    if (status == FR_OK)
-        status = price(b, result->by, n_front, of_front, front, &result->pareto, err);
-    free(front);
+    bool ok = join_kept(b, &best, &front, result);
+    result->ranked = best.kept;
+    fr_status status =
+        ok ? fr_kept_price(b->job, b->space, b->options, &front, result, err) : no_memory(err);
+    free(front.items);
     return status;
 }
 

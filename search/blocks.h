@@ -17,13 +17,7 @@
 #define FR_SEARCH_BLOCKS_H
 
 #include "base/text.h"
-#include "search/search.h"
-
-/** A plan of a front, by what it is held against. */
-struct fr_front_point {
-    double time_s, energy_J, memory_B, lossy;
-    int64_t index;
-};
+#include "search/keep.h"
 
 /** What came of one block. */
 struct fr_part {

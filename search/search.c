@@ -12,6 +12,7 @@
 #include "base/sort.h"
 #include "models/outcome/ranked.h"
 #include "models/plan/copies.h"
+#include "search/keep.h"
 #include "search/layer_grids.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
@@ -106,38 +107,13 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
     return true;
 }
 
-static bool append(struct fr_found_list *list, const struct fr_found *found) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? 2 * list->capacity : 16;
-        struct fr_found *grown = fr_realloc(list->items, capacity, sizeof *grown);
-        if (!grown) return false;
-        list->items = grown;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = *found;
-    return true;
-}
-
-/* The best of a list that grows to twice what is wanted before it is cut: kept[0..limit-1] is in
- * order once it was, and what does not go before its last is none of the best. */
-struct best {
-    struct fr_ranked_list kept;
-    bool cut;
-};
-
-/* Plans that no other is as good as. */
-struct front {
-    struct point *items;
-    size_t count, capacity;
-};
-
 /* One piece of the space and what came of it. */
 struct piece {
     int64_t evaluated, feasible, unpriced, because[FR_REASON_COUNT], example[FR_REASON_COUNT];
     struct fr_ranked of_method[FR_SEARCH_METHODS];
     fr_plan_key_set read;
-    struct best top;
-    struct front pareto;
+    struct fr_best top;
+    struct fr_front pareto;
     bool failed;
 };
 
@@ -158,8 +134,8 @@ struct context {
     struct piece *pieces;    /* of a round */
     int64_t n_pieces, first; /* all; of the round */
     struct piece sample;     /* some plans from all over the space, seen before all others */
-    struct best best;        /* of the rounds before */
-    struct front front;      /* likewise */
+    struct fr_best best;     /* of the rounds before */
+    struct fr_front front;   /* likewise */
     struct desk *desks;
     int n_desks;
     struct fr_progress *progress;
@@ -173,107 +149,20 @@ struct desk {
     const struct fr_job *job; /* whose plans */
 };
 
-/* Compression is lossy: of plans as good, the one that loses less is better. */
-static double lossiness(const struct fr_outcome *out) {
-    return out->lossy_gradient + out->lossy_backward;
-}
-
-/* Order of the result: by the objective; of equals the less lossy, then the one that came first. */
-static int by_rank(const void *x, const void *y) {
-    const struct fr_ranked *a = x, *b = y;
-    if (a->value != b->value) return FR_ORDER(a->value, b->value);
-    if (a->lossy != b->lossy) return FR_ORDER(a->lossy, b->lossy);
-    return FR_ORDER(a->index, b->index);
-}
-
-static void cut(struct best *best, size_t limit) {
-    struct fr_ranked_list *kept = &best->kept;
-    fr_sort_items(kept->items, kept->count, sizeof *kept->items, by_rank);
-    if (limit == 0 || kept->count < limit) return;
-    kept->count = limit;
-    best->cut = true;
-}
-
-static bool keep_best(const struct context *c, struct best *best,
-                      const struct fr_ranked *ranked) {
-    enum { LEAST = 64 };
-    size_t limit = c->options->top;
-    struct fr_ranked_list *kept = &best->kept;
-    if (best->cut && by_rank(ranked, &kept->items[limit - 1]) > 0) return true;
-    if (limit > 0 && kept->count >= 2 * limit + LEAST) cut(best, limit);
-    if (kept->count == kept->capacity) {
-        size_t capacity = kept->capacity ? 2 * kept->capacity : LEAST;
-        struct fr_ranked *grown = fr_realloc(kept->items, capacity, sizeof *grown);
-        if (!grown) return false;
-        kept->items = grown;
-        kept->capacity = capacity;
-    }
-    kept->items[kept->count++] = *ranked;
-    return true;
-}
-
-/* A plan of the front: what it is held against, and its number. */
-struct point {
-    double time_s, energy_J, memory_B, lossy;
-    int64_t index;
-};
-
-static struct point point_of(fr_ranking by, const struct fr_outcome *out, int64_t index) {
-    double energy_J = ranked_J(by, out);
-    return (struct point){ranked_s(by, out), isfinite(energy_J) ? energy_J : 0,
-                          out->memory_peak_B, lossiness(out), index};
-}
-
-static bool as_good(const struct point *a, const struct point *b) {
-    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B &&
-           a->lossy <= b->lossy;
-}
-
-/* Add to the front unless something in it is as good; drop what it is as good as.  The first
- * of equals stays. */
-static bool keep_pareto(struct front *front, const struct point *mine) {
-    size_t kept = 0;
-    for (size_t i = 0; i < front->count; i++) {
-        const struct point *theirs = &front->items[i];
-        if (as_good(theirs, mine))
-            return true; /* nothing was dropped before: theirs dominate it too */
-        if (!as_good(mine, theirs)) front->items[kept++] = *theirs;
-    }
-    front->count = kept;
-    if (front->count == front->capacity) {
-        size_t capacity = front->capacity ? 2 * front->capacity : 16;
-        struct point *grown = fr_realloc(front->items, capacity, sizeof *grown);
-        if (!grown) return false;
-        front->items = grown;
-        front->capacity = capacity;
-    }
-    front->items[front->count++] = *mine;
-    return true;
-}
-
 /* ---- which prices matter ------------------------------------------------------------------------- */
 
 /* Is there a plan that beats @p least, strictly sooner and nowhere worse?  Then it beats whatever lies
  * above these bounds, and all that this would beat: no front has that plan. */
-static bool beaten(const struct front *front, const struct point *least) {
+static bool beaten(const struct fr_front *front, const struct fr_front_point *least) {
     for (size_t i = 0; i < front->count; i++)
-        if (front->items[i].time_s < least->time_s && as_good(&front->items[i], least))
+        if (front->items[i].time_s < least->time_s && fr_front_as_good(&front->items[i], least))
             return true;
     return false;
 }
 
 /* Are as many plans better as are to be listed? */
-static bool behind(const struct context *c, const struct best *best, double least) {
+static bool behind(const struct context *c, const struct fr_best *best, double least) {
     return best->cut && least > best->kept.items[c->options->top - 1].value;
-}
-
-static void begin_methods(struct fr_ranked of_method[FR_SEARCH_METHODS]) {
-    for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
-}
-
-static void keep_of_method(struct fr_ranked *best, const struct fr_ranked *mine) {
-    if (mine->index >= 0 && (best->index < 0 || by_rank(mine, best) < 0)) *best = *mine;
 }
 
 /* Its row, those beyond the last that is kept with it. */
@@ -291,7 +180,7 @@ static bool wanted(const void *context, struct fr_outcome *out) {
     add_reasons(k->job, c->options, c->by, out);
     if (out->reasons) return false;
     if (c->options->top == 0 || c->options->exhaustive) return true;
-    const struct point least = point_of(c->by, out, k->index);
+    const struct fr_front_point least = fr_front_point_of(c->by, out, k->index);
     double value = fr_objective_value(c->options->objective, c->by, out);
     bool listed = !behind(c, &k->piece->top, value) && !behind(c, &c->sample.top, value) &&
                   !behind(c, &c->best, value);
@@ -341,10 +230,11 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
     piece->unpriced += !priced;
     if (!priced) return;
     const struct fr_ranked ranked = {fr_objective_value(c->options->objective, c->by, &out),
-                                     lossiness(&out), index};
-    const struct point point = point_of(c->by, &out, index);
-    keep_of_method(piece->of_method + method_number(&out), &ranked);
-    if (!keep_best(c, &piece->top, &ranked) || !keep_pareto(&piece->pareto, &point))
+                                     fr_lossiness(&out), index};
+    const struct fr_front_point point = fr_front_point_of(c->by, &out, index);
+    fr_of_method_keep(piece->of_method + method_number(&out), &ranked);
+    if (!fr_best_keep(&piece->top, c->options->top, &ranked) ||
+        !fr_front_keep(&piece->pareto, &point))
         piece->failed = true;
 }
 
@@ -373,7 +263,7 @@ static void work(void *argument, int64_t number) {
     if (end > c->end) end = c->end;
     *piece = (struct piece){.evaluated = 0};
     memset(piece->example, -1, sizeof piece->example);
-    begin_methods(piece->of_method);
+    fr_of_method_begin(piece->of_method);
     for (int64_t i = begin; i < end; i++) look_at(c, desk, i, piece);
     atomic_flag_clear(&desk->taken);
     fr_progress_add(c->progress, 1);
@@ -387,7 +277,7 @@ static void take_sample(struct context *c) {
     if (size < PLANS * TIMES || c->options->top == 0) return;
     for (uint64_t k = 0; k < PLANS; k++)
         look_at(c, &c->desks[0], c->begin + (int64_t)(k * golden % size), &c->sample);
-    cut(&c->sample.top, c->options->top);
+    fr_best_cut(&c->sample.top, c->options->top);
 }
 
 static void free_piece(struct piece *piece) {
@@ -410,35 +300,12 @@ static bool join(struct context *c, const struct piece *piece,
                            &result->example[r].outcome);
     }
     for (int m = 0; m < FR_SEARCH_METHODS; m++)
-        keep_of_method(&c->of_method[m], &piece->of_method[m]);
+        fr_of_method_keep(&c->of_method[m], &piece->of_method[m]);
     for (size_t i = 0; i < piece->top.kept.count; i++)
-        ok = keep_best(c, &c->best, &piece->top.kept.items[i]) && ok;
+        ok = fr_best_keep(&c->best, c->options->top, &piece->top.kept.items[i]) && ok;
     for (size_t i = 0; i < piece->pareto.count; i++)
-        ok = keep_pareto(&c->front, &piece->pareto.items[i]) && ok;
+        ok = fr_front_keep(&c->front, &piece->pareto.items[i]) && ok;
     return ok;
-}
-
-/* Order of the front: by time, else as by_rank. */
-static int by_time(const void *x, const void *y) {
-    const struct point *a = x, *b = y;
-    const struct fr_ranked keys[] = {{a->time_s, a->lossy, a->index},
-                                     {b->time_s, b->lossy, b->index}};
-    return by_rank(&keys[0], &keys[1]);
-}
-
-/* What configuration @p index cost, once more: lists hold numbers until it is known which stay. */
-static bool price(const struct context *c, int64_t index, struct fr_found_list *list) {
-    struct fr_found found = {.index = index};
-    return fr_search_evaluate(c->job, c->space, c->options, c->by, index, &found.outcome) &&
-           append(list, &found);
-}
-
-static bool price_lists(const struct context *c, struct fr_search_result *result) {
-    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
-        if (!price(c, result->ranked.items[i].index, &result->top)) return false;
-    for (size_t i = 0; i < c->front.count; i++)
-        if (!price(c, c->front.items[i].index, &result->pareto)) return false;
-    return true;
 }
 
 fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *space,
@@ -478,9 +345,9 @@ static bool go_through(struct context *c, int threads, struct fr_search_result *
             ok = join(c, &c->pieces[i], result) && ok;
             free_piece(&c->pieces[i]);
         }
-        if (c->options->top > 0) cut(&c->best, c->options->top);
+        if (c->options->top > 0) fr_best_cut(&c->best, c->options->top);
     }
-    cut(&c->best, c->options->top);
+    fr_best_cut(&c->best, c->options->top);
     return ok;
 }
 
@@ -500,8 +367,8 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     cut_pieces(&c);
     *result = (struct fr_search_result){.by = c.by};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
-    begin_methods(c.of_method);
-    begin_methods(c.sample.of_method);
+    fr_of_method_begin(c.of_method);
+    fr_of_method_begin(c.sample.of_method);
     c.pieces = fr_calloc(ROUND, sizeof *c.pieces);
     bool ok = make_desks(&c, threads) && c.pieces;
     fr_progress_begin(&progress, "searching", c.n_pieces);
@@ -510,8 +377,8 @@ fr_status fr_search(const struct fr_job *job, const struct fr_space *space,
     fr_progress_end(&progress);
     result->ranked = c.best.kept;
     memcpy(result->of_method, c.of_method, sizeof c.of_method);
-    fr_sort_items(c.front.items, c.front.count, sizeof *c.front.items, by_time);
-    ok = ok && price_lists(&c, result);
+    fr_front_sort(&c.front);
+    ok = ok && fr_kept_price(job, space, options, &c.front, result, NULL) == FR_OK;
     free_piece(&c.sample);
     free_desks(&c);
     free(c.pieces);

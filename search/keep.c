@@ -1,0 +1,142 @@
+#include "search/keep.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+
+double fr_lossiness(const struct fr_outcome *out) {
+    return out->lossy_gradient + out->lossy_backward;
+}
+
+/* ---- the best ------------------------------------------------------------------------------------ */
+
+int fr_by_rank(const void *x, const void *y) {
+    const struct fr_ranked *a = x, *b = y;
+    if (a->value != b->value) return FR_ORDER(a->value, b->value);
+    if (a->lossy != b->lossy) return FR_ORDER(a->lossy, b->lossy);
+    return FR_ORDER(a->index, b->index);
+}
+
+void fr_best_cut(struct fr_best *best, size_t limit) {
+    struct fr_ranked_list *kept = &best->kept;
+    fr_sort_items(kept->items, kept->count, sizeof *kept->items, fr_by_rank);
+    if (limit == 0 || kept->count < limit) return;
+    kept->count = limit;
+    best->cut = true;
+}
+
+bool fr_best_keep(struct fr_best *best, size_t limit, const struct fr_ranked *ranked) {
+    enum { LEAST = 64 };
+    struct fr_ranked_list *kept = &best->kept;
+    if (best->cut && fr_by_rank(ranked, &kept->items[limit - 1]) > 0) return true;
+    if (limit > 0 && kept->count >= 2 * limit + LEAST) fr_best_cut(best, limit);
+    if (kept->count == kept->capacity) {
+        size_t capacity = kept->capacity ? 2 * kept->capacity : LEAST;
+        struct fr_ranked *grown = fr_realloc(kept->items, capacity, sizeof *grown);
+        if (!grown) return false;
+        kept->items = grown;
+        kept->capacity = capacity;
+    }
+    kept->items[kept->count++] = *ranked;
+    return true;
+}
+
+void fr_of_method_begin(struct fr_ranked of_method[FR_SEARCH_METHODS]) {
+    for (int m = 0; m < FR_SEARCH_METHODS; m++)
+        of_method[m] = (struct fr_ranked){INFINITY, 0, -1};
+}
+
+void fr_of_method_keep(struct fr_ranked *best, const struct fr_ranked *mine) {
+    if (mine->index >= 0 && (best->index < 0 || fr_by_rank(mine, best) < 0)) *best = *mine;
+}
+
+/* ---- the front ----------------------------------------------------------------------------------- */
+
+struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *out,
+                                        int64_t index) {
+    double energy_J = fr_objective_value(FR_OBJECTIVE_ENERGY, by, out);
+    return (struct fr_front_point){fr_objective_value(FR_OBJECTIVE_TIME, by, out),
+                                   isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
+                                   fr_lossiness(out), index};
+}
+
+bool fr_front_as_good(const struct fr_front_point *a, const struct fr_front_point *b) {
+    return a->time_s <= b->time_s && a->energy_J <= b->energy_J && a->memory_B <= b->memory_B &&
+           a->lossy <= b->lossy;
+}
+
+bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine) {
+    size_t kept = 0;
+    for (size_t i = 0; i < front->count; i++) {
+        const struct fr_front_point *theirs = &front->items[i];
+        if (fr_front_as_good(theirs, mine))
+            return true; /* nothing was dropped before: theirs dominate it too */
+        if (!fr_front_as_good(mine, theirs)) front->items[kept++] = *theirs;
+    }
+    front->count = kept;
+    if (front->count == front->capacity) {
+        size_t capacity = front->capacity ? 2 * front->capacity : 16;
+        struct fr_front_point *grown = fr_realloc(front->items, capacity, sizeof *grown);
+        if (!grown) return false;
+        front->items = grown;
+        front->capacity = capacity;
+    }
+    front->items[front->count++] = *mine;
+    return true;
+}
+
+static int by_time(const void *x, const void *y) {
+    const struct fr_front_point *a = x, *b = y;
+    const struct fr_ranked keys[] = {{a->time_s, a->lossy, a->index},
+                                     {b->time_s, b->lossy, b->index}};
+    return fr_by_rank(&keys[0], &keys[1]);
+}
+
+void fr_front_sort(struct fr_front *front) {
+    fr_sort_items(front->items, front->count, sizeof *front->items, by_time);
+}
+
+/* ---- what they cost ------------------------------------------------------------------------------ */
+
+static bool append(struct fr_found_list *list, const struct fr_found *found) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? 2 * list->capacity : 16;
+        struct fr_found *grown = fr_realloc(list->items, capacity, sizeof *grown);
+        if (!grown) return false;
+        list->items = grown;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = *found;
+    return true;
+}
+
+/* A search to whose result is added. */
+struct pricing {
+    const struct fr_job *job;
+    const struct fr_space *space;
+    const struct fr_search_options *options;
+    fr_ranking by;
+};
+
+/* What configuration @p index cost, once more: lists hold numbers until it is known which stay. */
+static fr_status price(const struct pricing *x, int64_t index, struct fr_found_list *list,
+                       struct fr_error *err) {
+    struct fr_found found = {.index = index};
+    if (!fr_search_evaluate(x->job, x->space, x->options, x->by, index, &found.outcome))
+        return fr_fail(err, FR_ERR_INPUT, "search", "plan %" PRId64 " is none of this search",
+                       index);
+    return append(list, &found) ? FR_OK : fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
+}
+
+fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
+                        const struct fr_search_options *options, const struct fr_front *front,
+                        struct fr_search_result *result, struct fr_error *err) {
+    const struct pricing x = {job, space, options, result->by};
+    for (size_t i = 0; i < result->ranked.count && i < FR_SEARCH_PRICED; i++)
+        FR_TRY(price(&x, result->ranked.items[i].index, &result->top, err));
+    for (size_t i = 0; i < front->count; i++)
+        FR_TRY(price(&x, front->items[i].index, &result->pareto, err));
+    return FR_OK;
+}

@@ -1,0 +1,64 @@
+/** @file
+ *  What a search keeps of the plans it has seen: the best, the front, and the best of each method.
+ *
+ *  Plans are kept by their numbers and by what orders them, since all of a space may be kept; those that
+ *  stay are priced once more at the end.  A search keeps piece by piece, one in blocks
+ *  (search/blocks.h) block by block: kept in order of the numbers both come to the same. */
+#ifndef FR_SEARCH_KEEP_H
+#define FR_SEARCH_KEEP_H
+
+#include "search/search.h"
+
+/** Compression is lossy: of plans as good, the one that loses less is better. */
+double fr_lossiness(const struct fr_outcome *out);
+
+/** Order of the result, of two struct fr_ranked: by the objective; of equals the less lossy, then the
+ *  one that came first. */
+int fr_by_rank(const void *a, const void *b);
+
+/** The best of a list that grows to twice what is wanted before it is cut: kept[0..limit-1] is in
+ *  order once it was, and what does not go before its last is none of the best.  Begin with zeros. */
+struct fr_best {
+    struct fr_ranked_list kept;
+    bool cut;
+};
+
+/** Keep @p ranked unless @p limit (0: all are wanted) are better. @return false without memory */
+bool fr_best_keep(struct fr_best *best, size_t limit, const struct fr_ranked *ranked);
+/** Put in order, and leave the first @p limit (0: all). */
+void fr_best_cut(struct fr_best *best, size_t limit);
+
+/** A plan of a front, by what it is held against. */
+struct fr_front_point {
+    double time_s, energy_J, memory_B, lossy;
+    int64_t index;
+};
+
+/** Plans that no other is as good as.  Begin with zeros. */
+struct fr_front {
+    struct fr_front_point *items;
+    size_t count, capacity;
+};
+
+struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *out,
+                                        int64_t index);
+/** Is @p a nowhere worse than @p b? */
+bool fr_front_as_good(const struct fr_front_point *a, const struct fr_front_point *b);
+/** Add @p mine unless something there is as good; drop what it is as good as.  The first of equals
+ *  stays. @return false without memory */
+bool fr_front_keep(struct fr_front *front, const struct fr_front_point *mine);
+/** Put in order of time, else as fr_by_rank. */
+void fr_front_sort(struct fr_front *front);
+
+/** No plan of any method yet. */
+void fr_of_method_begin(struct fr_ranked of_method[FR_SEARCH_METHODS]);
+/** The better of two; a number of -1 is none. */
+void fr_of_method_keep(struct fr_ranked *best, const struct fr_ranked *mine);
+
+/** Append what the plans of @p front, and the first of result->ranked, cost to result's lists.
+ *  @return FR_OK; FR_ERR_INPUT for a number that is no plan of the space; FR_ERR_NOMEM. */
+fr_status fr_kept_price(const struct fr_job *job, const struct fr_space *space,
+                        const struct fr_search_options *options, const struct fr_front *front,
+                        struct fr_search_result *result, struct fr_error *err);
+
+#endif
