@@ -6,8 +6,6 @@
 set -eu
 cd "$(dirname "$0")"
 . cmake/setup.sh
-unset FORERUN_CLUSTER FORERUN_PATH # one's own settings are no part of the tests
-export XDG_CONFIG_HOME=/nonexistent
 
 what=${1:-release}
 case $what in

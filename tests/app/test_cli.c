@@ -78,7 +78,7 @@ static void nonsense_in_sets(void **state) {
         {"cluster.device.gemm.fp32.peak=inf", "peak"},
         {"model.width=NaN", "model"},
         {"model.layers=[[[[", "model"},
-        {"model.iterations=/nonexistent", "/nonexistent"},
+        {"model.iterations=/no-such-folder", "/no-such-folder"},
         {"overlap=everything", "gradient"},
         {"schedule=1f1v", "did you mean \"1f1b\""},
     };

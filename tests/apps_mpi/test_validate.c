@@ -240,8 +240,8 @@ static void bad_words_are_refused(void **state) {
     fr_test_expect(VALIDATE "--app phantm", 2, NULL, "did you mean \"phantom\"?");
     fr_test_expect("forerun validate --app phantom", 2, NULL, "--cluster");
     fr_test_expect(VALIDATE "--samples -", 2, NULL, "must be a file");
-    fr_test_expect("forerun validate --cluster frontier --from /nonexistent", 3, NULL,
-                   "/nonexistent");
+    fr_test_expect("forerun validate --cluster frontier --from /no-such-folder", 3, NULL,
+                   "/no-such-folder");
     fr_test_expect("forerun validate --cluster frontier --app phantom --ranks 1", 2, NULL,
                    "no configuration");
 }

@@ -88,9 +88,9 @@ static void streams_lead_where_told(void **state) {
     free(text), fr_text_free(&said), unlink(in), unlink(out);
     const char *const words[] = {"true", NULL};
     struct fr_error err = {.status = FR_OK};
-    const struct fr_process p = {.words = words, .in.file = "/nonexistent/in"};
+    const struct fr_process p = {.words = words, .in.file = "/no-such-folder/in"};
     assert_int_equal(fr_process_run(&p, NULL, &err), FR_ERR_IO);
-    assert_string_equal(err.where, "/nonexistent/in");
+    assert_string_equal(err.where, "/no-such-folder/in");
 }
 
 /* Pipes hold 64 KiB: who listens to one stream alone, or to a part, would wait for ever. */
@@ -149,7 +149,7 @@ static void what_cannot_be_started_says_why(void **state) {
     (void)state;
     refused("forerun-no-such", NULL, "is not installed: no folder of PATH has it");
     refused("forerun-no-such", "some-package", "apt-get install some-package");
-    refused("/nonexistent/program", "some-package", "cannot be started: No such file");
+    refused("/no-such-folder/program", "some-package", "cannot be started: No such file");
     refused("/etc/passwd", NULL, "cannot be started: Permission denied");
     /* Neither a folder nor what may not be run is a program; a relative entry is made absolute. */
     assert_non_null(mkdtemp(folder));
@@ -189,7 +189,7 @@ static void no_descriptor_is_handed_on(void **state) {
 }
 
 static void nothing_is_left_behind(void **state) {
-    static const char *const nowhere[] = {"/nonexistent/program", NULL};
+    static const char *const nowhere[] = {"/no-such-folder/program", NULL};
     struct fr_text out = {0}, err = {0};
     int before = descriptors();
     (void)state;
@@ -200,7 +200,7 @@ static void nothing_is_left_behind(void **state) {
         const struct fr_process p = {.words = nowhere, .out.text = &out};
         assert_int_equal(fr_process_run(&p, NULL, NULL), FR_ERR_EXTERNAL);
         const struct fr_process q = {
-            .words = nowhere, .out.text = &out, .err.file = "/nonexistent/file"};
+            .words = nowhere, .out.text = &out, .err.file = "/no-such-folder/file"};
         assert_int_equal(fr_process_run(&q, NULL, NULL), FR_ERR_IO);
     }
     assert_int_equal(descriptors(), before);

@@ -68,10 +68,10 @@ static void blas_gets_one_thread(void **state) {
 static void what_is_missing_is_named(void **state) {
     (void)state;
     struct fr_error err = {.status = FR_OK};
-    assert_int_equal(launch("env", "/nonexistent/forerun-mpi", none, &err), FR_ERR_EXTERNAL);
-    assert_non_null(strstr(err.where, "/nonexistent/forerun-mpi"));
-    assert_int_equal(launch("/nonexistent/srun -n 4", "/bin/sh", none, &err), FR_ERR_EXTERNAL);
-    assert_non_null(strstr(err.where, "/nonexistent/srun"));
+    assert_int_equal(launch("env", "/no-such-folder/forerun-mpi", none, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.where, "/no-such-folder/forerun-mpi"));
+    assert_int_equal(launch("/no-such-folder/srun -n 4", "/bin/sh", none, &err), FR_ERR_EXTERNAL);
+    assert_non_null(strstr(err.where, "/no-such-folder/srun"));
     assert_int_equal(launch("  ", "/bin/sh", none, &err), FR_ERR_USAGE);
 }
 
@@ -79,7 +79,7 @@ static void a_missing_mpirun_names_its_package(void **state) {
     (void)state;
     struct fr_error err = {.status = FR_OK};
     char *path = strdup(getenv("PATH"));
-    setenv("PATH", "/nonexistent", 1);
+    setenv("PATH", "/no-such-folder", 1);
     fr_status status = launch(NULL, "/bin/sh", none, &err);
     setenv("PATH", path, 1);
     free(path);
@@ -106,8 +106,8 @@ static void ranks_of_a_job_know_it(void **state) {
 static void unwritable_samples_are_refused_first(void **state) {
     (void)state;
     const struct fr_calibrate_options options = {
-        .launch = {.n_ranks = 2, .launcher = "/nonexistent"},
-        .samples = "/nonexistent/s.jsonl"};
+        .launch = {.n_ranks = 2, .launcher = "/no-such-folder"},
+        .samples = "/no-such-folder/s.jsonl"};
     struct fr_error err = {.status = FR_OK};
     assert_int_equal(fr_calibrate_run(&options, &err), FR_ERR_IO);
 }

@@ -354,7 +354,7 @@ static void nvml_counts_all_gpus(void **state) {
     assert_non_null(strstr(err.detail, "code 9"));
     script(1, 0, 3, 3, 0, 0);
     assert_int_equal(nvml->open(library, &opened, &err), FR_ERR_UNSUPPORTED);
-    assert_int_equal(nvml->open("/nonexistent.so", &opened, &err), FR_ERR_UNSUPPORTED);
+    assert_int_equal(nvml->open("/no-such-folder.so", &opened, &err), FR_ERR_UNSUPPORTED);
     dlclose(handle);
 }
 
@@ -410,7 +410,7 @@ static void slurm_prints_joules(void **state) {
     fputs("#!/bin/sh\necho 'CurrentWatts=n/s ConsumedJoules=n/s'\n", file);
     fclose(file);
     assert_int_equal(slurm->open(script, &opened, &err), FR_ERR_UNSUPPORTED);
-    assert_int_equal(slurm->open("/nonexistent", &opened, &err), FR_ERR_UNSUPPORTED);
+    assert_int_equal(slurm->open("/no-such-folder", &opened, &err), FR_ERR_UNSUPPORTED);
 }
 
 static void a_session_reads_by_itself(void **state) {

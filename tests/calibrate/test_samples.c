@@ -310,7 +310,7 @@ static void a_missing_file_is_an_input_error(void **state) {
     (void)state;
     struct fr_samples s = {0};
     struct fr_error err = {.status = FR_OK};
-    assert_int_equal(fr_samples_read("/nonexistent/samples.jsonl", &s, &err), FR_ERR_INPUT);
+    assert_int_equal(fr_samples_read("/no-such-folder/samples.jsonl", &s, &err), FR_ERR_INPUT);
     fr_samples_free(&s);
 }
 

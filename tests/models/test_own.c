@@ -159,7 +159,7 @@ static void names_of_a_kind(void **state) {
     (void)state;
     struct fr_text names = {0}, expected = {0};
     char path[2 * FR_OWN_PATH_B];
-    snprintf(path, sizeof path, "%s:%s:/nonexistent", in("b"), in("c"));
+    snprintf(path, sizeof path, "%s:%s:/no-such-folder", in("b"), in("c"));
     setenv("FORERUN_PATH", path, 1);
     fr_text_addf(&expected, "frontier\t%s\nmine\t%s\n", in("b/cluster/frontier.json"),
                  in("b/cluster/mine.json"));

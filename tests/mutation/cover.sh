@@ -33,8 +33,8 @@ if [ -z "${FORERUN_DATA:-}" ]; then
     [ -d "$root/$up/shared/data" ] && FORERUN_DATA=$root/$up/shared/data && break
   done
 fi
-echo "${FORERUN_DATA:-/nonexistent}" >"$dir/data"
-export FORERUN_DATA="${FORERUN_DATA:-/nonexistent}"
+echo "${FORERUN_DATA:-/no-such-folder}" >"$dir/data"
+export FORERUN_DATA="${FORERUN_DATA:-/no-such-folder}"
 
 # ---- the builds -----------------------------------------------------------------------------------
 

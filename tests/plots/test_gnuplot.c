@@ -204,9 +204,9 @@ static void places_that_cannot_be_written(void **state) {
     (void)state;
     assert_int_equal(draw_job(&line, "no/such/folder/a.svg", &err), FR_ERR_IO);
     assert_string_equal(err.where, "no/such/folder/a.svg");
-    setenv("TMPDIR", "/nonexistent", 1);
+    setenv("TMPDIR", "/no-such-folder", 1);
     assert_int_equal(draw_job(&line, "a.svg", &err), FR_ERR_IO);
-    holds("TMPDIR", err.where, "/nonexistent");
+    holds("TMPDIR", err.where, "/no-such-folder");
     setenv("TMPDIR", test_folder, 1);
 }
 

@@ -3,7 +3,7 @@
 set -u
 bin=$1
 bad=0
-export FORERUN_DATA=/nonexistent
+export FORERUN_DATA=/no-such-folder
 for test in paper_collectives paper_gemm paper_training; do
   code=0
   "$bin/test_$test" >/dev/null 2>&1 || code=$?

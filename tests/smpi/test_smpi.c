@@ -236,12 +236,12 @@ static void rabenseifner(void **state) {
 static void a_platform_that_is_not_there_is_named(void **state) {
     (void)state;
     const struct fr_launch_options options = {.n_ranks = 2,
-                                              .launcher = "smpi:/nonexistent.xml",
+                                              .launcher = "smpi:/no-such-folder.xml",
                                               .program = FR_BIN_DIR "/forerun-smpi"};
     const char *const words[] = {"calibrate", NULL};
     struct fr_error err = {.status = FR_OK};
     assert_int_equal(fr_launch_mpi(&options, words, &err), FR_ERR_INPUT);
-    assert_string_equal(err.where, "/nonexistent.xml");
+    assert_string_equal(err.where, "/no-such-folder.xml");
 }
 
 static int make_paths(void **state) {
