@@ -14,28 +14,15 @@
 #include <string.h>
 
 #include "app/papers/reproduce.h"
-#include "app/papers/training/table.h"
+#include "app/papers/training/mlperf.h"
 #include "base/data.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/report.h"
 #include "search/recipe.h"
 #include "search/search.h"
 
-static const char file[] = "mlperf/time_pretraining.csv";
 static const double WITHIN = 0.05, AIM = 0.8;
 enum { RANKED = 2000 };
-
-/* A preset for the device that a row names. */
-static const struct {
-    const char *device, *cluster;
-} clusters[] = {{"H100", "dgx-h100"}, {"GB200", "gb200-nvl72"}, {"B200", "dgx-b200"}};
-
-static const char *cluster_of(const struct fr_run *run) {
-    const char *device = fr_run_row_get(run->row, "note.device");
-    for (size_t i = 0; device && i < sizeof clusters / sizeof *clusters; i++)
-        if (fr_run_mentions(device, clusters[i].device)) return clusters[i].cluster;
-    return NULL;
-}
 
 /* ---- the job of a row: its model and batch, the plan's other keys left open ------------------ */
 
@@ -193,7 +180,7 @@ static fr_status each(struct fr_reproduction *r, const struct fr_table_set *set,
     struct tally tally = {.n = 0};
     for (int i = 0; i < set->n; i++) {
         const struct fr_run *run = set->use[i];
-        const char *cluster = cluster_of(run);
+        const char *cluster = fr_mlperf_preset(run);
         struct fr_job job = {0};
         tally.without += !cluster;
         if (!cluster) continue;
@@ -209,15 +196,15 @@ static fr_status each(struct fr_reproduction *r, const struct fr_table_set *set,
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     struct fr_table_set set = {0};
     char path[512];
-    if (!fr_data_find(file, path, sizeof path)) {
+    if (!fr_data_find(fr_mlperf_file, path, sizeof path)) {
         fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
                          "skipped: no shared/data above this folder and none in FORERUN_DATA",
                          "skipped");
         return FR_OK;
     }
-    fr_status status = fr_table_read(file, &set, err);
+    fr_status status = fr_table_read(fr_mlperf_file, &set, err);
     if (status == FR_OK) {
-        fr_table_left_out(r, file, &set.runs);
+        fr_table_left_out(r, fr_mlperf_file, &set.runs);
         status = each(r, &set, err);
     }
     fr_table_free(&set);

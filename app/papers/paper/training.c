@@ -32,10 +32,10 @@ static fr_status single(struct fr_reproduction *r, const struct fr_cluster *prio
         .mean = 0.015, .regret_worst = 0.01, .aim_mean = 0.01, FR_TABLE_COVERED};
     static const struct fr_table_plan analytic = {
         "vtrain_single", "each (hidden, tp, micro-batch) predicted from all the others",
-        &limits};
+        &limits, NULL};
     static const struct fr_table_plan profiled = {
         "vtrain_profile", "layer times from the rows at pp = 1; the rows at pp > 1 predicted",
-        &profile_limits};
+        &profile_limits, NULL};
     const struct fr_tune_options options = fr_procedure_tuning();
     FR_TRY(fr_procedure_cross(r, &analytic, prior, set, shape, NULL, err));
     FR_TRY(fr_procedure_profiled(r, &profiled, prior, set, err));
@@ -79,7 +79,7 @@ static fr_status from_single(struct fr_reproduction *r, const struct fr_cluster 
         "vtrain_multi_from_single",
         "device and host of one node; tp's link and the network refitted, "
         "each plan from all the others",
-        &limits};
+        &limits, "dgx-a100"};
     struct fr_tune_options options = fr_procedure_tuning();
     struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
     if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -106,9 +106,10 @@ static fr_status multi(struct fr_reproduction *r, const struct nodes *n, struct 
     static const struct fr_table_limits told = {FR_TABLE_COVERED};
     static const struct fr_table_plan tables[] = {
         {"vtrain_multi",
-         "each plan (tp, pp, dp, micro-batch) of each model from all the others", &limits},
+         "each plan (tp, pp, dp, micro-batch) of each model from all the others", &limits,
+         NULL},
         {"vtrain_multi_degrees",
-         "stricter: all rows of the same (tp, pp, dp) predicted from the others", &told}};
+         "stricter: all rows of the same (tp, pp, dp) predicted from the others", &told, NULL}};
     const struct fr_tune_options options = fr_procedure_tuning();
     FR_TRY(fr_procedure_cross(r, &tables[0], &n->prior, &n->multi, whole_plan, NULL, err));
     FR_TRY(fr_procedure_cross(r, &tables[1], &n->prior, &n->multi, mesh, NULL, err));
@@ -124,8 +125,10 @@ static fr_status selene(struct fr_reproduction *r, const struct nodes *n,
     static const struct fr_table_limits seqsel = {
         .mean = 0.06, .aim_mean = 0.04, FR_TABLE_COVERED};
     static const struct fr_table_plan tables[] = {
-        {"sc21", "coefficients of vTrain's rows over several nodes, none fitted here", &sc21},
-        {"seqsel", "the same, with the efficiency refitted on the rows of SC'21", &seqsel}};
+        {"sc21", "coefficients of vTrain's rows over several nodes, none fitted here", &sc21,
+         NULL},
+        {"seqsel", "the same, with the efficiency refitted on the rows of SC'21", &seqsel,
+         "dgx-a100"}};
     FR_TRY(fr_procedure_transfer(r, &tables[0], &n->prior, &n->multi, &n->sc21, NULL,
                                  &n->tuned[0], err));
     return fr_procedure_transfer(r, &tables[1], &n->tuned[0].cluster, &n->sc21, &n->seqsel,
@@ -174,27 +177,28 @@ static const struct transfer {
     struct fr_table_selection fitted, taken;
     bool links; /* of the network, from the rows of 16 bits: see below */
 } transfers[] = {
-    {{"bridge", "coefficients of DGXC's dense fp8 rows, none fitted here", &reported},
+    {{"bridge", "coefficients of DGXC's dense fp8 rows, none fitted here", &reported, NULL},
      DGXC,
      BRIDGE,
      DENSE("fp8"),
      DENSE("fp8"),
      false},
-    {{"dgxc_moe", "mixtures of experts, from the dense bf16 rows, none fitted here", &reported},
+    {{"dgxc_moe", "mixtures of experts, from the dense bf16 rows, none fitted here", &reported,
+      NULL},
      DGXC,
      DGXC,
      DENSE("bf16"),
      EXPERTS("bf16"),
      false},
     {{"dgxc_moe_fp8", "mixtures of experts, from the dense fp8 rows, none fitted here",
-      &reported},
+      &reported, NULL},
      DGXC,
      DGXC,
      DENSE("fp8"),
      EXPERTS("fp8"),
      false},
     {{"dgxc_fsdp", "fully sharded, from the bf16 rows that are not, none fitted here",
-      &reported},
+      &reported, NULL},
      DGXC,
      DGXC,
      DENSE("bf16"),
@@ -203,7 +207,7 @@ static const struct transfer {
     {{"dgxc_fsdp_fp8",
       "fully sharded, from the fp8 rows that are not, links from the bf16 rows, none fitted "
       "here",
-      &reported},
+      &reported, "dgx-h100"},
      DGXC,
      DGXC,
      DENSE("fp8"),

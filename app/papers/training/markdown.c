@@ -52,7 +52,13 @@ static void add_table(struct fr_text *text, const struct fr_reproduction *r,
     const struct fr_reproduce_row *mean = find(r, first->id, length, "mean_error");
     add_name(text, first->id, length);
     fr_escape_markdown(text, first->note);
-    fr_text_addf(text, " | %.0f |", first->ours);
+    const struct fr_reproduce_row *plans = find(r, first->id, length, "plans"),
+                                  *seen = find(r, first->id, length, "calibration");
+    fr_text_addf(text, " | ");
+    fr_escape_markdown(text, seen ? "calibration: " : "held out");
+    fr_escape_markdown(text, seen ? seen->note : "");
+    fr_text_addf(text, " | %.0f | %.0f |", first->ours, plans ? plans->ours : NAN);
+    add_percent(text, find(r, first->id, length, "preset_alone"));
     for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
     add_tau(text, find(r, first->id, length, "kendall_tau"));
     add_tau(text, find(r, first->id, length, "kendall_tau_within_groups"));
@@ -89,10 +95,12 @@ static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) 
 }
 
 void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text) {
-    fr_text_addf(text,
-                 "| table | procedure | n | mean error | median | 90 %% below | bias | tau | "
-                 "in groups | regret, mean | worst | in 90 %% interval | mean error asked |\n"
-                 "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    fr_text_addf(
+        text,
+        "| table | procedure | kind | runs | plans | preset alone | mean error | median | 90 "
+        "%% below | bias | tau | "
+        "in groups | regret, mean | worst | in 90 %% interval | mean error asked |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < r->count; i++) {
         size_t length = table_length(r->rows[i].id);
         if (length && strcmp(r->rows[i].id + length + 1, "n") == 0)

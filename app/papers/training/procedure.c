@@ -17,8 +17,22 @@ static fr_status no_memory(struct fr_error *err) {
 }
 
 static fr_status add(struct fr_reproduction *r, const struct fr_table_plan *table,
+                     const struct fr_cluster *prior, const struct fr_table_set *set,
                      const struct fr_scored *scored, int n, struct fr_error *err) {
-    return fr_table_add(r, table->name, table->procedure, scored, n, table->limits, true, err);
+    struct fr_cluster preset = {0};
+    double *alone_s = fr_calloc((size_t)set->n + 1, sizeof *alone_s);
+    const struct fr_table_of of = {set->use, alone_s, set->n};
+    fr_status status = alone_s ? FR_OK : no_memory(err);
+    if (status == FR_OK && table->preset)
+        status = fr_table_cluster(table->preset, &preset, err);
+    if (status == FR_OK) {
+        fr_table_alone(table->preset ? &preset : prior, set->use, set->n, alone_s);
+        status = fr_table_add(r, table->name, table->procedure, &of, scored, n, table->limits,
+                              true, err);
+    }
+    fr_cluster_free(&preset);
+    free(alone_s);
+    return status;
 }
 
 fr_status fr_procedure_cross(struct fr_reproduction *r, const struct fr_table_plan *table,
@@ -31,7 +45,7 @@ fr_status fr_procedure_cross(struct fr_reproduction *r, const struct fr_table_pl
     if (status == FR_OK)
         status = fr_study_cross(prior, set->use, set->n, NULL, 0, columns,
                                 options ? options : &usual, scored, NULL, err);
-    if (status == FR_OK) status = add(r, table, scored, set->n, err);
+    if (status == FR_OK) status = add(r, table, prior, set, scored, set->n, err);
     free(scored);
     return status;
 }
@@ -49,7 +63,7 @@ fr_status fr_procedure_transfer(struct fr_reproduction *r, const struct fr_table
         status = fr_tune(prior, fitted->use, fitted->n, options ? options : &usual, tuned, err);
     if (status == FR_OK) {
         fr_study_predict(tuned, set->use, set->n, usual.threads, scored);
-        status = add(r, table, scored, set->n, err);
+        status = add(r, table, prior, set, scored, set->n, err);
     }
     free(scored);
     return status;
@@ -110,7 +124,7 @@ fr_status fr_procedure_across(struct fr_reproduction *r, const struct fr_table_p
     bool fits = t.scored && t.ids && t.train && t.test && t.tuned;
     fr_status status = fits ? FR_OK : no_memory(err);
     for (int i = 0; i < set->n && status == FR_OK; i++) status = take_turn(&t, prior, i, err);
-    if (status == FR_OK && t.n > 0) status = add(r, table, t.scored, t.n, err);
+    if (status == FR_OK && t.n > 0) status = add(r, table, prior, set, t.scored, t.n, err);
     free(t.scored);
     free(t.ids);
     free(t.train);

@@ -7,10 +7,12 @@
 
 #include "app/papers/training/table.h"
 
-/** A table to be made: its name, a sentence on its procedure, what it must reach. */
+/** A table to be made: its name, a sentence on its procedure, what it must reach, and the preset shown
+ *  beside it where that is not the prior of the fit. */
 struct fr_table_plan {
     const char *name, *procedure;
     const struct fr_table_limits *limits;
+    const char *preset;
 };
 
 /** How all tables are tuned: many rows of a kind count as a hundred; on all processors. */

@@ -21,6 +21,7 @@ struct work {
     struct fr_fitted_profile *profiles;
     struct fr_tune_result *tuned;
     struct fr_scored *scored;
+    double *alone_s;
     int n_train, n_test, count;
 };
 
@@ -48,8 +49,9 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
                      .test = fr_calloc(room, sizeof *w.test),
                      .profiles = fr_calloc(room, sizeof *w.profiles),
                      .tuned = fr_calloc(1, sizeof *w.tuned),
-                     .scored = fr_calloc(room, sizeof *w.scored)};
-    fr_status status = w.train && w.test && w.profiles && w.tuned && w.scored
+                     .scored = fr_calloc(room, sizeof *w.scored),
+                     .alone_s = fr_calloc(room, sizeof *w.alone_s)};
+    fr_status status = w.train && w.test && w.profiles && w.tuned && w.scored && w.alone_s
                            ? FR_OK
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < set->n && status == FR_OK; i++)
@@ -61,7 +63,10 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
             w.test[w.n_test++] = set->use[i];
     if (status == FR_OK) {
         fr_study_predict(w.tuned, w.test, w.n_test, fr_processors(), w.scored);
-        status = fr_table_add(r, table->name, table->procedure, w.scored, w.n_test,
+        use_profiles(w.test, w.n_test, NULL, 0); /* the preset alone knows no layer times */
+        fr_table_alone(prior, w.test, w.n_test, w.alone_s);
+        const struct fr_table_of of = {w.test, w.alone_s, w.n_test};
+        status = fr_table_add(r, table->name, table->procedure, &of, w.scored, w.n_test,
                               table->limits, true, err);
     }
     use_profiles(set->use, set->n, NULL, 0);
@@ -70,5 +75,6 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
     free(w.profiles);
     free(w.tuned);
     free(w.scored);
+    free(w.alone_s);
     return status;
 }

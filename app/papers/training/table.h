@@ -43,11 +43,28 @@ fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
 /** Add a row for each reason why rows of @p file were left out: how many. */
 void fr_table_left_out(struct fr_reproduction *r, const char *file, const struct fr_runs *runs);
 
-/** Add the rows of table @p name: each run (measured, predicted), then the scores.
+/** The runs that a table predicts, each once, and what the preset says of them before anything was
+ *  fitted [s]. */
+struct fr_table_of {
+    const struct fr_run *const *runs;
+    const double *alone_s;
+    int n;
+};
+
+/** Fill @p alone_s[n]. */
+void fr_table_alone(const struct fr_cluster *preset, const struct fr_run *const *runs, int n,
+                    double *alone_s);
+
+/** Add the rows of table @p name: each run (measured, predicted), then how many runs and plans there
+ *  are, the scores, and the mean error of the preset alone.
  *  @param procedure  a sentence: what was fitted to what
+ *  @param n          predictions: some procedures predict a run more than once
  *  @param detail     add the runs too */
 fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
-                       const struct fr_scored *scored, int n,
+                       const struct fr_table_of *of, const struct fr_scored *scored, int n,
                        const struct fr_table_limits *limits, bool detail, struct fr_error *err);
+
+/** Parallel plans among @p n runs: sets of the plan's keys, but for how many replicas and samples. */
+int fr_table_plans(const struct fr_run *const *runs, int n);
 
 #endif

@@ -1,0 +1,233 @@
+/* MLPerf Training's pre-training runs: predicted blind, and after one refit a machine.
+ *
+ *      blind   the preset as it is, nothing fitted to these rows
+ *      refit   the efficiency of products fitted to the machine's smallest run, its larger ones predicted;
+ *              and the same for each round of a machine, since releases of the software differ
+ *
+ * A machine is a preset; its smallest run the one on the fewest ranks, of those the first in the file.
+ * Plans, precisions and widths of gradients are as the submitters set them.  Rows of accelerators that no
+ * preset describes are counted; copies and rows of quality C are left out.  How the published plans rank
+ * among ours: forerun reproduce plans. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/papers/training/mlperf.h"
+#include "app/papers/training/procedure.h"
+#include "base/alloc.h"
+#include "base/data.h"
+#include "base/parallel.h"
+#include "calibrate/runs/interval.h"
+
+static const struct fr_table_limits blind_limits = {.mean = 0.06, FR_TABLE_COVERED};
+static const struct fr_table_limits refit_limits = {.mean = 0.04, FR_TABLE_COVERED};
+
+/* ---- predictions ------------------------------------------------------------------------- */
+
+/* Runs with their predictions, machine after machine. */
+struct part {
+    const char *name, *procedure;
+    const struct fr_table_limits *limits;
+    const struct fr_run **runs;
+    struct fr_scored *scored;
+    double *alone_s;
+    int n;
+};
+
+static bool part_make(int n, struct part *p) {
+    size_t room = (size_t)n + 1;
+    p->runs = fr_calloc(room, sizeof *p->runs);
+    p->scored = fr_calloc(room, sizeof *p->scored);
+    p->alone_s = fr_calloc(room, sizeof *p->alone_s);
+    return p->runs && p->scored && p->alone_s;
+}
+
+static void part_free(struct part *p) {
+    free(p->runs);
+    free(p->scored);
+    free(p->alone_s);
+}
+
+/* Runs of one machine, from number @p from of the part on. */
+static void predict(struct part *p, int from, const struct fr_cluster *preset,
+                    const struct fr_tune_result *known) {
+    fr_study_predict(known, p->runs + from, p->n - from, fr_processors(), p->scored + from);
+    fr_table_alone(preset, p->runs + from, p->n - from, p->alone_s + from);
+}
+
+/* The run on the fewest ranks; NULL without any. */
+static const struct fr_run *smallest(const struct fr_run *const *runs, int n) {
+    const struct fr_run *least = n > 0 ? runs[0] : NULL;
+    for (int i = 1; i < n; i++)
+        if (fr_plan_ranks(&runs[i]->plan) < fr_plan_ranks(&least->plan)) least = runs[i];
+    return least;
+}
+
+struct study {
+    struct part blind, refit, of_round;
+    struct fr_tune_result *known;
+};
+
+static bool same_round(const struct fr_run *a, const struct fr_run *b) {
+    return strcmp(fr_run_row_get(a->row, "note.round"), fr_run_row_get(b->row, "note.round")) ==
+           0;
+}
+
+/* Fit to the smallest of some runs of a machine, predict those of them on more ranks. */
+static fr_status refit(struct part *p, const struct fr_cluster *preset,
+                       const struct fr_run *const *runs, int n, struct fr_tune_result *known,
+                       struct fr_error *err) {
+    const struct fr_tune_options options = fr_procedure_tuning();
+    const struct fr_run *least = smallest(runs, n);
+    int from = p->n;
+    for (int i = 0; i < n; i++)
+        if (fr_plan_ranks(&runs[i]->plan) > fr_plan_ranks(&least->plan))
+            p->runs[p->n++] = runs[i];
+    if (p->n == from) return FR_OK;
+    FR_TRY(fr_tune(preset, &least, 1, &options, known, err));
+    predict(p, from, preset, known);
+    return FR_OK;
+}
+
+/* The same for the runs of each round, in order of appearance. */
+static fr_status refit_rounds(struct study *s, const struct fr_cluster *preset,
+                              const struct fr_run *const *runs, int n, struct fr_error *err) {
+    const struct fr_run **some = fr_calloc((size_t)n + 1, sizeof *some);
+    fr_status status = some ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < n && status == FR_OK; i++) {
+        int first = 0, count = 0;
+        while (!same_round(runs[first], runs[i])) first++;
+        if (first < i) continue;
+        for (int k = i; k < n; k++)
+            if (same_round(runs[k], runs[i])) some[count++] = runs[k];
+        status = refit(&s->of_round, preset, some, count, s->known, err);
+    }
+    free(some);
+    return status;
+}
+
+/* All runs of the machine as it is, then the larger ones after the refits. */
+static fr_status machine(struct study *s, const char *name, const struct fr_table_set *set,
+                         struct fr_error *err) {
+    struct fr_cluster preset = {0};
+    int from = s->blind.n;
+    for (int i = 0; i < set->n; i++) {
+        const char *of = fr_mlperf_preset(set->use[i]);
+        if (of && strcmp(of, name) == 0) s->blind.runs[s->blind.n++] = set->use[i];
+    }
+    const struct fr_run **runs = s->blind.runs + from;
+    int n = s->blind.n - from;
+    if (n == 0) return FR_OK;
+    fr_status status = fr_table_cluster(name, &preset, err);
+    if (status == FR_OK) {
+        fr_interval_known(&preset, runs[0]->workload.dtype, s->known);
+        predict(&s->blind, from, &preset, s->known);
+        status = refit(&s->refit, &preset, runs, n, s->known, err);
+    }
+    if (status == FR_OK) status = refit_rounds(s, &preset, runs, n, err);
+    fr_cluster_free(&preset);
+    return status;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static void add_run(struct fr_reproduction *r, const struct part *p, int i) {
+    const struct fr_scored *s = &p->scored[i];
+    bool inside = s->low_s <= s->measured_s && s->measured_s <= s->high_s;
+    char note[160];
+    snprintf(note, sizeof note, "%" PRId64 " ranks of %s; 90 %% interval %.4g to %.4g s%s",
+             fr_plan_ranks(&p->runs[i]->plan), fr_mlperf_preset(p->runs[i]), s->low_s,
+             s->high_s, inside ? "" : ": measured outside");
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, s->measured_s, s->predicted_s, "s", INFINITY, note,
+                     "%s/%.80s", p->name, s->id);
+    if (!r->failed) r->rows[r->count - 1].judged = r->rows[r->count - 1].holds = false;
+}
+
+/* Mean error of one machine's runs. */
+static void add_machine(struct fr_reproduction *r, const struct part *p, const char *name) {
+    double error = 0;
+    int n = 0;
+    for (int i = 0; i < p->n; i++) {
+        if (strcmp(fr_mlperf_preset(p->runs[i]), name) != 0) continue;
+        error += fabs(p->scored[i].predicted_s / p->scored[i].measured_s - 1);
+        n++;
+    }
+    if (n == 0) return;
+    char note[60];
+    snprintf(note, sizeof note, "mean error over %d runs", n);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, error / n, "1", 0, note, "%s/of_%s", p->name,
+                     name);
+}
+
+static fr_status add_part(struct fr_reproduction *r, const struct part *p,
+                          struct fr_error *err) {
+    const struct fr_table_of of = {p->runs, p->alone_s, p->n};
+    if (p->n == 0) return FR_OK;
+    for (int i = 0; i < p->n; i++) add_run(r, p, i);
+    for (int i = 0; fr_mlperf_machine(i); i++) add_machine(r, p, fr_mlperf_machine(i));
+    return fr_table_add(r, p->name, p->procedure, &of, p->scored, p->n, p->limits, false, err);
+}
+
+static void add_without(struct fr_reproduction *r, const struct fr_table_set *set) {
+    int without = 0;
+    for (int i = 0; i < set->n; i++) without += !fr_mlperf_preset(set->use[i]);
+    if (without)
+        fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, without, "rows", 0,
+                         "an accelerator that no preset describes", "left_out/%s/preset",
+                         fr_mlperf_file);
+}
+
+static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
+                      struct fr_error *err) {
+    struct study s = {
+        .blind = {"mlperf_blind", "presets as they are", &blind_limits, NULL, NULL, NULL, 0},
+        .refit = {"mlperf_refit",
+                  "efficiency from each machine's smallest run, its larger ones predicted",
+                  &refit_limits, NULL, NULL, NULL, 0},
+        .of_round = {"mlperf_refit_round",
+                     "the same for each round (release of the software) of each machine",
+                     &refit_limits, NULL, NULL, NULL, 0},
+        .known = fr_calloc(1, sizeof *s.known)};
+    bool fits = part_make(set->n, &s.blind) && part_make(set->n, &s.refit) &&
+                part_make(set->n, &s.of_round) && s.known;
+    fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; fr_mlperf_machine(i) && status == FR_OK; i++)
+        status = machine(&s, fr_mlperf_machine(i), set, err);
+    if (status == FR_OK) status = add_part(r, &s.blind, err);
+    if (status == FR_OK) status = add_part(r, &s.refit, err);
+    if (status == FR_OK) status = add_part(r, &s.of_round, err);
+    if (status == FR_OK) add_without(r, set);
+    part_free(&s.blind);
+    part_free(&s.of_round);
+    part_free(&s.refit);
+    free(s.known);
+    return status;
+}
+
+static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
+    struct fr_table_set set = {0};
+    char path[512];
+    if (!fr_data_find(fr_mlperf_file, path, sizeof path)) {
+        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
+                         "skipped: no shared/data above this folder and none in FORERUN_DATA",
+                         "skipped");
+        return FR_OK;
+    }
+    fr_status status = fr_table_read(fr_mlperf_file, &set, err);
+    if (status == FR_OK) {
+        fr_table_left_out(r, fr_mlperf_file, &set.runs);
+        status = make(r, &set, err);
+    }
+    fr_table_free(&set);
+    return status;
+}
+
+const struct fr_paper fr_paper_mlperf = {
+    .name = "mlperf",
+    .title = "pre-training runs of MLPerf Training, predicted blind and after one refit a "
+             "machine",
+    .run = run,
+    .measured = true,
+};
