@@ -62,7 +62,8 @@ struct fr_paper {
     const char *name;
     const char *title;
     fr_status (*run)(struct fr_reproduction *r, struct fr_error *err);
-    bool measured; /**< fitted to data from outside, for about a minute */
+    bool measured;    /**< fitted to data from outside, for about a minute */
+    const char *mark; /**< of its part of docs/accuracy.md (app/text/marked.h); NULL: none */
 };
 
 #define FR_PAPER(name) extern const struct fr_paper fr_paper_##name;

@@ -14,7 +14,7 @@
 #include "base/file.h"
 
 static const struct fr_option options[] = {
-    {"markdown", NULL, "the scores of `training` as the tables of docs/accuracy.md", 0},
+    {"markdown", NULL, "the scores of training or energy as tables of docs/accuracy.md", 0},
     {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
@@ -131,13 +131,13 @@ static fr_status find(const char *name, const struct fr_paper **paper, struct fr
 }
 
 /* What the command printed, or what it wrote into a document. */
-static fr_status finish(const struct fr_args *args, struct fr_text *text,
-                        struct fr_error *err) {
+static fr_status finish(const struct fr_args *args, const struct fr_paper *wanted,
+                        struct fr_text *text, struct fr_error *err) {
     const char *update = fr_args_get(args, "update");
     if (!update) return fr_app_print(text, err);
     fr_status status = text->failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
-                           : fr_marked_write(update, FR_TRAINING_MARK, fr_text_get(text), err);
+                           : fr_marked_write(update, wanted->mark, fr_text_get(text), err);
     fr_text_free(text);
     return status;
 }
@@ -150,12 +150,12 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
         return fr_fail(err, FR_ERR_USAGE, "--measured",
                        "is of the paper phantom: forerun reproduce phantom --measured");
     if (!update) return FR_OK;
-    if (wanted != &fr_paper_training || fr_args_has(args, "json"))
+    if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",
-                       "writes the tables of training: forerun reproduce training --update "
-                       "FILE");
+                       "writes the tables of training or of energy: forerun reproduce training "
+                       "--update FILE");
     /* Before a minute's work, not after. */
-    fr_status status = fr_marked_read(update, FR_TRAINING_MARK, &part, err);
+    fr_status status = fr_marked_read(update, wanted->mark, &part, err);
     fr_text_free(&part);
     return status == FR_OK ? fr_file_check_writable(update, err) : status;
 }
@@ -182,7 +182,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
     }
-    if (status == FR_OK) return finish(args, &text, err);
+    if (status == FR_OK) return finish(args, wanted, &text, err);
     if (status == FR_ERR_PARTIAL) fr_app_print(&text, NULL); /* what an ended job left */
     fr_text_free(&text);
     return status;

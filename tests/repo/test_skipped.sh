@@ -4,7 +4,7 @@ set -u
 bin=$1
 bad=0
 export FORERUN_DATA=/no-such-folder
-for test in paper_collectives paper_gemm paper_training; do
+for test in paper_collectives paper_gemm paper_training paper_energy; do
   code=0
   "$bin/test_$test" >/dev/null 2>&1 || code=$?
   [ $code -eq 77 ] || {

@@ -167,7 +167,7 @@ static fr_status add_part(struct fr_reproduction *r, const struct part *p,
     if (p->n == 0) return FR_OK;
     for (int i = 0; i < p->n; i++) add_run(r, p, i);
     for (int i = 0; fr_mlperf_machine(i); i++) add_machine(r, p, fr_mlperf_machine(i));
-    return fr_table_add(r, p->name, p->procedure, &of, p->scored, p->n, p->limits, false, err);
+    return fr_table_add(r, p->name, p->procedure, &of, p->scored, p->n, p->limits, NULL, err);
 }
 
 static void add_without(struct fr_reproduction *r, const struct fr_table_set *set) {

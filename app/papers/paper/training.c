@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "app/papers/training/ablation.h"
+#include "app/papers/training/markdown.h"
 #include "app/papers/training/procedure.h"
 #include "app/papers/training/recipes.h"
 #include "base/alloc.h"
@@ -309,4 +310,5 @@ const struct fr_paper fr_paper_training = {
         "measured training runs by others, predicted from coefficients fitted to other runs",
     .run = run,
     .measured = true,
+    .mark = FR_TRAINING_MARK,
 };

@@ -1,6 +1,7 @@
 #include "app/papers/training/markdown.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,7 +58,11 @@ static void add_table(struct fr_text *text, const struct fr_reproduction *r,
     fr_text_addf(text, " | ");
     fr_escape_markdown(text, seen ? "calibration: " : "held out");
     fr_escape_markdown(text, seen ? seen->note : "");
-    fr_text_addf(text, " | %.0f | %.0f |", first->ours, plans ? plans->ours : NAN);
+    fr_text_addf(text, " | %.0f |", first->ours);
+    if (plans)
+        fr_text_addf(text, " %.0f |", plans->ours);
+    else
+        fr_text_addf(text, " – |");
     add_percent(text, find(r, first->id, length, "preset_alone"));
     for (int k = 0; errors[k]; k++) add_percent(text, find(r, first->id, length, errors[k]));
     add_tau(text, find(r, first->id, length, "kendall_tau"));
@@ -70,7 +75,14 @@ static void add_table(struct fr_text *text, const struct fr_reproduction *r,
     fr_text_addf(text, " |\n");
 }
 
+static bool has(const struct fr_reproduction *r, const char *prefix) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strncmp(r->rows[i].id, prefix, strlen(prefix)) == 0) return true;
+    return false;
+}
+
 static void add_ablations(struct fr_text *text, const struct fr_reproduction *r) {
+    if (!has(r, "ablation/")) return;
     fr_text_addf(text,
                  "\nWhat each ingredient is worth: mean error without it minus with it, all "
                  "coefficients refitted, cross-validated.\n\n"
@@ -85,12 +97,30 @@ static void add_ablations(struct fr_text *text, const struct fr_reproduction *r)
 }
 
 static void add_left_out(struct fr_text *text, const struct fr_reproduction *r) {
+    if (!has(r, "left_out/")) return;
     fr_text_addf(text, "\nRows left out, by file and reason:\n\n");
     for (size_t i = 0; i < r->count; i++) {
         const struct fr_reproduce_row *row = &r->rows[i];
         if (strncmp(row->id, "left_out/", 9) != 0) continue;
         fr_text_addf(text, "- `%.*s`: %.0f row%s: %s\n", (int)table_length(row->id) - 9,
                      row->id + 9, row->ours, row->ours == 1 ? "" : "s", row->note);
+    }
+}
+
+/* What is neither of a table nor of a list. */
+static bool stands_alone(const struct fr_reproduction *r, const struct fr_reproduce_row *row) {
+    return !row->detail && strncmp(row->id, "ablation/", 9) != 0 &&
+           strncmp(row->id, "left_out/", 9) != 0 &&
+           !find(r, row->id, table_length(row->id), "n");
+}
+
+static void add_single(struct fr_text *text, const struct fr_reproduction *r) {
+    for (size_t i = 0, n = 0; i < r->count; i++) {
+        const struct fr_reproduce_row *row = &r->rows[i];
+        if (!stands_alone(r, row)) continue;
+        fr_text_addf(text, "%s- `%s`: %.2f %%: ", n++ ? "" : "\n", row->id, 100 * row->ours);
+        fr_escape_markdown(text, row->note);
+        fr_text_addf(text, "\n");
     }
 }
 
@@ -108,4 +138,5 @@ void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text)
     }
     add_ablations(text, r);
     add_left_out(text, r);
+    add_single(text, r);
 }

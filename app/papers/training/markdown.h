@@ -1,15 +1,17 @@
 /** @file
- *  The training part of docs/accuracy.md, from the rows of forerun reproduce training. */
+ *  Parts of docs/accuracy.md, from the rows of forerun reproduce training and energy. */
 #ifndef FR_APP_PAPERS_TRAINING_MARKDOWN_H
 #define FR_APP_PAPERS_TRAINING_MARKDOWN_H
 
 #include "app/papers/reproduce.h"
 #include "base/text.h"
 
-/** Name of the marks around it in docs/accuracy.md (app/text/marked.h). */
+/** Names of the marks around them in docs/accuracy.md (app/text/marked.h). */
 #define FR_TRAINING_MARK "forerun reproduce training"
+#define FR_ENERGY_MARK "forerun reproduce energy"
 
-/** A line for each table of runs, one for each ablation, one for each reason why rows are left out. */
+/** A line for each table of runs, one for each ablation, one for each reason why rows are left out, one
+ *  for each row that stands alone. */
 void fr_training_markdown(const struct fr_reproduction *r, struct fr_text *text);
 
 #endif

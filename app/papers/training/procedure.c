@@ -28,7 +28,7 @@ static fr_status add(struct fr_reproduction *r, const struct fr_table_plan *tabl
     if (status == FR_OK) {
         fr_table_alone(table->preset ? &preset : prior, set->use, set->n, alone_s);
         status = fr_table_add(r, table->name, table->procedure, &of, scored, n, table->limits,
-                              true, err);
+                              "s", err);
     }
     fr_cluster_free(&preset);
     free(alone_s);

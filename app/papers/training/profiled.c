@@ -67,7 +67,7 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
         fr_table_alone(prior, w.test, w.n_test, w.alone_s);
         const struct fr_table_of of = {w.test, w.alone_s, w.n_test};
         status = fr_table_add(r, table->name, table->procedure, &of, w.scored, w.n_test,
-                              table->limits, true, err);
+                              table->limits, "s", err);
     }
     use_profiles(set->use, set->n, NULL, 0);
     free(w.train);

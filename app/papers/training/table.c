@@ -66,14 +66,15 @@ fr_status fr_table_cluster(const char *preset, struct fr_cluster *cluster,
 }
 
 static void add_runs(struct fr_reproduction *r, const char *name,
-                     const struct fr_scored *scored, int n) {
+                     const struct fr_scored *scored, int n, const char *unit) {
     for (int i = 0; i < n; i++) {
         const struct fr_scored *s = &scored[i];
         bool inside = s->low_s <= s->measured_s && s->measured_s <= s->high_s;
         char note[160];
-        snprintf(note, sizeof note, "90 %% interval %.6g to %.6g s%s", s->low_s, s->high_s,
-                 inside ? "" : ": measured outside");
-        fr_reproduce_add(r, FR_ROLE_PREDICTED, s->measured_s, s->predicted_s, "s", INFINITY,
+        snprintf(note, sizeof note, "90 %% interval %.6g to %.6g %s%s", s->low_s, s->high_s,
+                 unit, inside ? "" : ": measured outside");
+        if (isnan(s->low_s)) snprintf(note, sizeof note, "no interval stated");
+        fr_reproduce_add(r, FR_ROLE_PREDICTED, s->measured_s, s->predicted_s, unit, INFINITY,
                          note, "%s/%s", name, s->id);
         if (r->failed || r->count == 0) return;
         r->rows[r->count - 1].detail = true;
@@ -180,20 +181,27 @@ static void add_seen(struct fr_reproduction *r, const char *name) {
                              name);
 }
 
-fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
-                       const struct fr_table_of *of, const struct fr_scored *scored, int n,
-                       const struct fr_table_limits *l, bool detail, struct fr_error *err) {
-    struct fr_score s;
-    FR_TRY(fr_score_make(scored, n, &s, err));
-    if (detail) add_runs(r, name, scored, n);
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, of->n, "1", 0, procedure, "%s/n", name);
+static void add_of(struct fr_reproduction *r, const char *name, const struct fr_table_of *of,
+                   const struct fr_score *s) {
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, fr_table_plans(of->runs, of->n), "1", 0,
                      "parallel plans among them", "%s/plans", name);
-    if (s.n != of->n)
-        fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s.n, "1", 0,
+    if (s->n != of->n)
+        fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->n, "1", 0,
                          "a run is predicted from each other model", "%s/predictions", name);
     add_seen(r, name);
     if (of->n > 0) add_alone(r, name, of);
+}
+
+fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
+                       const struct fr_table_of *of, const struct fr_scored *scored, int n,
+                       const struct fr_table_limits *l, const char *unit,
+                       struct fr_error *err) {
+    struct fr_score s;
+    FR_TRY(fr_score_make(scored, n, &s, err));
+    if (unit) add_runs(r, name, scored, n, unit);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, of ? of->n : s.n, "1", 0, procedure, "%s/n",
+                     name);
+    if (of) add_of(r, name, of, &s);
     const struct asked asked[] = {
         {"mean_error", s.mape, l->mean, l->aim_mean, false},
         {"median_error", s.median_error, l->median, 0, false},

@@ -58,11 +58,13 @@ void fr_table_alone(const struct fr_cluster *preset, const struct fr_run *const 
 /** Add the rows of table @p name: each run (measured, predicted), then how many runs and plans there
  *  are, the scores, and the mean error of the preset alone.
  *  @param procedure  a sentence: what was fitted to what
+ *  @param of         NULL: its rows are no training runs with plans
  *  @param n          predictions: some procedures predict a run more than once
- *  @param detail     add the runs too */
+ *  @param unit       of what is measured; NULL: the runs one by one are left out */
 fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *procedure,
                        const struct fr_table_of *of, const struct fr_scored *scored, int n,
-                       const struct fr_table_limits *limits, bool detail, struct fr_error *err);
+                       const struct fr_table_limits *limits, const char *unit,
+                       struct fr_error *err);
 
 /** Parallel plans among @p n runs: sets of the plan's keys, but for how many replicas and samples. */
 int fr_table_plans(const struct fr_run *const *runs, int n);

@@ -1,0 +1,22 @@
+/** @file
+ *  The parts of forerun reproduce energy: each reads its file below the data folder and adds its tables.
+ *  FR_ERR_IO where the file is absent. */
+#ifndef FR_APP_PAPERS_ENERGY_PARTS_H
+#define FR_APP_PAPERS_ENERGY_PARTS_H
+
+#include "app/papers/energy/rows.h"
+#include "models/device/clock.h"
+
+/** Pipeline stages at other clocks (Perseus). */
+fr_status fr_energy_stages(struct fr_reproduction *r, struct fr_error *err);
+/** The voltage of the device whose name holds @p device ("a40"), fitted to its stages at all clocks. */
+fr_status fr_energy_stage_voltage(const char *device, struct fr_clock_voltage *voltage,
+                                  struct fr_error *err);
+/** Whole trainings on pipelines, with and without clock plans (Perseus). */
+fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err);
+/** Trainings under power limits (Zeus). */
+fr_status fr_energy_limits(struct fr_reproduction *r, struct fr_error *err);
+/** Whole nodes (MLPerf Training). */
+fr_status fr_energy_nodes(struct fr_reproduction *r, struct fr_error *err);
+
+#endif
