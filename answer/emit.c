@@ -58,7 +58,8 @@ void fr_emit_lack(struct fr_emitted *e, const char *fmt, ...) {
 }
 
 int64_t fr_emit_micro_batches(const struct fr_emitted *e) {
-    return e->plan.global_batch / (e->plan.dp * e->plan.micro_batch);
+    int64_t samples = e->plan.dp * e->plan.micro_batch; /* 0: a plan that left them open */
+    return samples > 0 ? e->plan.global_batch / samples : 0;
 }
 
 int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i) {
@@ -84,28 +85,68 @@ int64_t fr_emit_bucket(const struct fr_emitted *e) {
 
 /* ---- a row ---------------------------------------------------------------------------------- */
 
+/* What no framework has an option for, where its rows say nothing else. */
+static const struct {
+    int key;
+    const char *what;
+} nowhere[] = {
+    {FR_PLAN_KEY_ghost, "ghost neurons"},
+    {FR_PLAN_KEY_branches, "sub-graph parallelism"},
+    {FR_PLAN_KEY_common, "sub-graph parallelism"},
+    {FR_PLAN_KEY_exchange, "sub-graph parallelism"},
+    {FR_PLAN_KEY_divide, "division of two products that follow but in pairs"},
+    {FR_PLAN_KEY_placement, "seat for a rank, which the launcher gives it: sbatch"},
+    {FR_PLAN_KEY_backward_scope, "compressed messages between stages"},
+    {FR_PLAN_KEY_backward_rank, "compressed messages between stages"},
+    {FR_PLAN_KEY_lazy_error, "compressed messages between stages"},
+    {FR_PLAN_KEY_gradient_stages, "low-rank gradients"},
+    {FR_PLAN_KEY_gradient_rank, "low-rank gradients"},
+    {FR_PLAN_KEY_codec, "codec of gradients"},
+    {FR_PLAN_KEY_warm_up, "codec of gradients"},
+    {FR_PLAN_KEY_layer_tp, "grid of its own for each layer"},
+};
+
 static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {
     for (int i = 0; i < FR_PLAN_KEYS; i++)
-        if (to->rows[i].key == key) return &to->rows[i];
+        if (to->rows[i].key == key && (to->rows[i].option || to->rows[i].say || to->rows[i].none))
+            return &to->rows[i];
     return NULL;
+}
+
+static const char *lacked(int key) {
+    for (size_t i = 0; i < sizeof nowhere / sizeof *nowhere; i++)
+        if (nowhere[i].key == key) return nowhere[i].what;
+    return NULL;
+}
+
+/* Nothing is lost where the plan does not ask for it. */
+static void say_none(struct fr_emitted *e, const struct fr_plan_key *key, const char *no,
+                     const char *what) {
+    const struct fr_plan plain = fr_plan_default();
+    char value[FR_PLAN_WORD];
+    if (key->type->same(key, &e->plan, &plain)) {
+        fr_emit_remark(e, "%s%s", no, what);
+        return;
+    }
+    key->type->text(key, &e->plan, value, sizeof value);
+    fr_emit_lack(e, "%s: %s%s", value, no, what);
 }
 
 static void say(struct fr_emitted *e, int k) {
     const struct fr_plan_key *key = &fr_plan_keys[k];
-    const struct fr_plan plain = fr_plan_default();
     const struct fr_emit_row *row = row_of(e->to, k);
     char value[FR_PLAN_WORD];
     e->about = key->name;
-    if (!row) return; /* a test walks the keys */
-    key->type->text(key, &e->plan, value, sizeof value);
-    if (row->say)
+    if (!row && !lacked(k)) return; /* a test walks the keys */
+    if (!row) {
+        say_none(e, key, e->to->no, lacked(k));
+    } else if (row->say) {
         row->say(e);
-    else if (row->option)
+    } else if (row->option) {
+        key->type->text(key, &e->plan, value, sizeof value);
         fr_emit_option(e, row->option, "%s", value);
-    else if (key->type->same(key, &e->plan, &plain))
-        fr_emit_remark(e, "%s", row->none);
-    else
-        fr_emit_lack(e, "%s: %s", value, row->none);
+    } else
+        say_none(e, key, "", row->none);
 }
 
 fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,

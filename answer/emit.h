@@ -3,7 +3,8 @@
  *  has none a sentence.
  *
  *  A framework has one row for each key: the option that takes the key's value, a function where more
- *  than that has to be said, or why there is none.  Options are those of the framework's own parser at
+ *  than that has to be said, or why there is none; what no framework has stands once for all (emit.c).
+ *  Options are those of the framework's own parser at
  *  a named commit (tests/answer/test_emit.c holds them against recorded lists).  What a plan asks for
  *  and the framework cannot do stands first in the script: it would run something else than was priced.
  *
@@ -51,7 +52,8 @@ struct fr_emitter {
     const char *name;      /**< of --emit */
     const char *framework; /**< for people */
     const char *version;   /**< repository and commit whose parser the options are of */
-    const struct fr_emit_row *rows; /**< one for each key, in any order */
+    const char *no;        /**< "X has no ", before what every framework lacks */
+    const struct fr_emit_row *rows; /**< of the keys it has a word of its own for, in any order */
     /** "KEY=VALUES" of keys whose other values it cannot run; NULL ends it. */
     const char *const *able;
     /** What is no key of the plan: sequence, precision, the model. */
