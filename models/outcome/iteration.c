@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/extremes.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "models/price/zero.h"
@@ -66,7 +67,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, m, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
-        double idle_s = fmax(0, out->time_s - busy_s - comm_s);
+        double idle_s = fr_most(0, out->time_s - busy_s - comm_s);
         out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
                                      power->idle_W * idle_s);
     }
@@ -75,7 +76,7 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
 /* A whole activation is held to send and another to receive, gathered or not. */
 double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *stage = &p->stage[i];
-    double message_B = fmax(stage->message_B, stage->gathered_B);
+    double message_B = fr_most(stage->message_B, stage->gathered_B);
     bool folds = p->schedule && p->schedule->folds, top = i == p->args.stages - 1;
     double encoders = folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                       : p->args.chunks; /* each with what it lost */
@@ -116,7 +117,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += stage->parameters;
-        out->parameters_rank_max = fmax(out->parameters_rank_max, stage->parameters_rank);
+        out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;
@@ -149,7 +150,7 @@ static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) 
 static void add_bytes(const struct fr_pipeline *p, struct fr_outcome *out) {
     for (int32_t i = 0; i < p->args.stages; i++)
         for (int axis = 0; axis < FR_SENT_COUNT; axis++)
-            out->sent_B[axis] = fmax(out->sent_B[axis], p->stage[i].sent_B[axis]);
+            out->sent_B[axis] = fr_most(out->sent_B[axis], p->stage[i].sent_B[axis]);
 }
 
 void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *p,
@@ -198,7 +199,7 @@ static double busiest_s(const struct fr_pipeline *p) {
     double most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *s = &p->stage[i];
-        most_s = fmax(most_s,
+        most_s = fr_most(most_s,
                       p->args.micro_batches * (s->forward.compute_s + s->backward.compute_s) +
                           s->optimizer_s);
     }
@@ -226,14 +227,14 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
             continue; /* nothing to switch off */
         if (turns[k].off == FR_WITH_CP && out->plan.cp <= 1) continue;
         FR_TRY(timer(context, with, &now, err));
-        out->part_s[turns[k].part] = fmax(0, before_s - now.makespan_s); /* but for rounding */
+        out->part_s[turns[k].part] = fr_most(0, before_s - now.makespan_s); /* but for rounding */
         before_s = now.makespan_s;
     }
     out->part_s[FR_PART_COMPUTE] = busiest_s(p);
     out->part_s[FR_PART_FIXED] = job->cluster.device.fixed_s;
     /* A stage alone waits for nothing: the rest is rounding. */
     out->part_s[FR_PART_BUBBLE] =
-        p->args.stages > 1 ? fmax(0, before_s - out->part_s[FR_PART_COMPUTE]) : 0;
+        p->args.stages > 1 ? fr_most(0, before_s - out->part_s[FR_PART_COMPUTE]) : 0;
     return FR_OK;
 }
 

@@ -2,11 +2,13 @@
 
 #include <math.h>
 
+#include "base/extremes.h"
+
 /* After a stage's last pass, on its own. */
 static double after_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *s = &p->stage[i];
     bool end = i == 0 || i == p->args.stages - 1;
-    double reduced_s = s->buckets ? fmax(s->gradient_codec_s, s->bucket_s)
+    double reduced_s = s->buckets ? fr_most(s->gradient_codec_s, s->bucket_s)
                                   : s->gradient_codec_s + s->gradient_s;
     return reduced_s + (end ? p->embedding_s : 0) + s->optimizer_s + s->gather_s;
 }
@@ -14,7 +16,7 @@ static double after_s(const struct fr_pipeline *p, int32_t i) {
 /* Down across the boundary above stage @p i. */
 static double down_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *s = &p->stage[i];
-    return fr_pipeline_n_compressed(p, i) > 0 ? fmin(s->message_s, s->small_message_s)
+    return fr_pipeline_n_compressed(p, i) > 0 ? fr_least(s->message_s, s->small_message_s)
                                               : s->message_s;
 }
 
@@ -28,8 +30,8 @@ double fr_pipeline_least_s(const struct fr_pipeline *p) {
                               ? fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, FR_WITH_ALL)
                               : 0;
         double own_s = begin_s + passes * (forward_s + backward_s + weight_s);
-        double then_s = p->splits_backward ? after_s(p, i) : fmax(after_s(p, i), end_s);
-        most_s = fmax(most_s, own_s + then_s);
+        double then_s = p->splits_backward ? after_s(p, i) : fr_most(after_s(p, i), end_s);
+        most_s = fr_most(most_s, own_s + then_s);
         begin_s += forward_s + p->stage[i].message_s;
         end_s += backward_s + down_s(p, i);
     }

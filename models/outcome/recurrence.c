@@ -1,8 +1,10 @@
 /* The exact recurrence over a pipeline's passes. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/extremes.h"
 #include "models/outcome/alternate.h"
 #include "models/outcome/recurrence.h"
 #include "models/plan/schedule_order.h"
@@ -84,7 +86,7 @@ static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x
 static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
     double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
-    w->stream_s[i] = fmax(fmax(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
+    w->stream_s[i] = fr_most(fr_most(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
 }
 
 /* A backward pass that is not split takes its weight gradient's time as well, whose slot then takes none. */
@@ -113,7 +115,7 @@ static int64_t advance(struct sweep *w, int32_t i) {
         if (start_s < 0) break;
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
         if (w->stream_s[i] > w->free_s[i]) /* nearly never: after a chunk's last pass */
-            w->shown_s[i] += fmin(start_s, w->stream_s[i]) - w->free_s[i];
+            w->shown_s[i] += fr_least(start_s, w->stream_s[i]) - w->free_s[i];
         double read_s = w->coded ? codecs_s(w, i, x, false) : 0,
                sent_s = w->coded ? codecs_s(w, i, x, true) : 0;
         w->free_s[i] = start_s + read_s + slot_s(w, i, x) + sent_s;
@@ -150,17 +152,17 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
         if (with & FR_WITH_CODEC) end_s[i] += p->stage[i].gradient_codec_s;
         double passes_s = end_s[i];
         if (p->stage[i].buckets)
-            end_s[i] = fmax(end_s[i], w->stream_s[i]);
+            end_s[i] = fr_most(end_s[i], w->stream_s[i]);
         else if (with & FR_WITH_GRADIENTS)
             end_s[i] += p->stage[i].gradient_s;
         if (times->gradient_exposed_s)
             times->gradient_exposed_s[i] = w->shown_s[i] + end_s[i] - passes_s;
     }
     if (with & FR_WITH_EMBEDDING && p->embedding_s > 0)
-        end_s[0] = end_s[last] = fmax(end_s[0], end_s[last]) + p->embedding_s;
+        end_s[0] = end_s[last] = fr_most(end_s[0], end_s[last]) + p->embedding_s;
     for (int32_t i = 0; i <= last; i++)
         makespan_s =
-            fmax(makespan_s, end_s[i] + p->stage[i].optimizer_s +
+            fr_most(makespan_s, end_s[i] + p->stage[i].optimizer_s +
                                  (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
     times->makespan_s = makespan_s;
 }
@@ -196,38 +198,103 @@ static fr_status alternate(struct sweep *w, struct fr_error *err) {
     return FR_OK;
 }
 
+/* ---- runs that were made before ------------------------------------------------------------- */
+
+enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
+
+/* All that the sweep reads of a pipeline whose messages are not compressed, as words.  What sends its
+ * buckets after all passes reads them there. */
+static bool write_key(const struct sweep *w, struct fr_swept *swept) {
+    const struct fr_schedule_args *a = &w->p->args;
+    const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule, (uint64_t)(uintptr_t)a->order,
+                             (uint64_t)a->stages, (uint64_t)a->micro_batches,
+                             (uint64_t)a->chunks,
+                             (uint64_t)(w->messages | w->gradients << 1 | w->p->splits_backward << 2)};
+    enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
+    size_t stages = (size_t)a->stages;
+    uint64_t *key = fr_swept_key(swept, HEAD + EACH * stages);
+    if (!key) return false;
+    memcpy(key, head, sizeof head);
+    memcpy(key + HEAD, w->pass_s, 3 * stages * sizeof *key);
+    for (size_t i = 0; i < stages; i++) {
+        const struct fr_stage *stage = &w->p->stage[i];
+        const double more[] = {stage->message_s, stage->buckets, stage->bucket_s};
+        memcpy(key + HEAD + 3 * (stages + i), more, sizeof more);
+    }
+    return true;
+}
+
+static bool find_run(struct sweep *w, struct fr_swept *swept) {
+    size_t n = RESULTS * (size_t)w->p->args.stages;
+    if (!swept || w->coded || !write_key(w, swept)) return false;
+    const double *found = fr_swept_find(swept, n);
+    if (found) memcpy(w->free_s, found, n * sizeof *found);
+    return found;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+/* @p scratch: eight numbers a stage, zeroes */
+static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double *scratch) {
+    size_t stages = (size_t)p->args.stages;
+    *w = (struct sweep){.p = p,
+                        .messages = with & FR_WITH_MESSAGES && stages > 1,
+                        .codecs = with & FR_WITH_CODEC,
+                        .gradients = with & FR_WITH_GRADIENTS,
+                        .folds = p->schedule->folds,
+                        .coded = p->scope != FR_SCOPE_NONE};
+    w->free_s = scratch;
+    w->stream_s = scratch + stages;
+    w->shown_s = scratch + 2 * stages;
+    w->pass_s = scratch + 3 * stages;
+    w->up_s = scratch + 6 * stages;
+    w->down_s = scratch + 7 * stages;
+    w->last = stages * (size_t)p->args.chunks - 1;
+    for (size_t i = 0; w->messages && i < stages; i++) {
+        w->up_s[(i + 1) % stages] = p->stage[i].message_s;
+        w->down_s[i] = p->stage[i].message_s;
+    }
+    for (int32_t i = 0; i < p->args.stages; i++)
+        for (uint8_t kind = 0; kind < 3; kind++)
+            w->pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
+}
+
+static fr_status run_sweep(struct sweep *w, struct fr_swept *swept, struct fr_error *err) {
+    if (find_run(w, swept)) return FR_OK;
+    FR_TRY(fr_pipeline_alternates(w->p) ? alternate(w, err) : follow_slots(w, err));
+    if (swept && !w->coded)
+        fr_swept_keep(swept, w->free_s, RESULTS * (size_t)w->p->args.stages);
+    return FR_OK;
+}
+
+static double *make_scratch(const struct fr_pipeline *p) {
+    return fr_calloc(8 * (size_t)p->args.stages, sizeof(double));
+}
+
 fr_status fr_pipeline_run(const struct fr_pipeline *p, int with,
                           struct fr_pipeline_times *times, struct fr_error *err) {
+    struct sweep w;
     if (p->duplex)
         return fr_fail(
             err, FR_ERR_UNSUPPORTED, "plan#/p2p",
             "blocking exchanges are priced by the event engine only (forerun simulate)");
-    size_t stages = (size_t)p->args.stages;
-    struct sweep w = {.p = p,
-                      .messages = with & FR_WITH_MESSAGES && stages > 1,
-                      .codecs = with & FR_WITH_CODEC,
-                      .gradients = with & FR_WITH_GRADIENTS,
-                      .folds = p->schedule->folds,
-                      .coded = p->scope != FR_SCOPE_NONE};
-    double *scratch = fr_calloc(8 * stages, sizeof *scratch);
+    double *scratch = make_scratch(p);
     if (!scratch)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
-    w.free_s = scratch;
-    w.stream_s = scratch + stages;
-    w.pass_s = scratch + 2 * stages;
-    w.shown_s = scratch + 5 * stages;
-    w.up_s = scratch + 6 * stages;
-    w.down_s = scratch + 7 * stages;
-    w.last = stages * (size_t)p->args.chunks - 1;
-    for (size_t i = 0; w.messages && i < stages; i++) {
-        w.up_s[(i + 1) % stages] = p->stage[i].message_s;
-        w.down_s[i] = p->stage[i].message_s;
-    }
-    for (int32_t i = 0; i < p->args.stages; i++)
-        for (uint8_t kind = 0; kind < 3; kind++)
-            w.pass_s[3 * i + kind] = fr_pipeline_pass_s(p, i, kind, with);
-    fr_status status = fr_pipeline_alternates(p) ? alternate(&w, err) : follow_slots(&w, err);
+    begin(&w, p, with, scratch);
+    fr_status status = run_sweep(&w, times->swept, err);
     if (status == FR_OK) finish(&w, with, times);
     free(scratch);
     return status;
+}
+
+bool fr_pipeline_ran(const struct fr_pipeline *p, int with, struct fr_pipeline_times *times) {
+    struct sweep w;
+    double *scratch = p->duplex ? NULL : make_scratch(p);
+    if (!scratch) return false;
+    begin(&w, p, with, scratch);
+    bool found = find_run(&w, times->swept);
+    if (found) finish(&w, with, times);
+    free(scratch);
+    return found;
 }

@@ -21,6 +21,7 @@
 #ifndef FR_MODELS_OUTCOME_RECURRENCE_H
 #define FR_MODELS_OUTCOME_RECURRENCE_H
 
+#include "models/outcome/swept.h"
 #include "models/price/pipeline.h"
 
 struct fr_pipeline_times {
@@ -28,6 +29,8 @@ struct fr_pipeline_times {
     /** [P], the caller's, or NULL: how long a stage's gradients are under way while it computes
      *  nothing. */
     double *gradient_exposed_s;
+    /** Earlier runs, to look for this one among and to keep it with; or NULL. */
+    struct fr_swept *swept;
 };
 
 /** An iteration by the recurrence; asynchronous messages only.
@@ -36,5 +39,10 @@ struct fr_pipeline_times {
  *          FR_ERR_NOMEM. */
 fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
                           struct fr_pipeline_times *times, struct fr_error *err);
+
+/** Likewise of a run that is among the earlier ones: no order of passes is read.
+ *  @return false: it is not */
+bool fr_pipeline_ran(const struct fr_pipeline *pipeline, int with,
+                     struct fr_pipeline_times *times);
 
 #endif

@@ -51,9 +51,9 @@ double fr_pipeline_n_read(const struct fr_pipeline *p, int32_t i, int32_t chunk)
 }
 
 double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
+    if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
     double all = fr_pipeline_n_messages(p, i), marked = 0;
     int32_t chunks = p->args.chunks - (i == p->args.stages - 1 ? 1 : 0);
-    if (p->scope == FR_SCOPE_NONE || p->args.stages == 1 || p->stage[i].sends_whole) return 0;
     if (p->scope == FR_SCOPE_ALL || all <= 0) return all;
     if (p->schedule &&
         p->schedule->folds) /* down to chunk 0 of it, up to chunk 1 of the stage above */

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/extremes.h"
 #include "models/price/footprint.h"
 #include "models/price/operation.h"
 
@@ -26,7 +27,7 @@ static void add_pass(const struct fr_pass *part, double host_s, double waits_s,
     pass->tp_s += part->tp_s;
     pass->cp_s += part->cp_s;
     pass->ep_s += part->ep_s;
-    pass->launch_s += part->launch_s + fmax(0, host_s - device_s(part, waits_s));
+    pass->launch_s += part->launch_s + fr_most(0, host_s - device_s(part, waits_s));
 }
 
 static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_kind to) {

@@ -16,11 +16,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/extremes.h"
 #include "sim/paths.h"
-
-/* fmin and fmax are calls; this is called for every task. */
-static inline double least(double a, double b) { return a < b ? a : b; }
-static inline double most(double a, double b) { return a > b ? a : b; }
 
 struct event {
     double time_s;
@@ -89,8 +86,8 @@ struct parts {
 static struct parts parts_of(const struct shared *s, const struct node *node) {
     const struct fr_path *path = &s->paths.paths[node->path];
     double alone_s = s->class_s[node->class_id];
-    double size_B = least(s->work->class_B[node->class_id], alone_s * path->alone_B_per_s);
-    return (struct parts){least(path->latency_s, alone_s - size_B / path->alone_B_per_s),
+    double size_B = fr_least(s->work->class_B[node->class_id], alone_s * path->alone_B_per_s);
+    return (struct parts){fr_least(path->latency_s, alone_s - size_B / path->alone_B_per_s),
                           size_B};
 }
 
@@ -114,7 +111,7 @@ static void work_off(struct shared *s) {
         s->start_s[id] = node->ready_s;
         if (node->path >= 0) parts = parts_of(s, node);
         if (parts.size_B > 0)
-            push(s, (struct event){node->ready_s + most(0, parts.before_s), id});
+            push(s, (struct event){node->ready_s + fr_most(0, parts.before_s), id});
         else
             finish(s, id, node->ready_s + s->class_s[node->class_id]);
     }
@@ -146,7 +143,7 @@ static void end_flow(struct shared *s, double now_s) {
     double after_s =
         alone_s - parts.before_s - parts.size_B / s->paths.paths[node->path].alone_B_per_s;
     if (node->spelt_out) after_s = 0;
-    if (slowed) end_s = most(end_s, now_s + most(0, after_s));
+    if (slowed) end_s = fr_most(end_s, now_s + fr_most(0, after_s));
     if (end_s > s->end_s[task]) s->end_s[task] = end_s;
     if (--s->flows_left[task] == 0) finish(s, task, s->end_s[task]);
 }

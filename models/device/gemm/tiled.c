@@ -34,8 +34,14 @@ static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
     return fr_json_get_number(object, "units", true, 1, 1e9, &t->units, err);
 }
 
+/* fmod would take longer than the rest of a product's price. */
+static bool multiple(double size, double of) {
+    double times = size / of;
+    return times < 4e15 ? (double)(int64_t)times == times : fmod(size, of) == 0;
+}
+
 static bool multiples(const struct fr_gemm_shape *shape, double of) {
-    return fmod(shape->m, of) == 0 && fmod(shape->n, of) == 0 && fmod(shape->k, of) == 0;
+    return multiple(shape->m, of) && multiple(shape->n, of) && multiple(shape->k, of);
 }
 
 static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
