@@ -16,6 +16,9 @@
  *      tp                   two all-reduces of T h values forward, two backward
  *      message              T h values, of which each of the t ranks sends 1/t (scatter-gather)
  *
+ *  Left out: of a vocabulary that t ranks divide, what a loss exchanges, three values a token (the real
+ *  program sends them: largest logit, sum of exponentials, the target's logit).
+ *
  *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the
  *  products each rank holds T/t tokens.  An all-reduce becomes a reduce-scatter and an
  *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;

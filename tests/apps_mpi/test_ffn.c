@@ -223,7 +223,7 @@ static void refusals(void) {
     const char *stages =
         "{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\"}";
     refused(&fr_real_tensor, ffn, "{\"tp\": 3}", "does not divide");
-    refused(&fr_real_grid, ffn, "{\"method\": \"grid\", \"tp\": 2, \"pp\": 2}", "pipeline");
+    refused(&fr_real_grid, ffn, "{\"method\": \"grid\", \"tp\": 2, \"pp\": 2}", "program mesh");
     refused(&fr_real_tensor, stages, "{\"tp\": 2}", "no layers");
     refused(&fr_real_phantom, ffn, "{\"method\": \"phantom\", \"tp\": 3, \"ghost\": 2}",
             "does not divide");

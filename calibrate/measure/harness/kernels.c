@@ -6,6 +6,8 @@
 
 /* Partial results that a compiler may keep in vector registers; they are joined in one order. */
 enum { LANES = 8 };
+/* Tokens of a cross-entropy that are worked on at once. */
+enum { COLUMNS = 64 };
 
 /* exp in fp32 by a polynomial after Cephes (Moshier, 1989), without a branch or a call, so that
  * compilers vectorise a softmax; two units in the last place.  Arguments at most 0 here. */
@@ -60,7 +62,7 @@ static inline float exponential(float x) {
         .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
         .norm_backward = norm_backward_##suffix, .softmax = softmax_##suffix,                  \
         .softmax_backward = softmax_backward_##suffix,                                         \
-        .cross_entropy = cross_entropy_##suffix,                                               \
+        .softmax_part = softmax_part_##suffix, .cross_entropy = cross_entropy_##suffix,        \
     }
 
 const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {

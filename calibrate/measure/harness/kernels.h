@@ -62,13 +62,14 @@ struct fr_kernels {
     /** Copy a rows x columns part between matrices of different row lengths. */
     void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
     /* What a transformer needs besides; features x tokens throughout. */
-    /** x (features x tokens) := embedding[input] (classes x features), plus positions
-     *  (features x sequence) where they are not NULL. */
-    void (*embed)(int features, int tokens, int sequence, const int *input,
-                  const void *embedding, const void *positions, void *x);
+    /** x (features x tokens) := embedding[input - first] (words x features), 0 for words of other
+     *  ranks, plus positions (features x sequence) where they are not NULL. */
+    void (*embed)(int features, int tokens, int sequence, int first, int words,
+                  const int *input, const void *embedding, const void *positions, void *x);
     /** Gradients of embed are added. */
-    void (*embed_backward)(int features, int tokens, int sequence, const int *input,
-                           const void *dx, void *dembedding, void *dpositions);
+    void (*embed_backward)(int features, int tokens, int sequence, int first, int words,
+                           const int *input, const void *dx, void *dembedding,
+                           void *dpositions);
     /** Normalise each token over its features: y := gain (x - mean) / sd + bias; keeps mean and
      *  1 / sd, [tokens] each. */
     void (*norm)(int features, int tokens, const void *x, const void *gain, const void *bias,
@@ -82,10 +83,16 @@ struct fr_kernels {
     void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);
     /** ds := alpha p (dp - sum p dp), row by row; in place over dp. */
     void (*softmax_backward)(int rows, int columns, double alpha, const void *p, void *dp);
-    /** Cross-entropy of each token (column) against its class; logits := their gradient times
-     *  @p scale.  @return the summed loss. */
-    double (*cross_entropy)(int classes, int tokens, const int *target, double scale,
-                            void *logits);
+    /* Cross-entropy of each token (column) against its class, a rank having classes from @p first
+     * on. */
+    /** logits := exp(logits - each token's largest); part, 3 x tokens := those largest, the sums of
+     *  the exponentials, and the target's logit where the rank has it, else 0. */
+    void (*softmax_part)(int classes, int tokens, int first, const int *target, void *logits,
+                         void *part);
+    /** The exponentials become the gradient of the logits times @p scale, from the parts of all
+     *  ranks one after the other.  @return the summed loss. */
+    double (*cross_entropy)(int classes, int tokens, int first, const int *target, double scale,
+                            int ranks, int rank, const void *parts, void *logits);
 };
 
 /** The table for fp32 or fp64; NULL for a type that no CPU product here computes in. */

@@ -186,24 +186,31 @@ static void NAME(copy)(int rows, int columns, const void *from, int ld_from, voi
 
 /* ---- transformer --------------------------------------------------------------------------- */
 
-static void NAME(embed)(int features, int tokens, int sequence, const int *input,
-                        const void *embedding, const void *positions, void *x) {
+static void NAME(embed)(int features, int tokens, int sequence, int first, int words,
+                        const int *input, const void *embedding, const void *positions,
+                        void *x) {
     const REAL *e = embedding, *p = positions;
     for (int f = 0; f < features; f++) {
         REAL *row = (REAL *)x + (size_t)f * (size_t)tokens;
-        for (int t = 0; t < tokens; t++)
-            row[t] = e[(size_t)input[t] * (size_t)features + (size_t)f] +
+        for (int t = 0; t < tokens; t++) {
+            int word = input[t] - first;
+            bool own = word >= 0 && word < words;
+            row[t] = (own ? e[(size_t)word * (size_t)features + (size_t)f] : 0) +
                      (p ? p[(size_t)f * (size_t)sequence + (size_t)(t % sequence)] : 0);
+        }
     }
 }
 
-static void NAME(embed_backward)(int features, int tokens, int sequence, const int *input,
-                                 const void *dx, void *dembedding, void *dpositions) {
+static void NAME(embed_backward)(int features, int tokens, int sequence, int first, int words,
+                                 const int *input, const void *dx, void *dembedding,
+                                 void *dpositions) {
     REAL *de = dembedding, *dp = dpositions;
     for (int f = 0; f < features; f++) {
         const REAL *row = (const REAL *)dx + (size_t)f * (size_t)tokens;
         for (int t = 0; t < tokens; t++) {
-            de[(size_t)input[t] * (size_t)features + (size_t)f] += row[t];
+            int word = input[t] - first;
+            if (word >= 0 && word < words)
+                de[(size_t)word * (size_t)features + (size_t)f] += row[t];
             if (dp) dp[(size_t)f * (size_t)sequence + (size_t)(t % sequence)] += row[t];
         }
     }
@@ -285,36 +292,67 @@ static void NAME(softmax_backward)(int rows, int columns, double alpha, const vo
     }
 }
 
-static double NAME(cross_entropy)(int classes, int tokens, const int *target, double scale,
-                                  void *logits) {
-    REAL *z = logits;
+static void NAME(softmax_part)(int classes, int tokens, int first, const int *target,
+                               void *logits, void *part) {
+    REAL *z = logits, *top = part;
     size_t n = (size_t)tokens;
-    double loss = 0;
-    enum { BLOCK = 64 };
-    for (size_t t0 = 0; t0 < n; t0 += BLOCK) {
-        size_t m = n - t0 < BLOCK ? n - t0 : BLOCK;
-        REAL largest[BLOCK], sum[BLOCK] = {0};
+    for (size_t t0 = 0; t0 < n; t0 += COLUMNS) {
+        size_t m = n - t0 < COLUMNS ? n - t0 : COLUMNS;
+        REAL largest[COLUMNS], sum[COLUMNS] = {0};
         for (size_t t = 0; t < m; t++) largest[t] = z[t0 + t];
         for (int c = 1; c < classes; c++)
             for (size_t t = 0; t < m; t++) {
                 REAL value = z[(size_t)c * n + t0 + t];
                 largest[t] = value > largest[t] ? value : largest[t];
             }
-        for (size_t t = 0; t < m; t++)
-            loss += (double)(largest[t] - z[(size_t)target[t0 + t] * n + t0 + t]);
+        for (size_t t = 0; t < m; t++) {
+            int own = target[t0 + t] - first;
+            top[2 * n + t0 + t] = own >= 0 && own < classes ? z[(size_t)own * n + t0 + t] : 0;
+        }
         for (int c = 0; c < classes; c++)
             for (size_t t = 0; t < m; t++) {
                 REAL *value = &z[(size_t)c * n + t0 + t];
                 *value = EXP(*value - largest[t]);
                 sum[t] += *value;
             }
+        for (size_t t = 0; t < m; t++) top[t0 + t] = largest[t], top[n + t0 + t] = sum[t];
+    }
+}
+
+/* Of token t from all ranks' parts its loss; and by how much rank's exponentials are to be divided. */
+static double NAME(join)(size_t n, size_t t, int ranks, int rank, const REAL *parts,
+                         double *divisor) {
+    double top = (double)parts[t], sum = 0, own = 0;
+    for (int r = 1; r < ranks; r++) top = fmax(top, (double)parts[3 * n * (size_t)r + t]);
+    for (int r = 0; r < ranks; r++) {
+        const REAL *part = parts + 3 * n * (size_t)r;
+        sum += (double)part[n + t] * exp((double)part[t] - top);
+        own += (double)part[2 * n + t];
+    }
+    *divisor = sum / exp((double)parts[3 * n * (size_t)rank + t] - top);
+    return log(sum) + top - own;
+}
+
+static double NAME(cross_entropy)(int classes, int tokens, int first, const int *target,
+                                  double scale, int ranks, int rank, const void *parts,
+                                  void *logits) {
+    REAL *z = logits;
+    size_t n = (size_t)tokens;
+    double loss = 0;
+    for (size_t t0 = 0; t0 < n; t0 += COLUMNS) {
+        size_t m = n - t0 < COLUMNS ? n - t0 : COLUMNS;
+        REAL by[COLUMNS];
         for (size_t t = 0; t < m; t++) {
-            loss += log((double)sum[t]);
-            sum[t] = (REAL)scale / sum[t];
+            double divisor;
+            loss += NAME(join)(n, t0 + t, ranks, rank, parts, &divisor);
+            by[t] = (REAL)(scale / divisor);
         }
         for (int c = 0; c < classes; c++)
-            for (size_t t = 0; t < m; t++) z[(size_t)c * n + t0 + t] *= sum[t];
-        for (size_t t = 0; t < m; t++) z[(size_t)target[t0 + t] * n + t0 + t] -= (REAL)scale;
+            for (size_t t = 0; t < m; t++) z[(size_t)c * n + t0 + t] *= by[t];
+        for (size_t t = 0; t < m; t++) {
+            int own = target[t0 + t] - first;
+            if (own >= 0 && own < classes) z[(size_t)own * n + t0 + t] -= (REAL)scale;
+        }
     }
     return loss;
 }

@@ -30,10 +30,10 @@ NOTHING(scaled, size_t n, double alpha, const void *x, void *y)
 ZERO(dot, size_t n, const void *x, const void *y)
 NOTHING(row_sums, int rows, int columns, const void *dz, void *dbias)
 NOTHING(copy, int rows, int columns, const void *from, int ld_from, void *to, int ld_to)
-NOTHING(embed, int features, int tokens, int sequence, const int *input, const void *embedding,
-        const void *positions, void *x)
-NOTHING(embed_backward, int features, int tokens, int sequence, const int *input,
-        const void *dx, void *dembedding, void *dpositions)
+NOTHING(embed, int features, int tokens, int sequence, int first, int words, const int *input,
+        const void *embedding, const void *positions, void *x)
+NOTHING(embed_backward, int features, int tokens, int sequence, int first, int words,
+        const int *input, const void *dx, void *dembedding, void *dpositions)
 NOTHING(norm, int features, int tokens, const void *x, const void *gain, const void *bias,
         void *mean, void *inverse, void *y)
 NOTHING(norm_backward, int features, int tokens, const void *x, const void *gain,
@@ -41,7 +41,10 @@ NOTHING(norm_backward, int features, int tokens, const void *x, const void *gain
         void *dbias)
 NOTHING(softmax, int rows, int columns, bool causal, double alpha, void *scores)
 NOTHING(softmax_backward, int rows, int columns, double alpha, const void *p, void *dp)
-ZERO(cross_entropy, int classes, int tokens, const int *target, double scale, void *logits)
+NOTHING(softmax_part, int classes, int tokens, int first, const int *target, void *logits,
+        void *part)
+ZERO(cross_entropy, int classes, int tokens, int first, const int *target, double scale,
+     int ranks, int rank, const void *parts, void *logits)
 
 void fr_kernels_simulate(struct fr_kernels *k) {
     k->gemm = gemm;
@@ -63,6 +66,7 @@ void fr_kernels_simulate(struct fr_kernels *k) {
     k->norm_backward = norm_backward;
     k->softmax = softmax;
     k->softmax_backward = softmax_backward;
+    k->softmax_part = softmax_part;
     k->cross_entropy = cross_entropy;
 }
 #else

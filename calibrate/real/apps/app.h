@@ -57,9 +57,6 @@ struct fr_real {
     struct fr_phases phases;
     double
         sent_B[FR_REAL_AXES]; /**< by this rank since it was opened, as nccl-tests' bus bytes */
-    /** What lossy messages to the stage before have lost and not made up for (hidden x tokens), or
-     *  NULL; the program pipeline's. */
-    const void *residual;
     void *state; /**< the program's own */
 };
 

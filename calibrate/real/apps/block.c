@@ -1,7 +1,6 @@
 #include "calibrate/real/apps/block.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/real/apps/random.h"
@@ -41,54 +40,109 @@ static void fill_ones(const struct fr_kernels *k, int n, void *x) {
     for (int i = 0; i < n; i++) k->set(x, (size_t)i, 1);
 }
 
-void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, uint64_t seed,
-                   uint64_t stream, struct fr_block *w) {
-    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
+void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, int rank,
+                   int ranks, uint64_t seed, uint64_t stream, struct fr_block *w) {
+    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn, all_q = q * ranks,
+        all_f = f * ranks;
     fill_ones(k, h, w->norm1_gain);
     fill_ones(k, h, w->norm2_gain);
-    fr_fill_normal(k, seed, stream, 0, 3 * q, 0, h, h, 1 / sqrt(h), w->qkv);
-    fr_fill_normal(k, seed, stream + 1, 0, h, 0, q, q, 1 / sqrt(q), w->out);
-    fr_fill_normal(k, seed, stream + 2, 0, f, 0, h, h, 1 / sqrt(h), w->up);
-    fr_fill_normal(k, seed, stream + 3, 0, h, 0, f, f, 1 / sqrt(f), w->down);
+    for (int part = 0; part < 3; part++) /* queries, keys, values */
+        fr_fill_normal(k, seed, stream, part * all_q + rank * q, q, 0, h, h, 1 / sqrt(h),
+                       fr_at(k, w->qkv, (size_t)(part * q) * (size_t)h));
+    fr_fill_normal(k, seed, stream + 1, 0, h, rank * q, q, all_q, 1 / sqrt(all_q), w->out);
+    fr_fill_normal(k, seed, stream + 2, rank * f, f, 0, h, h, 1 / sqrt(h), w->up);
+    fr_fill_normal(k, seed, stream + 3, 0, h, rank * f, f, all_f, 1 / sqrt(all_f), w->down);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-bool fr_block_alloc(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                    struct fr_block_saved *s) {
+/* A part of a buffer: so many values, the next beginning on a cache line. */
+struct part {
+    void **at;
+    int64_t n;
+};
+
+/* @return values of all parts, which are put from @p base on. */
+static int64_t lay_out(const struct fr_kernels *k, const struct part *part, int n,
+                       const void *base) {
+    const int64_t line = 16;
+    int64_t sum = 0;
+    for (int i = 0; i < n; i++) {
+        if (base) *part[i].at = fr_at(k, base, (size_t)sum);
+        sum += (part[i].n + line - 1) / line * line;
+    }
+    return sum;
+}
+
+static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_sizes *z,
+                             const void *base, struct fr_block_saved *s) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    const struct fr_real_buffer all[] = {
-        {&s->x, h * t},    {&s->a, h * t},       {&s->mean1, t},
-        {&s->inverse1, t}, {&s->qkv, 3 * q * t}, {&s->p, (int64_t)z->heads * z->sequence * t},
-        {&s->c, q * t},    {&s->x1, h * t},      {&s->m, h * t},
-        {&s->mean2, t},    {&s->inverse2, t},    {&s->u, f * t}};
-    return fr_real_alloc_all(k, all, sizeof all / sizeof *all);
+    const struct part all[] = {{&s->a, h * t},
+                               {&s->mean1, t},
+                               {&s->inverse1, t},
+                               {&s->qkv, 3 * q * t},
+                               {&s->p, (int64_t)z->heads * z->sequence * t},
+                               {&s->c, q * t},
+                               {&s->x1, h * t},
+                               {&s->m, h * t},
+                               {&s->mean2, t},
+                               {&s->inverse2, t},
+                               {&s->u, f * t}};
+    return lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-void fr_block_free(struct fr_block_saved *s) {
-    free(s->x), free(s->a), free(s->mean1), free(s->inverse1);
-    free(s->qkv), free(s->p), free(s->c);
-    free(s->x1), free(s->m), free(s->mean2), free(s->inverse2), free(s->u);
-    *s = (struct fr_block_saved){0};
-}
-
-bool fr_block_room_alloc(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                         struct fr_block_room *r) {
+static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_block_sizes *z,
+                                const void *base, struct fr_block_deferred *d) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    int64_t wide = 3 * q > f ? 3 * q : f;
-    if (wide < h) wide = h;
-    const struct fr_real_buffer all[] = {{&r->dh, h * t},
-                                         {&r->dh2, h * t},
-                                         {&r->wide, wide * t},
-                                         {&r->dc, q * t},
-                                         {&r->dp, (int64_t)z->sequence * z->sequence},
-                                         {&r->bias, wide}};
-    return fr_real_alloc_all(k, all, sizeof all / sizeof *all);
+    const struct part all[] = {{&d->du, f * t}, {&d->dx1, h * t}, {&d->dqkv, 3 * q * t}};
+    return lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-void fr_block_room_free(struct fr_block_room *r) {
-    free(r->dh), free(r->dh2), free(r->wide), free(r->dc), free(r->dp), free(r->bias);
-    *r = (struct fr_block_room){0};
+static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_sizes *z,
+                            const void *base, struct fr_block_room *r) {
+    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    const struct part all[] = {{&r->dh, h * t},
+                               {&r->dc, q * t},
+                               {&r->dp, (int64_t)z->sequence * z->sequence},
+                               {&r->bias, z->ffn}};
+    return lay_out(k, all, sizeof all / sizeof *all, base);
+}
+
+int64_t fr_block_saved_size(const struct fr_block_sizes *z) {
+    struct fr_block_saved s;
+    return lay_out_saved(NULL, z, NULL, &s);
+}
+
+int64_t fr_block_deferred_size(const struct fr_block_sizes *z) {
+    struct fr_block_deferred d;
+    return lay_out_deferred(NULL, z, NULL, &d);
+}
+
+int64_t fr_block_room_size(const struct fr_block_sizes *z) {
+    struct fr_block_room r;
+    return lay_out_room(NULL, z, NULL, &r);
+}
+
+struct fr_block_saved fr_block_saved_at(const struct fr_kernels *k,
+                                        const struct fr_block_sizes *z, const void *base) {
+    struct fr_block_saved s = {0};
+    lay_out_saved(k, z, base, &s);
+    return s;
+}
+
+struct fr_block_deferred fr_block_deferred_at(const struct fr_kernels *k,
+                                              const struct fr_block_sizes *z,
+                                              const void *base) {
+    struct fr_block_deferred d = {0};
+    lay_out_deferred(k, z, base, &d);
+    return d;
+}
+
+struct fr_block_room fr_block_room_at(const struct fr_kernels *k,
+                                      const struct fr_block_sizes *z, const void *base) {
+    struct fr_block_room r = {0};
+    lay_out_room(k, z, base, &r);
+    return r;
 }
 
 /* ---- attention ------------------------------------------------------------------------------- */
@@ -151,55 +205,91 @@ static void multiply(struct fr_real *real, int m, int t, int n, const void *w, c
     FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, 0, y, t));
 }
 
-/* dw += dy x^T, dbias += row sums, and, unless dx is NULL, dx := w^T dy. */
-static void multiply_backward(struct fr_real *real, int m, int t, int n, const void *w,
-                              const void *x, const void *dy, void *dw, void *dbias, void *dx) {
-    const struct fr_kernels *k = real->k;
-    FR_COMPUTE(real, k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
-    FR_COMPUTE(real, k->row_sums(m, t, dy, dbias));
-    if (dx) FR_COMPUTE(real, k->gemm(true, false, n, t, m, 1, w, n, dy, t, 0, dx, t));
+/* dx (n x T) := w^T dy. */
+static void multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
+                          const void *dy, void *dx) {
+    FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, 0, dx, t));
 }
 
-void fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                      const struct fr_block *w, struct fr_block_saved *s, void *y) {
+/* dw (m x n) += dy x^T. */
+static void add_outer(struct fr_real *real, int m, int t, int n, const void *dy, const void *x,
+                      void *dw) {
+    FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
+}
+
+/* Partial sums (h x T) of all ranks that divide the layer, added up. */
+static fr_status add_up(struct fr_real *real, const struct fr_block_sizes *z, void *x,
+                        struct fr_error *err) {
+    if (real->run->plan->tp == 1) return FR_OK;
+    return fr_real_all_reduce(real, real->tp, x, (int64_t)z->hidden * fr_block_tokens(z), err);
+}
+
+/* y := w x of all ranks, with bias and residual. */
+static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z, int n,
+                       const void *w, const void *bias, const void *x, const void *residual,
+                       void *y, struct fr_error *err) {
+    int t = fr_block_tokens(z), h = z->hidden;
+    multiply(real, h, t, n, w, x, y);
+    FR_TRY(add_up(real, z, y, err));
+    FR_COMPUTE(real, real->k->bias(h, t, bias, y, y));
+    FR_COMPUTE(real, real->k->add((size_t)h * (size_t)t, residual, y));
+    return FR_OK;
+}
+
+fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                           const struct fr_block *w, const struct fr_block_saved *s,
+                           const void *x, void *y, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    size_t n = (size_t)h * (size_t)t;
     FR_COMPUTE(real,
-               k->norm(h, t, s->x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
+               k->norm(h, t, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
     multiply(real, 3 * q, t, h, w->qkv, s->a, s->qkv);
     FR_COMPUTE(real, k->bias(3 * q, t, w->qkv_bias, s->qkv, s->qkv));
     fr_attention_forward(real, z, s->qkv, s->p, s->c);
-    multiply(real, h, t, q, w->out, s->c, s->x1);
-    FR_COMPUTE(real, k->bias(h, t, w->out_bias, s->x1, s->x1));
-    FR_COMPUTE(real, k->add(n, s->x, s->x1));
+    FR_TRY(leave(real, z, q, w->out, w->out_bias, s->c, x, s->x1, err));
     FR_COMPUTE(real,
                k->norm(h, t, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
     multiply(real, f, t, h, w->up, s->m, s->u);
     FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, s->u));
-    multiply(real, h, t, f, w->down, s->u, y);
-    FR_COMPUTE(real, k->bias(h, t, w->down_bias, y, y));
-    FR_COMPUTE(real, k->add(n, s->x1, y));
+    return leave(real, z, f, w->down, w->down_bias, s->u, s->x1, y, err);
 }
 
-void fr_block_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                       const struct fr_block *w, const struct fr_block *g,
-                       const struct fr_block_saved *s, struct fr_block_room *r, void *dy) {
+fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
+                         const struct fr_block *w, const struct fr_block *g,
+                         const struct fr_block_saved *s, const struct fr_block_deferred *d,
+                         const struct fr_block_room *r, const void *x, const void *dy, void *dx,
+                         struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
     size_t n = (size_t)h * (size_t)t;
-    multiply_backward(real, h, t, f, w->down, s->u, dy, g->down, g->down_bias, r->wide);
-    FR_COMPUTE(real, k->relu_backward(f, t, s->u, r->wide, r->bias));
-    FR_COMPUTE(real, k->gemm(false, true, f, h, t, 1, r->wide, t, s->m, t, 1, g->up, h));
+    multiply_back(real, h, t, f, w->down, dy, d->du);
+    FR_COMPUTE(real, k->relu_backward(f, t, s->u, d->du, r->bias));
     FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
-    FR_COMPUTE(real, k->gemm(true, false, h, t, f, 1, w->up, h, r->wide, t, 0, r->dh, t));
+    multiply_back(real, f, t, h, w->up, d->du, r->dh);
+    FR_TRY(add_up(real, z, r->dh, err));
     FR_COMPUTE(real, k->norm_backward(h, t, s->x1, w->norm2_gain, s->mean2, s->inverse2, r->dh,
-                                      r->dh2, g->norm2_gain, g->norm2_bias));
-    FR_COMPUTE(real, k->add(n, r->dh2, dy));
-    multiply_backward(real, h, t, q, w->out, s->c, dy, g->out, g->out_bias, r->dc);
-    fr_attention_backward(real, z, s->qkv, s->p, r->dc, r->dp, r->wide);
-    multiply_backward(real, 3 * q, t, h, w->qkv, s->a, r->wide, g->qkv, g->qkv_bias, r->dh);
-    FR_COMPUTE(real, k->norm_backward(h, t, s->x, w->norm1_gain, s->mean1, s->inverse1, r->dh,
-                                      r->dh2, g->norm1_gain, g->norm1_bias));
-    FR_COMPUTE(real, k->add(n, r->dh2, dy));
+                                      d->dx1, g->norm2_gain, g->norm2_bias));
+    FR_COMPUTE(real, k->add(n, dy, d->dx1));
+    multiply_back(real, h, t, q, w->out, d->dx1, r->dc);
+    fr_attention_backward(real, z, s->qkv, s->p, r->dc, r->dp, d->dqkv);
+    multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
+    FR_TRY(add_up(real, z, r->dh, err));
+    FR_COMPUTE(real, k->norm_backward(h, t, x, w->norm1_gain, s->mean1, s->inverse1, r->dh, dx,
+                                      g->norm1_gain, g->norm1_bias));
+    FR_COMPUTE(real, k->add(n, d->dx1, dx));
+    return FR_OK;
+}
+
+void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
+                     const struct fr_block *g, const struct fr_block_saved *s,
+                     const struct fr_block_deferred *d, const void *dy) {
+    const struct fr_kernels *k = real->k;
+    int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
+    add_outer(real, h, t, f, dy, s->u, g->down);
+    FR_COMPUTE(real, k->row_sums(h, t, dy, g->down_bias));
+    add_outer(real, f, t, h, d->du, s->m, g->up);
+    add_outer(real, h, t, q, d->dx1, s->c, g->out);
+    FR_COMPUTE(real, k->row_sums(h, t, d->dx1, g->out_bias));
+    add_outer(real, 3 * q, t, h, d->dqkv, s->a, g->qkv);
+    FR_COMPUTE(real, k->row_sums(3 * q, t, d->dqkv, g->qkv_bias));
 }

@@ -1,13 +1,17 @@
 /** @file
- *  One transformer layer, forward and backward, on one rank: LayerNorm, multi-head attention with
- *  a real softmax, residual, LayerNorm, MLP with relu, residual.
+ *  One transformer layer, forward and backward: LayerNorm, multi-head attention with a real softmax,
+ *  residual, LayerNorm, MLP with relu, residual.
  *
  *  Activations are features x tokens, T = samples * sequence tokens, a sample's tokens beside one
- *  another.  The products are those that models/work/transformer.h prices (a heads of d values):
+ *  another.  Of tp ranks each has a share of the heads (a of d values) and of the MLP's columns (f);
+ *  the second of two products then makes partial sums, which an all-reduce adds up (Shoeybi et al.,
+ *  Megatron-LM, 2019, section 3).  The products are those that models/work/transformer.h prices:
  *      (3 a d) x T x h,  per head s x s x d and d x s x s,  h x T x a d,  f x T x h,  h x T x f
  *
- *  Attention and MLP are functions of their own, so that a sub-grid can run the heads and the MLP
- *  rows that are its own (program subgraph).
+ *  The backward pass is in two parts, since a schedule may put the second off: gradients of inputs,
+ *  with those of norms, and gradients of weights.
+ *
+ *  Attention is a function of its own, for sub-grids of heads (program subgraph).
  */
 #ifndef FR_CALIBRATE_REAL_APPS_BLOCK_H
 #define FR_CALIBRATE_REAL_APPS_BLOCK_H
@@ -15,7 +19,7 @@
 #include "calibrate/real/apps/app.h"
 
 struct fr_block_sizes {
-    int hidden, heads, head_dim, ffn, sequence, samples;
+    int hidden, heads, head_dim, ffn, sequence, samples; /**< heads, ffn: of this rank */
     bool causal;
 };
 static inline int fr_block_tokens(const struct fr_block_sizes *z) {
@@ -32,45 +36,55 @@ struct fr_block {
     void *down, *down_bias; /* h x f */
 };
 
-/** Parameters of a layer. */
+/** Parameters of a layer on a rank. */
 int64_t fr_block_parameters(const struct fr_block_sizes *z);
 /** Pointers into @p base. */
 struct fr_block fr_block_at(const struct fr_kernels *k, const struct fr_block_sizes *z,
                             const void *base);
-/** Random weights: deviation 1 / sqrt(inputs), gains 1, biases 0. */
-void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, uint64_t seed,
-                   uint64_t stream, struct fr_block *w);
+/** Random weights of rank @p rank of @p ranks: deviation 1 / sqrt(inputs), gains 1, biases 0. */
+void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, int rank,
+                   int ranks, uint64_t seed, uint64_t stream, struct fr_block *w);
 
-/** What the backward pass of one micro-batch needs. */
+/** What the backward pass of one micro-batch needs beside its input. */
 struct fr_block_saved {
-    void *x, *a, *mean1, *inverse1;      /* h T, h T, T, T */
+    void *a, *mean1, *inverse1;          /* h T, T, T */
     void *qkv, *p, *c;                   /* 3 a d T, a s s samples, a d T */
     void *x1, *m, *mean2, *inverse2, *u; /* h T, h T, T, T, f T */
 };
-/** Allocate; false when memory is exhausted.  Free with fr_block_free in any case. */
-bool fr_block_alloc(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                    struct fr_block_saved *saved);
-void fr_block_free(struct fr_block_saved *saved);
-
+/** What gradients of weights need besides, and the gradient of the layer's output. */
+struct fr_block_deferred {
+    void *du, *dx1, *dqkv; /* f T, h T, 3 a d T */
+};
 /** Room for a backward pass. */
 struct fr_block_room {
-    void *dh, *dh2; /* h T */
-    void *wide;     /* the larger of 3 a d and f, T */
-    void *dc, *dp;  /* a d T; s s */
-    void *bias;     /* the larger of 3 a d and f */
+    void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
 };
-bool fr_block_room_alloc(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                         struct fr_block_room *room);
-void fr_block_room_free(struct fr_block_room *room);
+/** Values of each; and pointers into @p base. */
+int64_t fr_block_saved_size(const struct fr_block_sizes *z);
+int64_t fr_block_deferred_size(const struct fr_block_sizes *z);
+int64_t fr_block_room_size(const struct fr_block_sizes *z);
+struct fr_block_saved fr_block_saved_at(const struct fr_kernels *k,
+                                        const struct fr_block_sizes *z, const void *base);
+struct fr_block_deferred fr_block_deferred_at(const struct fr_kernels *k,
+                                              const struct fr_block_sizes *z, const void *base);
+struct fr_block_room fr_block_room_at(const struct fr_kernels *k,
+                                      const struct fr_block_sizes *z, const void *base);
 
-/** y := layer of saved->x (h x T), which the caller has filled. */
-void fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                      const struct fr_block *w, struct fr_block_saved *saved, void *y);
-/** dy becomes dx; gradients are added to @p g. */
-void fr_block_backward(struct fr_real *real, const struct fr_block_sizes *z,
-                       const struct fr_block *w, const struct fr_block *g,
-                       const struct fr_block_saved *saved, struct fr_block_room *room,
-                       void *dy);
+/** y := layer of x, both h x T on every rank of real->tp. */
+fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                           const struct fr_block *w, const struct fr_block_saved *saved,
+                           const void *x, void *y, struct fr_error *err);
+/** dx := from dy, which stays; gradients of norms, and of the MLP's first bias, are added to @p g. */
+fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
+                         const struct fr_block *w, const struct fr_block *g,
+                         const struct fr_block_saved *saved,
+                         const struct fr_block_deferred *deferred,
+                         const struct fr_block_room *room, const void *x, const void *dy,
+                         void *dx, struct fr_error *err);
+/** The other gradients are added to @p g. */
+void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
+                     const struct fr_block *g, const struct fr_block_saved *saved,
+                     const struct fr_block_deferred *deferred, const void *dy);
 
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,

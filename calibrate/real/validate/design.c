@@ -194,31 +194,59 @@ static void mesh(struct design *d) {
         mesh_one(d, sizes[i][0], sizes[i][1]);
 }
 
-/* ---- a transformer, over stages and replicas ------------------------------------------------- */
+/* ---- a transformer, over stages, replicas and tp ranks ---------------------------------------- */
 
 struct gpt {
     int layers, hidden, heads, sequence, vocabulary, batch;
 };
 
-static void add_gpt(struct design *d, const struct gpt *g, int64_t pp, const char *what,
-                    const char *compression) {
+/* @p extra follows dp, pp and tp. */
+static void add_gpt(struct design *d, const struct gpt *g, const int64_t mesh[3],
+                    const char *what, const char *extra) {
     struct fr_validate_case run = {.app = "pipeline"};
-    int64_t dp = d->ranks / pp;
-    if (d->ranks % pp != 0 || pp > g->layers || g->batch % dp != 0) return;
+    int64_t tp = mesh[0], pp = mesh[1], dp = mesh[2];
+    if (pp > g->layers || g->heads % tp != 0 || g->batch % dp != 0) return;
     snprintf(run.group, sizeof run.group, "gpt h=%d s=%d b=%d p=%" PRId64, g->hidden,
              g->sequence, g->batch, d->ranks);
-    snprintf(run.label, sizeof run.label, "pp %" PRId64 " dp %" PRId64 "%s", pp, dp, what);
+    if (tp > 1)
+        snprintf(run.label, sizeof run.label, "tp %" PRId64 " pp %" PRId64 " dp %" PRId64 "%s",
+                 tp, pp, dp, what);
+    else
+        snprintf(run.label, sizeof run.label, "pp %" PRId64 " dp %" PRId64 "%s", pp, dp, what);
     snprintf(run.model, sizeof run.model,
              "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
              "\"sequence\": %d, \"vocabulary\": %d, \"global_batch\": %d}",
              g->layers, g->hidden, g->heads, g->sequence, g->vocabulary, g->batch);
-    snprintf(run.plan, sizeof run.plan, "{\"pp\": %" PRId64 ", \"dp\": %" PRId64 "%s%s%s}", pp,
-             dp, *compression ? ", \"compression\": {" : "", compression,
-             *compression ? "}" : "");
+    snprintf(run.plan, sizeof run.plan,
+             "{\"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64 "%s}", tp, pp, dp,
+             extra);
     add(d, &run);
 }
 
-/* Every mesh, then each traffic of Song et al. 2023 compressed where the mesh has it. */
+/* Each traffic of Song et al. 2023 compressed where the mesh has it, and all together. */
+static void gpt_options(struct design *d, const struct gpt *g, const int64_t mesh[3]) {
+    static const struct {
+        bool stages, replicas;
+        const char *what, *extra;
+    } options[] = {
+        {false, false, "", ""},
+        {true, false, ", epilogue r 4",
+         ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"epilogue\"}}"},
+        {true, false, ", all r 4",
+         ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}}"},
+        {true, false, ", zero-bubble", ", \"schedule\": \"zero-bubble\""},
+        {true, true, ", fused", ", \"compression\": {\"embedding\": \"fused\"}"},
+        {false, true, ", stage 0 r 8",
+         ", \"compression\": {\"gradient\": {\"rank\": 8, \"stages\": 1}}"},
+        {true, true, ", CB all r 4, FE, SC 1 r 8",
+         ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}, "
+         "\"embedding\": \"fused\", \"gradient\": {\"rank\": 8, \"stages\": 1}}"},
+    };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if ((!options[i].stages || mesh[1] > 1) && (!options[i].replicas || mesh[2] > 1))
+            add_gpt(d, g, mesh, options[i].what, options[i].extra);
+}
+
 static void pipeline(struct design *d) {
     static const struct gpt gpts[] = {{4, 128, 4, 32, 512, 8}, {4, 192, 6, 64, 1024, 8}};
     /* Many ranks, as simulated ones are, want more layers and samples. */
@@ -226,20 +254,11 @@ static void pipeline(struct design *d) {
     bool few = d->ranks <= FEW;
     for (size_t i = 0; i < (few ? sizeof gpts / sizeof *gpts : 1); i++) {
         const struct gpt *g = few ? &gpts[i] : &many;
-        for (int64_t pp = 1; pp <= d->ranks && pp <= g->layers; pp++) {
-            bool stages = pp > 1, replicas = d->ranks / pp > 1;
-            add_gpt(d, g, pp, "", "");
-            if (stages)
-                add_gpt(d, g, pp, ", epilogue r 4",
-                        "\"backward\": {\"rank\": 4, \"scope\": \"epilogue\"}");
-            if (stages)
-                add_gpt(d, g, pp, ", all r 4",
-                        "\"backward\": {\"rank\": 4, \"scope\": \"all\"}");
-            if (stages && replicas) add_gpt(d, g, pp, ", fused", "\"embedding\": \"fused\"");
-            if (replicas)
-                add_gpt(d, g, pp, ", stage 0 r 8",
-                        "\"gradient\": {\"rank\": 8, \"stages\": 1}");
-        }
+        for (int64_t tp = 1; tp <= d->ranks && tp <= g->heads; tp++)
+            for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp; pp++) {
+                const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+                if (d->ranks / tp % pp == 0) gpt_options(d, g, mesh);
+            }
     }
 }
 

@@ -1,10 +1,10 @@
-/* Any plan of a feed-forward network: a method's layers on tp ranks, stages of them in the order of a
- * schedule, replicas, and codecs on messages and gradients (calibrate/real/apps/mesh/mesh.h). */
+/* Any plan of a feed-forward network or a transformer: layers divided over tp ranks, stages of them in
+ * the order of a schedule, replicas, and codecs on messages and gradients (calibrate/real/apps/mesh/mesh.h). */
 #include "calibrate/real/apps/mesh/mesh.h"
 
 const struct fr_real_app fr_real_mesh = {
     .name = "mesh",
-    .summary = "FFN training under any plan: a method x stages x replicas, compressed or not",
+    .summary = "training under any plan: a method x stages x replicas, compressed or not",
     .source = "Seal et al. 2025, Gholami et al. 2017 and Song et al. 2023, as the programs of "
               "their own",
     .check = fr_mesh_check,

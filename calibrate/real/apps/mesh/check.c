@@ -1,6 +1,5 @@
 /* What the program mesh refuses before anything runs. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/mesh/mesh.h"
@@ -11,42 +10,71 @@ enum { PASSES_MAX = 16000 };
 
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
     const struct fr_plan *plan = run->plan;
+    const struct fr_workload *w = run->workload;
     if (plan->micro_batch) return plan->micro_batch;
-    return plan->pp > 1 ? 1 : fr_real_batch(run) / plan->dp;
+    bool passes = plan->pp > 1 || w->transformer.layers, all = w->micro_batch < 0;
+    if (passes && !all) return w->micro_batch > 0 ? w->micro_batch : 1;
+    return fr_real_batch(run) / plan->dp;
+}
+
+int64_t fr_mesh_columns(const struct fr_real_case *run) {
+    int64_t sequence = run->workload->transformer.sequence;
+    return fr_mesh_micro_batch(run) * (run->workload->transformer.layers ? sequence : 1);
 }
 
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
     return fr_real_batch(run) / run->plan->dp / fr_mesh_micro_batch(run);
 }
 
-int64_t fr_mesh_first_layer(const struct fr_real_case *run, int64_t layers, int64_t number) {
-    const struct fr_plan *plan = run->plan;
-    int64_t parts = plan->pp * plan->chunks, more = layers % parts, before = 0;
-    if (!plan->stage_layers) return number * (layers / parts) + (number < more ? number : more);
-    for (int64_t i = 0; i < number; i++) before += plan->stage_layers[i];
-    return before;
+/* What the program runs; iterations and a warm-up are of more than the steps that are timed. */
+static const int runs[] = {FR_PLAN_KEY_method,
+                           FR_PLAN_KEY_tp,
+                           FR_PLAN_KEY_dp,
+                           FR_PLAN_KEY_pp,
+                           FR_PLAN_KEY_ghost,
+                           FR_PLAN_KEY_rank_order,
+                           FR_PLAN_KEY_schedule,
+                           FR_PLAN_KEY_chunks,
+                           FR_PLAN_KEY_stage_layers,
+                           FR_PLAN_KEY_backward_scope,
+                           FR_PLAN_KEY_backward_rank,
+                           FR_PLAN_KEY_lazy_error,
+                           FR_PLAN_KEY_gradient_stages,
+                           FR_PLAN_KEY_gradient_rank,
+                           FR_PLAN_KEY_codec,
+                           FR_PLAN_KEY_embedding,
+                           FR_PLAN_KEY_warm_up,
+                           FR_PLAN_KEY_global_batch,
+                           FR_PLAN_KEY_micro_batch,
+                           FR_PLAN_KEY_iterations};
+
+/* A key that has a value of its own and is not run, or NULL. */
+static const struct fr_plan_key *find_lacking(const struct fr_plan *plan) {
+    const struct fr_plan none = fr_plan_default();
+    for (int i = 0; i < FR_PLAN_KEYS; i++) {
+        const struct fr_plan_key *key = &fr_plan_keys[i];
+        bool run = false;
+        for (size_t k = 0; k < sizeof runs / sizeof *runs; k++) run = run || runs[k] == i;
+        if (!run && !key->type->same(key, plan, &none)) return key;
+    }
+    return NULL;
 }
 
 static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
     const char *needs = NULL;
-    if (run->workload->n_layers == 0)
-        return fr_fail(err, FR_ERR_INPUT, NULL, "the model has no layers; expected ffn or mlp");
+    if (run->workload->n_layers == 0 && run->workload->transformer.layers == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "the model has no layers; expected ffn, mlp or transformer");
     const struct fr_plan_key *idle = fr_plan_idle_key(run->workload, plan, &needs);
     if (idle)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
                        idle->name, needs);
-    const char *lacks = plan->layer_tp                                ? "layer_tp"
-                        : plan->duplex                                ? "p2p"
-                        : plan->schedule->folds                       ? "schedule"
-                        : plan->overlap                               ? "overlap"
-                        : plan->recompute                             ? "recompute"
-                        : plan->zero                                  ? "zero"
-                        : plan->placement.row != &fr_placement_linear ? "placement"
-                                                                      : NULL;
-    return lacks ? fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
-                           lacks)
-                 : FR_OK;
+    const struct fr_plan_key *lacks = find_lacking(plan);
+    if (lacks || plan->schedule->folds)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
+                       lacks ? lacks->name : "schedule");
+    return FR_OK;
 }
 
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
@@ -95,24 +123,35 @@ static fr_status check_compression(const struct fr_real_case *run, struct fr_err
     return FR_OK;
 }
 
-fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
-    struct fr_real_layer *layers = NULL;
-    int n = 0;
-    FR_TRY(check_keys(run, err));
-    FR_TRY(fr_real_layers(run->workload, &layers, &n, err));
-    struct fr_unit unit = fr_unit_make(run, &layers[0], 0, 0, 1);
-    fr_status status = FR_OK;
-    if (!unit.kind)
-        status = fr_fail(err, FR_ERR_INPUT, NULL, "method %s is not run on these layers",
-                         run->plan->method->name);
-    for (int i = 0; status == FR_OK && i < n; i++) {
-        status = unit.kind->check(run, &layers[i], err);
-        if (status == FR_OK) /* of which a rank sends its part */
-            status = fr_real_divides("a layer's inputs", i ? layers[i].inputs : run->plan->tp,
-                                     "tp", run->plan->tp, err);
+/* Of what flows between units a rank sends its part: rows, or of a transformer tokens. */
+static fr_status check_units(const struct fr_chain *chain, struct fr_error *err) {
+    const struct fr_plan *plan = chain->run->plan;
+    for (int i = 0; i < chain->n; i++) {
+        const struct fr_unit u = fr_chain_unit(chain, i, 0, 1);
+        if (!u.kind)
+            return fr_fail(err, FR_ERR_INPUT, NULL, "method %s is not run on these layers",
+                           plan->method->name);
+        if (u.kind->check) FR_TRY(u.kind->check(&u, err));
+        if (i > 0 && !fr_chain_reads_words(chain))
+            FR_TRY(fr_real_divides("a layer's inputs", u.layer.inputs, "tp", plan->tp, err));
     }
-    free(layers);
+    return FR_OK;
+}
+
+static fr_status check_tokens(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    if (!run->workload->transformer.layers || plan->pp == 1) return FR_OK;
+    return fr_real_divides("a micro-batch's tokens", fr_mesh_columns(run), "tp", plan->tp, err);
+}
+
+fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
+    struct fr_chain chain;
+    FR_TRY(check_keys(run, err));
+    fr_status status = fr_chain_make(run, &chain, err);
+    if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);
-    if (status == FR_OK) status = check_stages(run, n, err);
+    if (status == FR_OK) status = check_tokens(run, err);
+    if (status == FR_OK) status = check_stages(run, chain.n_layers, err);
+    fr_chain_free(&chain);
     return status == FR_OK ? check_compression(run, err) : status;
 }

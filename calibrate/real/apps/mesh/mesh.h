@@ -6,26 +6,28 @@
  *      open.c      which units a rank holds; buffers, codecs
  *      pass.c      an iteration: forward passes, and the two parts of backward passes
  *      message.c   activations and their gradients to and from the neighbouring stages
- *      reduce.c    gradients over replicas
- *      task.c      what enters the first unit, and what is asked of the last one's output
+ *      part.c      the share of them that a rank sends
+ *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
+ *      task.h      what enters the first unit, and what is asked of the last one's output
  *
  *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
  *  chunks a message carries a micro-batch's activations, features x columns: of them each of the tp
- *  ranks sends the 1/tp that begins at its own rows, and where every rank needs them all they are
- *  gathered on arrival.  Messages are sent without waiting: forward from the buffer that the backward
- *  pass reads again, backward from the first of a few buffers that is free.
+ *  ranks sends its 1/tp, and where every rank needs them all they are gathered on arrival.  Messages
+ *  are sent without waiting: forward from a buffer of the micro-batch, backward from the first of a
+ *  few buffers that is free.
  */
 #ifndef FR_CALIBRATE_REAL_APPS_MESH_MESH_H
 #define FR_CALIBRATE_REAL_APPS_MESH_MESH_H
 
 #include "calibrate/real/apps/lowrank.h"
-#include "calibrate/real/apps/mesh/unit.h"
+#include "calibrate/real/apps/mesh/chain.h"
 #include "models/plan/schedule.h"
 
 /** What one micro-batch keeps from its forward to its backward pass. */
 struct fr_mesh_micro {
     struct fr_unit_kept *kept; /**< [n_units] */
     void *top;                 /**< what the last unit wrote; sent on, or compared */
+    void *part; /**< of it, what is sent where that is not in one piece, else NULL */
     MPI_Request sent;
 };
 
@@ -53,9 +55,27 @@ struct fr_mesh_coded {
     struct fr_lowrank codec;
 };
 
+/** Gradients that are all-reduced at once, those of several units where they lie side by side. */
+struct fr_mesh_batch {
+    void *at;
+    int64_t n;
+    int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */
+};
+
+/** Which of features x columns a rank sends between stages. */
+typedef enum {
+    FR_MESH_ALL,     /**< it has a part alone, or tp is 1 */
+    FR_MESH_ROWS,    /**< features, its part in one piece */
+    FR_MESH_COLUMNS, /**< tokens, as models/price/pipeline.c has a transformer's */
+} fr_mesh_cut;
+
+struct fr_mesh_task;
+
 struct fr_mesh_state {
     int stages, stage, n_chunks, n_micro, columns;
     bool splits; /**< weight gradients are passes of their own */
+    fr_mesh_cut cut;
+    const struct fr_mesh_task *task;
     struct fr_mesh_chunk *chunk;
     struct fr_slot *slots;
     int64_t n_slots;
@@ -63,20 +83,28 @@ struct fr_mesh_state {
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;
     struct fr_mesh_outbox out;
-    void *d[2];   /**< gradients between units, one read while the other is written */
-    void *room;   /**< the units' */
-    void *packet; /**< factors on their way in */
+    void *d[2];         /**< gradients between units, one read while the other is written */
+    void *room;         /**< the units' */
+    void *packet;       /**< factors on their way in */
+    void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
+    struct fr_mesh_batch *batch;
+    int n_batches;
     struct fr_mesh_coded *coded;
     int n_coded;
-    void *factors; /**< of a unit, all P; then all Q with what goes whole */
-    void *inputs,
-        *targets; /**< [n_micro] of features x columns, of the first and the last chunk */
+    void *factors; /**< of a batch, all P; then all Q with what goes whole */
+    /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
+     *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
+    void *tied;
+    int64_t n_tied;
+    MPI_Comm ends;
+    void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
+    void *shares;           /**< the task's room for a loss over tp ranks */
     double loss;
 };
 
-/** Do only parts of the features lie on a rank between units? */
-static inline bool fr_mesh_divided(const struct fr_mesh_state *mesh) {
-    return mesh->chunk[0].unit[0].kind->divided;
+/** Does the embedding's all-reduce over replicas take both its ends in? */
+static inline bool fr_mesh_fused(const struct fr_real_case *run) {
+    return run->plan->compression.fused_embedding;
 }
 
 /** Messages and gradients go compressed where that makes them smaller. */
@@ -88,11 +116,10 @@ static inline bool fr_mesh_smaller(const struct fr_lowrank *c) {
 
 /** FR_OK, or FR_ERR_INPUT with what is not run here or does not divide. */
 fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err);
-/** Samples of a micro-batch, and micro-batches of a replica. */
+/** Samples of a micro-batch, its columns, and micro-batches of a replica. */
 int64_t fr_mesh_micro_batch(const struct fr_real_case *run);
+int64_t fr_mesh_columns(const struct fr_real_case *run);
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run);
-/** Layers of the network before chunk @p number of P v. */
-int64_t fr_mesh_first_layer(const struct fr_real_case *run, int64_t layers, int64_t number);
 /** Parameters of this rank's stage. */
 int64_t fr_mesh_parameters(const struct fr_real *real);
 
@@ -118,25 +145,36 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
 /** A free buffer of the outbox, for the gradient that is sent next; its number in @p at. */
 fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int *at,
                            void **buffer, struct fr_error *err);
-/** Sent from buffer @p at of the outbox, whole or as factors. */
+/** @p dx, in buffer @p at of the outbox or where a part of it is put there, whole or as factors. */
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                struct fr_mesh_chunk *c, int m, int at, struct fr_error *err);
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
+                                struct fr_error *err);
+
+/* ---- part.c: of features x columns ------------------------------------------------------------- */
+
+/** The matrix that a rank sends. */
+struct fr_mesh_part {
+    int m, n;
+    size_t first; /**< where it begins, unless it is columns */
+};
+struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
+                                    const struct fr_mesh_state *mesh, int features);
+/** This rank's columns of @p whole, one row after the other. */
+void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                          const void *whole, void *part);
+/** Parts of all ranks of the stage to @p whole; the own one is in its place there, or columns, in
+ *  mesh->part. */
+fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
+                         void *whole, struct fr_error *err);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 
-/** Codecs of the gradients that go compressed.  @return false when memory is exhausted. */
-bool fr_mesh_open_coded(struct fr_real *real, struct fr_mesh_state *mesh);
-/** Add up gradients over replicas, compressed where the plan says so. */
+/** What is all-reduced at once, and codecs of what of it goes compressed.  @return false when memory is
+ *  exhausted. */
+bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh);
+/** Add up gradients over replicas, compressed where the plan says so, and a tied embedding's over its
+ *  ends. */
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err);
-
-/* ---- task.c ---------------------------------------------------------------------------------- */
-
-/** Inputs and targets of the replica, in its first and its last chunk. */
-fr_status fr_mesh_open_task(struct fr_real *real, struct fr_mesh_state *mesh,
-                            struct fr_error *err);
-/** Add micro-batch @p m's loss to mesh->loss; dy := its gradient. */
-void fr_mesh_loss(struct fr_real *real, struct fr_mesh_state *mesh,
-                  const struct fr_mesh_chunk *c, int m, void *dy);
 
 #endif

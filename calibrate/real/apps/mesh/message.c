@@ -16,15 +16,6 @@ static int stage_of(const struct fr_mesh_state *mesh, int number) {
     return number % mesh->stages;
 }
 
-/* Values that a rank sends of @p features x columns, and where they begin. */
-static int64_t part_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                       int features, size_t *first) {
-    int64_t values = (int64_t)features * mesh->columns;
-    if (!fr_mesh_divided(mesh)) values /= real->run->plan->tp;
-    *first = fr_mesh_divided(mesh) ? 0 : (size_t)(real->tp_rank * values);
-    return values;
-}
-
 static fr_status send_values(struct fr_real *real, const void *values, int64_t n, int to,
                              int tag, MPI_Request *request, struct fr_error *err) {
     double start_s = fr_real_clock_s(real);
@@ -47,32 +38,34 @@ static fr_status receive(struct fr_real *real, void *values, int64_t n, int from
     return FR_OK;
 }
 
-/* Parts of all ranks of the stage, the own one being in its place. */
-static fr_status gather(struct fr_real *real, const struct fr_mesh_state *mesh, int64_t part,
-                        void *whole, struct fr_error *err) {
-    if (fr_mesh_divided(mesh) || real->run->plan->tp == 1) return FR_OK;
-    return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, part, whole, err);
+static int64_t values_of(struct fr_mesh_part part) { return (int64_t)part.m * part.n; }
+
+/* Where a rank's part of @p whole is received. */
+static void *arriving(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                      struct fr_mesh_part part, void *whole) {
+    return mesh->cut == FR_MESH_COLUMNS ? mesh->part : fr_at(real->k, whole, part.first);
 }
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
-    size_t first;
-    int64_t n = part_of(real, mesh, c->unit[0].in, &first);
-    FR_TRY(receive(real, fr_at(real->k, x, first), n, stage_of(mesh, c->number - 1),
-                   tag_of(mesh, c->number - 1, m, false), err));
-    return gather(real, mesh, n, x, err);
+    int features = c->unit[0].in;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    FR_TRY(receive(real, arriving(real, mesh, part, x), values_of(part),
+                   stage_of(mesh, c->number - 1), tag_of(mesh, c->number - 1, m, false), err));
+    return fr_mesh_gather(real, mesh, features, x, err);
 }
 
 fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
                        struct fr_mesh_chunk *c, int m, struct fr_error *err) {
     struct fr_mesh_micro *micro = &c->micro[m];
-    size_t first;
-    int64_t n = part_of(real, mesh, c->unit[c->n_units - 1].out, &first);
-    return send_values(real, fr_at(real->k, micro->top, first), n,
-                       stage_of(mesh, c->number + 1), tag_of(mesh, c->number, m, false),
-                       &micro->sent, err);
+    int features = c->unit[c->n_units - 1].out;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
+    const void *values = micro->part ? micro->part : fr_at(real->k, micro->top, part.first);
+    if (micro->part) fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
+    return send_values(real, values, values_of(part), stage_of(mesh, c->number + 1),
+                       tag_of(mesh, c->number, m, false), &micro->sent, err);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
@@ -88,16 +81,16 @@ static bool compressed(const struct fr_real *real, const struct fr_mesh_state *m
 fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
                                    struct fr_mesh_chunk *c, int m, void *dy,
                                    struct fr_error *err) {
-    size_t first;
-    int64_t n = part_of(real, mesh, c->unit[c->n_units - 1].out, &first);
+    int features = c->unit[c->n_units - 1].out;
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
-    void *mine = fr_at(real->k, dy, first);
+    void *mine = arriving(real, mesh, part, dy);
     if (compressed(real, mesh, c->number, mesh->reads, m, &c->from)) {
         FR_TRY(receive(real, mesh->packet, fr_lowrank_size(&c->from), from, tag, err));
         fr_lowrank_decode(real, &c->from, mesh->packet, 1, mine);
     } else
-        FR_TRY(receive(real, mine, n, from, tag, err));
-    return gather(real, mesh, n, dy, err);
+        FR_TRY(receive(real, mine, values_of(part), from, tag, err));
+    return fr_mesh_gather(real, mesh, features, dy, err);
 }
 
 static fr_status grow(struct fr_real *real, struct fr_mesh_outbox *out, struct fr_error *err) {
@@ -127,15 +120,18 @@ fr_status fr_mesh_outgoing(struct fr_real *real, struct fr_mesh_state *mesh, int
 }
 
 fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh,
-                                struct fr_mesh_chunk *c, int m, int at, struct fr_error *err) {
-    size_t first;
-    int64_t n = part_of(real, mesh, c->unit[0].in, &first);
+                                struct fr_mesh_chunk *c, int m, int at, const void *dx,
+                                struct fr_error *err) {
+    struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
+    int64_t n = values_of(part);
     int to = stage_of(mesh, c->number - 1), below = c->number - 1;
-    void *values = fr_at(real->k, mesh->out.buffer[at], first);
+    void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
+    if (mesh->cut == FR_MESH_COLUMNS)
+        fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
     if (c->codec.factors && compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
         fr_lowrank_encode(real, &c->codec, values);
         n = fr_lowrank_size(&c->codec);
-        values = mesh->out.buffer[at]; /* done with what it held */
+        values = buffer; /* done with what it held */
         FR_COMPUTE(real, real->k->copy(1, (int)n, c->codec.factors, (int)n, values, (int)n));
     }
     return send_values(real, values, n, to, tag_of(mesh, below, m, true),

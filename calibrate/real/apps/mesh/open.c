@@ -2,41 +2,43 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "calibrate/real/apps/ffn.h"
-#include "calibrate/real/apps/mesh/mesh.h"
+#include "calibrate/real/apps/mesh/task.h"
+#include "calibrate/real/apps/mesh/words.h"
 
 enum { STREAM_CODEC = 6 };
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-static int64_t bound(const struct fr_real *real, int layers, int64_t number) {
-    return fr_mesh_first_layer(real->run, layers, number);
-}
-
 int64_t fr_mesh_parameters(const struct fr_real *real) {
     const struct fr_plan *plan = real->run->plan;
-    struct fr_real_layer *layers = NULL;
-    int n = 0;
+    struct fr_chain chain;
     int64_t sum = 0;
-    if (fr_real_layers(real->run->workload, &layers, &n, NULL) != FR_OK) return 0;
+    if (fr_chain_make(real->run, &chain, NULL) != FR_OK) return 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
-        int64_t number = c * plan->pp + real->pp_rank;
-        for (int64_t i = bound(real, n, number); i < bound(real, n, number + 1); i++)
-            sum += fr_unit_make(real->run, &layers[i], i, real->tp_rank, 1).n;
+        int64_t number = c * plan->pp + real->pp_rank,
+                end = fr_chain_units_before(&chain, number + 1);
+        for (int64_t i = fr_chain_units_before(&chain, number); i < end; i++)
+            sum += fr_chain_unit(&chain, i, real->tp_rank, 1).n;
     }
-    free(layers);
+    fr_chain_free(&chain);
     return sum;
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-static bool open_micro(const struct fr_kernels *k, const struct fr_mesh_state *mesh,
+static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *mesh,
                        const struct fr_mesh_chunk *c, struct fr_mesh_micro *micro) {
+    const struct fr_kernels *k = real->k;
     const struct fr_unit *last = &c->unit[c->n_units - 1];
     bool whole = true;
     micro->sent = MPI_REQUEST_NULL;
     micro->kept = fr_calloc((size_t)c->n_units, sizeof *micro->kept);
     micro->top = fr_real_alloc(k, (int64_t)last->out * mesh->columns);
+    if (!c->last && mesh->cut == FR_MESH_COLUMNS) {
+        struct fr_mesh_part part = fr_mesh_part_of(real, mesh, last->out);
+        micro->part = fr_real_alloc(k, (int64_t)part.m * part.n);
+        whole = micro->part;
+    }
     for (int i = 0; micro->kept && i < c->n_units; i++) {
         const struct fr_unit *u = &c->unit[i];
         struct fr_unit_kept *kept = &micro->kept[i];
@@ -62,13 +64,14 @@ static void close_micro(const struct fr_mesh_chunk *c, struct fr_mesh_micro *mic
     }
     free(micro->kept);
     free(micro->top);
+    free(micro->part);
 }
 
 /* The units of chunk @p number, their parameters from value @p offset of the blocks on. */
 static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int number,
-                       const struct fr_real_layer *layers, int n, size_t *offset,
-                       struct fr_mesh_chunk *c) {
-    int64_t from = bound(real, n, number), to = bound(real, n, number + 1);
+                       const struct fr_chain *chain, size_t *offset, struct fr_mesh_chunk *c) {
+    int64_t from = fr_chain_units_before(chain, number),
+            to = fr_chain_units_before(chain, number + 1);
     bool whole = true;
     c->number = number;
     c->first = number == 0;
@@ -79,7 +82,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
     if (!c->unit || !c->micro) return false;
     for (int i = 0; i < c->n_units; i++) {
         struct fr_unit *u = &c->unit[i];
-        *u = fr_unit_make(real->run, &layers[from + i], from + i, real->tp_rank, mesh->columns);
+        *u = fr_chain_unit(chain, from + i, real->tp_rank, mesh->columns);
         u->splits = mesh->splits;
         u->w = fr_at(real->k, real->parameters, *offset);
         u->g = fr_at(real->k, real->gradients, *offset);
@@ -87,7 +90,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
         u->kind->fill(real, u);
     }
     for (int m = 0; whole && m < mesh->n_micro; m++)
-        whole = open_micro(real->k, mesh, c, &c->micro[m]);
+        whole = open_micro(real, mesh, c, &c->micro[m]);
     return whole;
 }
 
@@ -98,24 +101,25 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[j].unit[i];
-            widest = most(widest, most(u->in, u->out));
+            widest = most(widest, u->in);
+            if (u->kind != &fr_unit_logits) widest = most(widest, u->out);
             if (i == 0) in = most(in, u->in);
             room = most(room, u->kind->room(u));
         }
-    const struct fr_real_buffer all[] = {{&mesh->d[0], widest * mesh->columns},
-                                         {&mesh->d[1], widest * mesh->columns},
-                                         {&mesh->room, room}};
+    int64_t parts = mesh->cut == FR_MESH_COLUMNS ? widest * mesh->columns : 0;
+    const struct fr_real_buffer all[] = {
+        {&mesh->d[0], widest * mesh->columns},
+        {&mesh->d[1], widest * mesh->columns},
+        {&mesh->room, room},
+        {&mesh->part, parts / real->run->plan->tp},
+        {&mesh->parts, parts},
+    };
     mesh->out.values = in * mesh->columns;
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
     for (int j = 0; j < mesh->n_chunks; j++)
         for (int i = 0; i < mesh->chunk[j].n_units; i++)
             mesh->chunk[j].unit[i].room = mesh->room;
     return true;
-}
-
-/* A rank sends the 1/tp of the features that are its own: that many rows of a message. */
-static int part(const struct fr_unit *u, int features) {
-    return u->kind->divided ? features : features / u->tp;
 }
 
 /* What the backward passes after a stage's last forward pass read, but the one directly behind it, which
@@ -160,17 +164,17 @@ static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     for (int j = 0; whole && j < mesh->n_chunks; j++) {
         struct fr_mesh_chunk *at = &mesh->chunk[j];
         const struct fr_unit *first = at->unit, *last = &at->unit[at->n_units - 1];
-        struct fr_lowrank down = {
-            .m = part(first, first->in), .n = mesh->columns, .rank = (int)c->backward_rank};
+        struct fr_mesh_part below = fr_mesh_part_of(real, mesh, first->in),
+                            above = fr_mesh_part_of(real, mesh, last->out);
+        struct fr_lowrank down = {.m = below.m, .n = below.n, .rank = (int)c->backward_rank};
         at->from = down;
-        at->from.m = part(last, last->out);
+        at->from.m = above.m;
         if (!at->last && fr_mesh_smaller(&at->from))
             packet = most(packet, fr_lowrank_size(&at->from));
         if (at->first || !fr_mesh_smaller(&down)) continue;
         whole =
             fr_lowrank_open(real->k, down.m, down.n, down.rank, c->lazy_error, real->run->seed,
                             (uint64_t)(STREAM_CODEC + 10 * at->number), &at->codec);
-        if (!real->residual) real->residual = at->codec.error;
     }
     mesh->packet = fr_real_alloc(real->k, packet);
     return whole && mesh->packet;
@@ -188,33 +192,91 @@ static fr_status open_order(const struct fr_plan *plan, struct fr_mesh_state *me
     return FR_OK;
 }
 
+/* ---- the ends of a transformer ------------------------------------------------------------------- */
+
+/* Where one rank has both ends and they are tied, the logits use the embedding's table. */
+static void share_table(const struct fr_real_case *run, struct fr_mesh_state *mesh) {
+    struct fr_mesh_chunk *tail = &mesh->chunk[mesh->n_chunks - 1];
+    const struct fr_unit *embedding = &mesh->chunk[0].unit[0];
+    struct fr_unit *logits = &tail->unit[tail->n_units - 1];
+    if (fr_words_apart(run)) return;
+    logits->table = embedding->table;
+    logits->d_table = embedding->d_table;
+}
+
+/* Copies of a tied table are kept equal by the ranks of equal tp that have one, of a replica or of
+ * all. */
+static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
+                           struct fr_error *err) {
+    const struct fr_plan *plan = real->run->plan;
+    struct fr_mesh_chunk *tail = &mesh->chunk[mesh->n_chunks - 1];
+    const struct fr_unit *u = mesh->chunk[0].first ? mesh->chunk[0].unit
+                              : tail->last         ? &tail->unit[tail->n_units - 1]
+                                                   : NULL;
+    int replica = fr_mesh_fused(real->run) ? 0 : real->dp_rank;
+    if (!real->run->workload->transformer.tied || plan->pp == 1) return FR_OK;
+    FR_MPI_TRY(MPI_Comm_split(real->world,
+                              u ? replica * (int)plan->tp + real->tp_rank : MPI_UNDEFINED,
+                              real->rank, &mesh->ends));
+    if (!u) return FR_OK;
+    FR_MPI_TRY(MPI_Comm_set_errhandler(mesh->ends, MPI_ERRORS_RETURN));
+    mesh->tied = u->d_table;
+    mesh->n_tied = fr_words_size(u);
+    return FR_OK;
+}
+
+static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u) {
+    if (chain->run->plan->tp == 1 || u->kind->divided) return FR_MESH_ALL;
+    return fr_chain_reads_words(chain) ? FR_MESH_COLUMNS : FR_MESH_ROWS;
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
+                        const struct fr_chain *chain) {
+    const struct fr_unit first = fr_chain_unit(chain, 0, real->tp_rank, mesh->columns);
+    size_t offset = 0;
+    mesh->cut = cut_of(chain, &first);
+    mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
+    bool whole = mesh->chunk;
+    for (int c = 0; whole && c < mesh->n_chunks; c++)
+        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, chain, &offset,
+                           &mesh->chunk[c]);
+    return whole && open_shared(real, mesh) && open_codecs(real, mesh);
+}
+
+static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
+                            const struct fr_chain *chain, struct fr_error *err) {
+    bool words = fr_chain_reads_words(chain);
+    mesh->task = words ? &fr_mesh_words : &fr_mesh_regression;
+    if (!open_chunks(real, mesh, chain))
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "activations of %d micro-batches",
+                       mesh->n_micro);
+    if (words) {
+        share_table(real->run, mesh);
+        FR_TRY(open_tied(real, mesh, err));
+    }
+    if (!fr_mesh_open_batches(real, mesh)) return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs");
+    return mesh->task->open(real, mesh, chain, err);
+}
+
 fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     struct fr_mesh_state *mesh = fr_calloc(1, sizeof *mesh);
-    struct fr_real_layer *layers = NULL;
-    size_t offset = 0;
-    int n = 0;
+    struct fr_chain chain;
     real->state = mesh;
     if (!mesh) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
+    mesh->ends = MPI_COMM_NULL;
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
     mesh->n_micro = (int)fr_mesh_micro_batches(real->run);
-    mesh->columns = (int)fr_mesh_micro_batch(real->run);
+    mesh->columns = (int)fr_mesh_columns(real->run);
     FR_TRY(open_order(plan, mesh, err));
-    FR_TRY(fr_real_layers(real->run->workload, &layers, &n, err));
-    mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
-    bool whole = mesh->chunk;
-    for (int c = 0; whole && c < mesh->n_chunks; c++)
-        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, layers, n, &offset,
-                           &mesh->chunk[c]);
-    free(layers);
-    whole = whole && open_shared(real, mesh) && open_codecs(real, mesh) &&
-            fr_mesh_open_coded(real, mesh);
-    if (!whole)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "activations of %d micro-batches",
-                       mesh->n_micro);
-    return fr_mesh_open_task(real, mesh, err);
+    fr_status status = fr_chain_make(real->run, &chain, err);
+    if (status == FR_OK) status = open_chain(real, mesh, &chain, err);
+    fr_chain_free(&chain);
+    return status;
 }
 
 static void close_chunk(struct fr_mesh_state *mesh, struct fr_mesh_chunk *c) {
@@ -231,10 +293,26 @@ void fr_mesh_close(struct fr_real *real) {
         free(mesh->out.buffer[i]);
     }
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
+    if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_lowrank_close(&mesh->coded[i].codec);
-    void *const owned[] = {
-        mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,  mesh->d[0],
-        mesh->d[1],   mesh->room,    mesh->packet,     mesh->coded,        mesh->factors,
-        mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads, mesh};
+    void *const owned[] = {mesh->chunk,
+                           mesh->slots,
+                           mesh->out.buffer,
+                           mesh->out.request,
+                           mesh->d[0],
+                           mesh->d[1],
+                           mesh->room,
+                           mesh->packet,
+                           mesh->part,
+                           mesh->parts,
+                           mesh->batch,
+                           mesh->coded,
+                           mesh->factors,
+                           mesh->inputs,
+                           mesh->targets,
+                           mesh->reads,
+                           mesh->before_reads,
+                           mesh->shares,
+                           mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -1,18 +1,14 @@
 /* A forward pass of a chunk, and the two parts of its backward pass; and all of an iteration. */
-#include "calibrate/real/apps/mesh/mesh.h"
+#include <string.h>
 
-/* The network's inputs, where they are. */
-static void *inputs_of(const struct fr_real *real, const struct fr_mesh_state *mesh, int m) {
-    size_t values = (size_t)mesh->chunk[0].unit[0].in * (size_t)mesh->columns;
-    return fr_at(real->k, mesh->inputs, (size_t)m * values);
-}
+#include "calibrate/real/apps/mesh/task.h"
 
 static fr_status forward(struct fr_real *real, struct fr_mesh_state *mesh,
                          const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
     if (c->first)
-        micro->kept[0].x = inputs_of(real, mesh, slot->micro);
+        micro->kept[0].x = mesh->task->inputs(real, mesh, slot->micro);
     else
         FR_TRY(fr_mesh_receive(real, mesh, c, slot->micro, micro->kept[0].x, err));
     FR_MPI_TRY(MPI_Wait(&micro->sent, MPI_STATUS_IGNORE)); /* of the iteration before */
@@ -23,27 +19,33 @@ static fr_status forward(struct fr_real *real, struct fr_mesh_state *mesh,
     return c->last ? FR_OK : fr_mesh_send(real, mesh, c, slot->micro, err);
 }
 
-/* The first unit's goes to the outbox, unless nobody asks for it. */
+/* The gradient of the chunk's output. */
+static fr_status begin_backward(struct fr_real *real, struct fr_mesh_state *mesh,
+                                struct fr_mesh_chunk *c, int m, void **dy,
+                                struct fr_error *err) {
+    *dy = mesh->d[0];
+    if (c->last) return mesh->task->loss(real, mesh, c, m, dy, err);
+    return fr_mesh_receive_gradient(real, mesh, c, m, *dy, err);
+}
+
+/* The first unit's goes to the outbox, unless nobody asks for it or a part of it is copied there. */
 static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
-    void *dy = mesh->d[0], *dx = mesh->d[1], *outgoing = NULL;
+    void *dy, *outgoing = NULL;
     int at = -1;
-    if (c->last)
-        fr_mesh_loss(real, mesh, c, slot->micro, dy);
-    else
-        FR_TRY(fr_mesh_receive_gradient(real, mesh, c, slot->micro, dy, err));
+    FR_TRY(begin_backward(real, mesh, c, slot->micro, &dy, err));
     if (!c->first) FR_TRY(fr_mesh_outgoing(real, mesh, &at, &outgoing, err));
     for (int i = c->n_units - 1; i >= 0; i--) {
         struct fr_unit *u = &c->unit[i];
-        void *to = i == 0 && outgoing ? outgoing : dx;
-        FR_TRY(u->kind->input(real, u, &micro->kept[i], dy, to, err));
+        void *dx = mesh->d[dy == mesh->d[0]];
+        if (i == 0 && outgoing && mesh->cut != FR_MESH_COLUMNS) dx = outgoing;
+        FR_TRY(u->kind->input(real, u, &micro->kept[i], dy, dx, err));
         if (!mesh->splits) u->kind->weight(real, u, &micro->kept[i]);
-        dx = dy;
-        dy = to;
+        dy = dx;
     }
-    return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, err);
+    return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, dy, err);
 }
 
 static void weight(struct fr_real *real, struct fr_mesh_state *mesh,
@@ -61,12 +63,16 @@ static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
+static void begin(struct fr_real *real, struct fr_unit *u) {
+    u->biases = u->weights = false;
+    if (u->kind->adds) FR_COMPUTE(real, memset(u->g, 0, (size_t)u->n * real->k->size_B));
+}
+
 fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err) {
     struct fr_mesh_state *mesh = real->state;
     mesh->loss = 0;
     for (int c = 0; c < mesh->n_chunks; c++)
-        for (int i = 0; i < mesh->chunk[c].n_units; i++)
-            mesh->chunk[c].unit[i].biases = mesh->chunk[c].unit[i].weights = false;
+        for (int i = 0; i < mesh->chunk[c].n_units; i++) begin(real, &mesh->chunk[c].unit[i]);
     for (int64_t i = 0; i < mesh->n_slots; i++)
         FR_TRY(run_slot(real, mesh, &mesh->slots[i], err));
     *loss = mesh->loss;

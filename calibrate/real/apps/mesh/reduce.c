@@ -1,6 +1,7 @@
-/* Gradients over replicas after the last backward pass, layer by layer: an all-reduce over dp; of the
- * first `stages` stages one of the matrices' P, then one of their Q with the rest (with error
- * feedback). */
+/* Gradients over replicas after the last backward pass, layer by layer, of a transformer all of a stage
+ * at once: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
+ * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
+ * over dp and then between the two ends, or fused, once over 2 dp ranks. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,10 +43,10 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
     return true;
 }
 
-/* Room for what is sent at once of unit @p u: its P, or its Q with what goes whole. */
-static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_unit *u) {
-    int64_t n_p = 0, n_q = u->n;
-    for (int i = u->coded_from; i < u->coded_to; i++) {
+/* Room for what is sent at once of a batch: its P, or its Q with what goes whole. */
+static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
+    int64_t n_p = 0, n_q = batch->n;
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec;
         n_p += (int64_t)c->rank * c->m;
         n_q += (int64_t)c->rank * c->n - (int64_t)c->m * c->n;
@@ -53,23 +54,49 @@ static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_unit *u
     return n_p > n_q ? n_p : n_q;
 }
 
-bool fr_mesh_open_coded(struct fr_real *real, struct fr_mesh_state *mesh) {
-    const struct fr_plan *plan = real->run->plan;
+/* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
+ * its block, or the last. */
+static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_unit *u) {
+    bool joins = u->kind->adds && mesh->n_batches > 0;
+    bool apart = fr_mesh_fused(real->run) && mesh->tied && u->d_table == mesh->tied;
+    if (!joins)
+        mesh->batch[mesh->n_batches++] = (struct fr_mesh_batch){
+            .at = u->g, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
+    struct fr_mesh_batch *batch = &mesh->batch[mesh->n_batches - 1];
+    batch->n += u->n;
+    if (!apart) return;
+    batch->n -= mesh->n_tied;
+    if (u->d_table == batch->at) batch->at = fr_at(real->k, batch->at, (size_t)mesh->n_tied);
+}
+
+static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_unit_matrix *all, int n) {
+    bool coded = mesh->stage < real->run->plan->compression.gradient_stages;
+    for (int c = 0; c < mesh->n_chunks; c++)
+        for (int i = 0; i < mesh->chunk[c].n_units; i++) {
+            const struct fr_unit *u = &mesh->chunk[c].unit[i];
+            add_batch(real, mesh, u);
+            if (coded && !open_unit(real, mesh, u, all, n)) return false;
+            mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
+        }
+    return true;
+}
+
+bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t room = 0;
-    if (mesh->stage >= plan->compression.gradient_stages || plan->dp == 1) return true;
+    size_t units = 0;
+    if (real->run->plan->dp == 1) return true;
+    for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
+    mesh->batch = fr_calloc(units, sizeof *mesh->batch);
     mesh->coded = fr_calloc((size_t)n + 1, sizeof *mesh->coded);
-    bool whole = all && mesh->coded;
-    for (int c = 0; c < mesh->n_chunks; c++)
-        for (int i = 0; whole && i < mesh->chunk[c].n_units; i++) {
-            struct fr_unit *u = &mesh->chunk[c].unit[i];
-            u->coded_from = mesh->n_coded;
-            whole = open_unit(real, mesh, u, all, n);
-            u->coded_to = mesh->n_coded;
-            int64_t needed = room_of(mesh, u);
-            if (needed > room) room = needed;
-        }
+    bool whole = all && mesh->batch && mesh->coded && open_batches(real, mesh, all, n);
+    for (int i = 0; whole && i < mesh->n_batches; i++) {
+        int64_t needed = room_of(mesh, &mesh->batch[i]);
+        if (mesh->n_coded && needed > room) room = needed;
+    }
     free(all);
     mesh->factors = fr_real_alloc(real->k, room);
     return whole && mesh->factors;
@@ -77,20 +104,21 @@ bool fr_mesh_open_coded(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 /* ---- reducing ---------------------------------------------------------------------------------- */
 
-/* Copy the unit's gradients that are in no coded matrix between the block and @p packed; those lie
+/* Copy the batch's gradients that are in no coded matrix between the block and @p packed; those lie
  * ascending in the block.  @return how many they are. */
 static int64_t move_rest(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                         const struct fr_unit *u, bool out, void *packed) {
+                         const struct fr_mesh_batch *batch, bool out, void *packed) {
     const size_t value_B = real->k->size_B;
-    char *at = u->g, *end = fr_at(real->k, at, (size_t)u->n), *to = packed;
-    for (int i = u->coded_from; i <= u->coded_to; i++) {
+    char *at = batch->at, *end = fr_at(real->k, at, (size_t)batch->n), *to = packed;
+    for (int i = batch->coded_from; i <= batch->coded_to; i++) {
         const struct fr_mesh_coded *coded = &mesh->coded[i];
-        char *stop = i < u->coded_to ? coded->at : end;
+        char *stop = i < batch->coded_to ? coded->at : end;
         size_t size_B = (size_t)(stop - at);
         memcpy(out ? at : to, out ? to : at, size_B);
         to += size_B;
         at = stop;
-        if (i < u->coded_to) at += (size_t)coded->codec.m * (size_t)coded->codec.n * value_B;
+        if (i < batch->coded_to)
+            at += (size_t)coded->codec.m * (size_t)coded->codec.n * value_B;
     }
     return (int64_t)((size_t)(to - (char *)packed) / value_B);
 }
@@ -105,9 +133,9 @@ static void *q_of(const struct fr_real *real, const struct fr_lowrank *c) {
 
 /* P of all matrices, added up over replicas. */
 static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_unit *u, struct fr_error *err) {
+                          const struct fr_mesh_batch *batch, struct fr_error *err) {
     int64_t n = 0;
-    for (int i = u->coded_from; i < u->coded_to; i++) {
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec;
         fr_lowrank_add_error(real, c, mesh->coded[i].at);
         fr_lowrank_project(real, c, mesh->coded[i].at);
@@ -121,11 +149,12 @@ static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
  * the sum over ranks of what was decoded and kept is exactly the sum of M.  (PowerSGD keeps M less
  * the mean; ours is a derivation.)  @return in @p n_q how many values of Q there are. */
 static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
-                          const struct fr_unit *u, size_t *n_q, struct fr_error *err) {
+                          const struct fr_mesh_batch *batch, size_t *n_q,
+                          struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     size_t at = 0;
     int64_t rest = 0;
-    for (int i = u->coded_from; i < u->coded_to; i++) {
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec;
         copy(real, c->rank * c->m, fr_at(k, mesh->factors, at), c->factors);
         at += (size_t)c->rank * (size_t)c->m;
@@ -133,47 +162,46 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
         fr_lowrank_keep_error(real, c, mesh->coded[i].at);
     }
     *n_q = 0;
-    for (int i = u->coded_from; i < u->coded_to; i++) {
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec;
         copy(real, c->rank * c->n, q_of(real, c), fr_at(k, mesh->factors, *n_q));
         *n_q += (size_t)c->rank * (size_t)c->n;
     }
-    FR_COMPUTE(real, rest = move_rest(real, mesh, u, false, fr_at(k, mesh->factors, *n_q)));
+    FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, fr_at(k, mesh->factors, *n_q)));
     return fr_real_all_reduce(real, real->dp, mesh->factors, (int64_t)*n_q + rest, err);
 }
 
 /* Gradients are sums over replicas; Q's mean is what the next iteration starts from. */
-static void decode(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                   size_t n_q) {
+static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
+                   const struct fr_mesh_batch *batch, size_t n_q) {
     const struct fr_kernels *k = real->k;
     double replicas = (double)real->run->plan->dp;
     size_t at = 0;
-    for (int i = u->coded_from; i < u->coded_to; i++) {
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec;
         size_t n = (size_t)c->rank * (size_t)c->n;
         FR_COMPUTE(real, k->scale(n, 1 / replicas, fr_at(k, mesh->factors, at), q_of(real, c)));
         fr_lowrank_decode(real, c, c->factors, replicas, mesh->coded[i].at);
         at += n;
     }
-    FR_COMPUTE(real, move_rest(real, mesh, u, true, fr_at(k, mesh->factors, n_q)));
+    FR_COMPUTE(real, move_rest(real, mesh, batch, true, fr_at(k, mesh->factors, n_q)));
 }
 
-static fr_status reduce_unit(struct fr_real *real, struct fr_mesh_state *mesh,
-                             const struct fr_unit *u, struct fr_error *err) {
+static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
+                              const struct fr_mesh_batch *batch, struct fr_error *err) {
     size_t n_q = 0;
-    if (u->coded_from == u->coded_to)
-        return fr_real_all_reduce(real, real->dp, u->g, u->n, err);
-    FR_TRY(reduce_p(real, mesh, u, err));
-    FR_TRY(reduce_q(real, mesh, u, &n_q, err));
-    decode(real, mesh, u, n_q);
+    if (batch->coded_from == batch->coded_to)
+        return fr_real_all_reduce(real, real->dp, batch->at, batch->n, err);
+    FR_TRY(reduce_p(real, mesh, batch, err));
+    FR_TRY(reduce_q(real, mesh, batch, &n_q, err));
+    decode(real, mesh, batch, n_q);
     return FR_OK;
 }
 
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
-    if (real->run->plan->dp == 1) return FR_OK;
-    for (int c = mesh->n_chunks - 1; c >= 0; c--)
-        for (int i = mesh->chunk[c].n_units - 1; i >= 0; i--)
-            FR_TRY(reduce_unit(real, mesh, &mesh->chunk[c].unit[i], err));
-    return FR_OK;
+    for (int i = mesh->n_batches - 1; i >= 0; i--)
+        FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
+    if (!mesh->tied) return FR_OK;
+    return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied, err);
 }

@@ -3,9 +3,8 @@
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/random.h"
 
-fr_status fr_rows_check(const struct fr_real_case *run, const struct fr_real_layer *layer,
-                        struct fr_error *err) {
-    return fr_real_divides("a layer's width", layer->outputs, "tp", run->plan->tp, err);
+fr_status fr_rows_check(const struct fr_unit *u, struct fr_error *err) {
+    return fr_real_divides("a layer's width", u->layer.outputs, "tp", u->tp, err);
 }
 
 int64_t fr_rows_parameters(const struct fr_unit *u) { return (int64_t)u->rows * (u->in + 1); }

@@ -7,8 +7,7 @@
 
 #include "calibrate/real/apps/mesh/unit.h"
 
-fr_status fr_rows_check(const struct fr_real_case *run, const struct fr_real_layer *layer,
-                        struct fr_error *err);
+fr_status fr_rows_check(const struct fr_unit *u, struct fr_error *err);
 int64_t fr_rows_parameters(const struct fr_unit *u);
 void fr_rows_fill(const struct fr_real *real, struct fr_unit *u);
 int64_t fr_rows_room(const struct fr_unit *u);

@@ -1,9 +1,10 @@
 /** @file
  *  A layer of a network as one rank holds it, which the mesh (calibrate/real/apps/mesh/mesh.h) strings
- *  to stages.
+ *  to stages: fully connected, as a method divides it, or a transformer's, whose embedding and logits
+ *  are units too.
  *
- *  Activations are features x columns, a column a sample; a unit reads x, which the unit before wrote,
- *  and writes the x of the next.  Its backward pass is in two parts, since a schedule may put the
+ *  Activations are features x columns, a column a sample or a token; a unit reads x, which the unit
+ *  before wrote, and writes the x of the next.  Its backward pass is in two parts, since a schedule may put the
  *  second off: input turns the gradient of its output into that of its input and keeps what weight
  *  needs, weight makes the gradients of parameters.  They are added up over micro-batches.
  *
@@ -17,7 +18,7 @@
 #ifndef FR_CALIBRATE_REAL_APPS_MESH_UNIT_H
 #define FR_CALIBRATE_REAL_APPS_MESH_UNIT_H
 
-#include "calibrate/real/apps/app.h"
+#include "calibrate/real/apps/block.h"
 
 /** A weight matrix: where its gradients are, rows and columns. */
 struct fr_unit_matrix {
@@ -27,8 +28,12 @@ struct fr_unit_matrix {
 
 struct fr_unit {
     const struct fr_unit_kind *kind;
-    struct fr_real_layer layer; /**< the whole of it */
-    int64_t index;              /**< in the network, for its random numbers */
+    const struct fr_real_case *run;
+    struct fr_real_layer layer;  /**< the whole of it, where fully connected */
+    struct fr_block_sizes block; /**< of a transformer: this rank's part */
+    int64_t index;               /**< in the network, for its random numbers */
+    int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
+    void *table, *d_table; /**< ... words x hidden; its gradients */
     int tp, tp_rank, ghost;
     int in, out; /**< features of x, and of the next unit's, on this rank */
     int rows;    /**< outputs that this rank computes */
@@ -36,9 +41,8 @@ struct fr_unit {
     bool splits; /**< weight may come after other micro-batches' input */
     void *w, *g; /**< parameters and their gradients, n of each */
     int64_t n;
-    bool biases, weights;     /**< gradients of an earlier micro-batch are in them already */
-    int coded_from, coded_to; /**< its matrices among those of the rank that go compressed */
-    void *room;               /**< shared by the units of a rank: room(unit) values */
+    bool biases, weights; /**< gradients of an earlier micro-batch are in them already */
+    void *room;           /**< shared by the units of a rank: room(unit) values */
 };
 
 /** Of one micro-batch, from its forward to the end of its backward pass. */
@@ -51,11 +55,11 @@ struct fr_unit_kept {
 };
 
 struct fr_unit_kind {
-    const char *name; /**< a method's */
+    const char *name; /**< a method's, of fully connected layers */
     bool divided, shares;
-    /** FR_OK, or FR_ERR_INPUT with what does not divide. */
-    fr_status (*check)(const struct fr_real_case *run, const struct fr_real_layer *layer,
-                       struct fr_error *err);
+    bool adds; /**< gradients are added to what is there, zero when an iteration begins */
+    /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
+    fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
     int64_t (*parameters)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);
@@ -80,10 +84,8 @@ struct fr_unit_kind {
 /** Rows in table order, then NULL. */
 extern const struct fr_unit_kind *const fr_unit_kinds[];
 
-/** The unit of @p layer under the case's plan on rank @p tp_rank, without memory; NULL kind: the plan's
- *  method divides no such layer here. */
-struct fr_unit fr_unit_make(const struct fr_real_case *run, const struct fr_real_layer *layer,
-                            int64_t index, int tp_rank, int columns);
+/** The row called @p name, or NULL. */
+const struct fr_unit_kind *fr_unit_find(const char *name);
 
 /** d where y > 0, else 0; its row sums are added to @p bias, a part of the unit's gradients.
  *  @p room holds @p rows values. */

@@ -2,3 +2,6 @@
 FR_UNIT(tensor)
 FR_UNIT(grid)
 FR_UNIT(phantom)
+FR_UNIT(block)
+FR_UNIT(embedding)
+FR_UNIT(logits)

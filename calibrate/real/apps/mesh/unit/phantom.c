@@ -19,12 +19,11 @@
 #include "calibrate/real/apps/mesh/unit.h"
 #include "calibrate/real/apps/random.h"
 
-static fr_status check(const struct fr_real_case *run, const struct fr_real_layer *layer,
-                       struct fr_error *err) {
-    double p = (double)run->plan->tp, k = (double)run->plan->ghost;
-    double narrower = fmin((double)layer->inputs, (double)layer->outputs);
-    FR_TRY(fr_real_divides("a layer's width", layer->outputs, "tp", run->plan->tp, err));
-    FR_TRY(fr_real_divides("a layer's inputs", layer->inputs, "tp", run->plan->tp, err));
+static fr_status check(const struct fr_unit *u, struct fr_error *err) {
+    double p = u->tp, k = u->ghost;
+    double narrower = fmin((double)u->layer.inputs, (double)u->layer.outputs);
+    FR_TRY(fr_real_divides("a layer's width", u->layer.outputs, "tp", u->tp, err));
+    FR_TRY(fr_real_divides("a layer's inputs", u->layer.inputs, "tp", u->tp, err));
     /* One rank has nobody to send ghosts to, and then no width is too large. */
     if (k >= 1 && (p == 1 || k < narrower / p * (1 - 1 / p))) return FR_OK;
     return fr_fail(err, FR_ERR_INPUT, NULL,

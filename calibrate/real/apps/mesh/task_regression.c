@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "calibrate/real/apps/ffn.h"
-#include "calibrate/real/apps/mesh/mesh.h"
+#include "calibrate/real/apps/mesh/task.h"
 
 /* @p from, features x (n_micro columns), as one matrix a micro-batch. */
 static void cut(const struct fr_real *real, const struct fr_mesh_state *mesh, int features,
@@ -15,10 +15,9 @@ static void cut(const struct fr_real *real, const struct fr_mesh_state *mesh, in
 }
 
 /* The features from row @p row on that a rank has of the inputs, or of the targets. */
-static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh, bool inputs, int row,
-                      int rows, void **out, struct fr_error *err) {
-    struct fr_real_layer *layers = NULL;
-    int n = 0;
+static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_chain *chain, bool inputs, int row, int rows, void **out,
+                      struct fr_error *err) {
     int64_t samples = (int64_t)mesh->columns * mesh->n_micro;
     struct fr_ffn_part part = {.sample = real->dp_rank * samples,
                                .samples = samples,
@@ -28,10 +27,9 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh, bool inp
         part.x_row = row, part.x_rows = rows;
     else
         part.t_row = row, part.t_rows = rows;
-    FR_TRY(fr_real_layers(real->run->workload, &layers, &n, err));
-    fr_status status = fr_ffn_data(real->k, real->run->seed, layers[0].inputs,
-                                   layers[n - 1].outputs, &part, &x, &t, err);
-    free(layers);
+    fr_status status =
+        fr_ffn_data(real->k, real->run->seed, chain->layer[0].inputs,
+                    chain->layer[chain->n_layers - 1].outputs, &part, &x, &t, err);
     *out = fr_real_alloc(real->k, rows * samples);
     if (status == FR_OK && !*out) status = fr_fail(err, FR_ERR_NOMEM, NULL, "samples");
     if (status == FR_OK) cut(real, mesh, rows, inputs ? x : t, *out);
@@ -40,26 +38,32 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh, bool inp
     return status;
 }
 
-fr_status fr_mesh_open_task(struct fr_real *real, struct fr_mesh_state *mesh,
-                            struct fr_error *err) {
+static fr_status open_data(struct fr_real *real, struct fr_mesh_state *mesh,
+                           const struct fr_chain *chain, struct fr_error *err) {
     const struct fr_mesh_chunk *head = &mesh->chunk[0],
                                *tail = &mesh->chunk[mesh->n_chunks - 1];
     const struct fr_unit *in = head->unit, *out = &tail->unit[tail->n_units - 1];
     bool divided = in->kind->divided;
     if (head->first)
-        FR_TRY(make(real, mesh, true, divided ? real->tp_rank * in->in : 0, in->in,
+        FR_TRY(make(real, mesh, chain, true, divided ? real->tp_rank * in->in : 0, in->in,
                     &mesh->inputs, err));
     if (!tail->last) return FR_OK;
-    return make(real, mesh, false, divided ? real->tp_rank * out->out : 0, out->out,
+    return make(real, mesh, chain, false, divided ? real->tp_rank * out->out : 0, out->out,
                 &mesh->targets, err);
 }
 
+static void *inputs(const struct fr_real *real, const struct fr_mesh_state *mesh, int m) {
+    size_t values = (size_t)mesh->chunk[0].unit[0].in * (size_t)mesh->columns;
+    return fr_at(real->k, mesh->inputs, (size_t)m * values);
+}
+
 /* Where gradients come in shares every rank compares all outputs, else its own rows. */
-void fr_mesh_loss(struct fr_real *real, struct fr_mesh_state *mesh,
-                  const struct fr_mesh_chunk *c, int m, void *dy) {
+static fr_status loss(struct fr_real *real, struct fr_mesh_state *mesh,
+                      const struct fr_mesh_chunk *c, int m, void **dy, struct fr_error *err) {
     const struct fr_unit *u = &c->unit[c->n_units - 1];
     size_t values = (size_t)u->out * (size_t)mesh->columns, first = 0, n = values;
-    double mean = 1.0 / ((double)u->layer.outputs * (double)fr_real_batch(real->run)), loss = 0;
+    double mean = 1.0 / ((double)u->layer.outputs * (double)fr_real_batch(real->run)), own = 0;
+    (void)err;
     if (u->kind->shares)
         mean /= u->tp;
     else if (!u->kind->divided) {
@@ -68,6 +72,10 @@ void fr_mesh_loss(struct fr_real *real, struct fr_mesh_state *mesh,
     }
     fr_ffn_loss(real, n, mean, fr_at(real->k, c->micro[m].top, first),
                 fr_at(real->k, mesh->targets, (size_t)m * values + first),
-                fr_at(real->k, dy, first), &loss);
-    mesh->loss += loss;
+                fr_at(real->k, *dy, first), &own);
+    mesh->loss += own;
+    return FR_OK;
 }
+
+const struct fr_mesh_task fr_mesh_regression = {
+    .open = open_data, .inputs = inputs, .loss = loss};

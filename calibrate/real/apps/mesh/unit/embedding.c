@@ -1,0 +1,80 @@
+/* Words to activations (calibrate/real/apps/mesh/words.h): each rank looks up its part of the vocabulary,
+ * an all-reduce of h T values over tp brings them together.  x is the words of the micro-batch, an int
+ * a token, and has no gradient.
+ *
+ * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
+#include "calibrate/real/apps/mesh/words.h"
+#include "calibrate/real/apps/random.h"
+
+enum { STREAM_POSITIONS = 5 };
+
+static bool has_positions(const struct fr_unit *u) {
+    return u->run->workload->transformer.positions;
+}
+
+static int64_t parameters(const struct fr_unit *u) {
+    int64_t positions = (int64_t)u->block.hidden * u->block.sequence;
+    return fr_words_size(u) + (has_positions(u) ? positions : 0);
+}
+
+/* In a block of parameters, or of gradients; NULL: none. */
+static void *positions(const struct fr_real *real, const struct fr_unit *u, const void *block) {
+    return has_positions(u) ? fr_at(real->k, block, (size_t)fr_words_size(u)) : NULL;
+}
+
+static void fill(const struct fr_real *real, struct fr_unit *u) {
+    int s = u->block.sequence;
+    u->table = u->w;
+    u->d_table = u->g;
+    fr_words_fill(real, u, false);
+    if (has_positions(u))
+        fr_fill_normal(real->k, real->run->seed, STREAM_POSITIONS, 0, u->block.hidden, 0, s, s,
+                       0.1, positions(real, u, u->w));
+}
+
+static int64_t room(const struct fr_unit *u) {
+    (void)u;
+    return 0;
+}
+
+static void keeps(const struct fr_unit *u, int64_t n[3]) {
+    (void)u;
+    n[0] = n[1] = n[2] = 0;
+}
+
+/* The first rank adds the positions, once. */
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *next, struct fr_error *err) {
+    const void *learned = u->tp_rank == 0 ? positions(real, u, u->w) : NULL;
+    FR_COMPUTE(real,
+               real->k->embed(u->out, u->columns, u->block.sequence, u->tp_rank * u->words,
+                              u->words, kept->x, u->table, learned, next));
+    if (u->tp == 1) return FR_OK;
+    return fr_real_all_reduce(real, real->tp, next, (int64_t)u->out * u->columns, err);
+}
+
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx, struct fr_error *err) {
+    (void)dx, (void)err;
+    FR_COMPUTE(real, real->k->embed_backward(u->out, u->columns, u->block.sequence,
+                                             u->tp_rank * u->words, u->words, kept->x, dy,
+                                             u->d_table, positions(real, u, u->g)));
+    return FR_OK;
+}
+
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+    (void)real, (void)u, (void)kept; /* all of it is done */
+}
+
+const struct fr_unit_kind fr_unit_embedding = {
+    .name = "embedding",
+    .adds = true,
+    .parameters = parameters,
+    .fill = fill,
+    .room = room,
+    .keeps = keeps,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+    .matrices = fr_words_matrices,
+};

@@ -1,0 +1,80 @@
+/* The last norm and the logits of a rank's part of the vocabulary (calibrate/real/apps/mesh/words.h).  Each
+ * makes a part of its input's gradient: an all-reduce of h T values over tp.
+ *
+ * A rank's block: gain, bias; its part of the table, unless it is the embedding's. */
+#include "calibrate/real/apps/mesh/words.h"
+
+static int64_t parameters(const struct fr_unit *u) {
+    return 2 * u->block.hidden + (fr_words_apart(u->run) ? fr_words_size(u) : 0);
+}
+
+static void *bias(const struct fr_real *real, const struct fr_unit *u, const void *block) {
+    return fr_at(real->k, block, (size_t)u->block.hidden);
+}
+
+static void fill(const struct fr_real *real, struct fr_unit *u) {
+    int h = u->block.hidden;
+    for (int i = 0; i < h; i++) real->k->set(u->w, (size_t)i, 1);
+    if (!fr_words_apart(real->run)) return;
+    u->table = fr_at(real->k, u->w, 2 * (size_t)h);
+    u->d_table = fr_at(real->k, u->g, 2 * (size_t)h);
+    fr_words_fill(real, u, true);
+}
+
+static int64_t values(const struct fr_unit *u) { return (int64_t)u->in * u->columns; }
+
+static int64_t room(const struct fr_unit *u) { return values(u); }
+
+/* The normed; each token's mean, then 1 / sd. */
+static void keeps(const struct fr_unit *u, int64_t n[3]) {
+    n[0] = values(u);
+    n[1] = 2 * (int64_t)u->columns;
+    n[2] = 0;
+}
+
+static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *next, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = u->columns, h = u->in;
+    void *inverse = fr_at(k, kept->own[1], (size_t)t);
+    (void)err;
+    FR_COMPUTE(real, k->norm(h, t, kept->x, u->w, bias(real, u, u->w), kept->own[1], inverse,
+                             kept->own[0]));
+    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h, kept->own[0], t, 0,
+                             next, t));
+    return FR_OK;
+}
+
+/* dy lies where the logits did, and stays. */
+static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                       void *dy, void *dx, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = u->columns, h = u->in;
+    void *inverse = fr_at(k, kept->own[1], (size_t)t);
+    kept->d = dy;
+    FR_COMPUTE(real,
+               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
+    if (u->tp > 1) FR_TRY(fr_real_all_reduce(real, real->tp, u->room, values(u), err));
+    FR_COMPUTE(real, k->norm_backward(h, t, kept->x, u->w, kept->own[1], inverse, u->room, dx,
+                                      u->g, bias(real, u, u->g)));
+    return FR_OK;
+}
+
+static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+    int t = u->columns, h = u->in;
+    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t, kept->own[0], t,
+                                   1, u->d_table, h));
+}
+
+const struct fr_unit_kind fr_unit_logits = {
+    .name = "logits",
+    .adds = true,
+    .parameters = parameters,
+    .fill = fill,
+    .room = room,
+    .keeps = keeps,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+    .matrices = fr_words_matrices,
+};
