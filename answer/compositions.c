@@ -108,7 +108,7 @@ fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_sett
                        const struct fr_axis_setting *b, const char *model, struct fr_job *job,
                        struct fr_error *err) {
     char name[32];
-    const char *sets[16] = {name,
+    const char *sets[18] = {name,
                             "tp=2",
                             "pp=2",
                             "dp=4",
@@ -116,12 +116,13 @@ fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_sett
                             "global_batch=32",
                             "model.dtype=bf16",
                             "model.layers=4",
-                            "model.gradient_dtype=fp32"};
+                            "model.gradient_dtype=fp32",
+                            "model.defaults=2019"};
     const struct fr_axis_setting *const axes[] = {a, b};
     struct fr_job_names names = {.cluster = "dgx-b300",
                                  .model = model ? model : fr_axes_model(a, b),
                                  .sets = sets,
-                                 .n_sets = 9};
+                                 .n_sets = 10};
     snprintf(name, sizeof name, "method=%s", method->name);
     if (method->uses_ghost) sets[names.n_sets++] = "ghost=4";
     for (int i = 0; i < 2; i++)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/range.h"
+#include "models/job/assume.h"
 #include "search/layer_grids.h"
 
 /* Of the top plans, where time is what was ranked and one dtype what they compute in. */
@@ -62,7 +63,7 @@ static fr_status all_read(const struct fr_searched *r, struct fr_error *err) {
         int k = space->watched[i];
         const char *needs = "";
         struct fr_plan plan = space->base;
-        if ((r->result.read | space->varied) >> k & 1) continue;
+        if ((r->result.read | space->varied | r->job.assumed) >> k & 1) continue;
         const struct fr_plan_key *key = &fr_plan_keys[k];
         uint32_t lacks = key->needs & FR_PLAN_NEED_REFUSED;
         for (int n = FR_PLAN_NEEDS; n-- > 0;)
@@ -100,6 +101,15 @@ static void choose(const char *const *vary, int n_vary, int64_t ranks, struct fr
     for (int i = 0; i < n_vary; i++) fr_recipe_narrow(vary[i], recipe);
 }
 
+/* What is varied is not assumed. */
+static void forget_assumed(const char *text, struct fr_job *job) {
+    char name[64];
+    const char *near = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+    const struct fr_plan_key *key = fr_plan_key_find(name, &near);
+    if (key) job->assumed &= ~FR_PLAN_KEY_BIT(key - fr_plan_keys);
+}
+
 /* What the user varies, else the recipe. */
 static fr_status make_space(const char *ranks, const char *const *vary, int n_vary,
                             const struct fr_job_names *names, struct fr_searched *r,
@@ -110,6 +120,7 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
     const char *words[ROWS];
     int64_t most = 1;
     FR_TRY(most_ranks(ranks, &most, err));
+    fr_job_assume_any(&r->job);
     choose(vary, n_vary, most, r);
     for (int i = 0; i < recipe->n && recipe->chosen; i++) {
         snprintf(texts[i], sizeof texts[i], "%s=%s", recipe->row[i].key, recipe->row[i].values);
@@ -117,6 +128,8 @@ static fr_status make_space(const char *ranks, const char *const *vary, int n_va
         for (int k = 0; k < n_vary; k++) /* in full, however long */
             if (same_key(vary[k], recipe->row[i].key)) words[i] = vary[k];
     }
+    for (int i = 0; i < n_vary; i++) forget_assumed(vary[i], &r->job);
+    for (int i = 0; i < recipe->n && recipe->chosen; i++) forget_assumed(words[i], &r->job);
     return fr_space_make(ranks, recipe->chosen ? words : vary,
                          recipe->chosen ? recipe->n : n_vary, &r->job.plan,
                          fr_job_plan_says(&r->job, "dp"), fr_job_plan_says(&r->job, "tp"),

@@ -12,6 +12,11 @@ void fr_app_names(const struct fr_args *args, const char **sets, struct fr_job_n
                                    .sets = sets,
                                    .n_sets = fr_args_all(args, "set", sets)};
     names->n_sets += fr_args_all(args, "fix", sets + names->n_sets);
+    const char *defaults = fr_args_get(args, "defaults");
+    if (defaults && strcmp(defaults, "2019") == 0)
+        sets[names->n_sets++] = FR_APP_DEFAULTS "2019";
+    if (defaults && strcmp(defaults, "modern") == 0)
+        sets[names->n_sets++] = FR_APP_DEFAULTS "modern";
     if (fr_args_has(args, "undisturbed")) sets[names->n_sets++] = FR_APP_UNDISTURBED;
 }
 
@@ -28,7 +33,10 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
                       struct fr_error *err) {
     const char *sets[FR_ARGS_MAX + 1];
     struct fr_job_names names;
+    static const char *const words[] = {"2019", "modern", NULL};
+    int word = 0;
     *job = (struct fr_job){0};
+    FR_TRY(fr_args_choice(args, "defaults", words, &word, err));
     fr_app_names(args, sets, &names);
     names.model = NULL;
     char own[FR_OWN_PATH_B];

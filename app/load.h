@@ -17,6 +17,8 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
 fr_status fr_app_cluster(const struct fr_args *args, char *own, const char **name,
                          struct fr_error *err);
 
+/** What the option --defaults sets, but for its word. */
+#define FR_APP_DEFAULTS "model.defaults="
 /** What the option --undisturbed sets. */
 #define FR_APP_UNDISTURBED "cluster.device.undisturbed=true"
 

@@ -37,7 +37,9 @@ extern const struct fr_verb *const fr_verbs[];
 #define FR_OPTION_CLUSTER                                                                      \
     { "cluster", "FILE|PRESET", "cluster file, preset, or - for standard input", 'c' }
 #define FR_OPTION_MODEL                                                                        \
-    { "model", "FILE|PRESET", "model file, preset, or -", 'm' }
+    {"model", "FILE|PRESET", "model file, preset, or -", 'm'}, {                               \
+        "defaults", "WORD", "what plans start from: modern, or 2019 as in the papers", 0       \
+    }
 #define FR_OPTION_PLAN                                                                         \
     { "plan", "FILE", "plan file; without it every key has its default", 'p' }
 #define FR_OPTION_SET                                                                          \

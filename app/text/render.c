@@ -1,5 +1,6 @@
 #include "app/text/render.h"
 #include "app/text/wrap.h"
+#include "models/job/assume.h"
 #include "models/outcome/rates.h"
 
 #include <inttypes.h>
@@ -43,6 +44,11 @@ void fr_render_inputs(struct fr_text *text, const struct fr_job *job, int column
     fr_text_free(&verdict);
     add_source(text, "model", job->workload.name, job->model_from, job->workload.source,
                columns);
+    char assumed[200], line[300];
+    if (!*fr_job_assumed(job, assumed, sizeof assumed)) return;
+    snprintf(line, sizeof line, "%s, as is usual today; --defaults 2019 for none of it",
+             assumed);
+    fr_wrap_head(text, "assumed", line, columns);
 }
 
 /* "what       value   note". */

@@ -1,4 +1,5 @@
 #include "models/job/job.h"
+#include "models/job/assume.h"
 #include "models/plan/copies.h"
 #include "models/plan/iterations.h"
 
@@ -115,6 +116,7 @@ fr_status fr_job_load(const struct fr_job_names *names, struct fr_job *job,
         struct fr_json pp = fr_json_member(&root, "pp");
         if (!fr_json_present(&pp)) job->plan.pp = job->workload.stages.listed;
     }
+    fr_job_assume(job);
     int groups = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
     if (job->documents[MODEL] && job->plan.layer_tp && job->plan.n_layer_tp != groups) {
         struct fr_json root = fr_json_root(job->documents[PLAN]);

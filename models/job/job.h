@@ -15,6 +15,8 @@ struct fr_job {
     char cluster_from[256], model_from[256]; /**< as the user named them */
     struct fr_plan_lists lists;
     struct fr_json_document *documents[3];
+    uint64_t assumed; /**< keys of the plan that models/job/assume.h filled: bit i for row i */
+    bool assumed_gradients; /**< and the width of gradients */
     char *const *varied; /**< n_varied "KEY=VALUE" of a search that tell this job from others */
     int n_varied;
 };

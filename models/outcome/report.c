@@ -7,6 +7,7 @@
 
 #include "base/csv.h"
 #include "base/text.h"
+#include "models/job/assume.h"
 #include "models/outcome/rates.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
@@ -63,6 +64,9 @@ void fr_report_provenance(struct fr_json_writer *w, const struct fr_job *job) {
     fr_json_add_string(w, "model",
                        job->workload.name[0] ? job->workload.name : job->model_from);
     fr_json_add_string(w, "model_source", job->workload.source);
+    char assumed[200];
+    if (*fr_job_assumed(job, assumed, sizeof assumed))
+        fr_json_add_string(w, "assumed", assumed);
     const struct fr_power *power = &job->cluster.device.power;
     fr_json_add_bool(w, "oversubscribed", job->cluster.calibration.oversubscribed);
     fr_json_add_string(w, "power",

@@ -42,9 +42,10 @@ fr_status fr_family_read_rotary(const struct fr_json *config, struct fr_transfor
     FR_TRY(fr_family_integer(config, "num_hidden_layers", true, 100000, &t->layers, err));
     FR_TRY(fr_family_integer(config, "hidden_size", true, MOST, &t->hidden, err));
     FR_TRY(fr_family_integer(config, "intermediate_size", true, MOST, &t->ffn, err));
-    FR_TRY(fr_family_integer(config, "num_attention_heads", true, MOST, &t->heads, err));
-    FR_TRY(fr_family_integer(config, "vocab_size", true, MOST, &t->vocabulary, err));
-    FR_TRY(fr_family_integer(config, "max_position_embeddings", true, MOST, &t->sequence, err));
+    FR_TRY(fr_family_integer(config, "num_attention_heads", !t->heads, MOST, &t->heads, err));
+    FR_TRY(fr_family_integer(config, "vocab_size", !t->vocabulary, MOST, &t->vocabulary, err));
+    FR_TRY(fr_family_integer(config, "max_position_embeddings", !t->sequence, MOST,
+                             &t->sequence, err));
     FR_TRY(fr_family_integer(config, "head_dim", false, MOST, &t->head_dim, err));
     FR_TRY(fr_family_bool(config, "tie_word_embeddings", &t->tied, err));
     /* The number that is the default of an absent key is not that of null. */
@@ -58,6 +59,54 @@ fr_status fr_family_read_rotary(const struct fr_json *config, struct fr_transfor
         return fr_json_fail(&kv_heads, err,
                             "%" PRId64 " does not divide num_attention_heads = %" PRId64,
                             t->kv_heads, t->heads);
+    return FR_OK;
+}
+
+static fr_status either(const struct fr_json *config, const char *const keys[2], bool required,
+                        int64_t *out, struct fr_error *err) {
+    bool second = keys[1] && given(config, keys[1]) && !given(config, keys[0]);
+    return fr_family_integer(config, keys[second], required, MOST, out, err);
+}
+
+fr_status fr_family_check_heads(const struct fr_json *config, const char *key,
+                                const struct fr_transformer *t, struct fr_error *err) {
+    struct fr_json node = fr_json_member(config, key);
+    if (t->heads % t->kv_heads == 0) return FR_OK;
+    return fr_json_fail(&node, err, "%" PRId64 " key-value heads do not divide %" PRId64,
+                        t->kv_heads, t->heads);
+}
+
+fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_family_sizes *keys,
+                               struct fr_transformer *t, struct fr_error *err) {
+    struct fr_json heads = fr_json_member(config, keys->heads[0]);
+    FR_TRY(either(config, keys->layers, true, &t->layers, err));
+    FR_TRY(either(config, keys->hidden, true, &t->hidden, err));
+    FR_TRY(either(config, keys->heads, true, &t->heads, err));
+    FR_TRY(either(config, keys->sequence, !t->sequence, &t->sequence, err));
+    FR_TRY(fr_family_integer(config, "vocab_size", true, MOST, &t->vocabulary, err));
+    FR_TRY(fr_family_bool(config, "tie_word_embeddings", &t->tied, err));
+    if (keys->head_dim)
+        FR_TRY(fr_family_integer(config, keys->head_dim, true, MOST, &t->head_dim, err));
+    t->ffn = 4 * t->hidden;
+    if (keys->ffn) FR_TRY(fr_family_integer(config, keys->ffn, false, MOST, &t->ffn, err));
+    t->kv_heads = t->heads;
+    if (t->head_dim == 0 && t->hidden % t->heads != 0)
+        return fr_json_fail(&heads, err, "%" PRId64 " does not divide %s = %" PRId64, t->heads,
+                            keys->hidden[0], t->hidden);
+    if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
+    return FR_OK;
+}
+
+fr_status fr_family_read_experts(const struct fr_json *config,
+                                 const struct fr_family_experts *keys, struct fr_transformer *t,
+                                 struct fr_error *err) {
+    struct fr_json chosen = fr_json_member(config, keys->chosen);
+    FR_TRY(fr_family_integer(config, keys->count, true, 1 << 20, &t->experts, err));
+    FR_TRY(fr_family_integer(config, keys->chosen, false, 1 << 20, &t->experts_per_token, err));
+    FR_TRY(fr_family_integer(config, keys->width, true, MOST, &t->expert_ffn, err));
+    if (t->experts_per_token > t->experts)
+        return fr_json_fail(&chosen, err, "a token cannot go to more than %" PRId64 " experts",
+                            t->experts);
     return FR_OK;
 }
 
@@ -109,13 +158,22 @@ static fr_status family_of(const struct fr_json *config, const struct fr_family 
                            struct fr_error *err) {
     const char *type = NULL;
     *family = NULL;
-    FR_TRY(refuse_experts(config, err));
     FR_TRY(type_of(config, &type, err));
     for (int i = 0; type && fr_families[i] && !*family; i++)
         if (strcmp(type, fr_families[i]->name) == 0 ||
             strcmp(type, fr_families[i]->architecture) == 0)
             *family = fr_families[i];
-    return FR_OK;
+    return *family && ((*family)->experts || (*family)->refused) ? FR_OK
+                                                                 : refuse_experts(config, err);
+}
+
+/* A family that is known and whose blocks nothing here prices: which. */
+static fr_status refuse_block(const struct fr_json *config, const struct fr_family *family,
+                              struct fr_error *err) {
+    struct fr_json block = fr_json_member(config, family->refused_at),
+                   type = fr_json_member(config, "model_type");
+    return fr_json_fail(fr_json_present(&block) ? &block : &type, err,
+                        "%s: %s are not priced yet", family->name, family->refused);
 }
 
 static fr_status refuse_unknown(const struct fr_json *root, struct fr_error *err) {
@@ -132,8 +190,14 @@ static fr_status refuse_unknown(const struct fr_json *root, struct fr_error *err
     return status;
 }
 
-/* --set model.layers=8 must not be ignored as a stranger's key would be. */
+static bool among(const char *const *keys, const char *key) {
+    while (*keys && strcmp(*keys, key) != 0) keys++;
+    return *keys != NULL;
+}
+
+/* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
+    static const char *const theirs[] = {"sequence", "head_dim", "experts_per_token", NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -141,9 +205,7 @@ static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
     for (int i = 0; fr_kind_transformer.keys[i]; i++) {
         const char *key = fr_kind_transformer.keys[i];
         struct fr_json member = fr_json_member(root, key);
-        if (!fr_json_present(&member) || strcmp(key, "sequence") == 0 ||
-            strcmp(key, "head_dim") == 0)
-            continue;
+        if (!fr_json_present(&member) || among(theirs, key)) continue;
         return fr_json_fail(&member, err,
                             "is not read beside a Hugging Face config; use its own key");
     }
@@ -172,6 +234,23 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "n_inner",
                                        "n_positions",
                                        "n_ctx",
+                                       "ffn_dim",
+                                       "seq_length",
+                                       "n_embed",
+                                       "d_model",
+                                       "n_layers",
+                                       "n_heads",
+                                       "max_seq_len",
+                                       "expansion_ratio",
+                                       "num_layers",
+                                       "num_decoder_layers",
+                                       "num_heads",
+                                       "d_kv",
+                                       "d_ff",
+                                       "multi_query",
+                                       "num_kv_heads",
+                                       "num_experts_per_tok",
+                                       "moe_intermediate_size",
                                        "add_cross_attention",
                                        "attn_pdrop",
                                        "resid_pdrop",
@@ -188,12 +267,8 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "optimizer_state",
                                        "global_batch",
                                        "iterations",
+                                       "defaults",
                                        NULL};
-
-static bool among(const char *const *keys, const char *key) {
-    while (*keys && strcmp(*keys, key) != 0) keys++;
-    return *keys != NULL;
-}
 
 fr_status fr_family_check_set(const struct fr_json *root, const char *path,
                               struct fr_error *err) {
@@ -212,20 +287,22 @@ fr_status fr_family_check_set(const struct fr_json *root, const char *path,
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-/* torch's spellings, then ours. */
+/* torch's spellings, then ours.  torch_dtype is what the weights are stored in; a model is trained in
+ * bf16 today, whatever that is, unless `dtype` says otherwise. */
 static fr_status read_dtype(const struct fr_json *root, const struct fr_json *config,
-                            fr_dtype *dtype, bool *said, struct fr_error *err) {
+                            bool modern, fr_dtype *dtype, bool *said, struct fr_error *err) {
     static const fr_dtype torch[] = {FR_FP64, FR_FP32, FR_BF16, FR_FP16};
     const char *names[4 + FR_DTYPE_COUNT + 1] = {"float64", "float32", "bfloat16", "float16"};
     const struct fr_json *objects[] = {root, config};
     static const char *const keys[] = {"dtype", "torch_dtype"};
     for (int i = 0; i < FR_DTYPE_COUNT; i++) names[4 + i] = fr_dtype_names[i];
-    *dtype = FR_FP32;
+    *dtype = modern ? FR_BF16 : FR_FP32;
     *said = false;
     for (int i = 0; i < 4 && !*said; i++) {
         int which = 0;
         if (!given(objects[i / 2], keys[i % 2])) continue;
         FR_TRY(fr_json_get_choice(objects[i / 2], keys[i % 2], true, names, &which, err));
+        if (modern && i % 2 == 1) continue;
         *dtype = which < 4 ? torch[which] : (fr_dtype)(which - 4);
         *said = true;
     }
@@ -257,6 +334,7 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     workload->global_batch = 256;
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     workload->gradient_dtype = (fr_dtype)gradient;
+    workload->gradient_said = given(root, "gradient_dtype");
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
                                 &workload->optimizer_state_B, err));
     FR_TRY(fr_json_get_integer(root, "sequence", false, 1, t->positions ? t->sequence : MOST,
@@ -271,17 +349,23 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     struct fr_transformer *t = &workload->transformer;
     bool said = false;
     workload->kind = &fr_kind_transformer;
+    workload->modern = true;
+    FR_TRY(fr_workload_read_defaults(root, workload, err));
     FR_TRY(refuse_ours(root, err));
+    if (family->refused) return refuse_block(config, family, err);
     FR_TRY(family->read(config, t, err));
     if (!given(config, "tie_word_embeddings"))
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
-    FR_TRY(read_dtype(root, config, &workload->dtype, &said, err));
+    FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,
              "Hugging Face config.json, family %s%s, sequence %" PRId64 ", %s%s", family->name,
              root == config ? "" : ", its text_config only", t->sequence,
-             fr_dtype_names[workload->dtype], said ? "" : " as it names no torch_dtype");
+             fr_dtype_names[workload->dtype],
+             said               ? ""
+             : workload->modern ? " with fp32 master weights, as is usual"
+                                : " as it names no torch_dtype");
     return FR_OK;
 }
 

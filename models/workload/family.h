@@ -4,7 +4,8 @@
  *  Such a file names its family by `model_type` (or, in older files, by `architectures`) and
  *  gives the sizes under the names of that family.  It is not ours: keys that cost nothing
  *  are ignored, null counts as absent, and what a key means when it is absent is the default
- *  of the family's configuration class in the transformers library.  Sizes have no default.
+ *  of the family's configuration class in the transformers library.  Sizes have no default, but where
+ *  published files leave them out.
  *  A multimodal file is read by its `text_config`; the towers beside it are not priced.
  *
  *  To add a family: models/workload/family/<name>.c exporting fr_family_<name>, row FR_FAMILY(<name>)
@@ -23,6 +24,9 @@ struct fr_family {
     const char *summary;
     fr_status (*read)(const struct fr_json *config, struct fr_transformer *transformer,
                       struct fr_error *err);
+    bool experts;           /**< it reads a choice of experts */
+    const char *refused;    /**< the block that nothing here prices; read is then NULL */
+    const char *refused_at; /**< the key that says so */
 };
 
 #define FR_FAMILY(name) extern const struct fr_family fr_family_##name;
@@ -60,6 +64,26 @@ fr_status fr_family_bool(const struct fr_json *config, const char *key, bool *ou
  *  head_dim (0: heads, and hidden / heads), and its biases and norms, which are left alone. */
 fr_status fr_family_read_rotary(const struct fr_json *config,
                                 struct fr_transformer *transformer, struct fr_error *err);
+/** Under which keys a family has its sizes: any of two, the first is named where both are missing.
+ *  NULL: head_dim hidden / heads, ffn four times hidden; else where they stand. */
+struct fr_family_sizes {
+    const char *layers[2], *hidden[2], *heads[2], *sequence[2];
+    const char *head_dim, *ffn;
+};
+/** GPT and its descendants: as many key-value heads as heads.  @p transformer holds the family's flags
+ *  and, where files leave it out, its sequence. */
+fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_family_sizes *keys,
+                               struct fr_transformer *transformer, struct fr_error *err);
+/** Key-value heads divide the heads; else an error at @p key. */
+fr_status fr_family_check_heads(const struct fr_json *config, const char *key,
+                                const struct fr_transformer *t, struct fr_error *err);
+/** A choice of experts in the place of every MLP: keys of how many, how many a token, how wide. */
+struct fr_family_experts {
+    const char *count, *chosen, *width;
+};
+fr_status fr_family_read_experts(const struct fr_json *config,
+                                 const struct fr_family_experts *keys, struct fr_transformer *t,
+                                 struct fr_error *err);
 /** As far as they are in the file, attention_bias and mlp_bias must be false. */
 fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err);
 

@@ -25,11 +25,27 @@ static const char *const common_keys[] = {
     "layer_profile",
     "aliases", /* for people, and readers of their files */
     "micro_batch",
+    "defaults",
     NULL};
 
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
 static const double optimizer_state_B[] = {8, 4, 0};
+
+fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_workload *workload,
+                                    struct fr_error *err) {
+    static const char *const words[] = {"2019", "modern", NULL};
+    struct fr_json node = fr_json_member(root, "defaults");
+    int which = workload->modern;
+    int64_t year = 0;
+    if (fr_json_is_number(&node)) { /* as --set model.defaults=2019 is read */
+        workload->modern = false;
+        return fr_json_integer(&node, 2019, 2019, &year, err);
+    }
+    FR_TRY(fr_json_get_choice(root, "defaults", false, words, &which, err));
+    workload->modern = which == 1;
+    return FR_OK;
+}
 
 static fr_status common_read(const struct fr_json *root, struct fr_workload *workload,
                              struct fr_error *err) {
@@ -40,6 +56,8 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     FR_TRY(fr_json_get_choice(root, "dtype", false, fr_dtype_names, &dtype, err));
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     FR_TRY(fr_json_get_choice(root, "optimizer", false, optimizers, &optimizer, err));
+    FR_TRY(fr_workload_read_defaults(root, workload, err));
+    workload->gradient_said = gradient >= 0;
     workload->dtype = (fr_dtype)dtype;
     workload->gradient_dtype = (fr_dtype)(gradient < 0 ? dtype : gradient);
     workload->optimizer_state_B = optimizer_state_B[optimizer];

@@ -104,6 +104,8 @@ struct fr_workload {
     char source[1024];
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
+    bool gradient_said;       /**< by the file */
+    bool modern;              /**< plans start from what is usual today: models/job/assume.h */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     int64_t samples;          /**< of the training set, an epoch; 0: not said */
@@ -133,6 +135,10 @@ struct fr_kind {
 #undef FR_KIND
 /** Rows in table order, then NULL. */
 extern const struct fr_kind *const fr_kinds[];
+
+/** Read `defaults`, "2019" or "modern", into workload->modern; absent: it keeps its value. */
+fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_workload *workload,
+                                    struct fr_error *err);
 
 /** Read what the document of a model file says of the model; "iterations" are passed over
  *  (models/plan/iterations.h).  Free with fr_workload_free, also on error. */

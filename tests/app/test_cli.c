@@ -160,7 +160,8 @@ static void nonsense_in_files(void **state) {
 static void search_says_what_it_compares(void **state) {
     (void)state;
 #define SEARCH                                                                                 \
-    "forerun search --wide --cluster dgx-h100 --model llama-3-8b --ranks 8 --vary tp=4,8 "
+    "forerun search --wide --cluster dgx-h100 --model llama-3-8b --defaults 2019 --ranks 8 "   \
+    "--vary tp=4,8 "
     fr_test_expect(SEARCH "--set attention=flash", 0,
                    "all these plans compute the same gradients", NULL);
     fr_test_expect(SEARCH "--vary model.sequence=2048,4096", 0,

@@ -1,0 +1,16 @@
+/* Abdin et al. 2024 (Phi-3, Phi-4): LLaMA whose first products are fused, which changes no size. */
+#include "models/workload/family.h"
+
+static fr_status read(const struct fr_json *config, struct fr_transformer *t,
+                      struct fr_error *err) {
+    *t = (struct fr_transformer){0};
+    FR_TRY(fr_family_refuse_biases(config, err));
+    return fr_family_read_rotary(config, t, err);
+}
+
+const struct fr_family fr_family_phi3 = {
+    .name = "phi3",
+    .architecture = "Phi3ForCausalLM",
+    .summary = "as llama; its sliding window is priced as full attention",
+    .read = read,
+};
