@@ -128,7 +128,8 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
                                        .n_notes = n_notes,
                                        .memory_B = memory,
                                        .busy_W = power->known ? power->busy_W : NAN,
-                                       .idle_W = power->known ? power->idle_W : NAN,
+                                       /* who waits in an iteration waits in a kernel */
+                                       .idle_W = power->known ? power->communicating_W : NAN,
                                        .communicating_W =
                                            power->known ? power->communicating_W : NAN};
     if (status == FR_OK) status = format->write(&s->timeline, &o, out, err);

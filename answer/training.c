@@ -165,13 +165,14 @@ struct fr_training_cost fr_training_cost_of(const struct fr_training *t,
     double samples = t->tokens > 0 ? t->tokens / sequence : t->samples,
            n = ceil(samples / batch *
                     (1 - 1e-12)); /* a quotient that is whole but for rounding */
-    struct fr_training_cost c = {.iterations = n,
-                                 .samples = n * batch,
-                                 .tokens = sequence > 0 ? n * batch * sequence : NAN,
-                                 .time_s = n * out->time_s,
-                                 .low_s = n * out->low_s,
-                                 .high_s = n * out->high_s,
-                                 .energy_J = n * out->energy_J};
+    struct fr_training_cost c = {
+        .iterations = n,
+        .samples = n * batch,
+        .tokens = sequence > 0 ? n * batch * sequence : NAN,
+        .time_s = n * out->time_s,
+        .low_s = n * out->low_s,
+        .high_s = n * out->high_s,
+        .energy_J = n * (t->pue > 1 ? out->energy_J / job->cluster.pue : out->energy_J)};
     add_failures(t, &job->workload, out, &c);
     c.energy_J *= t->pue;
     c.device_s = (double)out->ranks * c.time_s;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/progress.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/settle.h"
 #include "models/price/seats.h"
@@ -43,10 +44,6 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
     return FR_OK;
 }
 
-static double waiting_W(const struct timed *t, const struct fr_power *power) {
-    return t->serial ? power->communicating_W : power->idle_W;
-}
-
 /* Mean power of each class's work above that of waiting: what is communicated draws its own. */
 static void power_classes(struct timed *t, const struct fr_power *power) {
     const int comm =
@@ -58,7 +55,7 @@ static void power_classes(struct timed *t, const struct fr_power *power) {
         double busy_s = t->class_W[c], all_s = t->class_s[c];
         double work_J = power->busy_W * busy_s + power->communicating_W * (all_s - busy_s);
         bool works = all_s > 0 && !fr_task_is_message(t->program->classes[c].kind);
-        t->class_W[c] = works ? fmax(0, work_J / all_s - waiting_W(t, power)) : 0;
+        t->class_W[c] = works ? fmax(0, work_J / all_s - power->communicating_W) : 0;
     }
 }
 
@@ -112,7 +109,7 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
         .program = t->program,
         .class_B = t->class_B,
         .class_W = power->known ? t->class_W : NULL,
-        .waiting_W = waiting_W(t, power),
+        .waiting_W = power->communicating_W,
         .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : fr_plan_replicas(plan), NULL}};
     if (t->network->open) FR_TRY(seat_replicas(job, plan, spelt_out, &t->slot, err));
     t->work.seats.slot = t->slot;
@@ -133,7 +130,7 @@ static void timed_close(struct timed *t) {
 static void add_energy(const struct fr_job *job, const struct timed *t,
                        struct fr_simulation *s) {
     const struct fr_power *power = &job->cluster.device.power;
-    double fixed_s = job->cluster.device.fixed_s, energy_J = 0;
+    double fixed_s = job->cluster.device.fixed_s, device_J = 0, busy_s = 0;
     int64_t replicas = s->outcome.ranks / s->n_stages;
     for (int32_t i = 0; i < s->n_stages; i++) {
         struct fr_stage_use *use = &s->stages[i];
@@ -142,23 +139,28 @@ static void add_energy(const struct fr_job *job, const struct timed *t,
         use->busy_s += fixed_s;
         use->idle_s = fmax(0, s->outcome.time_s - use->busy_s - use->comm_s - use->blocked_s);
         use->energy_J = power->known
-                            ? power->busy_W * use->busy_s + power->idle_W * use->idle_s +
-                                  power->communicating_W * (use->comm_s + use->blocked_s)
+                            ? fr_rank_energy_J(power, use->busy_s,
+                                               use->comm_s + use->blocked_s + use->idle_s)
                             : NAN;
-        energy_J += use->energy_J * (double)replicas;
+        device_J += use->energy_J * (double)replicas;
+        busy_s += use->busy_s * (double)replicas;
     }
-    s->outcome.energy_J = energy_J;
+    fr_outcome_add_energy(&job->cluster, device_J, busy_s, &s->outcome);
     fr_outcome_add_totals(job, &s->outcome);
 }
 
-/* A network that keeps an account of its own goes before ours; of an iteration's fixed part it knows
- * nothing. */
+/* A network that keeps an account of its own goes before ours, as to devices; of an iteration's fixed
+ * part it knows nothing. */
 static void take_energy(const struct fr_job *job, const struct timed *t,
-                        struct fr_outcome *out) {
+                        const struct fr_stage_use *use, int n, struct fr_outcome *out) {
     const struct fr_device *device = &job->cluster.device;
     if (!t->network->energy_J || !device->power.known) return;
-    out->energy_J = t->network->energy_J(t->state) +
-                    (double)out->ranks * device->power.busy_W * device->fixed_s;
+    double busy_s = 0, replicas = (double)out->ranks / n;
+    for (int i = 0; i < n; i++) busy_s += replicas * use[i].busy_s;
+    fr_outcome_add_energy(&job->cluster,
+                          t->network->energy_J(t->state) +
+                              (double)out->ranks * device->power.busy_W * device->fixed_s,
+                          busy_s, out);
     fr_outcome_add_totals(job, out);
 }
 
@@ -189,7 +191,7 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     s->stages = t->use;
     t->use = NULL;
     add_energy(job, t, s);
-    take_energy(job, t, &s->outcome);
+    take_energy(job, t, s->stages, (int)s->n_stages, &s->outcome);
     if (!options || !options->timeline) return FR_OK;
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
                               t->blocking, &s->timeline, err));

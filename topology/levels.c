@@ -3,8 +3,33 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const level_keys[] = {"name",      "ranks",     "latency",
-                                         "bandwidth", "shared_by", NULL};
+static const char *const level_keys[] = {"name",      "ranks", "latency", "bandwidth",
+                                         "shared_by", "power", NULL};
+static const char *const power_keys[] = {"idle",     "busy",   "efficiency",
+                                         "switches", "source", NULL};
+
+static fr_status power_read(const struct fr_json *object, struct fr_level_power *power,
+                            struct fr_error *err) {
+    struct fr_json busy = fr_json_member(object, "busy");
+    char source[512];
+    *power = (struct fr_level_power){.efficiency = 1};
+    if (!fr_json_present(object)) return FR_OK;
+    power->known = true;
+    FR_TRY(fr_json_object(object, power_keys, err));
+    FR_TRY(fr_json_get_string(object, "source", false, source, sizeof source, err));
+    FR_TRY(fr_json_get_quantity(object, "idle", false, FR_QUANTITY_POWER, 0, 1e9,
+                                &power->idle_W, err));
+    power->busy_W = power->idle_W;
+    FR_TRY(fr_json_get_quantity(object, "busy", false, FR_QUANTITY_POWER, 0, 1e9,
+                                &power->busy_W, err));
+    FR_TRY(fr_json_get_number(object, "efficiency", false, 0.1, 1, &power->efficiency, err));
+    FR_TRY(fr_json_get_quantity(object, "switches", false, FR_QUANTITY_POWER, 0, 1e9,
+                                &power->switches_W, err));
+    if (power->busy_W < power->idle_W)
+        return fr_json_fail(&busy, err, "is %.6g W; expected at least the %.6g W of \"idle\"",
+                            power->busy_W, power->idle_W);
+    return FR_OK;
+}
 
 static fr_status level_read(const struct fr_json *node, const struct fr_level *below,
                             struct fr_level *level, struct fr_error *err) {
@@ -19,6 +44,8 @@ static fr_status level_read(const struct fr_json *node, const struct fr_level *b
                                 &level->rate_B_per_s, err));
     FR_TRY(
         fr_json_get_integer(node, "shared_by", false, 1, FR_RANKS_MAX, &level->shared_by, err));
+    struct fr_json power = fr_json_member(node, "power");
+    FR_TRY(power_read(&power, &level->power, err));
     if (below && (level->ranks % below->ranks != 0))
         return fr_json_fail(&ranks, err,
                             "is %" PRId64 "; expected a multiple of the %" PRId64

@@ -12,6 +12,7 @@
 #ifndef FR_TOPOLOGY_LEVELS_H
 #define FR_TOPOLOGY_LEVELS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/json.h"
@@ -26,12 +27,21 @@ struct fr_link_cost {
     double s_per_B;   /**< >= 0 */
 };
 
+/** What one unit of a level draws beside its devices [W]; all 0 where the file does not say. */
+struct fr_level_power {
+    bool known;
+    double idle_W, busy_W; /**< processors, memory, fans: at rest, and while all devices work */
+    double efficiency;     /**< of the supplies of all that is inside; 1: none counted */
+    double switches_W;     /**< what joins its parts, of each unit of the level inside */
+};
+
 struct fr_level {
     char name[32];
     int64_t ranks;       /**< one unit holds, >= 1 */
     double latency_s;    /**< of one message, >= 0 */
     double rate_B_per_s; /**< of one link, each direction, > 0 */
     int64_t shared_by;   /**< ranks on one link, >= 1 */
+    struct fr_level_power power;
 };
 
 struct fr_levels {

@@ -1,6 +1,7 @@
 #include "app/text/render.h"
 #include "app/text/wrap.h"
 #include "models/job/assume.h"
+#include "models/outcome/energy.h"
 #include "models/outcome/rates.h"
 
 #include <inttypes.h>
@@ -144,6 +145,25 @@ static const char *energy_note(const struct fr_job *job) {
     return power->known ? power->quality : "the cluster states no power";
 }
 
+/* Who draws it, where the cluster states more than its devices, and how sure that is. */
+static void render_energy(struct fr_text *text, const struct fr_job *job,
+                          const struct fr_outcome *out) {
+    double low_J, high_J;
+    char note[80], high[32], name[32];
+    int stated = 0;
+    if (!fr_energy_interval(&job->cluster, out, &low_J, &high_J)) return;
+    snprintf(note, sizeof note, "to %s",
+             fr_quantity_format(high_J, FR_QUANTITY_ENERGY, high, sizeof high));
+    row(text, "  90 % interval", low_J, FR_QUANTITY_ENERGY, note);
+    for (int i = 0; i < FR_ENERGY_COUNT; i++) stated += fr_energy_known(&job->cluster, i);
+    for (int i = 0; i < FR_ENERGY_COUNT && stated > 1; i++) {
+        if (!fr_energy_known(&job->cluster, i)) continue;
+        snprintf(name, sizeof name, "  %s", fr_energy_names[i]);
+        snprintf(note, sizeof note, "%.1f %%", 100 * out->energy_part_J[i] / out->energy_J);
+        row(text, name, out->energy_part_J[i], FR_QUANTITY_ENERGY, note);
+    }
+}
+
 static const char *iterations_note(const struct fr_outcome *out) {
     switch (out->iterations_origin) {
     case FR_ITERATIONS_GIVEN:
@@ -285,6 +305,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
         row(text, "iteration time", out->time_s, FR_QUANTITY_TIME, "");
         render_interval(text, job, out);
         row(text, "iteration energy", out->energy_J, FR_QUANTITY_ENERGY, energy_note(job));
+        render_energy(text, job, out);
         fr_render_rates(text, job, out);
         if (isfinite(out->iterations)) {
             snprintf(total, sizeof total, "%.6g iterations%s%s", out->iterations,

@@ -33,11 +33,19 @@ static const char *const device_keys[] = {
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
                                              "flash_1", "backward", NULL};
-static const char *const power_keys[] = {"busy",    "idle",   "communicating",
-                                         "quality", "source", NULL};
+static const char *const power_keys[] = {
+    "busy", "idle", "communicating", "quality", "source", "uncertainty", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
                                         NULL};
 static const char *const residual_keys[] = {"median", "p90", "points", NULL};
+
+/* Where the file states none: models made of data sheets miss by 27 to 37 % in the literature, meters by
+ * what they sample. */
+static double usual_uncertainty(const char *quality) {
+    return strcmp(quality, "measured") == 0  ? 0.05
+           : strcmp(quality, "sampled") == 0 ? 0.1
+                                             : 0.3;
+}
 
 static fr_status power_read(const struct fr_json *object, struct fr_power *power,
                             struct fr_error *err) {
@@ -62,7 +70,9 @@ static fr_status power_read(const struct fr_json *object, struct fr_power *power
             "is %.6g W; expected at most the %.6g W of \"busy\": a rank that waits "
             "draws no more than one that computes",
             power->idle_W, power->busy_W);
-    power->communicating_W = power->idle_W;
+    power->communicating_W = power->idle_W + FR_POWER_WAITING * (power->busy_W - power->idle_W);
+    power->uncertainty = usual_uncertainty(power->quality);
+    FR_TRY(fr_json_get_number(object, "uncertainty", false, 0, 10, &power->uncertainty, err));
     power->known = true;
     FR_TRY(fr_json_get_quantity(object, "communicating", false, FR_QUANTITY_POWER, 0, 1e6,
                                 &power->communicating_W, err));

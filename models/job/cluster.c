@@ -1,7 +1,7 @@
 #include "models/job/cluster.h"
 
 static const char *const keys[] = {"name",        "source",   "device", "levels", "collectives",
-                                   "calibration", "topology", "tuning", NULL};
+                                   "calibration", "topology", "tuning", "pue",    NULL};
 
 fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_cluster *cluster,
                           struct fr_error *err) {
@@ -17,6 +17,8 @@ fr_status fr_cluster_read(const struct fr_json_document *document, struct fr_clu
     FR_TRY(fr_json_get_string(&root, "name", false, cluster->name, sizeof cluster->name, err));
     FR_TRY(fr_json_get_string(&root, "source", false, cluster->source, sizeof cluster->source,
                               err));
+    cluster->pue = 1;
+    FR_TRY(fr_json_get_number(&root, "pue", false, 1, 10, &cluster->pue, err));
     FR_TRY(fr_calibration_read(&calibration, &cluster->calibration, err));
     FR_TRY(fr_tuning_read(&tuning, &cluster->tuning, err));
     FR_TRY(fr_levels_read(&levels, &cluster->levels, err));

@@ -11,6 +11,8 @@
 struct fr_cluster {
     char name[64];
     char source[1024];
+    double
+        pue; /**< of the building: all it draws over what its machines draw; 1: not counted */
     struct fr_levels levels;
     struct fr_device device;
     struct fr_price price[FR_OP_COUNT];

@@ -7,7 +7,8 @@
  *      more stages, transformers: models/outcome/recurrence.h
  *      energy    = ranks (A * alpha + B * beta)                  Seal et al. 2025, Eq. 1
  *                  A busy power, alpha time computing, launching and in the fixed part;
- *                  B power while communicating (idle, as the paper has it, unless stated)
+ *                  B power while communicating or waiting for others (FR_POWER_WAITING unless
+ *                  stated; the paper takes idle); nodes and networks: models/outcome/energy.h
  *      total     = iterations * iteration                        Seal et al. 2025, Eq. 2
  */
 #ifndef FR_MODELS_OUTCOME_COST_H

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/extremes.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
 #include "models/price/zero.h"
 
@@ -62,15 +63,16 @@ static void use_of(const struct fr_pipeline *p, double m, const struct fr_pipeli
 static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
                        const struct fr_pipeline_times *times, struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
-    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s;
-    out->energy_J = power->known ? 0 : NAN;
+    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s,
+           device_J = power->known ? 0 : NAN, all_s = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, m, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
-        double idle_s = fr_most(0, out->time_s - busy_s - comm_s);
-        out->energy_J += replicas * (power->busy_W * busy_s + power->communicating_W * comm_s +
-                                     power->idle_W * idle_s);
+        device_J +=
+            replicas * fr_rank_energy_J(power, busy_s, fr_most(comm_s, out->time_s - busy_s));
+        all_s += replicas * busy_s;
     }
+    fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
 }
 
 /* A whole activation is held to send and another to receive, gathered or not. */

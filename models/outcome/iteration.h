@@ -2,8 +2,8 @@
  *  From the times of a pipeline to the outcome of an iteration: parts, energy, memory, bytes.
  *
  *  Each part is what the iteration is shorter by without it, switched off in turn; of one stage that
- *  does everything after everything else they are sums.  A rank of a stage is busy, communicates or
- *  is idle, and draws the power of each. */
+ *  does everything after everything else they are sums.  A rank of a stage is busy, or it
+ *  communicates or waits for others, and draws the power of each. */
 #ifndef FR_MODELS_OUTCOME_ITERATION_H
 #define FR_MODELS_OUTCOME_ITERATION_H
 

@@ -50,6 +50,21 @@ enum {
 };
 extern const char *const fr_memory_names[];
 
+/** Who draws the energy of an iteration, from the device outwards (models/outcome/energy.h). */
+#define FR_ENERGY_LIST(X)                                                                      \
+    X(FR_ENERGY_DEVICE, device)                                                                \
+    X(FR_ENERGY_NODE, node)                                                                    \
+    X(FR_ENERGY_NETWORK, network)                                                              \
+    X(FR_ENERGY_FACILITY, facility)
+
+enum {
+#define FR_ENERGY_ENUM(code, name) code,
+    FR_ENERGY_LIST(FR_ENERGY_ENUM)
+#undef FR_ENERGY_ENUM
+        FR_ENERGY_COUNT
+};
+extern const char *const fr_energy_names[];
+
 /** Of the device's memory; a plan that needs more is near the edge (see fr_memory_near_edge). */
 #define FR_MEMORY_EDGE 0.9
 
@@ -66,7 +81,8 @@ struct fr_outcome {
     double parameters, parameters_rank_max;
     double time_s;        /**< one iteration; NaN where the plan cannot be laid out at all */
     double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
-    double energy_J;      /**< one iteration, all ranks; NaN where the power is not known */
+    double energy_J; /**< one iteration, of all that the cluster states; NaN: no power stated */
+    double energy_part_J[FR_ENERGY_COUNT];
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;

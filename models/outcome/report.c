@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "models/job/assume.h"
+#include "models/outcome/energy.h"
 #include "models/outcome/rates.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
@@ -122,6 +123,22 @@ static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_array(w);
 }
 
+/* Null what the cluster does not state. */
+static void energy_json(struct fr_json_writer *w, const struct fr_job *job,
+                        const struct fr_outcome *out) {
+    double low_J = NAN, high_J = NAN;
+    fr_energy_interval(&job->cluster, out, &low_J, &high_J);
+    fr_json_add_number(w, "iteration_energy_low_J", low_J);
+    fr_json_add_number(w, "iteration_energy_high_J", high_J);
+    fr_json_add_object(w, "energy_J");
+    for (int i = 0; i < FR_ENERGY_COUNT; i++)
+        fr_json_add_number(w, fr_energy_names[i],
+                           fr_energy_known(&job->cluster, i) && isfinite(out->energy_J)
+                               ? out->energy_part_J[i]
+                               : NAN);
+    fr_json_end_object(w);
+}
+
 void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
                     const struct fr_outcome *out) {
     if (out->job) job = out->job;
@@ -147,6 +164,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     }
     fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
+    energy_json(w, job, out);
     const struct fr_rates rates = fr_rates_of(job, out);
 #define ADD_RATE(name) fr_json_add_number(w, #name, rates.name);
     FR_RATE_LIST(ADD_RATE)

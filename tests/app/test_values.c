@@ -24,6 +24,12 @@ static const char *const keys[] = {"cluster.device.memory",
                                    "cluster.device.power.busy",
                                    "cluster.device.power.idle",
                                    "cluster.device.power.communicating",
+                                   "cluster.device.power.uncertainty",
+                                   "cluster.levels.0.power.idle",
+                                   "cluster.levels.0.power.busy",
+                                   "cluster.levels.0.power.efficiency",
+                                   "cluster.levels.1.power.switches",
+                                   "cluster.pue",
                                    "cluster.device.noise",
                                    "cluster.device.gemm.fp32.peak",
                                    "cluster.device.gemm.fp16.peak",
@@ -113,10 +119,11 @@ static void impossible_machines_are_refused(void **state) {
         snprintf(line, sizeof line, "%s --set %s", predict, cases[i].set);
         fr_test_expect(line, 3, NULL, cases[i].says);
     }
-    fr_test_expect("forerun predict --cluster frontier --model ffn-4096 --set tp=4 --set "
-                   "cluster.levels.1.shared_by=8 --set cluster.device.interference=1 --set "
-                   "cluster.device.power.idle=560W",
-                   0, "iteration time", NULL);
+    fr_test_expect(
+        "forerun predict --cluster frontier --model ffn-4096 --set tp=4 --set "
+        "cluster.levels.1.shared_by=8 --set cluster.device.interference=1 --set "
+        "cluster.device.power.communicating=560W --set cluster.device.power.idle=560W",
+        0, "iteration time", NULL);
 }
 
 /* The same of models, and of products as tiles. */

@@ -52,8 +52,7 @@ static double measured_energy_J(const struct fr_power *power,
     for (int i = 0; i < FR_TERM_COUNT; i++) sum_s += t[i];
     if (!power->known || !row->profiled || row->n_samples == 0 || sum_s <= 0) return NAN;
     double joule = power->busy_W * (t[FR_TERM_COMPUTE] + t[FR_TERM_LAUNCH]) +
-                   power->communicating_W * t[FR_TERM_COLLECTIVE] +
-                   power->idle_W * t[FR_TERM_WAIT];
+                   power->communicating_W * (t[FR_TERM_COLLECTIVE] + t[FR_TERM_WAIT]);
     return (double)row->run.ranks * joule * row->measured_s / sum_s;
 }
 

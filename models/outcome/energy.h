@@ -1,0 +1,38 @@
+/** @file
+ *  From what ranks do in an iteration to joules at the wall plug.
+ *
+ *      device    what ranks draw that compute, communicate or wait
+ *      node      units of levels beside their devices (hosts), devices of a unit that no rank sits on,
+ *                and what supplies lose of all that: x (1 / efficiency - 1)
+ *      network   switches and links, of every unit of the level inside, where more than one is used
+ *      facility  (pue - 1) x the rest
+ *
+ *  Each is counted as far as the cluster file states it; units are counted as if ranks filled them one
+ *  after the other, a unit used in part as whole. */
+#ifndef FR_MODELS_OUTCOME_ENERGY_H
+#define FR_MODELS_OUTCOME_ENERGY_H
+
+#include "models/job/cluster.h"
+#include "models/outcome/outcome.h"
+
+/** Of a rank over an iteration [s]; the rest of it waits, which draws what communicating does. */
+static inline double fr_rank_energy_J(const struct fr_power *power, double busy_s,
+                                      double rest_s) {
+    return power->busy_W * busy_s + power->communicating_W * rest_s;
+}
+
+/** Does the file state something of that? */
+bool fr_energy_known(const struct fr_cluster *cluster, int part);
+
+/** Fill energy_part_J and energy_J from the time and the ranks of @p out.
+ *  @param device_J  of all ranks; NaN: the device states no power, then nothing is known
+ *  @param busy_s    of all ranks together, computing */
+void fr_outcome_add_energy(const struct fr_cluster *cluster, double device_J, double busy_s,
+                           struct fr_outcome *out);
+
+/** Its 90 % interval: that of the time, where one is stated, and that of the power, independent of each
+ *  other.  @return false where neither is known */
+bool fr_energy_interval(const struct fr_cluster *cluster, const struct fr_outcome *out,
+                        double *low_J, double *high_J);
+
+#endif

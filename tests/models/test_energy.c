@@ -1,0 +1,95 @@
+/* From ranks to the wall plug: by hand, and what holds whatever the cluster states. */
+#include "models/outcome/energy.h"
+
+#include <math.h>
+
+#include "models/outcome/cost.h"
+#include "tests/cmocka.h"
+#include "tests/job.h"
+
+/* 20 ranks on nodes of 8 are three nodes, 4 devices of which are idle; half of the ranks' time is
+ * spent computing.  Devices 2 kW; hosts 3 (100 + 150) W, idle devices 200 W, so 2950 W behind supplies of
+ * 80 %; switches 3 x 50 W; a building that draws a tenth on top. */
+static void by_hand(void **state) {
+    struct fr_cluster c = {.pue = 1.1, .device.power = {.known = true, .idle_W = 50}};
+    struct fr_outcome out = {.ranks = 20, .time_s = 2};
+    (void)state;
+    c.levels = (struct fr_levels){
+        .count = 2,
+        .level = {{.name = "node", .ranks = 8, .power = {true, 100, 400, 0.8, 0}},
+                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50}}}};
+    fr_outcome_add_energy(&c, 2 * 2000, 20, &out);
+    FR_NEAR(out.energy_part_J[FR_ENERGY_DEVICE], 4000, 1e-12);
+    FR_NEAR(out.energy_part_J[FR_ENERGY_NODE], 2 * (750 + 200 + 2950 * 0.25), 1e-12);
+    FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK], 2 * 150, 1e-12);
+    FR_NEAR(out.energy_part_J[FR_ENERGY_FACILITY], 0.1 * (4000 + 3375 + 300), 1e-12);
+    FR_NEAR(out.energy_J, 1.1 * (4000 + 3375 + 300), 1e-12);
+    for (int i = 0; i < FR_ENERGY_COUNT; i++) assert_true(fr_energy_known(&c, i));
+}
+
+/* A node alone uses no switches, and a device that states no power leaves all unknown. */
+static void what_is_not_there_is_not_counted(void **state) {
+    struct fr_cluster c = {.pue = 1, .device.power = {.known = true}};
+    struct fr_outcome out = {.ranks = 8, .time_s = 1};
+    (void)state;
+    c.levels = (struct fr_levels){
+        .count = 2,
+        .level = {{.name = "node", .ranks = 8, .power = {.efficiency = 1}},
+                  {.name = "system", .ranks = 64, .power = {true, 0, 0, 1, 50}}}};
+    fr_outcome_add_energy(&c, 100, 8, &out);
+    FR_NEAR(out.energy_J, 100, 0);
+    assert_false(fr_energy_known(&c, FR_ENERGY_NODE));
+    assert_false(fr_energy_known(&c, FR_ENERGY_FACILITY));
+    c.device.power.known = false;
+    fr_outcome_add_energy(&c, NAN, 0, &out);
+    assert_true(isnan(out.energy_J));
+    assert_false(fr_energy_known(&c, FR_ENERGY_DEVICE));
+}
+
+/* Preset nodes at work draw what the logs say that they were made of (before the supplies; SMC 6.95 to
+ * 7.20 kW, Lenovo 9.8 to 10.0 kW), and one of eight nodes another 2 kW of switches. */
+static void presets_draw_what_was_metered(void **state) {
+    static const struct {
+        const char *cluster;
+        double from_W, to_W;
+    } rows[] = {{"dgx-h100", 6950, 7210}, {"dgx-b200", 9800, 10060}};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *sets[] = {"tp=8", "global_batch=64", NULL};
+        struct fr_job job;
+        struct fr_outcome out = {.ranks = 8, .time_s = 1};
+        fr_test_job(rows[i].cluster, "llama-3-8b", sets, &job);
+        fr_outcome_add_energy(&job.cluster, 8 * job.cluster.device.power.busy_W, 8, &out);
+        FR_TRUE(out.energy_J >= rows[i].from_W && out.energy_J <= rows[i].to_W, "got %g W",
+                out.energy_J);
+        out.ranks = 64;
+        fr_outcome_add_energy(&job.cluster, 64 * job.cluster.device.power.busy_W, 64, &out);
+        FR_NEAR(out.energy_part_J[FR_ENERGY_NETWORK] / 8, 2010, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
+/* Power alone, and time and power independent of each other: 3, 4, 5. */
+static void intervals_add_in_squares(void **state) {
+    struct fr_cluster c = {.device.power = {.known = true, .uncertainty = 0.03}};
+    struct fr_outcome out = {.time_s = 1, .energy_J = 100};
+    double low_J, high_J;
+    (void)state;
+    assert_true(fr_energy_interval(&c, &out, &low_J, &high_J));
+    FR_NEAR(low_J, 97, 1e-12);
+    FR_NEAR(high_J, 103, 1e-12);
+    out.low_s = 0.96, out.high_s = 1.04;
+    assert_true(fr_energy_interval(&c, &out, &low_J, &high_J));
+    FR_NEAR(low_J, 95, 1e-12);
+    FR_NEAR(high_J, 105, 1e-12);
+    out.energy_J = NAN;
+    assert_false(fr_energy_interval(&c, &out, &low_J, &high_J));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(what_is_not_there_is_not_counted),
+                                       cmocka_unit_test(presets_draw_what_was_metered),
+                                       cmocka_unit_test(intervals_add_in_squares)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
