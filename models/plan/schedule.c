@@ -32,3 +32,14 @@ int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slo
     }
     return most;
 }
+
+const char *fr_schedule_fold_refuses(const struct fr_schedule_args *a) {
+    if (a->stages < 2) return "a schedule that folds needs two stages at least";
+    return a->chunks == 2 ? NULL : "a schedule that folds takes two chunks a stage (chunks 2)";
+}
+
+double fr_schedule_fold_bubble_s(const struct fr_schedule_args *a, double forward_s,
+                                 double backward_s, double weight_s) {
+    (void)backward_s, (void)weight_s;
+    return (a->stages - 1) * forward_s / 2;
+}

@@ -93,6 +93,12 @@ int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
  *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */
 int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots);
 
+/** For the rows that fold: NULL, or why other numbers than two chunks and two stages do not work; and
+ *  the bubble, for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */
+const char *fr_schedule_fold_refuses(const struct fr_schedule_args *a);
+double fr_schedule_fold_bubble_s(const struct fr_schedule_args *a, double forward_s,
+                                 double backward_s, double weight_s);
+
 /* For the rows: append slots. */
 struct fr_slot_writer {
     struct fr_slot *slots;

@@ -19,8 +19,8 @@
 #include "models/plan/schedule.h"
 
 static const char *refuses(const struct fr_schedule_args *a) {
-    if (a->stages < 2) return "dualpipe-v needs two stages at least";
-    if (a->chunks != 2) return "dualpipe-v takes two chunks a stage (chunks 2)";
+    const char *why = fr_schedule_fold_refuses(a);
+    if (why) return why;
     return a->micro_batches < 2 * a->stages
                ? "dualpipe-v needs as many micro-batches as two chunks of every stage"
                : NULL;
@@ -101,13 +101,6 @@ static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot
     return n.w.count;
 }
 
-/* Holds for F = B - W = W. */
-static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
-                       double weight_s) {
-    (void)backward_s, (void)weight_s;
-    return (a->stages - 1) * forward_s / 2;
-}
-
 const struct fr_schedule fr_schedule_dualpipe_v = {
     .name = "dualpipe-v",
     .summary = "forward and backward passes of two chunks that come back, in pairs (DualPipeV)",
@@ -118,5 +111,5 @@ const struct fr_schedule fr_schedule_dualpipe_v = {
     .folds = true,
     .refuses = refuses,
     .order = order,
-    .bubble_s = bubble_s,
+    .bubble_s = fr_schedule_fold_bubble_s,
 };

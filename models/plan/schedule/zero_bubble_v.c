@@ -9,16 +9,12 @@
  *      cool-down   i input gradients of either chunk, P - i of chunk 0 with weight gradients put off, the
  *                  rest of the weight gradients
  *
- * The order is that of 2 P - 1 micro-batches at least, of which those beyond m are left out; PyTorch's
- * ScheduleZBVZeroBubble runs the same. */
+ * The bubble holds for m >= 2 P - 1.  The order is that of as many micro-batches at least, of which those
+ * beyond m are left out; PyTorch's ScheduleZBVZeroBubble runs the
+ * same. */
 #include <stddef.h>
 
 #include "models/plan/schedule.h"
-
-static const char *refuses(const struct fr_schedule_args *a) {
-    if (a->stages < 2) return "zero-bubble-v needs two stages at least";
-    return a->chunks == 2 ? NULL : "zero-bubble-v takes two chunks a stage (chunks 2)";
-}
 
 /* What is next of each kind and chunk. */
 struct next {
@@ -71,13 +67,6 @@ static int64_t order(const struct fr_schedule_args *a, int32_t i, struct fr_slot
     return n.w.count;
 }
 
-/* Holds for F = B - W = W, whose last stage begins P - 1 chunks' forward passes late, and m >= 2 P - 1. */
-static double bubble_s(const struct fr_schedule_args *a, double forward_s, double backward_s,
-                       double weight_s) {
-    (void)backward_s, (void)weight_s;
-    return (a->stages - 1) * forward_s / 2;
-}
-
 const struct fr_schedule fr_schedule_zero_bubble_v = {
     .name = "zero-bubble-v",
     .summary =
@@ -87,7 +76,7 @@ const struct fr_schedule fr_schedule_zero_bubble_v = {
     .splits_backward = true,
     .interleaves = true,
     .folds = true,
-    .refuses = refuses,
+    .refuses = fr_schedule_fold_refuses,
     .order = order,
-    .bubble_s = bubble_s,
+    .bubble_s = fr_schedule_fold_bubble_s,
 };
