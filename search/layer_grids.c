@@ -76,7 +76,7 @@ fr_status fr_layer_grids_best(const struct fr_job *job, const struct fr_plan *pl
             for (int h = 0; l > 0 && h < n; h++) {
                 double move_s =
                     best_s[(size_t)(l - 1) * (size_t)n + (size_t)h] +
-                    fr_redistribution_s(job, ranks, grid[h], grid[g],
+                    fr_redistribution_s(job, &one, grid[h], grid[g],
                                         job->workload.layers[l].inputs, (double)batch);
                 if (move_s < reach_s) {
                     reach_s = move_s;

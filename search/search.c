@@ -319,7 +319,8 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
                         : fr_iterations_hold(&one->workload, fr_job_batch(one, &space->base));
         silent = silent && !told;
     }
-    if (!options->per_iteration && !silent) return FR_RANK_TOTAL;
+    bool once = options->per_iteration || silent || space->base.forward;
+    if (!once) return FR_RANK_TOTAL;
     return batches ? FR_RANK_SAMPLE : FR_RANK_ITERATION;
 }
 

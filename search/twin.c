@@ -63,10 +63,14 @@ static bool one_row(const struct fr_workload *model, const struct fr_plan *plan)
     return true;
 }
 
-const struct fr_twin fr_twins[] = {{FR_PLAN_KEY_schedule, one_chunk},
-                                   {FR_PLAN_KEY_placement, seats_linearly},
-                                   {FR_PLAN_KEY_etp, whole_experts},
-                                   {FR_PLAN_KEY_stage_layers, equal_layers},
-                                   {FR_PLAN_KEY_layer_tp, own_grids},
-                                   {FR_PLAN_KEY_method, one_row},
-                                   {0, NULL}};
+/* Forward alone there is nothing to divide but parameters. */
+static bool nothing_divided(const struct fr_workload *model, const struct fr_plan *plan) {
+    (void)model;
+    return plan->forward && (plan->zero == 1 || plan->zero == 2);
+}
+
+const struct fr_twin fr_twins[] = {
+    {FR_PLAN_KEY_schedule, one_chunk},   {FR_PLAN_KEY_placement, seats_linearly},
+    {FR_PLAN_KEY_etp, whole_experts},    {FR_PLAN_KEY_stage_layers, equal_layers},
+    {FR_PLAN_KEY_layer_tp, own_grids},   {FR_PLAN_KEY_method, one_row},
+    {FR_PLAN_KEY_zero, nothing_divided}, {0, NULL}};

@@ -310,6 +310,8 @@ static void place(struct builder *b, int i, struct placed *layer) {
     *layer =
         (struct placed){.repeat = job->workload.layers[i].repeat, .first_class = {-1, -1, -1}};
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
+    if (plan->forward) fr_work_keep_forward(&layer->work);
+    b->footprint.forward = plan->forward;
     fr_footprint_add(&b->footprint, &job->workload, layer->repeat * layer->work.parameters_rank,
                      layer->repeat * layer->work.activation_B);
 }
@@ -331,10 +333,10 @@ static void lay_out(struct builder *b, struct placed *layers) {
     for (int32_t micro = 0; micro < micro_batches && !b->failed; micro++) {
         for (int i = 0; i < n; i++)
             for (double r = 0; r < layers[i].repeat; r++) add_forward(b, &layers[i], micro);
-        for (int i = n; i-- > 0;)
+        for (int i = b->plan->forward ? 0 : n; i-- > 0;)
             for (double r = 0; r < layers[i].repeat; r++) add_backward(b, &layers[i], micro);
     }
-    for (int i = n; i-- > 0;)
+    for (int i = b->plan->forward ? 0 : n; i-- > 0;)
         for (double r = 0; r < layers[i].repeat; r++) add_update(b, &layers[i]);
 }
 

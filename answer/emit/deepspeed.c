@@ -142,6 +142,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_tp, .say = tp},
     {FR_PLAN_KEY_dp, .say = dp},
     {FR_PLAN_KEY_pp, .say = pp},
+    {FR_PLAN_KEY_pass, .none = NO("plan without a backward pass")},
     {FR_PLAN_KEY_cp, .say = cp},
     {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .say = ep},

@@ -198,6 +198,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_tp, .option = "--tensor_model_parallel_size"},
     {FR_PLAN_KEY_dp, .say = mesh_rest},
     {FR_PLAN_KEY_pp, .option = "--pipeline_model_parallel_size"},
+    {FR_PLAN_KEY_pass, .none = NO("plan without a backward pass")},
     {FR_PLAN_KEY_cp, .option = "--context_parallel_size"},
     {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .option = "--expert_model_parallel_size"},

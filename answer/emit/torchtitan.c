@@ -184,6 +184,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_tp, .option = "--parallelism.tensor_parallel_degree"},
     {FR_PLAN_KEY_dp, .say = data_parallel},
     {FR_PLAN_KEY_pp, .option = "--parallelism.pipeline_parallel_degree"},
+    {FR_PLAN_KEY_pass, .none = NO("plan without a backward pass")},
     {FR_PLAN_KEY_cp, .option = "--parallelism.context_parallel_degree"},
     {FR_PLAN_KEY_context, .say = context},
     {FR_PLAN_KEY_ep, .option = "--parallelism.expert_parallel_degree"},

@@ -165,6 +165,7 @@ static void render_energy(struct fr_text *text, const struct fr_job *job,
 }
 
 static const char *iterations_note(const struct fr_outcome *out) {
+    if (out->plan.forward) return "a forward pass trains nothing";
     switch (out->iterations_origin) {
     case FR_ITERATIONS_GIVEN:
         return "";

@@ -26,7 +26,9 @@ const char *const fr_memory_names[] = {
 void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
     const struct fr_plan *plan = &out->plan;
     out->iterations = NAN;
-    if (plan->iterations > 0) {
+    if (plan->forward) {
+        out->iterations_origin = FR_ITERATIONS_UNKNOWN; /* nothing is trained */
+    } else if (plan->iterations > 0) {
         out->iterations = plan->iterations;
         out->iterations_origin = FR_ITERATIONS_GIVEN;
     } else

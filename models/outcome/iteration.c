@@ -89,9 +89,11 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
 
 void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
+    part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
     double kept[4]; /* of a rank's parameters, by the least zero that divides their state */
     for (int z = 1; z < 4; z++) kept[z] = fr_zero_kept(plan, stage, z);
     part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_dtype_size_B(w->dtype);
+    if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
     part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
 }

@@ -16,6 +16,7 @@ static double after_s(const struct fr_pipeline *p, int32_t i) {
 /* Down across the boundary above stage @p i. */
 static double down_s(const struct fr_pipeline *p, int32_t i) {
     const struct fr_stage *s = &p->stage[i];
+    if (p->forward) return 0;
     return fr_pipeline_n_compressed(p, i) > 0 ? fr_least(s->message_s, s->small_message_s)
                                               : s->message_s;
 }

@@ -159,6 +159,7 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
                             .args = {(int32_t)plan->pp,
                                      (int32_t)fr_pipeline_micro_batches(x->job, plan),
                                      (int32_t)plan->chunks, plan->order},
+                            .forward = plan->forward,
                             .memo = &x->memo};
     p.n_slots = fr_schedule_slots(p.schedule, &p.args);
     p.splits_backward = fr_schedule_splits(p.schedule, &p.args);

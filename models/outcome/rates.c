@@ -11,7 +11,7 @@ struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *o
     double peak_flop_per_s = job->cluster.device.gemm[w->dtype].peak_flop_per_s;
     struct fr_rates rates = {.samples_per_s = samples_per_s, .tokens_per_s = NAN, .mfu = NAN};
     rates.model_flop_per_s_per_device =
-        samples_per_s * fr_workload_flop(w) / (double)out->ranks;
+        samples_per_s * fr_workload_flop(w) / (out->plan.forward ? 3 : 1) / (double)out->ranks;
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
     if (peak_flop_per_s > 0) rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;

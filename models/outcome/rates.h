@@ -3,6 +3,7 @@
  *
  *      samples/s = B / T        tokens/s = B s / T       T of an iteration, B its global batch
  *      model FLOP/s a device = B flop / (T ranks)        models/workload/flop.h
+ *      forward alone: a third of it (one product of three)
  *      MFU = that / the device's peak in the model's dtype
  *      iterations an epoch = S / B, its time and energy so many iterations'   S samples of the training set
  *

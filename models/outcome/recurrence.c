@@ -209,7 +209,8 @@ static bool write_key(const struct sweep *w, struct fr_swept *swept) {
     const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule, (uint64_t)(uintptr_t)a->order,
                              (uint64_t)a->stages, (uint64_t)a->micro_batches,
                              (uint64_t)a->chunks,
-                             (uint64_t)(w->messages | w->gradients << 1 | w->p->splits_backward << 2)};
+                             (uint64_t)(w->messages | w->gradients << 1 | w->p->splits_backward << 2 |
+                                        w->p->forward << 3)};
     enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
     size_t stages = (size_t)a->stages;
     uint64_t *key = fr_swept_key(swept, HEAD + EACH * stages);

@@ -19,6 +19,10 @@ FR_PLAN_KEY(dp, "dp", INTEGER(1, FR_RANKS_MAX), FIELD(dp), " x dp %s", ALWAYS, 0
 FR_PLAN_KEY(pp, "pp", INTEGER(1, FR_RANKS_MAX), FIELD(pp), " x pp %s", CHANGED, 0, NULL,
             "pipeline stages; with listed stages or an order of your own their number")
 FR_PLAN_KEY(
+    pass, "pass", CHOICE(fr_pass_names), FIELD(forward), ", %s only", CHANGED, 0, NULL,
+    "`both`: a training step; `forward`: the forward pass alone, over all micro-batches: no "
+    "gradients, no optimiser, nothing kept for a backward pass")
+FR_PLAN_KEY(
     cp, "cp", INTEGER(1, 1 << 20), FIELD(cp), " x cp %s", CHANGED, NEED(TRANSFORMER), NULL,
     "context parallel: neighbouring replicas that share a sequence (the ranks after tp with "
     "`rank_order` `tp-dp-pp` or `pp` 1), see `context`. Ranks = dp·cp·pp·tp")
@@ -82,7 +86,7 @@ FR_PLAN_KEY(
     "only")
 FR_PLAN_KEY(
     backward_scope, "compression.backward.scope", CHOICE(fr_scope_names),
-    FIELD(compression.scope), ", CB %s", CHANGED, NEED(PIPELINE), NULL,
+    FIELD(compression.scope), ", CB %s", CHANGED, NEED(TRAINED) | NEED(PIPELINE), NULL,
     "which backward messages between stages go compressed; `epilogue`: those that a stage "
     "reads after its last forward pass, which nothing hides")
 FR_PLAN_KEY(backward_rank, "compression.backward.rank", INTEGER(1, 1 << 20),
@@ -93,10 +97,12 @@ FR_PLAN_KEY(lazy_error, "compression.backward.lazy_error", BOOL(),
             NEED(PIPELINE) | NEED(SCOPE), NULL,
             "what a message lost is added to the next micro-batch's")
 FR_PLAN_KEY(embedding, "compression.embedding", CHOICE(fr_embedding_names),
-            FIELD(compression.fused_embedding), ", FE", CHANGED, NEED(PIPELINE) | NEED(TIED),
-            NULL, "the tied embedding's all-reduces; `fused`: one over 2 dp ranks")
+            FIELD(compression.fused_embedding), ", FE", CHANGED,
+            NEED(TRAINED) | NEED(PIPELINE) | NEED(TIED), NULL,
+            "the tied embedding's all-reduces; `fused`: one over 2 dp ranks")
 FR_PLAN_KEY(gradient_stages, "compression.gradient.stages", INTEGER(0, FR_RANKS_MAX),
-            FIELD(compression.gradient_stages), ", SC %s", CHANGED, NEED(REDUCED), NULL,
+            FIELD(compression.gradient_stages), ", SC %s", CHANGED,
+            NEED(TRAINED) | NEED(REDUCED), NULL,
             "stages, from the first, whose gradients go compressed: every weight matrix that a "
             "rank holds, of convolutions filters as rows")
 FR_PLAN_KEY(gradient_rank, "compression.gradient.rank", INTEGER(1, 1 << 20),
@@ -108,8 +114,8 @@ FR_PLAN_KEY(
     "`powersgd` (factors, all-reduced) or `topk` (sparse parts, gathered from every replica); "
     "what a rank does not shrink goes whole. [Which "
     "axes](compositions.md#compression-on-each-axis)")
-FR_PLAN_KEY(warm_up, "compression.warm_up", INTEGER(0, FR_RANKS_MAX), FIELD(compression.warm_up),
-            ", warm-up %s", CHANGED, NEED(CODED), NULL,
+FR_PLAN_KEY(warm_up, "compression.warm_up", INTEGER(0, FR_RANKS_MAX),
+            FIELD(compression.warm_up), ", warm-up %s", CHANGED, NEED(CODED), NULL,
             "iterations before anything goes compressed: of those to the loss so many take as "
             "long as without")
 FR_PLAN_KEY(stage_layers, "stage_layers", LIST(fr_stage_layers_words, 0),
@@ -138,7 +144,7 @@ FR_PLAN_KEY(zero_ranks, "zero_ranks", INTEGER(0, FR_RANKS_MAX), FIELD(zero_ranks
             "(hybrid sharding, HSDP): gradients are scattered within a group and all-reduced "
             "across groups, parameters gathered within it; 0: all")
 FR_PLAN_KEY(overlap, "overlap", CHOICE(fr_overlap_names), FIELD(overlap), ", overlap", CHANGED,
-            NEED(REDUCED), NULL,
+            NEED(TRAINED) | NEED(REDUCED), NULL,
             "`none`: gradients all-reduced after a stage's last backward pass; `gradient`: in "
             "buckets, each as soon as that pass has made it, beside what is left of the pass. "
             "Gradients that go compressed are not overlapped")
@@ -149,7 +155,7 @@ FR_PLAN_KEY(overlap_experts, "overlap_experts", BOOL(), FIELD(overlap_experts),
             "the all-to-all to and from experts runs beside another micro-batch's products")
 FR_PLAN_KEY(
     recompute, "recompute", CHOICE(fr_recompute_names), FIELD(recompute), ", recompute %s",
-    CHANGED, 0, NULL,
+    CHANGED, NEED(TRAINED), NULL,
     "transformers: activations computed again in the backward pass; `selective`: of the "
     "attention core, `full`: all of a layer's")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
@@ -160,7 +166,7 @@ FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_ba
             "model's, else 1; method subgraph: all with one stage, else one a rank",
             "samples of one micro-batch, over the tp ranks that share it")
 FR_PLAN_KEY(iterations, "iterations", NUMBER(1e-9, 1e15), FIELD(iterations), ", %s iterations",
-            CHANGED, 0, "the model's", "iterations to the loss")
+            CHANGED, NEED(TRAINED), "the model's", "iterations to the loss")
 FR_PLAN_KEY(layer_tp, "layer_tp", LIST(fr_layer_tp_words, 1), FIELDS(layer_tp, layer_tp_best),
             ", grids %s", CHANGED, NEED(GRID) | NEED(DIVIDED), NULL,
             "P_r of each layer as a list, of a transformer of its attention, its MLP, and "

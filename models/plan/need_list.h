@@ -9,6 +9,7 @@
 
 FR_PLAN_NEED(DIVIDED, true, "a model that a method divides", !m || !measured)
 FR_PLAN_NEED(TRANSFORMER, true, "a model of kind transformer", !m || transformer)
+FR_PLAN_NEED(TRAINED, true, "a backward pass (\"pass\": \"both\")", !p->forward)
 FR_PLAN_NEED(EXPERTS, true, "a mixture of experts", !m || m->transformer.experts > 0)
 FR_PLAN_NEED(TIED, true, "logits that share the embedding's weights, on another stage",
              (!m || (transformer && m->transformer.tied)) && !p->schedule->folds)

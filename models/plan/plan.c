@@ -27,6 +27,7 @@ const char *const fr_divide_names[] = {"rows", "pairs", NULL};
 const char *const fr_rank_order_names[] = {"tp-pp-dp", "tp-dp-pp", NULL};
 const char *const fr_attention_names[] = {"plain", "flash", "flash-2", "flash-1", NULL};
 const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
+const char *const fr_pass_names[] = {"both", "forward", NULL};
 const char *const fr_p2p_names[] = {"async", "duplex", NULL};
 const char *const fr_overlap_names[] = {"none", "gradient", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};

@@ -37,13 +37,16 @@ extern const char *const fr_rank_order_names[];
 typedef enum { FR_BRANCHES_HEADS, FR_BRANCHES_ATTENTION, FR_BRANCHES_LAYER } fr_branches;
 extern const char *const fr_branches_names[];
 
-/** Spellings of what is one of two: where common layers of method subgraph run, how slices are
- *  exchanged, how method grid divides second products, how ranks of a sequence exchange, messages between stages, gradients, the tied embedding; then NULL. */
-extern const char *const fr_common_names[],
-    *const fr_exchange_names[], *const fr_divide_names[],
-                                    *const fr_context_names[],
-                                        *const fr_p2p_names[], *const fr_overlap_names[],
-                                                                   *const fr_embedding_names[];
+/** Spellings of what is one of two: which passes there are, where common layers of method subgraph run,
+ *  how slices are exchanged, how method grid divides second products, how ranks of a sequence exchange,
+ *  messages between stages, gradients, the tied embedding; then NULL. */
+extern const char *const fr_pass_names[], *const fr_common_names[],
+                                              *const fr_exchange_names[],
+                                                  *const fr_divide_names[],
+                                                      *const fr_context_names[],
+                                                          *const fr_p2p_names[],
+                                                              *const fr_overlap_names[],
+                                                                  *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[];
 
@@ -60,6 +63,7 @@ struct fr_plan_compression {
 
 struct fr_plan {
     int64_t dp, pp, tp;
+    bool forward; /**< passes forward alone: nothing is trained */
     const struct fr_method *method;
     int64_t ghost;
     int64_t global_batch; /**< 0: the model's */
@@ -156,8 +160,8 @@ static inline int64_t fr_plan_expert_copies(const struct fr_plan *plan) {
 
 /** Are there gradients that several ranks add up? */
 static inline bool fr_plan_reduces(const struct fr_plan *plan) {
-    return fr_plan_replicas(plan) > 1 || fr_plan_expert_copies(plan) > 1 ||
-           (plan->method->data_first && plan->tp > 1);
+    return !plan->forward && (fr_plan_replicas(plan) > 1 || fr_plan_expert_copies(plan) > 1 ||
+                              (plan->method->data_first && plan->tp > 1));
 }
 
 /** How far apart two neighbours along an axis are, in ranks. */

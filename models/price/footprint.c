@@ -18,6 +18,7 @@ static double mean_B(double first_B, double other_B, double micro_batches) {
 }
 
 double fr_footprint_products_B(const struct fr_footprint *footprint, double micro_batches) {
+    if (footprint->forward) return footprint->weights_B + footprint->activation_B;
     if (footprint->state_B <= 0) return 0; /* nothing to hold, or nobody asked: no logarithms */
     return mean_B(footprint->state_B + footprint->activation_B,
                   footprint->pass_B + footprint->activation_B, micro_batches);
@@ -28,7 +29,7 @@ void fr_footprint_price(const struct fr_footprint *f, double micro_batches,
     price->products_B = fr_footprint_products_B(f, micro_batches);
     price->update_B = fr_footprint_update_B(f);
     price->adds = micro_batches > 1;
-    if (f->state_B <= 0) return;
+    if (f->state_B <= 0 || f->forward) return;
     double below_B = (f->pass_B + f->activation_B) / 2;
     price->met_B[FR_PASS_FORWARD] =
         mean_B((f->state_B + f->weights_B + f->activation_B) / 2, below_B, micro_batches);

@@ -24,6 +24,7 @@ struct fr_footprint {
     double state_B;      /**< weights, gradients and optimiser state */
     double pass_B;       /**< weights and gradients */
     double activation_B; /**< of one micro-batch */
+    bool forward;        /**< no other pass: all weights lie between two touches of a layer's */
 };
 
 /** Add layers of so many @p parameters on the rank. */

@@ -151,13 +151,14 @@ static void begin(const struct fr_job *job, const struct fr_plan *plan,
     a->idle_s = 0;
     a->codes = false;
     memset(&a->sum, 0, sizeof a->sum);
-    memset(&a->footprint, 0, sizeof a->footprint);
+    a->footprint = (struct fr_footprint){.forward = plan->forward};
 }
 
 static void make_work(const struct adding *a, int k, struct fr_rank_work *work) {
     const struct fr_workload *w = &a->job->workload;
     fr_work_begin(work);
     a->plan->method->layer(w, &w->layers[k], &a->share.shard, work);
+    if (a->plan->forward) fr_work_keep_forward(work);
 }
 
 static double alone_s(const struct fr_stage *stage) {
@@ -188,7 +189,9 @@ static void add_layer(struct adding *a, struct fr_rank_work *work, double n) {
     if (a->codes) add_codes(a, work, n);
     double common_s = a->sum.common_s;
     fr_work_price(&a->price, work, 0, work->n_ops, &a->sum);
-    double update_s = n * fr_update_s(&a->price, &a->job->workload, work->parameters_rank);
+    double update_s =
+        a->plan->forward ? 0
+                         : n * fr_update_s(&a->price, &a->job->workload, work->parameters_rank);
     stage->optimizer_s += update_s;
     stage->optimizer_idle_s += work->idle_ranks * update_s;
     a->idle_s += work->idle_ranks * (a->sum.common_s - common_s);
@@ -310,18 +313,20 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
         make_work(&a, k, &work);
         add_layer(&a, &work, n);
         if (plan->layer_tp && k > 0)
-            stage->redistribution_s += fr_redistribution_s(
-                job, fr_plan_ranks(plan), plan->layer_tp[k - 1], plan->layer_tp[k],
-                w->layers[k].inputs, (double)fr_job_batch(job, plan));
+            stage->redistribution_s +=
+                fr_redistribution_s(job, plan, plan->layer_tp[k - 1], plan->layer_tp[k],
+                                    w->layers[k].inputs, (double)fr_job_batch(job, plan));
     }
     /* With chunks, which one entry alone has, the last stage's next is the first one's. */
     if (i == plan->pp - 1 && plan->chunks > 1) size_message(&a, 0);
     finish(&a);
 }
 
-double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_before,
-                           int64_t tp_after, double values, double global_batch) {
-    if (tp_before == tp_after) return 0;
+double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
+                           int64_t tp_before, int64_t tp_after, double values,
+                           double global_batch) {
+    int64_t ranks = fr_plan_ranks(plan);
+    if (tp_before == tp_after || (plan->forward && tp_after < tp_before)) return 0;
     int64_t dp_before = ranks / tp_before, dp_after = ranks / tp_after;
     int64_t fewer = dp_before < dp_after ? dp_before : dp_after;
     int64_t more = dp_before < dp_after ? dp_after : dp_before;

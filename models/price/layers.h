@@ -23,12 +23,13 @@ void fr_layers_stage(const struct fr_job *job, const struct fr_plan *plan,
                      const struct fr_seats *seats, int32_t i, struct fr_stage *stage,
                      uint32_t *extrapolated);
 
-/** Time of moving from the grid of one layer to that of the next, forward and backward [s].
+/** Time of moving from the grid of one layer to that of the next, in the passes of @p plan [s].
  *  With d values a sample between them, of which a rank holds its data share, the direction
  *  from more data ranks to fewer gathers d * batch / min(P_c) values from P_c/P_c' neighbours;
  *  the other direction drops what it does not need.  Our derivation; the paper leaves it open. */
-double fr_redistribution_s(const struct fr_job *job, int64_t ranks, int64_t tp_before,
-                           int64_t tp_after, double values, double global_batch);
+double fr_redistribution_s(const struct fr_job *job, const struct fr_plan *plan,
+                           int64_t tp_before, int64_t tp_after, double values,
+                           double global_batch);
 
 /** Time of one layer entry (all its repeats) in an iteration on a grid tp x dp, without fixed
  *  and redistribution [s]; INFINITY when it cannot be. For the choice of per-layer grids. */

@@ -106,7 +106,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                         .plan = plan,
                         .work = work,
                         .price = fr_pricing_make(job, plan, seats, micro_batches)};
-    struct fr_footprint footprint = {0};
+    struct fr_footprint footprint = {.forward = plan->forward};
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
     fr_footprint_price(&footprint, micro_batches, &x.price);
@@ -118,6 +118,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     count_measured(&x, left);
     stage->forward.launch_s += job->cluster.device.host_pass_s;
     stage->backward.launch_s += job->cluster.device.host_pass_s;
+    if (plan->forward) stage->backward = stage->weight = (struct fr_pass){0};
     double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
                     fr_pass_s(&stage->backward, FR_WITH_LAUNCH);
     if (work->idle_ranks > 0) stage->idle_share = work->idle_ranks * stage->common_s / pass_s;

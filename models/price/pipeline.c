@@ -104,11 +104,12 @@ static double stage_value(const double *values, int listed, int32_t i) {
 static void price_measured(const struct fr_stages *s, int32_t i, struct fr_pipeline *p) {
     struct fr_stage *stage = &p->stage[i];
     stage->forward.compute_s = stage_value(s->forward_s, s->listed, i);
+    stage->parameters = stage->parameters_rank =
+        NAN; /* times say nothing of what is in memory */
+    if (p->forward) return;
     stage->backward.compute_s = stage_value(s->backward_s, s->listed, i);
     stage->weight.compute_s =
         s->weight_s ? stage_value(s->weight_s, s->listed, i) : stage->backward.compute_s / 2;
-    stage->parameters = stage->parameters_rank =
-        NAN; /* times say nothing of what is in memory */
     stage->gradient_B = s->gradient_B ? stage_value(s->gradient_B, s->listed, i) : 0;
 }
 
@@ -154,6 +155,14 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     *stage = worked->stage;
     stage->sent_B[FR_SENT_EMBEDDING] = tied_B;
     *extrapolated |= worked->extrapolated;
+    stage->parameters = work->parameters;
+    stage->parameters_rank = work->parameters_rank;
+    stage->expert_rank = work->expert_rank;
+    stage->common_rank = work->common_rank;
+    memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
+    stage->activation_B = work->activation_B;
+    stage->working_B = work->working_B;
+    if (plan->forward) return; /* no gradients, no optimiser */
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
@@ -171,11 +180,6 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
         stage->grid_B[g] = fr_plan_copies(plan, (fr_copies)(FR_COPIES_ATTENTION + g)) > 1
                                ? work->grid_rank[g] * gradient_B
                                : 0;
-    stage->parameters = work->parameters;
-    stage->parameters_rank = work->parameters_rank;
-    stage->expert_rank = work->expert_rank;
-    stage->common_rank = work->common_rank;
-    memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
@@ -184,8 +188,6 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.extrapolated = extrapolated;
     if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
     stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_kept(plan, stage, 1));
-    stage->activation_B = work->activation_B;
-    stage->working_B = work->working_B;
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,
@@ -249,6 +251,7 @@ static void price_messages(const struct fr_job *job, const struct fr_seated *sea
         stage->small_message_s = message_s(job, seats, &pair, stage->small_message_B,
                                            stage->gathered_B, small_B, extrapolated);
     send(stage, above, whole_B, n);
+    if (p->forward) return;
     send(above, stage, whole_B, n - small);
     send(above, stage, small_B, small);
 }
@@ -320,12 +323,22 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         price_messages(job, seated, i, p, extrapolated);
 }
 
+/* The forward passes of each stage, in its order. */
+static void keep_forward(struct fr_pipeline *p) {
+    int64_t all = p->n_slots, kept = 0;
+    for (int64_t k = 0; k < all * p->args.stages; k++)
+        if (p->slots[k].kind == FR_SLOT_FORWARD) p->slots[kept++] = p->slots[k];
+    p->n_slots = (int64_t)p->args.micro_batches * p->args.chunks;
+    p->splits_backward = false;
+}
+
 void fr_pipeline_order(struct fr_pipeline *p, struct fr_slot *slots) {
     p->slots = slots;
     p->n_slots = fr_schedule_slots(p->schedule, &p->args);
     p->splits_backward = fr_schedule_splits(p->schedule, &p->args);
     for (int32_t i = 0; i < p->args.stages; i++)
         p->schedule->order(&p->args, i, slots + i * p->n_slots);
+    if (p->forward) keep_forward(p);
 }
 
 double fr_pipeline_pass_s(const struct fr_pipeline *p, int32_t i, uint8_t slot_kind, int with) {
@@ -366,6 +379,7 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
                                        (int32_t)fr_pipeline_micro_batches(job, plan),
                                        (int32_t)plan->chunks, plan->order},
                               .duplex = plan->duplex,
+                              .forward = plan->forward,
                               .stage = fr_calloc((size_t)plan->pp, sizeof *p->stage)};
     size_t slots = (size_t)(plan->pp * fr_schedule_slots(plan->schedule, &p->args));
     p->slots = fr_malloc(slots, sizeof *p->slots);

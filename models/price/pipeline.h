@@ -17,6 +17,7 @@ struct fr_pipeline {
     int64_t n_slots;
     bool splits_backward;
     bool duplex;
+    bool forward; /**< passes alone */
     uint8_t *
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
     const int64_t *held; /**< [P]: passes whose activations a stage holds; NULL: by the slots */

@@ -20,6 +20,7 @@ static void make(const struct fr_job *job, const struct fr_plan *plan,
     worked->extrapolated = 0;
     memset(&worked->stage, 0, sizeof worked->stage);
     plan->method->stage(&job->workload, plan, i, &worked->work);
+    if (plan->forward) fr_work_keep_forward(&worked->work);
     fr_pass_price(job, plan, seats, &worked->work, &worked->stage, &worked->extrapolated);
 }
 

@@ -74,6 +74,11 @@ static void price_passes(const struct copies *c, const struct fr_device *device,
     each.ledger.times = micro_batches;
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL),
            backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
+    if (c->plan->forward) {
+        stage->forward.dp_s = shows_s(c, device, gather_s(&each, c->layers), forward_s);
+        stage->working_B += held_B(c, c->parameters_B);
+        return;
+    }
     double scattered_s =
         each_s(&each.ledger, c->seats, FR_OP_REDUCE_SCATTER, c->gradients_B, c->layers, true);
     stage->working_B += held_B(c, c->gradients_B);
@@ -102,7 +107,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
     fr_stage_reduced_B(stage, c.gradients_B);
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);
     bool beside = plan->overlap;
-    if (plan->zero == 0) return;
+    if (plan->zero == 0 || (plan->forward && plan->zero < 3)) return;
     if (plan->zero >= 2)
         price_passes(&c, device, (double)fr_pipeline_micro_batches(job, plan), stage);
     if (plan->zero == 3) return;

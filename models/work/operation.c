@@ -20,3 +20,18 @@ void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *p) 
     add_shape(work, p, FR_PASS_WEIGHT, p->m, p->k, p->n);
     if (p->again) add_shape(work, p, FR_PASS_AGAIN, p->m, p->n, p->k);
 }
+
+void fr_work_keep_forward(struct fr_rank_work *work) {
+    int kept = 0, layer_ops = 0;
+    for (int k = 0; k < work->n_ops; k++) {
+        if (work->op[k].pass != FR_PASS_FORWARD) continue;
+        if (k < work->n_layer_ops) layer_ops++;
+        work->op[kept++] = work->op[k];
+    }
+    work->n_ops = kept;
+    work->n_layer_ops = layer_ops;
+    double layers_B = work->activation_B - work->ends_B,
+           one_B = work->layers > 0 ? layers_B / work->layers : layers_B;
+    work->working_B += one_B > work->ends_B ? one_B : work->ends_B;
+    work->activation_B = work->ends_B = 0;
+}

@@ -106,6 +106,7 @@ struct fr_rank_work {
     double grid_rank[3];    /**< of them, of a transformer's groups on grids of their own */
     double idle_ranks;      /**< share of the ranks that wait while common work is done */
     double activation_B;    /**< kept for the backward pass, a micro-batch */
+    double ends_B;          /**< of it, embedding's and logits' */
     double working_B;       /**< held while a pass runs, the largest message at least */
     struct fr_operation op[112];
 };
@@ -148,5 +149,8 @@ struct fr_product {
     fr_axis regather_axis;        /**< over tp, or another axis */
 };
 void fr_work_add_product(struct fr_rank_work *work, const struct fr_product *product);
+
+/** Leave the forward pass alone: what would be kept is held a layer at a time. */
+void fr_work_keep_forward(struct fr_rank_work *work);
 
 #endif

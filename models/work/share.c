@@ -88,6 +88,7 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
                                                  .regather_B = e->tokens * h * e->value_B});
         s.forward_B += fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
         s.kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
+        work->ends_B += e->tokens * (e->logits_kept + e->words) * e->value_B;
         work->activation_B += e->tokens * (e->logits_kept + e->words) * e->value_B;
     }
     if (e->common) s.common_B = s.forward_B, s.common_kernels = s.kernels;
