@@ -111,3 +111,34 @@ void fr_escape_markdown(struct fr_text *out, const char *text) {
                                              {0, NULL}};
     escape(out, text, entities, "?");
 }
+
+void fr_escape_latex(struct fr_text *out, const char *text) {
+    static const char special[] = "&%$#_{}\\~^<>|";
+    static const char *const set_as[] = {"\\&",
+                                         "\\%",
+                                         "\\$",
+                                         "\\#",
+                                         "\\_",
+                                         "\\{",
+                                         "\\}",
+                                         "\\textbackslash{}",
+                                         "\\textasciitilde{}",
+                                         "\\textasciicircum{}",
+                                         "\\textless{}",
+                                         "\\textgreater{}",
+                                         "\\textbar{}"};
+    while (*text) {
+        uint32_t code;
+        int length = fr_utf8_character(text, &code);
+        const char *at = code < 0x80 ? strchr(special, (int)code) : NULL;
+        if (length == 0)
+            fr_text_add(out, "?", 1);
+        else if (fr_is_hidden(code))
+            fr_text_add(out, " ", 1);
+        else if (at)
+            fr_text_addf(out, "%s", set_as[at - special]);
+        else
+            fr_text_add(out, text, (size_t)length);
+        text += length ? length : 1;
+    }
+}

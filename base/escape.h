@@ -34,4 +34,7 @@ void fr_escape_xml(struct fr_text *out, const char *text);
 /** Into a cell of a Markdown table, on one line: no mark-up, no bar. */
 void fr_escape_markdown(struct fr_text *out, const char *text);
 
+/** Into running text of LaTeX, on one line: what is a command there is set as the character. */
+void fr_escape_latex(struct fr_text *out, const char *text);
+
 #endif

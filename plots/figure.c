@@ -38,11 +38,13 @@ fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *r
     struct fr_results results = {0};
     struct fr_picture p;
     fr_status status = FR_OK;
-    fr_picture_begin(&p, figure->size_px[0], figure->size_px[1]);
     if (figure->one_input && n_inputs != 1)
-        status = fr_fail(err, FR_ERR_USAGE, NULL, "figure %s takes one input, not %d",
-                         figure->name, n_inputs);
-    else if (figure->draw)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "figure %s takes one input, not %d",
+                       figure->name, n_inputs);
+    if (figure->draw_folder) return figure->draw_folder(roots, o, err);
+    fr_picture_begin(&p, figure->size_px[0], figure->size_px[1]);
+    p.o = o;
+    if (figure->draw)
         status = figure->draw(&p, roots, n_inputs, err);
     else
         status = fr_results_read(roots, n_inputs, &results, err);

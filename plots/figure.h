@@ -23,6 +23,12 @@ struct fr_figure_options {
     bool keep_script;   /**< leave FILE.gp and FILE.dat beside it */
     const char
         *along; /**< key of the x axis, of a figure that runs along any; NULL: the likeliest */
+    const char *title; /**< instead of the figure's own; NULL: that */
+    bool no_title;
+    double width_in;    /**< of the whole picture [inches]; 0: as it comes */
+    const char *face;   /**< font family; NULL: DejaVu Sans */
+    double font_pt;     /**< size of usual text; 0: 9 */
+    const char *format; /**< of the files of a folder: "svg" (NULL), "png", "pdf" */
 };
 
 struct fr_figure {
@@ -36,6 +42,9 @@ struct fr_figure {
      *  FR_ERR_USAGE; FR_ERR_NOMEM. */
     fr_status (*draw)(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
                       struct fr_error *err);
+    /** Or a folder of pictures, o->output, which is there. */
+    fr_status (*draw_folder)(const struct fr_json *root, const struct fr_figure_options *o,
+                             struct fr_error *err);
     /** Or results of predict or search, which @p root is the first document of. */
     fr_status (*draw_results)(struct fr_picture *p, struct fr_results *results,
                               const struct fr_json *root, const struct fr_figure_options *o,

@@ -14,15 +14,17 @@
 static const char script_name[] = "figure.gp", data_name[] = "figure.dat",
                   picture_name[] = "figure.out";
 
-/* Sizes are pixels at 100 to the inch for pdf; the fonts look alike in all three. */
+/* Sizes are pixels at 96 to the inch for pdf; the fonts look alike in all three. */
 static const struct terminal {
     const char *extension, *setup;
     double unit_px;   /* pixels in one unit of `size` */
     double font_size; /* what 12 px are called */
+    double finer; /* how it is enlarged where a width is asked for, at 300 to the inch or not;
+                         0: in the file itself, see resize */
 } terminals[] = {
-    {"svg", "svg name 'forerun'", 1, 12},
-    {"png", "pngcairo", 1, 9},
-    {"pdf", "pdfcairo", 100, 9},
+    {"svg", "svg name 'forerun'", 1, 12, 0},
+    {"png", "pngcairo", 1, 9, 300 / 96.0},
+    {"pdf", "pdfcairo", 96, 9, 1},
 };
 enum { N_TERMINALS = sizeof terminals / sizeof *terminals };
 
@@ -59,15 +61,36 @@ static fr_status find_terminal(const char *output, const struct terminal **termi
                    "its ending does not say which picture to draw; use .svg, .png or .pdf");
 }
 
+static const char *face_of(const struct fr_figure_options *o) {
+    return o->face ? o->face : "DejaVu Sans";
+}
+
+/* How much larger than it was laid out. */
+static double scale_of(const struct fr_gnuplot_job *job, const struct fr_figure_options *o) {
+    return o->width_in > 0 ? o->width_in * 96 / job->width_px : 1;
+}
+
 /* What stands before the script: where to, in which form, from which data. */
 static void add_prelude(struct fr_text *text, const struct terminal *terminal,
-                        const struct fr_gnuplot_job *job, const char *output,
-                        const char *data) {
-    fr_text_addf(text,
-                 "set encoding utf8\nset terminal %s size %g,%g noenhanced "
-                 "background '#ffffff' font 'DejaVu Sans,%g'\nFONT = %g\nset output ",
-                 terminal->setup, job->width_px / terminal->unit_px,
-                 job->height_px / terminal->unit_px, terminal->font_size, terminal->font_size);
+                        const struct fr_gnuplot_job *job, const struct fr_figure_options *o,
+                        const char *output, const char *data) {
+    struct fr_text font = {0};
+    double size = terminal->font_size * (o->font_pt > 0 ? o->font_pt / 9 : 1);
+    fr_text_addf(&font, "%s,%g", face_of(o), size);
+    double scale = scale_of(job, o) * terminal->finer;
+    bool scaled = o->width_in > 0 && terminal->finer > 0;
+    if (!scaled) scale = 1;
+    fr_text_addf(text, "set encoding utf8\nset terminal %s size %g,%g noenhanced ",
+                 terminal->setup, scale * job->width_px / terminal->unit_px,
+                 scale * job->height_px / terminal->unit_px);
+    if (scaled)
+        fr_text_addf(text, "fontscale %g linewidth %g pointscale %g ", scale, scale, scale);
+    fr_text_addf(text, "background '#ffffff' font ");
+    fr_gnuplot_quote(text, fr_text_get(&font));
+    fr_text_addf(text, "\nFONT = %g\nFACE = ", size);
+    fr_gnuplot_quote(text, face_of(o));
+    fr_text_addf(text, "\nSMALL = '\"%s,%g\"'\nset output ", face_of(o), size * 10 / 12);
+    fr_text_free(&font);
     fr_gnuplot_quote(text, output);
     fr_text_addf(text, "\ndata = ");
     fr_gnuplot_quote(text, data);
@@ -115,14 +138,41 @@ static fr_status judge(const struct fr_ended *ended, const char *complaint,
                    fr_ended_words(ended, words), length, said);
 }
 
-static fr_status take_picture(const char *path, const char *output, struct fr_error *err) {
+/* The size that an SVG gives itself, `width="1200" height="520"`, in inches: what is drawn in it stays. */
+static void resize(const char *svg, size_t length, const struct fr_gnuplot_job *job,
+                   const struct fr_figure_options *o, struct fr_text *out) {
+    struct fr_text from = {0};
+    fr_text_addf(&from, "width=\"%d\" height=\"%d\"", job->width_px, job->height_px);
+    const char *at = strstr(svg, fr_text_get(&from));
+    size_t before = at ? (size_t)(at - svg) : length;
+    fr_text_add(out, svg, before);
+    if (at) {
+        double height_in = o->width_in * job->height_px / job->width_px;
+        fr_text_addf(out, "width=\"%.4gin\" height=\"%.4gin\"", o->width_in, height_in);
+        fr_text_add(out, at + from.length, length - before - from.length);
+    }
+    fr_text_free(&from);
+}
+
+static fr_status take_picture(const char *path, const struct terminal *terminal,
+                              const struct fr_gnuplot_job *job,
+                              const struct fr_figure_options *o, struct fr_error *err) {
+    const char *output = o->output;
     char *picture = NULL;
     size_t length = 0;
     fr_status status = fr_file_read(path, FR_FILE_MAX_B, &picture, &length, err);
     if (status == FR_OK && length == 0) status = FR_ERR_INPUT;
     if (status == FR_ERR_INPUT)
         status = fr_fail(err, FR_ERR_EXTERNAL, NULL, "gnuplot left no picture");
-    if (status == FR_OK) status = fr_file_write_last(output, picture, length, err);
+    struct fr_text resized = {0};
+    if (status == FR_OK && o->width_in > 0 && terminal->finer == 0) {
+        resize(picture, length, job, o, &resized);
+        if (resized.failed) status = fr_fail(err, FR_ERR_NOMEM, output, "out of memory");
+    }
+    if (status == FR_OK)
+        status = resized.length ? fr_file_write_last(output, resized.data, resized.length, err)
+                                : fr_file_write_last(output, picture, length, err);
+    fr_text_free(&resized);
     free(picture);
     return status;
 }
@@ -130,13 +180,14 @@ static fr_status take_picture(const char *path, const char *output, struct fr_er
 /* FILE.gp and FILE.dat, to be run by hand in their folder.  "./" keeps gnuplot from reading a
  * name that starts with '<' or '|' as a command. */
 static fr_status keep(const struct terminal *terminal, const struct fr_gnuplot_job *job,
-                      const char *output, struct fr_error *err) {
+                      const struct fr_figure_options *o, struct fr_error *err) {
+    const char *output = o->output;
     const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;
     int stem = (int)(strrchr(output, '.') - output), stem_base = (int)(output + stem - base);
     struct fr_text text = {0}, path = {0}, data = {0}, picture = {0};
     fr_text_addf(&data, "./%.*s.dat", stem_base, base);
     fr_text_addf(&picture, "./%s", base);
-    add_prelude(&text, terminal, job, fr_text_get(&picture), fr_text_get(&data));
+    add_prelude(&text, terminal, job, o, fr_text_get(&picture), fr_text_get(&data));
     fr_text_addf(&path, "%.*s.gp", stem, output);
     fr_status status = text.failed || path.failed || data.failed || picture.failed
                            ? fr_fail(err, FR_ERR_NOMEM, output, "out of memory")
@@ -156,7 +207,7 @@ static fr_status draw_in(const char *folder, const struct terminal *terminal,
     char picture[FR_TEMPORARY_PATH_B];
     struct fr_ended ended;
     struct fr_text text = {0}, complaint = {0};
-    add_prelude(&text, terminal, job, picture_name, data_name);
+    add_prelude(&text, terminal, job, o, picture_name, data_name);
     fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, o->output, "out of memory")
                                    : write_in(folder, script_name, text.data, err);
     fr_text_free(&text);
@@ -167,8 +218,8 @@ static fr_status draw_in(const char *folder, const struct terminal *terminal,
     if (status == FR_OK) status = judge(&ended, fr_text_get(&complaint), err);
     fr_text_free(&complaint);
     FR_TRY(status);
-    FR_TRY(take_picture(picture, o->output, err));
-    return o->keep_script ? keep(terminal, job, o->output, err) : FR_OK;
+    FR_TRY(take_picture(picture, terminal, job, o, err));
+    return o->keep_script ? keep(terminal, job, o, err) : FR_OK;
 }
 
 fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figure_options *o,

@@ -21,7 +21,8 @@ void fr_gnuplot_quote(struct fr_text *script, const char *string);
 
 /** What gnuplot is given.  The script plots the file named by its variable `data` and scales
  *  its fonts from `FONT`, the size of usual text, which terminals count differently; both are
- *  set before its first line, as are terminal and output. */
+ *  set before its first line, as are terminal and output; so are `FACE`, the family, and `SMALL`, a
+ *  font of 10 px in the quotes that `set tics font @SMALL` wants. */
 struct fr_gnuplot_job {
     const char *script, *data;
     int width_px, height_px;

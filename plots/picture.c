@@ -18,6 +18,23 @@ enum {
 const char *fr_picture_colour(int i) { return colours[i % N_COLOURS]; }
 int fr_picture_point(int i) { return points[i % N_POINTS]; }
 
+/* Methods first, then ways and steps, then parts: work in greens, communication in blues and reds,
+ * waiting in grey. */
+static const struct {
+    const char *name, *colour;
+} named[] = {
+    {"tensor", "#0072B2"},      {"phantom", "#D55E00"},        {"grid", "#009E73"},
+    {"subgraph", "#CC79A7"},    {"compute", "#009E73"},        {"launch", "#8fd0b9"},
+    {"fixed", "#4d4d4d"},       {"tp_comm", "#0072B2"},        {"pp_comm", "#56B4E9"},
+    {"dp_comm", "#D55E00"},     {"embedding_comm", "#CC79A7"}, {"redistribution", "#7b5ea7"},
+    {"compression", "#E69F00"}, {"bubble", "#cccccc"}};
+
+const char *fr_picture_colour_of(const char *name) {
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (strcmp(named[i].name, name) == 0) return named[i].colour;
+    return NULL;
+}
+
 void fr_picture_begin(struct fr_picture *p, int width_px, int height_px) {
     *p = (struct fr_picture){.width_px = width_px, .height_px = height_px};
 }
@@ -54,14 +71,47 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
     fr_text_addf(&p->script, "set label ");
     fr_gnuplot_quote(&p->script, fr_text_get(&cut));
     fr_text_addf(&p->script,
-                 " at screen %.5f,%.5f %s tc rgb '%s' front font sprintf('DejaVu Sans,%%g', "
+                 " at screen %.5f,%.5f %s tc rgb '%s' front font sprintf('%%s,%%g', FACE, "
                  "%g * FONT)\n",
                  across(p, x_px), up(p, y_px), align, colour, size / 12.0);
     fr_text_free(&cut);
 }
 
+int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text *lines) {
+    int n = 0;
+    while (*text) {
+        size_t length = 0, next;
+        do { /* a word more, while there is room */
+            next = length + strspn(text + length, " ");
+            next += strcspn(text + next, " ");
+            if (length && (double)next * character_px(size) > width_px) break;
+            length = next;
+        } while (text[length]);
+        fr_text_addf(lines, "%.*s\n", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        n++;
+    }
+    return n;
+}
+
+double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, double y_px,
+                        double step_px, int size, const char *colour) {
+    for (; *lines; y_px += step_px) {
+        struct fr_text line = {0};
+        size_t length = strcspn(lines, "\n");
+        fr_text_add(&line, lines, length);
+        fr_picture_text(p, fr_text_get(&line), x_px, y_px, "left", size, colour);
+        fr_text_free(&line);
+        lines += length + (lines[length] == '\n');
+    }
+    return y_px;
+}
+
 static void place_frame(struct fr_picture *p) {
-    fr_picture_text(p, fr_text_get(&p->title), 20, 22, "left", 15, "#000000");
+    const char *title = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
+    if (p->title.length && !(p->o && p->o->no_title))
+        fr_picture_text(p, title, 20, 22, "left", 15, "#000000");
     fr_picture_text(p, fr_text_get(&p->note), 20, p->height_px - 34, "left", 10, "#555555");
     fr_picture_text(p, fr_text_get(&p->footer), 20, p->height_px - 16, "left", 10, "#555555");
 }

@@ -12,6 +12,7 @@
 #include "plots/figure.h"
 
 struct fr_picture {
+    const struct fr_figure_options *o; /**< NULL: none */
     struct fr_text script, data;
     struct fr_text title, footer, note; /**< note: a second footer line, about this figure */
     int width_px, height_px;
@@ -29,6 +30,12 @@ void fr_picture_begin(struct fr_picture *p, int width_px, int height_px);
 
 /** Begin a panel whose plot area is @p box, with a heading over it (may be ""). */
 void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading);
+/** Append @p text cut at blanks into lines of at most @p width_px, each ended by '\n'.
+ *  @return how many. */
+int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text *lines);
+/** Write lines of fr_picture_wrap down from @p y_px, @p step_px apart.  @return below them. */
+double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, double y_px,
+                        double step_px, int size, const char *colour);
 /** A text over the current panel at a point of the picture [px], its "left", "right" or
  *  "center" there; cut where it would leave the picture.  Before the panel's plot. */
 void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double y_px,
@@ -68,6 +75,9 @@ void fr_picture_plotted(struct fr_picture *p);
 fr_status fr_picture_end(struct fr_picture *p, fr_status status,
                          const struct fr_figure_options *o, struct fr_error *err);
 
+/** The colour of a method, a step or a part of the iteration by its name, the same in all figures;
+ *  NULL for a name that has none of its own. */
+const char *fr_picture_colour_of(const char *name);
 /** Colours that remain apart for colour-blind readers (Okabe & Ito, Color Universal Design,
  *  2008; the yellow left out, too pale on white), "#rrggbb"; 0 is black.  Repeats after 7. */
 const char *fr_picture_colour(int i);

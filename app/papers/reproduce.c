@@ -46,6 +46,21 @@ void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published,
     va_end(ap);
 }
 
+void fr_reproduce_add_point(struct fr_reproduction *r, double ours, const char *unit,
+                            const char *id_format, ...) {
+    struct fr_reproduce_row *row = append(r);
+    va_list ap;
+    if (!row) return;
+    *row = (struct fr_reproduce_row){.published = NAN,
+                                     .ours = ours,
+                                     .unit = unit,
+                                     .role = FR_ROLE_PREDICTED,
+                                     .detail = true};
+    va_start(ap, id_format);
+    vsnprintf(row->id, sizeof row->id, id_format, ap);
+    va_end(ap);
+}
+
 void fr_reproduce_judge(struct fr_reproduction *r, bool holds) {
     if (r->failed || r->count == 0) return;
     r->rows[r->count - 1].judged = true;

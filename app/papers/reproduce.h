@@ -51,6 +51,9 @@ struct fr_reproduction {
 void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published, double ours,
                       const char *unit, double tolerance, const char *note,
                       const char *id_format, ...) __attribute__((format(printf, 8, 9)));
+/** Append a point of a curve that is drawn and not judged: a detail (forerun plot paper). */
+void fr_reproduce_add_point(struct fr_reproduction *r, double ours, const char *unit,
+                            const char *id_format, ...) __attribute__((format(printf, 4, 5)));
 /** Judge the row appended last against the target that its note states. */
 void fr_reproduce_judge(struct fr_reproduction *r, bool holds);
 /** Append an ordering. */

@@ -1,4 +1,7 @@
 /* A picture of other commands' JSON. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/outputs.h"
@@ -6,7 +9,12 @@
 #include "plots/figure.h"
 
 static const struct fr_option options[] = {
-    {"output", "FILE", "picture to write: .svg, .png or .pdf", 'o'},
+    {"output", "FILE", "picture to write: .svg, .png or .pdf; of paper a folder", 'o'},
+    {"format", "NAME", "of a folder's pictures: svg, png or pdf (default svg)", 0},
+    {"title", "TEXT", "instead of the figure's own", 0},
+    {"no-title", NULL, "none: a caption says it", 0},
+    {"width", "LENGTH", "of the picture: 3.3in, 84mm, 240pt (paper: 3.3in as it is)", 0},
+    {"font", "NAME,SIZE", "family, size [pt] or both (default DejaVu Sans,9)", 0},
     {"x", "KEY",
      "of energy-time: what to draw against, e.g. model.sequence (default: ranks, or what "
      "varies)",
@@ -31,14 +39,88 @@ static fr_status kept_apart(const char *output, const char *input, struct fr_err
     return status;
 }
 
-static fr_status draw(const struct fr_args *args, const struct fr_figure *figure,
+/* "3.3in": inches. */
+static fr_status read_width(const char *text, double *inches, struct fr_error *err) {
+    static const struct {
+        const char *unit;
+        double per_inch;
+    } units[] = {{"in", 1}, {"cm", 2.54}, {"mm", 25.4}, {"pt", 72}, {"px", 96}};
+    char *unit = NULL;
+    double value = strtod(text, &unit);
+    while (*unit == ' ') unit++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (unit != text && strcmp(unit, units[i].unit) == 0) {
+            *inches = value / units[i].per_inch;
+            if (*inches >= 1 && *inches <= 50) return FR_OK; /* no for NaN */
+        }
+    return fr_fail(err, FR_ERR_USAGE, "--width",
+                   "\"%.40s\" is no width from 1 to 50 inches; write e.g. \"3.3in\", \"84mm\"",
+                   text);
+}
+
+/* "Times", "8", "8pt", "Times,8". */
+static fr_status read_font(const char *text, char family[64], struct fr_figure_options *o,
+                           struct fr_error *err) {
+    const char *comma = strrchr(text, ','), *size = comma ? comma + 1 : text;
+    char *end = NULL;
+    double size_pt = strtod(size, &end);
+    bool sized = end != size && (!*end || strcmp(end, "pt") == 0);
+    if ((comma && !sized) || (sized && !(size_pt >= 4 && size_pt <= 40)))
+        return fr_fail(err, FR_ERR_USAGE, "--font",
+                       "\"%.40s\" is no family, size from 4 to 40 pt, or both: \"Times,8\"",
+                       text);
+    if (sized) o->font_pt = size_pt;
+    snprintf(family, 64, "%.*s",
+             (int)(comma   ? comma - text
+                   : sized ? 0
+                           : (int)strlen(text)),
+             text);
+    for (const char *c = family; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr(" -", *c))
+            return fr_fail(err, FR_ERR_USAGE, "--font",
+                           "a family has letters, digits, blanks and \"-\" in its name");
+    if (*family) o->face = family;
+    return FR_OK;
+}
+
+static fr_status read_format(const char *text, const char **format, struct fr_error *err) {
+    static const char *const formats[] = {"svg", "png", "pdf", NULL};
+    for (int i = 0; formats[i]; i++)
+        if (strcmp(text, formats[i]) == 0) {
+            *format = formats[i];
+            return FR_OK;
+        }
+    return fr_fail(err, FR_ERR_USAGE, "--format", "\"%.20s\" is none of svg, png, pdf", text);
+}
+
+static fr_status read_options(const struct fr_args *args, const struct fr_figure *figure,
+                              char family[64], struct fr_figure_options *o,
+                              struct fr_error *err) {
+    const char *width = fr_args_get(args, "width"), *font = fr_args_get(args, "font"),
+               *format = fr_args_get(args, "format");
+    *o = (struct fr_figure_options){.keep_script = fr_args_has(args, "keep-script"),
+                                    .along = fr_args_get(args, "x"),
+                                    .title = fr_args_get(args, "title"),
+                                    .no_title = fr_args_has(args, "no-title")};
+    FR_TRY(fr_args_required(args, "output", &o->output, err));
+    if (width) FR_TRY(read_width(width, &o->width_in, err));
+    if (font) FR_TRY(read_font(font, family, o, err));
+    if (format) FR_TRY(read_format(format, &o->format, err));
+    if (format && !figure->draw_folder)
+        return fr_fail(err, FR_ERR_USAGE, "--format",
+                       "is of paper's folder; elsewhere the name of the picture says it");
+    return FR_OK;
+}
+
+/* @p first: of the words that are inputs. */
+static fr_status draw(const struct fr_args *args, const struct fr_figure *figure, int first,
                       struct fr_json_document **documents, struct fr_error *err) {
     struct fr_json roots[INPUTS_MAX];
-    struct fr_figure_options o = {.keep_script = fr_args_has(args, "keep-script"),
-                                  .along = fr_args_get(args, "x")};
-    int n = args->n_words - 1;
-    FR_TRY(fr_args_required(args, "output", &o.output, err));
-    FR_TRY(fr_file_check_writable(o.output, err));
+    struct fr_figure_options o;
+    char family[64];
+    int n = args->n_words - first;
+    FR_TRY(read_options(args, figure, family, &o, err));
+    if (!figure->draw_folder) FR_TRY(fr_file_check_writable(o.output, err));
     if (o.along && !figure->runs_along)
         return fr_fail(err, FR_ERR_USAGE, NULL,
                        "figure %s has an x axis of its own; --x is for "
@@ -50,9 +132,9 @@ static fr_status draw(const struct fr_args *args, const struct fr_figure *figure
     if (n > INPUTS_MAX)
         return fr_fail(err, FR_ERR_USAGE, NULL, "at most %d inputs", INPUTS_MAX);
     for (int i = 0; o.keep_script && i < n; i++)
-        FR_TRY(kept_apart(o.output, args->word[i + 1], err));
+        FR_TRY(kept_apart(o.output, args->word[first + i], err));
     for (int i = 0; i < n; i++) {
-        FR_TRY(fr_json_read(args->word[i + 1], &documents[i], err));
+        FR_TRY(fr_json_read(args->word[first + i], &documents[i], err));
         roots[i] = fr_json_root(documents[i]);
     }
     return fr_figure_draw(figure, roots, n, &o, err);
@@ -63,8 +145,14 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const struct fr_figure *figure = NULL;
     if (args->n_words == 0)
         return fr_fail(err, FR_ERR_USAGE, NULL, "no figure named; see forerun list figures");
-    FR_TRY(fr_figure_find(args->word[0], &figure, err));
-    fr_status status = draw(args, figure, documents, err);
+    /* A document alone says itself what it is: the rows of a paper. */
+    const char *word = args->word[0], *dot = strrchr(word, '.');
+    bool document = strcmp(word, "-") == 0 || (dot && strcmp(dot, ".json") == 0);
+    if (document)
+        figure = &fr_figure_paper;
+    else
+        FR_TRY(fr_figure_find(word, &figure, err));
+    fr_status status = draw(args, figure, document ? 0 : 1, documents, err);
     for (int i = 0; i < INPUTS_MAX; i++) fr_json_free(documents[i]);
     return status;
 }
@@ -80,14 +168,17 @@ static const char *word(int i) {
 const struct fr_verb fr_verb_plot = {
     .name = "plot",
     .summary = "draw a figure from the JSON of other commands",
-    .usage = "FIGURE INPUT... -o FILE.svg|png|pdf",
+    .usage = "FIGURE INPUT... -o FILE.svg|png|pdf\n"
+             "       forerun plot [paper] PAPER.json -o FOLDER",
     .details = "Example:\n"
                "  forerun search --cluster frontier --model ffn-16384 --ranks 8..256*2 --vary "
                "method=tensor,phantom \\\n"
                "      --vary ghost=2,4,6,16 --objective energy --top 0 --json > search.json\n"
                "  forerun plot energy-time search.json -o energy-time.svg\n"
                "A curve over any input: search --vary model.sequence=2048..16384*2 --json, "
-               "then the same.\n",
+               "then the same.\n"
+               "All figures and tables of a paper, published beside ours, one column wide:\n"
+               "  forerun reproduce phantom --json | forerun plot - -o figures/\n",
     .options = options,
     .outputs = outputs,
     .first_input = 1,

@@ -55,7 +55,7 @@ static void print_text(struct fr_text *text, const struct fr_paper *paper,
         judged += row->role != FR_ROLE_NOT_EXPLAINED && row->judged;
         held += row->role != FR_ROLE_NOT_EXPLAINED && row->holds;
     }
-    if (details) fr_text_addf(text, "\nand %zu runs one by one, in --json\n", details);
+    if (details) fr_text_addf(text, "\nand %zu one by one, in --json\n", details);
     fr_text_addf(text, "\n%zu of %zu judged rows hold", held, judged);
     size_t unjudged = r->count - details - judged - distances;
     if (unjudged)
@@ -174,6 +174,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
+        if (wanted) fr_json_add_string(&w, "title", wanted->title);
+        fr_json_add_string(&w, "version", FR_VERSION);
         fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)

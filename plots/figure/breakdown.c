@@ -19,14 +19,6 @@ enum {
 static const double plot_px = 600;
 static const double bar_px = 44, bar_half = 0.33; /* of the room of a bar */
 
-/* Work in saturated colours, communication in blues and reds, waiting in grey. */
-static const char *const colours[FR_PART_COUNT] = {
-    [FR_PART_COMPUTE] = "#009E73",        [FR_PART_LAUNCH] = "#8fd0b9",
-    [FR_PART_FIXED] = "#4d4d4d",          [FR_PART_TP_COMM] = "#0072B2",
-    [FR_PART_PP_COMM] = "#56B4E9",        [FR_PART_DP_COMM] = "#D55E00",
-    [FR_PART_EMBEDDING_COMM] = "#CC79A7", [FR_PART_REDISTRIBUTION] = "#7b5ea7",
-    [FR_PART_COMPRESSION] = "#E69F00",    [FR_PART_BUBBLE] = "#cccccc"};
-
 struct chart {
     const struct fr_results *results;
     int bars;
@@ -101,7 +93,7 @@ static void add_part(struct fr_picture *p, const struct chart *c, int part) {
     for (char *at = name; *at; at++) *at = *at == '_' ? ' ' : *at;
     fr_picture_curve(p, block, name,
                      "using 1:2:3:4:5:6 with boxxyerror fs solid 1 noborder lc rgb '%s'",
-                     colours[part]);
+                     fr_picture_colour_of(fr_part_names[part]));
 }
 
 static void draw_bars(struct fr_picture *p, const struct chart *c) {

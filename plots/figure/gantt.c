@@ -157,7 +157,7 @@ static void add_numbers(struct fr_picture *p, const struct chart *c) {
     if (block >= 0)
         fr_picture_curve(p, block, NULL,
                          "using 1:2:(sprintf('%%d', $3)):4 with labels tc rgb variable "
-                         "font sprintf('DejaVu Sans,%%g', %g * FONT)",
+                         "font sprintf('%%s,%%g', FACE, %g * FONT)",
                          size / 12.0);
 }
 

@@ -147,6 +147,9 @@ END
 }
 
 searches() {
+  for paper in phantom grid optimus dsp; do
+    echo "forerun reproduce $paper --json | forerun plot - -o . --keep-script && cat *.gp *.dat && cat *.tex *.md 2>/dev/null"
+  done
   f="--cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 --vary method=tensor,phantom --vary ghost=2,4,6,16"
   g="--cluster cori-knl --model alexnet --ranks 512 --vary method=grid --vary tp=1..512*2"
   o="--cluster a100-hdr --model gpt-8.3b --ranks 128 --set tp=8 --set pp=4 --set micro_batch=8 --set recompute=full --vary compression.gradient.stages=0..4"

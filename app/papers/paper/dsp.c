@@ -282,6 +282,72 @@ static void add_weak(struct fr_reproduction *r, const struct setting *s) {
         "ordering/aware_weak_scaling");
 }
 
+/* Points of Figures 12 to 16, whose bars carry few numbers. */
+static void add_single_node_curves(struct fr_reproduction *r, const struct setting *s) {
+    for (int64_t ways = 2; ways <= 4; ways *= 2) {
+        struct run run = eight_heads;
+        run.ways = ways;
+        for (run.batch = 4; run.batch <= 256; run.batch *= 2)
+            if (run.batch > 4 || ways != 4)
+                fr_reproduce_add_point(r, gain(s, run), "x", "fig12a/batch=%d/%d_way",
+                                       (int)run.batch, (int)ways);
+        run.batch = 4;
+        for (run.heads = 4; run.heads <= 32; run.heads *= 2) {
+            run.hidden = 64 * run.heads;
+            if (run.heads < 32 || ways != 4)
+                fr_reproduce_add_point(r, gain(s, run), "x", "fig12b/heads=%d/%d_way",
+                                       (int)run.heads, (int)ways);
+            run.hidden = 0;
+            fr_reproduce_add_point(r, gain(s, run), "x", "fig12c/heads=%d/%d_way",
+                                   (int)run.heads, (int)ways);
+        }
+    }
+}
+
+static void add_gpt_curves(struct fr_reproduction *r, const struct setting *s) {
+    for (int64_t n = 4; n <= 256; n *= 2) {
+        struct run run = {.model = GPT, .ways = 4, .ranks = n, .batch = n, .sequence = 64};
+        if (n > 4)
+            fr_reproduce_add_point(r, gain(s, run), "x", "fig13/gpt-2/gpus=%d/4_way", (int)n);
+        run.subgrid = true;
+        fr_reproduce_add_point(r, gain(s, run), "x", "fig13/gpt-2/gpus=%d/4_way_cSub", (int)n);
+    }
+}
+
+static void add_t5_curves(struct fr_reproduction *r, const struct setting *s) {
+    for (int64_t n = 4; n <= 64; n *= 2) {
+        struct run run = {.model = T5, .ways = 4, .ranks = n, .batch = 4 * n};
+        fr_reproduce_add_point(r, time_s(s, run), "s", "fig14/t5/gpus=%d/aware/iteration",
+                               (int)n);
+        run.naive = true;
+        fr_reproduce_add_point(r, time_s(s, run), "s", "fig14/t5/gpus=%d/naive/iteration",
+                               (int)n);
+        run = (struct run){.model = T5, .ranks = n, .batch = n};
+        for (run.ways = 2; run.ways <= 8 && run.ways <= n; run.ways *= 2)
+            if (!(run.ways == 4 && n == 4) &&
+                !(run.ways == 8 && n == 8)) /* rows of their own */
+                fr_reproduce_add_point(r, gain(s, run), "x",
+                                       "fig15/t5/gpus=%d/samples=1/%d_way", (int)n,
+                                       (int)run.ways);
+    }
+}
+
+static void add_strong_curves(struct fr_reproduction *r, const struct setting *s) {
+    struct run run = {.model = BASE, .ranks = 4, .batch = 128, .ways = 1};
+    double data4_s = time_s(s, run);
+    for (run.ranks = 4; run.ranks <= 64; run.ranks *= 2) {
+        double best_s = INFINITY;
+        run.ways = 1;
+        fr_reproduce_add_point(r, data4_s / time_s(s, run), "x", "fig16/gpus=%d/data_over_4",
+                               (int)run.ranks);
+        for (run.ways = 2; run.ways <= 8 && run.ways <= run.ranks; run.ways *= 2)
+            best_s = fmin(best_s, time_s(s, run));
+        if (run.ranks != 16)
+            fr_reproduce_add_point(r, data4_s / best_s, "x", "fig16/gpus=%d/over_4",
+                                   (int)run.ranks);
+    }
+}
+
 static fr_status load(struct setting *s, struct fr_error *err) {
     static const char *const models[] = {"transformer-base", "gpt-2", "t5-large-mod"};
     for (int m = 0; m < MODELS; m++) {
@@ -305,6 +371,10 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
         add_strong(r, &s);
         add_orderings(r, &s);
         add_weak(r, &s);
+        add_single_node_curves(r, &s);
+        add_gpt_curves(r, &s);
+        add_t5_curves(r, &s);
+        add_strong_curves(r, &s);
     }
     for (int m = 0; m < MODELS; m++) fr_job_free(&s.job[m]);
     return status;

@@ -122,6 +122,14 @@ static void add_totals(struct fr_reproduction *r, const struct fr_job *job) {
                      "gain of 4x128 over pure data in total", "fig5/P=512/gain_in_total");
 }
 
+/* Figure 5's bars: an iteration, compute included. */
+static void add_iterations(struct fr_reproduction *r, const struct fr_job *job) {
+    for (size_t i = 0; i < sizeof best / sizeof *best; i++)
+        for (int64_t p = best[i].p, pr = 1; pr <= 16 && pr <= p; pr *= 2)
+            fr_reproduce_add_point(r, 1e3 * price(job, pr, p / pr).time_s, "ms",
+                                   "fig5/P=%d/%dx%d/iteration", (int)p, (int)pr, (int)(p / pr));
+}
+
 static fr_status add_per_layer(struct fr_reproduction *r, const struct fr_job *job,
                                struct fr_error *err) {
     static const int64_t conv_data_full_grid[] = {1, 1, 1, 1, 1, 32, 32, 32};
@@ -165,6 +173,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
         add_limits(r, &job);
         add_totals(r, &job);
         status = add_per_layer(r, &job, err);
+        add_iterations(r, &job);
     }
     fr_job_free(&job);
     return status;

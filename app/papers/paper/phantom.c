@@ -179,6 +179,26 @@ static void add_parameters(struct fr_reproduction *r, const struct fr_phantom_se
                      convention);
 }
 
+/* Figure 7: what training to the loss costs without communication, which goes as the model's size
+ * times its epochs, and how long it takes.  Its energies (b) are Table I's. */
+static void add_figure7(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
+    for (int i = 0; i < N_ROWS; i++) {
+        const struct table1 *t = &table1[i];
+        struct fr_outcome tp = fr_phantom_at(s, &fr_method_tensor, t->p, 0),
+                          pp = fr_phantom_at(s, &fr_method_phantom, t->p, t->k);
+        fr_reproduce_add_point(r, tp.parameters * 1e-9 * t->tp_epochs, "1e9",
+                               "fig7a/p=%d/tensor/size_times_epochs", (int)t->p);
+        r->rows[r->count - 1].published = t->tp_size_M * 1e-3 * t->tp_epochs;
+        fr_reproduce_add_point(r, pp.parameters * 1e-9 * t->pp_epochs, "1e9",
+                               "fig7a/p=%d/phantom/size_times_epochs", (int)t->p);
+        r->rows[r->count - 1].published = t->pp_size_M * 1e-3 * t->pp_epochs;
+        fr_reproduce_add_point(r, tp.time_s * t->tp_epochs, "s",
+                               "fig7c/p=%d/tensor/time_to_loss", (int)t->p);
+        fr_reproduce_add_point(r, pp.time_s * t->pp_epochs, "s",
+                               "fig7c/p=%d/phantom/time_to_loss", (int)t->p);
+    }
+}
+
 static void add_orderings(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
     for (int i = 0; i < N_ROWS; i++) {
         const struct table1 *t = &table1[i];
@@ -219,6 +239,8 @@ static fr_status reproduce(struct fr_phantom_setting *full, struct fr_phantom_se
     add_energies(r, literal, true);
     add_orderings(r, full);
     fr_phantom_figures(r, full, literal);
+    fr_phantom_curves(r, full);
+    if (!r->failed) add_figure7(r, full);
     return FR_OK;
 }
 

@@ -55,6 +55,53 @@ static double flip_s(struct fr_phantom_setting *s, double width, double batch) {
            fr_phantom_at(s, &fr_method_tensor, 256, 0).time_s;
 }
 
+/* ---- curves of figures whose text has no numbers -------------------------------------------------- */
+
+/* Both methods' time an iteration from @p first to 256 ranks; what does not fit is left out. */
+static void add_times(struct fr_reproduction *r, const struct fr_phantom_setting *s,
+                      int64_t first, int64_t ghost_low, int64_t ghost_high,
+                      const char *figure) {
+    for (int64_t p = first; p <= 256; p *= 2) {
+        struct fr_outcome tp = fr_phantom_at(s, &fr_method_tensor, p, 0);
+        if (!tp.reasons)
+            fr_reproduce_add_point(r, tp.time_s, "s", "%s/p=%d/tensor/iteration", figure,
+                                   (int)p);
+        for (int64_t k = ghost_low; k <= ghost_high; k *= 2) {
+            struct fr_outcome pp = fr_phantom_at(s, &fr_method_phantom, p, k);
+            if (!pp.reasons)
+                fr_reproduce_add_point(r, pp.time_s, "s", "%s/p=%d/phantom k=%d/iteration",
+                                       figure, (int)p, (int)k);
+        }
+    }
+}
+
+static void add_communication(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
+    for (int64_t p = 32; p <= 128; p *= 2) {
+        fr_reproduce_add_point(
+            r, fr_phantom_at(s, &fr_method_tensor, p, 0).part_s[FR_PART_TP_COMM], "s",
+            "fig5a/p=%d/tensor/communication_time", (int)p);
+        fr_reproduce_add_point(
+            r, fr_phantom_at(s, &fr_method_phantom, p, 64).part_s[FR_PART_TP_COMM], "s",
+            "fig5a/p=%d/phantom k=64/communication_time", (int)p);
+    }
+}
+
+void fr_phantom_curves(struct fr_reproduction *r, const struct fr_phantom_setting *full) {
+    struct fr_phantom_setting s = *full;
+    struct fr_layer copy = full->job.workload.layers[0];
+    s.job.workload.layers = &copy;
+    set_network(&s, 65536, 6);
+    add_communication(r, &s);
+    set_width(&s, 4096);
+    add_times(r, &s, 8, 3, 3, "fig5b");
+    set_width(&s, 16384);
+    add_times(r, &s, 8, 4, 16, "fig5c");
+    set_width(&s, 131072);
+    add_times(r, &s, 32, 64, 64, "fig6/n=131072");
+    set_width(&s, 262144);
+    add_times(r, &s, 32, 64, 64, "fig6/n=262144");
+}
+
 /* Batches between which tensor overtakes phantom at n = 131072 and not yet at 262144. */
 static void add_figure6(struct fr_reproduction *r, const struct fr_phantom_setting *fitted,
                         bool literal) {

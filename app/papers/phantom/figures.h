@@ -10,4 +10,7 @@
 void fr_phantom_figures(struct fr_reproduction *r, const struct fr_phantom_setting *full,
                         const struct fr_phantom_setting *literal);
 
+/** Points of the curves of Figures 5 and 6, to be drawn. */
+void fr_phantom_curves(struct fr_reproduction *r, const struct fr_phantom_setting *full);
+
 #endif

@@ -1,0 +1,102 @@
+/* All figures and tables of a paper that `forerun reproduce PAPER --json` has rows of, into one
+ * folder: a picture a figure, one column wide, and LaTeX and Markdown a table. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "plots/paper/sheet.h"
+
+/* Where @p name.@p ending goes. */
+static void path_of(const char *folder, const char *name, const char *ending,
+                    struct fr_text *path) {
+    size_t length = strlen(folder);
+    while (length > 1 && folder[length - 1] == '/') length--;
+    fr_text_addf(path, "%.*s/%s.%s", (int)length, folder, name, ending);
+}
+
+static fr_status draw_sheet(const struct fr_sheet *sheet, const struct fr_paper_rows *rows,
+                            const struct fr_figure_options *o, struct fr_error *err) {
+    struct fr_text path = {0};
+    struct fr_picture p;
+    struct fr_figure_options own = *o;
+    path_of(o->output, sheet->name, o->format ? o->format : "svg", &path);
+    own.output = fr_text_get(&path);
+    fr_picture_begin(&p, 1, 1);
+    p.o = &own;
+    fr_sheet_draw(sheet, rows, &p);
+    fr_status status = fr_picture_end(&p, FR_OK, &own, err);
+    fr_text_free(&path);
+    return status;
+}
+
+static fr_status write_table(const struct fr_sheet_table *table,
+                             const struct fr_paper_rows *rows, bool tex, const char *folder,
+                             struct fr_error *err) {
+    struct fr_text text = {0}, path = {0};
+    (tex ? fr_sheet_table_latex : fr_sheet_table_markdown)(table, rows, &text);
+    path_of(folder, table->name, tex ? "tex" : "md", &path);
+    fr_status status = FR_OK;
+    if (text.failed || path.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, folder, "out of memory");
+    else if (text.length)
+        status = fr_file_write_last(path.data, text.data, text.length, err);
+    fr_text_free(&text), fr_text_free(&path);
+    return status;
+}
+
+static fr_status draw_rows(const struct fr_paper_rows *rows, const struct fr_figure_options *o,
+                           struct fr_error *err) {
+    fr_status status = FR_OK;
+    for (const struct fr_sheet *s = fr_sheets; s->name && status == FR_OK; s++)
+        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_told(s, rows))
+            status = draw_sheet(s, rows, o, err);
+    for (const struct fr_sheet_table *t = fr_sheet_tables; t->name && status == FR_OK; t++) {
+        if (strcmp(t->paper, rows->paper) != 0) continue;
+        status = write_table(t, rows, true, o->output, err);
+        if (status == FR_OK) status = write_table(t, rows, false, o->output, err);
+    }
+    return status;
+}
+
+/* Is there anything to draw?  Else the papers that have figures are named. */
+static fr_status check(const struct fr_json *root, const struct fr_paper_rows *rows,
+                       struct fr_error *err) {
+    struct fr_text papers = {0};
+    for (const struct fr_sheet *s = fr_sheets; s->name; s++) {
+        if (strcmp(s->paper, rows->paper) == 0 && fr_sheet_told(s, rows)) {
+            fr_text_free(&papers);
+            return FR_OK;
+        }
+        if (s == fr_sheets || strcmp(s->paper, s[-1].paper) != 0)
+            fr_text_addf(&papers, "%s%s", papers.length ? ", " : "", s->paper);
+    }
+    fr_status status =
+        fr_json_fail(root, err, "has no figures of \"%s\"; there are those of %s", rows->paper,
+                     fr_text_get(&papers));
+    fr_text_free(&papers);
+    return status;
+}
+
+static fr_status draw_folder(const struct fr_json *root, const struct fr_figure_options *o,
+                             struct fr_error *err) {
+    struct fr_paper_rows rows;
+    fr_status status = fr_paper_rows_read(root, &rows, err);
+    if (status == FR_OK) status = check(root, &rows, err);
+    bool made = status == FR_OK && mkdir(o->output, 0777) == 0;
+    if (status == FR_OK && !made && errno != EEXIST)
+        status = fr_fail(err, FR_ERR_IO, o->output, "%s", strerror(errno));
+    if (status == FR_OK) status = draw_rows(&rows, o, err);
+    if (status != FR_OK && made) rmdir(o->output); /* outputs that wait are not in it yet */
+    fr_paper_rows_free(&rows);
+    return status;
+}
+
+const struct fr_figure fr_figure_paper = {
+    .name = "paper",
+    .summary = "the figures and tables of a paper, published beside ours, into a folder",
+    .inputs = "one result of forerun reproduce PAPER --json",
+    .one_input = true,
+    .draw_folder = draw_folder,
+};

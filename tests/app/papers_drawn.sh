@@ -1,0 +1,41 @@
+#!/bin/sh
+# papers_drawn.sh BIN: the papers' figures and tables from their rows through a pipe, all of them, one
+# column wide, each series named; what is published stands as marks.  Skipped (77) without gnuplot.
+set -eu
+bin=$(cd "$1" && pwd)
+command -v gnuplot >/dev/null || { echo "no gnuplot here"; exit 77; }
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() { echo "$*"; exit 1; }
+
+drawn() { # drawn PAPER FILE... : these and no others
+  paper=$1
+  shift
+  "$bin/forerun" reproduce "$paper" --json | "$bin/forerun" plot - -o "$paper/"
+  [ "$(ls "$paper" | tr '\n' ' ')" = "$* " ] || fail "$paper: $(ls "$paper" | tr '\n' ' '), not $*"
+  for svg in "$paper"/*.svg; do
+    grep -q '<svg[^>]* width="317"' "$svg" || grep -q 'width="317"' "$svg" || fail "$svg is not 3.3 inches wide"
+  done
+}
+
+shows() { # shows FILE TEXT...
+  file=$1
+  shift
+  for text; do grep -qF "$text" "$file" || fail "$file does not say \"$text\""; done
+}
+
+drawn phantom fig5.svg fig6.svg fig7.svg table1.md table1.svg table1.tex
+drawn grid fig5.svg
+drawn optimus fig10.svg fig14.svg fig16.svg table2.md table2.svg table2.tex
+drawn dsp fig12.svg fig13.svg fig14.svg fig15.svg fig16.svg
+shows phantom/table1.svg tensor phantom "mark: published" "energy of an epoch"
+shows phantom/fig5.svg "phantom k=64" "phantom k=3" "phantom k=16"
+shows phantom/fig6.svg "n = 131072" "n = 262144"
+shows phantom/fig7.svg "(b) energy to the loss" "mark: published"
+shows phantom/table1.tex "8 & 537 (536.9) & 181.2"
+shows optimus/table2.svg "CB" "+FE" "+SC 3/4" published
+shows optimus/fig10.svg "dp comm" bubble compression
+shows dsp/fig15.svg 2-way 4-way 8-way "mark: published"
+echo "all figures and tables of four papers drawn"
