@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "models/outcome/report.h"
 #include "models/work/transformer.h"
+#include "search/stage_layers.h"
 
 const struct fr_emitter *const fr_emitters[] = {
 #define FR_EMITTER(name) &fr_emitter_##name,
@@ -108,7 +109,8 @@ static const struct {
 
 static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {
     for (int i = 0; i < FR_PLAN_KEYS; i++)
-        if (to->rows[i].key == key && (to->rows[i].option || to->rows[i].say || to->rows[i].none))
+        if (to->rows[i].key == key &&
+            (to->rows[i].option || to->rows[i].say || to->rows[i].none))
             return &to->rows[i];
     return NULL;
 }
@@ -149,6 +151,20 @@ static void say(struct fr_emitted *e, int k) {
         say_none(e, key, "", row->none);
 }
 
+/* What a search left to be chosen. */
+static fr_status choose_layers(const struct fr_job *job, struct fr_plan *plan,
+                               struct fr_emitted *e, struct fr_error *err) {
+    if (!plan->stage_layers_best) return FR_OK;
+    if (plan->pp > FR_EMIT_STAGES)
+        return fr_fail(err, FR_ERR_INPUT, "--emit", "stage_layers of more than %d stages",
+                       FR_EMIT_STAGES);
+    FR_TRY(fr_stage_layers_best(job, plan, e->stage_layers, err));
+    plan->stage_layers = e->stage_layers;
+    plan->n_stage_layers = (int)plan->pp;
+    plan->stage_layers_best = false;
+    return FR_OK;
+}
+
 fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
                   const struct fr_outcome *out, struct fr_emitted *e, struct fr_error *err) {
     if (out->job) job = out->job;
@@ -157,8 +173,9 @@ fr_status fr_emit(const struct fr_emitter *to, const struct fr_job *job,
                        to->framework, job->workload.name);
     struct fr_plan filled = out->plan;
     fr_job_fill(job, &filled);
-    *e = (struct fr_emitted){
-        .to = to, .job = job, .out = out, .plan = fr_job_said(job, &filled)};
+    *e = (struct fr_emitted){.to = to, .job = job, .out = out};
+    FR_TRY(choose_layers(job, &filled, e, err));
+    e->plan = fr_job_said(job, &filled);
     for (int k = 0; k < FR_PLAN_KEYS; k++) say(e, k);
     to->rest(e);
     return e->full ? fr_fail(err, FR_ERR_INPUT, "--emit",

@@ -28,12 +28,16 @@ struct fr_emit_line {
 
 struct fr_emitter;
 
+/** Stages whose layers may be left to be chosen. */
+enum { FR_EMIT_STAGES = 1024 };
+
 /** One plan on its way to one framework. */
 struct fr_emitted {
     const struct fr_emitter *to;
     const struct fr_job *job;
     const struct fr_outcome *out;
-    struct fr_plan plan; /**< nothing left open */
+    struct fr_plan plan;                  /**< nothing left open */
+    int64_t stage_layers[FR_EMIT_STAGES]; /**< its, where they are chosen here */
     struct fr_emit_line line[FR_EMIT_LINES_MAX];
     int n;
     const char *about; /**< of what is said now */
@@ -53,7 +57,8 @@ struct fr_emitter {
     const char *framework; /**< for people */
     const char *version;   /**< repository and commit whose parser the options are of */
     const char *no;        /**< "X has no ", before what every framework lacks */
-    const struct fr_emit_row *rows; /**< of the keys it has a word of its own for, in any order */
+    const struct fr_emit_row
+        *rows; /**< of the keys it has a word of its own for, in any order */
     /** "KEY=VALUES" of keys whose other values it cannot run; NULL ends it. */
     const char *const *able;
     /** What is no key of the plan: sequence, precision, the model. */

@@ -6,6 +6,7 @@
 #include "answer/neighbours.h"
 #include "base/alloc.h"
 #include "models/outcome/report.h"
+#include "search/chosen.h"
 
 /* ---- what if -------------------------------------------------------------------------------- */
 
@@ -43,7 +44,7 @@ static struct fr_job apply(const struct fr_job *job, int which) {
 double fr_scenario_s(const struct fr_job *job, const struct fr_plan *plan, int which) {
     struct fr_job changed = apply(job, which);
     struct fr_outcome out;
-    fr_cost(&changed, plan, &out);
+    fr_cost_chosen(&changed, plan, &out);
     return out.time_s;
 }
 

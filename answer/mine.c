@@ -11,6 +11,7 @@
 #include "models/job/preset.h"
 #include "models/outcome/cost.h"
 #include "models/plan/key.h"
+#include "search/chosen.h"
 
 static bool says(const struct fr_mine *mine, const char *key) {
     struct fr_json root = fr_json_root(mine->document), member = fr_json_member(&root, key);
@@ -44,7 +45,7 @@ fr_status fr_mine_read(const struct fr_job *job, const char *name, int64_t ranks
     FR_TRY(fr_preset_or_file_read("plan", name, &mine->document, err));
     FR_TRY(fr_plan_read(mine->document, &mine->plan, &mine->lists, err));
     FR_TRY(complete(job, ranks, mine, err));
-    fr_cost(job, &mine->plan, &mine->outcome);
+    fr_cost_chosen(job, &mine->plan, &mine->outcome);
     return FR_OK;
 }
 

@@ -6,13 +6,14 @@
 
 #include "calibrate/runs/coefficient.h"
 #include "models/outcome/cost.h"
+#include "search/chosen.h"
 
 /* ---- one key changed ------------------------------------------------------------------------ */
 
 /* What the search itself adds to the closed form's reasons. */
 static void price(const struct fr_job *job, const struct fr_search_options *options,
                   const struct fr_plan *plan, struct fr_outcome *out) {
-    fr_cost(job, plan, out);
+    fr_cost_chosen(job, plan, out);
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
     if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)

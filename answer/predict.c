@@ -8,6 +8,7 @@
 #include "calibrate/runs/interval.h"
 #include "models/outcome/report.h"
 #include "search/layer_grids.h"
+#include "search/stage_layers.h"
 #include "sim/run.h"
 
 const char *const fr_engine_names[] = {"closed", "event", "simgrid", NULL};
@@ -43,6 +44,7 @@ static fr_status run_events(const struct fr_job *job, const struct fr_network *n
 fr_status fr_predict(struct fr_job *job, fr_engine engine, struct fr_outcome *out,
                      struct fr_error *err) {
     FR_TRY(fr_layer_grids_choose(job, err));
+    FR_TRY(fr_stage_layers_choose(job, err));
     if (engine == FR_ENGINE_CLOSED)
         fr_cost(job, &job->plan, out);
     else

@@ -13,11 +13,15 @@ struct fr_job_names fr_library_names(const forerun_job *job) {
 
 struct fr_job fr_library_copy(const forerun_job *job) {
     struct fr_job copy = job->job;
-    copy.lists.layer_tp = NULL; /* one that is chosen is the copy's own */
+    copy.lists.layer_tp = copy.lists.stage_layers =
+        NULL; /* one that is chosen is the copy's own */
     return copy;
 }
 
-void fr_library_forget(struct fr_job *copy) { free(copy->lists.layer_tp); }
+void fr_library_forget(struct fr_job *copy) {
+    free(copy->lists.layer_tp);
+    free(copy->lists.stage_layers);
+}
 
 fr_status fr_library_needs_model(const forerun_job *job, struct fr_error *err) {
     if (!job) return fr_fail(err, FR_ERR_USAGE, "job", "is NULL; forerun_load makes one");

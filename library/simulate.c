@@ -4,6 +4,7 @@
 #include "library/job.h"
 #include "library/options.h"
 #include "library/result.h"
+#include "search/stage_layers.h"
 
 /* Which network; SimGrid's runs in another program, which a library does not start. */
 static fr_status find_network(const char *name, const struct fr_network **network,
@@ -38,9 +39,12 @@ static fr_status simulate(const forerun_job *job, const forerun_simulate_options
     FR_TRY(find_network(o.network, &how.network, err));
     if (o.trace) FR_TRY(fr_format_find(o.trace, &format, err));
     how.spelt_out = o.messages != 0;
-    fr_status status = fr_simulate(&job->job, &job->job.plan, &how, &s, err);
-    if (status == FR_OK) status = show(&job->job, &s, format, result, err);
+    struct fr_job copy = fr_library_copy(job);
+    fr_status status = fr_stage_layers_choose(&copy, err);
+    if (status == FR_OK) status = fr_simulate(&copy, &copy.plan, &how, &s, err);
+    if (status == FR_OK) status = show(&copy, &s, format, result, err);
     fr_simulation_free(&s);
+    fr_library_forget(&copy);
     return status;
 }
 

@@ -12,8 +12,8 @@
 #include "base/sort.h"
 #include "models/outcome/ranked.h"
 #include "models/plan/copies.h"
+#include "search/chosen.h"
 #include "search/keep.h"
-#include "search/layer_grids.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
 
@@ -43,23 +43,6 @@ double fr_objective_value(fr_objective objective, fr_ranking by, const struct fr
         return time_s * energy_J;
     }
     return time_s;
-}
-
-/* A grid per layer, chosen for this plan; it is "best" again in the outcome, whose plan owns
- * nothing. */
-static void cost_best_grids(const struct fr_job *job, const struct fr_plan *given,
-                            struct fr_outcome *out) {
-    struct fr_plan plan = *given;
-    int n = job->workload.transformer.layers > 0 ? FR_GRIDS : job->workload.n_layers;
-    int64_t *grids = fr_calloc((size_t)n + 1, sizeof *grids);
-    if (grids && fr_layer_grids_best(job, &plan, grids, NULL) == FR_OK) {
-        plan.layer_tp = grids;
-        plan.n_layer_tp = n;
-    }
-    fr_cost(job, &plan, out);
-    out->plan.layer_tp = NULL;
-    out->plan.n_layer_tp = 0;
-    free(grids);
 }
 
 /* Configuration @p index as a plan of @p job, or as one whose mesh does not fit; false: a repetition. */
@@ -98,10 +81,7 @@ bool fr_search_evaluate(const struct fr_job *job, const struct fr_space *space,
     job = fr_space_job(space, job, index);
     if (!lay_out(job, space, index, &plan, out)) return false;
     if (out->reasons) return true;
-    if (plan.layer_tp_best)
-        cost_best_grids(job, &plan, out);
-    else
-        fr_cost(job, &plan, out);
+    fr_cost_chosen(job, &plan, out);
     out->job = space->variants ? job : NULL;
     add_reasons(job, options, by, out);
     return true;
@@ -200,7 +180,7 @@ static bool evaluate(const struct known *k, struct desk *desk, struct fr_outcome
     *priced = true;
     if (!lay_out(k->job, c->space, k->index, &plan, out)) return false;
     if (out->reasons) return true;
-    if (plan.layer_tp_best || !desk->pricer)
+    if (fr_plan_chooses(&plan) || !desk->pricer)
         return fr_search_evaluate(c->job, c->space, c->options, c->by, k->index, out);
     *priced = fr_cost_ranked(desk->pricer, &plan, wanted, k, out);
     out->job = c->space->variants ? k->job : NULL;

@@ -29,6 +29,7 @@ static bool whole_experts(const struct fr_workload *model, const struct fr_plan 
 
 /* The earlier stages take one layer more; where chunks outnumber layers the default is another. */
 static bool equal_layers(const struct fr_workload *model, const struct fr_plan *plan) {
+    if (plan->stage_layers_best && plan->pp == 1) return true;
     if (!model || !plan->stage_layers || plan->n_stage_layers != plan->pp) return false;
     double layers = (double)model->transformer.layers;
     for (int k = 0; k < model->n_layers; k++) layers += model->layers[k].repeat;

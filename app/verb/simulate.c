@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "models/outcome/report.h"
 #include "plots/figure.h"
+#include "search/stage_layers.h"
 #include "sim/run.h"
 #include "traces/format.h"
 
@@ -77,6 +78,7 @@ static fr_status simulate(const struct fr_args *args, struct fr_job *job,
     if (trace) FR_TRY(fr_file_check_writable(trace, err));
     if (gantt) FR_TRY(fr_file_check_writable(gantt, err));
     FR_TRY(fr_app_load(args, true, job, err));
+    FR_TRY(fr_stage_layers_choose(job, err));
     const struct fr_simulate_options how = {.network = fr_networks[network],
                                             .timeline = !fr_args_has(args, "csv"),
                                             .spelt_out = spelling == 1};

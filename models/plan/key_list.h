@@ -118,11 +118,13 @@ FR_PLAN_KEY(warm_up, "compression.warm_up", INTEGER(0, FR_RANKS_MAX),
             FIELD(compression.warm_up), ", warm-up %s", CHANGED, NEED(CODED), NULL,
             "iterations before anything goes compressed: of those to the loss so many take as "
             "long as without")
-FR_PLAN_KEY(stage_layers, "stage_layers", LIST(fr_stage_layers_words, 0),
-            FIELDS(stage_layers, n_stage_layers), ", layers %s", CHANGED,
-            NEED(DIVIDED) | NEED(PASSES), "`equal`: as equal as can be",
-            "layers of each stage, `[20, 16, 16, 20]`; of a transformer embedding and logits "
-            "come on top of the first and the last")
+FR_PLAN_KEY(
+    stage_layers, "stage_layers", LIST(fr_stage_layers_words, 0),
+    FIELDS(stage_layers, stage_layers_best), ", layers %s", CHANGED,
+    NEED(DIVIDED) | NEED(PASSES), "`equal`: as equal as can be",
+    "layers of each stage, `[20, 16, 16, 20]`, or `best`: those that make the iteration "
+    "shortest; of a transformer embedding and logits "
+    "come on top of the first and the last")
 FR_PLAN_KEY(sequence_parallel, "sequence_parallel", BOOL(), FIELD(sequence_parallel), ", SP",
             CHANGED, NEED(TRANSFORMER) | NEED(WAYS), NULL,
             "norms, dropouts and residuals divided over tp along the sequence; all-reduces "

@@ -56,15 +56,16 @@ struct list {
     int n;
     bool best;
 };
-_Static_assert(offsetof(struct fr_plan, n_layer_tp) - offsetof(struct fr_plan, layer_tp) ==
-                       offsetof(struct list, n) &&
-                   offsetof(struct fr_plan, layer_tp_best) -
-                           offsetof(struct fr_plan, layer_tp) ==
-                       offsetof(struct list, best) &&
-                   offsetof(struct fr_plan, n_stage_layers) -
-                           offsetof(struct fr_plan, stage_layers) ==
-                       offsetof(struct list, n),
-               "a list, its length, and whether to choose it");
+_Static_assert(
+    offsetof(struct fr_plan, n_layer_tp) - offsetof(struct fr_plan, layer_tp) ==
+            offsetof(struct list, n) &&
+        offsetof(struct fr_plan, layer_tp_best) - offsetof(struct fr_plan, layer_tp) ==
+            offsetof(struct list, best) &&
+        offsetof(struct fr_plan, n_stage_layers) - offsetof(struct fr_plan, stage_layers) ==
+            offsetof(struct list, n) &&
+        offsetof(struct fr_plan, stage_layers_best) - offsetof(struct fr_plan, stage_layers) ==
+            offsetof(struct list, best),
+    "a list, its length, and whether to choose it");
 
 static struct list get_list(const struct fr_plan_key *key, const struct fr_plan *plan) {
     struct list list = {0};

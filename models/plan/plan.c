@@ -32,7 +32,7 @@ const char *const fr_p2p_names[] = {"async", "duplex", NULL};
 const char *const fr_overlap_names[] = {"none", "gradient", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
-const char *const fr_stage_layers_words[] = {"equal", NULL};
+const char *const fr_stage_layers_words[] = {"equal", "best", NULL};
 
 void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->layer_tp);

@@ -99,6 +99,7 @@ struct fr_plan {
     bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
     int n_stage_layers;
+    bool stage_layers_best; /**< asked for, to be filled by fr_stage_layers_choose */
     /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
      *  set of keys that were put back there. */
     uint64_t settled;

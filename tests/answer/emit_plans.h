@@ -59,6 +59,7 @@ static const struct emit_plan emit_plans[] = {
      "t5-large-mod",
      {"tp=4", "dp=2", "method=subgraph", "branches=layer", "global_batch=8"}},
     {"dgx-h100", "llama-3-8b", {"tp=8", "pass=forward", "global_batch=64"}},
+    {"dgx-h100", "llama-3-8b", {"tp=2", "pp=4", "stage_layers=best", "global_batch=64"}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

@@ -71,6 +71,9 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
                        idle->name, needs);
     const struct fr_plan_key *lacks = find_lacking(plan);
+    if (plan->stage_layers_best)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "stage_layers must be numbers here; forerun predict says the best");
     if (lacks || plan->schedule->folds)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
                        lacks ? lacks->name : "schedule");

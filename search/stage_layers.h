@@ -1,0 +1,21 @@
+/** @file
+ *  How many layers each stage of a pipeline has, where it may be uneven: embedding and logits come on top
+ *  of the first and the last stage, so that equal numbers are not equal times. */
+#ifndef FR_SEARCH_STAGE_LAYERS_H
+#define FR_SEARCH_STAGE_LAYERS_H
+
+#include "models/outcome/cost.h"
+
+/** Layers of each stage that make the iteration of @p plan shortest: from equal numbers, moved one at a
+ *  time from any stage to any other for as long as that is faster (or, where nothing fits the memory,
+ *  takes less of it).  A minimum among its neighbours; tests/search/test_stage_layers.c holds it against
+ *  all divisions of small pipelines.
+ *  @param[out] layers  [pp]
+ *  @return FR_OK; FR_ERR_INFEASIBLE where the plan cannot be for another reason; FR_ERR_NOMEM. */
+fr_status fr_stage_layers_best(const struct fr_job *job, const struct fr_plan *plan,
+                               int64_t *layers, struct fr_error *err);
+
+/** Where the plan of @p job asks for stage_layers "best", choose them now; the list is owned by the job. */
+fr_status fr_stage_layers_choose(struct fr_job *job, struct fr_error *err);
+
+#endif

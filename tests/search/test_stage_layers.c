@@ -1,0 +1,78 @@
+/* Uneven stages: what is chosen against every division of small pipelines. */
+#include <math.h>
+
+#include "search/stage_layers.h"
+#include "tests/job.h"
+
+static double time_of(const struct fr_job *job, const int64_t *layers) {
+    struct fr_plan plan = job->plan;
+    struct fr_outcome out;
+    plan.stage_layers = layers;
+    plan.n_stage_layers = (int)plan.pp;
+    plan.stage_layers_best = false;
+    fr_cost(job, &plan, &out);
+    return out.reasons ? INFINITY : out.time_s;
+}
+
+/* The least time over all divisions of n layers on stages i.. of pp. */
+static double least_of_all(const struct fr_job *job, int64_t *layers, int64_t i, int64_t n) {
+    double least_s = INFINITY;
+    if (i == job->plan.pp - 1) {
+        layers[i] = n;
+        return time_of(job, layers);
+    }
+    for (layers[i] = 1; layers[i] <= n - (job->plan.pp - 1 - i);) {
+        int64_t here = layers[i];
+        least_s = fmin(least_s, least_of_all(job, layers, i + 1, n - here));
+        layers[i] = here + 1;
+    }
+    return least_s;
+}
+
+static void against_all(void **state) {
+    (void)state;
+    static const char *const plans[][8] = {
+        {"pp=2", "model.layers=12"},
+        {"pp=3", "model.layers=9", "recompute=full"},
+        {"pp=4", "model.layers=10", "schedule=zero-bubble", "tp=2"},
+        {"pp=3", "model.layers=11", "schedule=gpipe", "dp=2", "overlap=gradient"},
+        {"pp=4", "model.layers=9", "schedule=zero-bubble-v", "chunks=2"}};
+    int uneven = 0;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        const char *sets[12] = {"global_batch=16", "micro_batch=1", "stage_layers=best"};
+        struct fr_job job;
+        struct fr_error err = {0};
+        int64_t layers[4], tried[4];
+        for (int k = 0; k < 8; k++) sets[3 + k] = plans[i][k];
+        fr_test_job("a100-hdr", "gpt-2", sets, &job);
+        assert_true(job.plan.stage_layers_best);
+        if (fr_stage_layers_best(&job, &job.plan, layers, &err) != FR_OK)
+            fail_msg("%s", err.detail);
+        int64_t n = job.workload.transformer.layers;
+        double least_s = least_of_all(&job, tried, 0, n);
+        FR_NEAR(time_of(&job, layers), least_s, 1e-12);
+        for (int64_t k = 0; k < job.plan.pp; k++)
+            uneven += layers[k] != n / job.plan.pp + (k < n % job.plan.pp);
+        assert_int_equal(fr_stage_layers_choose(&job, &err), FR_OK);
+        FR_NEAR(time_of(&job, job.plan.stage_layers), least_s, 1e-12);
+        fr_job_free(&job);
+    }
+    assert_true(uneven > 0); /* GPT-2's logits are worth layers */
+}
+
+static void fewer_layers_than_stages(void **state) {
+    (void)state;
+    const char *const sets[] = {"pp=4", "model.layers=3", "stage_layers=best", "global_batch=8",
+                                NULL};
+    struct fr_job job;
+    struct fr_error err = {0};
+    fr_test_job("a100-hdr", "gpt-2", sets, &job);
+    assert_int_equal(fr_stage_layers_choose(&job, &err), FR_ERR_INFEASIBLE);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_all),
+                                       cmocka_unit_test(fewer_layers_than_stages)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
