@@ -16,37 +16,37 @@ pictures=
 
 step() { # step SENTENCE... : opens the next one
   number=$((number + 1))
-  printf '\n%d. %s\n' "$number" "$*" | fold -s -w 92
+  printf '\n%d. %s\n' "$number" "$*" | fold -s -w 80
 }
 
 show() { # show COMMAND... : as it would be typed
-  printf '\n   $'
   for word in "$@"; do
     case $word in
-    *[\*\ ]*) printf " '%s'" "$word" ;;
-    *) printf ' %s' "$word" ;;
+    *[\*\ ]*) printf "%s\n" "'$word'" ;;
+    *) printf '%s\n' "$word" ;;
     esac
-  done
-  printf '\n\n'
+  done | awk '
+    NR > 1 && length(line) + length($0) > 74 { print line " \\"; line = "      " $0; next }
+    { line = NR == 1 ? "   $ " $0 : line " " $0 }
+    END { print line }'
 }
 
-run() { # run COMMAND...
-  show "$@"
-  "$@" || fr_stop "step $number failed (exit $?): $*"
-}
+tell() { fold -s -w 76 | sed 's/^/   /; s/ *$//'; }
 
-keep() { # keep FILE COMMAND... : its output is shown, and kept in demo-output/FILE
+# ask FILE COMMAND... : all that it prints goes to demo-output/FILE; what sed's script $pick leaves of it to
+# the reader too.
+ask() {
   file=$out/$1
   shift
   show "$@"
   "$@" >"$file" || fr_stop "step $number failed (exit $?): $*"
-  cat "$file"
+  sed -n "$pick" "$file" | tell
 }
 
-search() { # search NAME OPTION... : a table to read, and NAME.json to go on with
-  name=$1
+search() { # search NAME OPTION... : its answer, NAME.txt with the table, NAME.json to go on with
+  name=$1 pick='/^best/,/^model FLOP/p'
   shift
-  keep "$name.txt" forerun search "$@"
+  ask "$name.txt" forerun search "$@"
   forerun search "$@" --json >"$out/$name.json" || fr_stop "step $number failed: $name.json"
 }
 
@@ -66,8 +66,8 @@ best() { # best NAME KEY : KEY of the best plan of a search
 picture() { # picture FIGURE INPUT... : drawn into demo-output/FIGURE.svg
   figure=$1
   shift
-  run forerun plot "$figure" "$@" -o "$out/$figure.svg"
-  pictures="$pictures $out/$figure.svg"
+  forerun plot "$figure" "$@" -o "$out/$figure.svg" || fr_stop "step $number failed: $figure.svg"
+  pictures="$pictures $figure"
 }
 
 # shellcheck disable=SC2086 # one word a package
@@ -78,15 +78,18 @@ mkdir "$out"
 
 step "Measure this machine with $ranks MPI ranks: matrix products, memory, every collective." \
   "All that follows starts from the cluster file that comes out."
-run forerun calibrate --ranks "$ranks" --out $cluster --samples $out/samples.jsonl
+pick='/^memory/p; /^level/p; /^verdict/p'
+ask calibrate.txt forerun calibrate --ranks "$ranks" --out $cluster --samples $out/samples.jsonl
 
 step "How long does an all-reduce take here? The columns are those of nccl-tests."
-keep collective.txt forerun collective --cluster $cluster --op all_reduce --ranks 2 \
-  --size '8..16MiB*4'
+pick=p
+ask collective.txt forerun collective --cluster $cluster --op all_reduce --ranks 2 \
+  --size '8..16MiB*64'
 
 step "Predict one iteration of a feed-forward network of width 4096 on two ranks, phantom" \
   "parallel: a rank passes on 16 ghost neurons instead of its whole activations."
-keep predict.txt forerun predict --cluster $cluster --model ffn-4096 \
+pick='/^iteration time/,/^iteration energy/p'
+ask predict.txt forerun predict --cluster $cluster --model ffn-4096 \
   --set tp=2 --set method=phantom --set ghost=16
 
 step "Which number k of ghost neurons takes the least energy an iteration on this machine," \
@@ -107,12 +110,13 @@ search paper-grid --cluster cori-knl --model alexnet --ranks 512 \
 
 step "Do the predictions hold? Real training steps on this machine, each beside its prediction;" \
   "predicted best and measured best of every choice."
-keep validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 8 --visit 0.05 \
+pick='/^error/,/^regret/p'
+ask validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 8 --visit 0.05 \
   --budget 60 --samples $out/validate.jsonl
 forerun validate --cluster $cluster --from $out/validate.jsonl --json >"$out/validate.json" ||
   fr_stop "step $number failed: validate.json"
 
-step "Pictures of it."
+step "Pictures of it: forerun plot FIGURE FILE.json -o FIGURE.svg"
 # --- pictures: figure and inputs -------------------------------------------------------------
 forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \
   --vary method=tensor,phantom --vary ghost=2,4,6,16 --objective energy --top 0 --json \
@@ -129,30 +133,27 @@ picture grid $out/paper-grid-all.json
 picture fit $out/fit.json
 picture gemm $out/fit.json
 picture validate $out/validate.json
+# shellcheck disable=SC2086 # one word a picture
+printf "$out/%s.svg " $pictures | tell
+echo
 # ----------------------------------------------------------------------------------------------
 
 step "The phantom paper's tables, published beside ours."
-keep reproduce-phantom.txt forerun reproduce phantom
+pick=/judged/p
+ask reproduce-phantom.txt forerun reproduce phantom
 
 method=$(best ghost method) ghost=$(best ghost ghost)
 tp=$(best grid tp) dp=$(best grid dp)
 if [ "$method" = phantom ]; then winner="phantom with k = $ghost"; else winner=$method; fi
 
 verdict=$(sed -n 's/^.*"verdict": *"\([A-Z]*\)".*/\1/p' "$cluster" | sed 1q)
-belief=
-[ "$verdict" = PASS ] ||
-  belief="
-  for one         $(sed -n "s/^$verdict *//p" "$out/calibration.txt" | sed 1q | tr -s ' ' |
-    fold -s -w 76 | sed '2,$s/^/                  /')"
-cat <<END
-
-This machine, in short
-  measured into   $cluster (use it as --cluster $cluster)
-  verdict of that $verdict (each check: $out/calibration.html)$belief
-  least energy    $winner, predicted for ffn-4096 on 2 ranks
-  fastest grid    $tp x $dp (model x data parallel), predicted for alexnet on $ranks ranks
-  pictures       $pictures
-
-Predicted beside real runs ($out/validate.txt):
-$(sed -n '/^predictions /,$p' "$out/validate.txt" | fold -s -w 90 | sed 's/^/  /')
-END
+why=$(sed -n "s/^$verdict *//p" "$out/calibration.txt" | sed 1q | tr -s ' ')
+printf '\nThis machine, in short\n'
+{
+  echo "measured into $cluster (use it as --cluster $cluster), verdict $verdict"
+  [ "$verdict" = PASS ] || echo "that is, for one: $why"
+  echo "least energy: $winner, predicted for ffn-4096 on 2 ranks"
+  echo "fastest grid: $tp x $dp (model x data parallel), predicted for alexnet on $ranks ranks"
+  sed -n '/^predictions/,/^error/{ /^error/!p; }' "$out/validate.txt" | tr -s '\n ' ' '
+  printf '\nall of it: %s/*.txt; the calibration as a page: %s/calibration.html\n' "$out" "$out"
+} | tell

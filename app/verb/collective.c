@@ -131,35 +131,39 @@ static void print_json(struct fr_text *text, const struct fr_cluster *cluster,
     fr_json_end_object(&w);
 }
 
-static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
-                        const struct query *q, bool csv) {
-    if (csv)
-        fr_text_addf(text, "op,ranks,size_B,time_s,low_s,high_s,algbw_B_per_s,busbw_B_per_s,"
-                           "algorithm,extrapolated\r\n");
-    else
-        fr_text_addf(
-            text,
-            "%s# %s, %lld ranks, innermost level \"%s\"\n# %12s %12s %12s %12s %10s %10s  %s\n",
-            cluster->calibration.oversubscribed
-                ? "# caution: measured with more ranks than cores\n"
-                : "",
-            fr_op_names[q->op], (long long)q->group.n_ranks,
-            cluster->levels.level[q->group.level].name, "size [B]", "time [us]", "low [us]",
-            "high [us]", "algbw GB/s", "busbw GB/s", "algorithm");
+static void print_csv(struct fr_text *text, const struct fr_cluster *cluster,
+                      const struct query *q) {
+    fr_text_addf(text, "op,ranks,size_B,time_s,low_s,high_s,algbw_B_per_s,busbw_B_per_s,"
+                       "algorithm,extrapolated\r\n");
     for (size_t i = 0; i < q->n_sizes; i++)
         for (int p = 0; p < q->n_pricings; p++) {
             struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);
-            if (csv)
-                fr_text_addf(text, "%s,%lld,%.0f,%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s\r\n",
-                             fr_op_names[q->op], (long long)q->group.n_ranks, r.size_B,
-                             r.time_s, r.low_s, r.high_s, r.algbw, r.busbw, r.algorithm,
-                             r.extrapolated ? "true" : "false");
-            else
-                fr_text_addf(text, "  %12.0f %12.2f %12.2f %12.2f %10.2f %10.2f  %s%s\n",
-                             r.size_B, r.time_s * 1e6, r.low_s * 1e6, r.high_s * 1e6,
-                             r.algbw * 1e-9, r.busbw * 1e-9, r.algorithm,
-                             r.extrapolated ? " (extrapolated)" : "");
+            fr_text_addf(text, "%s,%lld,%.0f,%.9g,%.9g,%.9g,%.9g,%.9g,%s,%s\r\n",
+                         fr_op_names[q->op], (long long)q->group.n_ranks, r.size_B, r.time_s,
+                         r.low_s, r.high_s, r.algbw, r.busbw, r.algorithm,
+                         r.extrapolated ? "true" : "false");
         }
+}
+
+static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
+                        const struct query *q) {
+    bool extrapolated = false;
+    if (cluster->calibration.oversubscribed)
+        fr_text_addf(text, "# caution: measured with more ranks than cores\n");
+    fr_text_addf(text, "# %s, %lld ranks, innermost level \"%s\"; bandwidths in GB/s\n",
+                 fr_op_names[q->op], (long long)q->group.n_ranks,
+                 cluster->levels.level[q->group.level].name);
+    fr_text_addf(text, "# %11s %10s %10s %10s %7s %7s  %s\n", "size [B]", "time [us]",
+                 "low [us]", "high [us]", "algbw", "busbw", "algorithm");
+    for (size_t i = 0; i < q->n_sizes; i++)
+        for (int p = 0; p < q->n_pricings; p++) {
+            struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);
+            fr_text_addf(text, "%13.0f %10.2f %10.2f %10.2f %7.2f %7.2f  %s%s\n", r.size_B,
+                         r.time_s * 1e6, r.low_s * 1e6, r.high_s * 1e6, r.algbw * 1e-9,
+                         r.busbw * 1e-9, r.algorithm, r.extrapolated ? " x" : "");
+            extrapolated = extrapolated || r.extrapolated;
+        }
+    if (extrapolated) fr_text_addf(text, "# x: lies outside what was measured\n");
 }
 
 /* Only so many groups, in the order of a mesh's axis (topology/communicator.h). */
@@ -208,8 +212,10 @@ static fr_status collective(const struct fr_args *args, struct fr_job *job, stru
     FR_TRY(choose_pricing(fr_args_get(args, "algorithm"), q, err));
     if (fr_args_has(args, "json"))
         print_json(&text, &job->cluster, q);
+    else if (fr_args_has(args, "csv"))
+        print_csv(&text, &job->cluster, q);
     else
-        print_table(&text, &job->cluster, q, fr_args_has(args, "csv"));
+        print_table(&text, &job->cluster, q);
     return fr_app_print(&text, err);
 }
 
