@@ -23,6 +23,18 @@
 fr_status fr_app_training(const struct fr_args *args, struct fr_training *training,
                           struct fr_error *err);
 
+/** The same for the @p i-th of @p n clusters: a price or a carbon that is given as often as there are
+ *  clusters is of each its own.  @return FR_ERR_USAGE too for another number of them. */
+fr_status fr_app_training_of(const struct fr_args *args, int i, int n,
+                             struct fr_training *training, struct fr_error *err);
+
+/** "12.3 days", "7.50 hours", "95.0 s". @return @p out */
+const char *fr_render_duration(double s, char *out, size_t capacity);
+/** "492 t", "37.1 kg". @return @p out */
+const char *fr_render_mass(double kg, char *out, size_t capacity);
+/** "147.8 MWh". @return @p out */
+const char *fr_render_energy(double kWh, char *out, size_t capacity);
+
 /** A few lines: iterations, time, devices, energy, money, CO2, checkpoints and failures. */
 void fr_render_training(struct fr_text *text, const struct fr_training *training,
                         const struct fr_training_cost *cost);

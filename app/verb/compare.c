@@ -1,17 +1,35 @@
-/* A second calibration beside the first. */
+/* A second calibration beside the first; or clusters side by side (app/clusters.h). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/clusters.h"
 #include "app/load.h"
+#include "app/text/training.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/compare.h"
 
-static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OPTION_END};
+static const struct fr_option options[] = {
+    {"cluster", "FILE|PRESET", "one of several clusters side by side; may be repeated", 'c'},
+    {"model", "FILE|PRESET", "what is trained there; may be repeated", 'm'},
+    {"ranks", "RANGE", "rank counts of each: 512, 8..512*2", 'n'},
+    FR_OPTION_SET,
+    {"vary", "KEY=RANGE", "as of search; without it the whole recipe is searched", 'v'},
+    {"fix", "KEY=VALUE", "hold a key of the recipe, as of search", 0},
+    {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
+    {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
+    {"memory-limit", "Q", "memory of a rank, e.g. \"32 GiB\", below the device's own", 0},
+    {"max-lossy", "X",
+     "most of gradient bytes or backward messages that may go compressed, 0 to 1", 0},
+    {"threads", "T", "threads (default: processors); the result is the same for any number", 0},
+    FR_OPTIONS_TRAINING,
+    FR_OPTION_JSON,
+    FR_OPTION_HELP,
+    FR_OPTION_END};
 
 enum { KINDS_MAX = 12, WORST = 5 };
 
@@ -181,6 +199,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_known_points a = {0}, b = {0};
     struct comparison c = {.n = 0};
     double *scratch = NULL;
+    if (fr_args_has(args, "cluster")) return fr_app_compare_clusters(args, err);
+    if (args->n_options > (fr_args_has(args, "json") ? 1 : 0))
+        return fr_fail(err, FR_ERR_USAGE, "--cluster", "is needed beside --%s",
+                       args->option[0]->name);
     if (args->n_words != 2)
         return fr_fail(err, FR_ERR_USAGE, NULL, "two files of samples are compared, got %d",
                        args->n_words);
@@ -207,11 +229,17 @@ done:
 
 const struct fr_verb fr_verb_compare = {
     .name = "compare",
-    .summary = "does a second calibration reproduce the first within its stated intervals",
-    .usage = "FIRST.jsonl SECOND.jsonl [--json]",
+    .summary = "clusters or models side by side; or a second calibration beside the first",
+    .usage = "--cluster C --cluster D... --model M... --ranks RANGE ... | FIRST.jsonl SECOND.jsonl",
     .details =
-        "Every point that both measured: the second median against the interval that the "
-        "first states for a\nrepetition, from its scatter within and between launches.\n",
+        "Of clusters, the best plan of each by a search as forerun search makes it: time, "
+        "tokens a second,\nutilisation; with --tokens the training's days, energy, money and "
+        "CO2. --price, --carbon and --pue are given once, or for each cluster.\n"
+        "  forerun compare --cluster dgx-h100 --cluster dgx-b200 --model llama-3-70b \\\n"
+        "      --ranks 512 --tokens 1T --price \"2.5 USD/h\" --price \"4 USD/h\"\n"
+        "Of calibrations, every point that both measured: the second median against the "
+        "interval that the first\nstates for a repetition, from its scatter within and "
+        "between launches.\n",
     .options = options,
     .run = run,
 };

@@ -3,6 +3,7 @@
 
 #include "app/emit.h"
 #include "app/load.h"
+#include "app/searching.h"
 #include "app/spread.h"
 #include "app/text/explain.h"
 #include "app/text/search.h"
@@ -52,28 +53,6 @@ static const struct fr_option options[] = {
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
-
-static fr_status read_options(const struct fr_args *args, struct fr_search_options *o,
-                              struct fr_error *err) {
-    long long top = 10, threads = 0;
-    int objective = FR_OBJECTIVE_TIME;
-    const char *limit = fr_args_get(args, "memory-limit");
-    FR_TRY(fr_args_choice(args, "objective", fr_objective_names, &objective, err));
-    FR_TRY(fr_args_integer(args, "top", 0, 1000000, &top, err));
-    FR_TRY(fr_args_integer(args, "threads", 1, 256, &threads, err));
-    if (limit)
-        FR_TRY(fr_quantity_parse(limit, FR_QUANTITY_SIZE, "--memory-limit", &o->memory_limit_B,
-                                 err));
-    if (limit && o->memory_limit_B <= 0)
-        return fr_fail(err, FR_ERR_USAGE, "--memory-limit", "\"%.40s\" leaves nothing", limit);
-    o->max_lossy = 1;
-    FR_TRY(fr_args_number(args, "max-lossy", 0, 1, &o->max_lossy, err));
-    o->objective = (fr_objective)objective;
-    o->per_iteration = fr_args_has(args, "per-iteration");
-    o->top = (size_t)top;
-    o->threads = (int)threads;
-    return FR_OK;
-}
 
 /* The best as scripts: one, unless --top says more. */
 static fr_status print_scripts(const struct fr_args *args, const struct fr_app_emit *emit,
@@ -134,7 +113,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     FR_TRY(read_spread(args, &spread, &r->spread, err));
     FR_TRY(fr_args_required(args, "ranks", &ranks, err));
     FR_TRY(fr_app_emit_read(args, &emit, err));
-    FR_TRY(read_options(args, &r->options, err));
+    FR_TRY(fr_app_search_options(args, &r->options, err));
     FR_TRY(fr_app_training(args, &r->training, err));
     FR_TRY(fr_app_load(args, true, &r->job, err));
     int n_vary = fr_args_all(args, "vary", vary);
@@ -144,7 +123,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     r->n_mine = fr_args_all(args, "include", mine);
     if (r->n_mine > FR_MINE_MAX)
         return fr_fail(err, FR_ERR_USAGE, "--include", "more than %d plans", FR_MINE_MAX);
-    r->lossy = fr_args_has(args, "max-lossy") && r->options.max_lossy > 0;
+    r->lossy = fr_app_search_lossy(args, &r->options);
     r->fixed = fr_args_has(args, "fix");
     r->able = emit.to ? emit.to->able : NULL;
     FR_TRY(fr_searched_make(ranks, vary, n_vary, &names, r, err));

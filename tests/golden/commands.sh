@@ -223,6 +223,14 @@ own_plans() {
   done
 }
 
+several_clusters() {
+  q="--model llama-3-8b --ranks 16 --set global_batch=64 --vary tp=1,2,4 --vary zero=0..3"
+  for f in "" --json; do
+    echo "forerun compare --cluster dgx-h100 --cluster dgx-a100 $q $f"
+    echo "forerun compare --cluster dgx-h100 --cluster dgx-b200 $q --tokens 1T --price '2 USD/h' --price '4 USD/h' --carbon '0.4 kg/kWh' $f"
+  done
+}
+
 simulations() {
   while read -r cluster model sets; do
     flags=
@@ -372,6 +380,7 @@ refused
 searches
 emitted
 own_plans
+several_clusters
 simulations
 collectives
 places

@@ -56,6 +56,11 @@ static const struct {
      {"Phantom width: least measured energy at k = 16", "energy of one iteration",
       "time of one iteration", "ghost neurons k", "ffn n=1024 b=128 p=2, predicted",
       "tensor, measured", NULL}},
+    {"clusters",
+     "clusters.json",
+     {"A training of llama-3-8b: the best plan of each", "dgx-h100", "dgx-b200", "time [days]",
+      "energy [MWh]", "money [thousand USD]",
+      "Bars of time: predicted, with the 90 % interval.", NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -203,6 +208,10 @@ static void the_least_that_draws(void **state) {
     static const char score[] =
         "{\"schema\": \"forerun/score/1\", \"rows\": [{\"measured_s\": 1, "
         "\"predicted_s\": 1}]}";
+    static const char clusters[] =
+        "{\"schema\": \"forerun/clusters/1\", \"rows\": [{\"cluster\": \"a\", \"model\": "
+        "\"b\", \"outcome\": {\"iteration_time_s\": 1}}, {\"cluster\": \"c\", \"model\": \"b\", "
+        "\"outcome\": null}]}";
     (void)state;
     for (int i = 0; i < N_CASES; i++) {
         const char *fixture_of = cases[i].fixture;
@@ -210,6 +219,7 @@ static void the_least_that_draws(void **state) {
               !strcmp(fixture_of, "fit.json")        ? fit
               : !strcmp(fixture_of, "score.json")    ? score
               : !strcmp(fixture_of, "validate.json") ? validate
+              : !strcmp(fixture_of, "clusters.json") ? clusters
                                                      : search,
               "least.svg");
     }

@@ -1,0 +1,69 @@
+#include "app/clusters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/load.h"
+#include "app/searching.h"
+#include "app/text/clusters.h"
+#include "app/text/training.h"
+#include "base/alloc.h"
+
+/* Every cluster with every model, in the order given. */
+static fr_status list(const struct fr_args *args, struct fr_rivals *r, struct fr_error *err) {
+    const char *clusters[FR_ARGS_MAX], *models[FR_ARGS_MAX];
+    int n_clusters = fr_args_all(args, "cluster", clusters),
+        n_models = fr_args_all(args, "model", models);
+    if (n_models == 0)
+        return fr_fail(err, FR_ERR_USAGE, "--model", "is needed: what is to be trained there");
+    if (n_clusters * n_models > FR_RIVALS_MAX)
+        return fr_fail(err, FR_ERR_USAGE, "--cluster", "%d x %d are more than %d searches",
+                       n_clusters, n_models, FR_RIVALS_MAX);
+    for (int m = 0; m < n_models; m++)
+        for (int c = 0; c < n_clusters; c++) {
+            struct fr_rival *rival = &r->of[r->n++];
+            rival->cluster = clusters[c];
+            rival->model = models[m];
+            if (strcmp(clusters[c], "-") == 0 || strcmp(models[m], "-") == 0)
+                return fr_fail(err, FR_ERR_USAGE, NULL,
+                               "standard input is read once; name files or presets");
+            FR_TRY(fr_app_training_of(args, c, n_clusters, &rival->training, err));
+        }
+    return FR_OK;
+}
+
+static fr_status compare(const struct fr_args *args, struct fr_rivals *r,
+                         struct fr_error *err) {
+    const char *sets[FR_ARGS_MAX + 1], *vary[FR_ARGS_MAX];
+    struct fr_rivals_asked asked = {.vary = vary};
+    struct fr_text text = {0};
+    bool any = false;
+    if (args->n_words > 0)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "two files of samples, or clusters: not \"%.64s\" beside --cluster",
+                       args->word[0]);
+    FR_TRY(fr_args_required(args, "ranks", &asked.ranks, err));
+    FR_TRY(list(args, r, err));
+    fr_app_names(args, sets, &asked.names);
+    asked.n_vary = fr_args_all(args, "vary", vary);
+    asked.fixed = fr_args_has(args, "fix");
+    FR_TRY(fr_app_search_options(args, &asked.options, err));
+    asked.lossy = fr_app_search_lossy(args, &asked.options);
+    FR_TRY(fr_rivals_search(&asked, r, err));
+    for (int i = 0; i < r->n; i++) any = any || fr_rival_best(&r->of[i]);
+    if (fr_args_has(args, "json"))
+        fr_rivals_json(&text, r);
+    else
+        fr_render_rivals(&text, r);
+    FR_TRY(fr_app_print(&text, err));
+    return any ? FR_OK : FR_ERR_INFEASIBLE;
+}
+
+fr_status fr_app_compare_clusters(const struct fr_args *args, struct fr_error *err) {
+    struct fr_rivals *r = fr_calloc(1, sizeof *r);
+    if (!r) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = compare(args, r, err);
+    fr_rivals_free(r);
+    free(r);
+    return status;
+}
