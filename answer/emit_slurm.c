@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "answer/emit.h"
-#include "answer/place.h"
+#include "answer/seats/place.h"
 
 static void launcher(const struct fr_placing *q, struct fr_text *line) {
     int64_t a_node = q->ranks < q->ranks_per_node ? q->ranks : q->ranks_per_node;

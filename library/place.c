@@ -1,4 +1,4 @@
-#include "answer/place.h"
+#include "answer/seats/place.h"
 
 #include "library/job.h"
 #include "library/options.h"

@@ -2,7 +2,7 @@
  * the messages of segmented collectives. */
 #include <inttypes.h>
 
-#include "answer/place.h"
+#include "answer/seats/place.h"
 #include "app/load.h"
 #include "app/text/render.h"
 #include "app/verb.h"

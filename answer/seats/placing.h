@@ -1,8 +1,8 @@
 /** @file
  *  Placements of a plan's ranks side by side: seats, which groups stay inside a node, and with a model
  *  the time of an iteration; of method subgraph (D&SP) messages by level and what its equations give. */
-#ifndef FR_ANSWER_PLACING_H
-#define FR_ANSWER_PLACING_H
+#ifndef FR_ANSWER_SEATS_PLACING_H
+#define FR_ANSWER_SEATS_PLACING_H
 
 #include "models/job/job.h"
 #include "topology/messages.h"

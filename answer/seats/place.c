@@ -1,10 +1,10 @@
-#include "answer/place.h"
+#include "answer/seats/place.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/launch_lines.h"
+#include "answer/seats/launch_lines.h"
 #include "base/json.h"
 #include "models/price/seats.h"
 

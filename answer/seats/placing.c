@@ -1,4 +1,4 @@
-#include "answer/placing.h"
+#include "answer/seats/placing.h"
 
 #include <inttypes.h>
 #include <math.h>

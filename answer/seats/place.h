@@ -1,9 +1,9 @@
 /** @file
  *  What placing was asked for, answered: the seats, their document, and lines for the launcher. */
-#ifndef FR_ANSWER_PLACE_H
-#define FR_ANSWER_PLACE_H
+#ifndef FR_ANSWER_SEATS_PLACE_H
+#define FR_ANSWER_SEATS_PLACE_H
 
-#include "answer/placing.h"
+#include "answer/seats/placing.h"
 #include "base/text.h"
 
 struct fr_place_ask {

@@ -1,4 +1,4 @@
-#include "answer/launch_lines.h"
+#include "answer/seats/launch_lines.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /** @file
  *  What a launcher needs so that ranks sit where a placement says. */
-#ifndef FR_ANSWER_LAUNCH_LINES_H
-#define FR_ANSWER_LAUNCH_LINES_H
+#ifndef FR_ANSWER_SEATS_LAUNCH_LINES_H
+#define FR_ANSWER_SEATS_LAUNCH_LINES_H
 
 #include <stdint.h>
 
