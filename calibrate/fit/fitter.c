@@ -9,7 +9,7 @@ const struct fr_fitter *const fr_fitters[] = {
     NULL};
 
 struct fr_group fr_fit_group(const struct fr_fit_point *point) {
-    int64_t nodes = point->n_nodes > 1 ? point->n_nodes : point->level > 0 ? 2 : 1;
+    int64_t nodes = point->n_nodes > 1 ? point->n_nodes : 2;
     return (struct fr_group){.n_ranks = point->n_ranks,
                              .ranks_per_node = point->level > 0
                                                    ? (point->n_ranks + nodes - 1) / nodes
@@ -18,7 +18,7 @@ struct fr_group fr_fit_group(const struct fr_fit_point *point) {
 }
 
 /* Weighted least squares of a u + b v = 1; where the free solution has a negative coefficient
- * the best lies on a border. */
+ * the best lies on a border: of two that explain as much, but for rounding, b = 0. */
 static void solve(const double *u, const double *v, const double *weight, int n, double *a,
                   double *b) {
     double uu = 0, vv = 0, uv = 0, u1 = 0, v1 = 0;
@@ -31,7 +31,7 @@ static void solve(const double *u, const double *v, const double *weight, int n,
     *a = (u1 * vv - v1 * uv) / determinant;
     *b = (v1 * uu - u1 * uv) / determinant;
     if (determinant > 1e-12 * uu * vv && *a >= 0 && *b >= 0) return;
-    bool second = vv > 0 && (uu <= 0 || v1 * v1 / vv > u1 * u1 / uu);
+    bool second = vv > 0 && (uu <= 0 || v1 * v1 / vv > (1 + 1e-9) * u1 * u1 / uu);
     *a = second || uu <= 0 ? 0 : u1 / uu;
     *b = second ? v1 / vv : 0;
 }

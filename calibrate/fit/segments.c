@@ -21,7 +21,8 @@ struct line {
 };
 
 /* Least squares of (a + b m)/t - 1 over one segment, a, b >= 0.  If the free solution has a
- * negative coefficient, the best lies on a border, a = 0 or b = 0, whichever explains more. */
+ * negative coefficient, the best lies on a border, a = 0 or b = 0, whichever explains more; of two that
+ * explain as much, but for rounding, b = 0. */
 static struct line fit_line(const double *m, const double *t, int n) {
     double uu = 0, vv = 0, uv = 0, u1 = 0, v1 = 0; /* u = 1/t, v = m/t */
     for (int i = 0; i < n; i++) {
@@ -31,7 +32,8 @@ static struct line fit_line(const double *m, const double *t, int n) {
     double determinant = uu * vv - uv * uv;
     double a = (u1 * vv - v1 * uv) / determinant, b = (v1 * uu - u1 * uv) / determinant;
     if (determinant <= 1e-12 * uu * vv || a < 0 || b < 0) {
-        bool steep = v1 * v1 / vv > u1 * u1 / uu; /* false of 0/0: sizes of nothing */
+        bool steep =
+            v1 * v1 / vv > (1 + 1e-9) * u1 * u1 / uu; /* false of 0/0: sizes of nothing */
         a = steep ? 0 : u1 / uu;
         b = steep ? v1 / vv : 0;
     }

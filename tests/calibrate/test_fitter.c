@@ -232,6 +232,76 @@ static void the_algorithm_is_recognised(void **state) {
     fr_price_free(&price);
 }
 
+/* Each algorithm's own times, over ranks and nodes, are its algorithm's, or one's that takes as long: with the
+ * links they were made with. */
+static void every_algorithm_is_recognised(void **state) {
+    (void)state;
+    for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
+        struct points points = {.n = 0};
+        struct fr_price price = {.op = (*row)->op};
+        for (int64_t nodes = 1; nodes <= 4; nodes *= 2)
+            for (int64_t p = 4 * nodes; p <= 16 * nodes; p *= 2)
+                for (double n = 8; n <= 1e8; n *= 8) {
+                    struct fr_fit_point point = {.op = (*row)->op,
+                                                 .level = nodes > 1,
+                                                 .n_ranks = p,
+                                                 .n_nodes = nodes,
+                                                 .size_B = n};
+                    struct fr_group group = fr_fit_group(&point);
+                    struct fr_collective_args args = fr_group_args(&group, n);
+                    if (!(*row)->applicable(&args)) continue;
+                    args.inner = args.outer = args.ring =
+                        (struct fr_link_cost){ALPHA_S, BETA_S_PER_B};
+                    point.time_s = (*row)->time_s(&args);
+                    points.item[points.n++] = point;
+                }
+        assert_true(points.n > 20);
+        assert_int_equal(fr_fitter_algorithm.fit(points.item, points.n, false, &price), FR_OK);
+        assert_true(price.form == &fr_form_algorithm && price.algorithm->op == (*row)->op);
+        assert_true(price.own_link);
+        for (int i = 0; i < points.n; i++)
+            ASSERT_NEAR(fr_fit_price_s(&price, &points.item[i]) / points.item[i].time_s, 1,
+                        1e-6);
+        ASSERT_NEAR(price.link.latency_s / ALPHA_S, 1, 1e-6);
+        ASSERT_NEAR(price.link.s_per_B / BETA_S_PER_B, 1, 1e-6);
+        fr_price_free(&price);
+    }
+}
+
+/* What cannot run over all the ranks that were measured is not chosen, however near it comes on the others;
+ * two points say nothing. */
+static void an_algorithm_runs_at_every_point(void **state) {
+    struct points points = {.n = 0};
+    struct fr_price price = {.op = FR_OP_ALL_REDUCE};
+    (void)state;
+    for (int64_t p = 8; p >= 6; p -= 2)
+        for (double n = 8; n <= 1e8; n *= 4) {
+            const struct fr_collective *row = p == 8
+                                                  ? &fr_collective_recursive_doubling_all_reduce
+                                                  : &fr_collective_ring_all_reduce;
+            struct fr_collective_args args = {.n_ranks = p,
+                                              .ranks_per_node = p,
+                                              .size_B = n,
+                                              .inner = {ALPHA_S, BETA_S_PER_B},
+                                              .ring = {ALPHA_S, BETA_S_PER_B}};
+            points.item[points.n++] = (struct fr_fit_point){.op = FR_OP_ALL_REDUCE,
+                                                            .n_ranks = p,
+                                                            .n_nodes = 1,
+                                                            .size_B = n,
+                                                            .time_s = row->time_s(&args)};
+        }
+    assert_int_equal(fr_fitter_algorithm.fit(points.item, points.n, false, &price), FR_OK);
+    struct fr_collective_args six = {.n_ranks = 6, .ranks_per_node = 6, .size_B = 8};
+    assert_true(price.algorithm->applicable(&six));
+    fr_price_free(&price);
+    for (int n = 1; n <= 3; n++) {
+        price = (struct fr_price){.op = FR_OP_ALL_REDUCE};
+        assert_int_equal(fr_fitter_algorithm.fit(points.item, n, false, &price), FR_OK);
+        assert_int_equal(price.form != NULL, n >= 3);
+        fr_price_free(&price);
+    }
+}
+
 static double uniform(uint64_t *state) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return ((double)(*state >> 11) + 0.5) / 9007199254740992.0;
@@ -315,6 +385,8 @@ int main(void) {
         cmocka_unit_test(a_stall_is_left_out_of_the_table),
         cmocka_unit_test(forms_are_written_and_read),
         cmocka_unit_test(the_algorithm_is_recognised),
+        cmocka_unit_test(every_algorithm_is_recognised),
+        cmocka_unit_test(an_algorithm_runs_at_every_point),
         cmocka_unit_test(coefficients_survive_noise_and_outliers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -138,12 +138,151 @@ static void a_trend_is_found(void **state) {
     fr_scatter_free(&s);
 }
 
+/* ---- by brute force ------------------------------------------------------------------------------ */
+
+/* Solution of a x = b by elimination; a is positive definite. */
+static void eliminate(int n, double a[SHAPES][SHAPES], double *b) {
+    for (int i = 0; i < n; i++)
+        for (int j = i + 1; j < n; j++) {
+            double share = a[j][i] / a[i][i];
+            for (int k = i; k < n; k++) a[j][k] -= share * a[i][k];
+            b[j] -= share * b[i];
+        }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = i + 1; k < n; k++) b[i] -= a[i][k] * b[k];
+        b[i] /= a[i][i];
+    }
+}
+
+/* |error| of shape @p out, relative, as predicted from the others' residuals alone. */
+static double without(const struct fr_scatter_point *points, const double *residual, int n,
+                      int out, double range, double noise) {
+    static double a[SHAPES][SHAPES];
+    double w[SHAPES], left = 0;
+    int at[SHAPES], kept = 0;
+    for (int i = 0; i < n; i++)
+        if (i != out) at[kept++] = i;
+    for (int i = 0; i < kept; i++) {
+        w[i] = residual[at[i]];
+        for (int j = 0; j < kept; j++)
+            a[i][j] = kernel(&points[at[i]], &points[at[j]], range) + (i == j ? noise : 0);
+    }
+    eliminate(kept, a, w);
+    for (int i = 0; i < kept; i++) left += w[i] * kernel(&points[at[i]], &points[out], range);
+    return fabs(expm1(residual[out] - left));
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What kind of machine: smooth over long ways or short ones, noisy or not. */
+static void disturb(struct fr_scatter_point *points, int n, int machine) {
+    uint64_t dice = 88172645463325252u + (uint64_t)machine;
+    for (int i = 0; i < n; i++) {
+        dice ^= dice << 13, dice ^= dice >> 7, dice ^= dice << 17;
+        double noise = (double)(dice % 2000) / 1000 - 1, wave = machine % 3 + 1;
+        points[i].m += i % 3; /* odd, once even, more */
+        points[i].layout = i % 4 == 3;
+        points[i].time_s = truth_s(&points[i]) *
+                           (1 + 0.4 * sin(3 * log((double)points[i].k) / wave)) *
+                           exp((machine / 3 == 0   ? 0.001
+                                : machine / 3 == 1 ? 0.08
+                                                   : 0.8) *
+                               noise);
+    }
+}
+
+/* Range and noise are those of three each with the least mean error, 1 at most, of shapes predicted without
+ * themselves; and the median of these is what the fit says of itself. */
+static void range_and_noise_are_those_that_predict_best(void **state) {
+    enum { FEW = 24 };
+    static const double ranges[] = {0.8, 1.5, 2.5}, noises[] = {0.01, 0.05, 0.3};
+    int ranges_seen[3] = {0}, noises_seen[3] = {0};
+    (void)state;
+    for (int machine = 0; machine < 9; machine++) {
+        struct fr_scatter_point points[SHAPES];
+        struct fr_scatter s = {0};
+        double residual[FEW], least = HUGE_VAL, median = 0;
+        int best = 0;
+        shapes(points);
+        disturb(points, FEW, machine);
+        assert_int_equal(fr_scatter_fit(points, FEW, &s, NULL), FR_OK);
+        for (int i = 0; i < FEW; i++)
+            residual[i] = log(points[i].time_s / trend_s(s.trend, &points[i])) - s.mean;
+        for (int c = 0; c < 9; c++) {
+            double sum = 0, error[FEW];
+            for (int i = 0; i < FEW; i++) {
+                error[i] = without(points, residual, FEW, i, ranges[c / 3], noises[c % 3]);
+                sum += fmin(error[i], 1);
+            }
+            if (sum >= least) continue;
+            qsort(error, FEW, sizeof *error, ascending);
+            least = sum, best = c, median = (error[FEW / 2 - 1] + error[FEW / 2]) / 2;
+        }
+        FR_NEAR(s.range, ranges[best / 3], 0);
+        FR_NEAR(s.noise, noises[best % 3], 0);
+        FR_NEAR(s.left_out, median, 1e-6);
+        ranges_seen[best / 3]++, noises_seen[best % 3]++;
+        fr_scatter_free(&s);
+    }
+    for (int i = 0; i < 3; i++)
+        FR_TRUE(ranges_seen[i] && noises_seen[i], "range %d: %d, noise %d: %d", i,
+                ranges_seen[i], i, noises_seen[i]);
+}
+
+/* The sum that the trend makes least: of each shape's log error r, in fifths, 2 (sqrt(1 + r^2) - 1); and of
+ * each coefficient's log of what was expected, squared: half the least time as launch, the least time a flop,
+ * 20 flops a word, half the rate at 16. */
+static double cost(const double *c, const struct fr_scatter_point *points, int n) {
+    double sum = 0, least_s = HUGE_VAL, per_flop = HUGE_VAL;
+    for (int i = 0; i < n; i++) {
+        const struct fr_scatter_point *p = &points[i];
+        double r = log(trend_s(c, p) / p->time_s) / 0.2;
+        sum += 2 * (sqrt(1 + r * r) - 1);
+        least_s = fmin(least_s, p->time_s);
+        per_flop = fmin(per_flop, p->time_s / (2 * (double)p->m * (double)p->n * (double)p->k));
+    }
+    const double expected[] = {least_s / 2, per_flop, 20 * per_flop, 16};
+    for (int t = 0; t < FR_SCATTER_TREND; t++) sum += pow(log(c[t] / expected[t]), 2);
+    return sum;
+}
+
+static void no_other_trend_is_nearer(void **state) {
+    (void)state;
+    for (int machine = 0; machine < 9; machine++)
+        for (int k = 0; k < 6; k++) {
+            const int n = (const int[]){5, 6, 8, 19, 20, 24}[k];
+            struct fr_scatter_point points[SHAPES];
+            struct fr_scatter s = {0};
+            shapes(points);
+            disturb(points, n, machine);
+            assert_int_equal(fr_scatter_fit(points, n, &s, NULL), FR_OK);
+            assert_int_equal(s.weights != NULL, n >= 20);
+            assert_true(s.weights || s.left_out < 0);
+            double least = cost(s.trend, points, n);
+            for (int t = 0; t < FR_SCATTER_TREND; t++)
+                for (int way = -1; way <= 1; way += 2) {
+                    double other[FR_SCATTER_TREND];
+                    for (int i = 0; i < FR_SCATTER_TREND; i++)
+                        other[i] = s.trend[i] * (i == t ? 1 + 0.03 * way : 1);
+                    FR_TRUE(cost(other, points, n) >= least * (1 - 1e-9),
+                            "machine %d, %d shapes, term %d: %g, not %g", machine, n, t,
+                            cost(other, points, n), least);
+                }
+            fr_scatter_free(&s);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unseen_shapes_are_predicted),
         cmocka_unit_test(few_shapes_get_the_trend_or_are_refused),
         cmocka_unit_test(kriging_solves_its_equations),
         cmocka_unit_test(a_trend_is_found),
+        cmocka_unit_test(range_and_noise_are_those_that_predict_best),
+        cmocka_unit_test(no_other_trend_is_nearer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
