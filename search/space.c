@@ -86,19 +86,45 @@ static void put(const struct fr_dimension *d, size_t digit, struct fr_plan *plan
         memcpy(field, value, d->key->size);
 }
 
-/* Keys that nothing reads go back to their defaults; false where another configuration says the
- * same.  A key's needs hang on keys before it alone. */
+/* An order of passes that is varied says how many stages and chunks there are, as one that is set. */
+static void say_order(const struct fr_space *space, struct fr_plan *plan) {
+    if (!plan->order || plan->order == space->base.order) return;
+    if (plan->pp == 1) plan->pp = plan->order->stages;
+    if (plan->chunks == 1) plan->chunks = plan->order->chunks;
+}
+
+/* Nothing reads the key of dimension @p d of @p plan: is this the first of its values of which that is so?
+ *  Whether a schedule is read is its own affair; other keys hang on keys before them alone. */
+static bool is_first_idle(const struct fr_space *space, const struct fr_workload *model, int d,
+                          size_t digit, const struct fr_plan *plan) {
+    const struct fr_plan_key *key = space->dimension[d].key;
+    if (key != &fr_plan_keys[FR_PLAN_KEY_schedule]) return digit == 0;
+    for (size_t v = 0; v < digit; v++) {
+        struct fr_plan other = *plan;
+        put(&space->dimension[d], v, &other);
+        say_order(space, &other);
+        if (key->needs & fr_plan_missing_of(space->asked, model, &other)) return false;
+    }
+    return true;
+}
+
+/* Keys that nothing reads go back to their defaults, and what hangs on these in turn; false where another
+ * configuration says the same. */
 static bool settle(const struct fr_space *space, const struct fr_workload *model,
                    const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
-    uint32_t missing = fr_plan_missing_of(space->asked, model, plan);
+    uint32_t missing = fr_plan_missing_of(space->asked, model, plan), before = ~missing;
     const uint32_t mistakes = missing & (uint32_t)FR_PLAN_NEED_REFUSED;
-    for (int i = 0; i < space->n_watched; i++) {
-        const struct fr_plan_key *key = &fr_plan_keys[space->watched[i]];
-        if (!(key->needs & missing) || !(which >> space->watched[i] & 1)) continue;
-        if (space->digit_of[i] >= 0 && digit[space->digit_of[i]] > 0) return false;
-        if (key->needs & mistakes) plan->settled |= FR_PLAN_KEY_BIT(space->watched[i]);
-        fr_plan_key_copy(key, &space->plain, plan);
-        missing = fr_plan_missing_of(space->asked, model, plan);
+    for (; missing != before; missing = fr_plan_missing_of(space->asked, model, plan)) {
+        before = missing;
+        for (int i = 0; i < space->n_watched; i++) {
+            const struct fr_plan_key *key = &fr_plan_keys[space->watched[i]];
+            if (!(key->needs & missing) || !(which >> space->watched[i] & 1)) continue;
+            int d = space->digit_of[i];
+            if (d >= 0 && !is_first_idle(space, model, d, digit[d], plan)) return false;
+            if (key->needs & mistakes) plan->settled |= FR_PLAN_KEY_BIT(space->watched[i]);
+            fr_plan_key_copy(key, &space->plain, plan);
+            missing = fr_plan_missing_of(space->asked, model, plan);
+        }
     }
     return true;
 }
@@ -202,13 +228,10 @@ static bool take_uniform(const struct fr_space *space, const struct fr_workload 
     return true;
 }
 
-/* An order of passes that is varied says how many stages and chunks there are, as one that is set; false
- * where another configuration says so itself. */
+/* False where another configuration says itself how many stages and chunks an order has. */
 static bool take_order(const struct fr_space *space, struct fr_plan *plan) {
     const struct fr_plan given = *plan;
-    if (!plan->order || plan->order == space->base.order) return true;
-    if (plan->pp == 1) plan->pp = plan->order->stages;
-    if (plan->chunks == 1) plan->chunks = plan->order->chunks;
+    say_order(space, plan);
     int pp = dimension_of(space, FR_PLAN_KEY_pp), v = dimension_of(space, FR_PLAN_KEY_chunks);
     return !(plan->pp != given.pp && pp >= 0 && among(space, pp, plan->pp)) &&
            !(plan->chunks != given.chunks && v >= 0 && among(space, v, plan->chunks));

@@ -58,6 +58,12 @@ static void hold(const struct fr_searched *r, bool levels_alone) {
                     time_at(r, best, s[i].level, s[i].factor * out),
                 "switch %d: not faster beyond", i);
         assert_true(!s[i].method || s[i].to.plan.method != best->method);
+        /* On this side of the first switch of its direction today's best is no slower than what follows. */
+        if (i == 0 || s[i].level != s[i - 1].level ||
+            (s[i].factor > 1) != (s[i - 1].factor > 1))
+            FR_TRUE(time_at(r, best, s[i].level, s[i].factor / out) <=
+                        time_at(r, &s[i].to.plan, s[i].level, s[i].factor / out),
+                    "switch %d: slower before", i);
         if (!levels_alone || i > 0) continue;
         plans++; /* nearer to today's rate a whole search still finds the best of today */
         best_at(r, s[i].level, s[i].factor / out / out, &other_s);

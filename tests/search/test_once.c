@@ -75,6 +75,53 @@ static int by_text(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* A random space of six keys, three values each. */
+static void draw_space(uint64_t *dice, int n, char vary[6][512], struct fr_job *job,
+                       struct fr_space *space) {
+    const char *varied[6];
+    struct fr_error err = {0};
+    fr_plan_key_set used = 0;
+    fr_test_job(jobs[n % N_JOBS][0], jobs[n % N_JOBS][1], NULL, job);
+    for (int n_vary = 0; n_vary < 6;) {
+        char value[160];
+        int k = (int)fr_test_random(dice, FR_PLAN_KEYS);
+        if (used >> k & 1) continue;
+        used |= FR_PLAN_KEY_BIT(k);
+        size_t length =
+            (size_t)snprintf(vary[n_vary], sizeof *vary, "%s=", fr_plan_keys[k].name);
+        for (int v = 0; v < 3; v++)
+            length += (size_t)snprintf(
+                vary[n_vary] + length, sizeof *vary - length, "%s%s", v ? "," : "",
+                fr_test_value(&fr_plan_keys[k], dice, value, sizeof value));
+        varied[n_vary] = vary[n_vary];
+        n_vary++;
+    }
+    if (fr_space_make("1,4,8", varied, 6, &job->plan, false, n % 2, NULL, space, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+}
+
+static void line_of(const struct fr_plan *plan, char line[FR_PLAN_LINE]) {
+    fr_plan_line(plan, 0, line, FR_PLAN_LINE);
+    size_t used_up = strlen(line);
+    fr_line_addf(line, FR_PLAN_LINE, &used_up, " on %lld", (long long)fr_plan_ranks(plan));
+}
+
+/* Lines of what is listed, in order. */
+static char **lines_of(const struct fr_space *space, const struct fr_job *job, size_t *count) {
+    char **lines = calloc((size_t)space->size, sizeof *lines);
+    *count = 0;
+    for (int64_t i = 0; i < space->size; i++) {
+        struct fr_plan plan;
+        char line[FR_PLAN_LINE];
+        bool fits;
+        if (!fr_space_plan(space, &job->workload, i, &plan, &fits) || !fits) continue;
+        line_of(&plan, line);
+        lines[(*count)++] = strdup(line);
+    }
+    qsort(lines, *count, sizeof *lines, by_text);
+    return lines;
+}
+
 /* Random spaces: no two configurations have a line and a rank count in common. */
 static void stands_once(void **state) {
     (void)state;
@@ -83,44 +130,11 @@ static void stands_once(void **state) {
     for (int n = 0; n < 300; n++) {
         struct fr_job job;
         struct fr_space space;
-        struct fr_error err = {0};
         char vary[6][512];
-        const char *varied[6];
-        int n_vary = 0;
-        fr_plan_key_set used = 0;
-        fr_test_job(jobs[n % N_JOBS][0], jobs[n % N_JOBS][1], NULL, &job);
-        while (n_vary < 6) {
-            char value[160];
-            int k = (int)fr_test_random(&dice, FR_PLAN_KEYS);
-            if (used >> k & 1) continue;
-            used |= FR_PLAN_KEY_BIT(k);
-            size_t length =
-                (size_t)snprintf(vary[n_vary], sizeof *vary, "%s=", fr_plan_keys[k].name);
-            for (int v = 0; v < 3; v++)
-                length += (size_t)snprintf(
-                    vary[n_vary] + length, sizeof *vary - length, "%s%s", v ? "," : "",
-                    fr_test_value(&fr_plan_keys[k], &dice, value, sizeof value));
-            varied[n_vary] = vary[n_vary];
-            n_vary++;
-        }
-        if (fr_space_make("1,4,8", varied, n_vary, &job.plan, false, n % 2, NULL, &space,
-                          &err) != FR_OK)
-            fail_msg("%s", err.detail);
-        char **lines = calloc((size_t)space.size, sizeof *lines);
-        size_t count = 0;
-        for (int64_t i = 0; i < space.size; i++) {
-            struct fr_plan plan;
-            char line[FR_PLAN_LINE];
-            bool fits;
-            if (!fr_space_plan(&space, &job.workload, i, &plan, &fits) || !fits) continue;
-            fr_plan_line(&plan, 0, line, sizeof line);
-            size_t used_up = strlen(line);
-            fr_line_addf(line, sizeof line, &used_up, " on %lld",
-                         (long long)fr_plan_ranks(&plan));
-            lines[count++] = strdup(line);
-        }
+        size_t count;
+        draw_space(&dice, n, vary, &job, &space);
+        char **lines = lines_of(&space, &job, &count);
         listed += count;
-        qsort(lines, count, sizeof *lines, by_text);
         for (size_t i = 1; i < count; i++)
             FR_TRUE(strcmp(lines[i - 1], lines[i]) != 0, "twice: %s, of %s; %s; %s; %s; %s; %s",
                     lines[i], vary[0], vary[1], vary[2], vary[3], vary[4], vary[5]);
@@ -130,6 +144,64 @@ static void stands_once(void **state) {
         fr_job_free(&job);
     }
     assert_true(listed > 1000);
+}
+
+/* Configuration @p index as it is written: the last dimension varies fastest, a varied order says how many
+ * stages and chunks there are where nobody else does. @return its rank count */
+static int64_t as_written(const struct fr_space *space, int64_t index, struct fr_plan *plan) {
+    *plan = space->base;
+    for (int d = space->n_dimensions; d-- > 0;) {
+        const struct fr_dimension *of = &space->dimension[d];
+        memcpy((char *)plan + of->key->offset,
+               of->values + index % (int64_t)of->count * (int64_t)of->key->size, of->key->size);
+        index /= (int64_t)of->count;
+    }
+    if (plan->order && plan->order != space->base.order) {
+        if (plan->pp == 1) plan->pp = plan->order->stages;
+        if (plan->chunks == 1) plan->chunks = plan->order->chunks;
+    }
+    return space->ranks[index];
+}
+
+/* Random spaces: each configuration is listed by the line that it has alone.  (Of grids of layers the first
+ * mesh stands for all, which has a line of its own.) */
+static void nothing_is_lost(void **state) {
+    (void)state;
+    uint64_t dice = 2862933555777941757u;
+    size_t found = 0, others = 0;
+    for (int n = 0; n < 140; n++) {
+        struct fr_job job;
+        struct fr_space space;
+        char vary[6][512];
+        size_t count;
+        draw_space(&dice, n, vary, &job, &space);
+        char **lines = lines_of(&space, &job, &count);
+        for (int64_t i = 0; i < space.size; i++) {
+            struct fr_plan plan, alone;
+            struct fr_space one;
+            char ranks[32], line[FR_PLAN_LINE], *text = line;
+            bool fits = false;
+            snprintf(ranks, sizeof ranks, "%lld", (long long)as_written(&space, i, &plan));
+            if (plan.layer_tp || plan.layer_tp_best) continue;
+            assert_int_equal(fr_space_make(ranks, NULL, 0, &plan, space.dp_given,
+                                           space.tp_given, NULL, &one, NULL),
+                             FR_OK);
+            if (fr_space_plan(&one, &job.workload, 0, &alone, &fits) && fits) {
+                line_of(&alone, line);
+                FR_TRUE(bsearch(&text, lines, count, sizeof *lines, by_text),
+                        "lost: %s, of %s; %s; %s; %s; %s; %s", line, vary[0], vary[1], vary[2],
+                        vary[3], vary[4], vary[5]);
+                found++;
+                others += !fr_space_plan(&space, &job.workload, i, &plan, &fits);
+            }
+            fr_space_free(&one);
+        }
+        for (size_t i = 0; i < count; i++) free(lines[i]);
+        free(lines);
+        fr_space_free(&space);
+        fr_job_free(&job);
+    }
+    FR_TRUE(found > 3000 && others > 1000, "%zu, %zu", found, others);
 }
 
 static int plans_of(const char *ranks, const char *const *vary, int n_vary) {
@@ -387,10 +459,10 @@ static void inputs_are_varied(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settled_costs_the_same),     cmocka_unit_test(stands_once),
-        cmocka_unit_test(best_grids_are_one_choice),  cmocka_unit_test(every_key_is_varied),
-        cmocka_unit_test(named_by_the_issue),         cmocka_unit_test(inputs_are_varied),
-        cmocka_unit_test(lists_that_say_the_default), cmocka_unit_test(one_row_is_tensor),
-        cmocka_unit_test(what_is_listed_differs)};
+        cmocka_unit_test(settled_costs_the_same), cmocka_unit_test(stands_once),
+        cmocka_unit_test(nothing_is_lost),        cmocka_unit_test(best_grids_are_one_choice),
+        cmocka_unit_test(every_key_is_varied),    cmocka_unit_test(named_by_the_issue),
+        cmocka_unit_test(inputs_are_varied),      cmocka_unit_test(lists_that_say_the_default),
+        cmocka_unit_test(one_row_is_tensor),      cmocka_unit_test(what_is_listed_differs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
