@@ -188,11 +188,9 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
                            .tp_s = t[FR_SPENT_TP] + t[FR_SPENT_TP_STALLED],
                            .cp_s = t[FR_SPENT_CP],
                            .ep_s = t[FR_SPENT_EP]};
-    if (t[FR_SPENT_CP_BESIDE] > 0)
-        pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE], t[FR_SPENT_ATTENTION]);
-    if (t[FR_SPENT_EP_BESIDE] > 0)
-        pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
-                                        t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);
+    pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE], t[FR_SPENT_ATTENTION]);
+    pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
+                                    t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);
     return pass;
 }
 

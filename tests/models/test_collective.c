@@ -215,6 +215,65 @@ static void bus_factors_are_those_of_nccl_tests(void **state) {
                      fr_op_bus_factor((fr_op)op, 8), wanted[op]);
 }
 
+/* ---- which shapes ---------------------------------------------------------------------------------- */
+
+static bool any(int64_t p, int64_t r) { return p > 0 && r > 0; }
+static bool power(int64_t p, int64_t r) {
+    (void)r;
+    while (p % 2 == 0) p /= 2;
+    return p == 1;
+}
+/* Several nodes, each of the same number of ranks, and that more than one. */
+static bool even_nodes(int64_t p, int64_t r) { return p > r && r > 1 && p / r * r == p; }
+
+/* What each algorithm asks of p ranks, r a node, as its paper says. */
+static const struct {
+    fr_op op;
+    const char *name;
+    bool (*asks)(int64_t p, int64_t r);
+} shapes[] = {
+    {FR_OP_BROADCAST, "binomial", any},
+    {FR_OP_BROADCAST, "scatter_all_gather", any},
+    {FR_OP_REDUCE, "binomial", any},
+    {FR_OP_REDUCE, "reduce_scatter_gather", any},
+    {FR_OP_ALL_REDUCE, "ring", any},
+    {FR_OP_ALL_REDUCE, "circulant", any},
+    {FR_OP_ALL_REDUCE, "recursive_doubling", power},
+    {FR_OP_ALL_REDUCE, "rabenseifner", power},
+    {FR_OP_ALL_REDUCE, "hierarchical", even_nodes},
+    {FR_OP_ALL_GATHER, "ring", any},
+    {FR_OP_ALL_GATHER, "bruck", any},
+    {FR_OP_ALL_GATHER, "recursive_doubling", power},
+    {FR_OP_ALL_GATHER, "hierarchical", even_nodes},
+    {FR_OP_REDUCE_SCATTER, "ring", any},
+    {FR_OP_REDUCE_SCATTER, "circulant", any},
+    {FR_OP_REDUCE_SCATTER, "recursive_halving", power},
+    {FR_OP_REDUCE_SCATTER, "hierarchical", even_nodes},
+    {FR_OP_ALL_TO_ALL, "pairwise", any},
+    {FR_OP_ALL_TO_ALL, "bruck", any},
+    {FR_OP_ALL_TO_ALL, "pairwise_by_node", even_nodes},
+    {FR_OP_SEND_RECV, "direct", any},
+    {FR_OP_SCATTER, "binomial", any},
+    {FR_OP_GATHER, "binomial", any},
+};
+
+static void shapes_are_those_of_the_papers(void **state) {
+    size_t rows = 0;
+    (void)state;
+    while (fr_collectives[rows]) rows++;
+    assert_int_equal(rows, sizeof shapes / sizeof *shapes);
+    for (size_t i = 0; i < rows; i++) {
+        const struct fr_collective *row = fr_collective_find(shapes[i].op, shapes[i].name);
+        if (!row) fail_msg("no %s %s", shapes[i].name, fr_op_names[shapes[i].op]);
+        for (int64_t p = 1; p <= MAX_RANKS; p++)
+            for (int64_t r = 1; r <= p; r++) {
+                struct fr_collective_args a = {p, r, 1, {1, 1}, {1, 1}, {0, 0}};
+                EXPECT(row->applicable(&a) == shapes[i].asks(p, r), row, &a,
+                       "applicable is wrong");
+            }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_rank_is_free),
@@ -230,6 +289,7 @@ int main(void) {
         cmocka_unit_test(flat_algorithms_pay_the_slower_place),
         cmocka_unit_test(a_million_ranks_are_no_trouble),
         cmocka_unit_test(bus_factors_are_those_of_nccl_tests),
+        cmocka_unit_test(shapes_are_those_of_the_papers),
     };
     return cmocka_run_group_tests_name("models.collective", tests, NULL, NULL);
 }

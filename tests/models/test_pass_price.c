@@ -301,6 +301,83 @@ static void choosing_experts_takes_the_host(void **state) {
     near(predict_s(dense), predict_s(none), 1e-15);
 }
 
+static double whole_s(const struct fr_pass *pass) {
+    return pass->compute_s + pass->launch_s + pass->tp_s + pass->cp_s + pass->ep_s;
+}
+
+/* Forward and backward of the only stage. */
+static void passes_of(const char *cluster, const char *model, const char *const *sets,
+                      double pass_s[2]) {
+    struct fr_job job;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    fr_test_job(cluster, model, sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    pass_s[0] = whole_s(&p.stage[0].forward);
+    pass_s[1] = whole_s(&p.stage[0].backward);
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
+/* Layers measured to take what they are priced at, the ends not measured: the same pass. */
+static void layers_measured_as_priced_change_nothing(void **state) {
+    (void)state;
+    for (int tp = 1; tp <= 4; tp *= 4) {
+        char layers[32], split[16], profile[160];
+        const char *sets[] = {split,
+                              "global_batch=4",
+                              "model.dtype=fp16",
+                              "cluster.device.memory=800 GB",
+                              "cluster.device.host_launch=0 s",
+                              layers,
+                              NULL,
+                              NULL};
+        double four[2], eight[2], measured[2];
+        snprintf(split, sizeof split, "tp=%d", tp);
+        snprintf(layers, sizeof layers, "model.layers=4");
+        passes_of("dgx-a100", "gpt-2.5b", sets, four);
+        snprintf(layers, sizeof layers, "model.layers=8");
+        passes_of("dgx-a100", "gpt-2.5b", sets, eight);
+        snprintf(profile, sizeof profile,
+                 "model.layer_profile=[{\"tp\":%d,\"micro_batch\":1,\"forward\":\"%.17g s\","
+                 "\"backward\":\"%.17g s\"}]",
+                 tp, (eight[0] - four[0]) / 4, (eight[1] - four[1]) / 4);
+        sets[6] = profile;
+        passes_of("dgx-a100", "gpt-2.5b", sets, measured);
+        for (int k = 0; k < 2; k++) near(measured[k], eight[k], 1e-9);
+    }
+}
+
+/* The host's time for experts is the layers', beside what their devices do: once it is longer, each second
+ * more of it is one for each layer forward, two backward, three where the pass is done again. */
+static void experts_wait_for_the_host(void **state) {
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        double pass_s[4][2];
+        for (int k = 0; k < 4; k++) {
+            char host[48];
+            const char *sets[] = {host,
+                                  "ep=1",
+                                  "global_batch=1",
+                                  "cluster.device.memory=8000 GB",
+                                  "cluster.device.host_launch=0 s",
+                                  "recompute=full",
+                                  NULL};
+            if (!again) sets[5] = NULL;
+            snprintf(host, sizeof host, "cluster.device.host_experts=%d s", k < 2 ? k : k + 8);
+            passes_of("dgx-h100", "mixtral-8x7b", sets, pass_s[k]);
+        }
+        near(pass_s[3][0] - pass_s[2][0], 32, 1e-9);
+        near(pass_s[3][1] - pass_s[2][1], 32 * (2 + again), 1e-9);
+        /* What is left when the host's is taken away is that of the ends, less than the layers'. */
+        for (int k = 0; k < 2; k++) {
+            double ends_s = pass_s[2][k] - 32 * 10 * (k ? 2 + again : 1);
+            FR_TRUE(ends_s > 0 && ends_s < pass_s[0][k] / 2, "pass %d: ends take %g of %g s", k,
+                    ends_s, pass_s[0][k]);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
@@ -310,6 +387,8 @@ int main(void) {
         cmocka_unit_test(interference_takes_its_share),
         cmocka_unit_test(a_tiled_product),
         cmocka_unit_test(rank_order_moves_the_stages),
+        cmocka_unit_test(layers_measured_as_priced_change_nothing),
+        cmocka_unit_test(experts_wait_for_the_host),
         cmocka_unit_test(measured_layers_replace_the_analytic_ones),
         cmocka_unit_test(zero_divides_memory),
         cmocka_unit_test(sharding_costs_only_communication),

@@ -208,9 +208,18 @@ static void footprint(void **state) {
     (void)state;
     const struct fr_workload w = {
         .dtype = FR_FP32, .gradient_dtype = FR_FP32, .optimizer_state_B = 8};
-    struct fr_footprint f = {0};
+    const struct fr_workload mixed = {
+        .dtype = FR_BF16, .gradient_dtype = FR_FP32, .optimizer_state_B = 12};
+    struct fr_footprint f = {0}, other = {0};
+    fr_footprint_add(&other, &mixed, 1e6, 7e5);
+    FR_NEAR(other.weights_B, 2e6, 0);
+    FR_NEAR(other.pass_B, 6e6, 0);
+    FR_NEAR(other.state_B, 18e6, 0);
+    FR_NEAR(other.activation_B, 7e5, 0);
     fr_footprint_add(&f, &w, 1e6, 5e5);
     fr_footprint_add(&f, &w, 2e6, 5e5);
+    FR_NEAR(f.weights_B, 12e6, 0);
+    FR_NEAR(f.pass_B, 24e6, 0);
     FR_NEAR(fr_footprint_update_B(&f), 3e6 * 16 + 1e6, 1e-12);
     FR_NEAR(fr_footprint_products_B(&f, 1), 3e6 * 16 + 1e6, 1e-6);
     FR_NEAR(fr_footprint_products_B(&f, 1e9), 3e6 * 8 + 1e6, 1e-6);

@@ -165,6 +165,73 @@ static void unequal_latencies(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- messages one after another ----------------------------------------------------------------- */
+
+/* Of one message after another between neighbours: when each begins and ends.  What its class takes beyond
+ * latency and bytes follows it, but in a spelt-out collective, where it is what sharing links adds; a class that
+ * takes no time carries nothing; a task of two ranks ends with the later. */
+static void a_chain_begins_where_the_last_one_ended(void **state) {
+    (void)state;
+    enum { TASKS = 4, CLASSES = 4 };
+    struct fr_job job;
+    if (absent()) skip();
+    load("1 B", NULL, &job);
+    const struct fr_level *inside = &job.cluster.levels.level[0];
+    const double size_B[CLASSES] = {80e6, 80e6, 0, 80e6};
+    const double alone_s = inside->latency_s + 80e6 / inside->rate_B_per_s;
+    struct fr_task_class classes[CLASSES] = {{.kind = FR_TASK_FORWARD_MESSAGE},
+                                             {.kind = FR_TASK_COLLECTIVE_MESSAGE},
+                                             {.kind = FR_TASK_EMBEDDING},
+                                             {.kind = FR_TASK_EXCHANGE}};
+    struct fr_task tasks[TASKS];
+    struct fr_program program = {.n_ranks = 2,
+                                 .n_classes = CLASSES,
+                                 .classes = classes,
+                                 .n_tasks = TASKS,
+                                 .tasks = tasks};
+    for (int t = 0; t < TASKS; t++) {
+        tasks[t] =
+            (struct fr_task){.rank = t % 2, .peer = 1 - t % 2, .micro = -1, .class_id = t};
+        for (int k = 0; k < FR_TASK_WAITS_MAX; k++) tasks[t].after[k] = -1;
+        if (t > 0) tasks[t].after[0] = t - 1;
+    }
+    struct fr_network_work work = {&job.cluster, &program, size_B, NULL, 0, {1, 1, NULL}};
+    for (int round = 0; round < 3; round++) {
+        const double class_s[CLASSES] = {round == 1 ? 0 : alone_s + 1e-3, alone_s + 1e-3,
+                                         round == 2 ? 0 : 5e-3, alone_s};
+        const double takes_s[TASKS] = {class_s[0], alone_s, class_s[2], alone_s};
+        double start_s[TASKS], end_s[TASKS], last_s = 0, at_s = 0;
+        void *network = NULL;
+        struct fr_error err = {0};
+        if (fr_network_simgrid.open(&work, &network, &err) != FR_OK ||
+            fr_network_simgrid.run(&work, network, class_s, start_s, end_s, &last_s, &err) !=
+                FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        for (int t = 0; t < TASKS; t++) {
+            FR_TRUE(fabs(start_s[t] - at_s) < 1e-8,
+                    "round %d, task %d begins at %.9g, not %.9g", round, t, start_s[t], at_s);
+            at_s += takes_s[t];
+            FR_TRUE(fabs(end_s[t] - at_s) < 1e-8, "round %d, task %d ends at %.9g, not %.9g",
+                    round, t, end_s[t], at_s);
+        }
+        FR_NEAR(last_s, end_s[TASKS - 1], 0);
+        /* The same times again are the same, and others in between change nothing. */
+        const double none_s[CLASSES] = {0};
+        double other_s[2 * TASKS], again_s[TASKS], ignored_s;
+        assert_int_equal(fr_network_simgrid.run(&work, network, none_s, other_s,
+                                                other_s + TASKS, &ignored_s, NULL),
+                         FR_OK);
+        FR_NEAR(ignored_s + 1, 1, 1e-12);
+        assert_int_equal(
+            fr_network_simgrid.run(&work, network, class_s, other_s, again_s, &ignored_s, NULL),
+            FR_OK);
+        for (int t = 0; t < TASKS; t++) FR_NEAR(again_s[t], end_s[t], 0);
+        FR_NEAR(ignored_s, last_s, 0);
+        fr_network_simgrid.close(network);
+    }
+    fr_job_free(&job);
+}
+
 /* ---- segmented collectives --------------------------------------------------------------------- */
 
 enum { MESSAGES_MAX = 1 << 16, CLASSES_MAX = 64 };
@@ -347,12 +414,14 @@ static void too_many_ranks_are_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agreed_value),
-                                       cmocka_unit_test(isolated_messages),
-                                       cmocka_unit_test(contention),
-                                       cmocka_unit_test(unequal_latencies),
-                                       cmocka_unit_test(segmented_on_a_flat_network),
-                                       cmocka_unit_test(segmented_and_contended),
-                                       cmocka_unit_test(too_many_ranks_are_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agreed_value),
+        cmocka_unit_test(isolated_messages),
+        cmocka_unit_test(contention),
+        cmocka_unit_test(unequal_latencies),
+        cmocka_unit_test(a_chain_begins_where_the_last_one_ended),
+        cmocka_unit_test(segmented_on_a_flat_network),
+        cmocka_unit_test(segmented_and_contended),
+        cmocka_unit_test(too_many_ranks_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
