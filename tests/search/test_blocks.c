@@ -180,6 +180,47 @@ static void lines_that_are_none(void **state) {
     end(&s);
 }
 
+/* Every number of a line replaced by that of a plan just before the block, or just behind it: what is still
+ * taken holds no plan but the block's own. */
+static void plans_of_a_line_are_its_own(void **state) {
+    struct search s;
+    struct fr_blocks first;
+    struct fr_text line = {0};
+    struct fr_error err = {0};
+    int refused = 0;
+    (void)state;
+    start(&spaces[3], &s);
+    assert_int_equal(fr_blocks_open(&s.job, &s.space, &s.options, &first, &err), FR_OK);
+    assert_int_equal(fr_blocks_search(&first, 1, 1, &line, &err), FR_OK);
+    const int64_t begin = first.size, end_at = 2 * first.size, others[] = {begin - 1, end_at};
+    const char *text = fr_text_get(&line);
+    for (const char *at = strchr(text, ' '); at; at = strchr(at + 1, ' '))
+        for (int k = 0; k < 2; k++) {
+            struct fr_blocks b;
+            struct fr_text changed = {0};
+            size_t length = strcspn(at + 1, " ");
+            fr_text_addf(&changed, "%.*s %lld%s", (int)(at - text), text, (long long)others[k],
+                         at + 1 + length);
+            assert_int_equal(fr_blocks_open(&s.job, &s.space, &s.options, &b, &err), FR_OK);
+            bool good = taken(&b, fr_text_get(&changed)) && b.block[1].done;
+            const struct fr_part *part = &b.block[1];
+            refused += !good;
+#define OWN(i) FR_TRUE((i) >= begin && (i) < end_at, "%s", fr_text_get(&changed))
+            for (int r = 0; good && r < FR_REASON_COUNT; r++)
+                if (part->example[r] != -1) OWN(part->example[r]);
+            for (int m = 0; good && fr_methods[m]; m++)
+                if (part->of_method[m].index != -1) OWN(part->of_method[m].index);
+            for (size_t i = 0; good && i < part->n_ranked; i++) OWN(part->ranked[i].index);
+            for (size_t i = 0; good && i < part->n_front; i++) OWN(part->front[i].index);
+            fr_text_free(&changed);
+            fr_blocks_free(&b);
+        }
+    FR_TRUE(refused > 20, "%d", refused);
+    fr_text_free(&line);
+    fr_blocks_free(&first);
+    end(&s);
+}
+
 static uint64_t print_of(const struct search *s) {
     struct fr_blocks b;
     struct fr_error err = {0};
@@ -209,8 +250,8 @@ static void prints(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(as_in_one_piece),
-                                       cmocka_unit_test(lines_that_are_none),
-                                       cmocka_unit_test(prints)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_in_one_piece), cmocka_unit_test(lines_that_are_none),
+        cmocka_unit_test(plans_of_a_line_are_its_own), cmocka_unit_test(prints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
