@@ -155,6 +155,8 @@ static void what_is_skipped_does_not_count(void **state) {
     FR_NEAR(fit.segments[0].latency_s, 1e-6, 1e-9);
     FR_NEAR(fit.segments[0].s_per_B, 1e-9, 1e-9);
     free(fit.segments);
+    fit = cut(n_B, t_s, 1, 0); /* of one size nothing is left */
+    assert_true(fit.count == 0 && !fit.segments);
 }
 
 /* ---- by brute force ------------------------------------------------------------------------------ */

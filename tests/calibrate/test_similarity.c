@@ -178,8 +178,134 @@ static void tables_are_told_apart(void **state) {
     fr_price_free(&price);
 }
 
+/* ---- once more ------------------------------------------------------------------------------------ */
+
+static double uniform(uint64_t *dice) {
+    *dice ^= *dice << 13, *dice ^= *dice >> 7, *dice ^= *dice << 17;
+    return (double)(*dice % 1000000) / 1e6;
+}
+
+/* A size is a stall that takes more than eight times what some chord over it says, of one or two sizes on
+ * each side; all others are in the table. */
+static void stalls_are_those_that_a_chord_denies(void **state) {
+    uint64_t dice = 88172645463325252u;
+    int stalls = 0, kept = 0;
+    (void)state;
+    for (int round = 0; round < 400; round++) {
+        enum { MOST = 12 };
+        struct points points = {.n = 0};
+        struct fr_price price;
+        int n = 1 + round % MOST, next = 0;
+        for (int i = 0; i < n; i++)
+            add(&points, FR_OP_ALL_REDUCE, 4, 1, pow(2, i + 1),
+                1e-6 * (1 + 0.1 * i) * (uniform(&dice) < 0.3 ? 40 * uniform(&dice) + 1 : 1));
+        fit(&points, false, &price);
+        const struct fr_similarity_table *t = &price.similarity.tables[0];
+        for (int i = 0; i < n; i++) {
+            const struct fr_fit_point *x = points.item;
+            bool stall = false;
+            for (int low = i - 2; low < i; low++)
+                for (int high = i + 1; high <= i + 2; high++) {
+                    if (low < 0 || high >= n) continue;
+                    double slope =
+                        (x[high].time_s - x[low].time_s) / (x[high].size_B - x[low].size_B);
+                    double chord_s = x[low].time_s + slope * (x[i].size_B - x[low].size_B);
+                    stall = stall || x[i].time_s > 8 * chord_s;
+                }
+            stalls += stall;
+            if (stall) continue;
+            assert_true(next < t->count);
+            FR_NEAR(t->size_B[next], x[i].size_B, 0);
+            FR_NEAR(t->time_s[next++], x[i].time_s, 0);
+            kept++;
+        }
+        assert_int_equal(t->count, next);
+        fr_price_free(&price);
+    }
+    FR_TRUE(stalls > 100 && kept > 1000, "%d, %d", stalls, kept);
+}
+
+/* Mean |log2| by which each table misses the next of its layout, two octaves at most, each pair twice the one
+ * before; -1 without a pair. */
+static double loss(const struct fr_similarity *s, int level,
+                   const struct fr_similarity_law *law) {
+    double sum = 0, weights = 0;
+    for (int i = 0, pairs = 0; i < s->n_tables; i++) {
+        const struct fr_similarity_table *to = &s->tables[i], *from = NULL;
+        double off = 0;
+        for (int k = i; k-- > 0 && !from;) {
+            const struct fr_similarity_table *t = &s->tables[k];
+            bool alike = level == 0 || t->n_ranks * to->n_nodes == to->n_ranks * t->n_nodes;
+            if (t->level == level && alike && t->n_ranks < to->n_ranks) from = t;
+        }
+        if (to->level != level || !from) continue;
+        for (int k = 0; k < to->count; k++) {
+            double said_s =
+                fr_similarity_from_s(from, law, to->n_ranks, to->n_nodes, to->size_B[k]);
+            off += fmin(2, fabs(log(said_s / to->time_s[k]) / log(2)));
+        }
+        sum += off / to->count * (1 << pairs);
+        weights += 1 << pairs++;
+    }
+    return weights > 0 ? sum / weights : -1;
+}
+
+/* The law is the one with the least loss, each half that is not by nature at a price of 0.05; of equals, that
+ * by nature, then the first. */
+static void the_law_is_the_one_that_misses_least(void **state) {
+    uint64_t dice = 362436069362436069u;
+    int natural = 0, found = 0;
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        struct points points = {.n = 0}, first = {.n = 0};
+        struct fr_price price, alone;
+        int level = round % 2, counts = 2 + round / 2 % 3;
+        double noise = 3 * pow(uniform(&dice), 2);
+        struct fr_similarity_law made = {.steps = (int)(7 * uniform(&dice)),
+                                         .bytes = (int)(8 * uniform(&dice))};
+        for (int c = 0; c < counts; c++) { /* the third of another layout, at times */
+            int64_t nodes = level ? 2 << c : 1,
+                    p = level ? nodes * (c == 2 && round % 3 ? 2 : 4) : 4 << c;
+            for (double n = 8; n < 1e6; n *= 8)
+                add(&points, FR_OP_ALL_REDUCE, p, nodes, n,
+                    (2e-6 * fr_steps(made.steps, p, nodes) +
+                     2e-10 * fr_bytes(made.bytes, p, nodes) * n) *
+                        exp2(noise * (2 * uniform(&dice) - 1)));
+        }
+        fit(&points, round % 5 == 0, &price);
+        const struct fr_similarity *s = &price.similarity;
+        /* By nature: the law of the last table alone. */
+        for (int i = 0; i < points.n; i++)
+            if (points.item[i].n_ranks == s->tables[s->n_tables - 1].n_ranks &&
+                points.item[i].n_nodes == s->tables[s->n_tables - 1].n_nodes)
+                first.item[first.n++] = points.item[i];
+        fit(&first, round % 5 == 0, &alone);
+        struct fr_similarity_law want = alone.similarity.law[level], law;
+        double least = loss(s, level, &want);
+        const struct fr_similarity_law by_nature = want;
+        for (law.steps = 0; least >= 0 && fr_steps_names[law.steps]; law.steps++)
+            for (law.bytes = 0; fr_bytes_names[law.bytes]; law.bytes++) {
+                double error = loss(s, level, &law) + 0.05 * (law.steps != by_nature.steps) +
+                               0.05 * (law.bytes != by_nature.bytes);
+                if (error < least - 1e-12) least = error, want = law;
+            }
+        const struct fr_similarity_law *got = &s->law[level];
+        FR_TRUE(got->steps == want.steps && got->bytes == want.bytes,
+                "round %d: %s, %s, not %s, %s", round, fr_steps_names[got->steps],
+                fr_bytes_names[got->bytes], fr_steps_names[want.steps],
+                fr_bytes_names[want.bytes]);
+        natural += got->steps == by_nature.steps && got->bytes == by_nature.bytes;
+        found++;
+        fr_price_free(&price);
+        fr_price_free(&alone);
+    }
+    FR_TRUE(natural > 20 && natural < found - 100, "%d of %d", natural, found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stalls_are_those_that_a_chord_denies),
+        cmocka_unit_test(the_law_is_the_one_that_misses_least),
         cmocka_unit_test(the_law_by_nature),
         cmocka_unit_test(growth_of_the_interval),
         cmocka_unit_test(rank_counts_show_the_law),

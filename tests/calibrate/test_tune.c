@@ -197,12 +197,13 @@ static void kinds_among_the_rows_are_seen(void **state) {
     (void)state;
     make(&f);
     for (int at = 0; at < N; at += N - 1)
-        for (int kind = 0; kind < 3; kind++) {
+        for (int kind = 0; kind < 4; kind++) {
             struct fr_tune_result r;
             struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[at];
             const struct fr_run kept = *run;
             struct fr_transformer *t = &run->workload.transformer;
             if (kind == 1) t->experts = 4, t->experts_per_token = 1, t->expert_ffn = t->ffn;
+            if (kind == 3) t->experts = 1, t->experts_per_token = 1, t->expert_ffn = t->ffn;
             if (kind == 2) run->plan.zero = 2, run->plan.dp = 2;
             run->measured_s = fr_run_predict_s(&f.prior, run);
             assert_true(isfinite(run->measured_s));
