@@ -82,8 +82,8 @@ double fr_bytes(int which, int64_t n_ranks, int64_t n_nodes) {
 
 /* Below the first size: a start-up cost does not shrink, a time that rose steeply does. */
 static double below_s(const double *n, const double *t, int count, double size_B) {
-    if (count < 2 || size_B <= 0 || n[0] <= 0) return t[0];
-    double slope = log(t[1] / t[0]) / log(n[1] / n[0]);
+    if (count < 2 || size_B <= 0) return t[0];
+    double slope = log(t[1] / t[0]) / log(n[1] / n[0]); /* 0 from a size of nothing */
     return slope > 0.5 ? t[0] * pow(size_B / n[0], slope) : t[0];
 }
 

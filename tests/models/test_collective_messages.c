@@ -290,8 +290,37 @@ static void too_many_ranks_to_write_down_is_an_error(void **state) {
     }
 }
 
+/* What rank 0 gathers in the end of such a reduction: the last p - 1 messages, one of every other rank, after all
+ * that it has gathered itself; in them all blocks but rank 0's own. */
+static void gathers_in_order(const struct fr_collective *row,
+                             const struct fr_collective_args *a) {
+    if (row != &fr_collective_reduce_scatter_gather_reduce || a->n_ranks < 2) return;
+    struct hearsay h = listen(row, a);
+    int32_t first = h.list.count - (int32_t)(a->n_ranks - 1);
+    double blocks_B[MAX_RANKS];
+    for (int r = 0; r < MAX_RANKS; r++) blocks_B[r] = a->size_B / (double)a->n_ranks;
+    for (int32_t i = first; i < h.list.count; i++) {
+        const struct fr_message *m = &h.list.items[i];
+        for (int32_t k = first; k < i; k++)
+            EXPECT(h.list.items[k].dst != m->src || is_before(&h, k, i), row, a,
+                   "message %d from %d does not wait for %d", i, m->src, k);
+        EXPECT(fabs(m->size_B - blocks_B[m->src]) <= 1e-9 * m->size_B, row, a,
+               "message %d from %d brings %g B of %g", i, m->src, m->size_B, blocks_B[m->src]);
+        blocks_B[m->dst] += m->size_B;
+        blocks_B[m->src] = 0;
+    }
+    EXPECT(fabs(blocks_B[0] - a->size_B) <= 1e-9 * a->size_B, row, a, "rank 0 ends with %g B",
+           blocks_B[0]);
+    forget(&h);
+}
+
+static void blocks_are_gathered_in_order(void **state) {
+    (void)state, at_every_shape(gathers_in_order);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_gathered_in_order),
         cmocka_unit_test(critical_path_is_the_closed_form),
         cmocka_unit_test(messages_are_well_formed),
         cmocka_unit_test(everyone_hears),

@@ -127,6 +127,46 @@ static void kinds_of_traffic(void **state) {
     fr_job_free(&job);
 }
 
+/* A product comes from what lies between two touches in its pass, where that is known, else from all there is;
+ * only a weight gradient adds to what is there. */
+static void products_come_from_their_working_set(void **state) {
+    (void)state;
+    const char *const sets[] = {
+        machine[0], machine[2],
+        "cluster.device.working_sets={\"size\": [\"1 MB\", \"1 GB\"], \"stream\": [\"9 TB/s\", "
+        "\"1 TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 "
+        "TB/s\"], \"results\": [\"1 PB/s\", \"1 TB/s\"]}",
+        NULL};
+    struct fr_job job;
+    uint32_t extrapolated = 0;
+    int adding = 0;
+    fr_test_job("frontier", "ffn-16384", sets, &job);
+    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_AGAIN; pass++)
+        for (int met = 0; met < 2; met++)
+            for (int adds = 0; adds < 2; adds++) {
+                struct fr_pricing x = {.cluster = &job.cluster,
+                                       .dtype = FR_FP32,
+                                       .extrapolated = &extrapolated,
+                                       .products_B = 7e8,
+                                       .adds = adds};
+                for (int k = 0; met && k <= FR_PASS_AGAIN; k++) x.met_B[k] = 1e8 * (k + 1);
+                const struct fr_operation o = {.kind = FR_WORK_PRODUCT,
+                                               .pass = (uint8_t)pass,
+                                               .times = 3,
+                                               SHAPE(640, 320, 160)};
+                bool outside = false, weight = pass == FR_PASS_WEIGHT;
+                double from_B = met ? 1e8 * (pass + 1) : 7e8;
+                double want_s = 3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape,
+                                                        from_B, weight && adds, &outside);
+                FR_NEAR(fr_operation_s(&x, &o), want_s, 1e-12);
+                double plain_s = 3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape,
+                                                         from_B, false, &outside);
+                adding += want_s > plain_s;
+            }
+    assert_int_equal(adding, 2);
+    fr_job_free(&job);
+}
+
 /* A list with something in every pass, twice a pass of its stage and in three equal layers; times in
  * microseconds: kernels of 3, a fused attention of 50 Tflop/s, an all-reduce of 308. */
 static void a_list_by_hand(void **state) {
@@ -343,11 +383,15 @@ static void exchanges_are_packed(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_by_hand),   cmocka_unit_test(what_is_sent),
-        cmocka_unit_test(kinds_of_traffic),     cmocka_unit_test(a_list_by_hand),
-        cmocka_unit_test(an_iteration_by_hand), cmocka_unit_test(a_slow_host),
-        cmocka_unit_test(common_layers_idle),   cmocka_unit_test(redistribution_draws_power),
-        cmocka_unit_test(exchanges_are_packed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_by_hand),
+                                       cmocka_unit_test(what_is_sent),
+                                       cmocka_unit_test(products_come_from_their_working_set),
+                                       cmocka_unit_test(kinds_of_traffic),
+                                       cmocka_unit_test(a_list_by_hand),
+                                       cmocka_unit_test(an_iteration_by_hand),
+                                       cmocka_unit_test(a_slow_host),
+                                       cmocka_unit_test(common_layers_idle),
+                                       cmocka_unit_test(redistribution_draws_power),
+                                       cmocka_unit_test(exchanges_are_packed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

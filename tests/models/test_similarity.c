@@ -59,6 +59,7 @@ static void a_table_is_read(void **state) {
         FR_NEAR(fr_table_time_s(n, reads[i].t, 4, reads[i].size), reads[i].wanted, 1e-12);
     FR_NEAR(fr_table_time_s(zero, two, 2, 0), 3, 0); /* a size of nothing has no slope below */
     FR_NEAR(fr_table_time_s(zero, two, 2, 4), 4, 1e-12);
+    FR_NEAR(fr_table_time_s(zero, two, 1, 4), 3, 0); /* nor above, where it is the only one */
     FR_NEAR(fr_table_time_s(n, flat, 1, 32), 20, 1e-12); /* one size: in proportion above it, */
     FR_NEAR(fr_table_time_s(n, flat, 1, 8), 10, 0);      /* level below */
 }

@@ -384,8 +384,17 @@ static void refuses(void **state) {
     assert_string_equal(err.where, "preset gpt-2.5b#/kv_heads (--set)");
 }
 
+/* 15 logits of 2 B: widened, maximum, shifted and raised, summed, 22 B each; 21 values of the norm's input,
+ * read and written. */
+static void the_loss_by_hand(void **state) {
+    (void)state;
+    FR_NEAR(fr_transformer_loss_B(3, 5, 7, 2), 15 * 22 + 2 * 21 * 2, 0);
+    FR_NEAR(fr_transformer_loss_B(3, 5, 7, 4), 15 * 24 + 2 * 21 * 4, 0);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(published_counts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_loss_by_hand),
+                                       cmocka_unit_test(published_counts),
                                        cmocka_unit_test(stages_add_up),
                                        cmocka_unit_test(padding),
                                        cmocka_unit_test(volumes),

@@ -10,6 +10,7 @@
 #include "models/price/pipeline.h"
 #include "sim/run.h"
 #include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
 
 static const char path_form[] = "/tmp/fr_test_stages_XXXXXX";
 
@@ -166,9 +167,35 @@ static void blocking_deadlock(void **state) {
     unlink(path);
 }
 
+/* An order that nobody checked before: the engine tells where each stage stands.  Stage 0 has done F0 and is to
+ * do B1 before F1; stage 1 waits for that F1. */
+static void an_order_that_was_not_checked(void **state) {
+    (void)state;
+    static struct pipeline_case c;
+    struct fr_program program;
+    struct fr_error err = {0};
+    case_uniform(&c, &fr_schedule_one_f_one_b, 2, 3, 1, false, 1, 2, 0.1);
+    int64_t n = c.p.n_slots, first = -1, second = -1;
+    for (int64_t k = 0; k < n; k++) {
+        if (c.slots[k].kind == FR_SLOT_FORWARD && c.slots[k].micro == 1) first = k;
+        if (c.slots[k].kind == FR_SLOT_BACKWARD && c.slots[k].micro == 1) second = k;
+    }
+    assert_true(first >= 0 && second > first);
+    struct fr_slot slot = c.slots[first];
+    c.slots[first] = c.slots[second];
+    c.slots[second] = slot;
+    assert_int_equal(fr_program_make(&c.p, &program, &err), FR_ERR_INPUT);
+    FR_TRUE(strstr(err.detail, "stage 0 at B1 waits for F1 of stage 0") ||
+                strstr(err.detail, "stage 0 at B1 waits for B1 of stage 1, stage 1 at F1 waits "
+                                   "for F1 of stage 0"),
+            "%s", err.detail);
+    fr_program_free(&program);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_out_runs_alike),
                                        cmocka_unit_test(from_a_file), cmocka_unit_test(refused),
-                                       cmocka_unit_test(blocking_deadlock)};
+                                       cmocka_unit_test(blocking_deadlock),
+                                       cmocka_unit_test(an_order_that_was_not_checked)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "models/network/collective.h"
 #include "models/network/comm.h"
+#include "models/outcome/cost.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"
 #include "topology/platform.h"
@@ -232,6 +233,37 @@ static void a_chain_begins_where_the_last_one_ended(void **state) {
     fr_job_free(&job);
 }
 
+/* A model of layers, whose collectives are tasks of its ranks: nothing meets, so all networks and the closed form
+ * say the same; energy to the loss is that of an iteration as often as there are iterations. */
+static void models_of_layers(void **state) {
+    (void)state;
+    static const char *const sets[][5] = {
+        {"tp=4", "dp=2", "iterations=100", NULL},
+        {"method=phantom", "tp=8", "ghost=16", "iterations=7", NULL},
+        {"method=grid", "tp=2", "dp=4", "iterations=3", NULL}};
+    if (absent()) skip();
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        for (int n = 0; fr_networks[n]; n++) {
+            const struct fr_simulate_options how = {.network = fr_networks[n]};
+            struct fr_job job;
+            struct fr_outcome closed;
+            struct fr_simulation s;
+            struct fr_error err = {0};
+            fr_test_job("frontier", "ffn-4096", sets[k], &job);
+            fr_cost(&job, &job.plan, &closed);
+            if (fr_simulate(&job, &job.plan, &how, &s, &err) != FR_OK)
+                fail_msg("%s: %s", err.where, err.detail);
+            assert_string_equal(s.outcome.engine, fr_networks[n]->engine);
+            FR_NEAR(s.outcome.time_s, closed.time_s, 1e-6);
+            FR_NEAR(s.outcome.energy_J, closed.energy_J, 1e-3);
+            FR_NEAR(s.outcome.iterations, closed.iterations, 0);
+            FR_NEAR(s.outcome.total_time_s, s.outcome.time_s * closed.iterations, 1e-12);
+            FR_NEAR(s.outcome.total_energy_J, s.outcome.energy_J * closed.iterations, 1e-12);
+            fr_simulation_free(&s);
+            fr_job_free(&job);
+        }
+}
+
 /* ---- segmented collectives --------------------------------------------------------------------- */
 
 enum { MESSAGES_MAX = 1 << 16, CLASSES_MAX = 64 };
@@ -419,6 +451,7 @@ int main(void) {
         cmocka_unit_test(isolated_messages),
         cmocka_unit_test(contention),
         cmocka_unit_test(unequal_latencies),
+        cmocka_unit_test(models_of_layers),
         cmocka_unit_test(a_chain_begins_where_the_last_one_ended),
         cmocka_unit_test(segmented_on_a_flat_network),
         cmocka_unit_test(segmented_and_contended),
