@@ -31,7 +31,7 @@ for shell in bash fish; do
   command -v $shell >/dev/null || { echo "no $shell here" && continue; }
   expect $shell "forerun pred" "predict"
   expect $shell "forerun predict --eng" "--engine"
-  expect $shell "forerun predict --cluster dgx-h" "dgx-h100"
+  expect $shell "forerun predict --cluster dgx-h1" "dgx-h100"
   expect $shell "forerun predict --engine " "closed event simgrid"
   expect $shell "forerun plot energy" "energy-time"
 done

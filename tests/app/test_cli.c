@@ -156,6 +156,15 @@ static void nonsense_in_files(void **state) {
     free(deep);
 }
 
+/* A preset is shown as the file that it is, and what is shown is read. */
+static void presets_are_shown(void **state) {
+    (void)state;
+    fr_test_expect("forerun show dgx-h100", 0, "\"name\": \"dgx-h100\"", NULL);
+    fr_test_expect("forerun show llama-3-8b", 0, "\"kind\": \"transformer\"", NULL);
+    fr_test_expect("forerun show dgx-h10", 2, NULL, "did you mean \"dgx-h100\"");
+    fr_test_expect("forerun show", 2, NULL, "one preset");
+}
+
 /* What is compared is said as it is, and what all rows share once. */
 static void search_says_what_it_compares(void **state) {
     (void)state;
@@ -386,6 +395,7 @@ int main(void) {
                                        cmocka_unit_test(doctor_tries_and_tells),
                                        cmocka_unit_test(nonsense_in_sets),
                                        cmocka_unit_test(nonsense_in_files),
+                                       cmocka_unit_test(presets_are_shown),
                                        cmocka_unit_test(search_says_what_it_compares),
                                        cmocka_unit_test(best_plans_are_given_back),
                                        cmocka_unit_test(infeasible_is_4_with_the_outcome),

@@ -142,8 +142,8 @@ static void expect_next(const char *line, const char *expected) {
 static void the_next_word(void **state) {
     (void)state;
     expect_next("predic", "predict\ttime, energy and memory of one plan\n");
-    expect_next("search -c dgx-h", "dgx-h100\tpreset\n");
-    expect_next("search --cluster=dgx-h", "--cluster=dgx-h100\tpreset\n");
+    expect_next("search -c dgx-h1", "dgx-h100\tpreset\n");
+    expect_next("search --cluster=dgx-h1", "--cluster=dgx-h100\tpreset\n");
     expect_next("search --objective e", "energy\nedp\n");
     expect_next("search --vary method=tensor,p", "method=tensor,phantom\n");
     expect_next("search --set sequence_parallel=",
