@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "calibrate/runs/interval.h"
 #include "calibrate/runs/study.h"
+#include "models/outcome/cost.h"
 
 static const struct fr_option options[] = {
     FR_OPTION_CLUSTER,
@@ -29,6 +30,7 @@ struct scoring {
     struct fr_runs runs;
     const struct fr_run **use;
     struct fr_scored *scored;
+    fr_reasons *reasons;
     char (*key)[KEY_MAX];
     char columns_text[512];
     const char *columns[COLUMNS_MAX + 1];
@@ -56,6 +58,57 @@ static void predict(struct scoring *s) {
         free(scored);
     }
     free(known);
+}
+
+/* ---- what was run and is called impossible ------------------------------------------------ */
+
+/* Published runs ran: a reason why one cannot be is an error of the model, or of what the file says. */
+struct refused {
+    int unpriced[FR_REASON_COUNT], infeasible[FR_REASON_COUNT];
+    int n_unpriced, n_infeasible;
+};
+
+static void refuse(void *context, int64_t i) {
+    struct scoring *s = context;
+    const struct fr_run *run = &s->runs.items[i];
+    struct fr_job job = {
+        .cluster = s->job.cluster, .workload = run->workload, .plan = run->plan};
+    struct fr_outcome out;
+    fr_cost(&job, &job.plan, &out);
+    s->reasons[i] = out.reasons;
+}
+
+static void count_refused(struct scoring *s, struct refused *r) {
+    *r = (struct refused){0};
+    fr_parallel_for(fr_processors(), s->runs.count, refuse, s);
+    for (int i = 0; i < s->runs.count; i++) {
+        bool priced = isfinite(s->scored[i].predicted_s);
+        r->n_unpriced += !priced;
+        r->n_infeasible += priced && s->reasons[i];
+        for (int k = 0; k < FR_REASON_COUNT; k++)
+            if (s->reasons[i] & FR_BECAUSE(k)) (priced ? r->infeasible : r->unpriced)[k]++;
+    }
+}
+
+static void print_refused(const struct refused *r, struct fr_text *text) {
+    if (r->n_unpriced) fr_text_addf(text, "%d of the runs are not priced:", r->n_unpriced);
+    for (int k = 0; k < FR_REASON_COUNT; k++)
+        if (r->unpriced[k]) fr_text_addf(text, " %s %d", fr_reason_names[k], r->unpriced[k]);
+    if (r->n_unpriced) fr_text_addf(text, "\n");
+    if (r->n_infeasible)
+        fr_text_addf(text, "%d were run and are called infeasible (priced all the same):",
+                     r->n_infeasible);
+    for (int k = 0; k < FR_REASON_COUNT; k++)
+        if (r->infeasible[k])
+            fr_text_addf(text, " %s %d", fr_reason_names[k], r->infeasible[k]);
+    if (r->n_infeasible) fr_text_addf(text, "\n");
+}
+
+static void json_refused(struct fr_json_writer *w, const char *name, const int *counts) {
+    fr_json_add_object(w, name);
+    for (int k = 0; k < FR_REASON_COUNT; k++)
+        if (counts[k]) fr_json_add_integer(w, fr_reason_names[k], counts[k]);
+    fr_json_end_object(w);
 }
 
 static fr_status read_columns(const struct fr_args *args, struct scoring *s,
@@ -160,8 +213,8 @@ static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
     fr_json_end_array(w);
 }
 
-static fr_status print_json(const struct scoring *s, struct fr_text *text,
-                            struct fr_error *err) {
+static fr_status print_json(const struct scoring *s, const struct refused *refused,
+                            struct fr_text *text, struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     struct group_writer g = {&w, false};
     fr_json_begin_object(&w);
@@ -176,6 +229,8 @@ static fr_status print_json(const struct scoring *s, struct fr_text *text,
         if (s->runs.skipped[i])
             fr_json_add_integer(&w, fr_run_skip_names[i], s->runs.skipped[i]);
     fr_json_end_object(&w);
+    json_refused(&w, "unpriced", refused->unpriced);
+    json_refused(&w, "called_infeasible", refused->infeasible);
     fr_json_end_object(&w);
     return FR_OK;
 }
@@ -199,9 +254,10 @@ static void text_visit(void *context, const char *name, const struct fr_score *s
                  percent(s->coverage, p[6], 24));
 }
 
-static fr_status print_text(const struct scoring *s, struct fr_text *text,
-                            struct fr_error *err) {
+static fr_status print_text(const struct scoring *s, const struct refused *refused,
+                            struct fr_text *text, struct fr_error *err) {
     fr_runs_print_skipped(&s->runs, text);
+    print_refused(refused, text);
     if (!s->job.cluster.tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as the priors\n");
     fr_text_addf(text, "\n%-40s %5s %9s %9s %9s %9s %7s %9s %9s %9s\n", "runs", "n", "mape",
@@ -218,13 +274,16 @@ static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_
     s->use = fr_calloc(room, sizeof *s->use);
     s->scored = fr_calloc(room, sizeof *s->scored);
     s->key = fr_calloc(room, sizeof *s->key);
-    if (!s->use || !s->scored || !s->key)
+    s->reasons = fr_calloc(room, sizeof *s->reasons);
+    if (!s->use || !s->scored || !s->key || !s->reasons)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], KEY_MAX);
     predict(s);
-    fr_status status =
-        fr_args_has(args, "json") ? print_json(s, &text, err) : print_text(s, &text, err);
+    struct refused refused;
+    count_refused(s, &refused);
+    fr_status status = fr_args_has(args, "json") ? print_json(s, &refused, &text, err)
+                                                 : print_text(s, &refused, &text, err);
     if (status == FR_OK) return fr_app_print(&text, err);
     fr_text_free(&text);
     return status;
@@ -237,6 +296,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     free(s->use);
     free(s->scored);
     free(s->key);
+    free(s->reasons);
     fr_runs_free(&s->runs);
     fr_job_free(&s->job);
     free(s);

@@ -35,7 +35,6 @@
     X(FR_RUN_NO_DEGREES, "missing parallel degrees")                                           \
     X(FR_RUN_NO_SIZES, "missing sizes of the model")                                           \
     X(FR_RUN_UNKNOWN_MODEL, "a model that no preset describes")                                \
-    X(FR_RUN_PROXY, "proxy layers: fewer layers than the model has")                           \
     X(FR_RUN_DEGREES, "impossible degrees")                                                    \
     X(FR_RUN_DTYPE, "a number format that no model covers")                                    \
     X(FR_RUN_EXPERTS, "a mixture of experts that no preset describes")                         \

@@ -4,7 +4,7 @@
  * Rows are comparable within a date only: hardware and the printed rate's formula changed.  Most
  * rows leave the number of heads out; those of the trials on the number of heads name it, and 64
  * heads there take the time of the rows that leave it out on the same plan and date, so 64 it is.
- * ALiBi instead of position vectors; 16-bit gradients.  Trials on the partition of layers count the
+ * ALiBi instead of position vectors; 16-bit gradients; ZeRO-1, as all of BLOOM's training.  Trials on the partition of layers count the
  * embedding and the logits as a layer each ("Rebalancing layers" in the chronicle). */
 #include "calibrate/runs/runs.h"
 
@@ -51,6 +51,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.positions", "none");
     fr_run_row_set(out, "model.optimizer_state", "12 B");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
+    fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
     if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing")) set_partition(in, out);

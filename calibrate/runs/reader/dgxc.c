@@ -4,8 +4,8 @@
  * sequence parallelism with tp, a distributed optimiser and gradients reduced at 16 bits beside the
  * backward pass, without recomputation; experts are divided over tp as the other products
  * (Megatron-Core before expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run
- * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out; so are recipes
- * run with fewer layers than the model. */
+ * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out.  Recipes run with
+ * fewer layers than the model are runs of a model of so many layers. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -68,7 +68,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     if (!fr_run_find_model(title, out)) return FR_RUN_UNKNOWN_MODEL;
     const char *all = fr_run_row_get(out, "note.model_layers");
     if (fr_run_integer(in, "layers", &layers) && all && layers < strtoll(all, NULL, 10))
-        return FR_RUN_PROXY;
+        fr_run_row_set(out, "model.layers", "%" PRId64, layers);
     fr_run_skip skip = degrees(in, sharded, out);
     if (skip != FR_RUN_USABLE) return skip;
     fr_run_copy(in, "gpus", out, "ranks");
@@ -81,6 +81,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "note.release", "%s", fr_run_cell(in, "release"));
     fr_run_row_set(out, "note.dtype", "%s", dtype);
     fr_run_row_set(out, "note.sharded", "%s", sharded ? "yes" : "no");
+    fr_run_row_set(out, "note.whole", "%s", fr_run_row_get(out, "model.layers") ? "no" : "yes");
     fr_run_row_set(out, "measured_s", "%.9g", time_s);
     fr_run_row_set(out, "group", "%s %s, %s, batch %s", fr_run_row_get(out, "model"), dtype,
                    fr_run_cell(in, "gpus"), fr_run_cell(in, "global_batch_seqs"));

@@ -3,7 +3,10 @@
  * Parameters are divided among `fsdp` x cp ranks (zero 3), gathered and reduced beside the passes;
  * fused attention; float8 products keep activations at 16 bits.  Its selective checkpointing keeps
  * every second product and computes the others again, which no recompute of a plan says, so such
- * rows are left out. */
+ * rows are left out.  `local_batch` is a replica's: with stages it is cut into as many micro-batches as
+ * there are stages, the default of pipeline_parallel_microbatches when these runs were published. */
+#include <inttypes.h>
+
 #include "calibrate/runs/runs.h"
 
 static const char *const columns[] = {"fsdp", "local_batch", "technique",
@@ -15,11 +18,14 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
                         : fr_run_mentions(technique, "bf16") ? "bf16"
                                                              : NULL;
     double gpus = 0;
+    int64_t local = 0, pp = 1;
     if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
     if (!dtype) return FR_RUN_DTYPE;
     if (!fr_run_mentions(fr_run_cell(in, "recompute"), "full")) return FR_RUN_METHOD;
     if (!fr_run_find_model(fr_run_cell(in, "model"), out)) return FR_RUN_UNKNOWN_MODEL;
-    if (!fr_run_copy(in, "local_batch", out, "plan.micro_batch")) return FR_RUN_NO_MICRO_BATCH;
+    if (!fr_run_integer(in, "local_batch", &local)) return FR_RUN_NO_MICRO_BATCH;
+    fr_run_integer(in, "pp", &pp);
+    fr_run_row_set(out, "plan.micro_batch", "%" PRId64, local > pp ? local / pp : 1);
     if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
     if (!fr_run_copy(in, "gpus", out, "ranks") || !fr_run_copy(in, "fsdp", out, "plan.dp") ||
         !fr_run_copy(in, "tp", out, "plan.tp") || !fr_run_copy(in, "pp", out, "plan.pp") ||
