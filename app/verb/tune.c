@@ -15,6 +15,7 @@ static const struct fr_option options[] = {
     {"runs", "FILE", "measured runs: a runs.csv, or a published file; may be repeated", 'r'},
     {"out", "FILE", "cluster file to write; - for standard output (default: none)", 'o'},
     {"hold", "NAMES", "coefficients to leave as they are: fixed,node_latency", 0},
+    {"always", NULL, "move what the runs do not refute, too", 0},
     FR_OPTION_SET,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -74,7 +75,9 @@ static void print(const struct tuning *t, struct fr_text *text) {
 }
 
 static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_error *err) {
-    struct fr_tune_options o = {.rows_max = 100, .threads = fr_processors()};
+    struct fr_tune_options o = {.rows_max = 100,
+                                .threads = fr_processors(),
+                                .keep_unrefuted = !fr_args_has(args, "always")};
     const char *out = fr_args_get(args, "out");
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
@@ -126,12 +129,18 @@ static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NUL
 const struct fr_verb fr_verb_tune = {
     .name = "tune",
     .summary = "device, host and network coefficients from measured training runs",
-    .usage = "--cluster C --runs RUNS.csv [--out cluster.json] [--hold NAMES] [--json]",
+    .usage = "--cluster C --runs RUNS.csv [--out cluster.json] [--hold NAMES] [--always] "
+             "[--json]",
     .details = "Maximum a posteriori in logarithms: priors centred on the cluster file's "
                "values, robust\n"
                "relative errors. A coefficient that too few rows feel stays as it is; with "
                "fewer than\n"
-               "ten rows only the efficiency of the products moves. Example:\n"
+               "ten rows only the efficiency of the products moves. Where the cluster file "
+               "predicts\n"
+               "each model and plan to 5 % nothing moves: such rows cannot tell a coefficient "
+               "from\n"
+               "what the model misses of one model, and other models would get worse.\n"
+               "Example:\n"
                "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
     .options = options,
     .outputs = outputs,

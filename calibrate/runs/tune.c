@@ -115,6 +115,50 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
     return FR_OK;
 }
 
+/* ---- do the runs refute the prior? ------------------------------------------------------- */
+
+static bool one_kind(const struct fr_run *a, const struct fr_run *b) {
+    const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
+    const struct fr_plan *p = &a->plan, *q = &b->plan;
+    return s->hidden == t->hidden && s->layers == t->layers && s->sequence == t->sequence &&
+           p->tp == q->tp && p->pp == q->pp && p->cp == q->cp && p->ep == q->ep &&
+           p->micro_batch == q->micro_batch && p->zero == q->zero && p->chunks == q->chunks;
+}
+
+/* What the model misses of one kind of run: the error that counts as one, and of mixtures of experts, whose
+ * exchanges and hosts differ, four times that. */
+static double missed(const struct problem *p, const struct fr_run *run) {
+    return p->scale * (run->workload.transformer.experts > 1 ? 4 : 1);
+}
+
+/* The 90 % quantile of chi-squared of @p n (Wilson and Hilferty 1931). */
+static double chi_squared_90(int n) {
+    double v = 2.0 / 9 / n;
+    return n * pow(1 - v + 1.2816 * sqrt(v), 3);
+}
+
+/* Are the kinds' mean errors, as the cluster file has it, larger than what the model misses? */
+static bool refuted(struct problem *p) {
+    double sum = 0;
+    int kinds = 0;
+    p->n_fitted = 0;
+    predict_all(p, NULL);
+    for (int i = 0; i < p->n; i++) {
+        double mean = 0;
+        int first = 0, n = 0;
+        while (!one_kind(p->runs[first], p->runs[i])) first++;
+        if (first < i) continue;
+        for (int k = i; k < p->n; k++) {
+            if (!one_kind(p->runs[k], p->runs[i])) continue;
+            mean += p->log_error[k];
+            n++;
+        }
+        sum += pow(mean / n / missed(p, p->runs[i]), 2);
+        kinds++;
+    }
+    return sum > chi_squared_90(kinds);
+}
+
 static bool one_shape(const struct problem *p) {
     const struct fr_transformer *first = &p->runs[0]->workload.transformer;
     for (int i = 1; i < p->n; i++) {
@@ -243,12 +287,13 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
         t->sigma = t->sigma_prior;
     }
     FR_TRY(count_feeling(p, r, err));
+    r->kept = options->keep_unrefuted && !refuted(p);
     for (int j = 0; j < fr_coefficient_count(); j++) {
         if (!r->tuned[j].present || options->held >> j & 1) continue;
         if (r->tuned[j].rows < fr_coefficients[j].rows_needed) continue;
         if (p->n < ROWS_FOR_MORE && fr_coefficients[j].rows_needed > 1) continue;
         p->sigma[r->n_fitted] = r->tuned[j].sigma_prior;
-        factors[r->n_fitted] = options->start && options->start->tuned[j].fitted
+        factors[r->n_fitted] = !r->kept && options->start && options->start->tuned[j].fitted
                                    ? options->start->tuned[j].value / r->tuned[j].prior
                                    : 1;
         r->index[r->n_fitted++] = j;
@@ -259,7 +304,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
     for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
     p->weight_scale =
         options->rows_max > 0 && weights > options->rows_max ? options->rows_max / weights : 1;
-    if (r->n_fitted > 0)
+    if (r->n_fitted > 0 && !r->kept)
         FR_TRY(fr_nlfit_within(&limits, residuals, p, (size_t)r->n_fitted,
                                (size_t)(p->n + r->n_fitted), factors, NULL, err));
     for (int k = 0; k < r->n_fitted; k++) {

@@ -11,7 +11,13 @@
  *  model gets wrong, so a thousand of them are not a thousand opinions: where the rows' weights
  *  sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
- *  The posterior is taken as normal in x about that maximum:
+ *  Where asked, the cluster's own values stay unless the runs refute them (`kept`).  With m_g the mean of
+ *  e_i over the runs of one model and plan, and s_g what the model misses of such a kind (0.05; of mixtures
+ *  of experts 0.2), they do where sum (m_g / s_g)^2 exceeds the 90 % quantile of chi-squared.  Other runs
+ *  cannot tell a coefficient from what the model misses of one model, and what they would move makes
+ *  others worse.
+ *
+ *  The posterior is taken as normal in x about that maximum (or about the values that stay):
  *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
  *  with s the robust spread of the residuals.
  *
@@ -37,6 +43,7 @@ struct fr_tune_options {
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is
                       held and has one is uncertain by it, else certain */
+    bool keep_unrefuted; /**< leave all as it is where the runs do not refute it */
     const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
     int threads;
 };
@@ -61,8 +68,9 @@ struct fr_tune_result {
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
     int rows;                                       /**< that took part */
-    double spread;         /**< s: of ln(predicted / measured), robust */
-    double stretch;        /**< half a 90 % interval over its standard deviation: see below */
+    bool kept;      /**< nothing was moved: the runs do not refute the cluster's values */
+    double spread;  /**< s: of ln(predicted / measured), robust */
+    double stretch; /**< half a 90 % interval over its standard deviation: see below */
     bool experts, sharded; /**< among the rows were mixtures of experts, sharded gradients */
     double mean_error;     /**< of |predicted / measured - 1| on the rows fitted */
 };

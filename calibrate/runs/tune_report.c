@@ -45,10 +45,12 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
         else
             fr_text_addf(text, " %14s %8s %8s %6d  %s\n", "-", "", "", t->rows, why_held(r, j));
     }
-    fr_text_addf(text,
-                 "\n%d rows, mean error %.2f %% on them (fitted, so no measure of accuracy); "
-                 "spread %.1f %%\n",
-                 r->rows, 100 * r->mean_error, 100 * r->spread);
+    fr_text_addf(text, "\n%d rows, mean error %.2f %% on them%s; spread %.1f %%\n", r->rows,
+                 100 * r->mean_error, r->kept ? "" : " (fitted, so no measure of accuracy)",
+                 100 * r->spread);
+    if (r->kept)
+        fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file "
+                           "(--always moves all the same)\n");
 }
 
 static void json_coefficients(struct fr_json_writer *w, const struct fr_tune_result *r) {
@@ -78,6 +80,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_add_number(w, "spread", r->spread);
     fr_json_add_number(w, "stretch", r->stretch);
     fr_json_add_number(w, "mean_error", r->mean_error);
+    fr_json_add_bool(w, "kept", r->kept);
     fr_json_add_bool(w, "experts", r->experts);
     fr_json_add_bool(w, "sharded", r->sharded);
     json_coefficients(w, r);

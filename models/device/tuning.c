@@ -3,7 +3,7 @@
 /* Keys beside these tell people where the numbers come from. */
 static const char *const keys[] = {"spread",  "stretch", "covariance", "coefficients",
                                    "dtype",   "runs",    "files",      "mean_error",
-                                   "experts", "sharded", NULL};
+                                   "experts", "sharded", "kept",       NULL};
 
 static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t,
                           struct fr_error *err) {

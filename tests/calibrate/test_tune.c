@@ -310,6 +310,38 @@ static void stretch_is_the_ninth_decile(void **state) {
     drop(&f);
 }
 
+/* A cluster whose every run is 4 % slower is not refuted, one whose runs are 12 % slower is; one kind of run
+ * at 8 % is not, one kind at 9 % is (chi-squared of one: 2.71, so 8.2 %). */
+static void what_is_not_refuted_stays(void **state) {
+    static const struct {
+        int n;
+        double slower;
+        bool kept;
+    } want[] = {{N, 1.04, true}, {N, 1.12, false}, {1, 1.08, true}, {1, 1.09, false}};
+    struct fixture f;
+    (void)state;
+    make(&f);
+    for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+        for (int keep = 0; keep < 2; keep++) {
+            const struct fr_tune_options options = {.threads = 1, .keep_unrefuted = keep};
+            struct fr_tune_result r;
+            struct fr_error err = {0};
+            for (int i = 0; i < N; i++) {
+                struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
+                run->measured_s = want[k].slower * fr_run_predict_s(&f.prior, run);
+            }
+            if (fr_tune(&f.prior, f.use, want[k].n, &options, &r, &err) != FR_OK)
+                fail_msg("%s", err.detail);
+            double moved = r.cluster.device.gemm[FR_FP16].tiles.efficiency /
+                           f.prior.device.gemm[FR_FP16].tiles.efficiency;
+            assert_int_equal(r.kept, keep && want[k].kept);
+            FR_TRUE(r.kept ? moved == 1 : moved < 0.99, "%zu: efficiency moved by %g", k,
+                    moved);
+            FR_TRUE(r.n_fitted > 0 && r.tuned[r.index[0]].sigma > 0, "no posterior");
+        }
+    drop(&f);
+}
+
 static void folds_do_not_depend_on_threads(void **state) {
     static const char *const columns[] = {"plan.tp", NULL};
     struct fixture f;
@@ -348,6 +380,7 @@ int main(void) {
         cmocka_unit_test(gradients_and_intervals_by_hand),
         cmocka_unit_test(the_posterior_is_what_rows_and_priors_say),
         cmocka_unit_test(stretch_is_the_ninth_decile),
+        cmocka_unit_test(what_is_not_refuted_stays),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,11 +210,14 @@ static void sharding_costs_only_communication(void **state) {
     assert_true(predict_s(three) >= predict_s(one) * (1 - 1e-12));
 }
 
-/* Two ranks of a sequence do at least half of the work each, and together are cp dp ranks. */
+/* Two ranks of a sequence do at least half of the work each, where the device and not its host decides, and
+ * together are cp dp ranks. */
+#define DEVICE "cluster.device.host_launch=0 s", "cluster.device.launch=1 us"
 static void context_parallel_shares_a_sequence(void **state) {
-    const char *whole[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", NULL};
-    const char *shared[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", "cp=2",
-                            NULL};
+    const char *whole[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", DEVICE,
+                           NULL};
+    const char *shared[] = {
+        "global_batch=8", "model.dtype=fp16", "attention=flash", DEVICE, "cp=2", NULL};
     struct fr_outcome one, two;
     (void)state;
     outcome_of(whole, &one);

@@ -79,8 +79,9 @@ static bool same_round(const struct fr_run *a, const struct fr_run *b) {
 static fr_status refit(struct part *p, const struct fr_cluster *preset,
                        const struct fr_run *const *runs, int n, struct fr_tune_result *known,
                        struct fr_error *err) {
-    const struct fr_tune_options options = fr_procedure_tuning();
+    struct fr_tune_options options = fr_procedure_tuning();
     const struct fr_run *least = smallest(runs, n);
+    options.keep_unrefuted = false; /* its own machine and model: every bit counts */
     int from = p->n;
     for (int i = 0; i < n; i++)
         if (fr_plan_ranks(&runs[i]->plan) > fr_plan_ranks(&least->plan))

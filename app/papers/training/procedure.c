@@ -9,7 +9,8 @@
 static const double rows_max = 100;
 
 struct fr_tune_options fr_procedure_tuning(void) {
-    return (struct fr_tune_options){.rows_max = rows_max, .threads = fr_processors()};
+    return (struct fr_tune_options){
+        .rows_max = rows_max, .threads = fr_processors(), .keep_unrefuted = true};
 }
 
 static fr_status no_memory(struct fr_error *err) {

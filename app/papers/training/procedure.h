@@ -15,7 +15,8 @@ struct fr_table_plan {
     const char *preset;
 };
 
-/** How all tables are tuned: many rows of a kind count as a hundred; on all processors. */
+/** How all tables are tuned: many rows of a kind count as a hundred; a preset stays that its rows do not
+ *  refute; on all processors. */
 struct fr_tune_options fr_procedure_tuning(void);
 
 /** Rows of equal @p columns are predicted from all the others.

@@ -171,7 +171,8 @@ static const struct {
             {"bridge_moe", "host_experts"},
             {"bridge_b", "host_experts"},
             {"bridge_gb", "host_experts, 64 ranks of a rack"},
-            {"vtrain_", "the terms of a layer"},
+            {"vtrain_",
+             "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
             {"dgxc_fsdp", "where the links come from"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {

@@ -1,0 +1,49 @@
+/* forerun reproduce presets: presets say what the measured rows of their device say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/papers/reproduce.h"
+#include "base/data.h"
+#include "tests/cmocka.h"
+
+static void presets_say_what_rows_say(void **state) {
+    struct fr_reproduction r = {0};
+    struct fr_error err = {0};
+    char path[512];
+    (void)state;
+    if (!fr_data_find("gemm/simumax_matmul_efficiency.csv", path, sizeof path)) skip();
+    if (fr_paper_presets.run(&r, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+    FR_TRUE(r.count >= 16, "got %zu rows", r.count);
+    for (size_t i = 0; i < r.count; i++) {
+        const struct fr_reproduce_row *x = &r.rows[i];
+        FR_TRUE(x->judged && x->holds, "%s: rows say %g, the preset %g", x->id, x->published,
+                x->ours);
+    }
+    free(r.rows);
+}
+
+/* Without the folder nothing is claimed. */
+static void absent_rows_are_skipped(void **state) {
+    struct fr_reproduction r = {0};
+    struct fr_error err = {0};
+    const char *before = getenv("FORERUN_DATA");
+    char kept[512] = "";
+    (void)state;
+    if (before) snprintf(kept, sizeof kept, "%s", before);
+    setenv("FORERUN_DATA", "/nonexistent", 1);
+    assert_int_equal(fr_paper_presets.run(&r, &err), FR_OK);
+    assert_int_equal(r.count, 1);
+    assert_string_equal(r.rows[0].id, "skipped");
+    if (before)
+        setenv("FORERUN_DATA", kept, 1);
+    else
+        unsetenv("FORERUN_DATA");
+    free(r.rows);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(presets_say_what_rows_say),
+                                       cmocka_unit_test(absent_rows_are_skipped)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
