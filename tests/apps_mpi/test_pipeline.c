@@ -18,13 +18,14 @@ static int rank, n_ranks, n_compared, n_lossy_compared;
 struct plan {
     const char *schedule;
     int tp, pp, dp, chunks, micro;
-    const char *scope; /* of messages; NULL: none */
+    const char *scope;     /* of messages; NULL: none */
+    const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied;
     int coded_stages;
 };
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
-    char messages[120] = "", gradients[120] = "", schedule[80] = "";
+    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "";
     if (p->pp > 1)
         snprintf(schedule, sizeof schedule, ", \"schedule\": \"%s\"%s", p->schedule,
                  p->chunks > 1 ? ", \"chunks\": 2" : "");
@@ -35,11 +36,12 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
     if (p->coded_stages)
         snprintf(gradients, sizeof gradients, ", \"gradient\": {\"stages\": %d, \"rank\": %d}",
                  p->coded_stages, RANK);
+    if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
-             "{\"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s, \"compression\": "
+             "{\"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, \"compression\": "
              "{\"embedding\": \"%s\"%s%s}}",
-             p->tp, p->pp, p->dp, p->micro, schedule, p->fused ? "fused" : "separate", messages,
-             gradients);
+             p->tp, p->pp, p->dp, p->micro, schedule, again, p->fused ? "fused" : "separate",
+             messages, gradients);
 }
 
 static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
@@ -358,10 +360,12 @@ static void every_schedule(struct plan *p) {
         p->micro = micro_for(p, i == 3 ? 2 * p->pp : 6 - i, i == 3 ? p->pp : 1);
         p->untied = i == 1;
         p->fused = i == 2 || i == 3;
+        p->recompute = i == 1 ? "selective" : i == 2 || i == 4 ? "full" : NULL;
         run_plan(p, false);
         if (i == 0) run_plan(p, true);
     }
     p->untied = p->fused = false;
+    p->recompute = NULL;
 }
 
 /* CB, FE and SC of Song et al. 2023, alone and together. */
@@ -511,7 +515,7 @@ static void refusals(void) {
     refused(NULL, "{\"pp\": 9}", "9 stages of 1 chunks for 8 layers");
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
     refused(NULL, "{\"tp\": 2, \"sequence_parallel\": true}", "\"sequence_parallel\"");
-    refused(NULL, "{\"recompute\": \"full\"}", "\"recompute\"");
+    refused(NULL, "{\"zero\": 1, \"dp\": 2}", "\"zero\"");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 2, \"tp\": 2}", "method tensor");
 }

@@ -74,21 +74,25 @@ static int64_t lay_out(const struct fr_kernels *k, const struct part *part, int 
     return sum;
 }
 
+int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
+    return (int64_t)z->heads * z->sequence * fr_block_tokens(z);
+}
+
 static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_sizes *z,
-                             const void *base, struct fr_block_saved *s) {
+                             const void *base, bool softmax, struct fr_block_saved *s) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
     const struct part all[] = {{&s->a, h * t},
                                {&s->mean1, t},
                                {&s->inverse1, t},
                                {&s->qkv, 3 * q * t},
-                               {&s->p, (int64_t)z->heads * z->sequence * t},
                                {&s->c, q * t},
                                {&s->x1, h * t},
                                {&s->m, h * t},
                                {&s->mean2, t},
                                {&s->inverse2, t},
-                               {&s->u, f * t}};
-    return lay_out(k, all, sizeof all / sizeof *all, base);
+                               {&s->u, f * t},
+                               {&s->p, fr_block_softmax_size(z)}};
+    return lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
 }
 
 static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_block_sizes *z,
@@ -108,9 +112,9 @@ static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_si
     return lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
-int64_t fr_block_saved_size(const struct fr_block_sizes *z) {
+int64_t fr_block_saved_size(const struct fr_block_sizes *z, bool softmax) {
     struct fr_block_saved s;
-    return lay_out_saved(NULL, z, NULL, &s);
+    return lay_out_saved(NULL, z, NULL, softmax, &s);
 }
 
 int64_t fr_block_deferred_size(const struct fr_block_sizes *z) {
@@ -124,9 +128,10 @@ int64_t fr_block_room_size(const struct fr_block_sizes *z) {
 }
 
 struct fr_block_saved fr_block_saved_at(const struct fr_kernels *k,
-                                        const struct fr_block_sizes *z, const void *base) {
-    struct fr_block_saved s = {0};
-    lay_out_saved(k, z, base, &s);
+                                        const struct fr_block_sizes *z, const void *base,
+                                        void *softmax) {
+    struct fr_block_saved s = {.p = softmax};
+    lay_out_saved(k, z, base, !softmax, &s);
     return s;
 }
 

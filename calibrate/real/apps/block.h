@@ -59,12 +59,15 @@ struct fr_block_deferred {
 struct fr_block_room {
     void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
 };
-/** Values of each; and pointers into @p base. */
-int64_t fr_block_saved_size(const struct fr_block_sizes *z);
+/** Values of each, of what is saved with the softmax or without; and pointers into @p base, where a
+ *  softmax that is not with it is at @p softmax. */
+int64_t fr_block_saved_size(const struct fr_block_sizes *z, bool softmax);
+int64_t fr_block_softmax_size(const struct fr_block_sizes *z);
 int64_t fr_block_deferred_size(const struct fr_block_sizes *z);
 int64_t fr_block_room_size(const struct fr_block_sizes *z);
 struct fr_block_saved fr_block_saved_at(const struct fr_kernels *k,
-                                        const struct fr_block_sizes *z, const void *base);
+                                        const struct fr_block_sizes *z, const void *base,
+                                        void *softmax);
 struct fr_block_deferred fr_block_deferred_at(const struct fr_kernels *k,
                                               const struct fr_block_sizes *z, const void *base);
 struct fr_block_room fr_block_room_at(const struct fr_kernels *k,

@@ -46,6 +46,7 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_warm_up,
                            FR_PLAN_KEY_global_batch,
                            FR_PLAN_KEY_micro_batch,
+                           FR_PLAN_KEY_recompute,
                            FR_PLAN_KEY_iterations};
 
 /* A key that has a value of its own and is not run, or NULL. */
@@ -71,6 +72,8 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",
                        idle->name, needs);
     const struct fr_plan_key *lacks = find_lacking(plan);
+    if (plan->recompute && !run->workload->transformer.layers)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");

@@ -4,6 +4,10 @@
  *      forward   all-reduce of h T values after attention, and after the MLP
  *      backward  likewise, of the gradients before them
  *
+ * Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
+ * too, from the input alone.  Where weights' gradients come later what they need is kept from the
+ * backward pass to then.
+ *
  * A rank's block is that of struct fr_block; norms, and biases after the all-reduces, are on every
  * rank alike.  kept->d is the gradient of the output, kept->more what struct fr_block_deferred has. */
 #include "calibrate/real/apps/ffn.h"
@@ -43,23 +47,69 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
                   (uint64_t)(FR_STREAM_LAYER + 64 * u->index), &w);
 }
 
-/* What a backward pass has, then what it defers where weights' gradients follow at once. */
+static fr_recompute again(const struct fr_unit *u) { return u->run->plan->recompute; }
+
+/* Is nothing kept but the input? */
+static bool keeps_input(const struct fr_unit *u) {
+    return again(u) == FR_RECOMPUTE_FULL && !u->splits;
+}
+
+/* Values of the parts of the room: what a backward pass has; what is deferred, and what is saved, where
+ * weights' gradients follow at once; a softmax, and an output, that are made again. */
+enum { BACKWARD, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
+static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
+    bool full = again(u) == FR_RECOMPUTE_FULL;
+    n[BACKWARD] = fr_block_room_size(&u->block);
+    n[DEFERRED] = fr_block_deferred_size(&u->block);
+    n[SAVED] = keeps_input(u) ? fr_block_saved_size(&u->block, false) : 0;
+    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? fr_block_softmax_size(&u->block) : 0;
+    n[OUTPUT] = full ? (int64_t)u->out * u->columns : 0;
+}
+
 static int64_t room(const struct fr_unit *u) {
-    return fr_block_room_size(&u->block) + fr_block_deferred_size(&u->block);
+    int64_t n[PARTS], sum = 0;
+    parts_of(u, n);
+    for (int i = 0; i < PARTS; i++) sum += n[i];
+    return sum;
+}
+
+static void *part_at(const struct fr_real *real, const struct fr_unit *u, int part) {
+    int64_t n[PARTS], before = 0;
+    parts_of(u, n);
+    for (int i = 0; i < part; i++) before += n[i];
+    return fr_at(real->k, u->room, (size_t)before);
 }
 
 /* What is saved; what is deferred, and the gradient of the output, where they must last. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
-    n[0] = fr_block_saved_size(&u->block);
+    bool softmax = again(u) == FR_RECOMPUTE_NONE;
+    n[0] = keeps_input(u) ? 0 : fr_block_saved_size(&u->block, softmax);
     n[1] = u->splits ? fr_block_deferred_size(&u->block) : 0;
     n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
+}
+
+static struct fr_block_saved saved(const struct fr_real *real, const struct fr_unit *u,
+                                   const struct fr_unit_kept *kept) {
+    void *softmax = again(u) == FR_RECOMPUTE_NONE ? NULL : part_at(real, u, SOFTMAX);
+    const void *base = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0];
+    return fr_block_saved_at(real->k, &u->block, base, softmax);
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
     const struct fr_block w = weights(real, u);
-    const struct fr_block_saved s = fr_block_saved_at(real->k, &u->block, kept->own[0]);
+    const struct fr_block_saved s = saved(real, u, kept);
     return fr_block_forward(real, &u->block, &w, &s, kept->x, next, err);
+}
+
+/* What the forward pass made and did not keep. */
+static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                           const struct fr_block_saved *s, struct fr_error *err) {
+    if (again(u) == FR_RECOMPUTE_FULL)
+        return forward(real, u, kept, part_at(real, u, OUTPUT), err);
+    if (again(u) == FR_RECOMPUTE_SELECTIVE)
+        fr_attention_forward(real, &u->block, s->qkv, s->p, s->c);
+    return FR_OK;
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
@@ -67,19 +117,19 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     const struct fr_kernels *k = real->k;
     int values = u->out * u->columns;
     kept->d = u->splits ? kept->own[2] : dy;
-    kept->more =
-        u->splits ? kept->own[1] : fr_at(k, u->room, (size_t)fr_block_room_size(&u->block));
+    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
     if (u->splits) FR_COMPUTE(real, k->copy(1, values, dy, values, kept->d, values));
     const struct fr_block w = weights(real, u), g = gradients(real, u);
-    const struct fr_block_saved s = fr_block_saved_at(k, &u->block, kept->own[0]);
+    const struct fr_block_saved s = saved(real, u, kept);
     const struct fr_block_deferred d = fr_block_deferred_at(k, &u->block, kept->more);
-    const struct fr_block_room r = fr_block_room_at(k, &u->block, u->room);
+    const struct fr_block_room r = fr_block_room_at(k, &u->block, part_at(real, u, BACKWARD));
+    FR_TRY(recompute(real, u, kept, &s, err));
     return fr_block_input(real, &u->block, &w, &g, &s, &d, &r, kept->x, dy, dx, err);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     const struct fr_block g = gradients(real, u);
-    const struct fr_block_saved s = fr_block_saved_at(real->k, &u->block, kept->own[0]);
+    const struct fr_block_saved s = saved(real, u, kept);
     const struct fr_block_deferred d = fr_block_deferred_at(real->k, &u->block, kept->more);
     fr_block_weight(real, &u->block, &g, &s, &d, kept->d);
 }
