@@ -400,6 +400,43 @@ static void every_mesh(void) {
         }
 }
 
+/* Two steps with the optimiser's work divided, and with all of it on each. */
+static void check_steps(const struct plan *p) {
+    struct mpi_case c[2];
+    char model[400], text[2][500];
+    double loss;
+    for (int i = 0; i < 2; i++) {
+        struct fr_error err = {.status = FR_OK};
+        write_plan(p, text[i], sizeof text[i]);
+        size_t end = strlen(text[i]);
+        if (i) snprintf(text[i] + end - 1, sizeof text[i] - end, ", \"zero\": 1}");
+        if (!mpi_case_open(&c[i], &fr_real_pipeline,
+                           model_of(false, p->untied, model, sizeof model), text[i], SEED))
+            return;
+        for (int step = 0; step < 2; step++)
+            if (fr_real_step(c[i].app, &c[i].real, &loss, &err) != FR_OK)
+                FAIL("%s: %s", text[i], err.detail);
+    }
+    double worst = 0;
+    for (int64_t k = 0; k < c[0].real.n_parameters; k++)
+        worst = fmax(worst, fabs(c[0].real.k->get(c[0].real.parameters, (size_t)k) -
+                                 c[1].real.k->get(c[1].real.parameters, (size_t)k)));
+    if (!(worst <= 1e-12)) FAIL("%s: parameters differ by %g after two steps", text[1], worst);
+    if (c[1].real.n_parameters % p->dp == 0) check_bytes(&c[1], p, model, text[1], 2);
+    for (int i = 0; i < 2; i++) mpi_case_close(&c[i]);
+}
+
+static void every_division(void) {
+    for (int tp = 1; tp <= n_ranks / 2; tp++)
+        for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp / 2; pp++) {
+            struct plan p = {.schedule = "1f1b", .tp = tp, .pp = pp, .chunks = 1};
+            if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
+            p.dp = n_ranks / tp / pp;
+            p.micro = micro_for(&p, 3, 1);
+            check_steps(&p);
+        }
+}
+
 static void finite_differences(void) {
     enum { PLACES = 60 };
     struct mpi_case c;
@@ -515,7 +552,10 @@ static void refusals(void) {
     refused(NULL, "{\"pp\": 9}", "9 stages of 1 chunks for 8 layers");
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
     refused(NULL, "{\"tp\": 2, \"sequence_parallel\": true}", "\"sequence_parallel\"");
-    refused(NULL, "{\"zero\": 1, \"dp\": 2}", "\"zero\"");
+    refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
+    refused(NULL,
+            "{\"zero\": 1, \"dp\": 2, \"pp\": 2, \"compression\": {\"embedding\": \"fused\"}}",
+            "gradients that go whole");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 2, \"tp\": 2}", "method tensor");
 }
@@ -525,6 +565,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
     every_mesh();
+    every_division();
     finite_differences();
     codec_loses_the_last_error_only();
     codec_keeps_low_rank();

@@ -100,9 +100,12 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
     double state = real->run->workload->optimizer_state_B;
     real->n_parameters = app->n_parameters(real);
     real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
-    real->parameters = fr_real_alloc(real->k, real->n_parameters);
-    real->gradients = fr_real_alloc(real->k, real->n_parameters);
-    real->moments = fr_real_alloc(real->k, real->n_parameters * real->n_moments);
+    real->shares = real->run->plan->zero == 1 ? (int)real->run->plan->dp : 0;
+    int64_t first, share = fr_real_share(real, &first),
+                   all = share * (real->shares ? real->shares : 1);
+    real->parameters = fr_real_alloc(real->k, all);
+    real->gradients = fr_real_alloc(real->k, all);
+    real->moments = fr_real_alloc(real->k, share * real->n_moments);
     if (!real->parameters || !real->gradients || !real->moments)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
                        real->n_parameters);
@@ -142,23 +145,28 @@ void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
 
 void fr_real_update(struct fr_real *real) {
     const struct fr_kernels *k = real->k;
-    size_t n = (size_t)real->n_parameters;
-    void *m = real->moments, *v = fr_at(k, m, n);
+    int64_t first, share = fr_real_share(real, &first);
+    size_t n = (size_t)share;
+    const void *g = fr_at(k, real->gradients, (size_t)first);
+    void *w = fr_at(k, real->parameters, (size_t)first), *m = real->moments,
+         *v = fr_at(k, m, n);
     real->update.t++;
     if (real->n_moments == 0)
-        FR_COMPUTE(real, k->sgd(n, &real->update, real->gradients, real->parameters));
+        FR_COMPUTE(real, k->sgd(n, &real->update, g, w));
     else if (real->n_moments == 1)
-        FR_COMPUTE(real, k->momentum(n, &real->update, real->gradients, m, real->parameters));
+        FR_COMPUTE(real, k->momentum(n, &real->update, g, m, w));
     else
-        FR_COMPUTE(real, k->adam(n, &real->update, real->gradients, m, v, real->parameters));
+        FR_COMPUTE(real, k->adam(n, &real->update, g, m, v, w));
 }
 
 fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
                        struct fr_error *err) {
+    int64_t first, share = fr_real_share(real, &first);
     real->phases = (struct fr_phases){0};
     FR_TRY(app->gradients(real, loss, err));
     fr_real_update(real);
-    return FR_OK;
+    if (real->shares <= 1) return FR_OK;
+    return fr_real_all_gather(real, real->dp, MPI_IN_PLACE, share, real->parameters, err);
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */

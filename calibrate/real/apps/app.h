@@ -52,12 +52,13 @@ struct fr_real {
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 blocks of n_parameters */
     int n_moments;
+    int shares; /**< ranks of dp that divide the optimiser's work and state (zero 1); 0: each has all */
     struct fr_update update;
     bool profile;
     struct fr_phases phases;
     double
         sent_B[FR_REAL_AXES]; /**< by this rank since it was opened, as nccl-tests' bus bytes */
-    void *state; /**< the program's own */
+    void *state;              /**< the program's own */
 };
 
 struct fr_real_app {
@@ -103,7 +104,16 @@ struct fr_real_buffer {
 bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
                        size_t count);
 
-/** The optimiser over the whole block of parameters, once; part of fr_real_step. */
+/** Of a block of parameters what this rank updates: values from @p first on.  Equal shares, the last ones
+ *  beyond the block's end, where there is room for them. @return how many */
+static inline int64_t fr_real_share(const struct fr_real *real, int64_t *first) {
+    int64_t shares = real->shares > 1 ? real->shares : 1;
+    int64_t share = (real->n_parameters + shares - 1) / shares;
+    *first = shares > 1 ? real->dp_rank * share : 0;
+    return share;
+}
+
+/** The optimiser over this rank's share of the parameters, once; part of fr_real_step. */
 void fr_real_update(struct fr_real *real);
 
 /** The time where a step is profiled, else 0, so that a difference of two is 0. */

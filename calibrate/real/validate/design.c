@@ -235,6 +235,8 @@ static void gpt_options(struct design *d, const struct gpt *g, const int64_t mes
         {true, false, ", all r 4",
          ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}}"},
         {true, false, ", zero-bubble", ", \"schedule\": \"zero-bubble\""},
+        {false, false, ", recompute full", ", \"recompute\": \"full\""},
+        {false, true, ", zero 1", ", \"zero\": 1"},
         {true, true, ", fused", ", \"compression\": {\"embedding\": \"fused\"}"},
         {false, true, ", stage 0 r 8",
          ", \"compression\": {\"gradient\": {\"rank\": 8, \"stages\": 1}}"},

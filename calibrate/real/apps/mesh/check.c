@@ -47,6 +47,7 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_global_batch,
                            FR_PLAN_KEY_micro_batch,
                            FR_PLAN_KEY_recompute,
+                           FR_PLAN_KEY_zero,
                            FR_PLAN_KEY_iterations};
 
 /* A key that has a value of its own and is not run, or NULL. */
@@ -74,6 +75,12 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     if (plan->recompute && !run->workload->transformer.layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
+    if (plan->zero > 1)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "zero %" PRId64 " is not run here; zero 1 is",
+                       plan->zero);
+    if (plan->zero && (fr_mesh_fused(run) || plan->compression.gradient_stages > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "zero 1 is run with gradients that go whole, all in one reduce-scatter");
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");

@@ -1,6 +1,7 @@
 /* Gradients over replicas after the last backward pass, layer by layer, of a transformer all of a stage
  * at once: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
- * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
+ * their Q with the rest (with error feedback).  Where replicas divide the optimiser's work (zero 1) a
+ * reduce-scatter takes each share to who updates it.  A tied embedding is all-reduced with the other gradients
  * over dp and then between the two ends, or fused, once over 2 dp ranks. */
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,8 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
         if (mesh->n_coded && needed > room) room = needed;
     }
     free(all);
+    int64_t first, share = fr_real_share(real, &first);
+    if (real->shares > 1) room = share;
     mesh->factors = fr_real_alloc(real->k, room);
     return whole && mesh->factors;
 }
@@ -198,10 +201,28 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
-fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
+/* To each its share; ends of a tied embedding have been added up before. */
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
-    for (int i = mesh->n_batches - 1; i >= 0; i--)
-        FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
+    int64_t first, share = fr_real_share(real, &first);
+    FR_TRY(fr_real_reduce_scatter(real, real->dp, real->gradients, mesh->factors, share, err));
+    copy(real, (int)share, mesh->factors, fr_at(real->k, real->gradients, (size_t)first));
+    return FR_OK;
+}
+
+static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh,
+                           struct fr_error *err) {
     if (!mesh->tied) return FR_OK;
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied, err);
+}
+
+fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_error *err) {
+    if (real->shares > 1) {
+        FR_TRY(join_ends(real, mesh, err));
+        return scatter(real, mesh, err);
+    }
+    for (int i = mesh->n_batches - 1; i >= 0; i--)
+        FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
+    return join_ends(real, mesh, err);
 }
