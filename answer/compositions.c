@@ -3,6 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the devices on which the table's plans run, for what hangs on it. */
+#define CLOCK                                                                                  \
+    "cluster.device.clock={\"max\":\"1.5 GHz\",\"min\":\"0.9 GHz\",\"knee\":\"1.2 "            \
+    "GHz\",\"rise\":0.2,\"static\":0.1,\"fixed\":0.2}"
+
 const struct fr_composition fr_compositions[] = {
     {"kind ffn", "ffn-16384", {NULL}},
     {"kind cnn", "alexnet", {NULL}},
@@ -58,6 +63,15 @@ const struct fr_composition fr_compositions[] = {
      {"compression.backward.scope=all", "pp=2", "micro_batch=4", NULL}},
     {"compressed gradients", "gpt-2", {"compression.gradient.stages=1", NULL}},
     {"compression, layers", "ffn-16384", {"compression.gradient.stages=1", NULL}},
+    {"clocks, transformer",
+     "gpt-2",
+     {"pp=2", "micro_batch=4", "clock=[\"1.5 GHz\",\"1.2 GHz\"]", CLOCK}},
+    {"clocks of the slack", "gpt-2", {"pp=2", "micro_batch=4", "clock=slack", CLOCK}},
+    {"power cap, branches",
+     "attention-branches",
+     {"pp=3", "micro_batch=4", "power_cap=200W", CLOCK}},
+    {"power cap, transformer", "gpt-2", {"power_cap=200W", CLOCK, NULL}},
+    {"clock, layers in a row", "ffn-16384", {"clock=1.2GHz", CLOCK, NULL}},
     {"grid per layer", "ffn-16384", {"layer_tp=[4]", NULL}},
     {"grid per group, transformer", "gpt-2", {"layer_tp=[1,4,2]", NULL}},
     {NULL, NULL, {NULL}}};

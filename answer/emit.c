@@ -105,6 +105,8 @@ static const struct {
     {FR_PLAN_KEY_codec, "codec of gradients"},
     {FR_PLAN_KEY_warm_up, "codec of gradients"},
     {FR_PLAN_KEY_layer_tp, "grid of its own for each layer"},
+    {FR_PLAN_KEY_clock, "clock of a device: nvidia-smi --lock-gpu-clocks on each node"},
+    {FR_PLAN_KEY_power_cap, "limit of a device's power: nvidia-smi --power-limit on each node"},
 };
 
 static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {

@@ -191,6 +191,13 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
     /* The margin needs the second best even when one is asked for. */
     size_t shown = r->options.top;
     if (shown == 1) r->options.top = 2;
+    if (r->slowdown.asked) {
+        if (r->n_mine > 0)
+            return fr_fail(err, FR_ERR_USAGE, "--include",
+                           "and --max-slowdown, which chooses clocks, do not go together");
+        r->options.top = FR_SLOWDOWN_PLANS;
+        r->options.objective = FR_OBJECTIVE_TIME;
+    }
     FR_TRY(read_mine(ranks, r, err));
     size_t kept = r->options.top;
     if (r->n_mine > 0) r->options.top = 0;
@@ -198,6 +205,11 @@ fr_status fr_searched_make(const char *ranks, const char *const *vary, int n_var
         FR_TRY(fr_spread_search(r->spread, &r->job, &r->space, &r->options, &r->result, err));
     else
         FR_TRY(fr_search(&r->job, &r->space, &r->options, &r->result, err));
+    if (r->slowdown.asked) {
+        r->options.objective = FR_OBJECTIVE_ENERGY;
+        FR_TRY(fr_slowdown_apply(&r->job, &r->slowdown, &r->result, err));
+        kept = shown == 1 ? 2 : shown;
+    }
     FR_TRY(all_read(r, err));
     rank_mine(r);
     cut_ranked(&r->result, kept);
@@ -212,6 +224,7 @@ void fr_searched_free(struct fr_searched *r) {
     free(r->layer_tp);
     for (int i = 0; r->mine && i < r->n_mine; i++) fr_mine_free(&r->mine[i]);
     free(r->mine);
+    fr_slowdown_free(&r->slowdown);
     fr_search_result_free(&r->result);
     fr_space_free(&r->space);
     fr_job_free(&r->job);

@@ -9,12 +9,14 @@
 #include "calibrate/runs/odds.h"
 #include "search/recipe.h"
 #include "search/search.h"
+#include "search/slowdown.h"
 
 /** A search and what came of it. */
 struct fr_searched {
     struct fr_job job;
     struct fr_training training; /**< of the best plan */
-    bool lossy;                  /**< the user allows plans that lose something */
+    struct fr_slowdown slowdown;
+    bool lossy;              /**< the user allows plans that lose something */
     bool fixed;              /**< what is varied narrows the recipe, instead of replacing it */
     const char *const *able; /**< "KEY=VALUES" to which a recipe is restricted; NULL ends it */
     struct fr_recipe recipe;

@@ -210,6 +210,21 @@ static void json_switches(struct fr_json_writer *w, const struct fr_searched *r)
     free(s);
 }
 
+static void json_slowdown(struct fr_json_writer *w, const struct fr_searched *r) {
+    const struct fr_slowdown *s = &r->slowdown;
+    if (!s->asked || r->result.top.count == 0) return;
+    const struct fr_outcome *best = &r->result.top.items[0].outcome;
+    fr_json_add_object(w, "max_slowdown");
+    fr_json_add_number(w, "limit", s->most);
+    fr_json_add_bool(w, "clocks", s->clocks);
+    fr_json_add_number(w, "fastest_iteration_time_s", s->fastest_s);
+    fr_json_add_number(w, "fastest_iteration_energy_J", s->fastest_J);
+    fr_json_add_number(w, "slowdown", best->time_s / s->fastest_s - 1);
+    fr_json_add_number(w, "energy_saved", 1 - best->energy_J / s->fastest_J);
+    fr_json_add_number(w, "energy_saved_by_clocks", 1 - best->energy_J / s->own_J);
+    fr_json_end_object(w);
+}
+
 fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr_part_fn *part,
                            struct fr_error *err) {
     struct fr_json_writer w = {.text = text, .indent = 2};
@@ -229,6 +244,7 @@ fr_status fr_searched_json(struct fr_text *text, const struct fr_searched *r, fr
     json_reasons(&w, r);
     fr_json_add_number(&w, "elapsed_s", result->elapsed_s);
     fr_json_add_number(&w, "margin", fr_searched_margin(r));
+    json_slowdown(&w, r);
     fr_json_key(&w, "best");
     if (result->top.count)
         fr_report_json(&w, &r->job, &result->top.items[0].outcome);

@@ -100,6 +100,15 @@ static fr_status make_memory(const struct fr_simulation *s, struct fr_trace_seri
     return FR_OK;
 }
 
+/* Of each rank of the timeline, at its stage's clock; NULL without memory: all at the highest. */
+static double *busy_powers(const struct fr_job *job, const struct fr_simulation *s) {
+    double *busy_W = fr_malloc((size_t)s->timeline.n_ranks + 1, sizeof *busy_W);
+    for (int32_t r = 0; busy_W && r < s->timeline.n_ranks; r++)
+        busy_W[r] =
+            fr_device_busy_W(&job->cluster.device, r < s->n_stages ? s->stages[r].clock_Hz : 0);
+    return busy_W;
+}
+
 fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulation *s,
                               const struct fr_format *format, struct fr_text *out,
                               struct fr_error *err) {
@@ -122,12 +131,14 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
     const int n_notes = (int)(sizeof notes / sizeof *notes) - !pipeline;
     fr_status status = FR_OK;
     bool known = s->n_stages > 0 && s->stages[0].state_B > 0;
+    double *busy_W = fr_plan_clocks(&s->outcome.plan) ? busy_powers(job, s) : NULL;
     if (known) status = make_memory(s, &memory, err);
     const struct fr_trace_options o = {.title = title,
                                        .notes = notes,
                                        .n_notes = n_notes,
                                        .memory_B = memory,
                                        .busy_W = power->known ? power->busy_W : NAN,
+                                       .rank_busy_W = power->known ? busy_W : NULL,
                                        /* who waits in an iteration waits in a kernel */
                                        .idle_W = power->known ? power->communicating_W : NAN,
                                        .communicating_W =
@@ -135,5 +146,6 @@ fr_status fr_simulation_trace(const struct fr_job *job, const struct fr_simulati
     if (status == FR_OK) status = format->write(&s->timeline, &o, out, err);
     if (memory) free((void *)memory[0].at_s);
     free(memory);
+    free(busy_W);
     return status;
 }

@@ -18,6 +18,7 @@ static const struct quantity {
     [FR_QUANTITY_POWER] = {"power", "560 W", "W"},
     [FR_QUANTITY_ENERGY] = {"energy", "74.6 J", "J"},
     [FR_QUANTITY_INVERSE_RATE] = {"time per byte", "0.52 ns/B", "s/B"},
+    [FR_QUANTITY_FREQUENCY] = {"frequency", "1.2 GHz", "Hz"},
 };
 
 static const struct symbol {
@@ -32,6 +33,7 @@ static const struct symbol {
     {"FLOP/s", FR_QUANTITY_WORK_RATE, 1}, {"flop/s", FR_QUANTITY_WORK_RATE, 1},
     {"W", FR_QUANTITY_POWER, 1},          {"J", FR_QUANTITY_ENERGY, 1},
     {"Wh", FR_QUANTITY_ENERGY, 3600},     {"s/B", FR_QUANTITY_INVERSE_RATE, 1},
+    {"Hz", FR_QUANTITY_FREQUENCY, 1},
 };
 
 static const struct prefix {
@@ -72,6 +74,7 @@ static bool prefix_fits(const struct prefix *prefix, const struct symbol *symbol
     case FR_QUANTITY_RATE:
         return !small;
     case FR_QUANTITY_WORK_RATE:
+    case FR_QUANTITY_FREQUENCY:
         return !small && !binary;
     case FR_QUANTITY_POWER:
     case FR_QUANTITY_ENERGY:

@@ -24,6 +24,7 @@ typedef enum {
     FR_QUANTITY_POWER,        /**< W */
     FR_QUANTITY_ENERGY,       /**< J */
     FR_QUANTITY_INVERSE_RATE, /**< s/B */
+    FR_QUANTITY_FREQUENCY,    /**< Hz */
 } fr_quantity;
 
 /** Parse "<number> <unit>" (blanks between optional) into the SI unit of @p quantity.

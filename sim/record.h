@@ -14,6 +14,7 @@ struct fr_stage_use {
     double gradient_exposed_s; /**< of them, while it does nothing else */
     double waiting_s; /**< of idle_s, in the mean of its ranks, for others that compute */
     double free_s, stream_s; /**< end of its work so far, and of its gradients' */
+    double clock_Hz;         /**< 0: the highest */
     double idle_s, energy_J; /**< of one rank; energy NaN where the power is not known */
     double state_B;          /**< memory but for activations; 0 where that is not known */
     double activation_B;     /**< of one pass of one chunk, from its forward pass on ... */

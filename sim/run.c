@@ -44,8 +44,13 @@ static fr_status run_with(const void *context, int with, struct fr_pipeline_time
     return FR_OK;
 }
 
+static double clock_of(const struct timed *t, int32_t stage) {
+    return t->pipeline ? t->pipeline->stage[stage].clock_Hz : 0;
+}
+
 /* Mean power of each class's work above that of waiting: what is communicated draws its own. */
-static void power_classes(struct timed *t, const struct fr_power *power) {
+static void power_classes(struct timed *t, const struct fr_device *device) {
+    const struct fr_power *power = &device->power;
     const int comm =
         FR_WITH_TP | FR_WITH_CP | FR_WITH_EP | FR_WITH_GRADIENTS | FR_WITH_EMBEDDING;
     int32_t n = t->program->n_classes;
@@ -53,7 +58,8 @@ static void power_classes(struct timed *t, const struct fr_power *power) {
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
     for (int32_t c = 0; c < n; c++) {
         double busy_s = t->class_W[c], all_s = t->class_s[c];
-        double work_J = power->busy_W * busy_s + power->communicating_W * (all_s - busy_s);
+        double busy_W = fr_device_busy_W(device, clock_of(t, t->program->classes[c].stage));
+        double work_J = busy_W * busy_s + power->communicating_W * (all_s - busy_s);
         bool works = all_s > 0 && !fr_task_is_message(t->program->classes[c].kind);
         t->class_W[c] = works ? fmax(0, work_J / all_s - power->communicating_W) : 0;
     }
@@ -100,7 +106,7 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
     t->end_s = t->start_s + tasks;
     t->class_B = t->class_s + classes;
     t->class_W = t->class_B + classes;
-    power_classes(t, power);
+    power_classes(t, &job->cluster.device);
     for (int32_t c = 0; c < t->program->n_classes; c++)
         t->class_B[c] =
             fr_task_is_message(t->program->classes[c].kind) ? t->price[c].size_B : 0;
@@ -138,10 +144,11 @@ static void add_energy(const struct fr_job *job, const struct timed *t,
             use->comm_s = fmax(0, s->outcome.time_s - fixed_s - use->busy_s - use->waiting_s);
         use->busy_s += fixed_s;
         use->idle_s = fmax(0, s->outcome.time_s - use->busy_s - use->comm_s - use->blocked_s);
-        use->energy_J = power->known
-                            ? fr_rank_energy_J(power, use->busy_s,
-                                               use->comm_s + use->blocked_s + use->idle_s)
-                            : NAN;
+        use->clock_Hz = clock_of(t, i);
+        use->energy_J =
+            power->known ? fr_rank_energy_J(&job->cluster.device, clock_of(t, i), use->busy_s,
+                                            use->comm_s + use->blocked_s + use->idle_s)
+                         : NAN;
         device_J += use->energy_J * (double)replicas;
         busy_s += use->busy_s * (double)replicas;
     }
@@ -315,7 +322,7 @@ fr_status fr_simulate(const struct fr_job *job, const struct fr_plan *given,
         if (status == FR_OK) fr_outcome_add_warm_up(settled.job, &before.outcome, &s->outcome);
         fr_simulation_free(&before);
     }
-    s->outcome.plan.placement = settled.placement;
+    fr_settled_restore(&settled, &s->outcome.plan);
     fr_settled_free(&settled);
     return status;
 }

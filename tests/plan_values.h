@@ -40,6 +40,11 @@ static inline const char *fr_test_value(const struct fr_plan_key *key, uint64_t 
         "linear",      "round-robin", "by-axis:dp", "by-axis:pp-dp-tp", "optimised",
         "optimised:7", "[1,0]",       "[3,2,1,0]",  "[0,1,2,3]",        NULL};
     static const char *const sizes[] = {"25 MiB", "1 MiB", "1000003 B", "0.3 GB", NULL};
+    static const char *const clocks[] = {
+        "full",         "full", "full",  "full",    "full",
+        "full",         "full", "slack", "1.2 GHz", "[\"1.41 GHz\",\"1200 MHz\"]",
+        "999999999 Hz", NULL};
+    static const char *const caps[] = {"none", "300 W", "[\"400 W\",\"250 W\"]", NULL};
     static const char *const numbers[] = {"0.1", "157", "1e6", "3.0000000000000004", NULL};
     if (key->type == &fr_plan_integer) {
         double span = key->most - key->least < 3 ? key->most - key->least : 3;
@@ -55,6 +60,11 @@ static inline const char *fr_test_value(const struct fr_plan_key *key, uint64_t 
                        : key->type == &fr_plan_size      ? fr_test_one_of(state, sizes)
                        : key->type == &fr_plan_order     ? fr_test_one_of(state, orders)
                        : key->type == &fr_plan_placement ? fr_test_one_of(state, seats)
+                       : key->type == &fr_plan_quantities && fr_test_random(state, 8)
+                           ? key->words[0] /* few devices state their clocks */
+                       : key == &fr_plan_keys[FR_PLAN_KEY_clock] ? fr_test_one_of(state, clocks)
+                       : key == &fr_plan_keys[FR_PLAN_KEY_power_cap]
+                           ? fr_test_one_of(state, caps)
                        : key->type == &fr_plan_list && fr_test_random(state, 2)
                            ? fr_test_one_of(state, lists)
                            : fr_test_one_of(state, key->words);

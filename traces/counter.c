@@ -13,9 +13,9 @@ struct load {
     int64_t listed, at_ns;     /* that step, and when it was */
 };
 
-static double power_W(const struct fr_trace_options *o, const struct load *load) {
+static double power_W(const struct fr_trace_options *o, const struct load *load, int32_t rank) {
     bool communicates = load->communicating > 0 && !isnan(o->communicating_W);
-    if (load->computing > 0) return o->busy_W;
+    if (load->computing > 0) return o->rank_busy_W ? o->rank_busy_W[rank] : o->busy_W;
     return communicates ? o->communicating_W : o->idle_W;
 }
 
@@ -28,7 +28,7 @@ static void add_step(struct fr_steps *steps, struct fr_step step) {
  * (NaN) when it led back to where the rank was: one span follows on another. */
 static void list_power(struct fr_steps *steps, const struct fr_trace_options *o,
                        struct load *load, int32_t rank, int64_t at_ns) {
-    double watts = power_W(o, load);
+    double watts = power_W(o, load, rank);
     if (watts == load->listed_W) return;
     if (load->listed >= 0 && load->at_ns == at_ns) {
         bool back = watts == load->before_W;

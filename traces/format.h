@@ -36,6 +36,7 @@ struct fr_trace_options {
     /** Power of a rank that computes, only communicates, does neither [W].  Unknown where
      *  busy_W is 0 or NaN; a NaN communicating_W counts as idle. */
     double busy_W, communicating_W, idle_W;
+    const double *rank_busy_W; /**< [n_ranks], where ranks have clocks of their own; or NULL */
 };
 
 struct fr_format {

@@ -117,6 +117,20 @@ static void text_rates(struct fr_text *text, const struct fr_searched *r,
     fr_render_training(text, &r->training, &cost);
 }
 
+/* What a little more time saves. */
+static void text_slowdown(struct fr_text *text, const struct fr_searched *r, int columns) {
+    const struct fr_slowdown *s = &r->slowdown;
+    const struct fr_outcome *best = &r->result.top.items[0].outcome;
+    char line[256];
+    if (!s->asked) return;
+    snprintf(line, sizeof line,
+             "%+.2f %% time, %.1f %% less energy than the fastest; by clocks %.1f %%%s",
+             100 * (best->time_s / s->fastest_s - 1), 100 * (1 - best->energy_J / s->fastest_J),
+             100 * (1 - best->energy_J / s->own_J),
+             s->clocks ? "" : " (the cluster's device states no \"clock\")");
+    wrap_list(text, "slowdown", line, columns);
+}
+
 /* The best plan in full, and what it and all others in the tables share. */
 static void text_best(struct fr_text *text, const struct fr_searched *r,
                       const struct fr_search_survey *s, int columns) {
@@ -132,6 +146,7 @@ static void text_best(struct fr_text *text, const struct fr_searched *r,
                  top[1].outcome.ranks, 100 * fr_searched_margin(r));
         wrap_list(text, "next", line, columns);
     }
+    text_slowdown(text, r, columns);
     text_rates(text, r, &top[0].outcome);
     fr_plan_common_line(&s->common, plan, sizeof plan);
     snprintf(line, sizeof line, s->several_ranks ? "%s" : "%s%s%" PRId64 " ranks", plan,

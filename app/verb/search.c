@@ -1,5 +1,6 @@
 /* Many plans: the best, its margin, the front, and why the others cannot be. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "app/emit.h"
 #include "app/load.h"
@@ -31,6 +32,10 @@ static const struct fr_option options[] = {
     {"fix", "KEY=VALUE",
      "hold a key of the recipe, as --set does; beside it --vary narrows the recipe", 0},
     {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
+    {"max-slowdown", "X",
+     "with --objective energy: least energy within so much of the fastest, e.g. 1%, and the "
+     "clock of each stage that gives it",
+     0},
     {"per-iteration", NULL, "rank one iteration, without the iterations to the loss", 0},
     {"top", "K", "best plans to show (default 10; 0: every feasible one)", 't'},
     {"memory-limit", "Q", "memory of a rank, e.g. \"32 GiB\", below the device's own", 0},
@@ -53,6 +58,24 @@ static const struct fr_option options[] = {
     FR_OPTION_CSV,
     FR_OPTION_HELP,
     FR_OPTION_END};
+
+/* "1%" or "0.01". */
+static fr_status read_slowdown(const struct fr_args *args, struct fr_slowdown *s,
+                               fr_objective objective, struct fr_error *err) {
+    const char *text = fr_args_get(args, "max-slowdown");
+    char *end = NULL;
+    if (!text) return FR_OK;
+    s->asked = true;
+    s->most = strtod(text, &end);
+    if (end != text && strcmp(end, "%") == 0) s->most /= 100, end++;
+    if (end == text || *end || !(s->most >= 0 && s->most <= 10))
+        return fr_fail(err, FR_ERR_USAGE, "--max-slowdown",
+                       "\"%.40s\" is no share of the time; write e.g. 1%%", text);
+    if (objective != FR_OBJECTIVE_ENERGY)
+        return fr_fail(err, FR_ERR_USAGE, "--max-slowdown",
+                       "goes with --objective energy: the least energy within that time");
+    return FR_OK;
+}
 
 /* The best as scripts: one, unless --top says more. */
 static fr_status print_scripts(const struct fr_args *args, const struct fr_app_emit *emit,
@@ -118,6 +141,7 @@ static fr_status search(const struct fr_args *args, struct fr_searched *r,
     FR_TRY(fr_app_load(args, true, &r->job, err));
     int n_vary = fr_args_all(args, "vary", vary);
     fr_app_names(args, sets, &names);
+    FR_TRY(read_slowdown(args, &r->slowdown, r->options.objective, err));
     r->explain = fr_args_has(args, "explain");
     r->include = mine;
     r->n_mine = fr_args_all(args, "include", mine);

@@ -16,6 +16,11 @@
 #ifndef FR_MODELS_DEVICE_CLOCK_H
 #define FR_MODELS_DEVICE_CLOCK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/json.h"
+
 /** The least voltage ends at knee_Hz; slope_per_Hz: how it rises from there, relative. */
 struct fr_clock_voltage {
     double knee_Hz, slope_per_Hz;
@@ -44,5 +49,31 @@ double fr_clock_settled_Hz(const struct fr_clock_power *power, double clock_Hz, 
 static inline double fr_clock_time_s(const struct fr_clock_time *time, double clock_Hz) {
     return time->fixed_s + time->cycles / clock_Hz;
 }
+
+/** The clocks of a device as a cluster file states them; a range with steps. */
+struct fr_device_clock {
+    bool known;
+    double min_Hz, max_Hz, step_Hz;
+    struct fr_clock_voltage voltage;
+    double static_share; /**< of the busy power at the highest clock */
+    double fixed_share;  /**< of the time of computing there, that does not scale */
+};
+
+/** Read "clock" of a device.  `rise` is how much higher the voltage is at the highest clock than below
+ *  the knee, relative. */
+fr_status fr_device_clock_read(const struct fr_json *object, struct fr_device_clock *clock,
+                               struct fr_error *err);
+
+/** Time of computing at @p clock_Hz over that at the highest clock; 1 for 0 Hz. */
+double fr_device_clock_slower(const struct fr_device_clock *clock, double clock_Hz);
+/** Power of a busy device likewise. */
+double fr_device_clock_power(const struct fr_device_clock *clock, double clock_Hz);
+/** How many clocks there are, and the @p i-th from the lowest. */
+int fr_device_clocks(const struct fr_device_clock *clock);
+double fr_device_clock_at(const struct fr_device_clock *clock, int i);
+/** The highest of them at which a device that draws @p busy_W at the highest stays within @p limit_W; the
+ *  lowest where none does. */
+double fr_device_clock_within(const struct fr_device_clock *clock, double busy_W,
+                              double limit_W);
 
 #endif

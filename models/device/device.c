@@ -24,12 +24,27 @@ const struct fr_gemm_form *const fr_gemm_forms[] = {
 #undef FR_GEMM
     NULL};
 
-static const char *const device_keys[] = {
-    "name",         "memory",        "memory_margin", "memory_bandwidth",
-    "working_sets", "launch",        "fixed",         "host_launch",
-    "host_skew",    "host_pass",     "host_experts",  "attention",
-    "gemm",         "power",         "interference",  "noise",
-    "usual",        "interruptions", "undisturbed",   NULL};
+static const char *const device_keys[] = {"name",
+                                          "memory",
+                                          "memory_margin",
+                                          "memory_bandwidth",
+                                          "working_sets",
+                                          "launch",
+                                          "fixed",
+                                          "host_launch",
+                                          "host_skew",
+                                          "host_pass",
+                                          "host_experts",
+                                          "attention",
+                                          "gemm",
+                                          "power",
+                                          "interference",
+                                          "noise",
+                                          "usual",
+                                          "interruptions",
+                                          "undisturbed",
+                                          "clock",
+                                          NULL};
 static const char *const usual_keys[] = {"products", "memory", NULL};
 static const char *const attention_keys[] = {"plain",   "flash",    "flash_2",
                                              "flash_1", "backward", NULL};
@@ -206,6 +221,8 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
     if (!described)
         return fr_json_fail(&gemm, err,
                             "describes no dtype; expected at least one, e.g. \"fp32\"");
+    struct fr_json clock = fr_json_member(object, "clock");
+    if (fr_json_present(&clock)) FR_TRY(fr_device_clock_read(&clock, &device->clock, err));
     return fr_json_present(&power) ? power_read(&power, &device->power, err) : FR_OK;
 }
 

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "base/json.h"
+#include "models/device/clock.h"
 #include "models/device/interruptions.h"
 #include "models/device/working_set.h"
 
@@ -159,7 +160,14 @@ struct fr_device {
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];
     struct fr_power power;
+    struct fr_device_clock clock;
 };
+
+/** What it draws at work at @p clock_Hz; 0: its highest [W]. */
+static inline double fr_device_busy_W(const struct fr_device *device, double clock_Hz) {
+    return clock_Hz > 0 ? device->power.busy_W * fr_device_clock_power(&device->clock, clock_Hz)
+                        : device->power.busy_W;
+}
 
 /** What one kernel costs a model of layers (models/price/layers.h): the device's or the
  *  host's launch, whichever is longer, since nothing there runs ahead to hide either [s]. */

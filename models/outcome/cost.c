@@ -74,6 +74,6 @@ void fr_cost(const struct fr_job *job, const struct fr_plan *given, struct fr_ou
         add_warm_up(&s, out);
     } else
         fr_pipeline_refuse(&s.plan, FR_BECAUSE(FR_REASON_SIZE), out);
-    out->plan.placement = s.placement;
+    fr_settled_restore(&s, &out->plan);
     fr_settled_free(&s);
 }

@@ -68,8 +68,8 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, m, times, i, &busy_s, &comm_s);
         busy_s += job->cluster.device.fixed_s;
-        device_J +=
-            replicas * fr_rank_energy_J(power, busy_s, fr_most(comm_s, out->time_s - busy_s));
+        device_J += replicas * fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
+                                                busy_s, fr_most(comm_s, out->time_s - busy_s));
         all_s += replicas * busy_s;
     }
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
@@ -203,9 +203,9 @@ static double busiest_s(const struct fr_pipeline *p) {
     double most_s = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *s = &p->stage[i];
-        most_s = fr_most(most_s,
-                      p->args.micro_batches * (s->forward.compute_s + s->backward.compute_s) +
-                          s->optimizer_s);
+        most_s = fr_most(most_s, p->args.micro_batches *
+                                         (s->forward.compute_s + s->backward.compute_s) +
+                                     s->optimizer_s);
     }
     return most_s;
 }
@@ -231,7 +231,8 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
             continue; /* nothing to switch off */
         if (turns[k].off == FR_WITH_CP && out->plan.cp <= 1) continue;
         FR_TRY(timer(context, with, &now, err));
-        out->part_s[turns[k].part] = fr_most(0, before_s - now.makespan_s); /* but for rounding */
+        out->part_s[turns[k].part] =
+            fr_most(0, before_s - now.makespan_s); /* but for rounding */
         before_s = now.makespan_s;
     }
     out->part_s[FR_PART_COMPUTE] = busiest_s(p);

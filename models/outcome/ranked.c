@@ -178,7 +178,7 @@ static fr_status price(struct fr_pricer *x, const struct fr_plan *plan, fr_wante
  * has no order of passes. */
 static bool stands_alone(const struct fr_job *job, const struct fr_plan *plan) {
     return job->cluster.device.interruptions.every_s > 0 || plan->placement.row->searches ||
-           !fr_job_is_pipeline(job, plan) || plan->compression.warm_up > 0;
+           !fr_job_is_pipeline(job, plan) || plan->compression.warm_up > 0 || plan->clock_slack;
 }
 
 bool fr_cost_ranked(struct fr_pricer *x, const struct fr_plan *plan, fr_wanted_fn *wanted,

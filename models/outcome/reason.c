@@ -118,6 +118,25 @@ static void reason_width(const struct fr_job *job, const struct fr_plan *plan,
     }
 }
 
+static bool clocks_differ(const struct fr_plan *plan) {
+    return (plan->n_clock_Hz > 1 && plan->n_clock_Hz != plan->pp) ||
+           (plan->n_cap_W > 1 && plan->n_cap_W != plan->pp);
+}
+
+static void reason_power(const struct fr_job *job, const struct fr_outcome *out,
+                         struct fr_text *text) {
+    const struct fr_device *device = &job->cluster.device;
+    if (!device->power.known)
+        fr_text_addf(text, "the cluster's device states no power, so energy is unknown");
+    else if (!device->clock.known)
+        fr_text_addf(text,
+                     "the cluster's device states no \"clock\", so what %s does is unknown",
+                     out->plan.cap_W && !out->plan.clock_Hz ? "power_cap" : "clock");
+    else
+        fr_text_addf(text, "a clock of the plan is outside the %.0f to %.0f MHz of the device",
+                     device->clock.min_Hz / 1e6, device->clock.max_Hz / 1e6);
+}
+
 void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, int reason,
                       struct fr_text *text) {
     const struct fr_plan *plan = &out->plan;
@@ -141,7 +160,11 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      plan->pp);
         break;
     case FR_REASON_STAGES:
-        if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
+        if (clocks_differ(plan))
+            fr_text_addf(text, "%s lists %d stages, the plan has pp = %" PRId64,
+                         plan->n_clock_Hz > 1 ? "clock" : "power_cap",
+                         plan->n_clock_Hz > 1 ? plan->n_clock_Hz : plan->n_cap_W, plan->pp);
+        else if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
             fr_text_addf(
                 text, "compression.gradient.stages = %" PRId64 ", the plan has pp = %" PRId64,
                 plan->compression.gradient_stages, plan->pp);
@@ -293,7 +316,7 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         reason_iterations(job, out, text);
         break;
     case FR_REASON_POWER:
-        fr_text_addf(text, "the cluster's device states no power, so energy is unknown");
+        reason_power(job, out, text);
         break;
     default:
         break;

@@ -3,11 +3,14 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/text.h"
 #include "models/job/assume.h"
+#include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/rates.h"
 #include "models/plan/key.h"
@@ -123,6 +126,21 @@ static void reasons_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_end_array(w);
 }
 
+/* Of a plan that says something of clocks: those that its stages have. */
+static void clocks_json(struct fr_json_writer *w, const struct fr_job *job,
+                        const struct fr_outcome *out) {
+    if (!fr_plan_clocks(&out->plan) || !isfinite(out->time_s)) return;
+    double *clock_Hz = fr_calloc((size_t)out->plan.pp, sizeof *clock_Hz);
+    if (clock_Hz && fr_clocks_of(job, &out->plan, clock_Hz, NULL) == FR_OK) {
+        fr_json_add_array(w, "stage_clock_Hz");
+        for (int64_t i = 0; i < out->plan.pp; i++)
+            fr_json_put_number(w, clock_Hz[i] > 0 ? clock_Hz[i]
+                                                  : job->cluster.device.clock.max_Hz);
+        fr_json_end_array(w);
+    }
+    free(clock_Hz);
+}
+
 /* Null what the cluster does not state. */
 static void energy_json(struct fr_json_writer *w, const struct fr_job *job,
                         const struct fr_outcome *out) {
@@ -165,6 +183,7 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_calibration_put(&job->cluster.calibration, w);
     fr_json_add_number(w, "iteration_energy_J", out->energy_J);
     energy_json(w, job, out);
+    clocks_json(w, job, out);
     const struct fr_rates rates = fr_rates_of(job, out);
 #define ADD_RATE(name) fr_json_add_number(w, #name, rates.name);
     FR_RATE_LIST(ADD_RATE)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/outcome/clocks.h"
 #include "models/outcome/iteration.h"
 #include "models/price/seats.h"
 
@@ -94,6 +95,20 @@ static fr_status settle_machine(struct fr_settled *s, struct fr_error *err) {
     return FR_OK;
 }
 
+/* What cannot have clocks has its reason where it is checked. */
+static fr_status settle_clocks(struct fr_settled *s, struct fr_error *err) {
+    if (fr_pipeline_check(s->job, &s->plan) & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
+    s->clock_Hz = fr_calloc((size_t)s->plan.pp, sizeof *s->clock_Hz);
+    if (!s->clock_Hz) return fr_fail(err, FR_ERR_NOMEM, "clock", "out of memory");
+    fr_status status = fr_clocks_choose(s->job, &s->plan, 0, s->clock_Hz, NULL);
+    if (status == FR_ERR_UNSUPPORTED) return FR_OK; /* blocking messages run at full clock */
+    if (status != FR_OK) return fr_fail(err, status, "clock", "out of memory");
+    s->plan.clock_Hz = s->clock_Hz;
+    s->plan.n_clock_Hz = (int)s->plan.pp;
+    s->plan.clock_slack = false;
+    return FR_OK;
+}
+
 fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struct fr_settled *s,
                     struct fr_error *err) {
     s->job = job;
@@ -101,11 +116,22 @@ fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struc
     fr_job_fill(job, &s->plan);
     s->placement = given->placement;
     s->seats = NULL;
+    s->clock_Hz = NULL;
     if (job->cluster.device.interruptions.every_s > 0) FR_TRY(settle_machine(s, err));
-    return fr_settle_seats(s->job, &s->plan, &s->seats, err);
+    FR_TRY(fr_settle_seats(s->job, &s->plan, &s->seats, err));
+    return s->plan.clock_slack ? settle_clocks(s, err) : FR_OK;
+}
+
+void fr_settled_restore(const struct fr_settled *s, struct fr_plan *plan) {
+    plan->placement = s->placement;
+    if (!s->clock_Hz) return;
+    plan->clock_Hz = NULL;
+    plan->n_clock_Hz = 0;
+    plan->clock_slack = true;
 }
 
 void fr_settled_free(struct fr_settled *s) {
     free(s->seats);
-    s->seats = NULL;
+    free(s->clock_Hz);
+    s->seats = s->clock_Hz = NULL;
 }

@@ -18,7 +18,7 @@
  *  else once a step.
  *
  *  A placement that searches ("optimised") prices the plan with every seating it tries; what it finds
- *  stands as a list in its place. */
+ *  stands as a list in its place.  So do the clocks that "slack" asks for (clocks.h). */
 #ifndef FR_MODELS_OUTCOME_SETTLE_H
 #define FR_MODELS_OUTCOME_SETTLE_H
 
@@ -30,12 +30,16 @@ struct fr_settled {
     struct fr_placement_choice placement; /**< as the plan was given it */
     struct fr_job own; /**< of an interrupted machine; shares what it points to */
     int64_t *seats;    /**< rank of each slot, or NULL; owned */
+    int64_t *clock_Hz; /**< of each stage, chosen for "slack", or NULL; owned */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_settled_free, also on error. */
 fr_status fr_settle(const struct fr_job *job, const struct fr_plan *plan,
                     struct fr_settled *settled, struct fr_error *err);
 void fr_settled_free(struct fr_settled *settled);
+
+/** @p out's plan as it was given: a placement that searches, clocks that are chosen. */
+void fr_settled_restore(const struct fr_settled *settled, struct fr_plan *plan);
 
 /** The seats alone: a placement of @p plan that searches becomes the list that it finds, in @p list,
  *  which is the caller's to free; else nothing changes.

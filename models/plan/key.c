@@ -14,6 +14,8 @@
 #define ORDER() .type = &fr_plan_order
 #define PLACEMENT() .type = &fr_plan_placement
 #define LIST(names, low) .type = &fr_plan_list, .words = names, .least = low
+#define QUANTITIES(names, low, high)                                                           \
+    .type = &fr_plan_quantities, .words = names, .least = low, .most = high
 #define FIELDS(first, last)                                                                    \
     .offset = offsetof(struct fr_plan, first), .size = offsetof(struct fr_plan, last) +        \
                                                        sizeof(((struct fr_plan *)0)->last) -   \
@@ -82,6 +84,8 @@ const char *fr_plan_key_values(const struct fr_plan_key *key, char *out, size_t 
         fr_line_addf(out, capacity, &used, "%s`%s`", i ? ", " : "", key->words[i]);
     if (key->type == &fr_plan_bool) fr_line_addf(out, capacity, &used, "`false`, `true`");
     if (key->type == &fr_plan_list) fr_line_addf(out, capacity, &used, ", a list");
+    if (key->type == &fr_plan_quantities)
+        fr_line_addf(out, capacity, &used, ", a value, a list of one for each stage");
     if (key->type == &fr_plan_size) fr_line_addf(out, capacity, &used, "a size");
     if (key->type == &fr_plan_integer || key->type == &fr_plan_number)
         fr_line_addf(out, capacity, &used, "%s to %s", bound(key->least, low, sizeof low),

@@ -34,7 +34,8 @@ struct fr_plan_type {
 };
 
 extern const struct fr_plan_type fr_plan_integer, fr_plan_number, fr_plan_size, fr_plan_bool,
-    fr_plan_choice, fr_plan_row, fr_plan_order, fr_plan_placement, fr_plan_list;
+    fr_plan_choice, fr_plan_row, fr_plan_order, fr_plan_placement, fr_plan_list,
+    fr_plan_quantities;
 
 struct fr_plan_key {
     const char *name; /**< in files and for --set; a dot for each object around it */

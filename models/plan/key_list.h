@@ -167,6 +167,15 @@ FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_ba
             "all of a rank's; with pp > 1 and for kinds `transformer` and `stages`: the "
             "model's, else 1; method subgraph: all with one stage, else one a rank",
             "samples of one micro-batch, over the tp ranks that share it")
+FR_PLAN_KEY(clock, "clock", QUANTITIES(fr_clock_words, 1e6, 1e11),
+            FIELDS(clock_Hz, clock_slack), ", clock %s", CHANGED, NEED(PASSES), NULL,
+            "of the devices of all stages, or of each (`\"1.2 GHz\"`, `[\"1.41 GHz\", \"1.2 "
+            "GHz\"]`); `slack`: of each the one that saves most energy without a longer "
+            "iteration")
+FR_PLAN_KEY(power_cap, "power_cap", QUANTITIES(fr_cap_words, 1, 1e6), FIELDS(cap_W, n_cap_W),
+            ", at most %s", CHANGED, NEED(PASSES), NULL,
+            "limit of a device's power, one or one for each stage: the highest clock at which "
+            "a busy device stays within it")
 FR_PLAN_KEY(iterations, "iterations", NUMBER(1e-9, 1e15), FIELD(iterations), ", %s iterations",
             CHANGED, NEED(TRAINED), "the model's", "iterations to the loss")
 FR_PLAN_KEY(layer_tp, "layer_tp", LIST(fr_layer_tp_words, 1), FIELDS(layer_tp, layer_tp_best),

@@ -33,10 +33,14 @@ const char *const fr_overlap_names[] = {"none", "gradient", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};
 const char *const fr_stage_layers_words[] = {"equal", "best", NULL};
+const char *const fr_clock_words[] = {"full", "slack", NULL};
+const char *const fr_cap_words[] = {"none", NULL};
 
 void fr_plan_lists_free(struct fr_plan_lists *lists) {
     free(lists->layer_tp);
     free(lists->stage_layers);
+    free(lists->clock_Hz);
+    free(lists->cap_W);
     fr_schedule_order_free(&lists->order);
     free(lists->seats);
     *lists = (struct fr_plan_lists){0};

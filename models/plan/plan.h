@@ -48,7 +48,8 @@ extern const char *const fr_pass_names[], *const fr_common_names[],
                                                               *const fr_overlap_names[],
                                                                   *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
-extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[];
+extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[],
+    *const fr_clock_words[], *const fr_cap_words[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -100,6 +101,11 @@ struct fr_plan {
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
     int n_stage_layers;
     bool stage_layers_best; /**< asked for, to be filled by fr_stage_layers_choose */
+    const int64_t *clock_Hz; /**< of each stage, or one for all; NULL: the highest */
+    int n_clock_Hz;
+    bool clock_slack;     /**< asked for: chosen by models/outcome/clocks.h */
+    const int64_t *cap_W; /**< likewise, limits of a device's power; NULL: none */
+    int n_cap_W;
     /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
      *  set of keys that were put back there. */
     uint64_t settled;
@@ -114,7 +120,7 @@ struct fr_plan fr_plan_default(void);
 
 /** Lists that a plan points to; copies of the plan share them. */
 struct fr_plan_lists {
-    int64_t *layer_tp, *stage_layers, *seats;
+    int64_t *layer_tp, *stage_layers, *seats, *clock_Hz, *cap_W;
     struct fr_schedule_order order;
 };
 
@@ -126,6 +132,11 @@ fr_status fr_plan_read(const struct fr_json_document *document, struct fr_plan *
 fr_status fr_plan_read_object(const struct fr_json *root, struct fr_plan *plan,
                               struct fr_plan_lists *lists, struct fr_error *err);
 void fr_plan_lists_free(struct fr_plan_lists *lists);
+
+/** Does the plan say anything of clocks? */
+static inline bool fr_plan_clocks(const struct fr_plan *plan) {
+    return plan->clock_Hz || plan->clock_slack || plan->cap_W;
+}
 
 /** Samples of a pipeline's micro-batch: one, unless the plan says otherwise.  Stage times are
  *  those of one micro-batch, so for them its size only counts micro-batches. */

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "models/plan/key.h"
 #include "models/plan/schedule_order.h"
+#include "models/price/clock.h"
 #include "models/price/codec_price.h"
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
@@ -50,7 +51,7 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    return reasons | check_zero_ranks(job, plan);
+    return reasons | check_zero_ranks(job, plan) | fr_clock_check(job, plan);
 }
 
 static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *plan) {
@@ -366,6 +367,9 @@ fr_status fr_pipeline_price(const struct fr_job *job, const struct fr_plan *plan
     fr_status status = fresh ? fr_seats_make(job, plan, &seated->seats, err) : FR_OK;
     if (status == FR_OK && fresh && p->memo) seat_pairs(plan, seated);
     if (status == FR_OK) price_stages(job, plan, seated, p, extrapolated);
+    for (int32_t i = 0; status == FR_OK && fr_plan_clocks(plan) && i < p->args.stages; i++)
+        fr_clock_set(&job->cluster.device, fr_clock_of(&job->cluster.device, plan, i),
+                     &p->stage[i]);
     if (!p->memo || status != FR_OK) fr_seats_free(&seated->seats);
     if (p->memo && status != FR_OK) fr_memo_forget(p->memo->seated, seated);
     return status;

@@ -69,6 +69,7 @@ struct fr_stage {
     double idle_share; /**< of its ranks' passes spent waiting for others of the stage */
     double codec_B;    /**< memory that compressing its gradients keeps */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration */
+    double clock_Hz;              /**< of its devices; 0: their highest */
     double parameters;            /**< over its tp ranks; NaN: not known */
     double parameters_rank;
     double expert_rank;  /**< of them, experts' */

@@ -37,7 +37,7 @@ static const struct emit_plan emit_plans[] = {
     {"dgx-a100",
      "gpt3-175b",
      {"tp=4", "pp=4", "schedule=gpipe", "stage_layers=[20,26,26,24]", "dp=2",
-      "model.dtype=fp16", "global_batch=64"}},
+      "model.dtype=fp16", "global_batch=64", "clock=1.2 GHz", "power_cap=300 W"}},
     {"dgx-h100",
      "mixtral-8x7b",
      {"tp=2", "dp=8", "ep=8", "etp=1", "sequence_parallel=true", "overlap_experts=true",

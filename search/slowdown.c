@@ -1,0 +1,98 @@
+#include "search/slowdown.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/sort.h"
+#include "models/outcome/clocks.h"
+
+static double value_of(const struct fr_search_result *result, const struct fr_outcome *out) {
+    return fr_objective_value(FR_OBJECTIVE_ENERGY, result->by, out);
+}
+
+/* Times as they are ranked: to the loss, of an iteration, of a sample. */
+static double ranked_s(const struct fr_search_result *result, const struct fr_outcome *out) {
+    return fr_objective_value(FR_OBJECTIVE_TIME, result->by, out);
+}
+
+/* @p found at its best clocks, kept where it needs less. */
+static fr_status reclock(const struct fr_job *job, struct fr_slowdown *s, double slowdown,
+                         int64_t **owned, struct fr_found *found, struct fr_error *err) {
+    struct fr_outcome *out = &found->outcome, clocked;
+    const struct fr_job *of = out->job ? out->job : job;
+    struct fr_plan plan = out->plan;
+    if (fr_plan_clocks(&plan) || plan.pp > 1 << 16) return FR_OK; /* the user's own */
+    *owned = fr_calloc((size_t)plan.pp, sizeof **owned);
+    if (!*owned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = fr_clocks_choose(of, &plan, slowdown, *owned, NULL);
+    if (status == FR_ERR_UNSUPPORTED) return FR_OK;
+    if (status != FR_OK) return fr_fail(err, status, "--max-slowdown", "could not be priced");
+    s->clocks = true;
+    plan.clock_Hz = *owned;
+    plan.n_clock_Hz = (int)plan.pp;
+    fr_cost(of, &plan, &clocked);
+    if (clocked.reasons || !(clocked.energy_J < out->energy_J)) return FR_OK;
+    clocked.job = out->job;
+    *out = clocked;
+    return FR_OK;
+}
+
+struct ordered {
+    double value, own_J;
+    struct fr_found found;
+    int64_t *clock_Hz;
+};
+
+static int by_value(const void *a, const void *b) {
+    const struct ordered *x = a, *y = b;
+    return FR_ORDER(x->value, y->value);
+}
+
+static fr_status fill(const struct fr_job *job, struct fr_slowdown *s,
+                      struct fr_search_result *result, struct ordered *all, size_t *kept,
+                      struct fr_error *err) {
+    double deadline = (1 + s->most) * ranked_s(result, &result->top.items[0].outcome);
+    for (size_t i = 0; i < result->top.count && i < FR_SLOWDOWN_PLANS; i++) {
+        struct fr_found *found = &result->top.items[i];
+        double left = deadline / ranked_s(result, &found->outcome) - 1;
+        struct ordered *x = &all[*kept];
+        if (!(left >= -1e-12)) continue;
+        *x = (struct ordered){.own_J = found->outcome.energy_J, .found = *found};
+        ++*kept;
+        FR_TRY(reclock(job, s, fmax(0, left), &x->clock_Hz, &x->found, err));
+        x->value = value_of(result, &x->found.outcome);
+    }
+    return FR_OK;
+}
+
+fr_status fr_slowdown_apply(const struct fr_job *job, struct fr_slowdown *s,
+                            struct fr_search_result *result, struct fr_error *err) {
+    struct fr_found_list *top = &result->top;
+    size_t kept = 0;
+    if (!s->asked || top->count == 0) return FR_OK;
+    struct ordered *all = fr_calloc(top->count, sizeof *all);
+    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    s->fastest_s = top->items[0].outcome.time_s;
+    s->fastest_J = top->items[0].outcome.energy_J;
+    fr_status status = fill(job, s, result, all, &kept, err);
+    fr_sort_items(all, kept, sizeof *all, by_value);
+    for (size_t i = 0; i < kept; i++) {
+        s->clock_Hz[i] = all[i].clock_Hz;
+        top->items[i] = all[i].found;
+        result->ranked.items[i] =
+            (struct fr_ranked){.value = all[i].value,
+                               .lossy = fmax(all[i].found.outcome.lossy_gradient,
+                                             all[i].found.outcome.lossy_backward),
+                               .index = all[i].found.index};
+    }
+    if (kept) s->own_J = all[0].own_J;
+    top->count = result->ranked.count = kept;
+    free(all);
+    return status;
+}
+
+void fr_slowdown_free(struct fr_slowdown *s) {
+    for (int i = 0; i < FR_SEARCH_PRICED; i++) free(s->clock_Hz[i]);
+    *s = (struct fr_slowdown){.asked = false};
+}

@@ -1,0 +1,30 @@
+/** @file
+ *  Least energy within a little more time than the fastest plan's.
+ *
+ *  The search ranks by time; of its 16 best plans those stay that are within (1 + slowdown) of the fastest,
+ *  each at the clocks of its stages that need least energy within that (models/outcome/clocks.h), where the
+ *  device states its clocks; then they are ordered by energy. */
+#ifndef FR_SEARCH_SLOWDOWN_H
+#define FR_SEARCH_SLOWDOWN_H
+
+#include "search/search.h"
+
+/** Clocks are chosen for so many of the fastest plans. */
+enum { FR_SLOWDOWN_PLANS = 16 };
+
+struct fr_slowdown {
+    bool asked;
+    double most;                         /**< relative */
+    double fastest_s, fastest_J;         /**< of the fastest plan, at its highest clocks */
+    double own_J;                        /**< of the best, at its highest clocks */
+    bool clocks;                         /**< did the device state any? */
+    int64_t *clock_Hz[FR_SEARCH_PRICED]; /**< owned: of the plans in the result's top */
+};
+
+/** Turn @p result, ranked by time, into that.
+ *  @return FR_OK or FR_ERR_NOMEM.  Free with fr_slowdown_free, also on error. */
+fr_status fr_slowdown_apply(const struct fr_job *job, struct fr_slowdown *slowdown,
+                            struct fr_search_result *result, struct fr_error *err);
+void fr_slowdown_free(struct fr_slowdown *slowdown);
+
+#endif
