@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include <cmocka.h>
 
@@ -431,6 +432,44 @@ static void a_session_reads_by_itself(void **state) {
     fr_power_close(session);
 }
 
+/* The last whole line counts, whatever is being written behind it; what is no power, and a file that
+ * nobody writes any more, are no readings. */
+static void a_log_tells_its_last_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double watts;
+    } rows[] = {{"time,power_W\n1,900.5\n2,1250\n3,99", 1250},
+                {"2026-01-01T00:00:00,node,812.5\r\n", 812.5},
+                {"time,power_W\n", NAN},
+                {"1,-5\n", NAN},
+                {"", NAN}};
+    char path[96];
+    snprintf(path, sizeof path, "%s/node.csv", root);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        void *opened = NULL;
+        double watts = 0;
+        int quality = FR_QUALITY_SAMPLED;
+        struct fr_error err = {.status = FR_OK};
+        FILE *file = fopen(path, "w");
+        fputs(rows[i].text, file);
+        fclose(file);
+        fr_status status = fr_meter_log.open(path, &opened, &err);
+        if (isnan(rows[i].watts)) {
+            assert_int_equal(status, FR_ERR_UNSUPPORTED);
+            continue;
+        }
+        assert_int_equal(status, FR_OK);
+        assert_int_equal(fr_meter_log.read(opened, 0, &watts, &quality, &err), FR_OK);
+        if (fabs(watts - rows[i].watts) > 1e-9) fail_msg("row %zu: got %g W", i, watts);
+        const struct utimbuf old = {.actime = 1000000000, .modtime = 1000000000};
+        utime(path, &old);
+        assert_int_equal(fr_meter_log.read(opened, 0, &watts, &quality, &err), FR_ERR_IO);
+        fr_meter_log.close(opened);
+    }
+    unlink(path);
+}
+
 static void wrong_names_are_usage_errors(void **state) {
     (void)state;
     struct fr_power_session *session = NULL;
@@ -470,6 +509,7 @@ int main(void) {
         cmocka_unit_test(rocm_counts_in_its_resolution),
         cmocka_unit_test_setup_teardown(slurm_prints_joules, make_root, drop_root),
         cmocka_unit_test(a_session_reads_by_itself),
+        cmocka_unit_test_setup_teardown(a_log_tells_its_last_line, make_root, drop_root),
         cmocka_unit_test(wrong_names_are_usage_errors),
         cmocka_unit_test(rows_say_what_to_ask_for),
     };
