@@ -124,6 +124,9 @@ forerun search --cluster frontier --model ffn-16384 --ranks 8,16,32,64,128,256 \
 forerun search --cluster cori-knl --model alexnet --ranks '8..512*2' --set global_batch=2048 \
   --vary method=grid --vary 'tp=1..512*2' --top 0 --json >"$out/paper-grid-all.json" ||
   fr_stop "step $number failed: paper-grid-all.json"
+forerun search --cluster dgx-a100 --model gpt-8.3b --ranks 32 --vary tp=8 --vary pp=4 --set global_batch=64 \
+  --set micro_batch=2 --set recompute=full --objective energy --max-slowdown 20% --json \
+  >"$out/paper-clocks.json" || fr_stop "step $number failed: paper-clocks.json"
 forerun fit $out/samples.jsonl --json >"$out/fit.json" || fr_stop "step $number failed: fit.json"
 forerun report $out/fit.json -o "$out/calibration.html" >"$out/calibration.txt" ||
   fr_stop "step $number failed: calibration.html"
@@ -132,6 +135,7 @@ picture pareto $out/paper-ghost-all.json
 picture grid $out/paper-grid-all.json
 picture fit $out/fit.json
 picture gemm $out/fit.json
+picture frontier $out/paper-clocks.json # of stated watts, as the picture says
 picture validate $out/validate.json
 # shellcheck disable=SC2086 # one word a picture
 printf "$out/%s.svg " $pictures | tell

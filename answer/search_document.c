@@ -210,6 +210,30 @@ static void json_switches(struct fr_json_writer *w, const struct fr_searched *r)
     free(s);
 }
 
+/* The best plan's energy against its time, as plot frontier draws it. */
+static void json_curve(struct fr_json_writer *w, const struct fr_searched *r,
+                       const struct fr_outcome *best) {
+    struct fr_curve_point curve[FR_CURVE_POINTS];
+    int n = fr_slowdown_curve(&r->job, &r->slowdown, best, curve);
+    struct fr_plan plan = best->plan;
+    char line[FR_PLAN_LINE];
+    plan.clock_Hz = NULL;
+    plan.n_clock_Hz = 0;
+    fr_json_add_object(w, "curve");
+    fr_json_add_string(w, "plan", fr_report_plan_line(&plan, line, sizeof line));
+    fr_json_add_array(w, "points");
+    for (int i = 0; i < n; i++) {
+        fr_json_begin_object(w);
+        fr_json_add_number(w, "iteration_time_s", curve[i].time_s);
+        fr_json_add_number(w, "iteration_energy_J", curve[i].energy_J);
+        fr_json_add_number(w, "iteration_energy_low_J", curve[i].low_J);
+        fr_json_add_number(w, "iteration_energy_high_J", curve[i].high_J);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+    fr_json_end_object(w);
+}
+
 static void json_slowdown(struct fr_json_writer *w, const struct fr_searched *r) {
     const struct fr_slowdown *s = &r->slowdown;
     if (!s->asked || r->result.top.count == 0) return;
@@ -222,6 +246,7 @@ static void json_slowdown(struct fr_json_writer *w, const struct fr_searched *r)
     fr_json_add_number(w, "slowdown", best->time_s / s->fastest_s - 1);
     fr_json_add_number(w, "energy_saved", 1 - best->energy_J / s->fastest_J);
     fr_json_add_number(w, "energy_saved_by_clocks", 1 - best->energy_J / s->own_J);
+    json_curve(w, r, best);
     fr_json_end_object(w);
 }
 

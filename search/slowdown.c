@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "models/outcome/clocks.h"
+#include "models/outcome/energy.h"
+#include "search/stage_layers.h"
 
 static double value_of(const struct fr_search_result *result, const struct fr_outcome *out) {
     return fr_objective_value(FR_OBJECTIVE_ENERGY, result->by, out);
@@ -16,15 +18,26 @@ static double ranked_s(const struct fr_search_result *result, const struct fr_ou
     return fr_objective_value(FR_OBJECTIVE_TIME, result->by, out);
 }
 
+/* Clocks are of stages whose layers are known. */
+static bool settle_layers(const struct fr_job *job, struct fr_plan *plan, int64_t *layers) {
+    if (fr_stage_layers_best(job, plan, layers, NULL) != FR_OK) return false;
+    plan->stage_layers = layers;
+    plan->n_stage_layers = (int)plan->pp;
+    plan->stage_layers_best = false;
+    return true;
+}
+
 /* @p found at its best clocks, kept where it needs less. */
 static fr_status reclock(const struct fr_job *job, struct fr_slowdown *s, double slowdown,
                          int64_t **owned, struct fr_found *found, struct fr_error *err) {
     struct fr_outcome *out = &found->outcome, clocked;
     const struct fr_job *of = out->job ? out->job : job;
     struct fr_plan plan = out->plan;
-    if (fr_plan_clocks(&plan) || plan.pp > 1 << 16) return FR_OK; /* the user's own */
-    *owned = fr_calloc((size_t)plan.pp, sizeof **owned);
+    /* The user's own clocks stay; grids chosen by layer are not kept with a plan. */
+    if (fr_plan_clocks(&plan) || plan.layer_tp_best || plan.pp > 1 << 16) return FR_OK;
+    *owned = fr_calloc(2 * (size_t)plan.pp, sizeof **owned);
     if (!*owned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (plan.stage_layers_best && !settle_layers(of, &plan, *owned + plan.pp)) return FR_OK;
     fr_status status = fr_clocks_choose(of, &plan, slowdown, *owned, NULL);
     if (status == FR_ERR_UNSUPPORTED) return FR_OK;
     if (status != FR_OK) return fr_fail(err, status, "--max-slowdown", "could not be priced");
@@ -90,6 +103,35 @@ fr_status fr_slowdown_apply(const struct fr_job *job, struct fr_slowdown *s,
     top->count = result->ranked.count = kept;
     free(all);
     return status;
+}
+
+static bool point_at(const struct fr_job *job, struct fr_plan *plan, double slowdown,
+                     int64_t *clock_Hz, struct fr_curve_point *point) {
+    struct fr_outcome out;
+    plan->clock_Hz = NULL;
+    plan->n_clock_Hz = 0;
+    if (fr_clocks_choose(job, plan, slowdown, clock_Hz, NULL) != FR_OK) return false;
+    plan->clock_Hz = clock_Hz;
+    plan->n_clock_Hz = (int)plan->pp;
+    fr_cost(job, plan, &out);
+    *point = (struct fr_curve_point){.time_s = out.time_s, .energy_J = out.energy_J};
+    return isfinite(out.energy_J) &&
+           fr_energy_interval(&job->cluster, &out, &point->low_J, &point->high_J);
+}
+
+int fr_slowdown_curve(const struct fr_job *job, const struct fr_slowdown *s,
+                      const struct fr_outcome *best, struct fr_curve_point *curve) {
+    const struct fr_job *of = best->job ? best->job : job;
+    struct fr_plan plan = best->plan;
+    int64_t *clock_Hz = s->clocks ? fr_calloc((size_t)plan.pp, sizeof *clock_Hz) : NULL;
+    int n = 0;
+    for (int k = 0; clock_Hz && k < FR_CURVE_POINTS; k++) {
+        double slowdown = s->most * k / (FR_CURVE_POINTS - 1);
+        if (!point_at(of, &plan, slowdown, clock_Hz, &curve[n])) break;
+        n += n == 0 || curve[n].energy_J < curve[n - 1].energy_J;
+    }
+    free(clock_Hz);
+    return n;
 }
 
 void fr_slowdown_free(struct fr_slowdown *s) {

@@ -314,13 +314,14 @@ fits() {
 
 figures() {
   k='-o f.svg --keep-script >/dev/null && cat *.gp* *.dat* 2>/dev/null'
-  for pair in energy-time:phantom grid:grid fit:fit pareto:front scaling:front breakdown:stages speed-up:stages ways:ways score:score validate:validate ghost:iterations gemm:fit gantt:trace; do
+  for pair in energy-time:phantom grid:grid fit:fit pareto:front scaling:front breakdown:stages speed-up:stages ways:ways score:score validate:validate ghost:iterations gemm:fit gantt:trace frontier:frontier; do
     echo "forerun plot ${pair%%:*} in/plots/${pair##*:}.json $k"
   done
   f="--cluster frontier --model ffn-16384 --ranks 8,16,32 --vary method=tensor,phantom --vary ghost=2,4,6,16 --per-iteration --top 0 --json"
   for figure in energy-time pareto scaling; do
     echo "$s $f >f.json && forerun plot $figure f.json $k"
   done
+  echo "$s --cluster dgx-a100 --model gpt-8.3b --ranks 32 --vary tp=8 --vary pp=4 --set global_batch=64 --set micro_batch=2 --set recompute=full --objective energy --max-slowdown 20% --json >f.json && forerun plot frontier f.json $k"
   echo "$s --cluster cori-knl --model alexnet --ranks 8..64*2 --vary method=grid --vary tp=1..64*2 --top 0 --json >f.json && forerun plot grid f.json $k"
   for key in model.sequence=2048..16384*2 'cluster.levels.1.bandwidth=10 GB/s,25 GB/s,50 GB/s'; do
     echo "$s --cluster dgx-h100 --model llama-3-8b --ranks 64 --set tp=8 --set global_batch=512 --vary zero=0,1 --vary '$key' --top 0 --json >f.json && forerun plot energy-time f.json $k"

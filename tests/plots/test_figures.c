@@ -61,6 +61,11 @@ static const struct {
      {"A training of llama-3-8b: the best plan of each", "dgx-h100", "dgx-b200", "time [days]",
       "energy [MWh]", "money [thousand USD]",
       "Bars of time: predicted, with the 90 % interval.", NULL}},
+    {"frontier",
+     "frontier.json",
+     {"Energy saved by the clocks of stages, dgx-a100", "more time of an iteration",
+      "less energy", "tensor tp 8 x dp 1 x pp 8, 1f1b", "18.9 s", "413 kJ", "Power: estimated",
+      "-30 to +30 %", NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -210,8 +215,13 @@ static void the_least_that_draws(void **state) {
         "\"predicted_s\": 1}]}";
     static const char clusters[] =
         "{\"schema\": \"forerun/clusters/1\", \"rows\": [{\"cluster\": \"a\", \"model\": "
-        "\"b\", \"outcome\": {\"iteration_time_s\": 1}}, {\"cluster\": \"c\", \"model\": \"b\", "
+        "\"b\", \"outcome\": {\"iteration_time_s\": 1}}, {\"cluster\": \"c\", \"model\": "
+        "\"b\", "
         "\"outcome\": null}]}";
+    static const char frontier[] =
+        "{\"schema\": \"forerun/search/1\", \"max_slowdown\": {\"curve\": {\"plan\": \"a\", "
+        "\"points\": [{\"iteration_time_s\": 1, \"iteration_energy_J\": 2, "
+        "\"iteration_energy_low_J\": 1, \"iteration_energy_high_J\": 3}]}}}";
     (void)state;
     for (int i = 0; i < N_CASES; i++) {
         const char *fixture_of = cases[i].fixture;
@@ -220,6 +230,7 @@ static void the_least_that_draws(void **state) {
               : !strcmp(fixture_of, "score.json")    ? score
               : !strcmp(fixture_of, "validate.json") ? validate
               : !strcmp(fixture_of, "clusters.json") ? clusters
+              : !strcmp(fixture_of, "frontier.json") ? frontier
                                                      : search,
               "least.svg");
     }
