@@ -1,0 +1,165 @@
+/* Why a plan cannot be, as a sentence with its numbers: each by itself, word for word. */
+#include "models/outcome/cost.h"
+#include "models/outcome/report.h"
+#include "tests/job.h"
+
+static const struct {
+    const char *cluster, *model, *sets;
+    int reason;
+    const char *says;
+} rows[] = {
+    {"dgx-h100", "llama-3-8b", "dp=4 pp=2 global_batch=8 compression.gradient.stages=3",
+     FR_REASON_STAGES, "compression.gradient.stages = 3, the plan has pp = 2"},
+    {"dgx-h100", "llama-3-8b",
+     "dp=2 pp=4 global_batch=8 compression.gradient.stages=3 stage_layers=[20,11]",
+     FR_REASON_STAGES,
+     "stage_layers lists 2 stages of 31 layers in all; the plan has pp = 4, the model 32 "
+     "layers"},
+    {"dgx-h100", "llama-3-8b", "pp=33 global_batch=8", FR_REASON_STAGES,
+     "the model has 32 layers, too few for pp x chunks = 33"},
+    {"dgx-h100", "llama-3-8b", "pp=20 chunks=2 schedule=interleaved global_batch=20",
+     FR_REASON_STAGES,
+     "the model has 32 layers, too few for pp x chunks = 40, embedding and logits counted as "
+     "layers"},
+    {"frontier", "ffn-16384", "pp=9 global_batch=9", FR_REASON_STAGES,
+     "the model's layers do not make 9 stages of one at least"},
+    {"frontier", "ffn-16384", "pp=3 global_batch=9 stage_layers=[1,1]", FR_REASON_STAGES,
+     "the model's layers do not make 3 stages of the numbers in stage_layers"},
+    {"frontier",
+     "{\"kind\": \"stages\", \"forward\": [\"1 ms\", \"2 ms\"], \"backward\": [\"2 ms\", \"2 "
+     "ms\"], \"message\": \"1 MB\"}",
+     "pp=7 global_batch=7", FR_REASON_STAGES, "the model lists 2 stages, the plan has pp = 7"},
+    {"frontier", "ffn-16384", "dp=3", FR_REASON_BATCH,
+     "global_batch = 452 is not divisible by dp = 3"},
+    {"frontier", "ffn-16384", "dp=2 global_batch=12 micro_batch=4", FR_REASON_MICRO_BATCH,
+     "the 6 samples of a rank are not divisible by micro_batch = 4"},
+    {"frontier", "ffn-16384", "tp=3", FR_REASON_WIDTH,
+     "tp = 3 does not divide a layer's 16384 outputs"},
+    {"frontier", "ffn-16384", "method=phantom tp=3 ghost=4", FR_REASON_WIDTH,
+     "tp = 3 does not divide a layer's 16384 outputs"},
+    {"frontier", "ffn-16384", "method=phantom tp=8", FR_REASON_GHOST,
+     "method phantom needs ghost, the number of ghost neurons (at least 1)"},
+    {"frontier", "ffn-16384", "method=phantom tp=8 ghost=1792", FR_REASON_GHOST_EQ8,
+     "ghost = 1792 is not below (n/p)(1 - 1/p) = 1792 for n = 16384, p = 8 (Eq. 8): the "
+     "phantom model would not be smaller than the tensor-parallel one"},
+    {"dgx-a100", "gpt-2.5b", "method=phantom tp=4 ghost=360", FR_REASON_GHOST_EQ8,
+     "ghost = 360 is not below (n/p)(1 - 1/p) = 360 for n = 1920, p = 4 (Eq. 8): the phantom "
+     "model would not be smaller than the tensor-parallel one"},
+    {"frontier", "ffn-16384", "tp=75264 dp=2 global_batch=64", FR_REASON_RANKS,
+     "the plan has 150528 ranks, the cluster holds 75264"},
+    {"frontier", "ffn-16384", "model.width=262144", FR_REASON_MEMORY,
+     "the fullest rank needs 2.201 TB, the device has 64.00 GB"},
+    {"frontier", "ffn-16384", "dp=8 zero=1 zero_ranks=3", FR_REASON_ZERO_RANKS,
+     "zero_ranks = 3 does not divide the 8 ranks that hold the same parameters (dp x cp)"},
+    {"dgx-h100", "mixtral-8x7b", "dp=8 zero=1 zero_ranks=3", FR_REASON_ZERO_RANKS,
+     "zero_ranks = 3 does not divide the 8 ranks that hold the same parameters (dp x cp; of "
+     "experts dp x cp x tp / (ep x etp))"},
+    {"dgx-h100", "llama-3-8b", "pp=4 chunks=2 schedule=interleaved global_batch=6",
+     FR_REASON_SCHEDULE,
+     "interleaved needs micro-batches in multiples of the stages (pp = 4, 6 micro-batches, "
+     "chunks = 2)"},
+    {"dgx-h100", "llama-3-8b", "pp=2 schedule=[\"F0_F1_B0_B1\",\"F0_B0_F1_B1\"] global_batch=6",
+     FR_REASON_SCHEDULE,
+     "the custom order was written for other stages, micro-batches or chunks (pp = 2, 6 "
+     "micro-batches, chunks = 1); it has 2 stages, 2 micro-batches and 1 chunks"},
+    {"dgx-h100", "llama-3-8b", "tp=8 global_batch=8", FR_REASON_ITERATIONS,
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0; give them with --set "
+     "model.iterations=FILE or rank --per-iteration"},
+    {"frontier", "ffn-16384", "tp=8 global_batch=128", FR_REASON_ITERATIONS,
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0: the table is of a "
+     "global batch of 452, this is 128 (\"scaling\": \"samples\" in it would take it over); "
+     "give them with --set model.iterations=FILE or rank --per-iteration"},
+    {"frontier", "ffn-16384", "tp=8 model.width=32768", FR_REASON_ITERATIONS,
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0: the table is of a "
+     "width of 16384, this is 32768; give them with --set model.iterations=FILE or rank "
+     "--per-iteration"},
+    {"frontier", "ffn-16384", "tp=8 model.layers=9", FR_REASON_ITERATIONS,
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0: the table is of 2 "
+     "layers, this has 9; give them with --set model.iterations=FILE or rank --per-iteration"},
+    {"frontier", "ffn-16384", "tp=8 dp=2 compression.gradient.stages=1", FR_REASON_ITERATIONS,
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0, compressed (rows of "
+     "the table with \"compressed\": true); give them with --set model.iterations=FILE or rank "
+     "--per-iteration"},
+    {"dgx-h100", "llama-3-8b", "dp=8 zero=3 overlap=gradient global_batch=8", FR_REASON_OVERLAP,
+     "overlap would have no effect with zero 3, which gathers parameters and scatters "
+     "gradients beside every pass anyway"},
+    {"dgx-h100", "llama-3-8b",
+     "dp=4 pp=2 overlap=gradient global_batch=8 compression.gradient.stages=2",
+     FR_REASON_OVERLAP,
+     "overlap would have no effect where the gradients of all stages go compressed: a codec "
+     "waits for all of them"},
+    {"frontier", "ffn-16384", "recompute=full", FR_REASON_RECOMPUTE,
+     "recompute is priced for transformers only"},
+    {"frontier", "ffn-16384", "ghost=4", FR_REASON_IDLE_KEY,
+     "ghost would have no effect: it needs a method with ghost neurons"},
+    {"cori-knl", "alexnet", "tp=2", FR_REASON_LAYER,
+     "method tensor divides fully connected layers only; use grid for convolutions"},
+    {"cori-knl", "alexnet", "method=grid dp=2 layer_tp=[3,1,1,1,1,1,1,1]", FR_REASON_LAYER_TP,
+     "layer_tp needs method grid, a value a layer, and values that divide the ranks and leave "
+     "a data axis that divides the batch"},
+    {"cori-knl", "alexnet", "method=grid dp=8 layer_tp=[1,1,1,1,1,1,1,1] placement=round-robin",
+     FR_REASON_PLACEMENT, "a grid per layer is priced with linear placement"},
+    {"cori-knl", "alexnet", "method=grid tp=4096 global_batch=4096", FR_REASON_TOO_WIDE,
+     "a layer has fewer output channels than the ranks that should divide them"},
+    {"lassen", "attention-branches", "method=subgraph tp=5", FR_REASON_BRANCHES,
+     "5 ways must divide the branches (heads), and the micro-batch, whose samples the common "
+     "layers share"},
+    {"lassen", "attention-branches", "method=subgraph tp=5 common=subgrid", FR_REASON_BRANCHES,
+     "5 ways must divide the branches (heads)"},
+    {"dgx-h100", "llama-3-8b", "method=subgraph tp=5 global_batch=8", FR_REASON_BRANCHES,
+     "of 32 heads (8 of keys and values): 5 ways must divide the branches (heads), and the "
+     "micro-batch, whose samples the common layers share"},
+    {"dgx-h100", "mixtral-8x7b", "method=phantom tp=4 ghost=4 global_batch=8", FR_REASON_METHOD,
+     "experts are divided by methods tensor and grid, not by phantom: how a router's choice "
+     "meets it nobody has said"},
+    {"dgx-h100", "llama-3-8b",
+     "method=phantom tp=4 ghost=4 sequence_parallel=true global_batch=8", FR_REASON_METHOD,
+     "sequence_parallel has nothing to divide with method phantom: what is between its "
+     "products is divided over tp already, by values or by samples"},
+    {"dgx-h100", "llama-3-8b", "pp=4 p2p=duplex schedule=interleaved chunks=2 global_batch=8",
+     FR_REASON_SCHEDULE,
+     "blocking exchanges are priced for one chunk a stage only (pp = 4, 8 micro-batches, "
+     "chunks = 2)"},
+    {"dgx-h100", "llama-3-8b", "dp=2 pp=2 zero=2 global_batch=8 compression.gradient.stages=2",
+     FR_REASON_COMPRESSION,
+     "compression.gradient codes whole matrices once an iteration; zero 2 and 3 scatter their "
+     "gradients after every micro-batch: use zero 0 or 1 (zero = 2, pp = 2)"},
+};
+
+/* Words of `sets` are parted by blanks, passes of an order by underscores. */
+static void words_of(char *room, const char **sets) {
+    int n = 0;
+    for (char *at = strtok(room, " "); at; at = strtok(NULL, " ")) {
+        sets[n++] = at;
+        for (char *c = at; strstr(at, "schedule=[") && *c; c++)
+            if (*c == '_') *c = ' ';
+    }
+    sets[n] = NULL;
+}
+
+static void each_says_its_numbers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char room[512];
+        const char *sets[24];
+        struct fr_job job;
+        struct fr_outcome out;
+        struct fr_text text = {0};
+        snprintf(room, sizeof room, "%s", rows[i].sets);
+        words_of(room, sets);
+        fr_test_job(rows[i].cluster, rows[i].model, sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        /* Unknown iterations are a reason of a ranking alone. */
+        FR_TRUE((out.reasons >> rows[i].reason & 1) == (rows[i].reason != FR_REASON_ITERATIONS),
+                "%s %s", rows[i].model, rows[i].sets);
+        fr_report_reason(&job, &out, rows[i].reason, &text);
+        assert_string_equal(fr_text_get(&text), rows[i].says);
+        fr_text_free(&text);
+        fr_job_free(&job);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_says_its_numbers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
