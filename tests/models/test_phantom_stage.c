@@ -31,6 +31,83 @@ static void by_hand(void **state) {
     fr_job_free(&job);
 }
 
+/* Sums over what layers do, embedding and logits left out. */
+static double layers_sum(const struct fr_rank_work *w, fr_work_kind kind, fr_pass_kind pass) {
+    double sum = 0;
+    for (int k = 0; k < w->n_layer_ops; k++)
+        if (w->op[k].kind == kind && w->op[k].pass == pass) sum += test_amount(&w->op[k]);
+    return sum;
+}
+
+/* GPT-2 over four ranks, two sequences of 1024 tokens, sixteen ghosts: a layer moves what its two norms read and
+ * write (the first of the whole stream, which was gathered, the second of a quarter), three times a quarter of the
+ * stream for each residual addition, the MLP's inner values twice, scores four times.  Kept are the norms'
+ * inputs, what attention's products read and write, the MLP's values and their ghosts, a byte a value of two
+ * dropouts, and of a score itself, its dropout and that one's byte. */
+static void traffic_and_memory_by_hand(void **state) {
+    (void)state;
+    static const char *const ways[] = {"none", "selective", "full"};
+    const double L = 12, h = 768, f = 3072, p = 4, k = 16, T = 2048, s = 1024, b = 2,
+                 heads = 12;
+    for (int flash = 0; flash < 2; flash++)
+        for (int way = 0; way < 3; way++) {
+            char recompute[32];
+            const char *sets[] = {
+                "method=phantom",  "tp=4", "ghost=16", "micro_batch=2", recompute,
+                "attention=flash", NULL};
+            struct fr_job job;
+            struct fr_rank_work work;
+            snprintf(recompute, sizeof recompute, "recompute=%s", ways[way]);
+            if (!flash) sets[5] = NULL;
+            fr_test_job("lassen", "gpt-2", sets, &job);
+            fr_phantom_stage(&job.workload, &job.plan, 0, &work);
+            double quarter = T * h / p, inner = T * f / p, ghosts = p * k * T,
+                   scores = flash ? 0 : b * heads / p * s * s;
+            double norms = 2 * T * h + 2 * quarter;
+            double forward_B = L * 4 * (norms + 6 * quarter + 2 * inner + 4 * scores);
+            FR_NEAR(layers_sum(&work, FR_WORK_TRAFFIC, FR_PASS_FORWARD), forward_B, 1e-12);
+            FR_NEAR(layers_sum(&work, FR_WORK_TRAFFIC, FR_PASS_INPUT), 2 * forward_B, 1e-12);
+            FR_NEAR(layers_sum(&work, FR_WORK_TRAFFIC, FR_PASS_AGAIN),
+                    way == 0   ? 0
+                    : way == 1 ? L * 4 * 4 * scores
+                               : forward_B,
+                    1e-12);
+            for (int o = 0; o < work.n_layer_ops; o++) {
+                const struct fr_operation *x = &work.op[o];
+                if (x->kind != FR_WORK_TRAFFIC || x->pass != FR_PASS_FORWARD) continue;
+                FR_NEAR(x->moved.norm_B, L * 4 * norms, 1e-12);
+                FR_NEAR(x->moved.softmax_B, L * 4 * 4 * scores, 1e-12);
+            }
+            /* Nine kernels, what each of three heads launches, and for both matrices one for every rank. */
+            double of_heads = 3 * job.workload.transformer.head_kernels,
+                   kernels = L * (9 + of_heads + 2 * p);
+            FR_NEAR(layers_sum(&work, FR_WORK_KERNELS, FR_PASS_FORWARD), kernels, 1e-12);
+            FR_NEAR(layers_sum(&work, FR_WORK_KERNELS, FR_PASS_INPUT), 1.5 * kernels, 1e-12);
+            FR_NEAR(layers_sum(&work, FR_WORK_KERNELS, FR_PASS_AGAIN),
+                    way == 0   ? 0
+                    : way == 1 ? L * of_heads
+                               : kernels,
+                    1e-12);
+            double values =
+                       quarter + T * h + 4 * T * h / p + 2 * quarter + 2 * (inner + ghosts),
+                   core_B = L * scores * (4 + 4 + 1),
+                   all_B = L * (4 * values + 2 * quarter) + core_B;
+            double ends_B = T * (h + 50688 / p) * 4;
+            FR_NEAR(work.activation_B - ends_B,
+                    way == 0   ? all_B
+                    : way == 1 ? all_B - core_B
+                               : L * quarter * 4,
+                    1e-12);
+            double largest_B = 4 * fmax(T * h, ghosts);
+            FR_NEAR(work.working_B,
+                    largest_B + (way == 0   ? 0
+                                 : way == 1 ? core_B / L
+                                            : all_B / L),
+                    1e-12);
+            fr_job_free(&job);
+        }
+}
+
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -52,6 +129,8 @@ static void refuses(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(refuses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(traffic_and_memory_by_hand),
+                                       cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
