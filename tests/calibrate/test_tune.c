@@ -226,6 +226,17 @@ static void gradients_and_intervals_by_hand(void **state) {
     (void)state;
     make(&f);
     assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    /* Of what is fitted the covariance is symmetric, and of whatever two no larger than of each with itself. */
+    assert_true(r.n_fitted > 1);
+    for (int a = 0; a < r.n_fitted; a++)
+        for (int b = 0; b < r.n_fitted; b++) {
+            const double *c = r.covariance;
+            int n = r.n_known;
+            FR_TRUE(c[a * n + a] > 0, "%d: %g", a, c[a * n + a]);
+            FR_NEAR(c[a * n + b], c[b * n + a], 1e-9);
+            FR_TRUE(fabs(c[a * n + b]) <= sqrt(c[a * n + a] * c[b * n + b]) * (1 + 1e-9),
+                    "%d, %d: %g", a, b, c[a * n + b]);
+        }
     double base_s = fr_tune_gradient(&r, f.use[5], g);
     FR_NEAR(base_s, fr_run_predict_s(&r.cluster, f.use[5]), 1e-15);
     for (int k = 0; k < r.n_known; k++) {
