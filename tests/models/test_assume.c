@@ -87,9 +87,38 @@ static void others_are_left_alone(void **state) {
     fr_job_free(&job);
 }
 
+/* For a search, whose plans divide as they will: both are taken at once, but what was said; and of no other
+ * model. */
+static void for_plans_of_any_degrees(void **state) {
+    (void)state;
+    static const struct {
+        const char *sets[4];
+        bool sequence, overlap;
+    } want[] = {{{NULL}, true, true},
+                {{"sequence_parallel=false", "tp=2", NULL}, false, true},
+                {{"overlap=none", "dp=2", NULL}, true, false},
+                {{"zero=3", "dp=2", NULL}, true, false},
+                {{"dp=2", "compression.gradient.stages=1", NULL}, true, false},
+                {{"method=grid", "tp=4", "dp=2", NULL}, false, false}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        struct fr_job job;
+        load(want[i].sets, &job);
+        fr_job_assume_any(&job);
+        FR_TRUE(job.plan.sequence_parallel == want[i].sequence &&
+                    job.plan.overlap == want[i].overlap,
+                "case %zu: %d, %d", i, job.plan.sequence_parallel, job.plan.overlap);
+        fr_job_free(&job);
+    }
+    struct fr_job job;
+    fr_test_job("dgx-h100", "gpt3-175b", NULL, &job);
+    fr_job_assume_any(&job);
+    assert_int_equal(job.assumed, 0);
+    fr_job_free(&job);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_where_it_is_read),
-                                       cmocka_unit_test(what_is_said_stays),
-                                       cmocka_unit_test(others_are_left_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_where_it_is_read), cmocka_unit_test(what_is_said_stays),
+        cmocka_unit_test(others_are_left_alone), cmocka_unit_test(for_plans_of_any_degrees)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,28 @@ static void against_every_assignment(void **state) {
         }
 }
 
+/* A transformer has three groups, of however few layers. */
+static void one_layer_has_three_groups(void **state) {
+    (void)state;
+    static const char *const deep[] = {"model.layers=1", "model.layers=2"};
+    for (int l = 0; l < 2; l++) {
+        const char *const sets[] = {deep[l], "method=grid", "tp=2", "layer_tp=[2,2,1]", NULL};
+        const char *const wrong[] = {"method=grid", "tp=2", "layer_tp=[2,2]", deep[l], NULL};
+        struct fr_job job;
+        fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+        assert_int_equal(job.plan.n_layer_tp, 3);
+        fr_job_free(&job);
+        struct fr_job_names names = {
+            .cluster = "dgx-h100", .model = "llama-3-8b", .sets = wrong, .n_sets = 4};
+        struct fr_error err = {0};
+        assert_int_equal(fr_job_load(&names, &job, &err), FR_ERR_INPUT);
+        assert_non_null(strstr(err.detail, "has 2 entries, but the model has 3 groups"));
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment),
+                                       cmocka_unit_test(one_layer_has_three_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

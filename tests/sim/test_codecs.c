@@ -492,6 +492,32 @@ static void what_has_no_price(void **state) {
     REFUSES("every micro-batch", "dp=2", "pp=2", "zero=3", FUSED);
 }
 
+/* Of a model of layers a codec's kernels wait for the host as the layers' own do: of one layer as of many. */
+static void codecs_of_layers_wait_for_the_host(void **state) {
+    (void)state;
+    double one_s = 0;
+    for (int n = 1; n <= 4; n++) {
+        char layers[32];
+        const char *const sets[] = {layers,
+                                    "dp=2",
+                                    "iterations=1",
+                                    "compression.gradient.stages=1",
+                                    "compression.gradient.rank=4",
+                                    "cluster.device.host_launch=1 s",
+                                    NULL};
+        struct fr_job job;
+        struct fr_outcome out;
+        snprintf(layers, sizeof layers, "model.layers=%d", n);
+        fr_test_job("frontier", "ffn-4096", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        assert_int_equal(out.reasons, 0);
+        if (n == 1) one_s = out.part_s[FR_PART_COMPRESSION];
+        assert_true(one_s > 1);
+        FR_NEAR(out.part_s[FR_PART_COMPRESSION], n * one_s, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_over_the_sequence),
                                        cmocka_unit_test(sparse_messages),
@@ -505,6 +531,7 @@ int main(void) {
                                        cmocka_unit_test(factors_beside_a_distributed_optimiser),
                                        cmocka_unit_test(buckets_of_other_stages),
                                        cmocka_unit_test(every_pair),
-                                       cmocka_unit_test(what_has_no_price)};
+                                       cmocka_unit_test(what_has_no_price),
+                                       cmocka_unit_test(codecs_of_layers_wait_for_the_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,10 +192,42 @@ static void an_order_that_was_not_checked(void **state) {
     fr_program_free(&program);
 }
 
+/* Nor does a weight gradient run before its input gradient. */
+static void weights_wait_for_their_inputs(void **state) {
+    (void)state;
+    static struct pipeline_case c;
+    case_uniform(&c, &fr_schedule_zero_bubble, 2, 4, 1, false, 1, 1, 0.1);
+    assert_true(c.p.splits_backward);
+    for (int stage = 0; stage < 2; stage++)
+        for (int micro = 0; micro < 4; micro++) {
+            struct fr_slot *input = NULL, *weight = NULL,
+                           *slots = c.slots + stage * c.p.n_slots;
+            struct fr_program program;
+            struct fr_error err = {0};
+            for (int64_t k = 0; k < c.p.n_slots; k++) {
+                if (slots[k].micro != micro) continue;
+                if (slots[k].kind == FR_SLOT_BACKWARD) input = &slots[k];
+                if (slots[k].kind == FR_SLOT_WEIGHT) weight = &slots[k];
+            }
+            assert_true(input && weight > input);
+            const struct fr_slot kept[] = {*input, *weight};
+            *input = kept[1], *weight = kept[0];
+            assert_int_equal(fr_program_make(&c.p, &program, &err), FR_ERR_INPUT);
+            char wanted[64];
+            snprintf(wanted, sizeof wanted, "stage %d at W%d waits for B%d", stage, micro,
+                     micro);
+            FR_TRUE(strstr(err.detail, wanted), "%s: %s", wanted, err.detail);
+            fr_program_free(&program);
+            *input = kept[0], *weight = kept[1];
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_out_runs_alike),
-                                       cmocka_unit_test(from_a_file), cmocka_unit_test(refused),
+                                       cmocka_unit_test(from_a_file),
+                                       cmocka_unit_test(refused),
                                        cmocka_unit_test(blocking_deadlock),
-                                       cmocka_unit_test(an_order_that_was_not_checked)};
+                                       cmocka_unit_test(an_order_that_was_not_checked),
+                                       cmocka_unit_test(weights_wait_for_their_inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
