@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/fit/speed.h"
 #include "calibrate/numbers/statistics.h"
 #include "calibrate/samples/compare.h"
 
 static const double A_TENTH = 0.1, TWICE = 2;
-enum { FEW = 3 };
+enum { FEW = 3, POINT_B = 256 };
 
 /* The value of @p word ("op=") in a key, cut at the next blank. */
 static bool value_of(const char *key, const char *word, char out[32]) {
@@ -165,23 +166,58 @@ static bool listed(const char *names, const char *name) {
     return false;
 }
 
-/* Row of a line: of a point's end, that of the point. */
-static fr_status row_of_line(const char *line, size_t length, char name[32],
-                             struct fr_error *err) {
+/* The point of a line, "" of a line of none: samples name it in their head, a point's end as a text. */
+static fr_status point_of_line(const char *line, size_t length, char key[POINT_B],
+                               struct fr_error *err) {
     struct fr_json_document *document = NULL;
     struct fr_error ignored = {.status = FR_OK};
-    char key[256], text[512];
-    snprintf(text, sizeof text, "%.*s", (int)(length < 511 ? length : 511), line);
-    fr_sample_key(text, key, sizeof key);
-    fr_drifted_row_of(key, name);
-    if (*name || strncmp(key, "point ", 6) != 0) return FR_OK;
+    char head[512];
+    snprintf(head, sizeof head, "%.*s", (int)(length < 511 ? length : 511), line);
+    char *tail = strstr(head, ", \"launch\"");
+    if (tail) *tail = '\0';
+    fr_sample_key(head, key, POINT_B);
+    if (strncmp(key, "point ", 6) != 0) return FR_OK;
+    *key = '\0';
     FR_TRY(fr_json_parse(line, length, "a point's line", &document, err));
     struct fr_json root = fr_json_root(document);
-    char point[192] = "";
-    if (fr_json_get_string(&root, "point", true, point, sizeof point, &ignored) == FR_OK)
-        fr_drifted_row_of(point, name);
+    fr_json_get_string(&root, "point", true, key, POINT_B, &ignored);
     fr_json_free(document);
     return FR_OK;
+}
+
+static int by_text(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Points of a file, sorted. */
+struct points {
+    struct fr_text text; /* a line each */
+    const char **key;
+    size_t n;
+};
+
+static fr_status list_points(const char *samples, struct points *points,
+                             struct fr_error *err) {
+    char key[POINT_B];
+    for (const char *at = samples; *at;) {
+        size_t length = strcspn(at, "\n");
+        if (!at[length]) break; /* cut */
+        FR_TRY(point_of_line(at, length, key, err));
+        if (*key) fr_text_add(&points->text, key, strlen(key) + 1), points->n++;
+        at += length + 1;
+    }
+    points->key = fr_calloc(points->n + 1, sizeof *points->key);
+    if (points->text.failed || !points->key)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    const char *at = points->text.data;
+    for (size_t i = 0; i < points->n; i++, at += strlen(at) + 1) points->key[i] = at;
+    fr_sort_items(points->key, points->n, sizeof *points->key, by_text);
+    return FR_OK;
+}
+
+static bool has_point(const struct points *points, const char *key) {
+    return points->n &&
+           bsearch(&key, points->key, points->n, sizeof *points->key, by_text) != NULL;
 }
 
 /* Is a row among @p names divided by the speed that probes say? */
@@ -192,18 +228,21 @@ static bool probed(const char *names) {
     return false;
 }
 
-/* @param named  keep the lines of these rows alone, and the probes they need; or all others */
-static fr_status add_lines(const char *text, const char *names, bool named,
+/* Of an earlier file all but the points that @p again has measured: what it had no time for stays as it
+ * was.  Of the later one (@p again NULL) those of the rows alone, and the probes they need. */
+static fr_status add_lines(const char *text, const char *names, const struct points *again,
                            struct fr_text *merged, struct fr_error *err) {
-    bool with_probes = probed(names);
+    bool with_probes = !again && probed(names);
+    char key[POINT_B], name[32];
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, "\n");
-        char name[32] = "";
         if (!at[length]) break; /* cut */
-        FR_TRY(row_of_line(at, length, name, err));
-        bool of_them = listed(names, name);
+        FR_TRY(point_of_line(at, length, key, err));
+        fr_drifted_row_of(key, name);
         bool probe = with_probes && strncmp(at, "{\"kind\": \"probe\"", 16) == 0;
-        if (named ? of_them || probe : !of_them) fr_text_add(merged, at, length + 1);
+        bool of_them = listed(names, name);
+        if (again ? !of_them || !has_point(again, key) : of_them || probe)
+            fr_text_add(merged, at, length + 1);
         at += length + 1;
     }
     return merged->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
@@ -211,6 +250,11 @@ static fr_status add_lines(const char *text, const char *names, bool named,
 
 fr_status fr_drifted_replace(const char *earlier, const char *later, const char *names,
                              struct fr_text *merged, struct fr_error *err) {
-    FR_TRY(add_lines(earlier, names, false, merged, err));
-    return add_lines(later, names, true, merged, err);
+    struct points points = {.n = 0};
+    fr_status status = list_points(later, &points, err);
+    if (status == FR_OK) status = add_lines(earlier, names, &points, merged, err);
+    if (status == FR_OK) status = add_lines(later, names, NULL, merged, err);
+    fr_text_free(&points.text);
+    free(points.key);
+    return status;
 }

@@ -53,9 +53,10 @@ bool fr_drifted_is_as_before(const struct fr_drifted *drifted);
 /** Names of the rows that drifted, separated by commas; "" for none. */
 void fr_drifted_names(const struct fr_drifted *drifted, char *names, size_t capacity);
 
-/** Append the file of @p earlier without what rows @p names measured, then what @p later measured, with
- *  its probes where these rows are divided by them (calibrate/fit/speed.h): a line of another row stays
- *  as it is, and so does what is fitted to it.
+/** Append the file of @p earlier without the points of rows @p names that @p later measured again, then
+ *  those, with its probes where these rows are divided by them (calibrate/fit/speed.h): a line of another
+ *  row stays as it is, and so does what is fitted to it; so does a point that the later measurement had
+ *  no time for.
  *  Both are texts of samples.jsonl.  @return FR_OK or FR_ERR_INPUT. */
 fr_status fr_drifted_replace(const char *earlier, const char *later, const char *names,
                              struct fr_text *merged, struct fr_error *err);

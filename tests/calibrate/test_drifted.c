@@ -107,6 +107,8 @@ static void a_row_is_replaced(void **state) {
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
         "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
         "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 1}\n"
+        "{\"kind\": \"memory\", \"size_B\": 80, \"launch\": 0, \"rep\": 0, \"time_s\": 3}\n"
+        "{\"kind\": \"point\", \"point\": \"memory size_B=80\", \"launch\": 0, \"n\": 1}\n"
         "{\"kind\": \"point\", \"point\": \"kernel\", \"launch\": 0, \"n\": 1}\n"
         "{\"kind\": \"end\", \"launch\": 0}\n";
     static const char later[] =
@@ -116,9 +118,12 @@ static void a_row_is_replaced(void **state) {
         "{\"kind\": \"point\", \"point\": \"memory size_B=8\", \"launch\": 0, \"n\": 2}\n"
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
         "{\"kind\": \"end\", \"launch\": 0}\n{\"kind\": \"memory\", \"si";
+    /* Of 80 bytes there was no time for another measurement. */
     static const char want[] =
         "{\"schema\": \"forerun/samples/1\", \"kind\": \"provenance\", \"ranks\": 2}\n"
         "{\"kind\": \"kernel\", \"launch\": 0, \"rep\": 0, \"time_s\": 1}\n"
+        "{\"kind\": \"memory\", \"size_B\": 80, \"launch\": 0, \"rep\": 0, \"time_s\": 3}\n"
+        "{\"kind\": \"point\", \"point\": \"memory size_B=80\", \"launch\": 0, \"n\": 1}\n"
         "{\"kind\": \"point\", \"point\": \"kernel\", \"launch\": 0, \"n\": 1}\n"
         "{\"kind\": \"end\", \"launch\": 0}\n"
         "{\"kind\": \"memory\", \"size_B\": 8, \"launch\": 0, \"rep\": 0, \"time_s\": 2}\n"
