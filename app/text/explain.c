@@ -6,8 +6,12 @@
 #include "answer/explain.h"
 #include "answer/neighbours.h"
 #include "app/text/render.h"
+#include "app/text/wrap.h"
 #include "base/alloc.h"
 #include "models/outcome/report.h"
+
+/* Columns in which the last cell of a row begins. */
+enum { PLAN = 6, INPUT = 31, SCENARIO = 43 };
 
 void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
                      const struct fr_outcome *out) {
@@ -30,43 +34,45 @@ static void near_miss(struct fr_text *text, const struct fr_outcome *best,
     char plan[FR_PLAN_LINE], time[40];
     double lost_s;
     int most = fr_explain_loses_in(best, other, &lost_s);
-    fr_text_addf(
-        text, "  %-60s %+.2f %%: %s more %s\n",
-        fr_report_outcome_line(other, plan, sizeof plan), 100 * fr_explain_behind(best, other),
-        fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time), fr_part_names[most]);
+    fr_text_addf(text, "  %+.2f %%, %s more %s\n%*s", 100 * fr_explain_behind(best, other),
+                 fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
+                 fr_part_names[most], PLAN, "");
+    fr_wrap_cell(text, PLAN, fr_report_outcome_line(other, plan, sizeof plan));
 }
 
 /* A line a key: "tp  1 +14.2 %, 2 memory, 8 +9.0 %". */
 static void neighbours(struct fr_text *text, const struct fr_around *a) {
-    int key = -1;
-    if (a->n_neighbours > 0) fr_text_addf(text, "one key of the best plan changed");
+    struct fr_text values = {0};
+    if (a->n_neighbours > 0) fr_text_addf(text, "one key of the best plan changed\n");
     for (int i = 0; i < a->n_neighbours; i++) {
         const struct fr_neighbour *one = &a->neighbour[i];
-        if (one->key != key)
-            fr_text_addf(text, "\n  %-28s ", fr_plan_keys[one->key].name);
-        else
-            fr_text_addf(text, ", ");
-        key = one->key;
-        fr_text_addf(text, "%s ", one->value);
-        if (isfinite(one->behind)) fr_text_addf(text, "%+.2f %%", 100 * one->behind);
+        bool last = i + 1 == a->n_neighbours || one[1].key != one->key;
+        fr_text_addf(&values, "%s ", one->value);
+        if (isfinite(one->behind)) fr_text_addf(&values, "%+.2f %%", 100 * one->behind);
         for (int r = 0; r < FR_REASON_COUNT; r++)
             if (one->outcome.reasons & FR_BECAUSE(r))
-                fr_text_addf(text, "%s%s", isfinite(one->behind) ? " " : "",
+                fr_text_addf(&values, "%s%s", isfinite(one->behind) ? " " : "",
                              fr_reason_names[r]);
+        if (!last) fr_text_addf(&values, ", ");
+        if (!last) continue;
+        fr_text_addf(text, "  %-28s ", fr_plan_keys[one->key].name);
+        fr_wrap_list(text, fr_text_get(&values), INPUT, INPUT, FR_COLUMNS);
+        fr_end_line(text);
+        fr_text_free(&values);
     }
-    if (a->n_neighbours > 0) fr_text_addf(text, "\n");
 }
 
 static void turns(struct fr_text *text, const struct fr_around *a) {
     char line[FR_PLAN_LINE];
     fr_text_addf(
         text,
-        "which input, moved alone by how much, would change the choice (by a factor of at "
-        "most %g, among %d plans)\n",
+        "which input, moved alone by how much, would change the choice (by a factor of\n"
+        "at most %g, among %d plans)\n",
         FR_TURN_MOST, a->n_rivals + 1);
-    for (int i = 0; i < a->n_turns; i++)
-        fr_text_addf(text, "  %-28s x %-6.3g %s\n", a->turn[i].input, a->turn[i].factor,
-                     fr_plan_line(&a->turn[i].plan, 0, line, sizeof line));
+    for (int i = 0; i < a->n_turns; i++) {
+        fr_text_addf(text, "  %-28s x %-6.3g ", a->turn[i].input, a->turn[i].factor);
+        fr_wrap_cell(text, INPUT + 9, fr_plan_line(&a->turn[i].plan, 0, line, sizeof line));
+    }
     if (a->n_turns == 0) fr_text_addf(text, "  none\n");
 }
 
@@ -97,7 +103,8 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
         FR_TRY(fr_explain_best_if(job, space, options, k, &other, &found, err));
         if (!found) continue;
         bool same = other.index == result->top.items[0].index;
-        fr_text_addf(text, "  %-40s %s\n", fr_scenarios[k].sentence,
+        fr_text_addf(text, "  %-40s ", fr_scenarios[k].sentence);
+        fr_wrap_cell(text, SCENARIO,
                      same ? "the same plan"
                           : fr_report_outcome_line(&other.outcome, line, sizeof line));
     }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "app/text/render.h"
+#include "app/text/wrap.h"
 
 static void add_quantity(struct fr_text *text, int width, double value, fr_quantity quantity) {
     char number[40];
@@ -76,6 +77,6 @@ void fr_simulation_text(struct fr_text *text, const struct fr_job *job,
     if (s->n_stages == 0) return;
     stages_text(text, s);
     critical_text(text, s);
-    fr_text_addf(text, "\n%" PRId64 " tasks, network %s: %s\n", s->n_tasks, s->network->name,
-                 s->network->summary);
+    fr_text_addf(text, "\n%" PRId64 " tasks, network %s:\n", s->n_tasks, s->network->name);
+    fr_wrap_cell(text, 0, s->network->summary);
 }

@@ -55,3 +55,8 @@ void fr_wrap_head(struct fr_text *text, const char *head, const char *prose, int
     fr_wrap(text, prose, PROSE, PROSE, columns);
     fr_end_line(text);
 }
+
+void fr_wrap_cell(struct fr_text *text, int column, const char *prose) {
+    fr_wrap(text, prose, column, column, FR_COLUMNS);
+    fr_end_line(text);
+}

@@ -26,4 +26,7 @@ void fr_end_line(struct fr_text *text);
 /** Append "head       prose" and a line's end, prose from column 11 on. */
 void fr_wrap_head(struct fr_text *text, const char *head, const char *prose, int columns);
 
+/** Append the last cell of a row, from @p column on, broken within it, and a line's end. */
+void fr_wrap_cell(struct fr_text *text, int column, const char *prose);
+
 #endif

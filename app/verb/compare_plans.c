@@ -80,36 +80,46 @@ static fr_status find_odds(struct comparison *c, struct fr_error *err) {
     return FR_OK;
 }
 
+enum { PLAN = 7 }; /* its column */
+
 /* ---- text -------------------------------------------------------------------------------------- */
 
-static void text_row(struct fr_text *text, const struct comparison *c, int i, int width,
+/* Numbers, and below them whose plan it is. */
+static void text_row(struct fr_text *text, const struct comparison *c, int i,
                      fr_plan_key_set without) {
     const struct fr_mine *m = &c->plan[i];
     const struct fr_outcome *out = &m->outcome;
     char line[FR_PLAN_LINE], time[40], low[40], high[40], memory[40];
-    fr_text_addf(text, "%-*s %6" PRId64 " %10s", width,
-                 fr_report_outcome_row(out, without, line, sizeof line), out->ranks,
+    struct fr_text words = {0};
+    fr_text_addf(text, "%6" PRId64 " %10s", out->ranks,
                  fr_render_quantity(out->time_s, FR_QUANTITY_TIME, time, sizeof time));
     if (can_be(m) && c->known)
-        fr_text_addf(text, " %11s %11s %+9.2f %% %7.1f %% %7.1f %%",
+        fr_text_addf(text, " %10s %10s %+8.2f %% %7.1f %% %7.1f %%",
                      fr_quantity_format(out->low_s, FR_QUANTITY_TIME, low, sizeof low),
                      fr_quantity_format(out->high_s, FR_QUANTITY_TIME, high, sizeof high),
                      100 * m->behind, 100 * c->odds[i].best, 100 * m->as_good);
     else
-        fr_text_addf(text, " %11s %11s %11s %9s %9s", "-", "-", "-", "-", "-");
+        fr_text_addf(text, " %10s %10s %10s %9s %9s", "-", "-", "-", "-", "-");
     fr_text_addf(
-        text, " %10s  %s\n",
-        fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory),
-        m->name);
+        text, " %9s\n%*s",
+        fr_render_quantity(out->memory_peak_B, FR_QUANTITY_SIZE, memory, sizeof memory), PLAN,
+        "");
+    fr_text_addf(&words, "%s: %s", m->name,
+                 fr_report_outcome_row(out, without, line, sizeof line));
+    fr_wrap_cell(text, PLAN, fr_text_get(&words));
+    fr_text_free(&words);
 }
 
 static void text_reasons(struct fr_text *text, const struct comparison *c) {
     for (int i = 0; i < c->n; i++)
         for (int k = 0; k < FR_REASON_COUNT; k++) {
             if (!(c->plan[i].outcome.reasons & FR_BECAUSE(k))) continue;
-            fr_text_addf(text, "\n%s cannot be: ", c->plan[i].name);
-            fr_report_reason(&c->job, &c->plan[i].outcome, k, text);
+            struct fr_text words = {0};
+            fr_text_addf(&words, "%s cannot be: ", c->plan[i].name);
+            fr_report_reason(&c->job, &c->plan[i].outcome, k, &words);
             fr_text_addf(text, "\n");
+            fr_wrap_cell(text, 0, fr_text_get(&words));
+            fr_text_free(&words);
         }
 }
 
@@ -119,30 +129,27 @@ static void text_differences(struct fr_text *text, const struct comparison *c) {
         if (i == c->best) continue;
         fr_mine_differs(&c->job, &c->plan[i].plan, &c->plan[c->best].plan, differs,
                         sizeof differs);
-        fr_text_addf(text, "  %s: %s\n", c->plan[i].name, *differs ? differs : "the same plan");
+        fr_text_addf(text, "  %s: ", c->plan[i].name);
+        fr_wrap_cell(text, 4, *differs ? differs : "the same plan");
     }
 }
 
 static void print_text(struct fr_text *text, const struct comparison *c) {
     struct fr_plan_common common = {0};
     char line[FR_PLAN_LINE];
-    size_t width = strlen("plan");
     for (int i = 0; i < c->n; i++) fr_plan_common_add(&common, &c->plan[i].outcome.plan);
     fr_plan_key_set without = fr_plan_common_keys(&common);
-    for (int i = 0; i < c->n; i++) {
-        size_t length =
-            strlen(fr_report_outcome_row(&c->plan[i].outcome, without, line, sizeof line));
-        if (length > width) width = length;
-    }
     fr_render_inputs(text, &c->job, FR_COLUMNS);
     if (*fr_plan_common_line(&common, line, sizeof line))
         fr_text_addf(text, "all below  %s\n", line);
-    fr_text_addf(text, "\n%-*s %6s %10s %23s %11s %9s %9s %10s\n", (int)width, "plan", "ranks",
-                 "iteration", "90 % interval", "behind", "best", "as good", "memory");
-    for (int i = 0; i < c->n; i++) text_row(text, c, i, (int)width, without);
-    fr_text_addf(
-        text, "  behind: for as many samples; best: probability to be the fastest of these; as "
-              "good: to be no slower than the first\n");
+    fr_text_addf(text, "\n%6s %10s %21s %10s %9s %9s %9s\n", "ranks", "iteration",
+                 "90 % interval", "behind", "best", "as good", "memory");
+    for (int i = 0; i < c->n; i++) text_row(text, c, i, without);
+    fr_wrap(text,
+            "behind: for as many samples; best: probability to be the fastest of these; as "
+            "good: to be no slower than the first",
+            0, 0, FR_COLUMNS);
+    fr_end_line(text);
     text_reasons(text, c);
     if (c->best >= 0)
         fr_text_addf(text, "\nwhat differs from %s, its values in brackets\n",

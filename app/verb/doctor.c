@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/text/wrap.h"
 #include "app/load.h"
 #include "app/verb.h"
 #include "base/aside.h"
@@ -282,10 +283,14 @@ static void write_json(const struct doctor *d, struct fr_text *text) {
 }
 
 static void write_text(const struct doctor *d, struct fr_text *text) {
+    enum { FOUND = 25 };
     for (int i = 0; i < d->n; i++) {
         const struct finding *f = &d->finding[i];
-        fr_text_addf(text, "%-15s %-8s %s\n", f->name, states[f->state], f->found);
-        if (*f->ask) fr_text_addf(text, "%-24s -> %s\n", "", f->ask);
+        fr_text_addf(text, "%-15s %-8s ", f->name, states[f->state]);
+        fr_wrap_cell(text, FOUND, f->found);
+        if (!*f->ask) continue;
+        fr_text_addf(text, "%*s-> ", FOUND, "");
+        fr_wrap_cell(text, FOUND + 3, f->ask);
     }
     fr_text_addf(text, "\n%s\n",
                  d->needed_missing ? "This machine cannot be calibrated yet."

@@ -3,6 +3,7 @@
 
 #include "answer/compositions.h"
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "calibrate/samples/import.h"
 #include "models/job/own.h"
@@ -222,9 +223,15 @@ static const struct table {
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
 static void print_rows(struct fr_text *text, const struct row *rows, int n) {
+    enum { NAME = 20, WHAT = 15, DETAIL = NAME + WHAT + 2 };
     for (int i = 0; i < n; i++) {
-        fr_text_addf(text, "%-20s %-15s %s\n", rows[i].name, rows[i].what, rows[i].detail);
-        if (*rows[i].source) fr_text_addf(text, "%-36s %s\n", "", rows[i].source);
+        bool long_name = strlen(rows[i].name) > NAME || strlen(rows[i].what) > WHAT;
+        fr_text_addf(text, "%-*s %-*s ", NAME, rows[i].name, WHAT, rows[i].what);
+        if (long_name) fr_text_addf(text, "\n%*s", DETAIL, "");
+        fr_wrap_cell(text, DETAIL, rows[i].detail);
+        if (!*rows[i].source) continue;
+        fr_text_addf(text, "%*s", DETAIL, "");
+        fr_wrap_cell(text, DETAIL, rows[i].source);
     }
 }
 
@@ -252,8 +259,10 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const char *known[N_TABLES + 1] = {NULL};
     for (int i = 0; i < N_TABLES; i++) known[i] = tables[i].name;
     if (args->n_words == 0) {
-        for (int i = 0; i < N_TABLES; i++)
-            fr_text_addf(&text, "forerun list %-12s %s\n", tables[i].name, tables[i].summary);
+        for (int i = 0; i < N_TABLES; i++) {
+            fr_text_addf(&text, "forerun list %-12s ", tables[i].name);
+            fr_wrap_cell(&text, 26, tables[i].summary);
+        }
         return fr_app_print(&text, err);
     }
     for (int i = 0; i < N_TABLES; i++) {
