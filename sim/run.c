@@ -199,6 +199,8 @@ static fr_status keep(const struct fr_job *job, struct timed *t,
     t->use = NULL;
     add_energy(job, t, s);
     take_energy(job, t, s->stages, (int)s->n_stages, &s->outcome);
+    if (options && options->look)
+        FR_TRY(options->look(options->context, &t->work, t->class_s, err));
     if (!options || !options->timeline) return FR_OK;
     FR_TRY(fr_record_timeline(t->program, t->price, t->start_s, t->end_s, full.makespan_s,
                               t->blocking, &s->timeline, err));

@@ -223,6 +223,11 @@ own_plans() {
   done
 }
 
+schedules() {
+  echo "forerun export goal --cluster a100-hdr --model gpt-2.5b --set tp=8 --set pp=4 --set dp=2 --set global_batch=16"
+  echo "forerun export goal --cluster dgx-h100 --model ffn-4096 --set model.dtype=bf16 --set tp=4 --set method=phantom --set ghost=16"
+}
+
 several_clusters() {
   q="--model llama-3-8b --ranks 16 --set global_batch=64 --vary tp=1,2,4 --vary zero=0..3"
   for f in "" --json; do
@@ -382,6 +387,7 @@ searches
 emitted
 own_plans
 several_clusters
+schedules
 simulations
 collectives
 places
