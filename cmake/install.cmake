@@ -16,6 +16,9 @@ install(FILES completion/forerun.bash RENAME forerun
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completion/_forerun DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES completion/forerun.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+configure_file(packaging/modulefile.in ${CMAKE_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/forerun)
 install(FILES README.md LICENSE CITATION.cff docs/files.md docs/output.md docs/library.md
               docs/model.md docs/compositions.md docs/accuracy.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
