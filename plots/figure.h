@@ -25,9 +25,11 @@ struct fr_figure_options {
         *along; /**< key of the x axis, of a figure that runs along any; NULL: the likeliest */
     const char *title; /**< instead of the figure's own; NULL: that */
     bool no_title;
-    double width_in;    /**< of the whole picture [inches]; 0: as it comes */
-    const char *face;   /**< font family; NULL: DejaVu Sans */
-    double font_pt;     /**< size of usual text; 0: 9 */
+    double width_in;  /**< of the whole picture [inches]; 0: as it comes */
+    const char *face; /**< font family; NULL: DejaVu Sans */
+    double font_pt;   /**< size of usual text; 0: 9 */
+    struct fr_text
+        *into; /**< where an SVG goes, while output only says that it is one; NULL: output */
     const char *format; /**< of the files of a folder: "svg" (NULL), "png", "pdf" */
 };
 

@@ -169,7 +169,10 @@ static fr_status take_picture(const char *path, const struct terminal *terminal,
         resize(picture, length, job, o, &resized);
         if (resized.failed) status = fr_fail(err, FR_ERR_NOMEM, output, "out of memory");
     }
-    if (status == FR_OK)
+    if (status == FR_OK && o->into)
+        fr_text_add(o->into, resized.length ? resized.data : picture,
+                    resized.length ? resized.length : length);
+    else if (status == FR_OK)
         status = resized.length ? fr_file_write_last(output, resized.data, resized.length, err)
                                 : fr_file_write_last(output, picture, length, err);
     fr_text_free(&resized);
@@ -227,7 +230,7 @@ fr_status fr_gnuplot_draw(const struct fr_gnuplot_job *job, const struct fr_figu
     const struct terminal *terminal = NULL;
     char folder[FR_TEMPORARY_PATH_B];
     FR_TRY(find_terminal(o->output, &terminal, err));
-    FR_TRY(fr_file_check_writable(o->output, err));
+    if (!o->into) FR_TRY(fr_file_check_writable(o->output, err));
     FR_TRY(fr_temporary_folder("plot", folder, err));
     fr_status status = draw_in(folder, terminal, job, o, err);
     fr_temporary_remove_folder(folder);

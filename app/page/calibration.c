@@ -4,31 +4,11 @@
 #include <string.h>
 
 #include "app/page/calibration.h"
+#include "app/page/page.h"
 #include "base/units.h"
-#include "plots/fit_svg.h"
 #include "plots/html.h"
 
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
-    "'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width\">\n<title>Calibration "
-    "report</title>\n"
-    "<style>\n"
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:1000px;margin:2em auto;padding:0 "
-    "1em;color:#222}\n"
-    "h1{margin-bottom:.2em}h2{margin-top:1.8em;border-bottom:1px solid #ccc}\n"
-    "table{border-collapse:collapse;font-size:13px}td,th{padding:2px 9px;text-align:right;"
-    "border-bottom:1px solid #eee}th{background:#f4f4f4}td.l,th.l{text-align:left}\n"
-    "td{overflow-wrap:anywhere}.PASS{color:#00664a;font-weight:600}.WARN{color:#a65300;font-"
-    "weight:600}.FAIL{color:#"
-    "b00020;"
-    "font-weight:600}\n"
-    "svg{font:11px system-ui,sans-serif;margin:4px}svg .g{stroke:#ddd;fill:none}svg "
-    ".z{stroke:#666;fill:none}svg .t{font-weight:600;font-size:12px}svg .s{fill:#555}svg "
-    ".m{fill:#fff;stroke:#222}\n"
-    ".key span{margin-right:1.4em}.key b{display:inline-block;width:1.6em;height:.7em}\n"
-    "details{margin:.4em 0}summary{cursor:pointer}\n</style></head><body>\n";
+static const char *const forms[] = {"log", "segments", "algorithm", "similarity", NULL};
 
 static void put_checks(const struct fr_checks *checks, struct fr_text *html) {
     fr_verdict worst = fr_calibration_verdict(checks);
@@ -123,8 +103,7 @@ static void put_forms(const struct fr_json *root, struct fr_text *html) {
                  "written to the cluster file: the similarity table, unless another predicts "
                  "these clearly better.</p>\n<table><tr><th class=l>operation</th><th "
                  "class=l>on</th>");
-    for (int f = 0; fr_fit_svg_forms[f]; f++)
-        fr_html_addf(html, "<th>%s</th>", fr_fit_svg_forms[f]);
+    for (int f = 0; forms[f]; f++) fr_html_addf(html, "<th>%s</th>", forms[f]);
     fr_html_addf(html, "</tr>\n");
     for (int64_t i = 0; i < fr_json_array_length(&ops); i++) {
         struct fr_json op = fr_json_element(&ops, i);
@@ -132,11 +111,11 @@ static void put_forms(const struct fr_json *root, struct fr_text *html) {
         for (int k = 0; keys[k]; k++) {
             fr_html_addf(html, "<tr><td class=l>%s</td><td class=l>%s</td>",
                          k ? "" : fr_json_text_at(&op, "op"), titles[k]);
-            for (int f = 0; fr_fit_svg_forms[f]; f++) {
-                struct fr_json form = fr_json_member(&op, fr_fit_svg_forms[f]),
+            for (int f = 0; forms[f]; f++) {
+                struct fr_json form = fr_json_member(&op, forms[f]),
                                q = fr_json_member(&form, keys[k]);
                 put_percent(html, fr_json_number_at(&q, "median"), fr_json_number_at(&q, "p90"),
-                            strcmp(chosen, fr_fit_svg_forms[f]) == 0);
+                            strcmp(chosen, forms[f]) == 0);
             }
             fr_html_addf(html, "</tr>\n");
         }
@@ -190,9 +169,12 @@ static void put_point(const struct fr_json *p, const char *chosen, struct fr_tex
     snprintf(key, sizeof key, "%.20s_s", chosen);
     double off = fr_json_number_at(p, key) / median_s - 1;
     fr_html_addf(html,
-                 "<tr><td>%s</td><td>%.0f</td><td>%.0f</td><td>%s</td><td>%s</td><td>%s</td>",
+                 "<tr><td data-v=\"%g\">%s</td><td data-v=\"%.0f\">%.0f</td><td>%.0f</td><td "
+                 "data-v=\"%g\">%s</td><td>%s</td><td>%s</td>",
+                 fr_json_number_at(p, "size_B"),
                  shown(fr_json_number_at(p, "size_B"), FR_QUANTITY_SIZE, true, size),
-                 fr_json_number_at(p, "n"), fr_json_number_at(p, "slow"),
+                 fr_json_number_at(p, "n"), fr_json_number_at(p, "n"),
+                 fr_json_number_at(p, "slow"), median_s,
                  shown(median_s, FR_QUANTITY_TIME, false, median),
                  shown(low_s, FR_QUANTITY_TIME, false, low),
                  shown(high_s, FR_QUANTITY_TIME, false, high));
@@ -207,8 +189,9 @@ static void put_series(const struct fr_json *series, struct fr_text *html) {
     fr_html_addf(
         html,
         "<details><summary>%s, %.0f ranks, %s: %" PRId64 " points, form %s</summary>"
-        "<table><tr><th>size</th><th>n</th><th>outliers</th><th>median</th><th>low</th>"
-        "<th>high</th><th>fit %%</th><th>held out %%</th></tr>\n",
+        "<div class=t><table "
+        "class=s><thead><tr><th>size</th><th>n</th><th>outliers</th><th>median</th><th>low</th>"
+        "<th>high</th><th>fit %%</th><th>held out %%</th></tr></thead><tbody>\n",
         fr_json_text_at(series, "op"), fr_json_number_at(series, "ranks"),
         fr_json_text_at(series, "level"), fr_json_array_length(&points),
         fr_json_text_at(series, "chosen"));
@@ -216,7 +199,7 @@ static void put_series(const struct fr_json *series, struct fr_text *html) {
         struct fr_json p = fr_json_element(&points, i);
         put_point(&p, fr_json_text_at(series, "chosen"), html);
     }
-    fr_html_addf(html, "</table></details>\n");
+    fr_html_addf(html, "</tbody></table></div></details>\n");
 }
 
 static void put_domain(const struct fr_json *list, struct fr_text *html) {
@@ -248,25 +231,17 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
     struct fr_json list = fr_json_member(root, "series"),
                    p = fr_json_member(root, "provenance");
     int64_t n = fr_json_array_length(&list);
-    fr_text_add(html, head, sizeof head - 1);
-    fr_html_addf(html, "<h1>Calibration of ");
-    fr_html_addf(html, "%s", fr_json_text_at(&p, "cluster"));
-    fr_html_addf(html, "</h1>\n");
+    struct fr_text title = {0};
+    fr_text_addf(&title, "Calibration of %s", fr_json_text_at(&p, "cluster"));
+    fr_page_begin(fr_text_get(&title), html);
+    fr_text_free(&title);
     put_checks(checks, html);
     put_provenance(root, html);
     put_sources(root, html);
     put_forms(root, html);
-    fr_html_addf(
-        html, "<h2>Figures</h2>\n<p class=key><span>&#9675; measured, bar: 95 %% interval of "
-              "the median</span>");
-    for (int f = 0; fr_fit_svg_forms[f]; f++)
-        fr_html_addf(html, "<span><b style=\"background:%s\"></b> %s</span>",
-                     fr_fit_svg_colours[f], fr_fit_svg_forms[f]);
-    fr_html_addf(html, "</p>\n");
-    for (int64_t i = 0; i < n; i++) {
-        struct fr_json series = fr_json_element(&list, i);
-        fr_fit_svg(&series, html);
-    }
+    fr_html_addf(html, "<h2>Figures</h2>\n");
+    fr_page_figure(&fr_figure_fit, root, html);
+    fr_page_figure(&fr_figure_gemm, root, html);
     put_segments(root, html);
     put_domain(&list, html);
     fr_html_addf(html, "<h2>Every point</h2>\n");
@@ -274,5 +249,5 @@ void fr_calibration_html(const struct fr_json *root, const struct fr_checks *che
         struct fr_json series = fr_json_element(&list, i);
         put_series(&series, html);
     }
-    fr_html_addf(html, "</body></html>\n");
+    fr_page_end(html);
 }

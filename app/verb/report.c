@@ -1,12 +1,16 @@
-/* A calibration as one page: what was measured, how the forms do, and whether to trust it. */
+/* A calibration as one page: what was measured, how the forms do, and whether to trust it; or results
+ * of other commands as one. */
 #include <stdio.h>
 #include <string.h>
 
 #include "answer/fit.h"
 #include "app/load.h"
 #include "app/page/calibration.h"
+#include "app/page/page.h"
+#include "app/page/result.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "plots/html.h"
 
 static const struct fr_option options[] = {
     {"output", "FILE", "page to write (default: none)", 'o'},
@@ -14,6 +18,15 @@ static const struct fr_option options[] = {
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
+
+/* Results of commands, JSON each: a page of their own. */
+static bool are_results(const struct fr_args *args) {
+    for (int i = 0; i < args->n_words; i++) {
+        const char *dot = strrchr(args->word[i], '.');
+        if (!dot || strcmp(dot, ".json") != 0) return false;
+    }
+    return args->n_words > 0;
+}
 
 /* One document of forerun fit --json is taken as it is; samples are fitted first. */
 static fr_status load(const struct fr_args *args, struct fr_json_document **document,
@@ -23,9 +36,7 @@ static fr_status load(const struct fr_args *args, struct fr_json_document **docu
     struct fr_fitted fitted;
     struct fr_text text = {0};
     const char *path = args->word[0];
-    size_t length = strlen(path);
-    if (args->n_words == 1 && length > 5 && strcmp(path + length - 5, ".json") == 0)
-        return fr_json_read(path, document, err);
+    if (are_results(args)) return fr_json_read(path, document, err);
     fr_status status = fr_fitted_make(args->word, args->n_words, &fitting, &fitted, err);
     if (status == FR_OK) {
         fr_fit_json(&text, &fitted.samples, &fitted.result);
@@ -63,6 +74,46 @@ static void write_json(struct fr_text *text, const struct fr_json *root,
     fr_json_end_object(&w);
 }
 
+static fr_status add_result(const char *path, const struct fr_json *root, struct fr_text *html,
+                            struct fr_error *err) {
+    const char *schema = fr_json_text_at(root, "schema");
+    if (strncmp(schema, "forerun/", 8) != 0)
+        return fr_json_fail(root, err,
+                            "is no result of forerun: it has no \"schema\" "
+                            "\"forerun/...\"");
+    const char *slash = strrchr(path, '/');
+    fr_html_addf(html, "<h2>%s</h2>\n<p class=note>%s, forerun %s</p>\n",
+                 slash ? slash + 1 : path, schema, FR_VERSION);
+    fr_result_html(root, html);
+    return FR_OK;
+}
+
+static fr_status report_results(const struct fr_args *args, struct fr_error *err) {
+    const char *out = NULL;
+    struct fr_text html = {0};
+    fr_status status = FR_OK;
+    if (fr_args_has(args, "json"))
+        return fr_fail(err, FR_ERR_USAGE, "--json",
+                       "is of a calibration; these are JSON already");
+    FR_TRY(fr_args_required(args, "output", &out, err));
+    FR_TRY(fr_file_check_writable(out, err));
+    fr_page_begin("Results", &html);
+    for (int i = 0; i < args->n_words && status == FR_OK; i++) {
+        struct fr_json_document *document = NULL;
+        status = fr_json_read(args->word[i], &document, err);
+        if (status != FR_OK) break;
+        struct fr_json root = fr_json_root(document);
+        status = add_result(args->word[i], &root, &html, err);
+        fr_json_free(document);
+    }
+    fr_page_end(&html);
+    if (status == FR_OK && html.failed)
+        status = fr_fail(err, FR_ERR_NOMEM, out, "out of memory");
+    if (status == FR_OK) status = fr_file_write_last(out, fr_text_get(&html), html.length, err);
+    fr_text_free(&html);
+    return status;
+}
+
 static fr_status report(const struct fr_args *args, struct fr_json_document **document,
                         struct fr_error *err) {
     const char *out = fr_args_get(args, "output");
@@ -74,6 +125,8 @@ static fr_status report(const struct fr_args *args, struct fr_json_document **do
     if (out) FR_TRY(fr_file_check_writable(out, err));
     FR_TRY(load(args, document, err));
     struct fr_json root = fr_json_root(*document);
+    bool fitted = strcmp(fr_json_text_at(&root, "schema"), "forerun/fit/1") == 0;
+    if (are_results(args) && (args->n_words > 1 || !fitted)) return report_results(args, err);
     FR_TRY(fr_calibration_check(&root, &checks, err));
     if (out) {
         fr_calibration_html(&root, &checks, &html);
@@ -103,15 +156,21 @@ static const struct fr_output outputs[] = {{"output", NULL, NULL}, {NULL, NULL, 
 
 const struct fr_verb fr_verb_report = {
     .name = "report",
-    .summary = "a calibration as one HTML page: figures, every point, verdicts",
-    .usage = "SAMPLES...|FIT.json [-o report.html] [--json]",
-    .details = "Provenance, pinning, every point with its interval and outliers, segments, "
-               "residuals of "
-               "all forms on what\n"
-               "they were fitted to and on what was held out, the domain of validity, and "
-               "PASS, WARN or "
-               "FAIL with reasons.\n"
-               "The page is one file that fetches nothing.\n",
+    .summary = "a calibration, or any result, as one HTML page: figures, tables",
+    .usage = "SAMPLES...|FIT.json [-o report.html] [--json]\n"
+             "       forerun report RESULT.json... -o report.html",
+    .details =
+        "Provenance, pinning, every point with its interval and outliers, segments, "
+        "residuals of "
+        "all forms on what\n"
+        "they were fitted to and on what was held out, the domain of validity, and "
+        "PASS, WARN or "
+        "FAIL with reasons.\n"
+        "Results (the JSON of predict, search, simulate, validate, score, reproduce, ...): "
+        "what "
+        "binds, pictures,\n"
+        "and every list as a table that sorts (a click on its head) and filters.\n"
+        "The page is one file that fetches nothing; without scripts it still shows all.\n",
     .options = options,
     .outputs = outputs,
     .run = run,

@@ -7,6 +7,7 @@
 
 #include "app/load.h"
 #include "app/papers/measured.h"
+#include "app/papers/rows_table.h"
 #include "app/papers/training/markdown.h"
 #include "app/text/marked.h"
 #include "app/training.h"
@@ -14,7 +15,9 @@
 #include "base/file.h"
 
 static const struct fr_option options[] = {
-    {"markdown", NULL, "the scores of training or energy as tables of docs/accuracy.md", 0},
+    {"markdown", NULL,
+     "as a table to paste; of training and energy the tables of docs/accuracy.md", 0},
+    {"latex", NULL, "as a longtable, to paste", 0},
     {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
@@ -98,14 +101,18 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
                      struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
-    bool tables = fr_args_has(args, "markdown") || fr_args_has(args, "update");
+    bool markdown = fr_args_has(args, "markdown") || fr_args_has(args, "update");
     fr_status status = measured ? measure(args, &r, err) : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
     if (shown && json)
         json_rows(w, &r);
-    else if (shown && tables)
+    else if (shown && fr_args_has(args, "latex"))
+        fr_rows_latex(paper, &r, w->text);
+    else if (shown && markdown && paper->mark)
         fr_training_markdown(&r, w->text);
+    else if (shown && markdown)
+        fr_rows_markdown(paper, &r, w->text);
     else if (shown)
         print_text(w->text, paper, &r);
     free(r.rows);
@@ -149,6 +156,9 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
         return fr_fail(err, FR_ERR_USAGE, "--measured",
                        "is of the paper phantom: forerun reproduce phantom --measured");
+    if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") >
+        1)
+        return fr_fail(err, FR_ERR_USAGE, NULL, "one of --latex, --markdown and --json");
     if (!update) return FR_OK;
     if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",
@@ -202,7 +212,7 @@ static const char *word(int i) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--measured] [--update FILE] [--json]",
+    .usage = "[NAME] [--measured] [--update FILE] [--latex|--markdown|--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .outputs = outputs,

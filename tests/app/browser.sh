@@ -1,7 +1,8 @@
 #!/bin/sh
 # browser.sh BIN: the page of a calibration whose every name is a script, opened in a real browser.
 # The page must show the names and run none; the same page without its escapes must run them, or
-# the browser proves nothing.  Skipped (77) where there is no Chromium.
+# the browser proves nothing.  Then pages of results: their own script, which the policy names by its
+# hash, makes every table sort and filter, and the pictures show.  Skipped (77) where there is no Chromium.
 set -eu
 bin=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,3 +38,49 @@ if grep -q '<html[^>]* pwned="1"' page.dom; then
 fi
 grep -q '&lt;script&gt;' page.dom || { echo "the names are not shown"; exit 1; }
 echo "no script ran; the names are shown as text"
+
+# A policy by hash lets this script run and no other.
+"$bin/forerun" search --cluster frontier --model ffn-16384 --ranks 8,16,32 --vary method=tensor,phantom \
+  --vary ghost=2,4,6,16 --objective energy --explain --json >search.json
+"$bin/forerun" report search.json -o result.html
+sed -n '/^<script>/,/<\/script>/p' result.html | sed 's/^<script>//; s/<\/script>$//' |
+  head -c -1 >script.js
+hash=$(openssl dgst -sha256 -binary <script.js | base64)
+grep -q "script-src 'sha256-$hash'" result.html || { echo "the policy names another script: sha256-$hash"; exit 1; }
+open_page result.html >result.dom
+grep -q '<input type="search" placeholder="filter 6 rows">' result.dom || { echo "tables got no filter"; exit 1; }
+
+# The test's own script, in a page whose policy is taken out: clicks a head, filters, measures a picture.
+{
+  grep -v Content-Security-Policy result.html | sed '$d'
+  cat <<'END'
+<script>
+const all = [...document.querySelectorAll('table.s')].find(t => t.tBodies[0].rows.length === 6)
+const head = [...all.tHead.rows[0].cells].findIndex(c => c.textContent === 'iteration time')
+const order = () => [...all.tBodies[0].rows].map(r => +r.cells[head].dataset.v)
+const sorted = (way) => order().every((v, i, a) => !i || way * (v - a[i - 1]) >= 0)
+all.tHead.rows[0].cells[head].click()
+const up = sorted(1)
+all.tHead.rows[0].cells[head].click()
+const down = sorted(-1)
+const find = all.parentNode.parentNode.querySelectorAll('input')
+const own = [...find].find(f => f.placeholder === 'filter 6 rows')
+own.value = 'tensor'
+own.oninput()
+const left = [...all.tBodies[0].rows].filter(r => !r.hidden)
+const filtered = left.length > 0 && left.length < 6 && left.every(r => r.textContent.includes('tensor'))
+window.onload = () => {
+  const pictures = [...document.images].filter(i => i.naturalWidth > 100).length
+  document.documentElement.setAttribute('tried', [up, down, filtered, pictures].join())
+}
+</script></body></html>
+END
+} >tried.html
+open_page tried.html >tried.dom
+pictures=3
+command -v gnuplot >/dev/null || pictures=0
+grep -q "<html[^>]* tried=\"true,true,true,$pictures\"" tried.dom || {
+  echo "sorted up, down, filtered, pictures: $(grep -o 'tried="[^"]*"' tried.dom)"
+  exit 1
+}
+echo "a page of results sorts, filters and shows $pictures pictures"

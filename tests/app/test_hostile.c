@@ -78,6 +78,16 @@ static char *make_fit(void) {
     return text.data;
 }
 
+/* Pictures are images, whose names no reader of the page's mark-up sees; one whose names have no room
+ * is left out. */
+static char *without_pictures(char *page) {
+    static const char end[] = "</figure>\n";
+    char *from, *to;
+    while (page && (from = strstr(page, "<figure>")) && (to = strstr(from, end)))
+        memmove(from, to + strlen(end), strlen(to + strlen(end)) + 1);
+    return page;
+}
+
 static void pages_keep_their_markup(void **state) {
     (void)state;
     char *fit = make_fit();
@@ -91,13 +101,13 @@ static void pages_keep_their_markup(void **state) {
             free(plain);
             continue;
         }
-        page = page_of(plain);
+        page = without_pictures(page_of(plain));
         want = page ? skeleton(page) : NULL;
         free(page);
         free(plain);
         for (int h = 0; want && h < N_HOSTILE; h += 3 + n % 5) {
             char *evil = with_names(fit, hostile[h], n, kept);
-            page = page_of(evil);
+            page = without_pictures(page_of(evil));
             char *got = page ? skeleton(page) : NULL;
             if (got && strcmp(got, want) != 0)
                 fail_msg("member %d, name %s: the mark-up changes", n, hostile[h]);
@@ -120,7 +130,10 @@ static void pages_forbid_scripts(void **state) {
          *evil = with_names(fit, long_name, -1, ",schema,chosen,"), *page = page_of(fit);
     assert_non_null(strstr(page, "Content-Security-Policy"));
     assert_non_null(strstr(page, "default-src 'none'"));
-    assert_null(strstr(page, "<script"));
+    /* One script, ours, which the policy names by its hash: tests/app/browser.sh. */
+    assert_non_null(strstr(page, "; script-src 'sha256-"));
+    const char *script = strstr(page, "<script");
+    assert_true(script && !strstr(script + 1, "<script"));
     char *of_long = page_of(evil);
     if (of_long) assert_null(strstr(of_long, "<b>very"));
     free(of_long);

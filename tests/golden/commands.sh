@@ -309,7 +309,8 @@ fits() {
   
   echo "in/samples.sh >a.jsonl; in/samples.sh 1.1 >b.jsonl; forerun compare a.jsonl b.jsonl"
   echo "in/samples.sh >a.jsonl; in/samples.sh 1.1 >b.jsonl; forerun compare a.jsonl b.jsonl --json"
-  echo "in/samples.sh >s.jsonl && forerun report s.jsonl -o r.html && cat r.html"
+  echo "in/samples.sh >s.jsonl && forerun report s.jsonl -o r.html && sed 's/base64,[^\"]*//' r.html"
+  echo "$s --cluster frontier --model ffn-16384 --ranks 8,16 --vary method=tensor,phantom --vary ghost=2,4 --per-iteration --explain --json >f.json && forerun report f.json -o r.html && sed 's/base64,[^\"]*//; s/elapsed.*//' r.html"
   for q in "" "--json" "--out t.json && cat t.json"; do
     echo "forerun tune --cluster dgx-h100 --runs in/runs.csv $q"
   done
@@ -343,6 +344,8 @@ others() {
   for paper in phantom grid optimus dsp; do
     echo "forerun reproduce $paper"
     echo "forerun reproduce $paper --json"
+    echo "forerun reproduce $paper --markdown"
+    echo "forerun reproduce $paper --latex"
   done
   for verb in predict search simulate fit plot place export collective gemm import tune score report compare-plans; do
     echo "forerun $verb --help"

@@ -1,0 +1,21 @@
+/** @file
+ *  What all HTML pages share: one file that fetches nothing, in which a script of ours, named by its
+ *  hash, sorts and filters tables, and no other script runs. */
+#ifndef FR_APP_PAGE_PAGE_H
+#define FR_APP_PAGE_PAGE_H
+
+#include "base/json.h"
+#include "plots/figure.h"
+
+/** The head, and a heading of @p title. */
+void fr_page_begin(const char *title, struct fr_text *html);
+void fr_page_end(struct fr_text *html);
+
+/** Figure @p figure of @p root inline, at most one column of the page wide.  Nothing where the
+ *  document has nothing for it; a sentence where there is no gnuplot. */
+void fr_page_figure(const struct fr_figure *figure, const struct fr_json *root,
+                    struct fr_text *html);
+/** A picture that is already drawn, as SVG. */
+void fr_page_svg(const char *svg, size_t length, const char *about, struct fr_text *html);
+
+#endif

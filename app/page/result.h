@@ -1,0 +1,12 @@
+/** @file
+ *  Any result of a command as sections of a page: its pictures, its numbers in words of the field, a
+ *  table of every list, which sorts and filters. */
+#ifndef FR_APP_PAGE_RESULT_H
+#define FR_APP_PAGE_RESULT_H
+
+#include "base/json.h"
+
+/** Append @p root, whose schema is "forerun/<kind>/1". */
+void fr_result_html(const struct fr_json *root, struct fr_text *html);
+
+#endif
