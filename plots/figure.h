@@ -23,7 +23,8 @@ struct fr_figure_options {
     bool keep_script;   /**< leave FILE.gp and FILE.dat beside it */
     const char
         *along; /**< key of the x axis, of a figure that runs along any; NULL: the likeliest */
-    const char *title; /**< instead of the figure's own; NULL: that */
+    double from_s, to_s; /**< of gantt: the part of the trace that is drawn; to 0: its end */
+    const char *title;   /**< instead of the figure's own; NULL: that */
     bool no_title;
     double width_in;  /**< of the whole picture [inches]; 0: as it comes */
     const char *face; /**< font family; NULL: DejaVu Sans */

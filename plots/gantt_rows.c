@@ -28,7 +28,7 @@ static void choose(const struct fr_timeline *t, struct fr_gantt_rows *rows) {
     int32_t step = (of + FR_GANTT_ROWS_MAX - 1) / FR_GANTT_ROWS_MAX;
     if (step > 1)
         fr_text_addf(&rows->said,
-                     "%" PRId32 " stages, %" PRId32 " to a row, their colours mixed.  ", of,
+                     "%" PRId32 " stages, %" PRId32 " to a row, their times added.  ", of,
                      step);
     rows->ranks_per_row = step;
     for (int32_t r = 0; r < t->n_ranks; r++) rows->row_of[r] = -1;

@@ -6,6 +6,7 @@
 
 #include "app/outputs.h"
 #include "base/file.h"
+#include "base/units.h"
 #include "plots/figure.h"
 
 static const struct fr_option options[] = {
@@ -19,6 +20,8 @@ static const struct fr_option options[] = {
      "of energy-time: what to draw against, e.g. model.sequence (default: ranks, or what "
      "varies)",
      0},
+    {"from", "TIME", "of gantt: draw the part from there on, e.g. 120ms", 0},
+    {"to", "TIME", "of gantt: and up to there", 0},
     {"keep-script", NULL, "leave the gnuplot script and its data beside the picture", 0},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -93,6 +96,22 @@ static fr_status read_format(const char *text, const char **format, struct fr_er
     return fr_fail(err, FR_ERR_USAGE, "--format", "\"%.20s\" is none of svg, png, pdf", text);
 }
 
+/* --from and --to, which gantt alone has. */
+static fr_status read_window(const struct fr_args *args, const struct fr_figure *figure,
+                             struct fr_figure_options *o, struct fr_error *err) {
+    const char *from = fr_args_get(args, "from"), *to = fr_args_get(args, "to");
+    if (!from && !to) return FR_OK;
+    if (figure != &fr_figure_gantt)
+        return fr_fail(err, FR_ERR_USAGE, from ? "--from" : "--to",
+                       "is of figure gantt, not of %s", figure->name);
+    if (from) FR_TRY(fr_quantity_parse(from, FR_QUANTITY_TIME, "--from", &o->from_s, err));
+    if (to) FR_TRY(fr_quantity_parse(to, FR_QUANTITY_TIME, "--to", &o->to_s, err));
+    if (o->from_s < 0 || (to && o->to_s <= o->from_s))
+        return fr_fail(err, FR_ERR_USAGE, from ? "--from" : "--to",
+                       "the part is to end after it begins, and to begin at 0 s or later");
+    return FR_OK;
+}
+
 static fr_status read_options(const struct fr_args *args, const struct fr_figure *figure,
                               char family[64], struct fr_figure_options *o,
                               struct fr_error *err) {
@@ -106,6 +125,7 @@ static fr_status read_options(const struct fr_args *args, const struct fr_figure
     if (width) FR_TRY(read_width(width, &o->width_in, err));
     if (font) FR_TRY(read_font(font, family, o, err));
     if (format) FR_TRY(read_format(format, &o->format, err));
+    FR_TRY(read_window(args, figure, o, err));
     if (format && !figure->draw_folder)
         return fr_fail(err, FR_ERR_USAGE, "--format",
                        "is of paper's folder; elsewhere the name of the picture says it");

@@ -7,11 +7,12 @@
 
 #include "plots/gantt_rows.h"
 #include "plots/picture.h"
-#include "plots/pixel_mix.h"
 #include "plots/scale.h"
+#include "plots/time_shares.h"
 #include "plots/trace_read.h"
 
-enum { WIDTH_PX = 1300, TOP_PX = 84, BELOW_PX = 112, SLICES_MAX = 20000 };
+enum { WIDTH_PX = 1300, TOP_PX = 84, BELOW_PX = 112, SLICES_MAX = 900 };
+enum { BIN_PX = 8, LABELLED_ROWS = 16, LABEL_PX = 96, STEPS = 16, THIN_STEPS = 4 };
 static const double left_px = 130, plot_px = 1070;
 
 /* Okabe & Ito; a message in the darker relative of its pass. */
@@ -38,7 +39,7 @@ static const struct {
     [FR_TASK_RECOMPUTE] = {"recompute", 0xf2cf80, false}, /* backward's, hatched */
 };
 _Static_assert(FR_TASK_COUNT == 16, "a new task needs its name and colour above");
-_Static_assert((int)FR_TASK_COUNT <= (int)FR_MIX_COLOURS, "a new task needs room in a mix");
+_Static_assert((int)FR_TASK_COUNT <= (int)FR_SHARES_KINDS, "a new task needs its share");
 
 struct chart {
     const struct fr_timeline *timeline;
@@ -49,7 +50,9 @@ struct chart {
     int lanes[FR_STREAM_COUNT];
     const char *unit;
     double unit_s;
-    bool mixed; /* too many slices: see plots/pixel_mix.h */
+    bool part;     /* of the trace: --from, --to */
+    double from_s; /* where the window begins: spans count from there */
+    bool shares;   /* too many slices: see plots/time_shares.h */
 };
 
 static bool shown(const struct chart *c, const struct fr_span *span) {
@@ -82,8 +85,13 @@ static void choose_unit(struct chart *c) {
     c->unit = units[i];
 }
 
+/* A time of the window, as the axis has it. */
+static double on_axis(const struct chart *c, double time_s) {
+    return (c->from_s + time_s) / c->unit_s;
+}
+
 static void add_box(struct fr_picture *p, const struct chart *c, const struct fr_span *span) {
-    double start = span->start_s / c->unit_s, end = span->end_s / c->unit_s;
+    double start = on_axis(c, span->start_s), end = on_axis(c, span->end_s);
     int row = c->rows.row_of[span->rank], lane = span->stream ? span->lane : 0;
     double top = row + c->top[span->stream] + c->height[span->stream] * lane;
     FR_ROW(p, start, row, start, end, top, top + c->height[span->stream]);
@@ -150,7 +158,7 @@ static void add_numbers(struct fr_picture *p, const struct chart *c) {
             fr_picture_text_px(text, size) + 4 > width_px)
             continue;
         if (block < 0) block = fr_picture_block(p);
-        FR_ROW(p, (span->start_s + span->end_s) / 2 / c->unit_s,
+        FR_ROW(p, on_axis(c, (span->start_s + span->end_s) / 2),
                c->rows.row_of[span->rank] + c->top[0] + c->height[0] / 2, span->micro,
                tasks[span->kind].light_text ? 0xffffff : 0);
     }
@@ -161,50 +169,147 @@ static void add_numbers(struct fr_picture *p, const struct chart *c) {
                          size / 12.0);
 }
 
-/* Stretches of one colour; white needs no box. */
-static void add_lanes(struct fr_picture *p, const struct chart *c, const struct fr_mix *mix,
-                      bool critical) {
-    int lanes = FR_STREAM_COUNT + 1, block = -1;
-    double pixel = c->timeline->makespan_s / c->unit_s / plot_px;
-    for (int lane = 0; lane < mix->n_lanes; lane++) {
+/* ---- many slices: what share of each bin every kind of task takes ----------------------------- */
+
+static int bins(const struct chart *c) {
+    return (int)plot_px / BIN_PX / (c->rows.n > 12 ? 2 : 1);
+}
+
+/* The time at which a bin begins, as the axis has it. */
+static double bin_on_axis(const struct chart *c, int bin) {
+    return on_axis(c, c->timeline->makespan_s * bin / bins(c));
+}
+
+/* From which share to which a kind lies on those below it, in @p steps. */
+static void stack(const float *share, int kind, int steps, int *low, int *high) {
+    double below = 0, all = 0;
+    for (int k = 0; k < FR_SHARES_KINDS; k++) {
+        all += (double)share[k];
+        below += k < kind ? (double)share[k] : 0;
+    }
+    double scale = steps / fmax(all, 1);
+    *low = (int)lround(below * scale);
+    *high = (int)lround((below + (double)share[kind]) * scale);
+}
+
+/* One kind of one lane as a band of steps, from @p top down; nothing where it takes no time.  A point
+ * stands only where the band changes, and a blank line parts what does not touch. */
+static bool add_band(struct fr_picture *p, const struct chart *c,
+                     const struct fr_shares *shares, int lane, int kind, double top,
+                     double height, bool any) {
+    int was_low = 0, was_high = 0;
+    int steps = lane % (FR_STREAM_COUNT + 1) == 0 ? STEPS : THIN_STEPS;
+    for (int bin = 0; bin <= shares->n_bins; bin++) {
+        int low = 0, high = 0;
+        if (bin < shares->n_bins)
+            stack(fr_shares_at(shares, lane, bin), kind, steps, &low, &high);
+        if (low == was_low && high == was_high) continue;
+        if (high == low && was_high == was_low) continue;
+        if (!any) fr_picture_block(p);
+        double x = bin_on_axis(c, bin), unit = height / steps, bottom = top + height;
+        if (was_high > was_low)
+            FR_ROW(p, x, bottom - was_low * unit, bottom - was_high * unit);
+        else if (any)
+            fr_text_addf(&p->data, "\n");
+        if (high > low) FR_ROW(p, x, bottom - low * unit, bottom - high * unit);
+        any = true;
+        was_low = low, was_high = high;
+    }
+    return any;
+}
+
+/* All bands of one kind, on the rows' streams. */
+static void add_kind(struct fr_picture *p, const struct chart *c,
+                     const struct fr_shares *shares, int kind) {
+    int lanes = FR_STREAM_COUNT + 1;
+    bool any = false;
+    for (int lane = 0; lane < shares->n_lanes; lane++) {
         int row = lane / lanes, s = lane % lanes;
-        if ((s == FR_STREAM_COUNT) != critical) continue;
-        double top = row + (critical ? 0 : c->top[s]);
-        double height = critical ? 0.07 : c->height[s] * (s > 0 ? c->lanes[s] : 1);
-        uint32_t colour = 0;
-        for (int at = 0, next; at < mix->n_pixels; at = next) {
-            next = fr_mix_run(mix, lane, at, &colour);
-            if (colour == 0xffffff) continue;
+        if (s == FR_STREAM_COUNT) continue;
+        double height = c->height[s] * (s > 0 ? c->lanes[s] : 1);
+        any = add_band(p, c, shares, lane, kind, row + c->top[s], height, any);
+    }
+    if (any)
+        fr_picture_curve(p, p->n_blocks - 1, NULL,
+                         "using 1:2:3 with filledcurves lc rgb '#%06" PRIx32
+                         "' fs solid noborder",
+                         tasks[kind].colour);
+}
+
+/* A line above the bins most of which are on the critical path. */
+static void add_critical(struct fr_picture *p, const struct chart *c,
+                         const struct fr_shares *shares) {
+    int block = -1;
+    for (int row = 0; row < c->rows.n; row++) {
+        int lane = row * (FR_STREAM_COUNT + 1) + FR_STREAM_COUNT, begun = -1;
+        for (int bin = 0; bin <= shares->n_bins; bin++) {
+            double sum = 0;
+            for (int k = 0; bin < shares->n_bins && k < FR_SHARES_KINDS; k++)
+                sum += (double)fr_shares_at(shares, lane, bin)[k];
+            bool critical = sum * c->rows.ranks_per_row >= 0.5;
+            if (critical && begun < 0) begun = bin;
+            if (critical || begun < 0) continue;
             if (block < 0) block = fr_picture_block(p);
-            FR_ROW(p, at * pixel, row, at * pixel, next * pixel, top, top + height,
-                   critical ? 0 : colour);
+            FR_ROW(p, bin_on_axis(c, begun), row, bin_on_axis(c, begun), bin_on_axis(c, bin),
+                   row, row + 0.07);
+            begun = -1;
         }
     }
     if (block >= 0)
-        fr_picture_curve(p, block, NULL,
-                         "using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid "
-                         "noborder");
+        fr_picture_curve(
+            p, block, NULL,
+            "using 1:2:3:4:5:6 with boxxyerror lc rgb '#000000' fs solid noborder");
+}
+
+/* Which micro-batches a row computes on a stretch, "8-15", where there is room. */
+static void add_ranges(struct fr_picture *p, const struct chart *c) {
+    const struct fr_timeline *t = c->timeline;
+    enum { STRETCHES = 1070 / LABEL_PX };
+    int32_t low[LABELLED_ROWS][STRETCHES], high[LABELLED_ROWS][STRETCHES];
+    if (c->rows.n > LABELLED_ROWS || c->rows.ranks_per_row > 1) return;
+    for (int i = 0; i < LABELLED_ROWS * STRETCHES; i++)
+        low[i / STRETCHES][i % STRETCHES] = INT32_MAX, high[i / STRETCHES][i % STRETCHES] = -1;
+    for (int64_t i = 0; i < t->count; i++) {
+        const struct fr_span *span = &t->spans[i];
+        int at = (int)((span->start_s + span->end_s) / 2 / t->makespan_s * STRETCHES);
+        if (!shown(c, span) || span->stream != FR_STREAM_COMPUTE || span->micro < 0) continue;
+        if (at < 0 || at >= STRETCHES) continue;
+        int row = c->rows.row_of[span->rank];
+        if (span->micro < low[row][at]) low[row][at] = span->micro;
+        if (span->micro > high[row][at]) high[row][at] = span->micro;
+    }
+    for (int row = 0; row < c->rows.n; row++)
+        for (int at = 0; at < STRETCHES; at++) {
+            char text[32];
+            if (high[row][at] < 0) continue;
+            snprintf(text, sizeof text,
+                     low[row][at] == high[row][at] ? "%" PRId32 : "%" PRId32 "-%" PRId32,
+                     low[row][at], high[row][at]);
+            fr_picture_text(p, text, left_px + (at + 0.5) * plot_px / STRETCHES,
+                            TOP_PX + (row + c->top[0] + c->height[0] / 2) * c->row_px, "center",
+                            9, "#000000");
+        }
 }
 
 /* Lanes of a row: its streams, then whether it is on the critical path. */
-static fr_status add_mixed(struct fr_picture *p, const struct chart *c, struct fr_error *err) {
+static fr_status add_shares(struct fr_picture *p, const struct chart *c, struct fr_error *err) {
     const struct fr_timeline *t = c->timeline;
-    struct fr_mix mix;
-    double px_per_s = plot_px / t->makespan_s;
-    FR_TRY(fr_mix_begin(&mix, c->rows.n * (FR_STREAM_COUNT + 1), (int)plot_px, err));
-    for (int k = 0; k < FR_TASK_COUNT; k++) mix.colour[k] = tasks[k].colour;
-    mix.weight = 1.0 / c->rows.ranks_per_row;
+    struct fr_shares shares;
+    double bins_per_s = bins(c) / t->makespan_s;
+    FR_TRY(fr_shares_begin(&shares, c->rows.n * (FR_STREAM_COUNT + 1), bins(c), err));
+    shares.weight = 1.0 / c->rows.ranks_per_row;
     for (int64_t i = 0; i < t->count; i++) {
         const struct fr_span *span = &t->spans[i];
         if (!shown(c, span)) continue;
         int lane = c->rows.row_of[span->rank] * (FR_STREAM_COUNT + 1);
-        double low = span->start_s * px_per_s, high = span->end_s * px_per_s;
-        fr_mix_add(&mix, lane + span->stream, span->kind, low, high);
-        if (span->critical) fr_mix_add(&mix, lane + FR_STREAM_COUNT, span->kind, low, high);
+        double low = span->start_s * bins_per_s, high = span->end_s * bins_per_s;
+        fr_shares_add(&shares, lane + span->stream, span->kind, low, high);
+        if (span->critical)
+            fr_shares_add(&shares, lane + FR_STREAM_COUNT, span->kind, low, high);
     }
-    add_lanes(p, c, &mix, false);
-    add_lanes(p, c, &mix, true);
-    fr_mix_free(&mix);
+    for (int k = 0; k < FR_TASK_COUNT; k++) add_kind(p, c, &shares, k);
+    add_critical(p, c, &shares);
+    fr_shares_free(&shares);
     return FR_OK;
 }
 
@@ -239,7 +344,7 @@ static void add_legends(struct fr_picture *p, const struct chart *c) {
     for (int k = 0; k < FR_TASK_COUNT; k++)
         if (used[k]) add_legend(p, &at, tasks[k].name, tasks[k].colour, tasks[k].colour);
     add_legend(p, &at, "idle", 0xffffff, 0xbbbbbb);
-    if (critical) add_legend(p, &at, "critical path", c->mixed ? 0 : 0xffffff, 0);
+    if (critical) add_legend(p, &at, "critical path", c->shares ? 0 : 0xffffff, 0);
 }
 
 /* One past the last rank that is shown. */
@@ -279,8 +384,8 @@ static void add_row_texts(struct fr_picture *p, const struct chart *c) {
 static void add_idle(struct fr_picture *p, const struct chart *c) {
     int block = fr_picture_block(p);
     for (int i = 0; i < c->rows.n; i++)
-        FR_ROW(p, 0, i, 0, c->timeline->makespan_s / c->unit_s, i + c->top[0],
-               i + c->top[0] + c->height[0]);
+        FR_ROW(p, on_axis(c, 0), i, on_axis(c, 0), on_axis(c, c->timeline->makespan_s),
+               i + c->top[0], i + c->top[0] + c->height[0]);
     fr_picture_curve(p, block, NULL,
                      "using 1:2:3:4:5:6 with boxxyerror lc rgb '#ffffff' lw 0.8 fs solid "
                      "border rgb '#bbbbbb'");
@@ -292,16 +397,17 @@ static fr_status draw_chart(struct fr_picture *p, const struct chart *c, struct 
     fr_status status = FR_OK;
     fr_picture_panel(p, &box, "");
     fr_text_addf(&p->script,
-                 "set border 1\nunset grid\nunset ytics\nset xrange [0:%.9g]\n"
+                 "set border 1\nunset grid\nunset ytics\nset xrange [%.9g:%.9g]\n"
                  "set yrange [%d:0]\n",
-                 c->timeline->makespan_s / c->unit_s, c->rows.n);
+                 on_axis(c, 0), on_axis(c, c->timeline->makespan_s), c->rows.n);
     snprintf(label, sizeof label, "time [%s]", c->unit);
     fr_picture_axis_label(p, "x", label);
     add_legends(p, c);
     add_row_texts(p, c);
+    if (c->shares) add_ranges(p, c);
     add_idle(p, c);
-    if (c->mixed)
-        status = add_mixed(p, c, err);
+    if (c->shares)
+        status = add_shares(p, c, err);
     else {
         for (int k = 0; k < FR_TASK_COUNT; k++) add_boxes(p, c, k);
         add_hatching(p, c);
@@ -316,32 +422,64 @@ static void add_texts(struct fr_picture *p, const struct chart *c,
                       const struct fr_trace *trace) {
     char makespan[40];
     fr_text_addf(
-        &p->title, "%s: makespan %s",
+        &p->title, "%s: %s %s",
         trace->title.length > 0 ? fr_text_get(&trace->title) : "Pipeline",
+        c->part ? "a stretch of" : "makespan",
         fr_scale_text(c->timeline->makespan_s, FR_QUANTITY_TIME, makespan, sizeof makespan));
-    if (trace->bubble.length > 0)
+    if (trace->bubble.length > 0 && !c->part) /* it is of the whole */
         fr_text_addf(&p->title, ", bubble %s", fr_text_get(&trace->bubble));
     fr_text_addf(&p->note, "%s", fr_text_get(&c->rows.said));
-    if (c->mixed)
+    if (c->shares)
         fr_text_addf(&p->note,
-                     "%" PRId64 " slices: each pixel mixes the colours of its tasks, equal "
-                     "neighbours merged, numbers left out.  ",
+                     "%" PRId64
+                     " slices: heights are shares of the time, numbers the micro-batches "
+                     "computed there; --from and --to show a part of it.  ",
                      c->rows.slices);
-    fr_text_addf(
-        &p->note,
-        "On the right the share of the makespan in which a rank computes nothing: %.1f %% "
-        "in the mean.",
-        100 * c->rows.not_computing_all);
+    fr_text_addf(&p->note,
+                 "On the right the share of the %s in which a rank computes nothing: %.1f %% "
+                 "in the mean.",
+                 c->part ? "stretch" : "makespan", 100 * c->rows.not_computing_all);
     fr_text_addf(&p->footer, "%s", fr_text_get(&trace->footer));
 }
 
-static fr_status draw_trace(struct fr_picture *p, const struct fr_trace *trace,
+/* Cut the timeline to [from, to] of it; its spans count from there on.  @return where it begins. */
+static double cut_window(struct fr_timeline *t, double from_s, double to_s) {
+    int64_t kept = 0;
+    if (!(to_s < t->makespan_s)) to_s = t->makespan_s;
+    for (int64_t i = 0; i < t->count; i++) {
+        struct fr_span span = t->spans[i];
+        if (span.end_s <= from_s || span.start_s >= to_s) continue;
+        span.start_s = fmax(span.start_s, from_s) - from_s;
+        span.end_s = fmin(span.end_s, to_s) - from_s;
+        t->spans[kept++] = span;
+    }
+    t->count = kept;
+    t->makespan_s = to_s - from_s;
+    return from_s;
+}
+
+static fr_status check_window(const struct fr_figure_options *o, const struct fr_timeline *t,
+                              struct fr_error *err) {
+    char whole[40];
+    if (o->from_s < t->makespan_s && (o->to_s == 0 || o->to_s > o->from_s)) return FR_OK;
+    return fr_fail(err, FR_ERR_USAGE, o->from_s < t->makespan_s ? "--to" : "--from",
+                   "leaves nothing of the trace, which takes %s",
+                   fr_scale_text(t->makespan_s, FR_QUANTITY_TIME, whole, sizeof whole));
+}
+
+static fr_status draw_trace(struct fr_picture *p, struct fr_trace *trace,
                             struct fr_error *err) {
+    const struct fr_figure_options *o = p->o;
     struct chart c = {.timeline = &trace->timeline};
+    c.part = o && (o->from_s > 0 || o->to_s > 0);
+    if (c.part) {
+        FR_TRY(check_window(o, &trace->timeline, err));
+        c.from_s = cut_window(&trace->timeline, o->from_s, o->to_s > 0 ? o->to_s : HUGE_VAL);
+    }
     fr_status status = fr_gantt_rows_make(c.timeline, &c.rows, err);
     if (status == FR_OK) {
         c.row_px = fmax(16, fmin(54, 640.0 / c.rows.n));
-        c.mixed = c.rows.slices > SLICES_MAX || c.rows.ranks_per_row > 1;
+        c.shares = c.rows.slices > SLICES_MAX || c.rows.ranks_per_row > 1;
         p->height_px = (int)(TOP_PX + c.row_px * c.rows.n) + BELOW_PX;
         divide_rows(&c);
         choose_unit(&c);

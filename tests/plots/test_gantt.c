@@ -1,7 +1,7 @@
 /* The Gantt chart: what it says, what it refuses, and how it thins out what is too much. */
 #include "tests/plots/figure_check.h"
 
-#include "plots/pixel_mix.h"
+#include "plots/time_shares.h"
 
 static void it_says_what_it_shows(void **state) {
     /* The critical path is 6 forward of 1 ms, 6 backward of 2 ms, 8 messages of 0.05 ms: 18.4
@@ -135,38 +135,69 @@ static void many_stages_share_rows(void **state) {
     (void)state;
     fr_text_addf(&json, "{\"traceEvents\": [");
     for (int r = 0; r < 100; r++) add_slice(&json, "forward", r, 10, r, r, 1);
-    drawn_says(&json, "100 stages, 2 to a row, their colours mixed");
+    drawn_says(&json, "100 stages, 2 to a row, their times added");
 }
 
-static void many_slices_are_mixed(void **state) {
+static void many_slices_are_shares(void **state) {
     struct fr_text json = {0};
     (void)state;
     fr_text_addf(&json, "{\"traceEvents\": [");
     for (int i = 0; i < 20001; i++)
         add_slice(&json, i % 2 ? "forward" : "backward", i, 1, 0, 0, 1);
-    drawn_says(&json, "20001 slices: each pixel mixes the colours of its tasks");
+    drawn_says(&json, "slices: heights are shares of the time");
 }
 
-static void colours_mix_by_share(void **state) {
-    struct fr_mix mix;
+/* Eight stages, 64 micro-batches, a message after each pass: what is drawn stays readable, and small. */
+static void many_micro_batches_stay_small(void **state) {
+    struct fr_text json = {0};
     struct fr_error err = {0};
-    uint32_t colour = 0;
+    struct fr_figure_options o = {.output = "a.svg"};
     (void)state;
-    assert_int_equal(fr_mix_begin(&mix, 2, 10, &err), FR_OK);
-    mix.colour[0] = 0xff0000, mix.colour[1] = 0x0000ff;
-    fr_mix_add(&mix, 1, 0, 2, 4.5);
-    fr_mix_add(&mix, 1, 1, 4.5, 10);
-    assert_int_equal(fr_mix_run(&mix, 0, 0, &colour), 10);
-    assert_int_equal(colour, 0xffffff);
-    assert_int_equal(fr_mix_run(&mix, 1, 0, &colour), 2);
-    assert_int_equal(colour, 0xffffff);
-    assert_int_equal(fr_mix_run(&mix, 1, 2, &colour), 4);
-    assert_int_equal(colour, 0xff0000);
-    assert_int_equal(fr_mix_run(&mix, 1, 4, &colour), 5);
-    assert_int_equal(colour, 0x800080);
-    assert_int_equal(fr_mix_run(&mix, 1, 5, &colour), 10);
-    assert_int_equal(colour, 0x0000ff);
-    fr_mix_free(&mix);
+    fr_text_addf(&json, "{\"traceEvents\": [");
+    for (int stage = 0; stage < 8; stage++)
+        for (int m = 0; m < 64; m++) {
+            int start = 3 * m + stage;
+            add_slice(&json, "forward", start, 1, stage, stage, 1);
+            add_slice(&json, "backward", start + 1, 2, stage, stage, 1);
+            add_slice(&json, "forward_message", start + 1, 1, stage, stage, 2);
+        }
+    fr_text_addf(&json, "\n]}");
+    assert_int_equal(draw_text("gantt", json.data, "trace.json", &o, &err), FR_OK);
+    char *svg = read_text("a.svg");
+    assert_true(strlen(svg) < 500000);
+    holds("a.svg", svg, "1536 slices: heights are shares of the time");
+    free(svg);
+    unlink("a.svg");
+    o.from_s = 10e-6, o.to_s = 30e-6; /* of these 200 us: 20 us, slice by slice */
+    assert_int_equal(draw_text("gantt", json.data, "trace.json", &o, &err), FR_OK);
+    svg = read_text("a.svg");
+    holds("a.svg", svg, "a stretch of 20 us");
+    holds("a.svg", svg, "computes nothing: 0.0 %");
+    assert_null(strstr(svg, "shares of the time"));
+    free(svg);
+    unlink("a.svg");
+    o.from_s = 1;
+    assert_int_equal(draw_text("gantt", json.data, "trace.json", &o, &err), FR_ERR_USAGE);
+    holds("the refusal", err.detail, "leaves nothing of the trace, which takes 199 us");
+    assert_false(fr_file_exists("a.svg"));
+    fr_text_free(&json);
+}
+
+static void shares_by_hand(void **state) {
+    struct fr_shares shares;
+    struct fr_error err = {0};
+    (void)state;
+    assert_int_equal(fr_shares_begin(&shares, 2, 10, &err), FR_OK);
+    fr_shares_add(&shares, 1, 0, 2, 4.5);
+    fr_shares_add(&shares, 1, 3, 4.5, 10);
+    for (int bin = 0; bin < 10; bin++) {
+        const float *share = fr_shares_at(&shares, 1, bin);
+        float first = bin < 2 ? 0 : bin < 4 ? 1 : bin == 4 ? 0.5f : 0;
+        assert_true(share[0] == first);
+        assert_true(share[3] == (bin < 4 ? 0 : 1 - first));
+        assert_true(fr_shares_at(&shares, 0, bin)[0] == 0);
+    }
+    fr_shares_free(&shares);
 }
 
 int main(void) {
@@ -178,8 +209,9 @@ int main(void) {
         cmocka_unit_test(overlapping_messages_have_lanes),
         cmocka_unit_test(one_pipeline_of_many),
         cmocka_unit_test(many_stages_share_rows),
-        cmocka_unit_test(many_slices_are_mixed),
-        cmocka_unit_test(colours_mix_by_share),
+        cmocka_unit_test(many_slices_are_shares),
+        cmocka_unit_test(many_micro_batches_stay_small),
+        cmocka_unit_test(shares_by_hand),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
