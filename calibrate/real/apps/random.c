@@ -3,17 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-uint64_t fr_random_at(uint64_t seed, uint64_t stream, uint64_t i) {
-    uint64_t start = mix(seed + 0x9e3779b97f4a7c15u) + stream * 0xd1342543de82ef95u;
-    return mix(mix(start) + (i + 1) * 0x9e3779b97f4a7c15u);
-}
-
 /* Two numbers from the bits of a pair of places. */
 static void normal_pair(uint64_t seed, uint64_t stream, uint64_t pair, double out[2]) {
     uint64_t bits = fr_random_at(seed, stream, pair);
@@ -87,7 +76,7 @@ static inline float cosine(float a) {
 void fr_stream_normal(uint64_t seed, uint64_t stream, int64_t n, float *out) {
     uint64_t start = fr_random_at(seed, stream, 0);
     for (int64_t i = 0; i < n / 2; i++) {
-        uint64_t bits = mix(start + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u);
+        uint64_t bits = fr_mix(start + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u);
         float u = ((float)(int32_t)(bits >> 40) + 0.5f) * 0x1p-24f;
         float quarter = (float)(int32_t)(bits & 0xffffff) * 0x1p-24f - 0.5f;
         float angle = quarter * 1.57079632679f, radius = sqrtf(-2 * logarithm(u));

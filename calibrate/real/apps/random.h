@@ -9,10 +9,7 @@
 #include <stdint.h>
 
 #include "calibrate/measure/harness/kernels.h"
-
-/** Mixed bits of (seed, stream, i): the output function of splitmix64 (Steele, Lea, Flood,
- *  OOPSLA 2014) over a counter. */
-uint64_t fr_random_at(uint64_t seed, uint64_t stream, uint64_t i);
+#include "calibrate/numbers/random_at.h"
 
 /** Standard normal number at i: Box and Muller, Ann. Math. Stat. 29, 1958. */
 double fr_normal_at(uint64_t seed, uint64_t stream, uint64_t i);
