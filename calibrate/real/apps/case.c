@@ -37,14 +37,9 @@ static fr_status parse_inner(const struct fr_json *object, const char *key, cons
     return fr_json_parse(text, strlen(text), place, document, err);
 }
 
-static fr_status read_item(const struct fr_json *root, const char *name,
-                           struct fr_real_item *item, struct fr_error *err) {
-    struct fr_json app = fr_json_member(root, "app");
+fr_status fr_real_item_inputs(const struct fr_json *root, const char *name,
+                              struct fr_real_item *item, struct fr_error *err) {
     struct fr_json_document *model = NULL, *plan = NULL;
-    FR_TRY(fr_json_object(root, keys, err));
-    FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &item->id, err));
-    FR_TRY(find_app(&app, &item->app, err));
-    FR_TRY(fr_json_get_string(root, "group", false, item->group, sizeof item->group, err));
     fr_status status = parse_inner(root, "model", name, &model, err);
     if (status == FR_OK) status = parse_inner(root, "plan", name, &plan, err);
     if (status == FR_OK) status = fr_model_read(model, &item->workload, err);
@@ -52,6 +47,16 @@ static fr_status read_item(const struct fr_json *root, const char *name,
     fr_json_free(model);
     fr_json_free(plan);
     return status;
+}
+
+static fr_status read_item(const struct fr_json *root, const char *name,
+                           struct fr_real_item *item, struct fr_error *err) {
+    struct fr_json app = fr_json_member(root, "app");
+    FR_TRY(fr_json_object(root, keys, err));
+    FR_TRY(fr_json_get_integer(root, "id", true, 0, INT64_MAX / 2, &item->id, err));
+    FR_TRY(find_app(&app, &item->app, err));
+    FR_TRY(fr_json_get_string(root, "group", false, item->group, sizeof item->group, err));
+    return fr_real_item_inputs(root, name, item, err);
 }
 
 static fr_status check(struct fr_real_item *item, const char *name, int64_t n_ranks,

@@ -25,6 +25,11 @@ struct fr_real_item {
     struct fr_real_case run;
 };
 
+/** Read the texts "model" and "plan" of a line of file @p name into @p item, whose lists, plan and
+ *  workload are freed by the caller, also on error. */
+fr_status fr_real_item_inputs(const struct fr_json *root, const char *name,
+                              struct fr_real_item *item, struct fr_error *err);
+
 struct fr_real_cases {
     struct fr_real_item *items;
     int n;

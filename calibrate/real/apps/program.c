@@ -13,6 +13,7 @@
 #include "calibrate/measure/harness/memory.h"
 #include "calibrate/measure/harness/program.h"
 #include "calibrate/measure/harness/stop.h"
+#include "calibrate/real/apps/learn/learn.h"
 #include "calibrate/real/apps/resume.h"
 #include "calibrate/real/apps/run.h"
 #include "calibrate/real/apps/train.h"
@@ -20,11 +21,13 @@
 
 static const char usage[] =
     "usage: mpirun -np N forerun-mpi train --cases FILE --out FILE [--progress]\n"
+    "       mpirun -np N forerun-mpi learn --corpus NAME --cases FILE --out FILE [--progress]\n"
     "       mpirun -np N forerun-mpi run --cases FILE --out FILE [options]\n"
     "  --cases FILE      what to run, one JSON line a case\n"
     "  --out FILE        where samples go, a line each, appended; may be the same file, and "
     "what\n"
     "                    it holds already is not repeated\n"
+    "  --corpus NAME     what is learnt: grammar, grammar:SEED, or a file of text\n"
     "  --passes N        every case so often, each time in a new order (default 3)\n"
     "  --visit SECONDS   about how long one visit of a case samples (default 0.15)\n"
     "  --budget SECONDS  begin no pass but the first after so long\n"
@@ -38,12 +41,12 @@ static const char usage[] =
     "  --progress        say on stderr what is running\n"
     "  --fail-rank N --fail-visit N  this rank ends itself then (for tests)\n";
 
-static const char *const known[] = {"--cases",      "--out",   "--passes",   "--visit",
-                                    "--budget",     "--seed",  "--progress", "--fail-rank",
-                                    "--fail-visit", "--check", "--each",     NULL};
+static const char *const known[] = {
+    "--corpus",   "--cases",     "--out",        "--passes", "--visit", "--budget", "--seed",
+    "--progress", "--fail-rank", "--fail-visit", "--check",  "--each",  NULL};
 
 struct arguments {
-    const char *cases;
+    const char *cases, *corpus;
     bool check, each;
     struct fr_real_job job;
 };
@@ -63,6 +66,7 @@ static fr_status set(const char *option, const char *value, struct arguments *a,
                      struct fr_error *err) {
     double x = 0;
     if (strcmp(option, "--cases") == 0) return a->cases = value, FR_OK;
+    if (strcmp(option, "--corpus") == 0) return a->corpus = value, FR_OK;
     if (strcmp(option, "--out") == 0) return a->job.out = value, FR_OK;
     if (strcmp(option, "--visit") == 0)
         return number(option, value, 0, 1e6, &a->job.visit_s, err);
@@ -208,13 +212,37 @@ static int train(const struct arguments *a) {
     return code;
 }
 
+static int learn(const struct arguments *a) {
+    struct fr_error err = {.status = FR_OK};
+    struct fr_learn_job job = {.name = a->cases,
+                               .corpus = a->corpus ? a->corpus : "grammar",
+                               .out = a->job.out,
+                               .progress = a->job.progress};
+    char *text = NULL;
+    bool refused = true;
+    int code = 0;
+    fr_status status = read_text(a->cases, &text, &err);
+    job.text = text;
+    if (status == FR_OK) status = fr_learn_run(&job, &refused, &err);
+    if (status != FR_OK) code = refused ? report(&err, true) : give_up(&err);
+    free(text);
+    return code;
+}
+
+static int work(const char *verb, const struct arguments *a) {
+    if (strcmp(verb, "train") == 0) return train(a);
+    return strcmp(verb, "learn") == 0 ? learn(a) : run(a);
+}
+
+static bool is_verb(const char *word) {
+    return strcmp(word, "train") == 0 || strcmp(word, "learn") == 0 || strcmp(word, "run") == 0;
+}
+
 int fr_apps_main(int argc, char **argv) {
     struct arguments arguments;
     struct fr_error err = {.status = FR_OK};
-    bool trains = argc >= 2 && strcmp(argv[1], "train") == 0;
     fr_memory_or_end();
-    if (argc < 2 || (!trains && strcmp(argv[1], "run") != 0))
-        return fr_harness_main(argc, argv);
+    if (argc < 2 || !is_verb(argv[1])) return fr_harness_main(argc, argv);
     if (argc == 3 && strcmp(argv[2], "--help") == 0) {
         fputs(usage, stdout);
         return 0;
@@ -227,8 +255,7 @@ int fr_apps_main(int argc, char **argv) {
         return fr_status_exit_code(FR_ERR_EXTERNAL);
     }
     int code = parse(argc, argv, &arguments, &err) != FR_OK ? report(&err, true)
-               : trains                                     ? train(&arguments)
-                                                            : run(&arguments);
+                                                            : work(argv[1], &arguments);
     MPI_Finalize();
     return code;
 }

@@ -65,11 +65,8 @@ fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-typedef fr_status (*line_fn)(const struct fr_json *root, void *context, struct fr_error *err);
-
-/* Call @p each for every whole line of @p kind. */
-static fr_status each_line(const char *text, const char *name, const char *kind, line_fn each,
-                           void *context, struct fr_error *err) {
+fr_status fr_real_each_line(const char *text, const char *name, const char *kind,
+                            fr_real_line_fn *each, void *context, struct fr_error *err) {
     int number = 0;
     for (const char *at = text; *at;) {
         size_t length = strcspn(at, "\n");
@@ -116,7 +113,7 @@ static fr_status check_job(const struct fr_json *root, void *context, struct fr_
 fr_status fr_real_machine_check(const char *text, const char *name, int n_ranks,
                                 const char *machine, bool *known, struct fr_error *err) {
     struct checking c = {.n_ranks = n_ranks, .machine = machine, .name = name};
-    fr_status status = each_line(text, name, "job", check_job, &c, err);
+    fr_status status = fr_real_each_line(text, name, "job", check_job, &c, err);
     *known = c.known;
     return status;
 }
@@ -141,5 +138,5 @@ fr_status fr_real_done_read(const char *text, const char *name,
                             const struct fr_real_cases *cases, int passes, bool *done,
                             struct fr_error *err) {
     struct marking m = {.cases = cases, .passes = passes, .done = done};
-    return each_line(text, name, "run", mark_run, &m, err);
+    return fr_real_each_line(text, name, "run", mark_run, &m, err);
 }

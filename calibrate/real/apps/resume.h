@@ -10,6 +10,12 @@
 
 enum { FR_MACHINE_B = 512 };
 
+typedef fr_status fr_real_line_fn(const struct fr_json *root, void *context,
+                                  struct fr_error *err);
+/** Call @p each for every whole line of @p kind in @p text. */
+fr_status fr_real_each_line(const char *text, const char *name, const char *kind,
+                            fr_real_line_fn *each, void *context, struct fr_error *err);
+
 /** Processor, cores, kernel, MPI, BLAS and hosts of this job, on all ranks the same text. */
 fr_status fr_real_machine(char machine[FR_MACHINE_B], struct fr_error *err);
 
