@@ -10,6 +10,7 @@ FR_VERB(validate)
 FR_VERB(tune)
 FR_VERB(score)
 FR_VERB(iterations)
+FR_VERB(quality)
 FR_VERB(plot)
 #ifndef FR_WITHOUT_PAPERS
 FR_VERB(reproduce)

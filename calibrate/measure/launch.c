@@ -89,7 +89,8 @@ static void add_mpirun(const struct fr_launch_options *options, struct command *
     static const char *const enough[] = {"--bind-to", "core", NULL};
     static const char *const too_few[] = {"--oversubscribe",     "--bind-to", "none", "--mca",
                                           "mpi_yield_when_idle", "1",         NULL};
-    const char *const *binding = options->n_ranks > fr_launch_cores() ? too_few : enough;
+    bool shared = options->yields || options->n_ranks > fr_launch_cores();
+    const char *const *binding = shared ? too_few : enough;
     snprintf(command->ranks, sizeof command->ranks, "%" PRId64, options->n_ranks);
     add(command, "mpirun");
     add(command, "-np");

@@ -19,13 +19,15 @@ struct fr_launch_options {
         *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
     double patience_s;   /**< for that; 0: for ever */
     const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
-    bool quiet;          /**< what the launcher says of failures is not shown */
+    bool yields; /**< what the job takes is not timed: its ranks are bound to no core and yield
+                              it while they wait, so that whoever else computes here slows it less */
+    bool quiet;  /**< what the launcher says of failures is not shown */
 };
 
 /** Run @p program with @p arguments (NULL-terminated) as a job and wait for it.
  *
  *  mpirun gets: one core a rank (--bind-to core) while there are cores enough; with more ranks
- *  than cores --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
+ *  than cores, or where they yield, --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
  *  core that the awaited one needs.  As root Open MPI must be told twice that this is meant.
  *  BLAS gets one thread a rank.  SIGINT ends the job, not the caller; SIGTERM and SIGUSR1 reach
  *  the job as SIGUSR1, upon which it saves and stops; it is killed when it has not within

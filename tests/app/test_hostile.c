@@ -159,7 +159,8 @@ static void pictures_keep_their_markup(void **state) {
     static const char *const figures[][2] = {
         {"fit", "fit"},           {"pareto", "front"},     {"energy-time", "phantom"},
         {"gantt", "trace"},       {"ghost", "iterations"}, {"score", "score"},
-        {"validate", "validate"}, {"speed-up", "stages"},  {"ways", "ways"}};
+        {"validate", "validate"}, {"speed-up", "stages"},  {"ways", "ways"},
+        {"quality", "quality"}};
     (void)state;
     if (!fr_gnuplot_installed()) skip();
     int drawn = 0;

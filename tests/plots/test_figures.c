@@ -66,6 +66,11 @@ static const struct {
      {"Energy saved by the clocks of stages, dgx-a100", "more time of an iteration",
       "less energy", "tensor tp 8 x dp 1 x pp 8, 1f1b", "18.9 s", "413 kJ", "Power: estimated",
       "-30 to +30 %", NULL}},
+    {"quality",
+     "quality.json",
+     {"Learning grammar: 3 seeds a plan", "loss against iterations", "time to the loss",
+      "last loss against bytes sent", "no compression", "CB all r2",
+      "1 of 2 plans did not reach it with every seed", NULL}},
     {"gemm",
      "fit.json",
      {"rate [GFLOP/s]", "m = 512, n = 2048, fp32", "19 of 20 products drawn",
@@ -222,11 +227,15 @@ static void the_least_that_draws(void **state) {
         "{\"schema\": \"forerun/search/1\", \"max_slowdown\": {\"curve\": {\"plan\": \"a\", "
         "\"points\": [{\"iteration_time_s\": 1, \"iteration_energy_J\": 2, "
         "\"iteration_energy_low_J\": 1, \"iteration_energy_high_J\": 3}]}}}";
+    static const char quality[] =
+        "{\"schema\": \"forerun/quality/1\", \"rows\": [{\"label\": \"a\", \"loss\": 2, "
+        "\"curve\": [{\"iteration\": 0}, {\"iteration\": 1, \"loss\": 2}]}]}";
     (void)state;
     for (int i = 0; i < N_CASES; i++) {
         const char *fixture_of = cases[i].fixture;
         draws(cases[i].name,
               !strcmp(fixture_of, "fit.json")        ? fit
+              : !strcmp(fixture_of, "quality.json")  ? quality
               : !strcmp(fixture_of, "score.json")    ? score
               : !strcmp(fixture_of, "validate.json") ? validate
               : !strcmp(fixture_of, "clusters.json") ? clusters

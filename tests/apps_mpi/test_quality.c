@@ -1,0 +1,143 @@
+/* forerun quality from outside: small trainings on two ranks, the same bytes twice and after an early
+ * end, a text, and what is refused. */
+#include "base/text.h"
+#include "tests/app/command.h"
+
+#define QUALITY                                                                                \
+    "forerun quality --seeds 2 --steps 12 --every 4 --held-out 16 --rates 0.01 --loss 4 "
+
+static char *run(const char *line) {
+    struct output o = fr_test_run(line);
+    if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
+    char *out = o.out;
+    free(o.err);
+    return out;
+}
+
+/* Three plans of four are said by two keys; each is there once, with its own losses. */
+static void plans_are_trained_and_compared(void **state) {
+    (void)state;
+    static const char *const says[] = {"\"schema\": \"forerun/quality/1\"",
+                                       "\"label\": \"no compression\"",
+                                       "\"label\": \"CB all r2\"",
+                                       "\"label\": \"CB all r2 without lazy error\"",
+                                       "\"entropy\": 1.865",
+                                       "\"sent_share\": 1,",
+                                       "\"iteration_time_s\": ",
+                                       "\"apart\": "};
+    char *out = run(QUALITY "--vary compression.backward.scope=none,all --vary "
+                            "compression.backward.lazy_error=true,false --set "
+                            "compression.backward.rank=2 --samples a.jsonl --json");
+    int rows = 0;
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        if (!strstr(out, says[i])) fail_msg("no %s in\n%s", says[i], out);
+    for (char *at = out; (at = strstr(at, "\"label\"")); at++) rows++;
+    assert_int_equal(rows, 3);
+    free(out);
+    unlink("a.jsonl");
+}
+
+/* All but the lines of the first trainings are taken away, the last of them cut: the rest is trained
+ * again, and what is printed is the same to the byte. */
+static void what_is_trained_is_not_repeated(void **state) {
+    (void)state;
+    char *first = run(QUALITY "--samples a.jsonl --json"), *text = NULL;
+    char *second = run(QUALITY "--samples b.jsonl --json");
+    size_t length = 0;
+    int lines = 0;
+    assert_string_equal(first, second);
+    assert_int_equal(fr_file_read("a.jsonl", FR_FILE_MAX_B, &text, &length, NULL), FR_OK);
+    for (char *at = text; (at = strstr(at, "\"learnt\"")); at++)
+        if (++lines == 2) {
+            fr_file_write("a.jsonl", text, (size_t)(at - text) + 40, NULL);
+            break;
+        }
+    assert_int_equal(lines, 2);
+    char *resumed = run(QUALITY "--samples a.jsonl --resume --json");
+    assert_string_equal(first, resumed);
+    fr_test_expect(QUALITY "--samples a.jsonl --json", 2, NULL, "--resume");
+    fr_test_expect("forerun quality --seeds 2 --steps 16 --every 4 --held-out 16 --rates 0.01 "
+                   "--samples a.jsonl --resume",
+                   3, NULL, "--steps");
+    free(first);
+    free(second);
+    free(resumed);
+    free(text);
+    unlink("a.jsonl");
+    unlink("b.jsonl");
+}
+
+/* Bytes of a text; what it holds it says, so half of it is as good as all. */
+static void a_text_is_learnt(void **state) {
+    (void)state;
+    struct fr_text text = {0};
+    for (int i = 0; i < 300; i++) fr_text_addf(&text, "the %d bottles of beer; ", i % 7);
+    fr_file_write("song.txt", text.data, text.length, NULL);
+    char *out = run(QUALITY "--corpus song.txt --samples a.jsonl --csv");
+    if (strncmp(out, "plan,rate,iteration,loss", 24) != 0) fail_msg("got\n%s", out);
+    if (!strstr(out, "\nno compression,0.01,12,")) fail_msg("got\n%s", out);
+    free(out);
+    out = run(QUALITY "--corpus song.txt --samples a.jsonl --resume");
+    if (!strstr(out, "song.txt") || strstr(out, "entropy of the language")) fail_msg("%s", out);
+    free(out);
+    fr_file_write("song.txt", text.data, text.length - 100, NULL);
+    fr_test_expect(QUALITY "--corpus song.txt --samples a.jsonl --resume", 3, NULL,
+                   "corpus, though of the same name");
+    fr_text_free(&text);
+    unlink("a.jsonl");
+    unlink("song.txt");
+}
+
+static void what_cannot_be_trained_is_refused(void **state) {
+    static const struct {
+        const char *words, *because;
+        int code;
+    } lines[] = {
+        {"--set attention=flash", "attention", 3},
+        {"--vary ghost=2,4", "ghost", 2},
+        {"--set micro_batch=5", "micro_batch", 3},
+        {"--set pp=1 --set tp=3 --ranks 3", "tp", 3},
+        {"--vary model.layers=2,4", "model.layers", 2},
+        {"--held-out 10", "held-out part", 3},
+        {"--model gpt-tiny --set model.vocabulary=20", "vocabulary", 3},
+        {"--model ffn-4096", "is no transformer", 3},
+        {"--rates 0.1,0.01", "rising", 2},
+        {"--rates ,", "rising", 2},
+        {"--every 7", "does not divide", 2},
+        {"--corpus nothing.txt", "nothing.txt", 3},
+        {"--corpus grammar:x", "grammar:2", 2},
+        {"--samples -", "must be a file", 2},
+        {"word", "unexpected word", 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[400];
+        snprintf(line, sizeof line, QUALITY "%s", lines[i].words);
+        struct output o = fr_test_run(line);
+        if (o.exit_code != lines[i].code || !strstr(o.err, lines[i].because))
+            fail_msg("%s: exit %d, want %d and \"%s\"\n%s", line, o.exit_code, lines[i].code,
+                     lines[i].because, o.err);
+        fr_test_output_free(&o);
+        unlink("quality.jsonl");
+    }
+}
+
+static char folder[] = "/tmp/forerun-test-quality.XXXXXX";
+static int enter(void **state) {
+    (void)state;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+static int leave(void **state) {
+    (void)state;
+    return chdir("/") == 0 && rmdir(folder) == 0 ? 0 : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_trained_and_compared),
+        cmocka_unit_test(what_is_trained_is_not_repeated),
+        cmocka_unit_test(a_text_is_learnt),
+        cmocka_unit_test(what_cannot_be_trained_is_refused),
+    };
+    return cmocka_run_group_tests(tests, enter, leave);
+}
