@@ -39,7 +39,7 @@ static const struct {
     const char *option;
     const char *const *names;
 } choices[] = {
-    {"engine", fr_engine_names}, {"objective", fr_objective_names},
+    {"engine", fr_engine_names}, {"objective", fr_objective_words},
     {"dtype", fr_dtype_names},   {"op", fr_op_names},
     {"form", fr_fit_form_names}, {"network", fr_network_names},
 };

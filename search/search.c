@@ -16,6 +16,8 @@
 #include "search/keep.h"
 
 const char *const fr_objective_names[] = {"time", "energy", "edp", NULL};
+const char *const fr_objective_words[] = {"time",         "energy",    "edp", "total-time",
+                                          "total-energy", "total-edp", NULL};
 
 double fr_search_samples(const struct fr_outcome *out) {
     int64_t own = out->plan.global_batch;
@@ -292,6 +294,7 @@ fr_ranking fr_search_ranking(const struct fr_job *job, const struct fr_space *sp
                              const struct fr_search_options *options) {
     /* Nobody says how many iterations any of these plans needs. */
     bool silent = space->base.iterations <= 0, batches = fr_space_has_batches(space);
+    if (options->total) return FR_RANK_TOTAL;
     for (int64_t v = 0; v < space->n_variants; v++) {
         const struct fr_job *one = fr_space_job(space, job, v * fr_space_plans(space));
         bool told = batches

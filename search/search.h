@@ -12,6 +12,8 @@
 
 typedef enum { FR_OBJECTIVE_TIME, FR_OBJECTIVE_ENERGY, FR_OBJECTIVE_EDP } fr_objective;
 extern const char *const fr_objective_names[];
+/** The same, then each as the way to the loss and nothing else: "total-time", ... */
+extern const char *const fr_objective_words[];
 
 /** What a ranking compares: the way to the loss; one iteration; or, where plans of different global
  *  batches are ranked by an iteration, one sample of it. */
@@ -20,6 +22,7 @@ typedef enum { FR_RANK_TOTAL, FR_RANK_ITERATION, FR_RANK_SAMPLE } fr_ranking;
 struct fr_search_options {
     fr_objective objective;
     bool per_iteration;    /**< rank one iteration, not the way to the loss */
+    bool total;            /**< rank the way to the loss, also where nobody knows it */
     size_t top;            /**< best configurations kept; 0: all feasible ones */
     double memory_limit_B; /**< 0: the device's memory alone */
     double max_lossy;      /**< of gradient bytes and of backward messages; 1: no limit */

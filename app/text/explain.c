@@ -88,6 +88,39 @@ static fr_status around(struct fr_text *text, const struct fr_job *job,
     return FR_OK;
 }
 
+/* What iterations do to the choice: where they come from, and what one iteration would choose. */
+static fr_status iterations(struct fr_text *text, const struct fr_job *job,
+                            const struct fr_space *space,
+                            const struct fr_search_options *options,
+                            const struct fr_search_result *result, struct fr_error *err) {
+    static const char *const origins[] = {"unknown", "given", "interpolated", "scaled"};
+    const struct fr_outcome *best = &result->top.items[0].outcome, *other;
+    struct fr_search_options one = *options;
+    struct fr_search_result by_one = {0};
+    char line[FR_PLAN_LINE];
+    if (result->by != FR_RANK_TOTAL) return FR_OK;
+    fr_text_addf(text, "iterations to the loss   %.6g, %s%s%s\n", best->iterations,
+                 origins[best->iterations_origin], *job->workload.basis.source ? ": " : "",
+                 job->workload.basis.source);
+    one.per_iteration = true;
+    one.total = false;
+    one.top = 1;
+    FR_TRY(fr_search(job, space, &one, &by_one, err));
+    other = by_one.top.count > 0 ? &by_one.top.items[0].outcome : best;
+    bool same =
+        by_one.top.count == 0 || by_one.top.items[0].index == result->top.items[0].index;
+    fr_text_addf(text, "  one iteration alone would choose %s",
+                 same ? "the same plan" : fr_report_outcome_line(other, line, sizeof line));
+    if (!same && isfinite(other->total_time_s))
+        fr_text_addf(text, ", %.6g iterations: %+.1f %% to the loss", other->iterations,
+                     100 * (other->total_time_s / best->total_time_s - 1));
+    else if (!same)
+        fr_text_addf(text, ", whose iterations to the loss are unknown");
+    fr_text_addf(text, "\n");
+    fr_search_result_free(&by_one);
+    return FR_OK;
+}
+
 fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,
@@ -96,6 +129,7 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
     if (result->top.count == 0) return FR_OK;
     const struct fr_outcome *best = &result->top.items[0].outcome;
     fr_explain_plan(text, job, best);
+    FR_TRY(iterations(text, job, space, options, result, err));
     fr_text_addf(text, "would the best be another?\n");
     for (int k = 0; k < FR_SCENARIOS; k++) {
         struct fr_found other;

@@ -31,7 +31,11 @@ static const struct fr_option options[] = {
      'v'},
     {"fix", "KEY=VALUE",
      "hold a key of the recipe, as --set does; beside it --vary narrows the recipe", 0},
-    {"objective", "NAME", "time (default), energy or edp (energy times time)", 'o'},
+    {"objective", "NAME",
+     "time (default), energy or edp (energy times time): of the way to the loss where it is "
+     "known; "
+     "total-time, total-energy, total-edp: of that alone, what is not known is left out",
+     'o'},
     {"max-slowdown", "X",
      "with --objective energy: least energy within so much of the fastest, e.g. 1%, and the "
      "clock of each stage that gives it",

@@ -32,10 +32,9 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
         out->iterations = plan->iterations;
         out->iterations_origin = FR_ITERATIONS_GIVEN;
     } else
-        out->iterations_origin =
-            fr_iterations_find(&job->workload, plan->method, plan->tp, plan->ghost,
-                               out->lossy_gradient + out->lossy_backward > 0,
-                               fr_job_batch(job, plan), &out->iterations);
+        out->iterations_origin = fr_iterations_find(
+            &job->workload, plan, out->lossy_gradient + out->lossy_backward > 0,
+            fr_job_batch(job, plan), &out->iterations);
     double plain =
         out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;
     double rest = out->iterations - plain;

@@ -66,10 +66,16 @@ static void reason_iterations(const struct fr_job *job, const struct fr_outcome 
         text, "iterations to the loss are unknown for %s at tp = %" PRId64 ", ghost = %" PRId64,
         plan->method->name, plan->tp, plan->ghost);
     if (out->lossy_gradient + out->lossy_backward > 0)
-        fr_text_addf(text, ", compressed (rows of the table with \"compressed\": true)");
+        fr_text_addf(text,
+                     ", compressed as it is (rows of the table with such a \"plan\", or with "
+                     "\"compressed\": true)");
     if (w->n_iterations && w->basis.width && w->basis.width != fr_workload_width(w))
         fr_text_addf(text, ": the table is of a width of %" PRId64 ", this is %" PRId64,
                      w->basis.width, fr_workload_width(w));
+    else if (w->n_iterations && w->basis.sequence &&
+             w->basis.sequence != w->transformer.sequence)
+        fr_text_addf(text, ": the table is of a sequence of %" PRId64 ", this is %" PRId64,
+                     w->basis.sequence, w->transformer.sequence);
     else if (w->n_iterations && !fr_iterations_apply(w))
         fr_text_addf(text, ": the table is of %" PRId64 " layers, this has %" PRId64,
                      w->basis.layers, fr_workload_depth(w));

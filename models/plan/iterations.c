@@ -1,17 +1,76 @@
 #include "models/plan/iterations.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "models/plan/key.h"
 #include "models/plan/method.h"
 #include "topology/levels.h"
 
-static const char *const keys[] = {"source",  "width", "layers", "global_batch", "rate", "loss",
-                                   "scaling", "table", NULL};
+static const char *const keys[] = {"source", "width", "layers",  "sequence", "global_batch",
+                                   "rate",   "loss",  "scaling", "table",    NULL};
 static const char *const scalings[] = {"none", "samples", NULL};
-static const char *const row_keys[] = {"method",     "tp",         "ghost",
-                                       "compressed", "iterations", NULL};
+static const char *const row_keys[] = {"method", "tp",         "ghost", "compressed",
+                                       "plan",   "iterations", NULL};
+
+/* ---- rows that name keys ---------------------------------------------------------------------- */
+
+struct fr_iterations_when {
+    struct fr_plan plan; /* of those keys, else the default */
+    fr_plan_key_set says;
+};
+
+/* Those of compression decide, said or not. */
+static const fr_plan_key_set lossy_keys =
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_scope) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_rank) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_lazy_error) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_rank) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
+
+/* A row has names of its own for three; lists and files are no plain values. */
+static bool may_be_said(int k) {
+    const struct fr_plan_type *type = fr_plan_keys[k].type;
+    bool plain = type == &fr_plan_integer || type == &fr_plan_bool || type == &fr_plan_choice ||
+                 type == &fr_plan_row;
+    return plain && k != FR_PLAN_KEY_method && k != FR_PLAN_KEY_tp && k != FR_PLAN_KEY_ghost;
+}
+
+static fr_status when_read(const struct fr_json *node, struct fr_iterations_row *row,
+                           struct fr_error *err) {
+    const char *known[FR_PLAN_KEYS + 1];
+    struct fr_plan_lists none = {0};
+    int n = 0;
+    for (int k = 0; k < FR_PLAN_KEYS; k++)
+        if (may_be_said(k)) known[n++] = fr_plan_keys[k].name;
+    known[n] = NULL;
+    FR_TRY(fr_json_object(node, known, err));
+    row->when = fr_calloc(1, sizeof *row->when);
+    if (!row->when) return fr_json_fail(node, err, "does not fit in memory");
+    row->when->plan = fr_plan_default();
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        const struct fr_plan_key *key = &fr_plan_keys[k];
+        struct fr_json member = fr_json_member(node, key->name);
+        if (!may_be_said(k) || !fr_json_present(&member)) continue;
+        row->when->says |= FR_PLAN_KEY_BIT(k);
+        FR_TRY(key->type->read(key, node, key->name, &row->when->plan, &none, err));
+    }
+    const struct fr_plan_compression *c = &row->when->plan.compression;
+    row->compressed = row->compressed || c->scope != FR_SCOPE_NONE || c->gradient_stages > 0;
+    return FR_OK;
+}
+
+static bool when_holds(const struct fr_iterations_when *when, const struct fr_plan *plan) {
+    fr_plan_key_set decide = when->says | lossy_keys;
+    for (int k = 0; decide >> k; k++) {
+        const struct fr_plan_key *key = &fr_plan_keys[k];
+        if (decide >> k & 1 && !key->type->same(key, &when->plan, plan)) return false;
+    }
+    return true;
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
 
 static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *row,
                           struct fr_error *err) {
@@ -21,7 +80,9 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     row->method = fr_methods[method];
     FR_TRY(fr_json_get_integer(node, "tp", false, 1, FR_RANKS_MAX, &row->tp, err));
     FR_TRY(fr_json_get_integer(node, "ghost", false, 0, FR_RANKS_MAX, &row->ghost, err));
+    struct fr_json when = fr_json_member(node, "plan");
     FR_TRY(fr_json_get_bool(node, "compressed", false, &row->compressed, err));
+    if (fr_json_present(&when)) FR_TRY(when_read(&when, row, err));
     return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
 }
 
@@ -31,6 +92,8 @@ static fr_status basis_read(const struct fr_json *node, struct fr_iterations_bas
     FR_TRY(fr_json_object(node, keys, err));
     FR_TRY(fr_json_get_integer(node, "width", false, 1, (int64_t)1 << 40, &basis->width, err));
     FR_TRY(fr_json_get_integer(node, "layers", false, 1, 1 << 30, &basis->layers, err));
+    FR_TRY(fr_json_get_integer(node, "sequence", false, 1, 1 << 30, &basis->sequence, err));
+    snprintf(basis->source, sizeof basis->source, "%s", fr_json_text_at(node, "source"));
     FR_TRY(fr_json_get_integer(node, "global_batch", false, 1, FR_RANKS_MAX,
                                &basis->global_batch, err));
     FR_TRY(fr_json_get_number(node, "rate", false, 0, 1e6, &basis->rate, err));
@@ -43,7 +106,8 @@ static fr_status basis_read(const struct fr_json *node, struct fr_iterations_bas
 bool fr_iterations_apply(const struct fr_workload *w) {
     const struct fr_iterations_basis *basis = &w->basis;
     return (!basis->width || basis->width == fr_workload_width(w)) &&
-           (!basis->layers || basis->layers == fr_workload_depth(w));
+           (!basis->layers || basis->layers == fr_workload_depth(w)) &&
+           (!basis->sequence || basis->sequence == w->transformer.sequence);
 }
 
 static fr_status table_read(const struct fr_json *node, struct fr_workload *workload,
@@ -107,24 +171,25 @@ static bool bracket_value(const struct bracket *b, int64_t asked, double *iterat
 }
 
 static fr_iterations_origin look_up(const struct fr_workload *workload,
-                                    const struct fr_method *method, int64_t tp, int64_t ghost,
-                                    bool compressed, double *iterations) {
+                                    const struct fr_plan *plan, bool compressed,
+                                    double *iterations) {
     struct bracket same_tp = {0}, same_ghost = {0};
     for (int i = 0; i < workload->n_iterations; i++) {
         const struct fr_iterations_row *row = &workload->iterations[i];
         bool same_loss = workload->basis.any_batch || row->compressed == compressed;
-        if (!same_method(row, method) || !same_loss) continue;
-        bool tp_fits = any_or(row->tp, tp);
-        bool ghost_fits = !method->uses_ghost || any_or(row->ghost, ghost);
+        if (!same_method(row, plan->method) || !same_loss) continue;
+        if (row->when && !when_holds(row->when, plan)) continue;
+        bool tp_fits = any_or(row->tp, plan->tp);
+        bool ghost_fits = !plan->method->uses_ghost || any_or(row->ghost, plan->ghost);
         if (tp_fits && ghost_fits) {
             *iterations = row->iterations;
             return FR_ITERATIONS_GIVEN;
         }
-        if (tp_fits) bracket_add(&same_tp, row, row->ghost, ghost);
-        if (ghost_fits) bracket_add(&same_ghost, row, row->tp, tp);
+        if (tp_fits) bracket_add(&same_tp, row, row->ghost, plan->ghost);
+        if (ghost_fits) bracket_add(&same_ghost, row, row->tp, plan->tp);
     }
-    if (bracket_value(&same_tp, ghost, iterations) ||
-        bracket_value(&same_ghost, tp, iterations))
+    if (bracket_value(&same_tp, plan->ghost, iterations) ||
+        bracket_value(&same_ghost, plan->tp, iterations))
         return FR_ITERATIONS_INTERPOLATED;
     return FR_ITERATIONS_UNKNOWN;
 }
@@ -141,12 +206,11 @@ bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch
 }
 
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
-                                        const struct fr_method *method, int64_t tp,
-                                        int64_t ghost, bool compressed, int64_t global_batch,
-                                        double *iterations) {
+                                        const struct fr_plan *plan, bool compressed,
+                                        int64_t global_batch, double *iterations) {
     int64_t known = known_batch(workload);
     if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
-    fr_iterations_origin origin = look_up(workload, method, tp, ghost, compressed, iterations);
+    fr_iterations_origin origin = look_up(workload, plan, compressed, iterations);
     if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
         return origin;
     *iterations *= (double)known / (double)global_batch;

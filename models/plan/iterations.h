@@ -5,7 +5,9 @@
  *  may need more iterations.  So nu is an input, measured or published: one number, or a
  *  table over (method, tp, ghost).  Methods that compute exactly what one processor would
  *  (tensor, grid) share their rows.  What compression of gradients or messages does to learning no
- *  exact run tells: a plan that loses something there needs rows that say "compressed": true.  Between two rows of the same tp, or else of the same
+ *  exact run tells: a plan that loses something there needs rows that say "compressed": true, or rows
+ *  that name the keys of the plan they were measured with: codec, rank, scope and stages each decide.
+ *  Between two rows of the same tp, or else of the same
  *  ghost, nu is interpolated linearly in logarithms and marked; elsewhere it is unknown.
  *
  *  A table holds for the network and the batch it was measured for (Seal et al. 2025, Eq. 2: for one
@@ -16,7 +18,7 @@
 #ifndef FR_MODELS_PLAN_ITERATIONS_H
 #define FR_MODELS_PLAN_ITERATIONS_H
 
-#include "models/workload/workload.h"
+#include "models/plan/plan.h"
 
 typedef enum {
     FR_ITERATIONS_UNKNOWN,
@@ -26,9 +28,11 @@ typedef enum {
 } fr_iterations_origin;
 
 /** Read a whole model file: what is trained (fr_workload_read), and its "iterations", a number, or
- *  {"source", "width", "layers", "global_batch", "rate", "loss", "scaling", "table": [{"method",
- *  "tp", "ghost", "compressed", "iterations"}, ...]}, or such a table alone.  tp and ghost may be
- *  absent: any; compressed: false.
+ *  {"source", "width", "layers", "sequence", "global_batch", "rate", "loss", "scaling", "table":
+ *  [{"method", "tp", "ghost", "compressed", "plan", "iterations"}, ...]}, or such a table alone.  tp and
+ *  ghost may be absent: any; compressed: false; plan: {"KEY": value, ...} of other keys, by their dotted
+ *  names.  A row with a plan holds where all of these have that value, and those of compression that it
+ *  does not name their defaults.
  *  Free with fr_workload_free, also on error. */
 fr_status fr_model_read(const struct fr_json_document *document, struct fr_workload *workload,
                         struct fr_error *err);
@@ -37,12 +41,11 @@ fr_status fr_model_read(const struct fr_json_document *document, struct fr_workl
 bool fr_iterations_apply(const struct fr_workload *workload);
 bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch);
 
-/** Iterations of @p method at (@p tp, @p ghost) and @p global_batch by @p workload's table.
+/** Iterations of @p plan at @p global_batch by @p workload's table.
  *  @param compressed  does the plan compress gradients or messages?
  *  @param[out] iterations  set unless unknown */
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
-                                        const struct fr_method *method, int64_t tp,
-                                        int64_t ghost, bool compressed, int64_t global_batch,
-                                        double *iterations);
+                                        const struct fr_plan *plan, bool compressed,
+                                        int64_t global_batch, double *iterations);
 
 #endif

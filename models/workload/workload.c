@@ -119,6 +119,7 @@ void fr_workload_free(struct fr_workload *workload) {
     free(workload->stages.weight_s);
     free(workload->stages.gradient_B);
     free(workload->profile);
+    for (int i = 0; i < workload->n_iterations; i++) free(workload->iterations[i].when);
     free(workload->iterations);
     *workload = (struct fr_workload){0};
 }

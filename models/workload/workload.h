@@ -56,13 +56,16 @@ struct fr_iterations_row {
     int64_t tp, ghost; /**< 0: any */
     bool
         compressed; /**< of plans that compress gradients or messages; false: of those that do not */
+    struct fr_iterations_when
+        *when; /**< what else of a plan it holds for, or NULL: any such plan */
     double iterations;
 };
 
 /** What a table of iterations was measured for; 0: not named, any (of the batch: the model's). */
 struct fr_iterations_basis {
-    int64_t width, layers, global_batch;
+    int64_t width, layers, sequence, global_batch;
     double rate, loss; /**< for people; a plan has none */
+    char source[240];  /**< likewise, cut */
     bool by_samples;   /**< other batches need as many samples */
     bool any_batch;    /**< one number in place of a table: the user's word */
 };

@@ -12,7 +12,11 @@
 
 static fr_iterations_origin find(const struct fr_job *job, const struct fr_method *m,
                                  int64_t tp, int64_t k, double *nu) {
-    return fr_iterations_find(&job->workload, m, tp, k, false, job->workload.global_batch, nu);
+    struct fr_plan plan = fr_plan_default();
+    plan.method = m;
+    plan.tp = tp;
+    plan.ghost = k;
+    return fr_iterations_find(&job->workload, &plan, false, job->workload.global_batch, nu);
 }
 
 /* Table I is of one width, depth and batch (Eq. 2): elsewhere nothing is known, unless the user
@@ -177,8 +181,74 @@ static void epochs(void **state) {
     fr_job_free(&job);
 }
 
+#define TABLE                                                                                  \
+    "model.iterations={\"width\": 32, \"layers\": 4, \"sequence\": 32, \"global_batch\": 16, " \
+    "\"source\": \"us\", \"table\": [{\"method\": \"tensor\", \"iterations\": 200}, "          \
+    "{\"method\": "                                                                            \
+    "\"tensor\", \"tp\": 1, \"plan\": {\"pp\": 2, \"micro_batch\": 2, "                        \
+    "\"compression.backward.scope\": \"all\", \"compression.backward.rank\": 2}, "             \
+    "\"iterations\": 400}]}"
+
+/* What compression does to learning holds for the codec, rank, scope and stages it was measured with. */
+static void rows_that_name_a_plan(void **state) {
+    static const struct {
+        const char *sets[4];
+        double iterations; /* 0: unknown */
+    } cases[] = {
+        {{"pp=2"}, 200},
+        {{"dp=2", "pp=1"}, 200},
+        {{"pp=2", "compression.backward.scope=all", "compression.backward.rank=2"}, 400},
+        {{"pp=2", "compression.backward.scope=all", "compression.backward.rank=4"}, 0},
+        {{"pp=2", "compression.backward.scope=epilogue", "compression.backward.rank=2"}, 0},
+        {{"pp=4", "compression.backward.scope=all", "compression.backward.rank=2"}, 0},
+        {{"pp=2", "compression.backward.scope=all", "compression.backward.rank=2",
+          "compression.backward.lazy_error=false"},
+         0},
+        {{"pp=2", "compression.backward.scope=all", "compression.backward.rank=2",
+          "micro_batch=4"},
+         0},
+        {{"pp=2", "model.sequence=64"}, 0},
+        {{"pp=2", "global_batch=32"}, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *sets[6] = {TABLE};
+        struct fr_job job;
+        struct fr_outcome out;
+        for (int j = 0; j < 4 && cases[i].sets[j]; j++) sets[j + 1] = cases[i].sets[j];
+        fr_test_job("a100-hdr", "gpt-tiny", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        double got = isfinite(out.iterations) ? out.iterations : 0;
+        FR_TRUE(got == cases[i].iterations, "case %zu: got %g, want %g", i, got,
+                cases[i].iterations);
+        fr_job_free(&job);
+    }
+}
+
+static void rows_that_name_no_plan_are_refused(void **state) {
+    static const char *const rows[][2] = {
+        {"{\"tp\": 2}", "unknown key"},
+        {"{\"stage_layers\": [1, 3]}", "unknown key"},
+        {"{\"compression.backward.rank\": 0}", "rank"},
+        {"{\"compression.backward.scope\": \"some\"}", "some"},
+        {"7", "object"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char set[300];
+        snprintf(set, sizeof set,
+                 "model.iterations={\"table\": [{\"method\": \"tensor\", \"plan\": %s, "
+                 "\"iterations\": 1}]}",
+                 rows[i][0]);
+        struct fr_error err = fr_test_refused("a100-hdr", "gpt-tiny", set);
+        FR_TRUE(strstr(err.detail, rows[i][1]) || strstr(err.where, rows[i][1]),
+                "%s: got \"%s: %s\"", rows[i][0], err.where, err.detail);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(table1),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_that_name_a_plan),
+                                       cmocka_unit_test(rows_that_name_no_plan_are_refused),
+                                       cmocka_unit_test(table1),
                                        cmocka_unit_test(measured_for_one_network),
                                        cmocka_unit_test(along_ghost_at_one_p),
                                        cmocka_unit_test(one_number_is_for_all),
