@@ -88,6 +88,24 @@ static void json_seeds(struct fr_json_writer *w, const struct fr_qualities *q,
     fr_json_end_array(w);
 }
 
+static void json_observed(struct fr_json_writer *w, const struct fr_quality_row *row) {
+    fr_json_add_array(w, "observed");
+    for (int i = 0; i < row->n_observed; i++) {
+        const struct fr_quality_observed *o = &row->observed[i];
+        fr_json_begin_object(w);
+        fr_json_add_integer(w, "rank", o->rank);
+        fr_json_add_number(w, "kept", o->kept);
+        fr_json_add_number(w, "lazy", o->lazy);
+        for (int k = 0; k < FR_QUALITY_OBSERVED_COUNT; k++) {
+            fr_json_add_array(w, fr_quality_observed_names[k]);
+            for (int m = 0; m < o->n_micro; m++) fr_json_put_number(w, o->micro[k][m]);
+            fr_json_end_array(w);
+        }
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 static void json_row(struct fr_json_writer *w, const struct fr_qualities *q, int i) {
     const struct fr_quality_row *row = &q->found.rows[i];
     const struct fr_quality_plan *plan = &q->plans[i];
@@ -106,6 +124,7 @@ static void json_row(struct fr_json_writer *w, const struct fr_qualities *q, int
     fr_json_add_number(w, "iteration_energy_J", plan->cost.energy_J);
     json_mean(w, "time_to_loss_s", fr_quality_times(row->steps, plan->cost.time_s));
     json_mean(w, "energy_to_loss_J", fr_quality_times(row->steps, plan->cost.energy_J));
+    json_observed(w, row);
     json_curve(w, q, row);
     fr_json_end_object(w);
 }

@@ -44,7 +44,8 @@ static void add_losses(struct fr_text *text, const struct fr_qualities *q) {
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_quality_row *row = &q->found.rows[i];
         char loss[24], interval[48], over[24], rate[24], tried[48];
-        const struct fr_quality_mean rates = {0, row->tried[0], row->tried[row->n_tried - 1]};
+        double most = row->n_tried > 0 ? row->tried[row->n_tried - 1] : NAN;
+        const struct fr_quality_mean rates = {0, row->n_tried > 0 ? row->tried[0] : NAN, most};
         number("%.4f", row->loss.mean, loss, sizeof loss);
         range("%.4f", row->loss, interval, sizeof interval);
         number("%.1f %%", 100 * (row->loss.mean / q->entropy - 1), over, sizeof over);

@@ -10,6 +10,7 @@
 #include "app/text/quality.h"
 #include "app/verb.h"
 #include "base/alloc.h"
+#include "base/file.h"
 #include "calibrate/samples/keep.h"
 
 static const struct fr_option options[] = {
@@ -24,7 +25,7 @@ static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "prices iterations (default a100-hdr)", 'c'},
     {"ranks", "N", "processes; they are stages, unless the plan says (default 2)", 'n'},
     {"seeds", "N", "trainings of each plan (default 5)", 0},
-    {"steps", "N", "iterations of a training (default 800)", 0},
+    {"steps", "N", "iterations of a training (default 600)", 0},
     {"every", "N", "iterations between evaluations (default 20)", 0},
     {"held-out", "N", "samples of an evaluation (default 256)", 0},
     {"rates", "LIST",
@@ -32,6 +33,8 @@ static const struct fr_option options[] = {
      "the best is at an end; one alone is taken as it is",
      0},
     {"loss", "X", "loss to reach, nat a token (default: the entropy and a tenth)", 0},
+    {"out", "FILE",
+     "model file to write, with the iterations as search reads them (default: none)", 0},
     {"launcher", "WORDS", "how to start the job (default mpirun)", 0},
     {"samples", "FILE", "where results go as they come (default quality.jsonl)", 0},
     {"resume", NULL, "go on with the samples file; what is trained is not repeated", 0},
@@ -41,8 +44,8 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-static const struct fr_output outputs[] = {{"samples", "quality.jsonl", NULL},
-                                           {NULL, NULL, NULL}};
+static const struct fr_output outputs[] = {
+    {"samples", "quality.jsonl", NULL}, {"out", NULL, NULL}, {NULL, NULL, NULL}};
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -165,9 +168,21 @@ static fr_status plans(const struct fr_args *args, struct fr_qualities *q,
 
 /* ---------------------------------------------------------------------------------------------- */
 
+static fr_status write_model(const char *out, const struct fr_qualities *q,
+                             struct fr_error *err) {
+    struct fr_text model = {0};
+    fr_qualities_model(&model, q);
+    fr_status status = model.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                                    : fr_file_write_last(out, model.data, model.length, err);
+    fr_text_free(&model);
+    return status;
+}
+
 static fr_status print(const struct fr_args *args, const struct fr_qualities *q,
                        struct fr_error *err) {
+    const char *out = fr_args_get(args, "out");
     struct fr_text text = {0};
+    if (out) FR_TRY(write_model(out, q, err));
     if (fr_args_has(args, "json"))
         fr_qualities_json(&text, q);
     else if (fr_args_has(args, "csv"))
@@ -195,6 +210,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     fr_status status = FR_OK;
     if (args->n_words)
         status = fr_fail(err, FR_ERR_USAGE, NULL, "unexpected word \"%.64s\"", args->word[0]);
+    if (status == FR_OK && fr_args_has(args, "out"))
+        status = fr_file_check_writable(fr_args_get(args, "out"), err);
     if (status == FR_OK) status = read_options(args, rates, &q->options, err);
     if (status == FR_OK) status = plans(args, q, err);
     if (status == FR_OK) status = train(args, q, err);

@@ -75,6 +75,8 @@ static void inputs_survive(void **state) {
         "iterations --cluster in --out in",
         "iterations --out x --samples x",
         "quality --corpus in --samples in",
+        "quality --cluster in --out in",
+        "quality --out x --samples x",
         "quality --cluster in --samples in",
         "calibrate --samples x --out x",
         "calibrate --samples cluster.json",
@@ -145,7 +147,8 @@ static void outputs_are_options(void **state) {
 /* A file of measurements is replaced only when asked to. */
 static void measurements_are_kept(void **state) {
     static const char *const lines[] = {
-        "calibrate --ranks 2 --samples kept", "iterations --samples kept", "quality --samples kept",
+        "calibrate --ranks 2 --samples kept", "iterations --samples kept",
+        "quality --samples kept",
         "validate --cluster frontier --ranks 2 --app phantom --samples kept"};
     (void)state;
     put("kept", "an afternoon's work\n");

@@ -66,8 +66,8 @@ struct law {
 };
 
 static double end_of(const struct law *law, const struct fr_quality_cell *c) {
-    double off = log2(c->rate / law->best_rate), seed = (double)c->seed - 3;
-    double own = c->plan > 0 ? sin(7.0 * (double)c->seed + c->plan) : 0;
+    double off = log2(c->rate / law->best_rate), seed = (double)(c->seed % 8) - 3;
+    double own = c->plan > 0 ? sin(7.0 * (double)(c->seed % 8) + c->plan) : 0;
     return law->ends[c->plan] + 0.05 * off * off + law->noise * seed + law->own * own;
 }
 
@@ -117,7 +117,7 @@ static void rates_grow_until_the_best_is_inside(void **state) {
                 best);
         assert_true(row->tried[0] < row->rate && row->tried[row->n_tried - 1] > row->rate);
         assert_int_equal(row->n_seeds, 5);
-        assert_int_equal(cells.n, row->n_tried + 5);
+        assert_int_equal(cells.n, FR_QUALITY_TUNINGS * row->n_tried + 5);
         fr_quality_free(&q);
         fr_quality_cells_free(&cells);
     }
@@ -134,6 +134,7 @@ static void rates_that_are_no_choice(void **state) {
     o.n_rates = 1;
     struct fr_quality q = learn(&fine, &o, &cells);
     FR_NEAR(q.rows[0].rate, 0.01, 1e-15);
+    assert_int_equal(cells.n, 5);
     fr_quality_free(&q);
     fr_quality_cells_free(&cells);
     o = options(1);
@@ -143,6 +144,39 @@ static void rates_that_are_no_choice(void **state) {
     assert_int_equal(q.n_pairs, 0);
     fr_quality_free(&q);
     fr_quality_cells_free(&cells);
+}
+
+/* Means over seeds of what ranks saw; lists of other lengths, or of other ranks, are no such thing. */
+static void what_was_observed_is_averaged(void **state) {
+    (void)state;
+    static const char form[] = "[{\"rank\": 3, \"kept\": %d, \"lazy\": 2, \"cosine\": [%d, "
+                               "-1], \"alike\": [0, 0], \"error\": "
+                               "[0, 1], \"error_mean\": [0, 0], \"difference_mean\": [0, 0]}]";
+    char texts[2][300];
+    struct fr_quality_cell cell[2];
+    const struct fr_quality_cell *both[] = {&cell[0], &cell[1]};
+    struct fr_quality_row row = {0};
+    struct fr_error err = {0};
+    for (int i = 0; i < 2; i++) {
+        snprintf(texts[i], sizeof texts[i], form, 1 + 2 * i, 4 * i);
+        cell[i].observed = texts[i];
+    }
+    assert_int_equal(fr_quality_observe(both, 2, &row, &err), FR_OK);
+    assert_int_equal(row.n_observed, 1);
+    assert_int_equal(row.observed[0].rank, 3);
+    FR_NEAR(row.observed[0].kept, 2, 1e-15);
+    FR_NEAR(row.observed[0].lazy, 2, 1e-15);
+    FR_NEAR(row.observed[0].micro[FR_QUALITY_OBSERVED_cosine][0], 2, 1e-15);
+    FR_NEAR(row.observed[0].micro[FR_QUALITY_OBSERVED_cosine][1], -1, 1e-15);
+    FR_NEAR(row.observed[0].micro[FR_QUALITY_OBSERVED_error][1], 1, 1e-15);
+    fr_quality_observed_free(&row);
+    static char none[] = "[]", bare[] = "[{\"rank\": 3}]";
+    char *const others[] = {none, bare};
+    for (int i = 0; i < 2; i++) {
+        cell[1].observed = others[i];
+        assert_int_equal(fr_quality_observe(both, 2, &row, &err), FR_ERR_INPUT);
+        fr_quality_observed_free(&row);
+    }
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------- */
@@ -264,6 +298,7 @@ int main(void) {
         cmocka_unit_test(the_way_to_a_loss),
         cmocka_unit_test(rates_grow_until_the_best_is_inside),
         cmocka_unit_test(rates_that_are_no_choice),
+        cmocka_unit_test(what_was_observed_is_averaged),
         cmocka_unit_test(plans_are_compared_seed_by_seed),
         cmocka_unit_test(the_file_comes_back),
         cmocka_unit_test(another_file_is_not_resumed),

@@ -89,7 +89,7 @@ static void put_cell(struct fr_text *text, const struct fr_quality_options *o,
     fr_json_add_integer(&w, "every", o->every);
     fr_json_add_integer(&w, "held_out", o->held_out);
     /* A rate is not chosen on the samples that it is judged by. */
-    fr_json_add_integer(&w, "held_out_from", c->seed == 0 ? o->held_out : 0);
+    fr_json_add_integer(&w, "held_out_from", fr_quality_is_tuning(c->seed) ? o->held_out : 0);
     fr_json_end_object(&w);
     fr_text_add(text, "\n", 1);
 }

@@ -45,6 +45,11 @@ fr_status fr_quality_next(const struct fr_quality_options *o, struct fr_quality_
 fr_status fr_quality_rows(const struct fr_quality_options *o,
                           const struct fr_quality_cells *cells, struct fr_quality *quality,
                           struct fr_error *err);
+/** row->observed of the @p n cells of a row; their texts are read.  FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM. */
+fr_status fr_quality_observe(const struct fr_quality_cell *const *cells, int n,
+                             struct fr_quality_row *row, struct fr_error *err);
+void fr_quality_observed_free(struct fr_quality_row *row);
+
 /** Which are told apart: quality->pairs.  FR_OK or FR_ERR_NOMEM. */
 fr_status fr_quality_compare(const struct fr_quality_options *o, struct fr_quality *quality,
                              struct fr_error *err);

@@ -3,7 +3,7 @@
  *  a corpus, several seeds each, and compared.
  *
  *  A comparison at one learning rate decides little, since what is lossy may want a smaller one.  So
- *  each plan's rate is found first, on a seed (0) and held-out samples of their own: of a grid the
+ *  each plan's rate is found first, on two seeds and held-out samples of their own: of a grid the
  *  rate with the lowest held-out loss at the end, the grid growing while its best is at an end.
  *  Then seeds 1, 2, ... train at that rate.  A seed gives initial weights and samples, the same for
  *  all plans, so that plans are compared seed by seed:
@@ -25,7 +25,15 @@
 #include "base/text.h"
 #include "calibrate/measure/launch.h"
 
-enum { FR_QUALITY_RATES_MAX = 12 };
+enum { FR_QUALITY_RATES_MAX = 12, FR_QUALITY_TUNINGS = 2 };
+
+/** Seed @p i of those that a rate is found with, which no comparison uses. */
+static inline int64_t fr_quality_tuning_seed(int i) {
+    return i == 0 ? 0 : ((int64_t)1 << 40) + i;
+}
+static inline bool fr_quality_is_tuning(int64_t seed) {
+    return seed == 0 || seed > (int64_t)1 << 40;
+}
 
 struct fr_quality_options {
     struct fr_launch_options launch; /**< its ranks train together */
@@ -53,11 +61,28 @@ struct fr_quality_mean {
     double mean, low, high;
 };
 
+/** What the codec of a rank that sends compressed messages did, means over seeds, and over the steps
+ *  that were watched (calibrate/real/apps/learn/observe.h). */
+#define FR_QUALITY_OBSERVED(X) X(cosine) X(alike) X(error) X(error_mean) X(difference_mean)
+enum {
+#define FR_QUALITY_ENUM(name) FR_QUALITY_OBSERVED_##name,
+    FR_QUALITY_OBSERVED(FR_QUALITY_ENUM)
+#undef FR_QUALITY_ENUM
+        FR_QUALITY_OBSERVED_COUNT
+};
+extern const char *const fr_quality_observed_names[];
+struct fr_quality_observed {
+    int64_t rank;
+    double kept, lazy;
+    int n_micro;
+    double *micro[FR_QUALITY_OBSERVED_COUNT]; /**< [n_micro] each, in one block */
+};
+
 /** One plan over seeds. */
 struct fr_quality_row {
     int plan;
     double rate;                        /**< the best; NaN while it is sought */
-    double tried[FR_QUALITY_RATES_MAX]; /**< rates, ascending, and their loss on seed 0 */
+    double tried[FR_QUALITY_RATES_MAX]; /**< rates, ascending, and their mean loss */
     double tried_loss[FR_QUALITY_RATES_MAX];
     int n_tried;
     int n_seeds, n_reached;
@@ -66,6 +91,8 @@ struct fr_quality_row {
     struct fr_quality_mean loss;     /**< the last of them */
     struct fr_quality_mean steps;    /**< iterations to the target; the mean is geometric */
     double *loss_of, *iterations_of; /**< of each seed 1..seeds, NaN: unknown */
+    struct fr_quality_observed *observed; /**< n_observed ranks */
+    int n_observed;
 };
 
 enum { FR_QUALITY_BY_LOSS, FR_QUALITY_BY_ITERATIONS };

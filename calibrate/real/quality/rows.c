@@ -71,6 +71,22 @@ static void add_seeds(const struct fr_quality_options *o, const struct fr_qualit
     row->steps = (struct fr_quality_mean){exp(m.mean), exp(m.low), exp(m.high)};
 }
 
+/* Of the seeds that did not diverge: what they saw of it since then is nothing. */
+static fr_status observe(const struct fr_quality_options *o,
+                         const struct fr_quality_cells *cells, struct fr_quality_row *row,
+                         struct fr_error *err) {
+    const struct fr_quality_cell **done = fr_calloc((size_t)o->seeds, sizeof *done);
+    int n = 0, last = fr_quality_points(o) - 1;
+    if (!done) return fr_fail(err, FR_ERR_NOMEM, NULL, "seeds");
+    for (int64_t seed = 1; seed <= o->seeds; seed++) {
+        const struct fr_quality_cell *c = find(cells, row, seed);
+        if (c && isfinite(c->loss[last])) done[n++] = c;
+    }
+    fr_status status = fr_quality_observe(done, n, row, err);
+    free(done);
+    return status;
+}
+
 static fr_status make(const struct fr_quality_options *o, const struct fr_quality_cells *cells,
                       struct fr_quality_row *row, struct fr_error *err) {
     int points = fr_quality_points(o);
@@ -89,7 +105,7 @@ static fr_status make(const struct fr_quality_options *o, const struct fr_qualit
     row->loss = row->curve[points - 1];
     add_seeds(o, cells, row, room);
     free(room);
-    return FR_OK;
+    return observe(o, cells, row, err);
 }
 
 fr_status fr_quality_rows(const struct fr_quality_options *o,
@@ -109,6 +125,7 @@ void fr_quality_free(struct fr_quality *quality) {
     for (int i = 0; i < quality->n_rows; i++) {
         free(quality->rows[i].curve);
         free(quality->rows[i].loss_of);
+        fr_quality_observed_free(&quality->rows[i]);
     }
     free(quality->rows);
     free(quality->pairs);

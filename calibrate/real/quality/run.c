@@ -11,7 +11,7 @@ struct fr_quality_options fr_quality_defaults(void) {
                                        .rates = rates,
                                        .n_rates = 3,
                                        .seeds = 5,
-                                       .steps = 800,
+                                       .steps = 600,
                                        .every = 20,
                                        .held_out = 256,
                                        .target = NAN};

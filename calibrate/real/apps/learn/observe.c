@@ -60,6 +60,7 @@ static void look_back(const struct fr_kernels *k, struct fr_observed *o,
     k->subtract(n, y_before, o->room); /* y_before - y */
     sum->cosine += over(k->dot(n, o->before, o->room), o->norm_before * norm(k, n, o->room));
     sum->alike += over(k->dot(n, o->before, o->eps), o->norm_before * norm(k, n, o->eps));
+    sum->pairs++;
     sum->difference_mean += mean_share(k, n, o->room);
     add_product(k, o, -1, o->before, y, o->sum_lazy);
 }
@@ -71,6 +72,7 @@ void fr_observe(const struct fr_kernels *k, struct fr_observed *o, int m, const 
     k->subtract(n, encoded, o->eps);
     double lost = norm(k, n, o->eps);
     o->micro[m].error += over(lost, norm(k, n, encoded));
+    o->micro[m].coded++;
     o->micro[m].error_mean += mean_share(k, n, o->eps);
     add_product(k, o, 1, encoded, y, o->exact);
     add_product(k, o, 1, o->eps, y, o->sum_kept);

@@ -27,6 +27,8 @@
  *  the earlier one of two. */
 struct fr_observation {
     double cosine, alike, error, error_mean, difference_mean;
+    double coded,
+        pairs; /**< messages that went compressed, and those whose next one did, too */
 };
 struct fr_observed {
     int n_micro, passes;

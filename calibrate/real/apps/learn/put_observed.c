@@ -7,7 +7,7 @@
 #include "calibrate/real/apps/learn/learn.h"
 
 /* A rank's message: how many passes and micro-batches, kept and lazy, then each micro-batch's. */
-enum { HEAD = 4, EACH = sizeof(struct fr_observation) / sizeof(double) };
+enum { HEAD = 4, EACH = 5 };
 static const char *const names[EACH] = {"cosine", "alike", "error", "error_mean",
                                         "difference_mean"};
 
@@ -18,10 +18,13 @@ static void pack(const struct fr_observed *o, double *out) {
     out[2] = o->kept / passes;
     out[3] = o->lazy / passes;
     for (int m = 0; m < o->n_micro; m++) {
-        const struct fr_observation *a = &o->micro[m];
-        const double all[EACH] = {a->cosine, a->alike, a->error, a->error_mean,
-                                  a->difference_mean};
-        for (int i = 0; i < EACH; i++) out[HEAD + m * EACH + i] = all[i] / passes;
+        const struct fr_observation *at = &o->micro[m];
+        double *each = out + HEAD + m * EACH;
+        each[0] = at->cosine / at->pairs; /* NaN where there are none */
+        each[1] = at->alike / at->pairs;
+        each[2] = at->error / at->coded;
+        each[3] = at->error_mean / at->coded;
+        each[4] = at->difference_mean / at->pairs;
     }
 }
 
