@@ -7,6 +7,7 @@
 
 #include "app/load.h"
 #include "app/papers/measured.h"
+#include "app/papers/optimus/quality.h"
 #include "app/papers/rows_table.h"
 #include "app/papers/training/markdown.h"
 #include "app/text/marked.h"
@@ -20,6 +21,10 @@ static const struct fr_option options[] = {
     {"latex", NULL, "as a longtable, to paste", 0},
     {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
+    {"quality", "FILE",
+     "optimus: the paper's claims of model quality beside this result of forerun quality "
+     "--json",
+     0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
     FR_TRAINING_OPTIONS,
@@ -97,12 +102,24 @@ static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
     return status;
 }
 
+static fr_status quality(const struct fr_args *args, struct fr_reproduction *r,
+                         struct fr_error *err) {
+    struct fr_json_document *document = NULL;
+    FR_TRY(fr_json_read(fr_args_get(args, "quality"), &document, err));
+    struct fr_json root = fr_json_root(document);
+    fr_status status = fr_optimus_quality(&root, r, err);
+    fr_json_free(document);
+    return status;
+}
+
 static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
                      struct fr_json_writer *w, struct fr_error *err) {
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
     bool markdown = fr_args_has(args, "markdown") || fr_args_has(args, "update");
-    fr_status status = measured ? measure(args, &r, err) : paper->run(&r, err);
+    fr_status status = fr_args_has(args, "quality") ? quality(args, &r, err)
+                       : measured                   ? measure(args, &r, err)
+                                                    : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
     if (shown && json)
@@ -159,6 +176,9 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") >
         1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "one of --latex, --markdown and --json");
+    if (fr_args_has(args, "quality") && wanted != &fr_paper_optimus)
+        return fr_fail(err, FR_ERR_USAGE, "--quality",
+                       "is of the paper optimus: forerun reproduce optimus --quality FILE");
     if (!update) return FR_OK;
     if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",
@@ -212,7 +232,7 @@ static const char *word(int i) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--measured] [--update FILE] [--latex|--markdown|--json]",
+    .usage = "[NAME] [--measured] [--quality FILE] [--update FILE] [--latex|--markdown|--json]",
     .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
     .options = options,
     .outputs = outputs,

@@ -1,0 +1,202 @@
+#include "app/papers/optimus/quality.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- plans in the result --------------------------------------------------------------------- */
+
+/* What tells a plan, as Song et al. name their own. */
+enum { BASE, CB, CB_WITHOUT_LEP, NAIVE, NAIVE_LEP, SC, FE, N_KINDS };
+static const char *const names[N_KINDS] = {
+    "no compression",         "CB (epilogue, lazy error)",    "CB without lazy error",
+    "all without lazy error", "all messages with lazy error", "CB+FE+SC",
+    "fused embedding"};
+
+struct found {
+    int row[N_KINDS]; /* -1: not in the result */
+    struct fr_json rows, pairs;
+};
+
+static int kind_of(const struct fr_json *plan) {
+    struct fr_json compression = fr_json_member(plan, "compression"),
+                   backward = fr_json_member(&compression, "backward"),
+                   gradient = fr_json_member(&compression, "gradient"),
+                   lazy = fr_json_member(&backward, "lazy_error");
+    const char *scope = fr_json_text_at(&backward, "scope");
+    bool fused = strcmp(fr_json_text_at(&compression, "embedding"), "fused") == 0;
+    bool coded = fr_json_number_at(&gradient, "stages") > 0, made_up = true;
+    if (fr_json_present(&lazy))
+        (void)fr_json_get_bool(&backward, "lazy_error", false, &made_up, NULL);
+    if (strcmp(scope, "epilogue") == 0 && coded) return made_up ? SC : -1;
+    if (coded) return -1;
+    if (strcmp(scope, "epilogue") == 0) return made_up ? CB : CB_WITHOUT_LEP;
+    if (strcmp(scope, "all") == 0) return made_up ? NAIVE_LEP : NAIVE;
+    return fused ? FE : BASE;
+}
+
+static fr_status find(const struct fr_json *root, struct found *found, struct fr_error *err) {
+    static const char *const schemas[] = {"forerun/quality/1", NULL};
+    int schema = 0;
+    FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
+    found->rows = fr_json_member(root, "rows");
+    found->pairs = fr_json_member(root, "pairs");
+    FR_TRY(fr_json_array(&found->rows, 1, 1000, err));
+    FR_TRY(fr_json_array(&found->pairs, 0, 1 << 20, err));
+    for (int k = 0; k < N_KINDS; k++) found->row[k] = -1;
+    for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
+        struct fr_json row = fr_json_element(&found->rows, i),
+                       plan = fr_json_member(&row, "plan");
+        int kind = kind_of(&plan);
+        if (kind >= 0 && found->row[kind] < 0) found->row[kind] = (int)i;
+    }
+    return FR_OK;
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------- */
+
+struct difference {
+    double mean, low, high; /* loss of b less that of a, nat */
+    bool known, apart;
+};
+
+static struct difference loss_of(const struct found *found, int a, int b) {
+    struct difference d = {NAN, NAN, NAN, false, false};
+    for (int64_t i = 0; i < fr_json_array_length(&found->pairs); i++) {
+        struct fr_json pair = fr_json_element(&found->pairs, i);
+        int first = (int)fr_json_number_at(&pair, "a"),
+            second = (int)fr_json_number_at(&pair, "b");
+        bool same = first == found->row[a] && second == found->row[b];
+        bool turned = first == found->row[b] && second == found->row[a];
+        if (strcmp(fr_json_text_at(&pair, "by"), "loss") != 0 || (!same && !turned)) continue;
+        double sign = same ? 1 : -1, low = fr_json_number_at(&pair, "difference_low"),
+               high = fr_json_number_at(&pair, "difference_high");
+        d.mean = sign * fr_json_number_at(&pair, "difference");
+        d.low = same ? low : -high;
+        d.high = same ? high : -low;
+        d.known = true;
+        d.apart = d.low > 0 || d.high < 0;
+    }
+    return d;
+}
+
+/* The row appended last is shown beside the paper's, and judged or not. */
+static void judge(struct fr_reproduction *r, bool judged, bool holds) {
+    if (r->failed || r->count == 0) return;
+    r->rows[r->count - 1].judged = judged;
+    r->rows[r->count - 1].holds = judged && holds;
+}
+
+/* b's perplexity over a's: published, and exp of the difference of losses; judged where its interval
+ * lies within 1 % of the published one, or without. */
+static void add_ratio(const struct found *found, struct fr_reproduction *r, const char *id,
+                      int a, int b, double published) {
+    const double tolerance = 0.01;
+    struct difference d = loss_of(found, a, b);
+    char note[240];
+    if (found->row[a] < 0 || found->row[b] < 0) return;
+    double low = exp(d.low) / published - 1, high = exp(d.high) / published - 1;
+    bool within = low >= -tolerance && high <= tolerance;
+    bool without = low > tolerance || high < -tolerance;
+    snprintf(note, sizeof note, "%s over %s: %.4f to %.4f%s", names[b], names[a], exp(d.low),
+             exp(d.high), within || without ? "" : "; these seeds do not resolve 1 %");
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, published, d.known ? exp(d.mean) : NAN, "1",
+                     tolerance, note, "quality/%s/perplexity_ratio", id);
+    judge(r, within || without, within);
+}
+
+/* "b loses more than a": judged where the seeds tell. */
+static void add_order(const struct found *found, struct fr_reproduction *r, const char *id,
+                      int a, int b, const char *claim) {
+    struct difference d = loss_of(found, a, b);
+    char note[240];
+    if (found->row[a] < 0 || found->row[b] < 0) return;
+    snprintf(note, sizeof note, "%s; here %+.4f nat (%+.4f to %+.4f)%s", claim, d.mean, d.low,
+             d.high, d.apart ? "" : ": not told apart, so nothing is confirmed");
+    if (d.apart)
+        fr_reproduce_add_ordering(r, d.low > 0, note, "quality/order/%s", id);
+    else
+        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, 1, NAN, "1", 0, note, "quality/order/%s",
+                         id);
+}
+
+/* ---- what was observed ----------------------------------------------------------------------- */
+
+static double mean_of(const struct fr_json *list) {
+    double sum = 0;
+    int n = 0;
+    for (int64_t i = 0; i < fr_json_array_length(list); i++) {
+        struct fr_json one = fr_json_element(list, i);
+        double value = NAN;
+        if (fr_json_is_null(&one) || fr_json_number(&one, -1e300, 1e300, &value, NULL) != FR_OK)
+            continue;
+        sum += value;
+        n++;
+    }
+    return n ? sum / n : NAN;
+}
+
+static void add_observed(const struct found *found, struct fr_reproduction *r, int kind,
+                         const char *id) {
+    static const struct {
+        const char *key, *what;
+    } what[] = {
+        {"cosine", "cosine of error and difference of activations; Fig. 11 has it near 0"},
+        {"alike", "cosine of errors one after the other, Eq. 13"},
+        {"error_mean", "mean over root mean square of errors; Eq. 14 has it 0"},
+        {"difference_mean", "the same of differences of activations; Eq. 14 has it 0"}};
+    if (found->row[kind] < 0) return;
+    struct fr_json row = fr_json_element(&found->rows, found->row[kind]),
+                   observed = fr_json_member(&row, "observed");
+    for (int64_t i = 0; i < fr_json_array_length(&observed); i++) {
+        struct fr_json rank = fr_json_element(&observed, i);
+        for (size_t k = 0; k < sizeof what / sizeof *what; k++) {
+            struct fr_json list = fr_json_member(&rank, what[k].key);
+            double ours = mean_of(&list);
+            if (!isfinite(ours)) continue;
+            fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, k == 1 ? NAN : 0, ours, "1", 0,
+                             what[k].what, "quality/fig11/%s/rank=%.0f/%s", id,
+                             fr_json_number_at(&rank, "rank"), what[k].key);
+            judge(r, false, false); /* the paper shows a picture */
+        }
+    }
+}
+
+/* "CB without epilogue-only compression diverged" (section 9.3). */
+static void add_divergence(const struct found *found, struct fr_reproduction *r, int kind,
+                           const char *id) {
+    if (found->row[kind] < 0) return;
+    struct fr_json row = fr_json_element(&found->rows, found->row[kind]);
+    double loss = fr_json_number_at(&row, "loss");
+    char note[240];
+    snprintf(note, sizeof note,
+             "%s diverged with 2.5 and 8.3 billion parameters; here the loss after the last "
+             "step is %.4f",
+             names[kind], loss);
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, 1, isfinite(loss) ? 0 : 1, "1", 0, note,
+                     "quality/section9.3/diverges/%s", id);
+    judge(r, false, false); /* of another size */
+}
+
+fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction *r,
+                             struct fr_error *err) {
+    struct found found;
+    FR_TRY(find(root, &found, err));
+    add_ratio(&found, r, "table2/gpt-8.3b/CB", BASE, CB, 8.10 / 8.10);
+    add_ratio(&found, r, "table2/gpt-2.5b/CB", BASE, CB, 9.31 / 9.31);
+    add_ratio(&found, r, "table2/gpt-8.3b/CB+FE+SC", BASE, SC, 8.20 / 8.10);
+    add_ratio(&found, r, "table2/gpt-2.5b/CB+FE+SC", BASE, SC, 9.55 / 9.31);
+    add_order(&found, r, "table2/SC_costs", CB, SC, "SC costs perplexity that CB does not");
+    add_order(&found, r, "fig3/naive_costs", BASE, NAIVE, "compressing all messages costs");
+    add_order(&found, r, "fig3/naive_costs_more_than_CB", CB, NAIVE,
+              "the epilogue alone costs less than all messages");
+    add_order(&found, r, "table4/lazy_error_helps", CB, CB_WITHOUT_LEP,
+              "without lazy error propagation quality is lower");
+    add_order(&found, r, "section5.1/lazy_error_helps_all", NAIVE_LEP, NAIVE,
+              "the same with all messages compressed");
+    add_divergence(&found, r, NAIVE, "without_lazy_error");
+    add_divergence(&found, r, NAIVE_LEP, "with_lazy_error");
+    add_observed(&found, r, CB, "epilogue");
+    add_observed(&found, r, NAIVE_LEP, "all");
+    return FR_OK;
+}
