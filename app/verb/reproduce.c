@@ -8,12 +8,14 @@
 #include "app/load.h"
 #include "app/papers/measured.h"
 #include "app/papers/optimus/quality.h"
+#include "app/papers/phantom/settings.h"
 #include "app/papers/rows_table.h"
 #include "app/papers/training/markdown.h"
 #include "app/text/marked.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
+#include "base/range.h"
 
 static const struct fr_option options[] = {
     {"markdown", NULL,
@@ -25,6 +27,9 @@ static const struct fr_option options[] = {
      "optimus: the paper's claims of model quality beside this result of forerun quality "
      "--json",
      0},
+    {"widths", "RANGE",
+     "phantom --measured: at several widths, each at the best of three rates", 0},
+    {"depths", "RANGE", "and of so many layers (default --layers)", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
     FR_TRAINING_OPTIONS,
@@ -92,12 +97,33 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
     }
 }
 
+/* Several widths and depths, without prices. */
+static fr_status settings(const struct fr_args *args, const struct fr_training_options *o,
+                          struct fr_reproduction *r, struct fr_error *err) {
+    const char *depths = fr_args_get(args, "depths");
+    struct fr_phantom_settings s = {.force = fr_args_has(args, "force"), .n_depths = 1};
+    int64_t *widths = NULL, *own = NULL;
+    fr_status status = fr_range_parse(fr_args_get(args, "widths"), false, 2, "--widths",
+                                      &widths, &s.n_widths, err);
+    if (status == FR_OK && depths)
+        status = fr_range_parse(depths, false, 1, "--depths", &own, &s.n_depths, err);
+    s.widths = widths;
+    s.depths = own ? own : &o->layers;
+    if (status == FR_OK) status = fr_phantom_settings_run(o, &s, r, err);
+    free(widths);
+    free(own);
+    return status;
+}
+
 /* What an iteration costs is said by --cluster. */
 static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
                          struct fr_error *err) {
     struct fr_training_request request;
     fr_status status = fr_training_request_read(args, "frontier", &request, err);
-    if (status == FR_OK) status = fr_measured_phantom(&request.o, r, err);
+    if (status == FR_OK && fr_args_has(args, "widths"))
+        status = settings(args, &request.o, r, err);
+    else if (status == FR_OK)
+        status = fr_measured_phantom(&request.o, r, err);
     fr_training_request_free(&request);
     return status;
 }
@@ -176,6 +202,10 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") >
         1)
         return fr_fail(err, FR_ERR_USAGE, NULL, "one of --latex, --markdown and --json");
+    if ((fr_args_has(args, "widths") || fr_args_has(args, "depths")) &&
+        !fr_args_has(args, "measured"))
+        return fr_fail(err, FR_ERR_USAGE, fr_args_has(args, "widths") ? "--widths" : "--depths",
+                       "is of trainings: forerun reproduce phantom --measured");
     if (fr_args_has(args, "quality") && wanted != &fr_paper_optimus)
         return fr_fail(err, FR_ERR_USAGE, "--quality",
                        "is of the paper optimus: forerun reproduce optimus --quality FILE");

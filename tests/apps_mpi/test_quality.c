@@ -158,6 +158,7 @@ static void claims_of_a_paper(void **state) {
         if (!strstr(out, says[i])) fail_msg("no %s in\n%s", says[i], out);
     free(out);
     fr_test_expect("forerun reproduce phantom --quality q.json", 2, NULL, "optimus");
+    fr_test_expect("forerun reproduce phantom --widths 64", 2, NULL, "--measured");
     unlink("a.jsonl");
     unlink("q.json");
 }

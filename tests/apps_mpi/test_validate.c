@@ -288,6 +288,13 @@ static void iterations_are_what_search_reads(void **state) {
         "--loss 0.14 --force --samples %s",
         log);
     fr_test_expect(line, 0, "ordering/measured/p=2/total_energy", NULL);
+    snprintf(line, sizeof line,
+             "forerun reproduce phantom --measured --widths 32,64 --depths 1 --batch 64 --tp 2 "
+             "--ghost 4 --seeds 1 --loss 0.15 --most 500 --force --samples %s",
+             log);
+    fr_test_expect(line, 0, "measured/n=64/L=1/same_batch/p=2/tensor/iterations", NULL);
+    snprintf(line, sizeof line, "rm -f %s-n*", log);
+    assert_int_equal(system(line), 0);
     /* Nothing reaches a loss of zero: said in every row, and no table is made of it. */
     snprintf(line, sizeof line,
              "forerun iterations --width 64 --batch 64 --tp 2 --ghost 4 --seeds 1 --loss 1e-9 "
