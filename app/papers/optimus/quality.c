@@ -116,8 +116,7 @@ static void add_order(const struct found *found, struct fr_reproduction *r, cons
     if (d.apart)
         fr_reproduce_add_ordering(r, d.low > 0, note, "quality/order/%s", id);
     else
-        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, 1, NAN, "1", 0, note, "quality/order/%s",
-                         id);
+        fr_reproduce_add(r, FR_ROLE_ORDERING, NAN, NAN, "1", 0, note, "quality/order/%s", id);
 }
 
 /* ---- what was observed ----------------------------------------------------------------------- */
