@@ -19,10 +19,21 @@ static fr_plan_key_set alike(const struct fr_plan *plans, int n) {
     return set;
 }
 
+/* Every key but those of compression. */
+static fr_plan_key_set no_compression(void) {
+    fr_plan_key_set set = 0;
+    for (int k = 0; k < FR_PLAN_KEYS; k++)
+        if (strncmp(fr_plan_keys[k].name, "compression.", 12) != 0) set |= FR_PLAN_KEY_BIT(k);
+    return set;
+}
+
+/* What a plan says of what varies; where it says nothing, how it compresses. */
 static void label(const struct fr_plan *plan, fr_plan_key_set without,
                   struct fr_quality_plan *out) {
     char line[FR_PLAN_LINE];
     const char *at = fr_plan_line(plan, without, line, sizeof line);
+    at += strspn(at, " ,");
+    if (!*at) at = fr_plan_line(plan, no_compression(), line, sizeof line);
     at += strspn(at, " ,");
     snprintf(out->label, sizeof out->label, "%s", *at ? at : "no compression");
 }

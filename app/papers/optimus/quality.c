@@ -177,15 +177,34 @@ static void add_divergence(const struct found *found, struct fr_reproduction *r,
     judge(r, false, false); /* of another size */
 }
 
+/* Of the paper's four stages the first three send coded gradients; a result has what it has. */
+static void add_selective(struct found *found, struct fr_reproduction *r) {
+    for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
+        struct fr_json row = fr_json_element(&found->rows, i),
+                       plan = fr_json_member(&row, "plan"),
+                       compression = fr_json_member(&plan, "compression"),
+                       gradient = fr_json_member(&compression, "gradient");
+        double stages = fr_json_number_at(&gradient, "stages"),
+               pp = fr_json_number_at(&plan, "pp");
+        char id[64];
+        if (kind_of(&plan) != SC) continue;
+        found->row[SC] = (int)i;
+        snprintf(id, sizeof id, "table2/gpt-8.3b/CB+FE+SC/%.0f_of_%.0f", stages, pp);
+        add_ratio(found, r, id, CB, SC, 8.20 / 8.10);
+        snprintf(id, sizeof id, "table2/gpt-2.5b/CB+FE+SC/%.0f_of_%.0f", stages, pp);
+        add_ratio(found, r, id, CB, SC, 9.55 / 9.31);
+        snprintf(id, sizeof id, "table2/SC_costs/%.0f_of_%.0f", stages, pp);
+        add_order(found, r, id, CB, SC, "SC costs perplexity that CB does not");
+    }
+}
+
 fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction *r,
                              struct fr_error *err) {
     struct found found;
     FR_TRY(find(root, &found, err));
     add_ratio(&found, r, "table2/gpt-8.3b/CB", BASE, CB, 8.10 / 8.10);
     add_ratio(&found, r, "table2/gpt-2.5b/CB", BASE, CB, 9.31 / 9.31);
-    add_ratio(&found, r, "table2/gpt-8.3b/CB+FE+SC", BASE, SC, 8.20 / 8.10);
-    add_ratio(&found, r, "table2/gpt-2.5b/CB+FE+SC", BASE, SC, 9.55 / 9.31);
-    add_order(&found, r, "table2/SC_costs", CB, SC, "SC costs perplexity that CB does not");
+    add_selective(&found, r);
     add_order(&found, r, "fig3/naive_costs", BASE, NAIVE, "compressing all messages costs");
     add_order(&found, r, "fig3/naive_costs_more_than_CB", CB, NAIVE,
               "the epilogue alone costs less than all messages");
