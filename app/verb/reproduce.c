@@ -28,7 +28,7 @@ static const struct fr_option options[] = {
      "--json",
      0},
     {"widths", "RANGE",
-     "phantom --measured: at several widths, each at the best of three rates", 0},
+     "phantom --measured: at several widths, each at the best of four rates", 0},
     {"depths", "RANGE", "and of so many layers (default --layers)", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},

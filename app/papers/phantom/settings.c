@@ -10,7 +10,7 @@
 #include "calibrate/samples/keep.h"
 
 /* Rates, in units of 1 / width, which is what suits Adam here (calibrate/real/iterations). */
-static const double rates[] = {0.5, 1, 2};
+static const double rates[] = {0.5, 1, 2, 4};
 enum { N_RATES = sizeof rates / sizeof *rates };
 
 /* The best rate's row of each (p, k): rows of several trainings that are alike but for the rate. */
