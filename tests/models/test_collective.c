@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/models/collective_points.h"
+#include "tests/collective_points.h"
 
 static void free_for_one(const struct fr_collective *row, const struct fr_collective_args *a) {
     if (a->n_ranks > 1) return;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "models/network/pattern.h"
-#include "tests/models/collective_points.h"
+#include "tests/collective_points.h"
 
 static struct fr_message_list expand(const struct fr_collective *row,
                                      const struct fr_collective_args *a) {

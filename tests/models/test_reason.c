@@ -77,9 +77,9 @@ static const struct {
      "iterations to the loss are unknown for tensor at tp = 8, ghost = 0: the table is of 2 "
      "layers, this has 9; give them with --set model.iterations=FILE or rank --per-iteration"},
     {"frontier", "ffn-16384", "tp=8 dp=2 compression.gradient.stages=1", FR_REASON_ITERATIONS,
-     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0, compressed (rows of "
-     "the table with \"compressed\": true); give them with --set model.iterations=FILE or rank "
-     "--per-iteration"},
+     "iterations to the loss are unknown for tensor at tp = 8, ghost = 0, compressed as it is "
+     "(rows of the table with such a \"plan\", or with \"compressed\": true); give them with "
+     "--set model.iterations=FILE or rank --per-iteration"},
     {"dgx-h100", "llama-3-8b", "dp=8 zero=3 overlap=gradient global_batch=8", FR_REASON_OVERLAP,
      "overlap would have no effect with zero 3, which gathers parameters and scatters "
      "gradients beside every pass anyway"},

@@ -1,7 +1,7 @@
 /* The points at which every row of fr_collectives keeps its contract: p = 1..64, every r that
  * divides p and one that does not, sizes from nothing to much, and both orders of links. */
-#ifndef FR_TESTS_MODELS_COLLECTIVE_POINTS_H
-#define FR_TESTS_MODELS_COLLECTIVE_POINTS_H
+#ifndef FR_TESTS_COLLECTIVE_POINTS_H
+#define FR_TESTS_COLLECTIVE_POINTS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
