@@ -313,6 +313,37 @@ static void a_processor_besides_products(void **state) {
     assert_true(empty.launch_s == 0 && empty.memory_rate_B_per_s == 0);
 }
 
+/* One shape that mostly reads, over 4 MB of its own in 1 ms and out of 100 MB in 3 ms: 0.5 ns a byte beyond, for
+ * what it reads and, since nothing else says, for what it writes; nothing below that size, the same above. */
+static void one_shape_tells_of_operands(void **state) {
+    struct fr_samples samples = {.provenance = {.ranks = 1, .ranks_per_node = 1, .nodes = 1}};
+    const struct fr_fit_speed unknown = {.usual_products = 1, .usual_memory = 1};
+    struct fr_fit_working_sets sets;
+    (void)state;
+    for (double size_B = 1e6; size_B < 2e10; size_B *= 100) {
+        const struct fr_sample_memory s = {.kernel = FR_TRAFFIC_STREAM,
+                                           .size_B = size_B,
+                                           .moved_B = size_B,
+                                           .time_s = size_B * 1e-9};
+        assert_int_equal(fr_samples_add_memory(&samples, &s), FR_OK);
+    }
+    for (int far = 0; far < 2; far++) {
+        const struct fr_sample_memory s = {.kernel = FR_TRAFFIC_OPERANDS,
+                                           .size_B = far ? 1e8 : 4e6,
+                                           .moved_B = 4e6,
+                                           .m = 1,
+                                           .n = 1000,
+                                           .k = 1000,
+                                           .time_s = far ? 3e-3 : 1e-3};
+        assert_int_equal(fr_samples_add_memory(&samples, &s), FR_OK);
+    }
+    assert_int_equal(fr_fit_working_sets(&samples, &unknown, &sets), FR_OK);
+    assert_int_equal(sets.n, 3);
+    for (int kind = FR_TRAFFIC_OPERANDS; kind <= FR_TRAFFIC_RESULTS; kind++)
+        for (int i = 0; i < 3; i++) FR_NEAR(sets.s_per_B[kind][i], i ? 5e-10 : 0, 1e-9);
+    fr_samples_free(&samples);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_those_of_the_fewest_ranks),
@@ -322,6 +353,7 @@ int main(void) {
         cmocka_unit_test(pairs_tell_of_the_outer_level),
         cmocka_unit_test(a_base_keeps_its_levels),
         cmocka_unit_test(a_processor_besides_products),
+        cmocka_unit_test(one_shape_tells_of_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

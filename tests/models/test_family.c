@@ -1,4 +1,7 @@
 /* Hugging Face files: published parameter counts, what stands in for absent keys, refusals. */
+#include <stdlib.h>
+
+#include "base/file.h"
 #include "models/work/transformer.h"
 #include "models/workload/family.h"
 #include "tests/job.h"
@@ -320,8 +323,71 @@ static void refuses(void **state) {
     }
 }
 
+/* Each size that a network cannot be without is asked for by its name. */
+static void what_is_needed_is_named(void **state) {
+    (void)state;
+    static const char *const needed[] = {"hidden_size", "num_hidden_layers",
+                                         "num_attention_heads", "max_position_embeddings",
+                                         "vocab_size"};
+    char *text = NULL;
+    size_t length = 0;
+    assert_int_equal(fr_file_read(FR_SOURCE_DIR "/tests/models/hf/llama-3-8b.json",
+                                  FR_FILE_MAX_B, &text, &length, NULL),
+                     FR_OK);
+    for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
+        struct fr_job job;
+        struct fr_error err = {0};
+        char *key = strstr(text, needed[k]), kept = *key;
+        const struct fr_job_names names = {.cluster = "dgx-h100", .model = text};
+        *key = 'X'; /* a key that nobody reads */
+        fr_status status = fr_job_load(&names, &job, &err);
+        *key = kept;
+        FR_TRUE(status == FR_ERR_INPUT && strstr(err.where, needed[k]) &&
+                    strstr(err.detail, "is missing"),
+                "%s: %s: %s", needed[k], err.where, err.detail);
+        fr_job_free(&job);
+    }
+    free(text);
+}
+
+/* Falcon's three ways to divide keys and values, and its biases. */
+static void falcon_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        const char *more;
+        int64_t kv_heads;
+        bool biases;
+    } rows[] = {{"", 1, false},
+                {", \"bias\": true", 1, true},
+                {", \"bias\": false, \"multi_query\": true", 1, false},
+                {", \"multi_query\": false", 8, false},
+                {", \"multi_query\": false, \"num_kv_heads\": 2", 8, false},
+                {", \"new_decoder_architecture\": true, \"num_kv_heads\": 2", 2, false},
+                {", \"new_decoder_architecture\": true, \"n_head_kv\": 4", 4, false},
+                {", \"new_decoder_architecture\": true", 8, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[512];
+        struct fr_workload w;
+        struct fr_error err = {0};
+        snprintf(text, sizeof text,
+                 "{\"architectures\": [\"FalconForCausalLM\"], \"model_type\": \"falcon\", "
+                 "\"hidden_size\": 64, \"num_hidden_layers\": 2, \"num_attention_heads\": 8, "
+                 "\"vocab_size\": 100%s}",
+                 rows[i].more);
+        if (read(text, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        const struct fr_transformer *t = &w.transformer;
+        FR_TRUE(t->kv_heads == rows[i].kv_heads && t->biases == rows[i].biases, "%s: %lld, %d",
+                rows[i].more, (long long)t->kv_heads, t->biases);
+        assert_true(t->sequence == 2048 && t->ffn == 256 && t->head_dim == 8 && t->tied &&
+                    t->norm_biases);
+        fr_workload_free(&w);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(published_counts),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(falcon_by_hand),
+                                       cmocka_unit_test(what_is_needed_is_named),
+                                       cmocka_unit_test(published_counts),
                                        cmocka_unit_test(nearly_published_counts),
                                        cmocka_unit_test(blocks_not_priced),
                                        cmocka_unit_test(ranks_add_up),

@@ -392,8 +392,34 @@ static void the_loss_by_hand(void **state) {
     FR_NEAR(fr_transformer_loss_B(3, 5, 7, 4), 15 * 24 + 2 * 21 * 4, 0);
 }
 
+/* Between products a rank holds what a collective makes of its share: with the sequence divided a whole micro-batch
+ * of the stream, of 8192 tokens, 4096 wide; without, nothing. */
+static void the_largest_message_is_held(void **state) {
+    (void)state;
+    static const struct {
+        const char *sets[6];
+        double wanted_B;
+    } rows[] = {
+        {{"tp=4", "sequence_parallel=true", "model.dtype=bf16", NULL}, 8192. * 4096 * 2},
+        {{"tp=4", "sequence_parallel=true", "model.dtype=fp32", NULL}, 8192. * 4096 * 4},
+        {{"tp=4", "sequence_parallel=true", "model.dtype=bf16", "micro_batch=3", NULL},
+         3 * 8192. * 4096 * 2},
+        {{"tp=4", "sequence_parallel=false", "model.dtype=bf16", NULL}, 0},
+        {{"tp=1", "model.dtype=bf16", NULL}, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_job job;
+        struct fr_rank_work work;
+        fr_test_job("dgx-h100", "llama-3-8b", rows[i].sets, &job);
+        job.plan.attention = FR_ATTENTION_FLASH;
+        fr_transformer_stage(&job.workload, &job.plan, 0, &work);
+        FR_NEAR(work.working_B, rows[i].wanted_B, 1e-12);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_loss_by_hand),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_largest_message_is_held),
+                                       cmocka_unit_test(the_loss_by_hand),
                                        cmocka_unit_test(published_counts),
                                        cmocka_unit_test(stages_add_up),
                                        cmocka_unit_test(padding),
