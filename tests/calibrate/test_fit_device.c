@@ -344,6 +344,32 @@ static void one_shape_tells_of_operands(void **state) {
     fr_samples_free(&samples);
 }
 
+/* Without a meter: what is stated, a quarter of it at rest; else one core's share of a server. */
+static void power_that_nobody_metered(void **state) {
+    static const struct {
+        double busy_W, idle_W, wanted_busy_W, wanted_idle_W;
+        const char *source;
+    } rows[] = {{8, -1, 8, 2, "stated"},
+                {8, 3, 8, 3, "stated"},
+                {0, -1, 0, 0, "stated"},
+                {-1, -1, 6.3, 1.6, "assumed"},
+                {-1, 0.5, 6.3, 0.5, "assumed"}};
+    const struct fr_samples samples = {.n_power = 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fr_fit_options options = {.busy_W = rows[i].busy_W,
+                                               .idle_W = rows[i].idle_W};
+        static struct fr_fit_result result;
+        assert_int_equal(fr_fit_power(&samples, &options, &result), FR_OK);
+        FR_NEAR(result.busy_W, rows[i].wanted_busy_W, 1e-12);
+        FR_NEAR(result.idle_W, rows[i].wanted_idle_W, 1e-12);
+        assert_true(result.communicating_W < 0);
+        assert_int_equal(result.power_quality, FR_QUALITY_ESTIMATED);
+        FR_TRUE(strncmp(result.power_source, rows[i].source, strlen(rows[i].source)) == 0, "%s",
+                result.power_source);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(links_are_those_of_the_fewest_ranks),
@@ -354,6 +380,7 @@ int main(void) {
         cmocka_unit_test(a_base_keeps_its_levels),
         cmocka_unit_test(a_processor_besides_products),
         cmocka_unit_test(one_shape_tells_of_operands),
+        cmocka_unit_test(power_that_nobody_metered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

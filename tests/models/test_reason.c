@@ -3,6 +3,7 @@
 #include "models/outcome/report.h"
 #include "tests/job.h"
 
+#define MLP FR_SOURCE_DIR "/tests/search/mlp.json"
 static const struct {
     const char *cluster, *model, *sets;
     int reason;
@@ -37,6 +38,27 @@ static const struct {
      "tp = 3 does not divide a layer's 16384 outputs"},
     {"frontier", "ffn-16384", "method=phantom tp=3 ghost=4", FR_REASON_WIDTH,
      "tp = 3 does not divide a layer's 16384 outputs"},
+    {"frontier", MLP,
+     "model.layers=[{\"in\":16,\"out\":16},{\"in\":16,\"out\":20},{\"out\":16},{\"out\":18}] "
+     "method=phantom tp=4 ghost=1",
+     FR_REASON_WIDTH, "tp = 4 does not divide a layer's 18 outputs"},
+    {"frontier", MLP,
+     "model.layers=[{\"in\":18,\"out\":16},{\"out\":16}] method=phantom tp=4 ghost=1",
+     FR_REASON_WIDTH, "tp = 4 does not divide a layer's 18 inputs"},
+    {"frontier", MLP, "model.layers=[{\"in\":18,\"out\":16},{\"out\":22}] method=tensor tp=4",
+     FR_REASON_WIDTH, "tp = 4 does not divide a layer's 22 outputs"},
+    {"dgx-a100", "gpt-2.5b", "method=phantom tp=7 ghost=1 dp=2", FR_REASON_WIDTH,
+     "tp = 7 does not divide the MLP's width of 7680; tp = 7 does not divide the hidden width "
+     "of "
+     "1920"},
+    {"dgx-a100", "gpt-2.5b", "method=phantom tp=9 ghost=1 dp=2 model.ffn=9000", FR_REASON_WIDTH,
+     "tp = 9 does not divide the hidden width of 1920"},
+    {"cori-knl", "alexnet", "method=grid pp=2 dp=4 layer_tp=[1,1,1,1,1,1,1,1]",
+     FR_REASON_PIPELINE, "pp = 2: a grid per layer is priced without pipeline only"},
+    {"lassen", "t5-large-mod", "pp=2 dp=4", FR_REASON_PIPELINE,
+     "pp = 2: with cross-attention the encoder's output would travel with every message, which "
+     "is "
+     "not priced"},
     {"frontier", "ffn-16384", "method=phantom tp=8", FR_REASON_GHOST,
      "method phantom needs ghost, the number of ghost neurons (at least 1)"},
     {"frontier", "ffn-16384", "method=phantom tp=8 ghost=1792", FR_REASON_GHOST_EQ8,
