@@ -2,9 +2,11 @@
  * program, and the program with all ranks and every collective spelt out as its messages are
  * four ways to the same time on an idle network. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
+#include "sim/layers.h"
 #include "sim/run.h"
 #include "tests/job.h"
 
@@ -219,10 +221,71 @@ static void refuses(void **state) {
     fr_job_free(&job);
 }
 
+/* Does @p task wait for @p before, by whatever way?  @p seen: room for a mark a task, all of them older. */
+static bool waits_for(const struct fr_program *p, int32_t task, int32_t before, int32_t *seen,
+                      int32_t mark) {
+    if (task == before) return true;
+    if (task < before || seen[task] == mark) return false;
+    seen[task] = mark;
+    for (int k = 0; k < FR_TASK_WAITS_MAX && p->tasks[task].after[k] >= 0; k++)
+        if (waits_for(p, p->tasks[task].after[k], before, seen, mark)) return true;
+    return false;
+}
+
+/* Collectives spelt out: what a rank sends comes after all that it did, and what it does next after all that it
+ * received and sent. */
+static void ranks_wait_for_their_messages(void **state) {
+    (void)state;
+    int messages = 0;
+    for (int k = 0; k < PLANS; k++) {
+        const char *model = k == 3 || k >= 5 ? "alexnet" : "ffn-16384";
+        struct fr_job job;
+        struct fr_program p;
+        struct fr_class_price *price = NULL;
+        struct fr_error err = {0};
+        load(k, model, &job);
+        if (fr_layers_make(&job, &job.plan, true, &p, &price, &err) != FR_OK)
+            fail_msg("plan %d: %s: %s", k, err.where, err.detail);
+        int32_t *seen = calloc((size_t)p.n_tasks + 1, sizeof *seen), mark = 0;
+        int32_t last[4096], stop = p.n_tasks < 1500 ? (int32_t)p.n_tasks : 1500;
+        for (int r = 0; r < 4096; r++) last[r] = -1;
+        for (int32_t m = 0; m < stop; m++) {
+            const struct fr_task *task = &p.tasks[m];
+            bool message = p.classes[task->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE;
+            if (!message) last[task->rank] = m;
+            if (!message) continue;
+            if (last[task->rank] >= 0)
+                FR_TRUE(waits_for(&p, m, last[task->rank], seen, ++mark),
+                        "plan %d: message %d of rank %d is before what it did", k, m,
+                        task->rank);
+            const int32_t ends[] = {task->rank, task->peer};
+            for (int e = 0; e < 2; e++)
+                for (int32_t next = m + 1; next < p.n_tasks; next++) {
+                    const struct fr_task *then = &p.tasks[next];
+                    if (then->rank != ends[e] ||
+                        p.classes[then->class_id].kind == FR_TASK_COLLECTIVE_MESSAGE)
+                        continue;
+                    FR_TRUE(waits_for(&p, next, m, seen, ++mark),
+                            "plan %d: rank %d goes on at %d without message %d", k, ends[e],
+                            next, m);
+                    break;
+                }
+            messages++;
+        }
+        free(seen);
+        free(price);
+        fr_program_free(&p);
+        fr_job_free(&job);
+    }
+    FR_TRUE(messages > 1000, "%d", messages);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_equal_the_closed_form),
-        cmocka_unit_test(one_stage_is_no_pipeline), cmocka_unit_test(methods_in_pipelines),
-        cmocka_unit_test(uniform_stages), cmocka_unit_test(refuses)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(events_equal_the_closed_form),
+                                       cmocka_unit_test(ranks_wait_for_their_messages),
+                                       cmocka_unit_test(one_stage_is_no_pipeline),
+                                       cmocka_unit_test(methods_in_pipelines),
+                                       cmocka_unit_test(uniform_stages),
+                                       cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
