@@ -29,8 +29,18 @@ static const char *const plans[][8] = {
     {"method=grid", "tp=1", "dp=16", "global_batch=32"},
     {"method=grid", "tp=16", "dp=1", "global_batch=32"},
     {"method=grid", "tp=3", "dp=2", "global_batch=32"},
+    {"method=tensor", "tp=2", "dp=4", "global_batch=32", "compression.gradient.stages=1",
+     "compression.gradient.rank=8", "model.layers=2"},
+    {"method=tensor", "tp=4", "dp=4", "global_batch=32", "placement=round-robin",
+     "model.layers=2"},
+    {"method=phantom", "ghost=6", "tp=4", "dp=2", "global_batch=32", "placement=by-axis:dp",
+     "model.layers=1"},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
+
+static const char *model_of(int k) {
+    return k == 3 || k == 5 || k == 6 ? "alexnet" : "ffn-16384";
+}
 
 static void load(int k, const char *model, struct fr_job *job) {
     const char *sets[16] = {links, collectives, rates};
@@ -57,7 +67,7 @@ static void same(const struct fr_outcome *got, const struct fr_outcome *want) {
 static void events_equal_the_closed_form(void **state) {
     (void)state;
     for (int k = 0; k < PLANS; k++) {
-        const char *model = k == 3 || k >= 5 ? "alexnet" : "ffn-16384";
+        const char *model = model_of(k);
         for (int spelt_out = 0; spelt_out < 2; spelt_out++) {
             struct fr_job job;
             struct fr_outcome closed;
@@ -238,7 +248,7 @@ static void ranks_wait_for_their_messages(void **state) {
     (void)state;
     int messages = 0;
     for (int k = 0; k < PLANS; k++) {
-        const char *model = k == 3 || k >= 5 ? "alexnet" : "ffn-16384";
+        const char *model = model_of(k);
         struct fr_job job;
         struct fr_program p;
         struct fr_class_price *price = NULL;
