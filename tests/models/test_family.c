@@ -384,8 +384,40 @@ static void falcon_by_hand(void **state) {
     }
 }
 
+/* Biases that a family's models do not have are not read over where a file has them. */
+static void biases_that_are_not_priced(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "gemma-7b",   "gemma-2-9b", "gemma-3-1b",   "phi-3-mini", "olmo-2-7b",    "command-r",
+        "mistral-7b", "qwen3-8b",   "mixtral-8x7b", "llama-3-8b", "qwen3-30b-a3b"};
+    static const char *const keys[] = {"attention_bias", "mlp_bias"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int k = 0; k < 3; k++) { /* each, then neither */
+            char path[256], *text = NULL;
+            size_t length = 0;
+            struct fr_text changed = {0};
+            struct fr_workload w;
+            struct fr_error err = {0};
+            snprintf(path, sizeof path, FR_SOURCE_DIR "/tests/models/hf/%s.json", names[i]);
+            assert_int_equal(fr_file_read(path, FR_FILE_MAX_B, &text, &length, NULL), FR_OK);
+            for (int old = 0; old < 2; old++)
+                for (char *at; (at = strstr(text, keys[old]));) *at = 'X';
+            fr_text_addf(&changed, "{\"attention_bias\": %s, \"mlp_bias\": %s, %s",
+                         k == 0 ? "true" : "false", k == 1 ? "true" : "false",
+                         strchr(text, '{') + 1);
+            fr_status status = read(fr_text_get(&changed), &w, &err);
+            FR_TRUE(status == (k < 2 ? FR_ERR_INPUT : FR_OK), "%s: %s", names[i], err.detail);
+            FR_TRUE(k == 2 || (strstr(err.where, keys[k]) && strstr(err.detail, "biases")),
+                    "%s: %s: %s", names[i], err.where, err.detail);
+            fr_workload_free(&w);
+            fr_text_free(&changed);
+            free(text);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(falcon_by_hand),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(biases_that_are_not_priced),
+                                       cmocka_unit_test(falcon_by_hand),
                                        cmocka_unit_test(what_is_needed_is_named),
                                        cmocka_unit_test(published_counts),
                                        cmocka_unit_test(nearly_published_counts),
