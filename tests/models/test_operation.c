@@ -62,6 +62,8 @@ static void every_kind_by_hand(void **state) {
          2 * 2 * 512 * 512 * 512. / 25e12},
         {{.kind = FR_WORK_SCORES, .times = 2, SHAPE(64, 64, 1)},
          2 * (64 * 64 + 64 + 64) * 4. / 1e12},
+        {{.kind = FR_WORK_SCORES, .times = 2, SHAPE(64, 32, 1)},
+         2 * (64 * 32 + 64 + 32) * 4. / 1e12},
         {{.kind = FR_WORK_ATTENTION, .times = 2, .size = 1e9}, 2 * 1e9 / 50e12},
         {{.kind = FR_WORK_ATTENTION, .pass = FR_PASS_INPUT, .times = 2, .size = 1e9},
          2 * 1e9 / 40e12},

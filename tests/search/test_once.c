@@ -277,6 +277,13 @@ static void lists_that_say_the_default(void **state) {
     assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, dp, 2, true, false, lines), 2);
     const char *const both[] = {"tp=1,2,4", "dp=8,4,2", "layer_tp=[1,1,1,1,1,4,4,4]"};
     assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, both, 3, true, true, lines), 1);
+    /* A mesh that does not divide the ranks stands for none. */
+    const char *const wide[] = {"tp=16,2", "layer_tp=[1,1,1,1,1,4,4,4]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, wide, 2, false, true, lines),
+                     1);
+    const char *const three[] = {"tp=3,2,4", "layer_tp=[1,1,1,1,1,4,4,4]"};
+    assert_int_equal(of_model("cori-knl", "alexnet", "8", grid, three, 2, false, true, lines),
+                     1);
     /* No mesh of this space has two rows: the list is its only name, and stays under the shorter. */
     const char *const one[] = {"method=grid", "tp=1", NULL},
                       *const two[] = {"layer_tp=uniform,[2,2,2,2,2,2,2,2]"};
