@@ -181,6 +181,7 @@ static void ranks_axis(struct fr_picture *p, const struct fr_curves *c) {
 void fr_along_axis(struct fr_picture *p, const struct fr_results *results,
                    const struct fr_curves *c, double width_px) {
     enum { TICK_SIZE = 11, GAP_PX = 8 };
+    if (p->stack.on && p->width_px - 90 < width_px) width_px = p->width_px - 90;
     bool logarithmic = is_logarithmic(c);
     struct fr_scale range = range_of(c, logarithmic);
     double free_px = -width_px;

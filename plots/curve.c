@@ -145,3 +145,64 @@ void fr_curves_free(struct fr_curves *c) {
     free(c->along);
     *c = (struct fr_curves){0};
 }
+
+/* Of the curves before it, how many have its method; -1: all curves have one method. */
+static int variant_of(const struct fr_curves *c, int i) {
+    bool several = false;
+    int n = 0;
+    for (int k = 0; k < c->count; k++) {
+        bool same = strcmp(c->items[k].at[0]->method, c->items[i].at[0]->method) == 0;
+        several = several || !same;
+        n += same && k < i;
+    }
+    return several ? n : -1;
+}
+
+static const char *colour_of(const struct fr_curves *c, int i) {
+    const char *own = fr_picture_colour_of(c->items[i].at[0]->method);
+    return variant_of(c, i) >= 0 && own ? own : fr_picture_colour(i);
+}
+
+const char *fr_curve_style(const struct fr_curves *c, int i, char out[64]) {
+    int variant = variant_of(c, i);
+    snprintf(out, 64, "lc rgb '%s' dt %d", colour_of(c, i), variant > 0 ? variant % 5 + 1 : 1);
+    return out;
+}
+
+static int count_intervals(const struct fr_curve *curve) {
+    int known = 0;
+    for (int j = 0; j < curve->n; j++)
+        known += curve->at[j]->low_s > 0 && isfinite(curve->at[j]->high_s);
+    return known;
+}
+
+/* A band needs two points; one has a bar. */
+void fr_curves_bands(struct fr_picture *p, const struct fr_curves *c) {
+    for (int i = 0; i < c->count; i++) {
+        const struct fr_curve *curve = &c->items[i];
+        int known = count_intervals(curve);
+        if (known == 0) continue;
+        int block = fr_picture_block(p);
+        for (int j = 0; j < curve->n; j++)
+            FR_ROW(p, curve->at[j]->along, curve->at[j]->low_s, curve->at[j]->high_s,
+                   curve->at[j]->time_s);
+        if (known > 1)
+            fr_picture_curve(
+                p, block, NULL,
+                "using 1:2:3 with filledcurves lc rgb '%s' fs transparent solid 0.15 "
+                "noborder",
+                colour_of(c, i));
+        else
+            fr_picture_curve(p, block, NULL,
+                             "using 1:4:2:3 with yerrorbars pt -1 lc rgb '%s' lw 1.2",
+                             colour_of(c, i));
+    }
+}
+
+void fr_curves_include(const struct fr_curves *c, struct fr_scale *seen) {
+    for (int i = 0; i < c->count; i++)
+        for (int j = 0; j < c->items[i].n; j++) {
+            fr_scale_include(seen, c->items[i].at[j]->low_s);
+            fr_scale_include(seen, c->items[i].at[j]->high_s);
+        }
+}

@@ -6,6 +6,7 @@
 #define FR_PLOTS_CURVE_H
 
 #include "plots/results.h"
+#include "plots/scale.h"
 
 struct fr_curve {
     char label[256];
@@ -34,6 +35,15 @@ typedef double (*fr_curve_value)(const struct fr_results *results,
  *  @return FR_OK or FR_ERR_NOMEM. */
 fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_curve_value value,
                          int max, struct fr_curves *curves, struct fr_error *err);
+/** How curve @p i is drawn, "lc rgb '#0072B2' dt 2": where several methods are drawn each has its own
+ *  colour, the same in all figures, and its curves differ by dashes and marks.  @return @p out. */
+const char *fr_curve_style(const struct fr_curves *curves, int i, char out[64]);
+/** Add the intervals of time under the curves, where they are known: a band, or a bar at a single
+ *  point.  Before the curves. */
+void fr_curves_bands(struct fr_picture *p, const struct fr_curves *curves);
+/** Include the intervals of time in a scale. */
+void fr_curves_include(const struct fr_curves *curves, struct fr_scale *seen);
+
 void fr_curves_free(struct fr_curves *curves);
 
 #endif

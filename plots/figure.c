@@ -32,6 +32,19 @@ fr_status fr_figure_find(const char *name, const struct fr_figure **figure,
     return status;
 }
 
+/* Build the picture, not yet drawn. */
+static fr_status build(const struct fr_figure *figure, const struct fr_json *roots,
+                       int n_inputs, const struct fr_figure_options *o,
+                       struct fr_results *results, struct fr_picture *p, struct fr_error *err) {
+    if (figure->draw) return figure->draw(p, roots, n_inputs, err);
+    return figure->draw_results(p, results, roots, o, err);
+}
+
+/* Narrower than three quarters of what it was laid out for, its letters would be too small. */
+static bool is_narrow(const struct fr_figure *figure, const struct fr_figure_options *o) {
+    return figure->stacks && o->width_in > 0 && o->width_in * 96 < 0.75 * figure->size_px[0];
+}
+
 fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *roots,
                          int n_inputs, const struct fr_figure_options *o,
                          struct fr_error *err) {
@@ -44,12 +57,16 @@ fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *r
     if (figure->draw_folder) return figure->draw_folder(roots, o, err);
     fr_picture_begin(&p, figure->size_px[0], figure->size_px[1]);
     p.o = o;
-    if (figure->draw)
-        status = figure->draw(&p, roots, n_inputs, err);
-    else
-        status = fr_results_read(roots, n_inputs, &results, err);
-    if (status == FR_OK && figure->draw_results)
-        status = figure->draw_results(&p, &results, roots, o, err);
+    if (!figure->draw) status = fr_results_read(roots, n_inputs, &results, err);
+    if (status == FR_OK) status = build(figure, roots, n_inputs, o, &results, &p, err);
+    if (status == FR_OK && is_narrow(figure, o)) {
+        struct fr_picture seen = p;
+        fr_picture_begin(&p, 0, 0);
+        p.o = o;
+        fr_picture_stack(&p, (int)(o->width_in * 96), &seen);
+        status = build(figure, roots, n_inputs, o, &results, &p, err);
+        fr_picture_free(&seen);
+    }
     status = fr_picture_end(&p, status, o, err);
     fr_results_free(&results);
     return status;

@@ -41,6 +41,7 @@ struct fr_figure {
     bool runs_along;     /**< its x axis is any key that differs between its results */
     bool one_input;      /**< it takes one document */
     int size_px[2];      /**< width, height; 0: set in the picture as it is drawn */
+    bool stacks; /**< its panels may stand below each other where a narrow width is asked for */
     /** Draw @p n_inputs >= 1 documents.  @return FR_OK; FR_ERR_INPUT for one that does not fit;
      *  FR_ERR_USAGE; FR_ERR_NOMEM. */
     fr_status (*draw)(struct fr_picture *p, const struct fr_json *roots, int n_inputs,

@@ -108,6 +108,33 @@ double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, do
     return y_px;
 }
 
+enum { STACK_LEFT_PX = 72, STACK_RIGHT_PX = 14, STACK_PLOT_PX = 150, STACK_PANEL_PX = 214 };
+enum { STACK_KEY_PX = 15, STACK_LINE_PX = 15, STACK_NOTE_PX = 11 };
+
+void fr_picture_stack(struct fr_picture *p, int width_px, const struct fr_picture *seen) {
+    p->width_px = width_px;
+    p->stack.on = true;
+    p->stack.panels = seen->n_panels;
+    p->stack.keys = seen->n_keys;
+}
+
+/* Title, panels, key, note and footer from the top down, each on as many lines as it needs. */
+static void place_stack(struct fr_picture *p) {
+    struct fr_text title = {0}, note = {0};
+    const char *own = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
+    bool titled = !(p->o && p->o->no_title);
+    int titles = titled ? fr_picture_wrap(own, 12, p->width_px - 24, &title) : 0;
+    int notes = fr_picture_wrap(fr_text_get(&p->note), 8, p->width_px - 24, &note) +
+                fr_picture_wrap(fr_text_get(&p->footer), 8, p->width_px - 24, &note);
+    p->stack.next_px = 30 + titles * STACK_LINE_PX;
+    p->stack.key_px = p->stack.next_px + p->stack.panels * STACK_PANEL_PX - 22;
+    double below = p->stack.key_px + p->stack.keys * STACK_KEY_PX + 16;
+    p->height_px = (int)(below + notes * STACK_NOTE_PX);
+    fr_picture_lines(p, fr_text_get(&title), 8, 14, STACK_LINE_PX, 12, "#000000");
+    fr_picture_lines(p, fr_text_get(&note), 8, below, STACK_NOTE_PX, 8, "#555555");
+    fr_text_free(&title), fr_text_free(&note);
+}
+
 static void place_frame(struct fr_picture *p) {
     const char *title = p->o && p->o->title ? p->o->title : fr_text_get(&p->title);
     if (p->title.length && !(p->o && p->o->no_title))
@@ -116,22 +143,47 @@ static void place_frame(struct fr_picture *p) {
     fr_picture_text(p, fr_text_get(&p->footer), 20, p->height_px - 16, "left", 10, "#555555");
 }
 
-void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading) {
-    if (p->n_panels++ == 0) fr_text_addf(&p->script, "set multiplot\n");
+/* The labels of a narrow panel's axes are small. */
+static void small_axes(struct fr_picture *p) {
     fr_text_addf(&p->script,
-                 "reset\nset datafile missing 'NaN'\nset border 3 lc rgb '#444444'\n"
+                 "set tics font @SMALL\nset xtics offset 0,0.3\n"
+                 "set xlabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 0,0.6\n"
+                 "set ylabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 1,0\n",
+                 10 / 12.0, 10 / 12.0);
+}
+
+void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading) {
+    struct fr_box placed = *box;
+    fr_text_addf(&p->script,
+                 "%sreset\nset datafile missing 'NaN'\nset border 3 lc rgb '#444444'\n"
                  "set tics nomirror out scale 0.6\nunset key\n"
-                 "set grid lt 1 lc rgb '#dddddd' lw 0.8\nset bars 0.4\n");
+                 "set grid lt 1 lc rgb '#dddddd' lw 0.8\nset bars 0.4\n",
+                 p->n_panels++ == 0 ? "set multiplot\n" : "");
+    if (p->n_panels == 1) (p->stack.on ? place_stack : place_frame)(p);
+    if (p->stack.on) {
+        placed = (struct fr_box){STACK_LEFT_PX, p->stack.next_px,
+                                 p->width_px - STACK_LEFT_PX - STACK_RIGHT_PX, STACK_PLOT_PX};
+        p->stack.next_px += STACK_PANEL_PX;
+        small_axes(p);
+    }
+    p->keyed = false;
     fr_text_addf(&p->script,
                  "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
-                 across(p, box->left), across(p, box->left + box->width), up(p, box->top),
-                 up(p, box->top + box->height));
-    if (p->n_panels == 1) place_frame(p);
-    if (*heading) fr_picture_text(p, heading, box->left, box->top - 16, "left", 12, "#000000");
+                 across(p, placed.left), across(p, placed.left + placed.width),
+                 up(p, placed.top), up(p, placed.top + placed.height));
+    if (*heading)
+        fr_picture_text(p, heading, p->stack.on ? 8 : placed.left,
+                        placed.top - (p->stack.on ? 10 : 16), "left", p->stack.on ? 10 : 12,
+                        "#000000");
 }
 
 void fr_picture_key(struct fr_picture *p, double left, double top) {
+    p->keyed = true;
+    if (p->stack.on) {
+        left = 8, top = p->stack.key_px;
+        fr_text_addf(&p->script, "set key font @SMALL\n");
+    }
     fr_text_addf(&p->script,
                  "set key at screen %.5f,%.5f left top vertical maxcols 1 Left reverse "
                  "samplen 2.2 spacing 1.15\n",
@@ -141,7 +193,7 @@ void fr_picture_key(struct fr_picture *p, double left, double top) {
 void fr_picture_key_room(struct fr_picture *p, double left, const char *title) {
     enum { MARK_PX = 60, KEY_SIZE = 12 };
     double right = left + MARK_PX + fr_picture_text_px(title, KEY_SIZE);
-    if (right > p->width_px) p->width_px = (int)right;
+    if (!p->stack.on && right > p->width_px) p->width_px = (int)right;
 }
 
 void fr_picture_axis_label(struct fr_picture *p, const char *axis, const char *text) {
@@ -183,13 +235,22 @@ void fr_picture_curve(struct fr_picture *p, int block, const char *title, const 
         fr_text_addf(&p->script, "notitle");
         return;
     }
+    p->n_keys += p->keyed;
+    struct fr_text cut = {0};
+    add_cut(&cut, title, p->stack.on ? (p->width_px - 60) / character_px(10) : 1e9);
     fr_text_addf(&p->script, "title ");
-    fr_gnuplot_quote(&p->script, title);
+    fr_gnuplot_quote(&p->script, fr_text_get(&cut));
+    fr_text_free(&cut);
 }
 
 void fr_picture_plotted(struct fr_picture *p) {
     fr_text_addf(&p->script, "\n");
     p->plotting = false;
+}
+
+void fr_picture_free(struct fr_picture *p) {
+    fr_text_free(&p->script), fr_text_free(&p->data);
+    fr_text_free(&p->title), fr_text_free(&p->footer), fr_text_free(&p->note);
 }
 
 fr_status fr_picture_end(struct fr_picture *p, fr_status status,
@@ -202,7 +263,6 @@ fr_status fr_picture_end(struct fr_picture *p, fr_status status,
     struct fr_gnuplot_job job = {fr_text_get(&p->script), fr_text_get(&p->data), p->width_px,
                                  p->height_px};
     if (status == FR_OK) status = fr_gnuplot_draw(&job, o, err);
-    fr_text_free(&p->script), fr_text_free(&p->data);
-    fr_text_free(&p->title), fr_text_free(&p->footer), fr_text_free(&p->note);
+    fr_picture_free(p);
     return status;
 }

@@ -17,6 +17,15 @@ struct fr_picture {
     struct fr_text title, footer, note; /**< note: a second footer line, about this figure */
     int width_px, height_px;
     int n_blocks, n_panels;
+    /** Panels below each other, one column, key and texts under them: set by fr_picture_stack. */
+    struct {
+        bool on;
+        int panels, keys; /**< how many there will be, of an earlier pass */
+        double next_px;   /**< top of the next panel */
+        double key_px;    /**< top of the key */
+    } stack;
+    int n_keys;    /**< titles in the key */
+    bool keyed;    /**< the panel has the key */
     bool plotting; /**< inside a plot command: the next curve follows a comma */
 };
 
@@ -27,6 +36,11 @@ struct fr_box {
 
 /** Begin; texts are appended to p->title, footer and note until the first panel. */
 void fr_picture_begin(struct fr_picture *p, int width_px, int height_px);
+
+/** The picture is one column of @p width_px: whatever boxes its panels name, they stand below each
+ *  other.  @p seen is the same figure drawn before, from which room is known.  After
+ *  fr_picture_begin. */
+void fr_picture_stack(struct fr_picture *p, int width_px, const struct fr_picture *seen);
 
 /** Begin a panel whose plot area is @p box, with a heading over it (may be ""). */
 void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading);
@@ -70,6 +84,7 @@ void fr_picture_curve(struct fr_picture *p, int block, const char *title, const 
 /** End the panel's plot. */
 void fr_picture_plotted(struct fr_picture *p);
 
+void fr_picture_free(struct fr_picture *p);
 /** Draw what was built, and free it.  @p status is what building came to: when it is not
  *  FR_OK nothing is drawn and it is returned. */
 fr_status fr_picture_end(struct fr_picture *p, fr_status status,

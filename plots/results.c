@@ -90,6 +90,8 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
     if (per == FR_PER_SAMPLE && r->global_batch < 1)
         return fr_json_fail(fr_json_present(&batch) ? &batch : &plan, err,
                             "a ranking per sample needs each plan's global_batch");
+    FR_TRY(fr_json_get_known(outcome, "iteration_time_low_s", least, most, &r->low_s, err));
+    FR_TRY(fr_json_get_known(outcome, "iteration_time_high_s", least, most, &r->high_s, err));
     double share = per == FR_PER_SAMPLE ? 1.0 / (double)r->global_batch : 1;
     if (per != FR_PER_TRAINING)
         r->time_s = share * r->iteration_time_s;
@@ -99,6 +101,8 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
                              per != FR_PER_TRAINING ? "iteration_energy_J" : "total_energy_J",
                              least, most, &r->energy_J, err));
     r->energy_J *= share;
+    r->low_s *= r->time_s / r->iteration_time_s;
+    r->high_s *= r->time_s / r->iteration_time_s;
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
     for (int i = 0; i < FR_PART_COUNT; i++)
         FR_TRY(
@@ -168,6 +172,10 @@ static fr_status read_provenance(const struct fr_json *outcome, struct fr_result
         FR_TRY(fr_json_get_string(&from, keys[i].key, false, word, sizeof word, err));
         add_distinct(keys[i].into, word);
     }
+    /* Of a preset it is a list of data sheets; of a calibration "measured on HOST, DATE, ...". */
+    const char *source = fr_json_text_at(&from, "cluster_source");
+    if (strncmp(source, "measured on ", 12) == 0 || strncmp(source, "fitted to ", 10) == 0)
+        add_distinct(&results->source, source);
     return FR_OK;
 }
 
@@ -260,7 +268,8 @@ fr_status fr_results_read(const struct fr_json *roots, int n_roots, struct fr_re
 void fr_results_free(struct fr_results *results) {
     for (size_t i = 0; i < results->count; i++) forget(&results->items[i]);
     free(results->items);
-    fr_text_free(&results->cluster), fr_text_free(&results->model);
+    fr_text_free(&results->source), fr_text_free(&results->cluster),
+        fr_text_free(&results->model);
     fr_text_free(&results->version), fr_text_free(&results->power);
     *results = (struct fr_results){0};
 }
@@ -330,8 +339,9 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
     say_common(results, p);
     say_words(results, p);
     for (size_t i = 0; i < results->count; i++) extrapolated += results->items[i].extrapolated;
-    fr_text_addf(&p->footer, "cluster %s   model %s   forerun %s",
-                 fr_text_get(&results->cluster), fr_text_get(&results->model),
+    fr_text_addf(&p->footer, "cluster %s%s%s   model %s   forerun %s",
+                 fr_text_get(&results->cluster), results->source.length ? ", " : "",
+                 fr_text_get(&results->source), fr_text_get(&results->model),
                  fr_text_get(&results->version));
     if (energy)
         fr_text_addf(&p->footer, "   energy %s",
@@ -344,6 +354,15 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
         fr_text_addf(&p->note,
                      "%zu of %zu configurations extrapolate beyond what was measured.  ",
                      extrapolated, results->count);
+}
+
+void fr_results_interval_note(const struct fr_results *results, struct fr_picture *p) {
+    for (size_t i = 0; i < results->count; i++)
+        if (results->items[i].low_s > 0) {
+            fr_text_addf(&p->note,
+                         "Bands and bars: 90 %% interval of the time, where it is known.  ");
+            return;
+        }
 }
 
 const char *fr_results_time_name(const struct fr_results *results) {

@@ -30,6 +30,7 @@ struct fr_result {
     bool subgrid;            /**< method subgraph with its common layers on one sub-grid */
     double lossy_gradient;   /**< share of gradient bytes that goes compressed */
     double time_s, energy_J; /**< energy NaN where it is unknown */
+    double low_s, high_s;    /**< 90 % interval of time_s; NaN where the document has none */
     double iteration_time_s;
     double part_s[FR_PART_COUNT];
     bool extrapolated;
@@ -52,7 +53,8 @@ struct fr_results {
     char along[64];                         /**< the key that curves run along */
     int64_t feasible;                       /**< configurations the searches found */
     struct fr_text cluster, model, version; /**< each distinct one, joined */
-    struct fr_text power;                   /**< quality of the energy, likewise */
+    struct fr_text source; /**< of a cluster that was measured: host and date, likewise */
+    struct fr_text power;  /**< quality of the energy, likewise */
 };
 
 /** Read "forerun/search/1" and "forerun/outcome/1" documents; their `ranked_by` must agree, an
@@ -86,6 +88,9 @@ const char *fr_result_label(const struct fr_results *results, const struct fr_re
  *  missing from the list and what extrapolates; in the title, or the note where it is too long for
  *  that, what all plans share.  After the title. */
 void fr_results_footer(const struct fr_results *results, struct fr_picture *p, bool energy);
+
+/** Say in the note what bands are, where there are intervals. */
+void fr_results_interval_note(const struct fr_results *results, struct fr_picture *p);
 
 /** "time to the loss" or "time per iteration". */
 const char *fr_results_time_name(const struct fr_results *results);

@@ -27,6 +27,7 @@ static void add_axes(struct fr_picture *p, const struct panel *panel,
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             fr_scale_include(&seen, panel->of(curves->items[i].at[j]));
+    if (panel->of == time_of) fr_curves_include(curves, &seen);
     fr_along_axis(p, results, curves, panel->box.width);
     fr_scale_axis(p, "y", seen, panel->quantity, 9);
 }
@@ -52,15 +53,17 @@ static void draw_panel(struct fr_picture *p, const struct panel *panel,
     fr_picture_panel(p, &panel->box, panel->heading);
     add_axes(p, panel, results, curves);
     if (p->n_panels == 2) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
+    if (panel->of == time_of) fr_curves_bands(p, curves);
     for (int i = 0; i < curves->count; i++) {
         const struct fr_curve *curve = &curves->items[i];
+        char style[64];
         if (!any_known(panel, curve)) continue;
         int block = fr_picture_block(p);
         for (int j = 0; j < curve->n; j++)
             FR_ROW(p, curve->at[j]->along, panel->of(curve->at[j]));
         fr_picture_curve(p, block, curve->label,
-                         "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
-                         fr_picture_colour(i), fr_picture_point(i));
+                         "using 1:2 with linespoints %s pt %d ps 0.9 lw 1.6",
+                         fr_curve_style(curves, i, style), fr_picture_point(i));
     }
     mark_best(p, panel, results->best);
     fr_picture_plotted(p);
@@ -85,6 +88,7 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
     if (curves->left_out)
         fr_text_addf(&p->note, "Curves of %d more ghost widths are not drawn.  ",
                      curves->left_out);
+    fr_results_interval_note(results, p);
     fr_results_footer(results, p, true);
 }
 
@@ -119,5 +123,6 @@ const struct fr_figure fr_figure_energy_time = {
     .inputs = "results of forerun search --json, best with --top 0",
     .runs_along = true,
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw_results = draw,
 };

@@ -33,13 +33,14 @@ static double efficiency(const struct fr_curve *curve, int j) {
 static void add_curves(struct fr_picture *p, const struct fr_curves *curves, bool of_time) {
     for (int i = 0; i < curves->count; i++) {
         const struct fr_curve *curve = &curves->items[i];
+        char style[64];
         int block = fr_picture_block(p);
         for (int j = 0; j < curve->n; j++)
             FR_ROW(p, (double)curve->at[j]->ranks,
                    of_time ? curve->at[j]->time_s : efficiency(curve, j));
         fr_picture_curve(p, block, curve->label,
-                         "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
-                         fr_picture_colour(i), fr_picture_point(i));
+                         "using 1:2 with linespoints %s pt %d ps 0.9 lw 1.6",
+                         fr_curve_style(curves, i, style), fr_picture_point(i));
     }
 }
 
@@ -62,9 +63,11 @@ static void draw_time(struct fr_picture *p, const struct fr_results *results,
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             fr_scale_include(&seen, curves->items[i].at[j]->time_s);
+    fr_curves_include(curves, &seen);
     fr_picture_panel(p, &time_box, fr_results_time_name(results));
     fr_along_axis(p, results, curves, time_box.width);
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
+    fr_curves_bands(p, curves);
     add_curves(p, curves, true);
     add_ideal(p, curves, true);
     fr_picture_plotted(p);
@@ -98,6 +101,7 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
                  fr_result_label(results, r, label, sizeof label), (long long)r->ranks,
                  fr_scale_text(r->time_s, FR_QUANTITY_TIME, time, sizeof time));
     fr_text_addf(&p->note, "Each point is the fastest plan of its method.  ");
+    fr_results_interval_note(results, p);
     fr_results_footer(results, p, false);
 }
 
@@ -124,5 +128,6 @@ const struct fr_figure fr_figure_scaling = {
     .summary = "time against ranks beside the ideal line, and efficiency, a curve a method",
     .inputs = "results of forerun search --json over several rank counts, best with --top 0",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw_results = draw,
 };

@@ -175,6 +175,7 @@ const struct fr_figure fr_figure_score = {
     .summary = "predicted against measured times of training runs, with intervals",
     .inputs = "one result of forerun score --json, best with --by",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .one_input = true,
     .draw = draw,
 };

@@ -226,5 +226,6 @@ const struct fr_figure fr_figure_speed_up = {
     .summary = "speed-up against the number of stages whose gradients go compressed",
     .inputs = "results of forerun search --json that vary compression.gradient.stages",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw_results = draw,
 };

@@ -188,6 +188,7 @@ const struct fr_figure fr_figure_validate = {
     .summary = "real runs: predicted against measured with both intervals, and the errors",
     .inputs = "one result of forerun validate --json",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .one_input = true,
     .draw = draw,
 };

@@ -207,5 +207,6 @@ const struct fr_figure fr_figure_ways = {
         "speed-up, weak or strong",
     .inputs = "results of forerun search --json --top 0 that vary tp; several are joined",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw_results = draw,
 };

@@ -445,6 +445,50 @@ static void curves_run_along_any_key(void **state) {
     assert_false(fr_file_exists("refused.svg"));
 }
 
+/* One column: panels below each other, what the wide picture says in it, nothing beyond its edge. */
+static void narrow_pictures_are_stacked(void **state) {
+    struct fr_error err = {0};
+    struct fr_figure_options o = {.output = "narrow.svg", .width_in = 3.3};
+    int stacked = 0;
+    (void)state;
+    for (int i = 0; i < N_CASES; i++) {
+        const struct fr_figure *figure = NULL;
+        assert_int_equal(fr_figure_find(cases[i].name, &figure, &err), FR_OK);
+        char *json = fixture(i);
+        if (draw_text(cases[i].name, json, cases[i].fixture, &o, &err) != FR_OK)
+            fail_msg("%s: %s", cases[i].name, err.detail);
+        char *svg = read_text("narrow.svg");
+        holds(cases[i].name, svg, "width=\"3.3in\"");
+        if (figure->stacks) {
+            holds(cases[i].name, svg, "viewBox=\"0 0 316 ");
+            stacked++;
+        }
+        free(svg), free(json);
+        unlink("narrow.svg");
+    }
+    assert_int_equal(stacked, 6);
+}
+
+/* A band and a sentence where there is an interval; neither where there is none. */
+static void intervals_are_bands(void **state) {
+    char *plain = read_text(FIXTURES "phantom.json"),
+         *known = with(plain, "\"iteration_time_s\":",
+                       "\"iteration_time_low_s\": 0.01, \"iteration_time_high_s\": 0.02, "
+                       "\"iteration_time_s\":");
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) {
+            draws(k ? "scaling" : "energy-time", i ? known : plain, "band.svg");
+            char *svg = read_text("band.svg");
+            assert_int_equal(strstr(svg, "Bands and bars: 90 % interval of the time") != NULL,
+                             i);
+            assert_int_equal(strstr(svg, "fill-opacity") != NULL, i);
+            free(svg);
+            unlink("band.svg");
+        }
+    free(plain), free(known);
+}
+
 static void unknown_figures_are_suggested(void **state) {
     const struct fr_figure *figure = NULL;
     struct fr_error err = {0};
@@ -461,6 +505,8 @@ int main(void) {
         cmocka_unit_test(every_figure_is_tried),
         cmocka_unit_test(pictures_say_what_they_show),
         cmocka_unit_test(same_input_same_bytes),
+        cmocka_unit_test(narrow_pictures_are_stacked),
+        cmocka_unit_test(intervals_are_bands),
         cmocka_unit_test(another_schema_is_refused),
         cmocka_unit_test(what_is_needed_and_missing_is_named),
         cmocka_unit_test(impossible_numbers_are_refused),
