@@ -12,10 +12,10 @@
 
 #include "calibrate/real/apps/random.h"
 
-/* PowerSGD of m x n matrices: Q is r x n, kept from one to the next. */
+/* Of m x n matrices: PowerSGD, whose Q is r x n, kept from one to the next; or top-k, (m + n) r values. */
 struct emulated_codec {
     int m, n, rank;
-    bool lazy;
+    bool lazy, topk;
     double *q, *error;
 };
 
@@ -55,10 +55,46 @@ static inline void emulated_orthonormalise(double *p, int rank, int m) {
     }
 }
 
+/* Magnitude by which top-k chooses: the upper half of a double, without its sign. */
+static inline uint32_t emulated_magnitude(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint32_t)(bits >> 32) & 0x7fffffffu;
+}
+
+/* Is value i among the largest, of equal ones the last? */
+static inline bool emulated_kept(const double *x, int n, int kept, int i) {
+    int before = 0;
+    for (int j = 0; j < n; j++) {
+        uint32_t a = emulated_magnitude(x[j]), b = emulated_magnitude(x[i]);
+        before += a > b || (a == b && j > i);
+    }
+    return before < kept;
+}
+
+static inline void emulated_topk(struct emulated_codec *codec, int replicas, double **in) {
+    int n = codec->m * codec->n, kept = (codec->m + codec->n) * codec->rank;
+    double *sum = calloc((size_t)n, sizeof *sum);
+    for (int d = 0; d < replicas; d++) {
+        for (int i = 0; i < n; i++) in[d][i] += codec[d].lazy ? codec[d].error[i] : 0;
+        for (int i = 0; i < n; i++) {
+            bool sent = emulated_kept(in[d], n, kept, i);
+            sum[i] += sent ? in[d][i] : 0;
+            codec[d].error[i] = sent ? 0 : in[d][i];
+        }
+    }
+    for (int d = 0; d < replicas; d++) memcpy(in[d], sum, (size_t)n * sizeof *sum);
+    free(sum);
+}
+
 /* The matrices of several replicas, in[replica] of m x n, become in place what all of them decode:
  * their sum, or, of one alone, the message.  @p codec has one for each replica. */
 static inline void emulated_code(struct emulated_codec *codec, int replicas, double **in) {
     int m = codec->m, n = codec->n, rank = codec->rank;
+    if (codec->topk) {
+        emulated_topk(codec, replicas, in);
+        return;
+    }
     double *p = calloc((size_t)(rank * m), sizeof *p),
            *q = calloc((size_t)(rank * n), sizeof *q);
     for (int d = 0; d < replicas; d++)

@@ -19,7 +19,7 @@ struct plan {
     const char *method, *schedule;
     int tp, pp, dp, chunks, micro;
     const char *scope; /* of messages; NULL: none */
-    bool lazy;
+    bool lazy, topk;
     int coded_stages;
     bool dp_first;
 };
@@ -47,7 +47,7 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         p->scope || p->coded_stages ? gradients : "");
     if (p->scope || p->coded_stages) {
         size_t end = strlen(out);
-        snprintf(out + end, room - end, "}");
+        snprintf(out + end - 1, room - end, "%s}}", p->topk ? ", \"codec\": \"topk\"" : "");
     }
 }
 
@@ -168,7 +168,10 @@ static int first_layer(const struct plan *p, int number) {
     return number * (LAYERS / parts) + (number < more ? number : more);
 }
 
-static bool saves(int m, int n) { return RANK * (m + n) < m * n; }
+/* Values of 8 B, with top-k their places besides. */
+static bool saves(const struct plan *p, int m, int n) {
+    return RANK * (m + n) * (p->topk ? 12 : 8) < m * n * 8;
+}
 
 struct emulation {
     struct network net;
@@ -200,10 +203,11 @@ static void cross(struct emulation *e, int d, int below, int micro, int width, i
     const struct plan *p = e->plan;
     int rows = width / p->tp;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(rows, b)) return;
+    if (!p->scope || !saves(p, rows, b)) return;
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
         double *part = dx + j * rows * b;
+        e->message[d][below + 1][j].topk = p->topk;
         emulated_code(&e->message[d][below + 1][j], 1, &part);
     }
 }
@@ -304,12 +308,13 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
         const struct matrix *x = &matrix[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(x->m, x->n)) continue;
+        if (!saves(p, x->m, x->n)) continue;
         for (int d = 0; d < p->dp; d++) {
             struct emulated_codec *kept = &e->gradient[d][l][i];
             if (!kept->q)
                 emulated_open(kept, x->m, x->n, RANK, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + i));
+            kept->topk = p->topk;
             codec[d] = *kept; /* one beside the other; what they point to is kept */
             in[d] = part[d] + x->at;
         }
@@ -424,6 +429,9 @@ static void every_compression(struct plan *p) {
     p->micro = p->pp > 1 ? replica / 4 : replica;
     p->coded_stages = p->dp > 1 ? (p->pp + 1) / 2 : 0;
     if (p->dp > 1) run_plan(p);
+    p->topk = true;
+    if (p->dp > 1) run_plan(p);
+    p->topk = false;
     if (p->pp == 1) return;
     p->scope = "epilogue", p->lazy = false;
     run_plan(p);
@@ -432,6 +440,9 @@ static void every_compression(struct plan *p) {
     run_plan(p);
     p->schedule = "zero-bubble";
     run_plan(p);
+    p->topk = true;
+    run_plan(p);
+    p->topk = false;
     p->schedule = "interleaved", p->chunks = 2;
     if (p->pp * 2 > LAYERS) return;
     p->micro = replica / (2 * p->pp);

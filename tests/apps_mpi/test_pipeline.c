@@ -20,7 +20,7 @@ struct plan {
     int tp, pp, dp, chunks, micro;
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
-    bool lazy, fused, untied;
+    bool lazy, fused, untied, topk;
     int coded_stages;
 };
 
@@ -39,9 +39,9 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
              "{\"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, \"compression\": "
-             "{\"embedding\": \"%s\"%s%s}}",
+             "{\"embedding\": \"%s\"%s%s%s}}",
              p->tp, p->pp, p->dp, p->micro, schedule, again, p->fused ? "fused" : "separate",
-             messages, gradients);
+             messages, gradients, p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
 static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
@@ -74,7 +74,10 @@ static int first_layer(const struct plan *p, int number) {
     return number * (WORDS_LAYERS / parts) + (number < more ? number : more);
 }
 
-static bool saves(int m, int n) { return RANK * (m + n) < m * n; }
+/* Values of 8 B, with top-k their places besides. */
+static bool saves(const struct plan *p, int m, int n) {
+    return RANK * (m + n) * (p->topk ? 12 : 8) < m * n * 8;
+}
 
 /* As in test_mesh.c: the last P - 1 - i that a stage reads; interleaved, what it reads once all forward
  * passes are behind it. */
@@ -94,11 +97,12 @@ static void cross(struct emulation *e, int d, int below, int micro, int t, doubl
     const struct plan *p = e->plan;
     int n = t / p->tp;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(WORDS_H, n)) return;
+    if (!p->scope || !saves(p, WORDS_H, n)) return;
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
         double *part = words_room(WORDS_H, n);
         for (int i = 0; i < WORDS_H * n; i++) part[i] = dx[i / n * t + j * n + i % n];
+        e->message[d][below + 1][j].topk = p->topk;
         emulated_code(&e->message[d][below + 1][j], 1, &part);
         for (int i = 0; i < WORDS_H * n; i++) dx[i / n * t + j * n + i % n] = part[i];
         free(part);
@@ -198,12 +202,13 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
         int x = matrix_parts[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(rows[x], columns[x])) continue;
+        if (!saves(p, rows[x], columns[x])) continue;
         for (int d = 0; d < p->dp; d++) {
             struct emulated_codec *kept = &e->gradient[d][l][i];
             if (!kept->q)
                 emulated_open(kept, rows[x], columns[x], RANK, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + i));
+            kept->topk = p->topk;
             codec[d] = *kept; /* one beside the other; what they point to is kept */
             in[d] = part[d] + at[x];
         }
@@ -374,6 +379,9 @@ static void every_compression(struct plan *p) {
     p->micro = micro_for(p, 4, 1);
     p->coded_stages = p->dp > 1 ? (p->pp + 1) / 2 : 0;
     if (p->dp > 1) run_plan(p, false);
+    p->topk = true;
+    if (p->dp > 1) run_plan(p, false);
+    p->topk = false;
     if (p->pp == 1) return;
     p->scope = "epilogue", p->lazy = true, p->fused = true;
     run_plan(p, false);
@@ -382,6 +390,11 @@ static void every_compression(struct plan *p) {
     run_plan(p, false);
     p->schedule = "zero-bubble", p->lazy = true, p->fused = false;
     run_plan(p, false);
+    p->topk = true;
+    run_plan(p, false);
+    p->schedule = "1f1b", p->lazy = false, p->fused = true;
+    run_plan(p, false);
+    p->topk = false, p->lazy = true;
     p->schedule = "interleaved", p->chunks = 2;
     p->micro = micro_for(p, 2 * p->pp, p->pp);
     if (WORDS_LAYERS % (p->pp * 2) != 0) return;

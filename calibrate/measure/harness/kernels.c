@@ -58,7 +58,8 @@ static inline float exponential(float x) {
         .bias = bias_##suffix, .axpy = axpy_##suffix, .scale = scale_##suffix,                 \
         .relu = relu_##suffix, .subtract = subtract_##suffix, .dot = dot_##suffix,             \
         .row_sums = row_sums_##suffix, .get = get_##suffix, .set = set_##suffix,               \
-        .copy = copy_##suffix, .embed = embed_##suffix,                                        \
+        .copy = copy_##suffix, .select_largest = select_largest_##suffix,                               \
+        .scatter_add = scatter_add_##suffix, .embed = embed_##suffix,                          \
         .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
         .norm_backward = norm_backward_##suffix, .softmax = softmax_##suffix,                  \
         .softmax_backward = softmax_backward_##suffix,                                         \

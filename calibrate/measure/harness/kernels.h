@@ -61,6 +61,14 @@ struct fr_kernels {
     void (*set)(void *x, size_t i, double value);
     /** Copy a rows x columns part between matrices of different row lengths. */
     void (*copy)(int rows, int columns, const void *from, int ld_from, void *to, int ld_to);
+    /* What top-k needs. */
+    /** The @p kept values of x that are largest in magnitude, with their places; of equal ones those
+     *  that come last.  Magnitudes are compared by the upper 32 bits of a value, and sorted by radix in
+     *  four passes; @p room holds 4 n words. */
+    void (*select_largest)(size_t n, size_t kept, const void *x, uint32_t *room, void *values,
+                    uint32_t *places);
+    /** x[place] += value. */
+    void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);
     /* What a transformer needs besides; features x tokens throughout. */
     /** x (features x tokens) := embedding[input - first] (words x features), 0 for words of other
      *  ranks, plus positions (features x sequence) where they are not NULL. */

@@ -184,6 +184,44 @@ static void NAME(copy)(int rows, int columns, const void *from, int ld_from, voi
                (size_t)columns * sizeof(REAL));
 }
 
+/* ---- top-k ----------------------------------------------------------------------------------- */
+
+/* Sign away: what is left of a number's bits orders as its magnitude does. */
+static uint32_t NAME(magnitude)(const void *x, size_t i) {
+    unsigned char bytes[sizeof(REAL)];
+    uint32_t word[sizeof(REAL) / 4];
+    memcpy(bytes, (const REAL *)x + i, sizeof bytes);
+    memcpy(word, bytes, sizeof word);
+    return word[sizeof(REAL) / 4 - 1] & 0x7fffffffu;
+}
+
+static void NAME(select_largest)(size_t n, size_t kept, const void *x, uint32_t *room, void *values,
+                          uint32_t *places) {
+    uint32_t *key = room, *place = room + n, *to_key = room + 2 * n, *to_place = room + 3 * n;
+    for (size_t i = 0; i < n; i++) key[i] = NAME(magnitude)(x, i), place[i] = (uint32_t)i;
+    for (int shift = 0; shift < 32; shift += 8) {
+        size_t begin[257] = {0};
+        for (size_t i = 0; i < n; i++) begin[(key[i] >> shift & 255) + 1]++;
+        for (int b = 0; b < 256; b++) begin[b + 1] += begin[b];
+        for (size_t i = 0; i < n; i++) {
+            size_t at = begin[key[i] >> shift & 255]++;
+            to_key[at] = key[i];
+            to_place[at] = place[i];
+        }
+        uint32_t *k = key, *p = place;
+        key = to_key, to_key = k;
+        place = to_place, to_place = p;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        places[i] = place[n - kept + i];
+        ((REAL *)values)[i] = ((const REAL *)x)[places[i]];
+    }
+}
+
+static void NAME(scatter_add)(size_t n, const void *values, const uint32_t *places, void *x) {
+    for (size_t i = 0; i < n; i++) ((REAL *)x)[places[i]] += ((const REAL *)values)[i];
+}
+
 /* ---- transformer --------------------------------------------------------------------------- */
 
 static void NAME(embed)(int features, int tokens, int sequence, int first, int words,

@@ -30,6 +30,9 @@ NOTHING(scaled, size_t n, double alpha, const void *x, void *y)
 ZERO(dot, size_t n, const void *x, const void *y)
 NOTHING(row_sums, int rows, int columns, const void *dz, void *dbias)
 NOTHING(copy, int rows, int columns, const void *from, int ld_from, void *to, int ld_to)
+NOTHING(select_largest, size_t n, size_t kept, const void *x, uint32_t *room, void *values,
+        uint32_t *places)
+NOTHING(scatter_add, size_t n, const void *values, const uint32_t *places, void *x)
 NOTHING(embed, int features, int tokens, int sequence, int first, int words, const int *input,
         const void *embedding, const void *positions, void *x)
 NOTHING(embed_backward, int features, int tokens, int sequence, int first, int words,
@@ -60,6 +63,8 @@ void fr_kernels_simulate(struct fr_kernels *k) {
     k->dot = dot;
     k->row_sums = row_sums;
     k->copy = copy;
+    k->select_largest = select_largest;
+    k->scatter_add = scatter_add;
     k->embed = embed;
     k->embed_backward = embed_backward;
     k->norm = norm;

@@ -222,6 +222,15 @@ fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *se
     return met(real, start_s);
 }
 
+fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   size_t size_B, void *recv, struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
+    book(real, comm, (double)size_B / (double)real->k->size_B, others(comm));
+    return met(real, start_s);
+}
+
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count, struct fr_error *err) {
     double start_s;

@@ -134,6 +134,9 @@ fr_status fr_real_broadcast(struct fr_real *real, MPI_Comm comm, void *buffer, i
                             struct fr_error *err);
 fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv, struct fr_error *err);
+/** @p size_B bytes of each. */
+fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   size_t size_B, void *recv, struct fr_error *err);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count, struct fr_error *err);
 /** In place. */

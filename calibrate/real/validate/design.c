@@ -240,6 +240,9 @@ static void gpt_options(struct design *d, const struct gpt *g, const int64_t mes
         {true, true, ", fused", ", \"compression\": {\"embedding\": \"fused\"}"},
         {false, true, ", stage 0 r 8",
          ", \"compression\": {\"gradient\": {\"rank\": 8, \"stages\": 1}}"},
+        {false, true, ", stage 0 top-k r 8",
+         ", \"compression\": {\"gradient\": {\"rank\": 8, \"stages\": 1}, \"codec\": "
+         "\"topk\"}"},
         {true, true, ", CB all r 4, FE, SC 1 r 8",
          ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}, "
          "\"embedding\": \"fused\", \"gradient\": {\"rank\": 8, \"stages\": 1}}"},

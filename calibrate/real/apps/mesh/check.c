@@ -129,10 +129,6 @@ static fr_status check_compression(const struct fr_real_case *run, struct fr_err
     if (c->gradient_stages > run->plan->pp)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "compression.gradient.stages is more than the plan has stages (pp)");
-    if ((c->scope != FR_SCOPE_NONE || c->gradient_stages > 0) &&
-        c->codec != &fr_compression_powersgd)
-        return fr_fail(err, FR_ERR_INPUT, NULL, "codec %s is not run here; powersgd is",
-                       c->codec->name);
     return FR_OK;
 }
 

@@ -19,7 +19,7 @@
 #ifndef FR_CALIBRATE_REAL_APPS_MESH_MESH_H
 #define FR_CALIBRATE_REAL_APPS_MESH_MESH_H
 
-#include "calibrate/real/apps/lowrank.h"
+#include "calibrate/real/apps/codec.h"
 #include "calibrate/real/apps/mesh/chain.h"
 #include "models/plan/schedule.h"
 
@@ -37,8 +37,9 @@ struct fr_mesh_chunk {
     struct fr_unit *unit;
     int n_units;
     struct fr_mesh_micro *micro; /**< [n_micro] */
-    struct fr_lowrank codec;     /**< of gradients to the chunk before */
-    struct fr_lowrank from;      /**< sizes of those from the chunk after; never opened */
+    struct fr_real_codec
+        codec; /**< of gradients to the chunk before; opened where they go compressed */
+    struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
 };
 
 /** Messages on their way, each in a buffer of its own. */
@@ -52,7 +53,7 @@ struct fr_mesh_outbox {
 /** A weight matrix whose gradients go compressed. */
 struct fr_mesh_coded {
     void *at;
-    struct fr_lowrank codec;
+    struct fr_real_codec codec;
 };
 
 /** Gradients that are all-reduced at once, those of several units where they lie side by side. */
@@ -91,7 +92,9 @@ struct fr_mesh_state {
     int n_batches;
     struct fr_mesh_coded *coded;
     int n_coded;
-    void *factors; /**< of a batch, all P; then all Q with what goes whole */
+    void *
+        factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
+    void *gathered; /**< packets of all replicas */
     /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
      *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
     void *tied;
@@ -105,11 +108,6 @@ struct fr_mesh_state {
 /** Does the embedding's all-reduce over replicas take both its ends in? */
 static inline bool fr_mesh_fused(const struct fr_real_case *run) {
     return run->plan->compression.fused_embedding;
-}
-
-/** Messages and gradients go compressed where that makes them smaller. */
-static inline bool fr_mesh_smaller(const struct fr_lowrank *c) {
-    return fr_lowrank_size(c) < (int64_t)c->m * c->n;
 }
 
 /* ---- check.c, open.c ------------------------------------------------------------------------- */

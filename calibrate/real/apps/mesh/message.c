@@ -1,7 +1,8 @@
 /* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
- * are, of gradients all or those of the epilogue as P Q^T (lowrank.h); with lazy error propagation
+ * are, of gradients all or those of the epilogue as packets of the codec (codec.h); with lazy error propagation
  * what a message lost is added to the next micro-batch's. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "calibrate/real/apps/mesh/mesh.h"
@@ -16,29 +17,31 @@ static int stage_of(const struct fr_mesh_state *mesh, int number) {
     return number % mesh->stages;
 }
 
-static fr_status send_values(struct fr_real *real, const void *values, int64_t n, int to,
-                             int tag, MPI_Request *request, struct fr_error *err) {
+static fr_status send_bytes(struct fr_real *real, const void *values, size_t size_B, int to,
+                            int tag, MPI_Request *request, struct fr_error *err) {
     double start_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Isend(values, (int)n, real->k->mpi, to, tag, real->pp, request));
+    FR_MPI_TRY(MPI_Isend(values, (int)size_B, MPI_BYTE, to, tag, real->pp, request));
     real->phases.collective_s += fr_real_clock_s(real) - start_s;
-    real->sent_B[FR_REAL_PP] += (double)n * (double)real->k->size_B;
+    real->sent_B[FR_REAL_PP] += (double)size_B;
     return FR_OK;
 }
 
 /* Waiting for a message that is not there yet is waiting; taking it in is communication.  The two
  * are told apart where a step is profiled. */
-static fr_status receive(struct fr_real *real, void *values, int64_t n, int from, int tag,
+static fr_status receive(struct fr_real *real, void *values, size_t size_B, int from, int tag,
                          struct fr_error *err) {
     double start_s = fr_real_clock_s(real);
     if (real->profile) FR_MPI_TRY(MPI_Probe(from, tag, real->pp, MPI_STATUS_IGNORE));
     double there_s = fr_real_clock_s(real);
-    FR_MPI_TRY(MPI_Recv(values, (int)n, real->k->mpi, from, tag, real->pp, MPI_STATUS_IGNORE));
+    FR_MPI_TRY(MPI_Recv(values, (int)size_B, MPI_BYTE, from, tag, real->pp, MPI_STATUS_IGNORE));
     real->phases.wait_s += there_s - start_s;
     real->phases.collective_s += fr_real_clock_s(real) - there_s;
     return FR_OK;
 }
 
-static int64_t values_of(struct fr_mesh_part part) { return (int64_t)part.m * part.n; }
+static size_t bytes_of(const struct fr_real *real, struct fr_mesh_part part) {
+    return (size_t)part.m * (size_t)part.n * real->k->size_B;
+}
 
 /* Where a rank's part of @p whole is received. */
 static void *arriving(const struct fr_real *real, const struct fr_mesh_state *mesh,
@@ -52,7 +55,7 @@ fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    FR_TRY(receive(real, arriving(real, mesh, part, x), values_of(part),
+    FR_TRY(receive(real, arriving(real, mesh, part, x), bytes_of(real, part),
                    stage_of(mesh, c->number - 1), tag_of(mesh, c->number - 1, m, false), err));
     return fr_mesh_gather(real, mesh, features, x, err);
 }
@@ -64,16 +67,17 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     const void *values = micro->part ? micro->part : fr_at(real->k, micro->top, part.first);
     if (micro->part) fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
-    return send_values(real, values, values_of(part), stage_of(mesh, c->number + 1),
-                       tag_of(mesh, c->number, m, false), &micro->sent, err);
+    return send_bytes(real, values, bytes_of(real, part), stage_of(mesh, c->number + 1),
+                      tag_of(mesh, c->number, m, false), &micro->sent, err);
 }
 
 /* ---- backward -------------------------------------------------------------------------------- */
 
 /* Does the gradient that chunk @p number reads of micro-batch @p m go compressed, of @p sizes? */
 static bool compressed(const struct fr_real *real, const struct fr_mesh_state *mesh, int number,
-                       const bool *epilogue, int m, const struct fr_lowrank *sizes) {
-    if (real->run->plan->compression.scope == FR_SCOPE_NONE || !fr_mesh_smaller(sizes))
+                       const bool *epilogue, int m, const struct fr_real_codec *sizes) {
+    if (real->run->plan->compression.scope == FR_SCOPE_NONE ||
+        !fr_real_codec_shrinks(real->k, sizes))
         return false;
     return !epilogue || epilogue[number / mesh->stages * mesh->n_micro + m];
 }
@@ -86,10 +90,11 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
     int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
     void *mine = arriving(real, mesh, part, dy);
     if (compressed(real, mesh, c->number, mesh->reads, m, &c->from)) {
-        FR_TRY(receive(real, mesh->packet, fr_lowrank_size(&c->from), from, tag, err));
-        fr_lowrank_decode(real, &c->from, mesh->packet, 1, mine);
+        FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, &c->from), from, tag,
+                       err));
+        fr_real_codec_decode(real, &c->from, mesh->packet, 1, 0, mine);
     } else
-        FR_TRY(receive(real, mine, values_of(part), from, tag, err));
+        FR_TRY(receive(real, mine, bytes_of(real, part), from, tag, err));
     return fr_mesh_gather(real, mesh, features, dy, err);
 }
 
@@ -123,17 +128,17 @@ fr_status fr_mesh_send_gradient(struct fr_real *real, struct fr_mesh_state *mesh
                                 struct fr_mesh_chunk *c, int m, int at, const void *dx,
                                 struct fr_error *err) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, c->unit[0].in);
-    int64_t n = values_of(part);
+    size_t size_B = bytes_of(real, part);
     int to = stage_of(mesh, c->number - 1), below = c->number - 1;
     void *buffer = mesh->out.buffer[at], *values = fr_at(real->k, buffer, part.first);
     if (mesh->cut == FR_MESH_COLUMNS)
         fr_mesh_take_columns(real, mesh, c->unit[0].in, dx, values);
-    if (c->codec.factors && compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
-        fr_lowrank_encode(real, &c->codec, values);
-        n = fr_lowrank_size(&c->codec);
+    if (compressed(real, mesh, below, mesh->before_reads, m, &c->codec)) {
+        const void *packet = fr_real_codec_encode(real, &c->codec, values);
+        size_B = fr_real_codec_size_B(real->k, &c->codec);
         values = buffer; /* done with what it held */
-        FR_COMPUTE(real, real->k->copy(1, (int)n, c->codec.factors, (int)n, values, (int)n));
+        FR_COMPUTE(real, memcpy(values, packet, size_B));
     }
-    return send_values(real, values, n, to, tag_of(mesh, below, m, true),
-                       &mesh->out.request[at], err);
+    return send_bytes(real, values, size_B, to, tag_of(mesh, below, m, true),
+                      &mesh->out.request[at], err);
 }

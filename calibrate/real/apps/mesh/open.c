@@ -153,7 +153,7 @@ static bool open_epilogue(const struct fr_plan *plan, const struct fr_mesh_state
 
 static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
-    int64_t packet = 0;
+    int64_t packet_B = 0;
     bool whole = true;
     if (c->scope == FR_SCOPE_NONE || mesh->stages == 1) return true;
     if (c->scope == FR_SCOPE_EPILOGUE) {
@@ -166,17 +166,17 @@ static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
         const struct fr_unit *first = at->unit, *last = &at->unit[at->n_units - 1];
         struct fr_mesh_part below = fr_mesh_part_of(real, mesh, first->in),
                             above = fr_mesh_part_of(real, mesh, last->out);
-        struct fr_lowrank down = {.m = below.m, .n = below.n, .rank = (int)c->backward_rank};
-        at->from = down;
-        at->from.m = above.m;
-        if (!at->last && fr_mesh_smaller(&at->from))
-            packet = most(packet, fr_lowrank_size(&at->from));
-        if (at->first || !fr_mesh_smaller(&down)) continue;
-        whole =
-            fr_lowrank_open(real->k, down.m, down.n, down.rank, c->lazy_error, real->run->seed,
-                            (uint64_t)(STREAM_CODEC + 10 * at->number), &at->codec);
+        int rank = (int)c->backward_rank;
+        at->from = fr_real_codec_of(c->codec, above.m, above.n, rank, c->lazy_error);
+        if (!at->last)
+            packet_B = most(packet_B, (int64_t)fr_real_codec_size_B(real->k, &at->from));
+        at->codec = fr_real_codec_of(c->codec, below.m, below.n, rank, c->lazy_error);
+        if (at->first || !fr_real_codec_shrinks(real->k, &at->codec)) continue;
+        whole = fr_real_codec_open(real->k, real->run->seed,
+                                   (uint64_t)(STREAM_CODEC + 10 * at->number), &at->codec);
     }
-    mesh->packet = fr_real_alloc(real->k, packet);
+    int64_t value_B = (int64_t)real->k->size_B;
+    mesh->packet = fr_real_alloc(real->k, (packet_B + value_B - 1) / value_B);
     return whole && mesh->packet;
 }
 
@@ -281,7 +281,7 @@ fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
 
 static void close_chunk(struct fr_mesh_state *mesh, struct fr_mesh_chunk *c) {
     for (int m = 0; c->micro && m < mesh->n_micro; m++) close_micro(c, &c->micro[m]);
-    fr_lowrank_close(&c->codec);
+    fr_real_codec_close(&c->codec);
     free(c->micro);
     free(c->unit);
 }
@@ -294,7 +294,7 @@ void fr_mesh_close(struct fr_real *real) {
     }
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
-    for (int i = 0; i < mesh->n_coded; i++) fr_lowrank_close(&mesh->coded[i].codec);
+    for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
     void *const owned[] = {mesh->chunk,
                            mesh->slots,
                            mesh->out.buffer,

@@ -11,10 +11,7 @@
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
-/* A matrix that its rank does not shrink goes whole. */
-static bool shrinks(const struct fr_unit_matrix *matrix, int rank) {
-    return (int64_t)rank * (matrix->m + matrix->n) < (int64_t)matrix->m * matrix->n;
-}
+static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
     int n = 0;
@@ -29,30 +26,43 @@ enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 /* @p all has room for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
                       struct fr_unit_matrix *all, int room) {
+    const struct fr_compression *kind = real->run->plan->compression.codec;
     int rank = (int)real->run->plan->compression.gradient_rank;
     int n = u->kind->matrices(real, u, all, room);
     for (int i = 0; i < n; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
         uint64_t stream = (uint64_t)(STREAM_GRADIENT + STREAMS_A_UNIT * u->index + i);
-        if (!shrinks(&all[i], rank)) continue;
-        coded->at = all[i].at;
+        struct fr_real_codec codec = fr_real_codec_of(kind, all[i].m, all[i].n, rank, true);
+        if (!fr_real_codec_shrinks(real->k, &codec)) continue; /* goes whole */
+        *coded = (struct fr_mesh_coded){.at = all[i].at, .codec = codec};
         mesh->n_coded++;
-        if (!fr_lowrank_open(real->k, all[i].m, all[i].n, rank, true, real->run->seed, stream,
-                             &coded->codec))
-            return false;
+        if (!fr_real_codec_open(real->k, real->run->seed, stream, &coded->codec)) return false;
     }
     return true;
 }
 
-/* Room for what is sent at once of a batch: its P, or its Q with what goes whole. */
+/* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone. */
 static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
     int64_t n_p = 0, n_q = batch->n;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
-        const struct fr_lowrank *c = &mesh->coded[i].codec;
+        const struct fr_lowrank *c = &mesh->coded[i].codec.low;
         n_p += (int64_t)c->rank * c->m;
         n_q += (int64_t)c->rank * c->n - (int64_t)c->m * c->n;
     }
     return n_p > n_q ? n_p : n_q;
+}
+
+static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                        const struct fr_mesh_batch *batch) {
+    size_t sum_B = 0;
+    for (int i = batch->coded_from; i < batch->coded_to; i++)
+        sum_B += fr_real_codec_size_B(real->k, &mesh->coded[i].codec);
+    return sum_B;
+}
+
+/* Packets of every replica, where it takes them all to add them up. */
+static bool gathers(const struct fr_real *real) {
+    return real->run->plan->compression.codec->op == FR_OP_ALL_GATHER;
 }
 
 /* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
@@ -85,7 +95,7 @@ static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t room = 0;
+    int64_t room = 0, most_B = 0;
     size_t units = 0;
     if (real->run->plan->dp == 1) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
@@ -95,14 +105,17 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     mesh->coded = fr_calloc((size_t)n + 1, sizeof *mesh->coded);
     bool whole = all && mesh->batch && mesh->coded && open_batches(real, mesh, all, n);
     for (int i = 0; whole && i < mesh->n_batches; i++) {
-        int64_t needed = room_of(mesh, &mesh->batch[i]);
-        if (mesh->n_coded && needed > room) room = needed;
+        if (mesh->n_coded) room = most(room, room_of(mesh, &mesh->batch[i]));
+        most_B = most(most_B, (int64_t)packets_B(real, mesh, &mesh->batch[i]));
     }
     free(all);
-    int64_t first, share = fr_real_share(real, &first);
+    int64_t first, share = fr_real_share(real, &first), value_B = (int64_t)real->k->size_B;
     if (real->shares > 1) room = share;
+    if (gathers(real)) room = most(room, most_B / value_B + 1);
     mesh->factors = fr_real_alloc(real->k, room);
-    return whole && mesh->factors;
+    mesh->gathered =
+        fr_real_alloc(real->k, gathers(real) ? most_B * real->run->plan->dp / value_B + 1 : 0);
+    return whole && mesh->factors && mesh->gathered;
 }
 
 /* ---- reducing ---------------------------------------------------------------------------------- */
@@ -121,7 +134,7 @@ static int64_t move_rest(const struct fr_real *real, const struct fr_mesh_state 
         to += size_B;
         at = stop;
         if (i < batch->coded_to)
-            at += (size_t)coded->codec.m * (size_t)coded->codec.n * value_B;
+            at += (size_t)coded->codec.low.m * (size_t)coded->codec.low.n * value_B;
     }
     return (int64_t)((size_t)(to - (char *)packed) / value_B);
 }
@@ -139,7 +152,7 @@ static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_mesh_batch *batch, struct fr_error *err) {
     int64_t n = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
-        struct fr_lowrank *c = &mesh->coded[i].codec;
+        struct fr_lowrank *c = &mesh->coded[i].codec.low;
         fr_lowrank_add_error(real, c, mesh->coded[i].at);
         fr_lowrank_project(real, c, mesh->coded[i].at);
         copy(real, c->rank * c->m, c->factors, fr_at(real->k, mesh->factors, (size_t)n));
@@ -158,7 +171,7 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
     size_t at = 0;
     int64_t rest = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
-        struct fr_lowrank *c = &mesh->coded[i].codec;
+        struct fr_lowrank *c = &mesh->coded[i].codec.low;
         copy(real, c->rank * c->m, fr_at(k, mesh->factors, at), c->factors);
         at += (size_t)c->rank * (size_t)c->m;
         fr_lowrank_back_project(real, c, mesh->coded[i].at);
@@ -166,7 +179,7 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
     }
     *n_q = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
-        const struct fr_lowrank *c = &mesh->coded[i].codec;
+        const struct fr_lowrank *c = &mesh->coded[i].codec.low;
         copy(real, c->rank * c->n, q_of(real, c), fr_at(k, mesh->factors, *n_q));
         *n_q += (size_t)c->rank * (size_t)c->n;
     }
@@ -181,7 +194,7 @@ static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
     double replicas = (double)real->run->plan->dp;
     size_t at = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
-        struct fr_lowrank *c = &mesh->coded[i].codec;
+        struct fr_lowrank *c = &mesh->coded[i].codec.low;
         size_t n = (size_t)c->rank * (size_t)c->n;
         FR_COMPUTE(real, k->scale(n, 1 / replicas, fr_at(k, mesh->factors, at), q_of(real, c)));
         fr_lowrank_decode(real, c, c->factors, replicas, mesh->coded[i].at);
@@ -190,11 +203,40 @@ static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
     FR_COMPUTE(real, move_rest(real, mesh, batch, true, fr_at(k, mesh->factors, n_q)));
 }
 
+/* Packets of all matrices, gathered and added up; the rest as it is. */
+static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh,
+                                const struct fr_mesh_batch *batch, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int replicas = (int)real->run->plan->dp;
+    size_t own_B = packets_B(real, mesh, batch), at_B = 0;
+    int64_t rest = 0;
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
+        struct fr_mesh_coded *coded = &mesh->coded[i];
+        size_t size_B = fr_real_codec_size_B(k, &coded->codec);
+        const void *packet = fr_real_codec_encode(real, &coded->codec, coded->at);
+        FR_COMPUTE(real, memcpy((char *)mesh->factors + at_B, packet, size_B));
+        at_B += size_B;
+    }
+    FR_TRY(fr_real_all_gather_bytes(real, real->dp, mesh->factors, own_B, mesh->gathered, err));
+    at_B = 0;
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
+        struct fr_mesh_coded *coded = &mesh->coded[i];
+        fr_real_codec_decode(real, &coded->codec, (char *)mesh->gathered + at_B, replicas,
+                             own_B, coded->at);
+        at_B += fr_real_codec_size_B(k, &coded->codec);
+    }
+    FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, mesh->factors));
+    FR_TRY(fr_real_all_reduce(real, real->dp, mesh->factors, rest, err));
+    FR_COMPUTE(real, move_rest(real, mesh, batch, true, mesh->factors));
+    return FR_OK;
+}
+
 static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch, struct fr_error *err) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to)
         return fr_real_all_reduce(real, real->dp, batch->at, batch->n, err);
+    if (gathers(real)) return reduce_packets(real, mesh, batch, err);
     FR_TRY(reduce_p(real, mesh, batch, err));
     FR_TRY(reduce_q(real, mesh, batch, &n_q, err));
     decode(real, mesh, batch, n_q);
