@@ -113,6 +113,10 @@ const struct fr_axis_setting fr_axis_settings[] = {
     {"zero-bubble", "schedule", NULL, {"schedule=zero-bubble", NULL}},
     {"zero-bubble-v", "schedule", NULL, {"schedule=zero-bubble-v", "chunks=2", NULL}},
     {"sequence parallel", "sequence_parallel", NULL, {"sequence_parallel=true", NULL}},
+    {"tp overlap",
+     "sequence_parallel",
+     NULL,
+     {"sequence_parallel=true", "overlap_tp=true", NULL}},
     {"flash attention", "attention", NULL, {"attention=flash", NULL}},
     {NULL, NULL, NULL, {NULL}}};
 

@@ -154,6 +154,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_embedding, .none = "it reduces a tied layer over the stages that hold it"},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
+    {FR_PLAN_KEY_overlap_tp, .none = NO("key that hides tensor parallelism's exchanges")},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},

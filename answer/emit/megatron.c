@@ -137,6 +137,13 @@ static void bucket(struct fr_emitted *e) {
         fr_emit_remark(e, "nothing goes in buckets of a stated size");
 }
 
+static void overlap_tp(struct fr_emitted *e) {
+    if (e->plan.overlap_tp)
+        fr_emit_option(e, "--tp-comm-overlap", "%s", "");
+    else
+        fr_emit_remark(e, "off, as without --tp-comm-overlap");
+}
+
 static void overlap_experts(struct fr_emitted *e) {
     if (e->plan.overlap_experts)
         fr_emit_option(e, "--overlap-moe-expert-parallel-comm", "%s", "");
@@ -263,6 +270,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_embedding, .none = "it reduces the tied embedding over its own two stages"},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
+    {FR_PLAN_KEY_overlap_tp, .say = overlap_tp},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},

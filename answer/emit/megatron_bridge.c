@@ -210,6 +210,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_embedding, .none = "it reduces the tied embedding over its own two stages"},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
+    {FR_PLAN_KEY_overlap_tp, .none = NO("option that hides tensor parallelism's exchanges")},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},

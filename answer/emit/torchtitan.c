@@ -79,6 +79,13 @@ static void stage_layers(struct fr_emitted *e) {
                         "parallelism.module_fqns_per_model_part");
 }
 
+static void overlap_tp(struct fr_emitted *e) {
+    if (e->plan.overlap_tp)
+        fr_emit_option(e, "--compile.enable_async_tensor_parallel", "%s", "");
+    else
+        fr_emit_remark(e, "off, as without --compile.enable_async_tensor_parallel");
+}
+
 static void sequence_parallel(struct fr_emitted *e) {
     if (e->plan.tp == 1)
         fr_emit_remark(e, "tp 1 divides no sequence");
@@ -196,6 +203,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_embedding, .none = NO("fused reduction of a tied embedding")},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
+    {FR_PLAN_KEY_overlap_tp, .say = overlap_tp},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},

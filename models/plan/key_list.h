@@ -129,6 +129,11 @@ FR_PLAN_KEY(sequence_parallel, "sequence_parallel", BOOL(), FIELD(sequence_paral
             CHANGED, NEED(TRANSFORMER) | NEED(WAYS), NULL,
             "norms, dropouts and residuals divided over tp along the sequence; all-reduces "
             "become reduce-scatter and all-gather")
+FR_PLAN_KEY(overlap_tp, "overlap_tp", BOOL(), FIELD(overlap_tp), ", tp overlap", CHANGED,
+            NEED(TRANSFORMER) | NEED(WAYS) | NEED(SEQUENCE), NULL,
+            "the gathers before products and the scatters after them go in tp pieces round a "
+            "ring beside the pieces of the products (tp-comm-overlap); the first piece shows, "
+            "and what outlasts the products")
 FR_PLAN_KEY(attention, "attention", CHOICE(fr_attention_names), FIELD(attention), ", %s",
             CHANGED, NEED(TRANSFORMER), NULL,
             "`plain` (products with the scores in memory) or `flash` (one fused, causal kernel "

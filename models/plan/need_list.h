@@ -33,6 +33,8 @@ FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
 FR_PLAN_NEED(CHUNKED, false, "more than one stage", p->pp > 1 || p->order)
 FR_PLAN_NEED(INTERLEAVES, false, "a schedule that interleaves", p->schedule->interleaves)
 FR_PLAN_NEED(WAYS, false, "tp above 1", p->tp > 1 || p->layer_tp || p->layer_tp_best)
+FR_PLAN_NEED(SEQUENCE, true, "sequence_parallel, of products in pairs",
+             p->sequence_parallel && (!p->method->grids || p->pairs))
 FR_PLAN_NEED(REPLICAS, false, "replicas (dp or cp above 1)", fr_plan_replicas(p) > 1)
 FR_PLAN_NEED(COPIES, false, "ranks that hold the same parameters",
              fr_plan_replicas(p) > 1 || fr_plan_expert_copies(p) > 1 ||

@@ -84,6 +84,7 @@ struct fr_plan {
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
     int64_t zero_ranks;     /**< how many of them divide it; 0: all */
     bool sequence_parallel; /**< of transformers */
+    bool overlap_tp;        /**< its gathers and scatters in pieces, beside the products */
     bool overlap;           /**< gradients beside the last backward pass, in buckets */
     double bucket_size_B;   /**< of that size at most */
     struct fr_plan_compression compression;

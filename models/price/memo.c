@@ -95,7 +95,8 @@ void fr_memo_forget(struct fr_memo *memo, void *result) {
 /* Who sits where hangs on the mesh alone. */
 #define NOT_SEATED                                                                             \
     (LATER | KEY(chunks) | KEY(recompute) | KEY(attention) | KEY(micro_batch) |                \
-     KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) | KEY(ghost))
+     KEY(global_batch) | KEY(sequence_parallel) | KEY(overlap_experts) | KEY(overlap_tp) |     \
+     KEY(ghost))
 
 static void drop_seated(void *result) {
     struct fr_seated *seated = result;

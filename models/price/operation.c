@@ -149,6 +149,7 @@ static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
 static int spent_on(const struct fr_operation *o) {
     if (o->beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
     if (o->beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
+    if (o->beside == FR_BESIDE_PIECES) return FR_SPENT_TP_BESIDE;
     if (o->axis == FR_AXIS_CP) return FR_SPENT_CP;
     if (o->axis == FR_AXIS_EP) return FR_SPENT_EP;
     return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
@@ -171,6 +172,11 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
         if (o->kind == FR_WORK_COLLECTIVE) {
             if (o->beside == FR_BESIDE_PRODUCT)
                 time_s = fr_device_beside_s(&x->cluster->device, time_s, before_s);
+            if (o->beside == FR_BESIDE_PIECES) {
+                double first_s = time_s / (double)x->group[o->axis]->n_ranks;
+                sum->time_s[o->pass][FR_SPENT_TP] += first_s;
+                time_s -= first_s;
+            }
             sum->time_s[o->pass][spent_on(o)] += time_s;
             continue;
         }
@@ -189,6 +195,7 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
                            .cp_s = t[FR_SPENT_CP],
                            .ep_s = t[FR_SPENT_EP]};
     pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE], t[FR_SPENT_ATTENTION]);
+    pass.tp_s += fr_device_beside_s(device, t[FR_SPENT_TP_BESIDE], t[FR_SPENT_PRODUCTS]);
     pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
                                     t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);
     return pass;

@@ -12,7 +12,10 @@
  *      stream      bytes / memory rate: a codec's
  *
  *  A list's operations add up to its passes (fr_priced).  A collective beside something shows as far
- *  as it outlasts it (fr_device_beside_s).
+ *  as it outlasts it (fr_device_beside_s).  In pieces over p ranks it takes p steps, each a product's piece
+ *  and the exchange of another: of its time T the first T / p shows, the rest as beside the pass's products
+ *  (Wang et al., Overlap Communication with Dependent Computation via Decomposition, 2023; a piece's product
+ *  is taken to be as efficient as the whole).
  */
 #ifndef FR_MODELS_PRICE_OPERATION_H
 #define FR_MODELS_PRICE_OPERATION_H
@@ -56,6 +59,7 @@ enum {
     FR_SPENT_LAUNCH,
     FR_SPENT_TP,
     FR_SPENT_TP_STALLED, /**< the host waits too */
+    FR_SPENT_TP_BESIDE,  /**< in pieces beside the pass's products */
     FR_SPENT_CP,
     FR_SPENT_CP_BESIDE, /**< the fused attention */
     FR_SPENT_EP,

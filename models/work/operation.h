@@ -72,6 +72,7 @@ typedef enum {
     FR_BESIDE_PRODUCT,   /**< the operation before it */
     FR_BESIDE_ATTENTION, /**< the pass's fused attention */
     FR_BESIDE_PASS,      /**< products and attention of the pass */
+    FR_BESIDE_PIECES,    /**< the pass's products, all but the first of its ranks' pieces */
 } fr_beside;
 
 struct fr_operation {

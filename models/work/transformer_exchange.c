@@ -28,19 +28,24 @@
 
 static const fr_pass_kind passes[] = {FR_PASS_FORWARD, FR_PASS_INPUT, FR_PASS_AGAIN};
 
-static void add(struct fr_rank_work *work, fr_pass_kind pass, const struct fr_group_view *on,
-                fr_op op, double size_B, double times) {
-    fr_work_add_collective(work, pass, on->axis, op, size_B, times);
+static struct fr_operation *add(struct fr_rank_work *work, fr_pass_kind pass,
+                                const struct fr_group_view *on, fr_op op, double size_B,
+                                double times) {
+    return fr_work_add_collective(work, pass, on->axis, op, size_B, times);
 }
 
-/* Around @p times pairs: each way one all-reduce, or a gather before and a scatter after. */
+/* Around @p times pairs: each way one all-reduce, or a gather before and a scatter after, which the plan may
+ * have in pieces beside the products. */
 static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view *on,
                       double times, struct fr_rank_work *work) {
     double size_B = on->tokens * v->h * v->value_B;
+    uint8_t beside = v->gathers && v->plan->overlap_tp ? FR_BESIDE_PIECES : FR_BESIDE_NOTHING;
     for (int k = 0; k < (v->full ? 3 : 2); k++) {
         add(work, passes[k], on, v->gathers ? FR_OP_ALL_GATHER : FR_OP_ALL_REDUCE, size_B,
-            times);
-        if (v->gathers) add(work, passes[k], on, FR_OP_REDUCE_SCATTER, size_B, times);
+            times)
+            ->beside = beside;
+        if (v->gathers)
+            add(work, passes[k], on, FR_OP_REDUCE_SCATTER, size_B, times)->beside = beside;
     }
 }
 

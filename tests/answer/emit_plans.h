@@ -41,7 +41,7 @@ static const struct emit_plan emit_plans[] = {
     {"dgx-h100",
      "mixtral-8x7b",
      {"tp=2", "dp=8", "ep=8", "etp=1", "sequence_parallel=true", "overlap_experts=true",
-      "model.dtype=fp8", "model.gradient_dtype=bf16", "global_batch=64"}},
+      "overlap_tp=true", "model.dtype=fp8", "model.gradient_dtype=bf16", "global_batch=64"}},
     {"dgx-h100",
      "llama-3-8b",
      {"dp=4", "cp=4", "context=all-to-all", "zero=3", "zero_ranks=8", "global_batch=64",

@@ -123,6 +123,7 @@ static const struct {
     {"zero-bubble", bubble_falls},
     {"zero-bubble-v", bubble_falls},
     {"sequence parallel", activations_fall},
+    {"tp overlap", activations_fall},
     {"flash attention", no_scores},
 };
 

@@ -210,9 +210,53 @@ static void sharding_costs_only_communication(void **state) {
     assert_true(predict_s(three) >= predict_s(one) * (1 - 1e-12));
 }
 
+#define DEVICE "cluster.device.host_launch=0 s", "cluster.device.launch=1 us"
+
+/* In pieces over p ranks a p-th of the exchanges shows where the products outlast the rest and nothing is
+ * taken from them; where a link is slow what outlasts the products shows too. */
+static void tensor_exchanges_in_pieces(void **state) {
+    double shown_s[2][2], slow_s[2];
+    (void)state;
+    for (int beside = 0; beside < 2; beside++) {
+        const char *key = beside ? "overlap_tp=true" : "overlap_tp=false";
+        for (int deep = 0; deep < 2; deep++) {
+            const char *sets[] = {"tp=4",
+                                  "sequence_parallel=true",
+                                  "attention=flash",
+                                  "global_batch=4",
+                                  "micro_batch=4",
+                                  "model.dtype=fp16",
+                                  "cluster.device.interference=0",
+                                  DEVICE,
+                                  key,
+                                  deep ? "model.layers=8" : "model.layers=4",
+                                  NULL};
+            struct fr_outcome out;
+            outcome_of(sets, &out);
+            shown_s[beside][deep] = out.part_s[FR_PART_TP_COMM];
+        }
+        const char *slow[] = {"tp=4",
+                              "sequence_parallel=true",
+                              "attention=flash",
+                              "global_batch=4",
+                              "micro_batch=4",
+                              "model.dtype=fp16",
+                              DEVICE,
+                              "cluster.levels.0.bandwidth=1 GB/s",
+                              key,
+                              NULL};
+        struct fr_outcome out;
+        outcome_of(slow, &out);
+        slow_s[beside] = out.part_s[FR_PART_TP_COMM];
+    }
+    double whole_s = shown_s[0][1] - shown_s[0][0], pieces_s = shown_s[1][1] - shown_s[1][0];
+    near(pieces_s, whole_s / 4,
+         1e-9); /* of four layers; embedding and logits are not in pieces */
+    assert_true(slow_s[1] < slow_s[0] && slow_s[1] > slow_s[0] / 2);
+}
+
 /* Two ranks of a sequence do at least half of the work each, where the device and not its host decides, and
  * together are cp dp ranks. */
-#define DEVICE "cluster.device.host_launch=0 s", "cluster.device.launch=1 us"
 static void context_parallel_shares_a_sequence(void **state) {
     const char *whole[] = {"global_batch=8", "model.dtype=fp16", "attention=flash", DEVICE,
                            NULL};
@@ -395,6 +439,7 @@ int main(void) {
         cmocka_unit_test(measured_layers_replace_the_analytic_ones),
         cmocka_unit_test(zero_divides_memory),
         cmocka_unit_test(sharding_costs_only_communication),
+        cmocka_unit_test(tensor_exchanges_in_pieces),
         cmocka_unit_test(context_parallel_shares_a_sequence),
         cmocka_unit_test(one_expert_is_an_mlp),
         cmocka_unit_test(experts_are_shared),

@@ -249,6 +249,7 @@ static void idle_keys_are_refused(void **state) {
     idle("a100-hdr", "gpt-2.5b", "branches=layer", "method subgraph");
     idle("a100-hdr", "gpt-2.5b", "exchange=all_gather", "method subgraph");
     idle("a100-hdr", "gpt-2.5b", "overlap_experts=true", "mixture of experts");
+    idle("a100-hdr", "gpt-2.5b", "overlap_tp=true", "sequence_parallel");
     idle("a100-hdr", "gpt-2.5b", "ep=2", "mixture of experts");
     idle("a100-hdr", "gpt-2.5b", "etp=1", "mixture of experts");
     idle("cori-knl", "alexnet", "layer_tp=best", "method grid");

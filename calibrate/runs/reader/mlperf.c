@@ -59,6 +59,8 @@ static void bucket(const struct fr_run_source *in, struct fr_run_row *out) {
 static void options(const struct fr_run_source *in, struct fr_run_row *out) {
     if (is(in, "sequence_parallel", "yes"))
         fr_run_row_set(out, "plan.sequence_parallel", "true");
+    if (is(in, "sequence_parallel", "yes") && is(in, "tp_comm_overlap", "yes"))
+        fr_run_row_set(out, "plan.overlap_tp", "true");
     if (is(in, "distributed_optimizer", "zero1")) fr_run_row_set(out, "plan.zero", "1");
     if (is(in, "overlap_grad_reduce", "yes")) {
         fr_run_row_set(out, "plan.overlap", "gradient");
