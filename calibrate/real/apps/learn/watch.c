@@ -27,7 +27,7 @@ fr_status fr_coded_watch_open(const struct fr_real *real, struct fr_coded_watch 
     struct fr_mesh_state *mesh = real->state;
     struct fr_mesh_chunk *c = &mesh->chunk[mesh->n_chunks - 1];
     *w = (struct fr_coded_watch){.watcher = {tell}, .mesh = mesh};
-    if (c->first || !c->codec.factors || real->run->plan->tp > 1) return FR_OK;
+    if (c->first || !c->codec.low.factors || real->run->plan->tp > 1) return FR_OK;
     w->chunk = c;
     return fr_observed_open(real->k, mesh->n_micro, c->unit[0].in, mesh->columns, &w->observed,
                             err);
@@ -41,13 +41,13 @@ void fr_coded_watch_close(struct fr_coded_watch *w) {
 void fr_coded_watch_begin(const struct fr_real *real, struct fr_coded_watch *w) {
     if (!w->chunk) return;
     w->next = 0;
-    w->chunk->codec.watcher = &w->watcher;
+    w->chunk->codec.low.watcher = &w->watcher;
     fr_observe_begin(real->k, &w->observed);
 }
 
 void fr_coded_watch_end(const struct fr_real *real, struct fr_coded_watch *w) {
     if (!w->chunk) return;
-    w->chunk->codec.watcher = NULL;
+    w->chunk->codec.low.watcher = NULL;
     if (w->next > 0)
         fr_observe_end(real->k, &w->observed); /* nothing goes coded in a warm-up */
 }
