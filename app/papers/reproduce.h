@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/progress.h"
 #include "base/status.h"
 
 typedef enum {
@@ -43,7 +44,8 @@ struct fr_reproduce_row {
 struct fr_reproduction {
     struct fr_reproduce_row *rows;
     size_t count, capacity;
-    bool failed; /**< out of memory while adding */
+    bool failed;                  /**< out of memory while adding */
+    struct fr_progress *progress; /**< of a long paper: a step a table; or NULL */
 };
 
 /** Append a row that holds when |ours / published - 1| <= tolerance; where nothing is published

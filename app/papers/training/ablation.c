@@ -106,6 +106,7 @@ fr_status fr_ablation_add(struct fr_reproduction *r, const char *table, const ch
                  fabs(without - with) < 1e-3 ? "; these rows do not resolve it" : "");
         fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, without - with, "1", 0, note,
                          "ablation/%s/%s", table, it->name);
+        if (r->progress) fr_progress_add(r->progress, 1);
     }
     return FR_OK;
 }

@@ -216,5 +216,6 @@ fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *
         {"regret_worst", s.regret_worst, l->regret_worst, 0, false}};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) add_score(r, name, &asked[i]);
     add_coverage(r, name, &s, l);
+    if (r->progress) fr_progress_add(r->progress, 1);
     return r->failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory") : FR_OK;
 }
