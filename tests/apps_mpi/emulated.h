@@ -62,27 +62,39 @@ static inline uint32_t emulated_magnitude(double x) {
     return (uint32_t)(bits >> 32) & 0x7fffffffu;
 }
 
-/* Is value i among the largest, of equal ones the last? */
-static inline bool emulated_kept(const double *x, int n, int kept, int i) {
-    int before = 0;
-    for (int j = 0; j < n; j++) {
-        uint32_t a = emulated_magnitude(x[j]), b = emulated_magnitude(x[i]);
-        before += a > b || (a == b && j > i);
-    }
-    return before < kept;
+struct emulated_value {
+    uint32_t magnitude;
+    int at;
+};
+static inline int emulated_by_magnitude(const void *x, const void *y) {
+    const struct emulated_value *a = x, *b = y;
+    if (a->magnitude != b->magnitude) return a->magnitude < b->magnitude ? 1 : -1;
+    return b->at - a->at;
+}
+
+/* sent[i]: is value i among the largest, of equal ones the last? */
+static inline void emulated_choose(const double *x, int n, int kept, bool *sent) {
+    struct emulated_value *all = malloc((size_t)n * sizeof *all);
+    for (int i = 0; i < n; i++)
+        all[i] = (struct emulated_value){emulated_magnitude(x[i]), i}, sent[i] = false;
+    qsort(all, (size_t)n, sizeof *all, emulated_by_magnitude);
+    for (int i = 0; i < kept; i++) sent[all[i].at] = true;
+    free(all);
 }
 
 static inline void emulated_topk(struct emulated_codec *codec, int replicas, double **in) {
     int n = codec->m * codec->n, kept = (codec->m + codec->n) * codec->rank;
     double *sum = calloc((size_t)n, sizeof *sum);
+    bool *sent = malloc((size_t)n * sizeof *sent);
     for (int d = 0; d < replicas; d++) {
         for (int i = 0; i < n; i++) in[d][i] += codec[d].lazy ? codec[d].error[i] : 0;
+        emulated_choose(in[d], n, kept, sent);
         for (int i = 0; i < n; i++) {
-            bool sent = emulated_kept(in[d], n, kept, i);
-            sum[i] += sent ? in[d][i] : 0;
-            codec[d].error[i] = sent ? 0 : in[d][i];
+            sum[i] += sent[i] ? in[d][i] : 0;
+            codec[d].error[i] = sent[i] ? 0 : in[d][i];
         }
     }
+    free(sent);
     for (int d = 0; d < replicas; d++) memcpy(in[d], sum, (size_t)n * sizeof *sum);
     free(sum);
 }

@@ -74,9 +74,10 @@ static int first_layer(const struct plan *p, int number) {
     return number * (WORDS_LAYERS / parts) + (number < more ? number : more);
 }
 
-/* Values of 8 B, with top-k their places besides. */
-static bool saves(const struct plan *p, int m, int n) {
-    return RANK * (m + n) * (p->topk ? 12 : 8) < m * n * 8;
+/* Values of 8 B, with top-k their places besides; of gradients every replica gathers what all send. */
+static bool saves(const struct plan *p, bool gradient, int m, int n) {
+    int replicas = p->topk && gradient ? p->dp : 2;
+    return replicas * RANK * (m + n) * (p->topk ? 12 : 8) < 2 * m * n * 8;
 }
 
 /* As in test_mesh.c: the last P - 1 - i that a stage reads; interleaved, what it reads once all forward
@@ -97,7 +98,7 @@ static void cross(struct emulation *e, int d, int below, int micro, int t, doubl
     const struct plan *p = e->plan;
     int n = t / p->tp;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(p, WORDS_H, n)) return;
+    if (!p->scope || !saves(p, false, WORDS_H, n)) return;
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
         double *part = words_room(WORDS_H, n);
@@ -202,7 +203,7 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
         int x = matrix_parts[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(p, rows[x], columns[x])) continue;
+        if (!saves(p, true, rows[x], columns[x])) continue;
         for (int d = 0; d < p->dp; d++) {
             struct emulated_codec *kept = &e->gradient[d][l][i];
             if (!kept->q)

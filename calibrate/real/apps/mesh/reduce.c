@@ -11,6 +11,19 @@
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
+/* Packets of every replica, where it takes them all to add them up. */
+static bool gathers(const struct fr_real *real) {
+    return real->run->plan->compression.codec->op == FR_OP_ALL_GATHER;
+}
+
+/* Does a rank send less for it?  Of an all-reduced matrix twice (D - 1) / D, of a gathered packet D - 1. */
+static bool pays(const struct fr_real *real, const struct fr_real_codec *codec) {
+    double whole_B = (double)codec->low.m * codec->low.n * (double)real->k->size_B,
+           packet_B = (double)fr_real_codec_size_B(real->k, codec);
+    return gathers(real) ? (double)real->run->plan->dp * packet_B < 2 * whole_B
+                         : packet_B < whole_B;
+}
+
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
@@ -33,7 +46,7 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
         uint64_t stream = (uint64_t)(STREAM_GRADIENT + STREAMS_A_UNIT * u->index + i);
         struct fr_real_codec codec = fr_real_codec_of(kind, all[i].m, all[i].n, rank, true);
-        if (!fr_real_codec_shrinks(real->k, &codec)) continue; /* goes whole */
+        if (!pays(real, &codec)) continue; /* goes whole */
         *coded = (struct fr_mesh_coded){.at = all[i].at, .codec = codec};
         mesh->n_coded++;
         if (!fr_real_codec_open(real->k, real->run->seed, stream, &coded->codec)) return false;
@@ -58,11 +71,6 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     for (int i = batch->coded_from; i < batch->coded_to; i++)
         sum_B += fr_real_codec_size_B(real->k, &mesh->coded[i].codec);
     return sum_B;
-}
-
-/* Packets of every replica, where it takes them all to add them up. */
-static bool gathers(const struct fr_real *real) {
-    return real->run->plan->compression.codec->op == FR_OP_ALL_GATHER;
 }
 
 /* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
