@@ -93,9 +93,8 @@ static void a_text_is_learnt(void **state) {
 static void iterations_decide_a_search(void **state) {
     (void)state;
     static const char line[] =
-        "forerun search --cluster a100-hdr --set 'cluster.levels.0.bandwidth=1 MB/s' --model "
-        "t.json "
-        "--ranks 2 --set pp=2 --vary compression.backward.scope=none,all --set "
+        "forerun search --cluster a100-hdr --set cluster.levels.0.bandwidth=1MB/s --model "
+        "t.json --ranks 2 --set pp=2 --vary compression.backward.scope=none,all --set "
         "compression.backward.rank=2 --objective ";
     char all[500], *table = NULL, *at;
     size_t length = 0;
