@@ -23,7 +23,7 @@ static void orders_that_seat_linearly(void **state) {
         plan.tp = 1 + (int64_t)fr_test_random(&dice, 3);
         plan.dp = 1 + (int64_t)fr_test_random(&dice, 3);
         plan.pp = 1 + (int64_t)fr_test_random(&dice, 3);
-        plan.rank_order = fr_test_random(&dice, 2);
+        plan.rank_order = (fr_rank_order)fr_test_random(&dice, 2);
         plan.method = fr_methods[fr_test_random(&dice, 4)];
         plan.placement.row = &fr_placement_by_axis;
         for (int i = 0; i < FR_MESH_AXES; i++) plan.placement.order[i] = (uint8_t)i;
