@@ -112,9 +112,9 @@ static bool is_first_idle(const struct fr_space *space, const struct fr_workload
  * configuration says the same. */
 static bool settle(const struct fr_space *space, const struct fr_workload *model,
                    const size_t *digit, fr_plan_key_set which, struct fr_plan *plan) {
-    uint32_t missing = fr_plan_missing_of(space->asked, model, plan), before = ~missing;
+    uint32_t missing = fr_plan_missing_of(space->asked, model, plan), before;
     const uint32_t mistakes = missing & (uint32_t)FR_PLAN_NEED_REFUSED;
-    for (; missing != before; missing = fr_plan_missing_of(space->asked, model, plan)) {
+    do {
         before = missing;
         for (int i = 0; i < space->n_watched; i++) {
             const struct fr_plan_key *key = &fr_plan_keys[space->watched[i]];
@@ -125,7 +125,7 @@ static bool settle(const struct fr_space *space, const struct fr_workload *model
             fr_plan_key_copy(key, &space->plain, plan);
             missing = fr_plan_missing_of(space->asked, model, plan);
         }
-    }
+    } while (missing != before);
     return true;
 }
 
