@@ -17,7 +17,6 @@
 #include "app/papers/training/mlperf.h"
 #include "app/papers/training/procedure.h"
 #include "base/alloc.h"
-#include "base/data.h"
 #include "base/parallel.h"
 #include "calibrate/runs/interval.h"
 
@@ -208,21 +207,7 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    struct fr_table_set set = {0};
-    char path[512];
-    if (!fr_data_find(fr_mlperf_file, path, sizeof path)) {
-        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
-                         "skipped: no shared/data above this folder and none in FORERUN_DATA",
-                         "skipped");
-        return FR_OK;
-    }
-    fr_status status = fr_table_read(fr_mlperf_file, &set, err);
-    if (status == FR_OK) {
-        fr_table_left_out(r, fr_mlperf_file, &set.runs);
-        status = make(r, &set, err);
-    }
-    fr_table_free(&set);
-    return status;
+    return fr_mlperf_study(r, make, err);
 }
 
 const struct fr_paper fr_paper_mlperf = {

@@ -1,5 +1,9 @@
 #include "app/papers/training/mlperf.h"
 
+#include <math.h>
+
+#include "base/data.h"
+
 const char fr_mlperf_file[] = "mlperf/time_pretraining.csv";
 
 /* The longer name of a device first: "GB200" holds "B200". */
@@ -17,3 +21,25 @@ const char *fr_mlperf_preset(const struct fr_run *run) {
 }
 
 const char *fr_mlperf_machine(int i) { return i < MACHINES ? machines[i].cluster : NULL; }
+
+fr_status fr_mlperf_study(struct fr_reproduction *r,
+                          fr_status (*study)(struct fr_reproduction *r,
+                                             const struct fr_table_set *set,
+                                             struct fr_error *err),
+                          struct fr_error *err) {
+    struct fr_table_set set = {0};
+    char path[512];
+    if (!fr_data_find(fr_mlperf_file, path, sizeof path)) {
+        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
+                         "skipped: no shared/data above this folder and none in FORERUN_DATA",
+                         "skipped");
+        return FR_OK;
+    }
+    fr_status status = fr_table_read(fr_mlperf_file, &set, err);
+    if (status == FR_OK) {
+        fr_table_left_out(r, fr_mlperf_file, &set.runs);
+        status = study(r, &set, err);
+    }
+    fr_table_free(&set);
+    return status;
+}

@@ -8,6 +8,14 @@
 /** Below the data folder. */
 extern const char fr_mlperf_file[];
 
+/** Run @p study on its rows, after what is left out of them; without the data a row says so.
+ *  @return FR_OK, or what reading or @p study failed with. */
+fr_status fr_mlperf_study(struct fr_reproduction *r,
+                          fr_status (*study)(struct fr_reproduction *r,
+                                             const struct fr_table_set *set,
+                                             struct fr_error *err),
+                          struct fr_error *err);
+
 /** The cluster preset of the device that a row names; NULL where there is none. */
 const char *fr_mlperf_preset(const struct fr_run *run);
 

@@ -159,8 +159,16 @@ static fr_status read_result(const struct fr_json *root, struct fr_training_cell
     return FR_OK;
 }
 
-static fr_status read_line(const struct fr_json *root, const struct fr_training_options *o,
-                           int number, struct fr_training_cells *cells, struct fr_error *err) {
+struct reading {
+    struct fr_training_cells *cells;
+    const struct fr_training_options *o;
+};
+
+static fr_status read_line(void *context, int number, const struct fr_json *root,
+                           struct fr_error *err) {
+    struct reading *reading = context;
+    struct fr_training_cells *cells = reading->cells;
+    const struct fr_training_options *o = reading->o;
     static const char *const kinds[] = {"provenance", "train", "trained", NULL};
     int kind = 0;
     int64_t id = 0;
@@ -175,26 +183,8 @@ static fr_status read_line(const struct fr_json *root, const struct fr_training_
 
 fr_status fr_cells_read(struct fr_training_cells *cells, const struct fr_training_options *o,
                         struct fr_error *err) {
-    char *text = NULL;
-    size_t length = 0;
-    int number = 0;
-    fr_status status = fr_file_read(o->samples, FR_FILE_MAX_B, &text, &length, err);
+    struct reading reading = {cells, o};
     free(cells->items);
     *cells = (struct fr_training_cells){0};
-    for (const char *at = text; status == FR_OK && *at;) {
-        size_t end = strcspn(at, "\n");
-        struct fr_json_document *document = NULL;
-        char place[300];
-        if (!at[end]) break; /* cut when its writer ended */
-        snprintf(place, sizeof place, "%.256s: line %d", o->samples, ++number);
-        status = fr_json_parse(at, end, place, &document, err);
-        if (status == FR_OK) {
-            struct fr_json root = fr_json_root(document);
-            status = read_line(&root, o, number, cells, err);
-        }
-        fr_json_free(document);
-        at += end + 1;
-    }
-    free(text);
-    return status;
+    return fr_json_each_line(o->samples, read_line, &reading, err);
 }
