@@ -95,21 +95,32 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
     return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
 }
 
+static fr_status no_memory(const struct fr_real *real, struct fr_error *err) {
+    return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
+                   real->n_parameters);
+}
+
+/* With room for shares that end beyond it. */
 static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real,
                              struct fr_error *err) {
-    double state = real->run->workload->optimizer_state_B;
+    const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
-    real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
-    real->shares = real->run->plan->zero == 1 ? (int)real->run->plan->dp : 0;
-    int64_t first, share = fr_real_share(real, &first),
-                   all = share * (real->shares ? real->shares : 1);
+    real->division = fr_division_of(plan->zero == 1 ? (int)plan->dp : 1, real->n_parameters);
+    int64_t all = fr_division_share(&real->division) * real->division.replicas;
     real->parameters = fr_real_alloc(real->k, all);
     real->gradients = fr_real_alloc(real->k, all);
+    return real->parameters && real->gradients ? FR_OK : no_memory(real, err);
+}
+
+/* Once the program has said what is divided by itself. */
+static fr_status make_moments(struct fr_real *real, struct fr_error *err) {
+    double state = real->run->workload->optimizer_state_B;
+    const struct fr_division *d = &real->division;
+    int64_t share = fr_division_share(d);
+    real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
     real->moments = fr_real_alloc(real->k, share * real->n_moments);
-    if (!real->parameters || !real->gradients || !real->moments)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "%" PRId64 " parameters on a rank",
-                       real->n_parameters);
-    return FR_OK;
+    real->packed = fr_real_alloc(real->k, fr_division_plain(d) ? 0 : share * d->replicas);
+    return real->moments && real->packed ? FR_OK : no_memory(real, err);
 }
 
 fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case *run,
@@ -129,7 +140,8 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
     FR_TRY(app->check(run, err));
     FR_TRY(make_mesh(real, world, err));
     FR_TRY(make_blocks(app, real, err));
-    return app->open(real, err);
+    FR_TRY(app->open(real, err));
+    return make_moments(real, err);
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
@@ -140,17 +152,17 @@ void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
     free(real->parameters);
     free(real->gradients);
     free(real->moments);
+    free(real->packed);
+    fr_division_free(&real->division);
     *real = (struct fr_real){0};
 }
 
-void fr_real_update(struct fr_real *real) {
+/* @p n values from @p at of the block on, whose moments are from @p moment on. */
+static void update(struct fr_real *real, size_t n, size_t at, size_t moment) {
     const struct fr_kernels *k = real->k;
-    int64_t first, share = fr_real_share(real, &first);
-    size_t n = (size_t)share;
-    const void *g = fr_at(k, real->gradients, (size_t)first);
-    void *w = fr_at(k, real->parameters, (size_t)first), *m = real->moments,
-         *v = fr_at(k, m, n);
-    real->update.t++;
+    const void *g = fr_at(k, real->gradients, at);
+    void *w = fr_at(k, real->parameters, at), *m = fr_at(k, real->moments, moment),
+         *v = fr_at(k, m, (size_t)fr_division_share(&real->division));
     if (real->n_moments == 0)
         FR_COMPUTE(real, k->sgd(n, &real->update, g, w));
     else if (real->n_moments == 1)
@@ -159,14 +171,47 @@ void fr_real_update(struct fr_real *real) {
         FR_COMPUTE(real, k->adam(n, &real->update, g, m, v, w));
 }
 
+void fr_real_update(struct fr_real *real) {
+    const struct fr_division *d = &real->division;
+    int replica = fr_real_divided(real) ? real->dp_rank : 0;
+    real->update.t++;
+    for (int part = 0; part < FR_DIVISION_PARTS; part++)
+        for (int i = 0; i < d->part[part].n_spans; i++) {
+            size_t at, to;
+            int64_t n = fr_division_piece(d, part, replica, i, &at, &to);
+            if (n > 0)
+                update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
+        }
+}
+
+/* A replica's share of the parameters from or to where all of them lie packed. */
+static void move_share(struct fr_real *real, int replica, bool into_block) {
+    const struct fr_division *d = &real->division;
+    size_t first = (size_t)(replica * fr_division_share(d));
+    for (int part = 0; part < FR_DIVISION_PARTS; part++)
+        FR_COMPUTE(real,
+                   fr_division_copy(real->k, d, part, replica, into_block, real->parameters,
+                                    fr_at(real->k, real->packed,
+                                          first + (size_t)fr_division_before(d, part))));
+}
+
+static fr_status gather_parameters(struct fr_real *real, struct fr_error *err) {
+    const struct fr_division *d = &real->division;
+    bool plain = fr_division_plain(d);
+    if (!plain) move_share(real, real->dp_rank, false);
+    FR_TRY(fr_real_all_gather(real, real->dp, MPI_IN_PLACE, fr_division_share(d),
+                              plain ? real->parameters : real->packed, err));
+    for (int r = 0; !plain && r < d->replicas; r++)
+        if (r != real->dp_rank) move_share(real, r, true);
+    return FR_OK;
+}
+
 fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
                        struct fr_error *err) {
-    int64_t first, share = fr_real_share(real, &first);
     real->phases = (struct fr_phases){0};
     FR_TRY(app->gradients(real, loss, err));
     fr_real_update(real);
-    if (real->shares <= 1) return FR_OK;
-    return fr_real_all_gather(real, real->dp, MPI_IN_PLACE, share, real->parameters, err);
+    return fr_real_divided(real) ? gather_parameters(real, err) : FR_OK;
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */

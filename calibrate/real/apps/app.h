@@ -24,6 +24,7 @@
 #include "base/clock.h"
 #include "calibrate/measure/harness/kernels.h"
 #include "calibrate/measure/harness/mpi_try.h"
+#include "calibrate/real/apps/division.h"
 #include "models/plan/plan.h"
 #include "models/workload/workload.h"
 
@@ -50,9 +51,10 @@ struct fr_real {
     MPI_Comm world, tp, dp, pp; /**< ranks of equal dp and pp, of equal tp and pp, ... */
     int rank, n_ranks, tp_rank, dp_rank, pp_rank;
     int64_t n_parameters;                   /**< on this rank */
-    void *parameters, *gradients, *moments; /**< moments: 0 to 2 blocks of n_parameters */
+    void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;
-    int shares; /**< ranks of dp that divide the optimiser's work and state (zero 1); 0: each has all */
+    struct fr_division division; /**< of the optimiser's work and state (zero 1), or all on each */
+    void *packed; /**< shares of all replicas, where they are in more than one piece */
     struct fr_update update;
     bool profile;
     struct fr_phases phases;
@@ -104,13 +106,9 @@ struct fr_real_buffer {
 bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
                        size_t count);
 
-/** Of a block of parameters what this rank updates: values from @p first on.  Equal shares, the last ones
- *  beyond the block's end, where there is room for them. @return how many */
-static inline int64_t fr_real_share(const struct fr_real *real, int64_t *first) {
-    int64_t shares = real->shares > 1 ? real->shares : 1;
-    int64_t share = (real->n_parameters + shares - 1) / shares;
-    *first = shares > 1 ? real->dp_rank * share : 0;
-    return share;
+/** Do replicas divide the optimiser's work? */
+static inline bool fr_real_divided(const struct fr_real *real) {
+    return real->division.replicas > 1;
 }
 
 /** The optimiser over this rank's share of the parameters, once; part of fr_real_step. */

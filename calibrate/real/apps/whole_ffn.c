@@ -95,6 +95,7 @@ fr_status fr_whole_ffn_open(const struct fr_whole_ffn_options *o, struct fr_whol
     w->layer_size = n * n / p + k * n + n * p * k + n;
     w->n_counted = o->layers * (n * n / p + k * n + n * (p - 1) * k + n);
     w->real.n_parameters = w->layer_size * o->layers;
+    w->real.division = fr_division_of(1, w->real.n_parameters);
     w->real.n_moments = o->optimizer_state_B <= 0 ? 0 : o->optimizer_state_B <= 4 ? 1 : 2;
     w->real.update =
         (struct fr_update){.rate = o->rate, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};

@@ -78,9 +78,6 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     if (plan->zero > 1)
         return fr_fail(err, FR_ERR_INPUT, NULL, "zero %" PRId64 " is not run here; zero 1 is",
                        plan->zero);
-    if (plan->zero && (fr_mesh_fused(run) || plan->compression.gradient_stages > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "zero 1 is run with gradients that go whole, all in one reduce-scatter");
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");

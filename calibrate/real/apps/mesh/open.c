@@ -308,6 +308,7 @@ void fr_mesh_close(struct fr_real *real) {
                            mesh->batch,
                            mesh->coded,
                            mesh->factors,
+                           mesh->gathered,
                            mesh->inputs,
                            mesh->targets,
                            mesh->reads,

@@ -1,8 +1,11 @@
 /* Gradients over replicas after the last backward pass, layer by layer, of a transformer all of a stage
  * at once: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
- * their Q with the rest (with error feedback).  Where replicas divide the optimiser's work (zero 1) a
- * reduce-scatter takes each share to who updates it.  A tied embedding is all-reduced with the other gradients
- * over dp and then between the two ends, or fused, once over 2 dp ranks. */
+ * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
+ * over dp and then between the two ends, or fused, once over 2 dp ranks.
+ *
+ * Where replicas divide the optimiser's work (zero 1) a reduce-scatter takes shares of what goes whole to
+ * who updates them; codes, and a fused embedding, travel as without, and each updates a share of what they
+ * are of. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +57,8 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
     return true;
 }
 
-/* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone. */
+/* Values for what is sent at once of a batch: its P, or its Q with what goes whole; or that alone.  What
+ * is scattered leaves it before. */
 static int64_t room_of(const struct fr_mesh_state *mesh, const struct fr_mesh_batch *batch) {
     int64_t n_p = 0, n_q = batch->n;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
@@ -73,12 +77,17 @@ static size_t packets_B(const struct fr_real *real, const struct fr_mesh_state *
     return sum_B;
 }
 
+/* Is the table of this rank's end reduced by itself? */
+static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mesh) {
+    return fr_mesh_fused(real->run) && mesh->tied;
+}
+
 /* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
  * its block, or the last. */
 static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                       const struct fr_unit *u) {
     bool joins = u->kind->adds && mesh->n_batches > 0;
-    bool apart = fr_mesh_fused(real->run) && mesh->tied && u->d_table == mesh->tied;
+    bool apart = is_apart(real, mesh) && u->d_table == mesh->tied;
     if (!joins)
         mesh->batch[mesh->n_batches++] = (struct fr_mesh_batch){
             .at = u->g, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
@@ -102,6 +111,47 @@ static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
     return true;
 }
 
+static size_t place_of(const struct fr_real *real, const void *at) {
+    return (size_t)((const char *)at - (const char *)real->gradients) / real->k->size_B;
+}
+
+/* Of a batch what goes whole is scattered, and the rest is on all replicas. */
+static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                         const struct fr_mesh_batch *batch, struct fr_division *d) {
+    size_t at = place_of(real, batch->at), end = at + (size_t)batch->n;
+    bool whole = true;
+    for (int i = batch->coded_from; i < batch->coded_to; i++) {
+        const struct fr_lowrank *c = &mesh->coded[i].codec.low;
+        size_t stop = place_of(real, mesh->coded[i].at), n = (size_t)c->m * (size_t)c->n;
+        whole = whole && fr_division_add(d, FR_DIVISION_SCATTERED, at, (int64_t)(stop - at)) &&
+                fr_division_add(d, FR_DIVISION_WHOLE, stop, (int64_t)n);
+        at = stop + n;
+    }
+    return whole && fr_division_add(d, FR_DIVISION_SCATTERED, at, (int64_t)(end - at));
+}
+
+/* Who updates what, unless all goes whole: then a share is one piece. */
+static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
+    struct fr_division d = fr_division_none(real->division.replicas);
+    bool whole = true;
+    if (!fr_real_divided(real) || (mesh->n_coded == 0 && !is_apart(real, mesh))) return true;
+    for (int i = 0; whole && i < mesh->n_batches; i++)
+        whole = divide_batch(real, mesh, &mesh->batch[i], &d);
+    if (whole && is_apart(real, mesh))
+        whole = fr_division_add(&d, FR_DIVISION_WHOLE, place_of(real, mesh->tied), mesh->n_tied);
+    fr_division_free(&real->division);
+    real->division = d;
+    return whole;
+}
+
+/* Shares of all replicas of what is scattered, unless they lie in the block; and the own one. */
+static int64_t scatter_room(const struct fr_real *real) {
+    const struct fr_division *d = &real->division;
+    int64_t share = d->part[FR_DIVISION_SCATTERED].share;
+    if (!fr_real_divided(real)) return 0;
+    return fr_division_plain(d) ? share : share * (d->replicas + 1);
+}
+
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t room = 0, most_B = 0;
     size_t units = 0;
@@ -117,8 +167,9 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
         most_B = most(most_B, (int64_t)packets_B(real, mesh, &mesh->batch[i]));
     }
     free(all);
-    int64_t first, share = fr_real_share(real, &first), value_B = (int64_t)real->k->size_B;
-    if (real->shares > 1) room = share;
+    whole = whole && open_division(real, mesh);
+    int64_t value_B = (int64_t)real->k->size_B;
+    room = most(room, scatter_room(real));
     if (gathers(real)) room = most(room, most_B / value_B + 1);
     mesh->factors = fr_real_alloc(real->k, room);
     mesh->gathered =
@@ -128,12 +179,13 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
 
 /* ---- reducing ---------------------------------------------------------------------------------- */
 
-/* Copy the batch's gradients that are in no coded matrix between the block and @p packed; those lie
- * ascending in the block.  @return how many they are. */
+/* Copy the batch's gradients that are in no coded matrix, and are not scattered, between the block and @p
+ * packed; those lie ascending in the block.  @return how many they are. */
 static int64_t move_rest(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          const struct fr_mesh_batch *batch, bool out, void *packed) {
     const size_t value_B = real->k->size_B;
     char *at = batch->at, *end = fr_at(real->k, at, (size_t)batch->n), *to = packed;
+    if (fr_real_divided(real)) return 0;
     for (int i = batch->coded_from; i <= batch->coded_to; i++) {
         const struct fr_mesh_coded *coded = &mesh->coded[i];
         char *stop = i < batch->coded_to ? coded->at : end;
@@ -234,6 +286,7 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
         at_B += fr_real_codec_size_B(k, &coded->codec);
     }
     FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, mesh->factors));
+    if (rest == 0) return FR_OK;
     FR_TRY(fr_real_all_reduce(real, real->dp, mesh->factors, rest, err));
     FR_COMPUTE(real, move_rest(real, mesh, batch, true, mesh->factors));
     return FR_OK;
@@ -243,7 +296,9 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch, struct fr_error *err) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to)
-        return fr_real_all_reduce(real, real->dp, batch->at, batch->n, err);
+        return fr_real_divided(real)
+                   ? FR_OK
+                   : fr_real_all_reduce(real, real->dp, batch->at, batch->n, err);
     if (gathers(real)) return reduce_packets(real, mesh, batch, err);
     FR_TRY(reduce_p(real, mesh, batch, err));
     FR_TRY(reduce_q(real, mesh, batch, &n_q, err));
@@ -251,12 +306,25 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
+/* Between the block of gradients and @p packed a replica's share of what is scattered. */
+static void move_share(struct fr_real *real, int replica, bool into_block, void *packed) {
+    FR_COMPUTE(real, fr_division_copy(real->k, &real->division, FR_DIVISION_SCATTERED, replica,
+                                      into_block, real->gradients, packed));
+}
+
 /* To each its share; ends of a tied embedding have been added up before. */
 static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
-    int64_t first, share = fr_real_share(real, &first);
-    FR_TRY(fr_real_reduce_scatter(real, real->dp, real->gradients, mesh->factors, share, err));
-    copy(real, (int)share, mesh->factors, fr_at(real->k, real->gradients, (size_t)first));
+    const struct fr_division *d = &real->division;
+    int64_t share = d->part[FR_DIVISION_SCATTERED].share;
+    size_t all = fr_division_plain(d) ? 0 : (size_t)(share * d->replicas);
+    void *own = fr_at(real->k, mesh->factors, all);
+    if (share == 0) return FR_OK;
+    for (int r = 0; all && r < d->replicas; r++)
+        move_share(real, r, false, fr_at(real->k, mesh->factors, (size_t)(r * share)));
+    FR_TRY(fr_real_reduce_scatter(real, real->dp, all ? mesh->factors : real->gradients, own,
+                                  share, err));
+    move_share(real, real->dp_rank, true, own);
     return FR_OK;
 }
 
@@ -268,11 +336,8 @@ static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh,
 
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
-    if (real->shares > 1) {
-        FR_TRY(join_ends(real, mesh, err));
-        return scatter(real, mesh, err);
-    }
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
-    return join_ends(real, mesh, err);
+    FR_TRY(join_ends(real, mesh, err));
+    return fr_real_divided(real) ? scatter(real, mesh, err) : FR_OK;
 }
