@@ -20,7 +20,7 @@ struct plan {
     int tp, pp, dp, chunks, micro;
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
-    bool lazy, fused, untied, topk;
+    bool lazy, fused, untied, topk, rows;
     int coded_stages;
 };
 
@@ -38,9 +38,9 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
-             "{\"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, \"compression\": "
-             "{\"embedding\": \"%s\"%s%s%s}}",
-             p->tp, p->pp, p->dp, p->micro, schedule, again, p->fused ? "fused" : "separate",
+             "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
+             "\"compression\": {\"embedding\": \"%s\"%s%s%s}}",
+             p->rows ? "grid" : "tensor", p->tp, p->pp, p->dp, p->micro, schedule, again, p->fused ? "fused" : "separate",
              messages, gradients, p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
@@ -164,14 +164,15 @@ static void emulate(struct emulation *e) {
 
 /* Of layer gradients @p from what tp rank @p j has; and where its parts begin.  Heads are rows of each
  * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole.
- * @return its values. */
-static int part_of(int tp, int j, const double *from, double *out, int at[WORDS_PARTS],
-                   int rows[WORDS_PARTS], int columns[WORDS_PARTS]) {
-    int n = 0;
+ * Of a grid all matrices are divided by rows, their biases too.  @return its values. */
+static int part_of(const struct plan *p, int j, const double *from, double *out,
+                   int at[WORDS_PARTS], int rows[WORDS_PARTS], int columns[WORDS_PARTS]) {
+    int n = 0, tp = p->tp;
     for (int part = 0; part < WORDS_PARTS; part++) {
-        bool thirds = part == QKV || part == QKV_BIAS,
-             by_rows = thirds || part == UP || part == UP_BIAS,
-             by_columns = part == OUT || part == DOWN;
+        bool thirds = part == QKV || part == QKV_BIAS, second = part == OUT || part == DOWN,
+             bias = part == OUT_BIAS || part == DOWN_BIAS,
+             by_rows = thirds || part == UP || part == UP_BIAS || (p->rows && (second || bias)),
+             by_columns = second && !p->rows;
         int blocks = thirds ? 3 : 1, all = words_rows[part] / blocks,
             own = by_rows ? all / tp : all, wide = words_columns[part],
             take = by_columns ? wide / tp : wide;
@@ -195,7 +196,7 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
     static double part[8][WORDS_LAYER];
     int n = 0, at[WORDS_PARTS], rows[WORDS_PARTS], columns[WORDS_PARTS];
     for (int d = 0; d < p->dp; d++)
-        n = part_of(p->tp, j, e->g[d].layer[l], part[d], at, rows, columns);
+        n = part_of(p, j, e->g[d].layer[l], part[d], at, rows, columns);
     memset(wanted, 0, (size_t)n * sizeof *wanted);
     for (int d = 0; d < p->dp; d++)
         for (int i = 0; i < n; i++) wanted[i] += part[d][i];
@@ -364,12 +365,13 @@ static void every_schedule(struct plan *p) {
         p->schedule = schedules[i];
         p->chunks = i == 3 ? 2 : 1;
         if (p->chunks > 1 && WORDS_LAYERS % (p->pp * p->chunks) != 0) continue;
+        if (p->rows && i == 3) continue; /* an order is one whatever the method */
         p->micro = micro_for(p, i == 3 ? 2 * p->pp : 6 - i, i == 3 ? p->pp : 1);
         p->untied = i == 1;
         p->fused = i == 2 || i == 3;
         p->recompute = i == 1 ? "selective" : i == 2 || i == 4 ? "full" : NULL;
         run_plan(p, false);
-        if (i == 0) run_plan(p, true);
+        if (i == 0 && !p->rows) run_plan(p, true);
     }
     p->untied = p->fused = false;
     p->recompute = NULL;
@@ -390,6 +392,7 @@ static void every_compression(struct plan *p) {
     p->coded_stages = p->dp > 1 ? p->pp : 0;
     p->scope = "all", p->lazy = false;
     run_plan(p, false);
+    if (p->rows) return;
     p->schedule = "zero-bubble", p->lazy = true, p->fused = false;
     run_plan(p, false);
     p->topk = true;
@@ -405,11 +408,12 @@ static void every_compression(struct plan *p) {
     run_plan(p, false);
 }
 
-static void every_mesh(void) {
+static void every_mesh(bool rows) {
     for (int tp = 1; tp <= n_ranks; tp++)
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
             if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
-            struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp};
+            struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .rows = rows};
+            if (rows && tp == 1) continue; /* all methods are one */
             every_schedule(&p);
             every_compression(&p);
         }
@@ -443,7 +447,7 @@ static void check_steps(const struct plan *p) {
     for (int i = 0; i < 2; i++) mpi_case_close(&c[i]);
 }
 
-/* With gradients that go whole, as factors, as sparse parts, and a tied table that goes by itself. */
+/* Steps with gradients that go whole, as factors, as sparse parts, and a tied table that goes by itself. */
 static void every_division(void) {
     static const struct {
         bool coded, topk, fused;
@@ -580,14 +584,15 @@ static void refusals(void) {
     refused(NULL, "{\"tp\": 2, \"sequence_parallel\": true}", "\"sequence_parallel\"");
     refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
-    refused(NULL, "{\"method\": \"phantom\", \"ghost\": 2, \"tp\": 2}", "method tensor");
+    refused(NULL, "{\"method\": \"phantom\", \"ghost\": 2, \"tp\": 2}", "methods tensor");
 }
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    every_mesh();
+    every_mesh(false);
+    every_mesh(true);
     every_division();
     finite_differences();
     codec_loses_the_last_error_only();

@@ -11,8 +11,11 @@ enum { N_PARTS = 12 };
 
 /* Values of each part, in the order of struct fr_block. */
 static void part_sizes(const struct fr_block_sizes *z, size_t size[N_PARTS]) {
-    size_t h = (size_t)z->hidden, q = (size_t)(z->heads * z->head_dim), f = (size_t)z->ffn;
-    const size_t sizes[N_PARTS] = {h, h, 3 * q * h, 3 * q, h * q, h, h, h, f * h, f, h * f, h};
+    size_t h = (size_t)z->hidden, q = (size_t)(z->heads * z->head_dim), f = (size_t)z->ffn,
+           o = (size_t)fr_block_out(z), heads = o * (size_t)fr_block_in(z, (int)q),
+           wide = o * (size_t)fr_block_in(z, (int)f);
+    const size_t sizes[N_PARTS] = {h, h, 3 * q * h, 3 * q, heads, o,
+                                   h, h, f * h,     f,     wide,  o};
     memcpy(size, sizes, sizeof sizes);
 }
 
@@ -40,18 +43,25 @@ static void fill_ones(const struct fr_kernels *k, int n, void *x) {
     for (int i = 0; i < n; i++) k->set(x, (size_t)i, 1);
 }
 
-void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, int rank,
-                   int ranks, uint64_t seed, uint64_t stream, struct fr_block *w) {
-    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn, all_q = q * ranks,
-        all_f = f * ranks;
+/* A second product of @p between values of a rank: its part of the rows, or of the columns. */
+static void fill_second(const struct fr_kernels *k, const struct fr_block_sizes *z, int between,
+                        uint64_t seed, uint64_t stream, void *w) {
+    int o = fr_block_out(z), in = fr_block_in(z, between), all = between * z->ranks;
+    fr_fill_normal(k, seed, stream, z->rows ? z->rank * o : 0, o,
+                   z->rows ? 0 : z->rank * between, in, all, 1 / sqrt(all), w);
+}
+
+void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, uint64_t seed,
+                   uint64_t stream, struct fr_block *w) {
+    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn, all_q = q * z->ranks;
     fill_ones(k, h, w->norm1_gain);
     fill_ones(k, h, w->norm2_gain);
     for (int part = 0; part < 3; part++) /* queries, keys, values */
-        fr_fill_normal(k, seed, stream, part * all_q + rank * q, q, 0, h, h, 1 / sqrt(h),
+        fr_fill_normal(k, seed, stream, part * all_q + z->rank * q, q, 0, h, h, 1 / sqrt(h),
                        fr_at(k, w->qkv, (size_t)(part * q) * (size_t)h));
-    fr_fill_normal(k, seed, stream + 1, 0, h, rank * q, q, all_q, 1 / sqrt(all_q), w->out);
-    fr_fill_normal(k, seed, stream + 2, rank * f, f, 0, h, h, 1 / sqrt(h), w->up);
-    fr_fill_normal(k, seed, stream + 3, 0, h, rank * f, f, all_f, 1 / sqrt(all_f), w->down);
+    fill_second(k, z, q, seed, stream + 1, w->out);
+    fr_fill_normal(k, seed, stream + 2, z->rank * f, f, 0, h, h, 1 / sqrt(h), w->up);
+    fill_second(k, z, f, seed, stream + 3, w->down);
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
@@ -80,25 +90,26 @@ int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
 
 static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_sizes *z,
                              const void *base, bool softmax, struct fr_block_saved *s) {
-    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
+    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
     const struct part all[] = {{&s->a, h * t},
                                {&s->mean1, t},
                                {&s->inverse1, t},
                                {&s->qkv, 3 * q * t},
-                               {&s->c, q * t},
+                               {&s->c, fr_block_in(z, (int)q) * t},
                                {&s->x1, h * t},
                                {&s->m, h * t},
                                {&s->mean2, t},
                                {&s->inverse2, t},
-                               {&s->u, f * t},
+                               {&s->u, fr_block_in(z, z->ffn) * t},
                                {&s->p, fr_block_softmax_size(z)}};
     return lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
 }
 
 static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_block_sizes *z,
                                 const void *base, struct fr_block_deferred *d) {
-    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    const struct part all[] = {{&d->du, f * t}, {&d->dx1, h * t}, {&d->dqkv, 3 * q * t}};
+    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    const struct part all[] = {
+        {&d->du, fr_block_in(z, z->ffn) * t}, {&d->dx1, h * t}, {&d->dqkv, 3 * q * t}};
     return lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
@@ -106,7 +117,7 @@ static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_si
                             const void *base, struct fr_block_room *r) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
     const struct part all[] = {{&r->dh, h * t},
-                               {&r->dc, q * t},
+                               {&r->dc, fr_block_in(z, (int)q) * t},
                                {&r->dp, (int64_t)z->sequence * z->sequence},
                                {&r->bias, z->ffn}};
     return lay_out(k, all, sizeof all / sizeof *all, base);
@@ -222,23 +233,62 @@ static void add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
     FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
 }
 
-/* Partial sums (h x T) of all ranks that divide the layer, added up. */
-static fr_status add_up(struct fr_real *real, const struct fr_block_sizes *z, void *x,
-                        struct fr_error *err) {
-    if (real->run->plan->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, x, (int64_t)z->hidden * fr_block_tokens(z), err);
+/* Partial sums (@p values x T) of all ranks that divide the layer, added up. */
+static fr_status add_up(struct fr_real *real, const struct fr_block_sizes *z, int values,
+                        void *x, struct fr_error *err) {
+    if (z->ranks == 1) return FR_OK;
+    return fr_real_all_reduce(real, real->tp, x, (int64_t)values * fr_block_tokens(z), err);
 }
 
-/* y := w x of all ranks, with bias and residual. */
+/* Rows of all ranks, of which this one's @p values x T are in their place. */
+static fr_status gather(struct fr_real *real, const struct fr_block_sizes *z, int values,
+                        void *x, struct fr_error *err) {
+    if (!z->rows || z->ranks == 1) return FR_OK;
+    return fr_real_all_gather(real, real->tp, MPI_IN_PLACE,
+                              (int64_t)values * fr_block_tokens(z), x, err);
+}
+
+/* Where the rank's @p values rows of what by rows every rank has are. */
+static void *own(const struct fr_real *real, const struct fr_block_sizes *z, int values,
+                 const void *x) {
+    size_t before = z->rows ? (size_t)(z->rank * values) * (size_t)fr_block_tokens(z) : 0;
+    return fr_at(real->k, x, before);
+}
+
+/* y := w x of all ranks, with bias and residual; x is @p n values of a rank, or by rows of all. */
 static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z, int n,
                        const void *w, const void *bias, const void *x, const void *residual,
                        void *y, struct fr_error *err) {
-    int t = fr_block_tokens(z), h = z->hidden;
-    multiply(real, h, t, n, w, x, y);
-    FR_TRY(add_up(real, z, y, err));
-    FR_COMPUTE(real, real->k->bias(h, t, bias, y, y));
+    int t = fr_block_tokens(z), h = z->hidden, o = fr_block_out(z);
+    void *mine = own(real, z, o, y);
+    multiply(real, o, t, fr_block_in(z, n), w, x, mine);
+    if (!z->rows) FR_TRY(add_up(real, z, h, y, err));
+    FR_COMPUTE(real, real->k->bias(o, t, bias, mine, mine));
+    FR_TRY(gather(real, z, o, y, err));
     FR_COMPUTE(real, real->k->add((size_t)h * (size_t)t, residual, y));
     return FR_OK;
+}
+
+/* dx := gradient of leave's x from dy, by rows of all ranks. */
+static fr_status leave_back(struct fr_real *real, const struct fr_block_sizes *z, int n,
+                            const void *w, const void *dy, void *dx, struct fr_error *err) {
+    int in = fr_block_in(z, n), o = fr_block_out(z);
+    multiply_back(real, o, fr_block_tokens(z), in, w, own(real, z, o, dy), dx);
+    return z->rows ? add_up(real, z, in, dx, err) : FR_OK;
+}
+
+/* Gradients of leave's weights and bias. */
+static void leave_weight(struct fr_real *real, const struct fr_block_sizes *z, int n,
+                         const void *dy, const void *x, void *dw, void *dbias) {
+    int t = fr_block_tokens(z), o = fr_block_out(z);
+    const void *mine = own(real, z, o, dy);
+    add_outer(real, o, t, fr_block_in(z, n), mine, x, dw);
+    FR_COMPUTE(real, real->k->row_sums(o, t, mine, dbias));
+}
+
+void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
+                     const struct fr_block_saved *s) {
+    fr_attention_forward(real, z, s->qkv, s->p, own(real, z, z->heads * z->head_dim, s->c));
 }
 
 fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
@@ -246,17 +296,40 @@ fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
                            const void *x, void *y, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
+    void *u = own(real, z, f, s->u);
     FR_COMPUTE(real,
                k->norm(h, t, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
     multiply(real, 3 * q, t, h, w->qkv, s->a, s->qkv);
     FR_COMPUTE(real, k->bias(3 * q, t, w->qkv_bias, s->qkv, s->qkv));
-    fr_attention_forward(real, z, s->qkv, s->p, s->c);
+    fr_block_attend(real, z, s);
+    FR_TRY(gather(real, z, q, s->c, err));
     FR_TRY(leave(real, z, q, w->out, w->out_bias, s->c, x, s->x1, err));
     FR_COMPUTE(real,
                k->norm(h, t, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
-    multiply(real, f, t, h, w->up, s->m, s->u);
-    FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, s->u));
+    multiply(real, f, t, h, w->up, s->m, u);
+    FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, u));
+    FR_TRY(gather(real, z, f, s->u, err));
     return leave(real, z, f, w->down, w->down_bias, s->u, s->x1, y, err);
+}
+
+/* dx1 := gradient of x1 from dy. */
+static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
+                           const struct fr_block *w, const struct fr_block *g,
+                           const struct fr_block_saved *s, const struct fr_block_deferred *d,
+                           const struct fr_block_room *r, const void *dy,
+                           struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = fr_block_tokens(z), h = z->hidden, f = z->ffn;
+    void *du = own(real, z, f, d->du);
+    FR_TRY(leave_back(real, z, f, w->down, dy, d->du, err));
+    FR_COMPUTE(real, k->relu_backward(f, t, own(real, z, f, s->u), du, r->bias));
+    FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
+    multiply_back(real, f, t, h, w->up, du, r->dh);
+    FR_TRY(add_up(real, z, h, r->dh, err));
+    FR_COMPUTE(real, k->norm_backward(h, t, s->x1, w->norm2_gain, s->mean2, s->inverse2, r->dh,
+                                      d->dx1, g->norm2_gain, g->norm2_bias));
+    FR_COMPUTE(real, k->add((size_t)h * (size_t)t, dy, d->dx1));
+    return FR_OK;
 }
 
 fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
@@ -265,23 +338,15 @@ fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
                          const struct fr_block_room *r, const void *x, const void *dy, void *dx,
                          struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    size_t n = (size_t)h * (size_t)t;
-    multiply_back(real, h, t, f, w->down, dy, d->du);
-    FR_COMPUTE(real, k->relu_backward(f, t, s->u, d->du, r->bias));
-    FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
-    multiply_back(real, f, t, h, w->up, d->du, r->dh);
-    FR_TRY(add_up(real, z, r->dh, err));
-    FR_COMPUTE(real, k->norm_backward(h, t, s->x1, w->norm2_gain, s->mean2, s->inverse2, r->dh,
-                                      d->dx1, g->norm2_gain, g->norm2_bias));
-    FR_COMPUTE(real, k->add(n, dy, d->dx1));
-    multiply_back(real, h, t, q, w->out, d->dx1, r->dc);
-    fr_attention_backward(real, z, s->qkv, s->p, r->dc, r->dp, d->dqkv);
+    int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    FR_TRY(mlp_input(real, z, w, g, s, d, r, dy, err));
+    FR_TRY(leave_back(real, z, q, w->out, d->dx1, r->dc, err));
+    fr_attention_backward(real, z, s->qkv, s->p, own(real, z, q, r->dc), r->dp, d->dqkv);
     multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
-    FR_TRY(add_up(real, z, r->dh, err));
+    FR_TRY(add_up(real, z, h, r->dh, err));
     FR_COMPUTE(real, k->norm_backward(h, t, x, w->norm1_gain, s->mean1, s->inverse1, r->dh, dx,
                                       g->norm1_gain, g->norm1_bias));
-    FR_COMPUTE(real, k->add(n, d->dx1, dx));
+    FR_COMPUTE(real, k->add((size_t)h * (size_t)t, d->dx1, dx));
     return FR_OK;
 }
 
@@ -290,11 +355,9 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block_deferred *d, const void *dy) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    add_outer(real, h, t, f, dy, s->u, g->down);
-    FR_COMPUTE(real, k->row_sums(h, t, dy, g->down_bias));
-    add_outer(real, f, t, h, d->du, s->m, g->up);
-    add_outer(real, h, t, q, d->dx1, s->c, g->out);
-    FR_COMPUTE(real, k->row_sums(h, t, d->dx1, g->out_bias));
+    leave_weight(real, z, f, dy, s->u, g->down, g->down_bias);
+    add_outer(real, f, t, h, own(real, z, f, d->du), s->m, g->up);
+    leave_weight(real, z, q, d->dx1, s->c, g->out, g->out_bias);
     add_outer(real, 3 * q, t, h, d->dqkv, s->a, g->qkv);
     FR_COMPUTE(real, k->row_sums(3 * q, t, d->dqkv, g->qkv_bias));
 }

@@ -3,10 +3,18 @@
  *  residual, LayerNorm, MLP with relu, residual.
  *
  *  Activations are features x tokens, T = samples * sequence tokens, a sample's tokens beside one
- *  another.  Of tp ranks each has a share of the heads (a of d values) and of the MLP's columns (f);
- *  the second of two products then makes partial sums, which an all-reduce adds up (Shoeybi et al.,
- *  Megatron-LM, 2019, section 3).  The products are those that models/work/transformer.h prices:
- *      (3 a d) x T x h,  per head s x s x d and d x s x s,  h x T x a d,  f x T x h,  h x T x f
+ *  another.  Of p = tp ranks each has a share of the heads (a of d values) and of the MLP's width (f).
+ *  The second of two products is divided
+ *
+ *      by its columns   each rank makes partial sums of all h values, which an all-reduce adds up (Shoeybi
+ *                       et al., Megatron-LM, 2019, section 3); backward one of its input's gradient after
+ *                       the first product
+ *      by its rows      what is between is gathered, and h/p rows of it each of what comes out; backward an
+ *                       all-reduce of each product's input's gradient (Gholami et al. 2017, Eq. 4)
+ *
+ *  The products are those that models/work/transformer_stage.c prices:
+ *      (3 a d) x T x h,  per head s x s x d and d x s x s,  f x T x h,  and of the second ones
+ *      h x T x a d, h x T x f  or, by rows,  h/p x T x p a d, h/p x T x p f
  *
  *  The backward pass is in two parts, since a schedule may put the second off: gradients of inputs,
  *  with those of norms, and gradients of weights.
@@ -21,19 +29,29 @@
 struct fr_block_sizes {
     int hidden, heads, head_dim, ffn, sequence, samples; /**< heads, ffn: of this rank */
     bool causal;
+    bool rows;       /**< second products are divided by their rows */
+    int rank, ranks; /**< of those that divide the layer */
 };
 static inline int fr_block_tokens(const struct fr_block_sizes *z) {
     return z->sequence * z->samples;
+}
+
+/** Rows of a rank's second products, and their columns for @p between values of a rank. */
+static inline int fr_block_out(const struct fr_block_sizes *z) {
+    return z->rows ? z->hidden / z->ranks : z->hidden;
+}
+static inline int fr_block_in(const struct fr_block_sizes *z, int between) {
+    return z->rows ? between * z->ranks : between;
 }
 
 /** Weights of a layer, or their gradients: pointers into a block of parameters, in this order. */
 struct fr_block {
     void *norm1_gain, *norm1_bias;
     void *qkv, *qkv_bias; /* (3 a d) x h */
-    void *out, *out_bias; /* h x (a d) */
+    void *out, *out_bias; /* h x (a d), or h/p x (p a d) */
     void *norm2_gain, *norm2_bias;
     void *up, *up_bias;     /* f x h */
-    void *down, *down_bias; /* h x f */
+    void *down, *down_bias; /* h x f, or h/p x (p f) */
 };
 
 /** Parameters of a layer on a rank. */
@@ -41,17 +59,18 @@ int64_t fr_block_parameters(const struct fr_block_sizes *z);
 /** Pointers into @p base. */
 struct fr_block fr_block_at(const struct fr_kernels *k, const struct fr_block_sizes *z,
                             const void *base);
-/** Random weights of rank @p rank of @p ranks: deviation 1 / sqrt(inputs), gains 1, biases 0. */
-void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, int rank,
-                   int ranks, uint64_t seed, uint64_t stream, struct fr_block *w);
+/** Random weights of the rank: deviation 1 / sqrt(inputs), gains 1, biases 0. */
+void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, uint64_t seed,
+                   uint64_t stream, struct fr_block *w);
 
-/** What the backward pass of one micro-batch needs beside its input. */
+/** What the backward pass of one micro-batch needs beside its input; c and u by rows of all ranks. */
 struct fr_block_saved {
     void *a, *mean1, *inverse1;          /* h T, T, T */
     void *qkv, *p, *c;                   /* 3 a d T, a s s samples, a d T */
     void *x1, *m, *mean2, *inverse2, *u; /* h T, h T, T, T, f T */
 };
-/** What gradients of weights need besides, and the gradient of the layer's output. */
+/** What gradients of weights need besides, and the gradient of the layer's output; du, and dc below, by
+ *  rows of all ranks. */
 struct fr_block_deferred {
     void *du, *dx1, *dqkv; /* f T, h T, 3 a d T */
 };
@@ -89,6 +108,9 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block *g, const struct fr_block_saved *saved,
                      const struct fr_block_deferred *deferred, const void *dy);
 
+/** The heads once more, to where the forward pass put what they make. */
+void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
+                     const struct fr_block_saved *saved);
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,
                           void *p, void *c);

@@ -246,10 +246,22 @@ static void gpt_options(struct design *d, const struct gpt *g, const int64_t mes
         {true, true, ", CB all r 4, FE, SC 1 r 8",
          ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": \"all\"}, "
          "\"embedding\": \"fused\", \"gradient\": {\"rank\": 8, \"stages\": 1}}"},
+        {true, true, ", zero 1, FE, SC 1 r 8",
+         ", \"zero\": 1, \"compression\": {\"embedding\": \"fused\", "
+         "\"gradient\": {\"rank\": 8, \"stages\": 1}}"},
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if ((!options[i].stages || mesh[1] > 1) && (!options[i].replicas || mesh[2] > 1))
             add_gpt(d, g, mesh, options[i].what, options[i].extra);
+    if (mesh[0] == 1) return; /* all methods are one */
+    add_gpt(d, g, mesh, ", grid", ", \"method\": \"grid\"");
+    if (mesh[1] > 1)
+        add_gpt(d, g, mesh, ", grid, zero-bubble",
+                ", \"method\": \"grid\", \"schedule\": \"zero-bubble\"");
+    if (mesh[2] > 1)
+        add_gpt(d, g, mesh, ", grid, SC 1 r 8",
+                ", \"method\": \"grid\", \"compression\": {\"gradient\": {\"rank\": 8, "
+                "\"stages\": 1}}");
 }
 
 static void pipeline(struct design *d) {

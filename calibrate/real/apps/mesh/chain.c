@@ -51,9 +51,11 @@ static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int co
 }
 
 /* Between units activations of a transformer are whole on every rank. */
-static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int columns) {
+static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
+                                int columns) {
     const struct fr_transformer *t = &chain->run->workload->transformer;
-    int tp = (int)chain->run->plan->tp, h = (int)t->hidden;
+    const struct fr_plan *plan = chain->run->plan;
+    int tp = (int)plan->tp, h = (int)t->hidden;
     struct fr_unit u = {
         .index = i - 1,
         .in = h,
@@ -66,7 +68,10 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int col
                   .ffn = (int)t->ffn / tp,
                   .sequence = (int)t->sequence,
                   .samples = columns / (int)t->sequence,
-                  .causal = true},
+                  .causal = true,
+                  .rows = plan->method->grids,
+                  .rank = tp_rank,
+                  .ranks = tp},
     };
     u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? &fr_unit_block : &fr_unit_logits;
     if (u.kind == &fr_unit_logits) u.out = u.words;
@@ -76,7 +81,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int col
 struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
                              int columns) {
     const struct fr_plan *plan = chain->run->plan;
-    struct fr_unit u = fr_chain_reads_words(chain) ? word_unit(chain, i, columns)
+    struct fr_unit u = fr_chain_reads_words(chain) ? word_unit(chain, i, tp_rank, columns)
                                                    : layer_unit(chain, i, columns);
     u.run = chain->run;
     u.tp = (int)plan->tp;

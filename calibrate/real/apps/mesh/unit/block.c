@@ -1,8 +1,10 @@
 /* A transformer's layer (calibrate/real/apps/block.h) of a rank with 1/tp of its heads and of its MLP's
- * columns.
+ * width f; q values of all heads.
  *
- *      forward   all-reduce of h T values after attention, and after the MLP
- *      backward  likewise, of the gradients before them
+ *      tensor  forward   all-reduce of h T values after attention, and after the MLP
+ *              backward  likewise, of the gradients before them
+ *      grid    forward   all-gathers of q T, h T, f T, h T values, as they are made
+ *              backward  all-reduces of their gradients
  *
  * Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
  * too, from the input alone.  Where weights' gradients come later what they need is kept from the
@@ -17,8 +19,8 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
     const struct fr_transformer *t = &u->run->workload->transformer;
     const struct fr_plan *plan = u->run->plan;
     const char *lacks =
-        plan->method->uses_ghost || plan->method->branches || plan->method->grids
-            ? "transformers are divided by method tensor here"
+        plan->method->uses_ghost || plan->method->branches
+            ? "transformers are divided by methods tensor and grid here"
         : t->gated                ? "gated MLPs are not trained here"
         : t->experts              ? "mixtures of experts are not trained here"
         : t->cross_layers         ? "cross-attention is not trained here"
@@ -29,6 +31,7 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
                                   : NULL;
     if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
     FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
+    if (plan->method->grids) FR_TRY(fr_real_divides("hidden", t->hidden, "tp", u->tp, err));
     return fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err);
 }
 
@@ -43,7 +46,7 @@ static struct fr_block gradients(const struct fr_real *real, const struct fr_uni
 
 static void fill(const struct fr_real *real, struct fr_unit *u) {
     struct fr_block w = weights(real, u);
-    fr_block_fill(real->k, &u->block, u->tp_rank, u->tp, real->run->seed,
+    fr_block_fill(real->k, &u->block, real->run->seed,
                   (uint64_t)(FR_STREAM_LAYER + 64 * u->index), &w);
 }
 
@@ -107,8 +110,7 @@ static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_un
                            const struct fr_block_saved *s, struct fr_error *err) {
     if (again(u) == FR_RECOMPUTE_FULL)
         return forward(real, u, kept, part_at(real, u, OUTPUT), err);
-    if (again(u) == FR_RECOMPUTE_SELECTIVE)
-        fr_attention_forward(real, &u->block, s->qkv, s->p, s->c);
+    if (again(u) == FR_RECOMPUTE_SELECTIVE) fr_block_attend(real, &u->block, s);
     return FR_OK;
 }
 
@@ -137,9 +139,12 @@ static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit
 static int matrices(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int room) {
     const struct fr_block g = gradients(real, u);
-    int h = u->block.hidden, q = u->block.heads * u->block.head_dim, f = u->block.ffn;
-    const struct fr_unit_matrix all[] = {
-        {g.qkv, 3 * q, h}, {g.out, h, q}, {g.up, f, h}, {g.down, h, f}};
+    const struct fr_block_sizes *z = &u->block;
+    int h = z->hidden, q = z->heads * z->head_dim, f = z->ffn, o = fr_block_out(z);
+    const struct fr_unit_matrix all[] = {{g.qkv, 3 * q, h},
+                                         {g.out, o, fr_block_in(z, q)},
+                                         {g.up, f, h},
+                                         {g.down, o, fr_block_in(z, f)}};
     int n = (int)(sizeof all / sizeof *all);
     for (int i = 0; i < n && i < room; i++) out[i] = all[i];
     return n;
