@@ -7,8 +7,10 @@
 #include "app/load.h"
 #include "app/outputs.h"
 #include "app/runs.h"
+#include "base/alloc.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "calibrate/runs/mllog.h"
 #include "calibrate/samples/import.h"
 
 static const struct fr_option options[] = {
@@ -19,22 +21,24 @@ static const struct fr_option options[] = {
     {"system", "TEXT", "whose machine; files of different systems are never fitted together",
      0},
     {"setup", "TEXT", "how it was set up; the same holds", 0},
+    {"column", "KEY=VALUE",
+     "of the runs.csv, what an MLPerf log does not say: model=, plan.tp=", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
 
 static fr_status find(const char *name, const struct fr_importer **importer,
                       struct fr_error *err) {
-    const char *known[16] = {"runs"};
-    for (int i = 0; fr_importers[i] && i < 14; i++) {
-        known[i + 1] = fr_importers[i]->spelling;
+    const char *known[16] = {"runs", "mlperf-power"};
+    for (int i = 0; fr_importers[i] && i < 13; i++) {
+        known[i + 2] = fr_importers[i]->spelling;
         *importer = fr_importers[i];
-        if (strcmp(known[i + 1], name) == 0) return FR_OK;
+        if (strcmp(known[i + 2], name) == 0) return FR_OK;
     }
     const char *near = fr_suggest(name, known);
     return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no format \"%.40s\"%s%s%s; known: nccl-tests, osu, imb, runs", name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                   "no format \"%.40s\"%s%s%s; known: nccl-tests, osu, imb, runs, mlperf-power",
+                   name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
@@ -82,6 +86,95 @@ static fr_status import_runs(const struct fr_args *args, struct fr_runs *runs,
     return print(out, &text, err);
 }
 
+/* ---- MLPerf's power logs ---------------------------------------------------------------------- */
+
+enum { LOG_MAX_B = 1 << 28 };
+
+static fr_status read_log(const char *path, struct fr_mllog *log, struct fr_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
+    fr_status status = fr_mllog_parse(text, length, path, log, err);
+    free(text);
+    return status;
+}
+
+/* The columns given on the line, which go before what the logs say. */
+static fr_status set_columns(const struct fr_args *args, struct fr_run_row *row,
+                             struct fr_error *err) {
+    const char *given[FR_ARGS_MAX];
+    int n = fr_args_all(args, "column", given);
+    for (int i = 0; i < n; i++) {
+        const char *equals = strchr(given[i], '=');
+        if (!equals || equals == given[i])
+            return fr_fail(err, FR_ERR_USAGE, "--column", "\"%.60s\" is not KEY=VALUE",
+                           given[i]);
+        char key[48];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - given[i]), given[i]);
+        fr_run_row_set(row, key, "%s", equals + 1);
+    }
+    return FR_OK;
+}
+
+/* Files of nodes behind the run's own log: their mean powers add up. */
+static fr_status add_nodes(const struct fr_args *args, const struct fr_mllog *run,
+                           double *power_W, bool *behind, struct fr_error *err) {
+    for (int i = 2; i < args->n_words; i++) {
+        struct fr_mllog node;
+        double one_W = 0;
+        fr_status status = read_log(args->word[i], &node, err);
+        if (status == FR_OK) status = fr_mllog_power_W(run, &node, args->word[i], &one_W, err);
+        *power_W += one_W;
+        *behind |= node.behind_supplies;
+        fr_mllog_free(&node);
+        FR_TRY(status);
+    }
+    return FR_OK;
+}
+
+static fr_status make_row(const struct fr_args *args, const struct fr_mllog *run,
+                          struct fr_run_row *row, struct fr_text *notes, struct fr_error *err) {
+    double step_s = 0, power_W = 0;
+    bool behind = false;
+    int nodes = args->n_words - 2;
+    FR_TRY(fr_mllog_step_s(run, args->word[1], &step_s, err));
+    FR_TRY(add_nodes(args, run, &power_W, &behind, err));
+    if (*run->benchmark) fr_run_row_set(row, "note.benchmark", "%s", run->benchmark);
+    if (run->batch > 0) fr_run_row_set(row, "plan.global_batch", "%.0f", run->batch);
+    fr_run_row_set(row, "measured_s", "%.9g", step_s);
+    fr_run_row_set(row, "measured_J", "%.9g", power_W * step_s);
+    fr_run_row_set(row, "measured_at", behind ? "node" : "plug");
+    FR_TRY(set_columns(args, row, err));
+    fr_text_addf(notes, "%d node%s, %.1f W each in the mean, %.6g s a step, metered %s\n",
+                 nodes, nodes == 1 ? "" : "s", power_W / nodes, step_s,
+                 behind ? "behind the supplies"
+                        : "before the supplies, as far as the log says");
+    return FR_OK;
+}
+
+static fr_status import_power(const struct fr_args *args, struct fr_runs *runs,
+                              struct fr_text *notes, struct fr_error *err) {
+    const char *out = fr_args_get(args, "out");
+    struct fr_run_row row = {0};
+    struct fr_text text = {0};
+    struct fr_mllog run;
+    fr_run_skip skip;
+    if (args->n_words < 3)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "expected the run's log, then the power log of each node");
+    if (out) FR_TRY(fr_file_check_writable(out, err));
+    fr_status status = read_log(args->word[1], &run, err);
+    if (status == FR_OK) status = make_row(args, &run, &row, notes, err);
+    fr_mllog_free(&run);
+    FR_TRY(status);
+    runs->items = fr_calloc(1, sizeof *runs->items);
+    if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    runs->count = runs->capacity = 1;
+    FR_TRY(fr_run_make(&row, args->word[1], &runs->items[0], &skip, err));
+    fr_runs_write(runs, &text);
+    return print(out, &text, err);
+}
+
 static fr_status import(const struct fr_args *args, struct fr_samples *samples,
                         struct fr_text *notes, struct fr_error *err) {
     const struct fr_importer *importer = NULL;
@@ -90,7 +183,7 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 0)
         return fr_fail(err, FR_ERR_USAGE, NULL,
-                       "no format given; known: nccl-tests, osu, imb, runs");
+                       "no format given; known: nccl-tests, osu, imb, runs, mlperf-power");
     FR_TRY(find(args->word[0], &importer, err));
     FR_TRY(read_options(args, &given, err));
     if (args->n_words == 1)
@@ -113,14 +206,16 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_samples samples = {0};
     struct fr_runs runs = {0};
     struct fr_text notes = {0};
-    bool training = args->n_words > 0 && strcmp(args->word[0], "runs") == 0;
-    fr_status status =
-        training ? import_runs(args, &runs, &notes, err) : import(args, &samples, &notes, err);
+    const char *what = args->n_words > 0 ? args->word[0] : "";
+    bool power = strcmp(what, "mlperf-power") == 0, training = strcmp(what, "runs") == 0;
+    fr_status status = power      ? import_power(args, &runs, &notes, err)
+                       : training ? import_runs(args, &runs, &notes, err)
+                                  : import(args, &samples, &notes, err);
     struct fr_text shown = {0};
     fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
-    if (status == FR_OK && !training)
+    if (status == FR_OK && !training && !power)
         fprintf(stderr, "%zu samples from %zu file%s\n", samples.n_collective, samples.n_source,
                 samples.n_source == 1 ? "" : "s");
     fr_text_free(&notes);
@@ -131,19 +226,23 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
-/* Benchmarks, and "runs". */
+/* Benchmarks, "runs" and "mlperf-power". */
 static const char *word(int i) {
     int n = 0;
     while (fr_importers[n] && n < i) n++;
-    return fr_importers[n] ? fr_importers[n]->spelling : i == n ? "runs" : NULL;
+    return fr_importers[n] ? fr_importers[n]->spelling
+           : i == n        ? "runs"
+           : i == n + 1    ? "mlperf-power"
+                           : NULL;
 }
 
 const struct fr_verb fr_verb_import = {
     .name = "import",
     .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
-               "runs as runs",
+               "runs and MLPerf's power logs as runs",
     .usage =
-        "nccl-tests|osu|imb|runs FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
+        "nccl-tests|osu|imb|runs|mlperf-power FILE... [--ranks N] [--nodes N] [--system TEXT] "
+        "[-o FILE]",
     .details =
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
@@ -152,6 +251,9 @@ const struct fr_verb fr_verb_import = {
         "  forerun import nccl-tests n2.txt n8.txt > samples.jsonl\n"
         "  forerun fit samples.jsonl --out cluster.json\n"
         "  forerun import runs dgxc_benchmarking.csv -o runs.csv\n"
+        "  forerun import mlperf-power result_0.txt power/node_0.txt --column model=gpt3-175b "
+        "\\\n"
+        "      --column ranks=8 -o runs.csv       # the run's log, then one of each node\n"
         "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",
     .options = options,
     .outputs = outputs,

@@ -23,6 +23,12 @@ const char *const fr_run_skip_names[] = {
 #undef FR_RUN_SKIP_NAME
         NULL};
 
+const char *const fr_run_meter_names[] = {
+#define FR_METER_NAME(code, name, words) #name,
+    FR_RUN_METER_LIST(FR_METER_NAME)
+#undef FR_METER_NAME
+        NULL};
+
 /* ---- from keys to a run ------------------------------------------------------------------ */
 
 static fr_status number_key(const struct fr_run_row *row, const char *key, const char *where,
@@ -106,10 +112,28 @@ static fr_status check_batch(const char *where, const struct fr_run *run,
     return FR_OK;
 }
 
+static fr_status read_meter(const struct fr_run_row *row, const char *where, struct fr_run *run,
+                            struct fr_error *err) {
+    const char *text = fr_run_row_get(row, "measured_at");
+    run->meter = FR_METER_UNSAID;
+    if (!text || !*text) return FR_OK;
+    for (int i = 0; i < FR_METER_COUNT; i++)
+        if (strcmp(text, fr_run_meter_names[i]) == 0) {
+            run->meter = (fr_run_meter)i;
+            return FR_OK;
+        }
+    return fr_fail(
+        err, FR_ERR_INPUT, where,
+        "measured_at: \"%.40s\" is no place of a meter; expected device, node, plug, "
+        "network or facility",
+        text);
+}
+
 static fr_status make(const struct fr_run_row *row, const char *where, struct fr_run *run,
                       fr_run_skip *skip, struct fr_error *err) {
-    static const char *const own[] = {"id",     "group", "model",      "measured_s",
-                                      "weight", "ranks", "measured_J", NULL};
+    static const char *const own[] = {"id",         "group",       "model",
+                                      "measured_s", "weight",      "ranks",
+                                      "measured_J", "measured_at", NULL};
     const char *text;
     for (int i = 0; i < row->n; i++) {
         const char *key = row->item[i].key, *hint;
@@ -120,7 +144,7 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
         hint = fr_suggest(key, own);
         return fr_fail(err, FR_ERR_INPUT, where,
                        "unknown column \"%.40s\"%s%s%s; expected model.*, plan.*, note.*, "
-                       "measured_s, measured_J, ranks, weight, group or id",
+                       "measured_s, measured_J, measured_at, ranks, weight, group or id",
                        key, hint ? ": did you mean \"" : "", hint ? hint : "",
                        hint ? "\"?" : "");
     }
@@ -133,6 +157,7 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
     FR_TRY(number_key(row, "measured_s", where, 1e-9, &run->measured_s, err));
     if (isnan(run->measured_s)) return fr_fail(err, FR_ERR_INPUT, where, "has no measured_s");
     FR_TRY(number_key(row, "measured_J", where, 0, &run->measured_J, err));
+    FR_TRY(read_meter(row, where, run, err));
     FR_TRY(number_key(row, "weight", where, 0, &run->weight, err));
     *skip = FR_RUN_INVALID;
     FR_TRY(make_model(row, where, run, err));

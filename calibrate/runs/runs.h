@@ -4,6 +4,7 @@
  *  A run is a row of dotted keys, as --set takes them: `model` (a preset or file to start
  *  from), `model.layers`, `plan.tp`, ..., and besides
  *      measured_s   seconds of one iteration; measured_J its energy, of all ranks together
+ *      measured_at  what those joules include, FR_RUN_METER_LIST
  *      ranks        of the run; dp follows from it where plan.dp is absent
  *      weight       of the row in a fit, 1 by default
  *      group        rows of one group compete: regret is what choosing among them by
@@ -40,6 +41,7 @@
     X(FR_RUN_EXPERTS, "a mixture of experts that no preset describes")                         \
     X(FR_RUN_METHOD, "a kind of training that no model covers")                                \
     X(FR_RUN_WARM_UP, "warm-up or disturbed")                                                  \
+    X(FR_RUN_CLOCKS, "clocks or limits that no plan states")                                   \
     X(FR_RUN_DUPLICATE, "a copy of another row")                                               \
     X(FR_RUN_INVALID, "sizes that fit no model")
 
@@ -50,6 +52,23 @@ typedef enum {
         FR_RUN_SKIP_COUNT
 } fr_run_skip;
 extern const char *const fr_run_skip_names[];
+
+/** Where a run's joules were metered: each includes those before it. */
+#define FR_RUN_METER_LIST(X)                                                                   \
+    X(FR_METER_DEVICE, device, "devices alone")                                                \
+    X(FR_METER_NODE, node, "nodes behind their supplies")                                      \
+    X(FR_METER_PLUG, plug, "nodes before their supplies")                                      \
+    X(FR_METER_NETWORK, network, "switches too")                                               \
+    X(FR_METER_FACILITY, facility, "the building too")
+
+typedef enum {
+#define FR_METER_ENUM(code, name, words) code,
+    FR_RUN_METER_LIST(FR_METER_ENUM)
+#undef FR_METER_ENUM
+        FR_METER_COUNT,
+    FR_METER_UNSAID = -1
+} fr_run_meter;
+extern const char *const fr_run_meter_names[];
 
 enum { FR_RUN_KEYS_MAX = 64 };
 
@@ -76,6 +95,7 @@ struct fr_run {
     struct fr_plan plan;
     struct fr_plan_lists *lists;   /**< of the plan */
     double measured_s, measured_J; /**< NaN: not measured */
+    fr_run_meter meter;            /**< of measured_J */
     double weight;
     struct fr_run_row *row; /**< as it was read */
     int reader, line;
