@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "calibrate/runs/power_report.h"
 #include "calibrate/runs/tune_report.h"
 
 static const struct fr_option options[] = {
@@ -27,25 +28,34 @@ struct tuning {
     const struct fr_run **use;
     int n;
     struct fr_tune_result result;
+    struct fr_power_fit power;
+    uint32_t power_held; /* bit j: term j of the power stays */
 };
 
-static fr_status read_holds(const struct fr_args *args, uint32_t *held, struct fr_error *err) {
-    const char *text = fr_args_get(args, "hold"), *known[FR_COEFFICIENT_MAX + 1] = {NULL};
+static fr_status read_holds(const struct fr_args *args, uint32_t *held, uint32_t *power_held,
+                            struct fr_error *err) {
+    const char *text = fr_args_get(args, "hold"),
+               *known[FR_COEFFICIENT_MAX + FR_POWER_TERMS + 1] = {NULL};
     char name[48];
     for (int j = 0; j < fr_coefficient_count(); j++) known[j] = fr_coefficients[j].name;
+    for (int j = 0; j < FR_POWER_TERMS; j++)
+        known[fr_coefficient_count() + j] = fr_power_terms[j].name;
     while (text && *text) {
         size_t length = strcspn(text, ",");
         if (length >= sizeof name) length = sizeof name - 1;
         memcpy(name, text, length);
         name[length] = '\0';
-        int j = fr_coefficient_find(name);
-        if (j < 0) {
+        int j = fr_coefficient_find(name), term = fr_power_term_find(name);
+        if (j < 0 && term < 0) {
             const char *near = fr_suggest(name, known);
             return fr_fail(err, FR_ERR_USAGE, "--hold", "no coefficient \"%s\"%s%s%s", name,
                            near ? "; did you mean \"" : "", near ? near : "",
                            near ? "\"?" : "");
         }
-        *held |= (uint32_t)1 << j;
+        if (j >= 0)
+            *held |= (uint32_t)1 << j;
+        else
+            *power_held |= (uint32_t)1 << term;
         text += strcspn(text, ",");
         text += *text == ',';
     }
@@ -72,6 +82,7 @@ static void print(const struct tuning *t, struct fr_text *text) {
         fr_text_addf(text, "%d rows left out: their plans cannot be on this cluster\n",
                      t->n - t->result.rows);
     fr_tune_print(&t->result, text);
+    fr_power_fit_print(&t->power, text);
 }
 
 static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_error *err) {
@@ -81,7 +92,7 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     const char *out = fr_args_get(args, "out");
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
-    FR_TRY(read_holds(args, &o.held, err));
+    FR_TRY(read_holds(args, &o.held, &t->power_held, err));
     if (out) FR_TRY(fr_file_check_writable(out, err));
     FR_TRY(fr_app_load(args, false, &t->job, err));
     FR_TRY(fr_app_runs(args, &t->runs, err));
@@ -89,8 +100,10 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
     if (!t->use) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     choose_dtype(t);
     FR_TRY(fr_tune(&t->job.cluster, t->use, t->n, &o, &t->result, err));
+    FR_TRY(fr_power_fit_runs(&t->result.cluster, t->use, t->n, t->power_held, &t->power, err));
     if (out) {
         FR_TRY(fr_tune_apply(t->job.documents[0], &t->result, t->use, t->n, err));
+        FR_TRY(fr_power_fit_apply(t->job.documents[0], &t->result.cluster, &t->power, err));
         struct fr_json root = fr_json_root(t->job.documents[0]);
         fr_json_put_copy(&w, &root);
         fr_text_addf(&text, "\n");
@@ -107,6 +120,10 @@ static fr_status tune(const struct fr_args *args, struct tuning *t, struct fr_er
         fr_json_add_integer(&w, "rows", t->result.rows);
         fr_json_key(&w, "tuning");
         fr_tune_json(&w, &t->result, t->use, t->n);
+        if (t->power.rows > 0) {
+            fr_json_key(&w, "power");
+            fr_power_fit_json(&w, &t->power);
+        }
         fr_json_end_object(&w);
     } else
         print(t, &text);
@@ -128,20 +145,23 @@ static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NUL
 
 const struct fr_verb fr_verb_tune = {
     .name = "tune",
-    .summary = "device, host and network coefficients from measured training runs",
+    .summary = "device, host, network and power coefficients from measured training runs",
     .usage = "--cluster C --runs RUNS.csv [--out cluster.json] [--hold NAMES] [--always] "
              "[--json]",
-    .details = "Maximum a posteriori in logarithms: priors centred on the cluster file's "
-               "values, robust\n"
-               "relative errors. A coefficient that too few rows feel stays as it is; with "
-               "fewer than\n"
-               "ten rows only the efficiency of the products moves. Where the cluster file "
-               "predicts\n"
-               "each model and plan to 5 % nothing moves: such rows cannot tell a coefficient "
-               "from\n"
-               "what the model misses of one model, and other models would get worse.\n"
-               "Example:\n"
-               "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
+    .details =
+        "Maximum a posteriori in logarithms: priors centred on the cluster file's "
+        "values, robust\n"
+        "relative errors. A coefficient that too few rows feel stays as it is; with "
+        "fewer than\n"
+        "ten rows only the efficiency of the products moves. Where the cluster file "
+        "predicts\n"
+        "each model and plan to 5 % nothing moves: such rows cannot tell a coefficient "
+        "from\n"
+        "what the model misses of one model, and other models would get worse.\n"
+        "Rows with measured_J, and measured_at that says what it includes, fit the power "
+        "too.\n"
+        "Example:\n"
+        "  forerun tune --cluster dgx-a100 --runs runs.csv --out tuned.json\n",
     .options = options,
     .outputs = outputs,
     .run = run,

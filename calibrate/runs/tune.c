@@ -1,14 +1,13 @@
 #include "calibrate/runs/tune.h"
 
-#include <gsl/gsl_linalg.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/parallel.h"
-#include "calibrate/numbers/gsl_errors.h"
 #include "calibrate/numbers/nlfit.h"
+#include "calibrate/numbers/posterior.h"
 #include "calibrate/numbers/statistics.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
@@ -117,7 +116,7 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
 
 /* ---- do the runs refute the prior? ------------------------------------------------------- */
 
-static bool one_kind(const struct fr_run *a, const struct fr_run *b) {
+bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b) {
     const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
     const struct fr_plan *p = &a->plan, *q = &b->plan;
     return s->hidden == t->hidden && s->layers == t->layers && s->sequence == t->sequence &&
@@ -146,10 +145,10 @@ static bool refuted(struct problem *p) {
     for (int i = 0; i < p->n; i++) {
         double mean = 0;
         int first = 0, n = 0;
-        while (!one_kind(p->runs[first], p->runs[i])) first++;
+        while (!fr_run_one_kind(p->runs[first], p->runs[i])) first++;
         if (first < i) continue;
         for (int k = i; k < p->n; k++) {
-            if (!one_kind(p->runs[k], p->runs[i])) continue;
+            if (!fr_run_one_kind(p->runs[k], p->runs[i])) continue;
             mean += p->log_error[k];
             n++;
         }
@@ -183,30 +182,17 @@ static double robust_spread(const struct problem *p) {
     return fmax(spread, one_shape(p) ? usual_scale : 0.01);
 }
 
-/* Inverse of J' W J / s^2 + 1 / sigma^2. */
 static fr_status invert(const struct problem *p, const double *jacobian, double spread,
                         struct fr_tune_result *r, struct fr_error *err) {
-    size_t n = (size_t)p->n_fitted;
-    gsl_error_handler_t *before = fr_gsl_errors();
-    gsl_matrix *m = gsl_matrix_calloc(n, n);
-    for (size_t a = 0; m && a < n; a++)
-        for (size_t b = 0; b < n; b++) {
-            double sum = a == b ? 1 / (p->sigma[a] * p->sigma[a]) : 0;
-            for (int i = 0; i < p->n; i++)
-                sum += p->runs[i]->weight * p->weight_scale *
-                       jacobian[a * (size_t)p->n + (size_t)i] *
-                       jacobian[b * (size_t)p->n + (size_t)i] / (spread * spread);
-            gsl_matrix_set(m, a, b, sum);
-        }
-    int code = m ? gsl_linalg_cholesky_decomp1(m) : GSL_ENOMEM;
-    if (!code) code = gsl_linalg_cholesky_invert(m);
-    gsl_set_error_handler(before);
-    if (!m) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
-    for (size_t a = 0; a < n && !code; a++)
-        for (size_t b = 0; b < n; b++)
-            r->covariance[a * (size_t)r->n_known + b] = gsl_matrix_get(m, a, b);
-    gsl_matrix_free(m);
-    return code ? fr_fail(err, FR_ERR_NUMERIC, NULL, "the posterior has no covariance") : FR_OK;
+    double *weight = fr_malloc((size_t)p->n + 1, sizeof *weight);
+    if (!weight) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    for (int i = 0; i < p->n; i++) weight[i] = p->runs[i]->weight * p->weight_scale;
+    const struct fr_posterior posterior = {
+        jacobian, weight, p->sigma, (size_t)p->n, (size_t)p->n_fitted, spread};
+    fr_status status =
+        fr_posterior_covariance(&posterior, r->covariance, (size_t)r->n_known, err);
+    free(weight);
+    return status;
 }
 
 /* The errors in @p base are sorted away. */

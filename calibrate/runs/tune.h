@@ -36,6 +36,9 @@
 /** Time of a run's iteration on @p cluster [s]; NaN where the plan cannot be. */
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
 
+/** Are they of one model and plan, but for how much of it: do they share what the model gets wrong? */
+bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
+
 struct fr_tune_options {
     uint32_t held;   /**< bit j: coefficient j stays as it is */
     double scale;    /**< error that counts as one; 0: 0.05 */

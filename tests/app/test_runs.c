@@ -34,6 +34,65 @@ static void a_log_tunes_and_scores(void **state) {
     remove("/tmp/forerun_tuned.json");
 }
 
+/* Joules fit the power, beside the time; what does not say where they were metered is told. */
+static void joules_tune_the_power(void **state) {
+    static const char metered[] =
+        "id,model,model.dtype,ranks,plan.tp,plan.micro_batch,measured_s,measured_J,measured_"
+        "at\n"
+        "a,gpt-2.5b,bf16,8,8,4,20,64000,device\nb,gpt-2.5b,bf16,8,4,4,16,80000,plug\n"
+        "c,gpt-2.5b,bf16,8,2,4,15,70000,\n";
+    (void)state;
+    assert_int_equal(
+        fr_file_write("/tmp/forerun_metered.csv", metered, sizeof metered - 1, NULL), FR_OK);
+    fr_test_expect("forerun tune --cluster dgx-h100 --runs /tmp/forerun_metered.csv --out "
+                   "/tmp/forerun_metered.json",
+                   0, "measured_J of 1 run left out", NULL);
+    fr_test_expect("forerun tune --cluster dgx-h100 --runs /tmp/forerun_metered.csv", 0,
+                   "1 at device, 1 at plug", NULL);
+    fr_test_expect("forerun tune --cluster dgx-h100 --runs /tmp/forerun_metered.csv --hold "
+                   "busy,hosts --json",
+                   0, "\"held_out_error\"", NULL);
+    fr_test_expect(
+        "forerun tune --cluster dgx-h100 --runs /tmp/forerun_metered.csv --hold buzy", 2, NULL,
+        "did you mean \"busy\"");
+    fr_test_expect("forerun predict --cluster /tmp/forerun_metered.json --model gpt-2.5b --set "
+                   "model.dtype=bf16 --set tp=8",
+                   0, "measured", NULL);
+    fr_test_expect("forerun tune --cluster cori-knl --runs /tmp/forerun_metered.csv --set "
+                   "cluster.device.gemm.bf16.peak=1TFLOP/s",
+                   0, "states no power", NULL);
+    remove("/tmp/forerun_metered.csv");
+    remove("/tmp/forerun_metered.json");
+}
+
+/* A run's log and its node's power log make one row, completed on the line. */
+static void power_logs_are_a_run(void **state) {
+    static const char run[] =
+        ":::MLLOG {\"time_ms\": 0, \"key\": \"global_batch_size\", \"value\": 64}\n"
+        ":::MLLOG {\"time_ms\": 0, \"key\": \"run_start\", \"value\": null}\n"
+        ":::MLLOG {\"time_ms\": 100000, \"key\": \"run_stop\", \"value\": null, "
+        "\"metadata\": {\"samples_count\": 640}}\n";
+    static const char node[] =
+        ":::MLLOG {\"time_ms\": 50000, \"key\": \"power_reading\", \"value\": 7000}\n";
+    (void)state;
+    assert_int_equal(fr_file_write("/tmp/forerun_mllog.txt", run, sizeof run - 1, NULL), FR_OK);
+    assert_int_equal(fr_file_write("/tmp/forerun_node_0.txt", node, sizeof node - 1, NULL),
+                     FR_OK);
+    fr_test_expect("forerun import mlperf-power /tmp/forerun_mllog.txt /tmp/forerun_node_0.txt "
+                   "/tmp/forerun_node_0.txt --column model=gpt-2.5b --column ranks=16",
+                   0, "64,10,140000,plug,gpt-2.5b,16", "2 nodes, 7000.0 W each");
+    fr_test_expect("forerun import mlperf-power /tmp/forerun_mllog.txt", 2, NULL,
+                   "power log of each node");
+    fr_test_expect("forerun import mlperf-power /tmp/forerun_mllog.txt /tmp/forerun_mllog.txt "
+                   "--column model=gpt-2.5b",
+                   3, NULL, "none of its 0 readings");
+    fr_test_expect("forerun import mlperf-power /tmp/forerun_mllog.txt /tmp/forerun_node_0.txt "
+                   "--column model",
+                   2, NULL, "KEY=VALUE");
+    remove("/tmp/forerun_mllog.txt");
+    remove("/tmp/forerun_node_0.txt");
+}
+
 /* What import writes, import reads: a second pass changes no byte; and the scores are the same. */
 static void imported_runs_are_runs(void **state) {
     char *first = NULL, *second = NULL;
@@ -92,6 +151,8 @@ static void faults_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_tunes_and_scores),
+        cmocka_unit_test(joules_tune_the_power),
+        cmocka_unit_test(power_logs_are_a_run),
         cmocka_unit_test(imported_runs_are_runs),
         cmocka_unit_test(answers_say_how_sure_they_are),
         cmocka_unit_test(faults_are_told),
