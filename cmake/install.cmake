@@ -23,6 +23,10 @@ install(FILES README.md LICENSE CITATION.cff docs/files.md docs/output.md docs/l
               docs/model.md docs/compositions.md docs/accuracy.md docs/quality.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# Of every document, for those who check or edit one; they refer to each other by file name.
+file(GLOB schemas CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/schemas/*.json)
+install(FILES ${schemas} DESTINATION ${CMAKE_INSTALL_DATADIR}/forerun/schemas)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Forerun authors <forerun@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "cost of a distributed training run, before the run")

@@ -1,6 +1,8 @@
 # The files under presets/ are compiled into the program, so that `--cluster frontier` works
-# from any directory and needs nothing installed.  They are checked like any user's file.
-file(GLOB preset_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/presets/*/*.json)
+# from any directory and needs nothing installed.  They are checked like any user's file.  So are
+# the schemas of all documents, for `forerun show outcome`.
+file(GLOB preset_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/presets/*/*.json
+     ${CMAKE_SOURCE_DIR}/schemas/*.json)
 set(preset_source ${CMAKE_BINARY_DIR}/generated/presets.c)
 set(rows "")
 set(bodies "")
@@ -10,6 +12,9 @@ foreach(file IN LISTS preset_files)
   get_filename_component(name ${file} NAME_WLE)
   get_filename_component(kind_dir ${file} DIRECTORY)
   get_filename_component(kind ${kind_dir} NAME)
+  if(kind STREQUAL schemas)
+    set(kind schema)
+  endif()
   file(READ ${file} hex HEX)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${hex}")
   string(APPEND bodies "static const unsigned char body_${i}[] = {${bytes}0};\n")
@@ -17,7 +22,7 @@ foreach(file IN LISTS preset_files)
   math(EXPR i "${i} + 1")
 endforeach()
 file(CONFIGURE OUTPUT ${preset_source} @ONLY CONTENT
-"/* Written by cmake/presets.cmake from the files under presets/. */
+"/* Written by cmake/presets.cmake from the files under presets/ and schemas/. */
 #include \"models/job/preset.h\"
 
 #include <stddef.h>

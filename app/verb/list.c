@@ -1,4 +1,5 @@
 /* The tables of this program: what can be written where. */
+#include <stdio.h>
 #include <string.h>
 
 #include "answer/compositions.h"
@@ -19,7 +20,7 @@ static const struct fr_option options[] = {FR_OPTION_JSON, FR_OPTION_HELP, FR_OP
 struct row {
     const char *name, *what, *detail, *source;
 };
-enum { ROWS_MAX = 1024 };
+enum { ROWS_MAX = 1024, SCHEMAS_MAX = 64 };
 
 static int list_collectives(struct row *rows) {
     int n = 0;
@@ -125,6 +126,24 @@ static int list_all_presets(struct row *rows) {
 static int list_clusters(struct row *rows) { return list_presets(rows, "cluster"); }
 static int list_models(struct row *rows) { return list_presets(rows, "model"); }
 
+/* JSON Schemas, by the titles that they state. */
+static int list_schemas(struct row *rows) {
+    static char title[SCHEMAS_MAX][128], told[SCHEMAS_MAX][192];
+    int n = 0;
+    for (const struct fr_preset *p = fr_presets; p->name && n < SCHEMAS_MAX; p++) {
+        struct fr_json_document *document = NULL;
+        if (strcmp(p->kind, "schema") != 0) continue;
+        if (fr_json_parse(p->text, p->length, p->name, &document, NULL) != FR_OK) continue;
+        struct fr_json root = fr_json_root(document);
+        snprintf(title[n], sizeof *title, "%s", fr_json_text_at(&root, "title"));
+        snprintf(told[n], sizeof *told, "%s", fr_json_text_at(&root, "description"));
+        rows[n] = (struct row){p->name, "schema", title[n], told[n]};
+        n++;
+        fr_json_free(document);
+    }
+    return n;
+}
+
 static int list_formats(struct row *rows) {
     int n = 0;
     for (const struct fr_format *const *f = fr_formats; *f; f++)
@@ -216,6 +235,7 @@ static const struct table {
     {"formats", "trace formats of forerun simulate", list_formats},
     {"networks", "what forerun simulate can run messages on", list_networks},
     {"shapes", "shapes of a cluster's topology", list_shapes},
+    {"schemas", "JSON Schemas of the documents that are read and written", list_schemas},
     {"reasons", "why a plan can be infeasible", list_reasons},
     {"compositions", "methods with axes, axes with axes: priced, or why not",
      list_compositions},

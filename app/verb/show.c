@@ -1,4 +1,4 @@
-/* A preset as the file that it is: to read, or to change and keep. */
+/* A preset, or the schema of a document, as the file that it is: to read, or to change and keep. */
 #include <string.h>
 
 #include "app/load.h"
@@ -12,9 +12,10 @@ static fr_status unknown(const char *name, struct fr_error *err) {
     int n = 0;
     for (const struct fr_preset *p = fr_presets; p->name && n < 255; p++) known[n++] = p->name;
     const char *near = fr_suggest(name, known);
-    return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no preset is called \"%.40s\"%s%s%s; forerun list presets has them", name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return fr_fail(
+        err, FR_ERR_USAGE, NULL,
+        "no preset is called \"%.40s\"%s%s%s; forerun list presets and schemas have them", name,
+        near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
@@ -38,11 +39,13 @@ static const char *word(int i) {
 
 const struct fr_verb fr_verb_show = {
     .name = "show",
-    .summary = "a preset as the file that it is, to change and keep",
-    .usage = "PRESET",
+    .summary = "a preset as the file that it is, to change and keep; a document's schema",
+    .usage = "PRESET|SCHEMA",
     .details = "Example:\n"
                "  forerun show dgx-h100 > mine.json\n"
-               "  forerun predict --cluster mine.json --model llama-3-8b\n",
+               "  forerun predict --cluster mine.json --model llama-3-8b\n"
+               "A JSON Schema, one of forerun list schemas; all of them are installed too:\n"
+               "  forerun show outcome > outcome.json\n",
     .options = options,
     .word = word,
     .run = run,

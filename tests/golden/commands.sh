@@ -337,7 +337,7 @@ figures() {
 }
 
 others() {
-  for what in collectives keys methods schedules compressions forms importers kinds families presets figures formats networks shapes reasons compositions; do
+  for what in collectives keys methods schedules compressions forms importers kinds families presets figures formats networks shapes schemas reasons compositions; do
     echo "forerun list $what"
     echo "forerun list $what --json"
   done
