@@ -1,10 +1,13 @@
 /* Where the ranks of a plan sit, and what of it leaves a node: groups of every axis, and of method subgraph
  * the messages of segmented collectives. */
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "answer/seats/place.h"
 #include "app/load.h"
 #include "app/text/render.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "models/price/seats.h"
 
@@ -29,28 +32,36 @@ static const struct fr_option options[] = {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+/* Ranks of a node, as many as fit a line. */
+static void text_node(struct fr_text *text, const struct fr_placing *q,
+                      const struct fr_placed *s, int64_t node) {
+    enum { LEFT = 11, MORE = 4, RANKS_SHOWN = 16 };
+    int width = 1 + snprintf(NULL, 0, "%" PRId64, q->ranks - 1);
+    if (width < 5) width = 5;
+    int64_t fit = (FR_COLUMNS - LEFT - MORE) / width, shown = q->ranks_per_node;
+    if (fit > RANKS_SHOWN) fit = RANKS_SHOWN;
+    if (shown > fit) shown = fit;
+    fr_text_addf(text, "  node %-4" PRId64, node);
+    for (int64_t i = 0; i < shown && node * q->ranks_per_node + i < q->ranks; i++)
+        fr_text_addf(text, "%*" PRId64, width, s->mapping[node * q->ranks_per_node + i]);
+    fr_text_addf(text, "%s\n", q->ranks_per_node > shown ? " ..." : "");
+}
+
 static void text_mapping(struct fr_text *text, const struct fr_placing *q,
                          const struct fr_placed *s) {
-    enum { NODES_SHOWN = 16, RANKS_SHOWN = 16 };
+    enum { NODES_SHOWN = 16 };
     int64_t nodes = (q->ranks + q->ranks_per_node - 1) / q->ranks_per_node;
     char name[64];
     fr_text_addf(text, "\n%s: ranks node by node\n",
                  fr_placement_write(&s->choice, name, sizeof name));
-    for (int64_t node = 0; node < nodes && node < NODES_SHOWN; node++) {
-        fr_text_addf(text, "  node %-4" PRId64, node);
-        for (int64_t i = 0; i < q->ranks_per_node && i < RANKS_SHOWN; i++) {
-            int64_t at = node * q->ranks_per_node + i;
-            if (at < q->ranks) fr_text_addf(text, " %4" PRId64, s->mapping[at]);
-        }
-        fr_text_addf(text, "%s\n", q->ranks_per_node > RANKS_SHOWN ? " ..." : "");
-    }
+    for (int64_t node = 0; node < nodes && node < NODES_SHOWN; node++)
+        text_node(text, q, s, node);
     if (nodes > NODES_SHOWN)
         fr_text_addf(text, "  ... and %" PRId64 " more nodes (--json has them all)\n",
                      nodes - NODES_SHOWN);
 }
 
-static void text_formula(struct fr_text *text, const struct fr_placing *q,
-                         const struct fr_placed *s) {
+static void text_formula(struct fr_text *text, const struct fr_placed *s) {
     const struct fr_message_formula *f = &s->formula;
     if (!f->equations) return;
     fr_text_addf(text, "\n%s (%s)\n", f->equations, s->choice.row->name);
@@ -59,50 +70,75 @@ static void text_formula(struct fr_text *text, const struct fr_placing *q,
     if (f->applies)
         fr_text_addf(text, "  corrected           %10" PRId64 " intra %10" PRId64 " inter\n",
                      f->intra, f->inter);
-    else
-        fr_text_addf(text, "  do not apply here: they hold where %s\n", f->condition);
-    if (f->general_applies)
+    else {
+        fr_text_addf(text, "  do not apply here, but where\n    ");
+        fr_wrap_cell(text, 4, f->condition);
+    }
+    if (f->general_applies) {
         fr_text_addf(text,
-                     "  for any n_node | n  %10" PRId64 " intra %10" PRId64 " inter   %s\n",
-                     f->general_intra, f->general_inter, f->general);
+                     "  for any n_node | n  %10" PRId64 " intra %10" PRId64 " inter\n    ",
+                     f->general_intra, f->general_inter);
+        fr_wrap_cell(text, 4, f->general);
+    }
     fr_text_addf(text, "  counted             %10" PRId64 " intra %10" PRId64 " inter\n",
                  s->intra, s->inter);
-    (void)q;
+}
+
+/* Messages by level stand beside those within and between nodes where there is room for them. */
+enum { NAME = 18, COUNT = 11, LEVEL = 10, TIME = 10 };
+
+static int levels_shown(const struct fr_placing *q) {
+    int used = NAME + 2 * COUNT + (q->with_model ? TIME : 0) + q->levels.count * LEVEL;
+    return q->segmented && used <= FR_COLUMNS ? q->levels.count : 0;
+}
+
+static void text_what(struct fr_text *text, const struct fr_placing *q) {
+    char what[192];
+    struct fr_text line = {0};
+    int64_t nodes = (q->ranks + q->ranks_per_node - 1) / q->ranks_per_node;
+    fr_text_addf(&line, "%s; %" PRId64 " ranks a node on %" PRId64 " nodes",
+                 fr_place_what(q, what, sizeof what), q->ranks_per_node, nodes);
+    fr_wrap_list(text, fr_text_get(&line), 0, 2, FR_COLUMNS);
+    fr_text_addf(text, "\n");
+    line.length = 0;
+    if (q->segmented)
+        fr_text_addf(&line,
+                     "n = %" PRId64 " ranks in g = %" PRId64 " sub-grids of n_g = %" PRId64
+                     "; n g = %" PRId64 " messages, those to oneself among them",
+                     q->ranks, q->ways, q->ranks / q->ways, q->ranks * q->ways);
+    else
+        fr_text_addf(&line, "groups of each axis that sit in one node, of all its groups");
+    fr_wrap_list(text, fr_text_get(&line), 0, 2, FR_COLUMNS);
+    text->failed = text->failed || line.failed;
+    fr_text_free(&line);
 }
 
 static void text_head(struct fr_text *text, const struct fr_placing *q) {
-    char what[192];
-    int64_t nodes = (q->ranks + q->ranks_per_node - 1) / q->ranks_per_node;
-    fr_text_addf(text, "%s; %" PRId64 " ranks a node on %" PRId64 " nodes\n",
-                 fr_place_what(q, what, sizeof what), q->ranks_per_node, nodes);
-    if (q->segmented)
-        fr_text_addf(text,
-                     "n = %" PRId64 " ranks in g = %" PRId64 " sub-grids of n_g = %" PRId64
-                     "; n g = %" PRId64 " messages, those to oneself among them\n",
-                     q->ranks, q->ways, q->ranks / q->ways, q->ranks * q->ways);
-    else
-        fr_text_addf(text, "groups of each axis that sit in one node, of all its groups\n");
-    fr_text_addf(text, "\n%-22s", "placement");
-    if (q->segmented) fr_text_addf(text, " %11s %11s ", "intra-node", "inter-node");
-    for (int l = 0; q->segmented && l < q->levels.count; l++)
-        fr_text_addf(text, " %10s", q->levels.level[l].name);
+    text_what(text, q);
+    fr_text_addf(text, "\n\n%-*s", NAME, "placement");
+    if (q->segmented) fr_text_addf(text, "%*s%*s", COUNT, "intra-node", COUNT, "inter-node");
+    for (int l = 0; l < levels_shown(q); l++)
+        fr_text_addf(text, " %*.*s", LEVEL - 1, LEVEL - 1, q->levels.level[l].name);
     for (int axis = 0; !q->segmented && axis < FR_MESH_AXES; axis++)
         fr_text_addf(text, " %15s", fr_mesh_axis_names[axis]);
-    if (q->with_model) fr_text_addf(text, " %10s", "iteration");
+    if (q->with_model) fr_text_addf(text, "%*s", TIME, "iteration");
 }
 
 static void text_row(struct fr_text *text, const struct fr_placing *q,
                      const struct fr_placed *s) {
     char name[64], time[40];
-    fr_text_addf(text, "\n%-22s", fr_placement_write(&s->choice, name, sizeof name));
-    if (q->segmented) fr_text_addf(text, " %11" PRId64 " %11" PRId64 " ", s->intra, s->inter);
-    for (int l = 0; q->segmented && l < q->levels.count; l++)
-        fr_text_addf(text, " %10" PRId64, s->by_level[l]);
+    fr_placement_write(&s->choice, name, sizeof name);
+    fr_text_addf(text, "\n%-*s", NAME, name);
+    if (strlen(name) >= NAME) fr_text_addf(text, "\n%*s", NAME, "");
+    if (q->segmented)
+        fr_text_addf(text, "%*" PRId64 "%*" PRId64, COUNT, s->intra, COUNT, s->inter);
+    for (int l = 0; l < levels_shown(q); l++)
+        fr_text_addf(text, " %*" PRId64, LEVEL - 1, s->by_level[l]);
     for (int axis = 0; !q->segmented && axis < FR_MESH_AXES; axis++)
         fr_text_addf(text, " %7" PRId64 " /%6" PRId64, s->whole[axis],
                      q->ranks / q->mesh.size[axis]);
     if (q->with_model)
-        fr_text_addf(text, " %10s",
+        fr_text_addf(text, "%*s", TIME,
                      fr_render_quantity(s->time_s, FR_QUANTITY_TIME, time, sizeof time));
 }
 
@@ -110,7 +146,7 @@ static void print_text(struct fr_text *text, const struct fr_placing *q) {
     text_head(text, q);
     for (int i = 0; i < q->count; i++) text_row(text, q, &q->placed[i]);
     fr_text_addf(text, "\n");
-    for (int i = 0; i < q->count; i++) text_formula(text, q, &q->placed[i]);
+    for (int i = 0; i < q->count; i++) text_formula(text, &q->placed[i]);
     for (int i = 0; i < q->count; i++) text_mapping(text, q, &q->placed[i]);
 }
 

@@ -15,7 +15,16 @@ static const char *const lines[] = {
     "forerun compare-plans {\"tp\":4,\"zero\":1,\"attention\":\"flash\"} {\"tp\":1} " LLAMA,
     "forerun collective --cluster dgx-h100 --op all_reduce --ranks 1024 --size 1..1GiB*32",
     "forerun simulate --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4",
+    "forerun place --cluster lassen --ranks 64 --ways 4 --model t5-large-mod --set "
+    "method=subgraph",
+    "forerun place --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 "
+    "--placement all",
+    "forerun place --cluster gb200-nvl72 --ranks 576 --ways 8",
+    "forerun place --cluster lassen --ranks 12000 --ways 4 --ranks-per-node 4 --placement "
+    "linear",
     "forerun list",
+    "forerun list schemas",
+    "forerun list compositions",
     "forerun list collectives",
     "forerun list methods",
     "forerun list forms",
@@ -37,8 +46,7 @@ static void lines_fit_a_terminal(void **state) {
         size_t n = 0, bytes;
         for (const char *at = o.out; *at; at += bytes + (at[bytes] == '\n'), n++) {
             bytes = strcspn(at, "\n");
-            if (letters(at, bytes) > 80)
-                fail_msg("%s: %.*s", lines[i], (int)bytes, at);
+            if (letters(at, bytes) > 80) fail_msg("%s: %.*s", lines[i], (int)bytes, at);
         }
         FR_TRUE(n > 0, "%s prints nothing: %s", lines[i], o.err);
         fr_test_output_free(&o);
