@@ -34,7 +34,8 @@ shows phantom/table1.svg tensor phantom "mark: published" "energy of an epoch"
 shows phantom/fig5.svg "phantom k=64" "phantom k=3" "phantom k=16"
 shows phantom/fig6.svg "n = 131072" "n = 262144"
 shows phantom/fig7.svg "(b) energy to the loss" "mark: published"
-shows phantom/table1.tex "8 & 537 (536.9) & 181.2"
+shows phantom/table1.tex "8 & 537 & 181.2" " & (536.9) & (181.2)"
+shows phantom/table1.md "| 8 | 537 (536.9) | 181.2 (181.2) |"
 shows optimus/table2.svg "CB" "+FE" "+SC 3/4" published
 shows optimus/fig10.svg "dp comm" bubble compression
 shows dsp/fig15.svg 2-way 4-way 8-way "mark: published"

@@ -20,8 +20,7 @@ static const char *const lines[] = {
     "forerun place --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 "
     "--placement all",
     "forerun place --cluster gb200-nvl72 --ranks 576 --ways 8",
-    "forerun place --cluster lassen --ranks 12000 --ways 4 --ranks-per-node 4 --placement "
-    "linear",
+    "forerun place --cluster frontier --ranks 12000 --ways 5 --placement linear",
     "forerun list",
     "forerun list schemas",
     "forerun list compositions",
