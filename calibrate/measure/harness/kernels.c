@@ -61,7 +61,9 @@ static inline float exponential(float x) {
         .copy = copy_##suffix, .select_largest = select_largest_##suffix,                               \
         .scatter_add = scatter_add_##suffix, .embed = embed_##suffix,                          \
         .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
-        .norm_backward = norm_backward_##suffix, .softmax = softmax_##suffix,                  \
+        .norm_backward = norm_backward_##suffix, .norm_sums = norm_sums_##suffix,              \
+        .norm_part = norm_part_##suffix, .norm_sums_backward = norm_sums_backward_##suffix,    \
+        .norm_part_backward = norm_part_backward_##suffix, .softmax = softmax_##suffix,        \
         .softmax_backward = softmax_backward_##suffix,                                         \
         .softmax_part = softmax_part_##suffix, .cross_entropy = cross_entropy_##suffix,        \
     }

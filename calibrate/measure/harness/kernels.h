@@ -86,6 +86,20 @@ struct fr_kernels {
     void (*norm_backward)(int features, int tokens, const void *x, const void *gain,
                           const void *mean, const void *inverse, const void *dy, void *dx,
                           void *dgain, void *dbias);
+    /* The same of a part of the features, on ranks that add up what each makes of its own. */
+    /** sums, 2 x tokens := of each token its values, and their squares. */
+    void (*norm_sums)(int features, int tokens, const void *x, void *sums);
+    /** norm of features of @p all, from the sums over them. */
+    void (*norm_part)(int features, int all, int tokens, const void *x, const void *gain,
+                      const void *bias, const void *sums, void *mean, void *inverse, void *y);
+    /** sums, 2 x tokens := of each token gain dy, and gain dy times the normalised; dgain, dbias +=. */
+    void (*norm_sums_backward)(int features, int tokens, const void *x, const void *gain,
+                               const void *mean, const void *inverse, const void *dy,
+                               void *sums, void *dgain, void *dbias);
+    /** dx := gradient of norm_part, from the sums over all. */
+    void (*norm_part_backward)(int features, int all, int tokens, const void *x,
+                               const void *gain, const void *mean, const void *inverse,
+                               const void *dy, const void *sums, void *dx);
     /** Rows of scores := softmax(alpha scores); with @p causal the entries after the diagonal
      *  get no weight. */
     void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);

@@ -42,6 +42,14 @@ NOTHING(norm, int features, int tokens, const void *x, const void *gain, const v
 NOTHING(norm_backward, int features, int tokens, const void *x, const void *gain,
         const void *mean, const void *inverse, const void *dy, void *dx, void *dgain,
         void *dbias)
+NOTHING(norm_sums, int features, int tokens, const void *x, void *sums)
+NOTHING(norm_part, int features, int all, int tokens, const void *x, const void *gain,
+        const void *bias, const void *sums, void *mean, void *inverse, void *y)
+NOTHING(norm_sums_backward, int features, int tokens, const void *x, const void *gain,
+        const void *mean, const void *inverse, const void *dy, void *sums, void *dgain,
+        void *dbias)
+NOTHING(norm_part_backward, int features, int all, int tokens, const void *x, const void *gain,
+        const void *mean, const void *inverse, const void *dy, const void *sums, void *dx)
 NOTHING(softmax, int rows, int columns, bool causal, double alpha, void *scores)
 NOTHING(softmax_backward, int rows, int columns, double alpha, const void *p, void *dp)
 NOTHING(softmax_part, int classes, int tokens, int first, const int *target, void *logits,
@@ -69,6 +77,10 @@ void fr_kernels_simulate(struct fr_kernels *k) {
     k->embed_backward = embed_backward;
     k->norm = norm;
     k->norm_backward = norm_backward;
+    k->norm_sums = norm_sums;
+    k->norm_part = norm_part;
+    k->norm_sums_backward = norm_sums_backward;
+    k->norm_part_backward = norm_part_backward;
     k->softmax = softmax;
     k->softmax_backward = softmax_backward;
     k->softmax_part = softmax_part;
