@@ -95,6 +95,8 @@ static void add_exchanges(const struct view *v, struct fr_rank_work *work) {
                  work);
     add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, ghosts, v->layers * v->matrices,
                  v->full, work);
+    if (v->layers > 0) /* of the second norm */
+        add_exchange(v, FR_OP_ALL_REDUCE, FR_OP_ALL_REDUCE, 2 * v->T, v->layers, v->full, work);
 }
 
 /* The terms of models/work/transformer.c, with the residual stream divided over p. */
@@ -142,11 +144,14 @@ static void add_parameters(const struct view *v, struct fr_rank_work *work) {
     double in_blocks = v->h * v->f / v->p / v->p, to_ghosts = v->k / v->p;
     double up = in_blocks + to_ghosts * v->h + (v->p - 1) * to_ghosts * v->f;
     double down = in_blocks + to_ghosts * v->f + (v->p - 1) * to_ghosts * v->h;
-    double biases = v->t->biases ? (v->matrices - 1) * v->f / v->p : 0;
-    double divided = v->attentions * parts.attention / v->p +
-                     v->layers * ((v->matrices - 1) * up + down + biases);
-    double replicated =
-        v->layers * parts.replicated + (v->attentions - v->layers) * parts.cross_replicated;
+    double bias = v->t->biases ? 1 : 0, norm = v->h * (v->t->norm_biases ? 2 : 1),
+           biases = bias * ((v->matrices - 1) * v->f + v->h) / v->p,
+           cross = v->attentions - v->layers;
+    /* What comes after a gather is whole on every rank: the heads' norms. */
+    double divided = v->attentions * (parts.attention + bias * v->h) / v->p +
+                     v->layers * ((v->matrices - 1) * up + down + biases + norm / v->p);
+    double replicated = v->layers * (parts.replicated - norm - 2 * bias * v->h) +
+                        cross * (parts.cross_replicated - bias * v->h);
     work->parameters = v->p * divided + replicated;
     work->parameters_rank = divided + replicated;
 }

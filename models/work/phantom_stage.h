@@ -7,12 +7,15 @@
  *  part of the input to k ghost neurons a token, gathers those of all ranks and decompresses the
  *  p - 1 foreign ones.  T tokens of a micro-batch, l layers:
  *
- *      forward     l all-gathers and reduce-scatters of T h; an all-gather of p k T for each matrix
+ *      forward     l all-gathers and reduce-scatters of T h; an all-gather of p k T for each matrix; an
+ *                  all-reduce of the sums, 2 T, that the MLP's norm needs of a token's divided values
  *      backward    their mirror images
- *      parameters  of an n x m matrix on one rank: (n m)/p^2 + k n/p + (p-1) k m/p
+ *      parameters  of an n x m matrix on one rank: (n m)/p^2 + k n/p + (p-1) k m/p; the norm before the
+ *                  heads whole, since it works on gathered values; the other, and biases, over p
  *
- *  Left out: the few sums of the norms' statistics over p.  Our composition of the two methods; the
- *  paper has fully connected networks alone.
+ *  Left out: once an iteration the sums over p of the whole norms' gradients.  Our composition of the two
+ *  methods, which calibrate/real/apps/mesh/unit/ghost_block.c runs; the paper has fully connected networks
+ *  alone.
  */
 #ifndef FR_MODELS_WORK_PHANTOM_STAGE_H
 #define FR_MODELS_WORK_PHANTOM_STAGE_H

@@ -6,7 +6,7 @@
 #include "models/price/pipeline.h"
 #include "tests/apps_mpi/emulated.h"
 #include "tests/apps_mpi/mpi_case.h"
-#include "tests/apps_mpi/serial.h"
+#include "tests/apps_mpi/serial_phantom.h"
 
 enum { SEED = 17, BATCH = 64, LAYERS = 8, GHOST = 2, STREAM_CODEC = 6, STREAM_GRADIENT = 1000 };
 /* All divide by 8, and are no squares; Eq. 8 leaves room for two ghosts. */
@@ -73,88 +73,40 @@ static bool is_phantom(const struct plan *p) { return strcmp(p->method, "phantom
 
 /* ---- the network, whole ------------------------------------------------------------------------ */
 
-/* Of phantom the compressors and decompressors of all ranks beside the dense product they make:
- * [j][k][i], [i][j][o][k]. */
+/* Of phantom the parts of the dense products beside them. */
 struct network {
     struct serial s;
-    double *c[LAYERS], *d[LAYERS];
+    struct serial_phantom ghosts[LAYERS];
 };
-
-static void make_dense(struct network *n, int l, int p) {
-    struct serial *s = &n->s;
-    int width = s->width[l], in = width / p, out = s->width[l + 1] / p;
-    uint64_t stream = (uint64_t)(FR_STREAM_LAYER + 64 * l);
-    n->c[l] = serial_normal(SEED, stream + 1, (int64_t)p * GHOST * in, 1 / sqrt(in), false);
-    n->d[l] = serial_normal(SEED, stream + 2, (int64_t)p * p * out * GHOST,
-                            sqrt(1.0 / 3 / (p * GHOST)), false);
-    for (int j = 0; j < p; j++)
-        for (int i = 0; i < p; i++)
-            for (int o = 0; o < out && i != j; o++)
-                for (int x = 0; x < in; x++) {
-                    double sum = 0;
-                    for (int g = 0; g < GHOST; g++)
-                        sum += n->d[l][((i * p + j) * out + o) * GHOST + g] *
-                               n->c[l][(i * GHOST + g) * in + x];
-                    s->w[l][(j * out + o) * width + i * in + x] = sum;
-                }
-}
 
 static void network_open(struct network *n, const struct plan *p) {
     memset(n, 0, sizeof *n);
     serial_open(&n->s, SEED, widths_of(p), LAYERS, BATCH, false);
-    for (int l = 0; l < LAYERS && is_phantom(p); l++) make_dense(n, l, p->tp);
+    for (int l = 0; l < LAYERS && is_phantom(p); l++)
+        serial_phantom_open(&n->ghosts[l], SEED, (uint64_t)(FR_STREAM_LAYER + 64 * l),
+                            n->s.width[l + 1], n->s.width[l], p->tp, GHOST, n->s.w[l]);
 }
 
 static void network_close(struct network *n) {
     serial_close(&n->s);
-    for (int l = 0; l < LAYERS; l++) {
-        free(n->c[l]);
-        free(n->d[l]);
-    }
+    for (int l = 0; l < LAYERS; l++) serial_phantom_close(&n->ghosts[l]);
 }
 
 /* ---- a rank's part of a layer's gradients -------------------------------------------------------- */
 
-struct matrix {
-    int at, m, n;
-};
-
 /* Layer @p l of tp rank @p j from dense gradients, as the rank's block has it; and where its matrices
  * are.  @return its values. */
 static int part_of(const struct network *net, const struct plan *plan, int l, int j,
-                   const double *dw, const double *db, double *out, struct matrix *matrix,
-                   int *n_matrices) {
-    int p = plan->tp, width = net->s.width[l], rows = net->s.width[l + 1] / p, in = width / p,
-        n = 0;
+                   const double *dw, const double *db, double *out,
+                   struct serial_matrix *matrix, int *n_matrices) {
+    int p = plan->tp, width = net->s.width[l], rows = net->s.width[l + 1] / p, n;
     *n_matrices = 0;
-    if (!is_phantom(plan)) {
-        memcpy(out, dw + j * rows * width, (size_t)(rows * width) * sizeof *out);
-        memcpy(out + rows * width, db + j * rows, (size_t)rows * sizeof *out);
-        matrix[(*n_matrices)++] = (struct matrix){0, rows, width};
-        return rows * (width + 1);
-    }
-    matrix[(*n_matrices)++] = (struct matrix){n, rows, in};
-    for (int o = 0; o < rows; o++)
-        for (int x = 0; x < in; x++) out[n++] = dw[(j * rows + o) * width + j * in + x];
-    matrix[(*n_matrices)++] = (struct matrix){n, GHOST, in};
-    for (int g = 0; g < GHOST; g++) /* dC_j = sum over others of D_ji^T dM_ij */
-        for (int x = 0; x < in; x++, n++) {
-            out[n] = 0;
-            for (int to = 0; to < p; to++)
-                for (int o = 0; o < rows && to != j; o++)
-                    out[n] += net->d[l][((j * p + to) * rows + o) * GHOST + g] *
-                              dw[(to * rows + o) * width + j * in + x];
-        }
-    for (int i = 0; i < p; i++) { /* dD_ij = dM_ji C_i^T */
-        if (i == j) continue;
-        matrix[(*n_matrices)++] = (struct matrix){n, rows, GHOST};
-        for (int o = 0; o < rows; o++)
-            for (int g = 0; g < GHOST; g++, n++) {
-                out[n] = 0;
-                for (int x = 0; x < in; x++)
-                    out[n] += dw[(j * rows + o) * width + i * in + x] *
-                              net->c[l][(i * GHOST + g) * in + x];
-            }
+    if (is_phantom(plan))
+        n = serial_phantom_part(&net->ghosts[l], j, dw, out, 0, matrix, n_matrices);
+    else {
+        n = rows * width;
+        memcpy(out, dw + j * n, (size_t)n * sizeof *out);
+        matrix[(*n_matrices)++] = (struct serial_matrix){0, rows, width};
     }
     memcpy(out + n, db + j * rows, (size_t)rows * sizeof *out);
     return n + rows;
@@ -295,7 +247,7 @@ static void emulate(struct emulation *e) {
  * gradients go compressed.  @return its values, in @p wanted. */
 static int reduced(struct emulation *e, int stage, int l, int j, double *wanted) {
     const struct plan *p = e->plan;
-    struct matrix matrix[16];
+    struct serial_matrix matrix[16];
     double *part[8];
     int n = 0, n_matrices = 0;
     for (int d = 0; d < p->dp; d++) {
@@ -306,7 +258,7 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
     for (int d = 0; d < p->dp; d++)
         for (int i = 0; i < n; i++) wanted[i] += part[d][i];
     for (int i = 0; i < n_matrices && stage < p->coded_stages && p->dp > 1; i++) {
-        const struct matrix *x = &matrix[i];
+        const struct serial_matrix *x = &matrix[i];
         struct emulated_codec codec[8];
         double *in[8];
         if (!saves(p, true, x->m, x->n)) continue;

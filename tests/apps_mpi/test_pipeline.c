@@ -7,6 +7,7 @@
 #include "models/price/pipeline.h"
 #include "tests/apps_mpi/emulated.h"
 #include "tests/apps_mpi/mpi_case.h"
+#include "tests/apps_mpi/serial_phantom.h"
 #include "tests/apps_mpi/serial_words.h"
 
 #include "calibrate/real/apps/lowrank.h"
@@ -21,11 +22,14 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows;
+    int ghosts; /* 0: not phantom */
     int coded_stages;
 };
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
-    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "";
+    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[40];
+    snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
+    if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->pp > 1)
         snprintf(schedule, sizeof schedule, ", \"schedule\": \"%s\"%s", p->schedule,
                  p->chunks > 1 ? ", \"chunks\": 2" : "");
@@ -38,10 +42,11 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
-             "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
+             "{\"method\": %s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
              "\"compression\": {\"embedding\": \"%s\"%s%s%s}}",
-             p->rows ? "grid" : "tensor", p->tp, p->pp, p->dp, p->micro, schedule, again, p->fused ? "fused" : "separate",
-             messages, gradients, p->topk ? ", \"codec\": \"topk\"" : "");
+             method, p->tp, p->pp, p->dp, p->micro, schedule, again,
+             p->fused ? "fused" : "separate", messages, gradients,
+             p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
 static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
@@ -56,13 +61,13 @@ static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
 
 /* ---- training it, with codecs ------------------------------------------------------------------ */
 
-enum { MATRICES = 4 };
-static const int matrix_parts[MATRICES] = {QKV, OUT, UP, DOWN};
+enum { MATRICES = 24, STREAM_LAYER = 64, STREAM_UP = 8, STREAM_DOWN = 16 };
 
 struct emulation {
     const struct plan *plan;
     int micros; /* of a replica */
     struct words w, g[8];
+    struct serial_phantom up[WORDS_LAYERS], down[WORDS_LAYERS];
     double loss;
     struct emulated_codec message[8][16][8];                   /* [replica][chunk][part] */
     struct emulated_codec gradient[8][WORDS_LAYERS][MATRICES]; /* of this rank's parts */
@@ -93,19 +98,20 @@ static bool in_epilogue(const struct plan *p, int number, int micro, int micros)
     return false;
 }
 
-/* dx (hidden x t) crosses the boundary above chunk @p below; a tp rank sends its tokens. */
+/* dx (hidden x t) crosses the boundary above chunk @p below; a tp rank sends its tokens, or its values of
+ * all tokens. */
 static void cross(struct emulation *e, int d, int below, int micro, int t, double *dx) {
     const struct plan *p = e->plan;
-    int n = t / p->tp;
+    int n = p->ghosts ? t : t / p->tp, m = p->ghosts ? WORDS_H / p->tp : WORDS_H;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(p, false, WORDS_H, n)) return;
+    if (!p->scope || !saves(p, false, m, n)) return;
     if (!all && !in_epilogue(p, below, micro, e->micros)) return;
     for (int j = 0; j < p->tp; j++) {
-        double *part = words_room(WORDS_H, n);
-        for (int i = 0; i < WORDS_H * n; i++) part[i] = dx[i / n * t + j * n + i % n];
+        double *part = words_room(m, n), *own = dx + (p->ghosts ? j * m * t : j * n);
+        for (int i = 0; i < m * n; i++) part[i] = own[i / n * t + i % n];
         e->message[d][below + 1][j].topk = p->topk;
         emulated_code(&e->message[d][below + 1][j], 1, &part);
-        for (int i = 0; i < WORDS_H * n; i++) dx[i / n * t + j * n + i % n] = part[i];
+        for (int i = 0; i < m * n; i++) own[i / n * t + i % n] = part[i];
         free(part);
     }
 }
@@ -131,19 +137,39 @@ static void train_micro(struct emulation *e, int d, int m) {
     free(dy);
 }
 
+/* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghosts. */
+static void open_ghosts(struct emulation *e, int l, int part, int which,
+                        struct serial_phantom *ghosts) {
+    int m = words_rows[part], n = words_columns[part];
+    uint64_t stream = (uint64_t)(STREAM_LAYER + 64 * l + which);
+    double *w = e->w.layer[l] + words_at(part);
+    words_normal(SEED, stream, m * n, sqrt(1.0 / 3 / n), w);
+    serial_phantom_open(ghosts, SEED, stream, m, n, e->plan->tp, e->plan->ghosts, w);
+}
+
 static void emulation_open(struct emulation *e, const struct plan *p) {
     memset(e, 0, sizeof *e);
     e->plan = p;
     e->micros = BATCH / p->dp / p->micro;
     words_open(&e->w, SEED, !p->untied);
+    for (int l = 0; l < WORDS_LAYERS && p->ghosts; l++) {
+        open_ghosts(e, l, UP, STREAM_UP, &e->up[l]);
+        open_ghosts(e, l, DOWN, STREAM_DOWN, &e->down[l]);
+    }
+    int t = p->micro * WORDS_S;
     for (int d = 0; d < p->dp; d++)
         for (int c = 1; c < p->pp * p->chunks; c++)
             for (int j = 0; j < p->tp; j++)
-                emulated_open(&e->message[d][c][j], WORDS_H, p->micro * WORDS_S / p->tp, RANK,
-                              p->lazy, SEED, (uint64_t)(STREAM_CODEC + 10 * c));
+                emulated_open(&e->message[d][c][j], p->ghosts ? WORDS_H / p->tp : WORDS_H,
+                              p->ghosts ? t : t / p->tp, RANK, p->lazy, SEED,
+                              (uint64_t)(STREAM_CODEC + 10 * c));
 }
 
 static void emulation_close(struct emulation *e) {
+    for (int l = 0; l < WORDS_LAYERS; l++) {
+        serial_phantom_close(&e->up[l]);
+        serial_phantom_close(&e->down[l]);
+    }
     for (int d = 0; d < e->plan->dp; d++) {
         for (int c = 1; c < e->plan->pp * e->plan->chunks; c++)
             for (int j = 0; j < e->plan->tp; j++) emulated_close(&e->message[d][c][j]);
@@ -162,23 +188,31 @@ static void emulate(struct emulation *e) {
 
 /* ---- a rank's part --------------------------------------------------------------------------------- */
 
-/* Of layer gradients @p from what tp rank @p j has; and where its parts begin.  Heads are rows of each
+/* Of layer gradients @p from what tp rank @p j has; and where its matrices are.  Heads are rows of each
  * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole.
- * Of a grid all matrices are divided by rows, their biases too.  @return its values. */
-static int part_of(const struct plan *p, int j, const double *from, double *out,
-                   int at[WORDS_PARTS], int rows[WORDS_PARTS], int columns[WORDS_PARTS]) {
+ * Of a grid all matrices are divided by rows, their biases too; of phantom the MLP's as its own, and what
+ * comes after the heads by rows.  @return its values. */
+static int part_of(const struct emulation *e, int l, int j, const double *from, double *out,
+                   struct serial_matrix *matrix, int *n_matrices) {
+    const struct plan *p = e->plan;
     int n = 0, tp = p->tp;
+    *n_matrices = 0;
     for (int part = 0; part < WORDS_PARTS; part++) {
+        if (p->ghosts && (part == UP || part == DOWN)) {
+            n += serial_phantom_part(part == UP ? &e->up[l] : &e->down[l], j,
+                                     from + words_at(part), out + n, n, matrix, n_matrices);
+            continue;
+        }
         bool thirds = part == QKV || part == QKV_BIAS, second = part == OUT || part == DOWN,
              bias = part == OUT_BIAS || part == DOWN_BIAS,
-             by_rows = thirds || part == UP || part == UP_BIAS || (p->rows && (second || bias)),
+             norm = part == NORM2 || part == NORM2_BIAS,
+             by_rows = thirds || part == UP || part == UP_BIAS ||
+                       (p->rows && (second || bias)) || (p->ghosts && (bias || norm)),
              by_columns = second && !p->rows;
         int blocks = thirds ? 3 : 1, all = words_rows[part] / blocks,
             own = by_rows ? all / tp : all, wide = words_columns[part],
             take = by_columns ? wide / tp : wide;
-        at[part] = n;
-        rows[part] = blocks * own;
-        columns[part] = take;
+        if (wide > 1) matrix[(*n_matrices)++] = (struct serial_matrix){n, blocks * own, take};
         for (int b = 0; b < blocks; b++)
             for (int r = 0; r < own; r++)
                 for (int c = 0; c < take; c++)
@@ -194,28 +228,29 @@ static int part_of(const struct plan *p, int j, const double *from, double *out,
 static int reduced(struct emulation *e, int stage, int l, int j, double *wanted) {
     const struct plan *p = e->plan;
     static double part[8][WORDS_LAYER];
-    int n = 0, at[WORDS_PARTS], rows[WORDS_PARTS], columns[WORDS_PARTS];
+    struct serial_matrix matrix[MATRICES];
+    int n = 0, n_matrices = 0;
     for (int d = 0; d < p->dp; d++)
-        n = part_of(p, j, e->g[d].layer[l], part[d], at, rows, columns);
+        n = part_of(e, l, j, e->g[d].layer[l], part[d], matrix, &n_matrices);
     memset(wanted, 0, (size_t)n * sizeof *wanted);
     for (int d = 0; d < p->dp; d++)
         for (int i = 0; i < n; i++) wanted[i] += part[d][i];
-    for (int i = 0; i < MATRICES && stage < p->coded_stages && p->dp > 1; i++) {
-        int x = matrix_parts[i];
+    for (int i = 0; i < n_matrices && stage < p->coded_stages && p->dp > 1; i++) {
+        const struct serial_matrix *x = &matrix[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(p, true, rows[x], columns[x])) continue;
+        if (!saves(p, true, x->m, x->n)) continue;
         for (int d = 0; d < p->dp; d++) {
             struct emulated_codec *kept = &e->gradient[d][l][i];
             if (!kept->q)
-                emulated_open(kept, rows[x], columns[x], RANK, true, SEED,
+                emulated_open(kept, x->m, x->n, RANK, true, SEED,
                               (uint64_t)(STREAM_GRADIENT + 64 * l + i));
             kept->topk = p->topk;
             codec[d] = *kept; /* one beside the other; what they point to is kept */
-            in[d] = part[d] + at[x];
+            in[d] = part[d] + x->at;
         }
         emulated_code(codec, p->dp, in);
-        memcpy(wanted + at[x], in[0], (size_t)(rows[x] * columns[x]) * sizeof *wanted);
+        memcpy(wanted + x->at, in[0], (size_t)(x->m * x->n) * sizeof *wanted);
     }
     return n;
 }
@@ -283,8 +318,17 @@ static const char cluster[] =
     "TFLOP/s\", \"half_dim\": 8}}}, \"levels\": [{\"name\": \"node\", \"ranks\": 64, "
     "\"latency\": \"1 us\", \"bandwidth\": \"10 GB/s\"}]}";
 
+static int layers_of(const struct plan *p, int stage) {
+    int sum = 0;
+    for (int chunk = 0; chunk < p->chunks; chunk++)
+        sum +=
+            first_layer(p, chunk * p->pp + stage + 1) - first_layer(p, chunk * p->pp + stage);
+    return sum;
+}
+
 /* What this rank sent in @p iterations against what its stage's price books, which leaves out the three
- * values a token that a divided vocabulary's loss takes.  @param slack_B  that may go over dp beside it. */
+ * values a token that a divided vocabulary's loss takes, and of phantom the gradients of norms that all
+ * ranks have, once.  @param slack_B  that may go over dp beside it. */
 static void check_bytes(const struct mpi_case *c, const struct plan *p, const char *model,
                         const char *plan, int iterations, double slack_B) {
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
@@ -296,9 +340,11 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     struct fr_pipeline priced = {0};
     struct fr_error err = {.status = FR_OK};
     uint32_t extrapolated = 0;
-    double loss_B = c->real.pp_rank < p->pp - 1
-                        ? 0
-                        : 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double);
+    bool last = c->real.pp_rank == p->pp - 1;
+    double loss_B = last ? 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double) : 0;
+    if (p->ghosts)
+        loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
+                  (layers_of(p, c->real.pp_rank) + last);
     if (fr_job_load(&names, &job, &err) != FR_OK)
         FAIL("%s: %s: %s", plan, err.where, err.detail);
     else if (fr_pipeline_check(&job, &job.plan) == 0 &&
@@ -365,13 +411,14 @@ static void every_schedule(struct plan *p) {
         p->schedule = schedules[i];
         p->chunks = i == 3 ? 2 : 1;
         if (p->chunks > 1 && WORDS_LAYERS % (p->pp * p->chunks) != 0) continue;
-        if (p->rows && i == 3) continue; /* an order is one whatever the method */
+        /* An order is one whatever the method. */
+        if ((p->rows || p->ghosts) && (i == 3 || (i == 1 && n_ranks == 8))) continue;
         p->micro = micro_for(p, i == 3 ? 2 * p->pp : 6 - i, i == 3 ? p->pp : 1);
         p->untied = i == 1;
         p->fused = i == 2 || i == 3;
         p->recompute = i == 1 ? "selective" : i == 2 || i == 4 ? "full" : NULL;
         run_plan(p, false);
-        if (i == 0 && !p->rows) run_plan(p, true);
+        if (i == 0 && !p->rows && !p->ghosts) run_plan(p, true);
     }
     p->untied = p->fused = false;
     p->recompute = NULL;
@@ -392,7 +439,7 @@ static void every_compression(struct plan *p) {
     p->coded_stages = p->dp > 1 ? p->pp : 0;
     p->scope = "all", p->lazy = false;
     run_plan(p, false);
-    if (p->rows) return;
+    if (p->rows || p->ghosts) return;
     p->schedule = "zero-bubble", p->lazy = true, p->fused = false;
     run_plan(p, false);
     p->topk = true;
@@ -408,12 +455,13 @@ static void every_compression(struct plan *p) {
     run_plan(p, false);
 }
 
-static void every_mesh(bool rows) {
+static void every_mesh(bool rows, bool phantom) {
     for (int tp = 1; tp <= n_ranks; tp++)
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
             if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
             struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .rows = rows};
-            if (rows && tp == 1) continue; /* all methods are one */
+            if ((rows || phantom) && tp == 1) continue; /* all methods are one */
+            if (phantom) p.ghosts = tp < 8 ? 2 : 1;     /* below (n/p)(1 - 1/p) */
             every_schedule(&p);
             every_compression(&p);
         }
@@ -584,15 +632,17 @@ static void refusals(void) {
     refused(NULL, "{\"tp\": 2, \"sequence_parallel\": true}", "\"sequence_parallel\"");
     refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
-    refused(NULL, "{\"method\": \"phantom\", \"ghost\": 2, \"tp\": 2}", "methods tensor");
+    refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
+    refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2}", "methods tensor");
 }
 
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n_ranks);
-    every_mesh(false);
-    every_mesh(true);
+    every_mesh(false, false);
+    every_mesh(true, false);
+    every_mesh(false, true);
     every_division();
     finite_differences();
     codec_loses_the_last_error_only();

@@ -14,19 +14,21 @@ static void by_hand(void **state) {
     double h = 768, f = 3072, p = 4, k = 16, T = 2 * 1024;
     fr_test_job("lassen", "gpt-2", sets, &job);
     fr_phantom_stage(&job.workload, &job.plan, 0, &work);
-    /* Per layer on one rank: attention over p; both matrices of the MLP phantom; biases, norms. */
+    /* Per layer on one rank: attention over p; both matrices of the MLP phantom; biases and the norm
+     * after the heads, over p; the norm before them, whole. */
     double attention = (4 * h * h + 3 * h) / p;
     double up = h * f / 16 + k * h / p + 3 * k * f / p,
            down = h * f / 16 + k * f / p + 3 * k * h / p;
-    double layer = attention + up + down + f / p + 4 * h + 2 * h;
+    double layer = attention + up + down + f / p + 2 * h + 4 * h / p;
     double words = 50688; /* 50257 padded to a multiple of 512 */
     FR_NEAR(work.parameters_rank, 12 * layer + words * h / p + 1024 * h + 2 * h, 1e-12);
     /* Fewer than tensor parallelism (Eq. 8), and each matrix as Seal et al. 2025 counts it. */
     assert_true(p * (up + down) < 2 * h * f);
     FR_NEAR(p * up, h * f / p + k * h + (p - 1) * k * f, 1e-12);
-    /* Forward: T h twice a layer and at both ends, p k T for both matrices; the same backward. */
+    /* Forward: T h twice a layer and at both ends, p k T for both matrices, two sums a token for the
+     * second norm; the same backward. */
     double forward_B = test_tp_B(&work, false), backward_B = test_tp_B(&work, true);
-    FR_NEAR(forward_B, 4 * (12 * (2 * T * h + 2 * p * k * T) + 2 * T * h), 1e-12);
+    FR_NEAR(forward_B, 4 * (12 * (2 * T * h + 2 * p * k * T + 2 * T) + 2 * T * h), 1e-12);
     FR_NEAR(backward_B, forward_B, 1e-12);
     fr_job_free(&job);
 }

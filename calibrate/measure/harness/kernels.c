@@ -58,14 +58,14 @@ static inline float exponential(float x) {
         .bias = bias_##suffix, .axpy = axpy_##suffix, .scale = scale_##suffix,                 \
         .relu = relu_##suffix, .subtract = subtract_##suffix, .dot = dot_##suffix,             \
         .row_sums = row_sums_##suffix, .get = get_##suffix, .set = set_##suffix,               \
-        .copy = copy_##suffix, .select_largest = select_largest_##suffix,                               \
+        .copy = copy_##suffix, .select_largest = select_largest_##suffix,                      \
         .scatter_add = scatter_add_##suffix, .embed = embed_##suffix,                          \
         .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
         .norm_backward = norm_backward_##suffix, .norm_sums = norm_sums_##suffix,              \
         .norm_part = norm_part_##suffix, .norm_sums_backward = norm_sums_backward_##suffix,    \
         .norm_part_backward = norm_part_backward_##suffix, .softmax = softmax_##suffix,        \
-        .softmax_backward = softmax_backward_##suffix,                                         \
-        .softmax_part = softmax_part_##suffix, .cross_entropy = cross_entropy_##suffix,        \
+        .softmax_backward = softmax_backward_##suffix, .softmax_part = softmax_part_##suffix,  \
+        .cross_entropy = cross_entropy_##suffix,                                               \
     }
 
 const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {

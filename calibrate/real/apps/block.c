@@ -14,8 +14,7 @@ static void part_sizes(const struct fr_block_sizes *z, size_t size[N_PARTS]) {
     size_t h = (size_t)z->hidden, q = (size_t)(z->heads * z->head_dim), f = (size_t)z->ffn,
            o = (size_t)fr_block_out(z), heads = o * (size_t)fr_block_in(z, (int)q),
            wide = o * (size_t)fr_block_in(z, (int)f);
-    const size_t sizes[N_PARTS] = {h, h, 3 * q * h, 3 * q, heads, o,
-                                   h, h, f * h,     f,     wide,  o};
+    const size_t sizes[N_PARTS] = {h, h, 3 * q * h, 3 * q, heads, o, h, h, f * h, f, wide, o};
     memcpy(size, sizes, sizeof sizes);
 }
 
@@ -66,15 +65,8 @@ void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, u
 
 /* ---- buffers --------------------------------------------------------------------------------- */
 
-/* A part of a buffer: so many values, the next beginning on a cache line. */
-struct part {
-    void **at;
-    int64_t n;
-};
-
-/* @return values of all parts, which are put from @p base on. */
-static int64_t lay_out(const struct fr_kernels *k, const struct part *part, int n,
-                       const void *base) {
+int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
+                         const void *base) {
     const int64_t line = 16;
     int64_t sum = 0;
     for (int i = 0; i < n; i++) {
@@ -91,36 +83,36 @@ int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
 static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_sizes *z,
                              const void *base, bool softmax, struct fr_block_saved *s) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
-    const struct part all[] = {{&s->a, h * t},
-                               {&s->mean1, t},
-                               {&s->inverse1, t},
-                               {&s->qkv, 3 * q * t},
-                               {&s->c, fr_block_in(z, (int)q) * t},
-                               {&s->x1, h * t},
-                               {&s->m, h * t},
-                               {&s->mean2, t},
-                               {&s->inverse2, t},
-                               {&s->u, fr_block_in(z, z->ffn) * t},
-                               {&s->p, fr_block_softmax_size(z)}};
-    return lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
+    const struct fr_block_part all[] = {{&s->a, h * t},
+                                        {&s->mean1, t},
+                                        {&s->inverse1, t},
+                                        {&s->qkv, 3 * q * t},
+                                        {&s->c, fr_block_in(z, (int)q) * t},
+                                        {&s->x1, h * t},
+                                        {&s->m, h * t},
+                                        {&s->mean2, t},
+                                        {&s->inverse2, t},
+                                        {&s->u, fr_block_in(z, z->ffn) * t},
+                                        {&s->p, fr_block_softmax_size(z)}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
 }
 
 static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_block_sizes *z,
                                 const void *base, struct fr_block_deferred *d) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
-    const struct part all[] = {
+    const struct fr_block_part all[] = {
         {&d->du, fr_block_in(z, z->ffn) * t}, {&d->dx1, h * t}, {&d->dqkv, 3 * q * t}};
-    return lay_out(k, all, sizeof all / sizeof *all, base);
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
 static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_sizes *z,
                             const void *base, struct fr_block_room *r) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
-    const struct part all[] = {{&r->dh, h * t},
-                               {&r->dc, fr_block_in(z, (int)q) * t},
-                               {&r->dp, (int64_t)z->sequence * z->sequence},
-                               {&r->bias, z->ffn}};
-    return lay_out(k, all, sizeof all / sizeof *all, base);
+    const struct fr_block_part all[] = {{&r->dh, h * t},
+                                        {&r->dc, fr_block_in(z, (int)q) * t},
+                                        {&r->dp, (int64_t)z->sequence * z->sequence},
+                                        {&r->bias, z->ffn}};
+    return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
 int64_t fr_block_saved_size(const struct fr_block_sizes *z, bool softmax) {
@@ -215,21 +207,18 @@ void fr_attention_backward(struct fr_real *real, const struct fr_block_sizes *z,
 
 /* ---- the layer ------------------------------------------------------------------------------- */
 
-/* y (m x T) := w (m x n) x (n x T). */
-static void multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
-                     void *y) {
+void fr_block_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
+                       void *y) {
     FR_COMPUTE(real, real->k->gemm(false, false, m, t, n, 1, w, n, x, t, 0, y, t));
 }
 
-/* dx (n x T) := w^T dy. */
-static void multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
-                          const void *dy, void *dx) {
+void fr_block_multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
+                            const void *dy, void *dx) {
     FR_COMPUTE(real, real->k->gemm(true, false, n, t, m, 1, w, n, dy, t, 0, dx, t));
 }
 
-/* dw (m x n) += dy x^T. */
-static void add_outer(struct fr_real *real, int m, int t, int n, const void *dy, const void *x,
-                      void *dw) {
+void fr_block_add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
+                        const void *x, void *dw) {
     FR_COMPUTE(real, real->k->gemm(false, true, m, n, t, 1, dy, t, x, t, 1, dw, n));
 }
 
@@ -261,7 +250,7 @@ static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z, int
                        void *y, struct fr_error *err) {
     int t = fr_block_tokens(z), h = z->hidden, o = fr_block_out(z);
     void *mine = own(real, z, o, y);
-    multiply(real, o, t, fr_block_in(z, n), w, x, mine);
+    fr_block_multiply(real, o, t, fr_block_in(z, n), w, x, mine);
     if (!z->rows) FR_TRY(add_up(real, z, h, y, err));
     FR_COMPUTE(real, real->k->bias(o, t, bias, mine, mine));
     FR_TRY(gather(real, z, o, y, err));
@@ -273,7 +262,7 @@ static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z, int
 static fr_status leave_back(struct fr_real *real, const struct fr_block_sizes *z, int n,
                             const void *w, const void *dy, void *dx, struct fr_error *err) {
     int in = fr_block_in(z, n), o = fr_block_out(z);
-    multiply_back(real, o, fr_block_tokens(z), in, w, own(real, z, o, dy), dx);
+    fr_block_multiply_back(real, o, fr_block_tokens(z), in, w, own(real, z, o, dy), dx);
     return z->rows ? add_up(real, z, in, dx, err) : FR_OK;
 }
 
@@ -282,7 +271,7 @@ static void leave_weight(struct fr_real *real, const struct fr_block_sizes *z, i
                          const void *dy, const void *x, void *dw, void *dbias) {
     int t = fr_block_tokens(z), o = fr_block_out(z);
     const void *mine = own(real, z, o, dy);
-    add_outer(real, o, t, fr_block_in(z, n), mine, x, dw);
+    fr_block_add_outer(real, o, t, fr_block_in(z, n), mine, x, dw);
     FR_COMPUTE(real, real->k->row_sums(o, t, mine, dbias));
 }
 
@@ -299,14 +288,14 @@ fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
     void *u = own(real, z, f, s->u);
     FR_COMPUTE(real,
                k->norm(h, t, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
-    multiply(real, 3 * q, t, h, w->qkv, s->a, s->qkv);
+    fr_block_multiply(real, 3 * q, t, h, w->qkv, s->a, s->qkv);
     FR_COMPUTE(real, k->bias(3 * q, t, w->qkv_bias, s->qkv, s->qkv));
     fr_block_attend(real, z, s);
     FR_TRY(gather(real, z, q, s->c, err));
     FR_TRY(leave(real, z, q, w->out, w->out_bias, s->c, x, s->x1, err));
     FR_COMPUTE(real,
                k->norm(h, t, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
-    multiply(real, f, t, h, w->up, s->m, u);
+    fr_block_multiply(real, f, t, h, w->up, s->m, u);
     FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, u));
     FR_TRY(gather(real, z, f, s->u, err));
     return leave(real, z, f, w->down, w->down_bias, s->u, s->x1, y, err);
@@ -324,7 +313,7 @@ static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
     FR_TRY(leave_back(real, z, f, w->down, dy, d->du, err));
     FR_COMPUTE(real, k->relu_backward(f, t, own(real, z, f, s->u), du, r->bias));
     FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
-    multiply_back(real, f, t, h, w->up, du, r->dh);
+    fr_block_multiply_back(real, f, t, h, w->up, du, r->dh);
     FR_TRY(add_up(real, z, h, r->dh, err));
     FR_COMPUTE(real, k->norm_backward(h, t, s->x1, w->norm2_gain, s->mean2, s->inverse2, r->dh,
                                       d->dx1, g->norm2_gain, g->norm2_bias));
@@ -342,7 +331,7 @@ fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
     FR_TRY(mlp_input(real, z, w, g, s, d, r, dy, err));
     FR_TRY(leave_back(real, z, q, w->out, d->dx1, r->dc, err));
     fr_attention_backward(real, z, s->qkv, s->p, own(real, z, q, r->dc), r->dp, d->dqkv);
-    multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
+    fr_block_multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
     FR_TRY(add_up(real, z, h, r->dh, err));
     FR_COMPUTE(real, k->norm_backward(h, t, x, w->norm1_gain, s->mean1, s->inverse1, r->dh, dx,
                                       g->norm1_gain, g->norm1_bias));
@@ -356,8 +345,8 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
     leave_weight(real, z, f, dy, s->u, g->down, g->down_bias);
-    add_outer(real, f, t, h, own(real, z, f, d->du), s->m, g->up);
+    fr_block_add_outer(real, f, t, h, own(real, z, f, d->du), s->m, g->up);
     leave_weight(real, z, q, d->dx1, s->c, g->out, g->out_bias);
-    add_outer(real, 3 * q, t, h, d->dqkv, s->a, g->qkv);
+    fr_block_add_outer(real, 3 * q, t, h, d->dqkv, s->a, g->qkv);
     FR_COMPUTE(real, k->row_sums(3 * q, t, d->dqkv, g->qkv_bias));
 }

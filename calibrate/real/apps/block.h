@@ -78,6 +78,15 @@ struct fr_block_deferred {
 struct fr_block_room {
     void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
 };
+/** A part of a buffer: so many values, the next beginning on a cache line. */
+struct fr_block_part {
+    void **at;
+    int64_t n;
+};
+/** @return values of all parts, which are put from @p base on unless that is NULL. */
+int64_t fr_block_lay_out(const struct fr_kernels *k, const struct fr_block_part *part, int n,
+                         const void *base);
+
 /** Values of each, of what is saved with the softmax or without; and pointers into @p base, where a
  *  softmax that is not with it is at @p softmax. */
 int64_t fr_block_saved_size(const struct fr_block_sizes *z, bool softmax);
@@ -118,5 +127,15 @@ void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, 
 void fr_attention_backward(struct fr_real *real, const struct fr_block_sizes *z,
                            const void *qkv, const void *p, const void *dc, void *dp,
                            void *dqkv);
+
+/** y (m x T) := w (m x n) x (n x T). */
+void fr_block_multiply(struct fr_real *real, int m, int t, int n, const void *w, const void *x,
+                       void *y);
+/** dx (n x T) := w^T dy. */
+void fr_block_multiply_back(struct fr_real *real, int m, int t, int n, const void *w,
+                            const void *dy, void *dx);
+/** dw (m x n) += dy x^T. */
+void fr_block_add_outer(struct fr_real *real, int m, int t, int n, const void *dy,
+                        const void *x, void *dw);
 
 #endif

@@ -254,6 +254,9 @@ static void gpt_options(struct design *d, const struct gpt *g, const int64_t mes
         if ((!options[i].stages || mesh[1] > 1) && (!options[i].replicas || mesh[2] > 1))
             add_gpt(d, g, mesh, options[i].what, options[i].extra);
     if (mesh[0] == 1) return; /* all methods are one */
+    add_gpt(d, g, mesh, ", phantom k 4", ", \"method\": \"phantom\", \"ghost\": 4");
+    add_gpt(d, g, mesh, ", phantom k 4, recompute full",
+            ", \"method\": \"phantom\", \"ghost\": 4, \"recompute\": \"full\"");
     add_gpt(d, g, mesh, ", grid", ", \"method\": \"grid\"");
     if (mesh[1] > 1)
         add_gpt(d, g, mesh, ", grid, zero-bubble",

@@ -50,16 +50,16 @@ static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int co
                             .columns = columns};
 }
 
-/* Between units activations of a transformer are whole on every rank. */
+/* Between units activations of a transformer are whole on every rank, unless the method divides them. */
 static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
                                 int columns) {
     const struct fr_transformer *t = &chain->run->workload->transformer;
     const struct fr_plan *plan = chain->run->plan;
-    int tp = (int)plan->tp, h = (int)t->hidden;
+    int tp = (int)plan->tp, h = (int)t->hidden, own = plan->method->divided ? h / tp : h;
     struct fr_unit u = {
         .index = i - 1,
-        .in = h,
-        .out = h,
+        .in = own,
+        .out = own,
         .columns = columns,
         .words = (int)(fr_transformer_padded_vocabulary(t, tp) / tp),
         .block = {.hidden = h,
@@ -73,7 +73,9 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .rank = tp_rank,
                   .ranks = tp},
     };
-    u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? &fr_unit_block : &fr_unit_logits;
+    const struct fr_unit_kind *layer =
+        plan->method->uses_ghost ? &fr_unit_ghost_block : &fr_unit_block;
+    u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? layer : &fr_unit_logits;
     if (u.kind == &fr_unit_logits) u.out = u.words;
     return u;
 }

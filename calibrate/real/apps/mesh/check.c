@@ -146,7 +146,8 @@ static fr_status check_units(const struct fr_chain *chain, struct fr_error *err)
 
 static fr_status check_tokens(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
-    if (!run->workload->transformer.layers || plan->pp == 1) return FR_OK;
+    if (!run->workload->transformer.layers || plan->pp == 1 || plan->method->divided)
+        return FR_OK;
     return fr_real_divides("a micro-batch's tokens", fr_mesh_columns(run), "tp", plan->tp, err);
 }
 

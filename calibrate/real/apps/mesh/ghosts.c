@@ -81,9 +81,8 @@ static void gradients_of_ghosts(struct fr_real *real, const struct fr_ghosts *g,
         if (from == g->rank)
             FR_COMPUTE(real, memset(h, 0, (size_t)fr_ghosts_values(g) * k->size_B));
         else
-            FR_COMPUTE(real,
-                       k->gemm(true, false, g->k, b, g->out, 1, decompressor(k, g, w, from),
-                               g->k, delta, b, 0, h, b));
+            FR_COMPUTE(real, k->gemm(true, false, g->k, b, g->out, 1,
+                                     decompressor(k, g, w, from), g->k, delta, b, 0, h, b));
     }
 }
 
@@ -100,9 +99,8 @@ fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const
     return FR_OK;
 }
 
-void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds,
-                      const void *x, const void *delta, const void *all, const void *dghosts,
-                      void *dw) {
+void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds, const void *x,
+                      const void *delta, const void *all, const void *dghosts, void *dw) {
     const struct fr_kernels *k = real->k;
     int b = g->columns;
     FR_COMPUTE(real,

@@ -16,9 +16,9 @@
 #include "calibrate/real/apps/mesh/unit.h"
 
 struct fr_ghosts {
-    int p, rank, k;   /**< ranks, this one; ghosts of each */
-    int in, out;      /**< n/p, m/p */
-    int columns;      /**< of x */
+    int p, rank, k; /**< ranks, this one; ghosts of each */
+    int in, out;    /**< n/p, m/p */
+    int columns;    /**< of x */
 };
 
 /** FR_OK, or FR_ERR_INPUT where n x m has no room for so many. */
@@ -38,9 +38,8 @@ fr_status fr_ghosts_input(struct fr_real *real, const struct fr_ghosts *g, const
                           const void *delta, void *room, void *dghosts, void *dx,
                           struct fr_error *err);
 /** @p dw := gradients of the block, or with @p adds they are added. */
-void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds,
-                      const void *x, const void *delta, const void *all, const void *dghosts,
-                      void *dw);
+void fr_ghosts_weight(struct fr_real *real, const struct fr_ghosts *g, bool adds, const void *x,
+                      const void *delta, const void *all, const void *dghosts, void *dw);
 /** As struct fr_unit_kind has it, of gradients @p dw. */
 int fr_ghosts_matrices(const struct fr_real *real, const struct fr_ghosts *g, void *dw,
                        struct fr_unit_matrix *out, int room);

@@ -7,6 +7,7 @@
  *      pass.c      an iteration: forward passes, and the two parts of backward passes
  *      message.c   activations and their gradients to and from the neighbouring stages
  *      part.c      the share of them that a rank sends
+ *      partial.c   gradients of which each tp rank has a part
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      task.h      what enters the first unit, and what is asked of the last one's output
  *
@@ -95,6 +96,7 @@ struct fr_mesh_state {
     void *
         factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
     void *gathered; /**< packets of all replicas */
+    void *partials; /**< of all units */
     /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
      *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
     void *tied;
@@ -164,6 +166,13 @@ void fr_mesh_take_columns(struct fr_real *real, const struct fr_mesh_state *mesh
  *  mesh->part. */
 fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh, int features,
                          void *whole, struct fr_error *err);
+
+/* ---- partial.c ------------------------------------------------------------------------------- */
+
+/** Values of gradients that tp ranks have parts of, and their sum, on all. */
+int64_t fr_mesh_partials(const struct fr_mesh_state *mesh);
+fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_error *err);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 

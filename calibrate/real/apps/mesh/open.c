@@ -113,6 +113,7 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
         {&mesh->room, room},
         {&mesh->part, parts / real->run->plan->tp},
         {&mesh->parts, parts},
+        {&mesh->partials, fr_mesh_partials(mesh)},
     };
     mesh->out.values = in * mesh->columns;
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
@@ -226,7 +227,8 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
 }
 
 static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u) {
-    if (chain->run->plan->tp == 1 || u->kind->divided) return FR_MESH_ALL;
+    const struct fr_plan *plan = chain->run->plan;
+    if (plan->tp == 1 || u->kind->divided || plan->method->divided) return FR_MESH_ALL;
     return fr_chain_reads_words(chain) ? FR_MESH_COLUMNS : FR_MESH_ROWS;
 }
 
@@ -295,25 +297,11 @@ void fr_mesh_close(struct fr_real *real) {
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {mesh->chunk,
-                           mesh->slots,
-                           mesh->out.buffer,
-                           mesh->out.request,
-                           mesh->d[0],
-                           mesh->d[1],
-                           mesh->room,
-                           mesh->packet,
-                           mesh->part,
-                           mesh->parts,
-                           mesh->batch,
-                           mesh->coded,
-                           mesh->factors,
-                           mesh->gathered,
-                           mesh->inputs,
-                           mesh->targets,
-                           mesh->reads,
-                           mesh->before_reads,
-                           mesh->shares,
+    void *const owned[] = {mesh->chunk,   mesh->slots,    mesh->out.buffer,   mesh->out.request,
+                           mesh->d[0],    mesh->d[1],     mesh->room,         mesh->packet,
+                           mesh->part,    mesh->parts,    mesh->batch,        mesh->coded,
+                           mesh->factors, mesh->gathered, mesh->partials,     mesh->inputs,
+                           mesh->targets, mesh->reads,    mesh->before_reads, mesh->shares,
                            mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -76,5 +76,6 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error 
     for (int64_t i = 0; i < mesh->n_slots; i++)
         FR_TRY(run_slot(real, mesh, &mesh->slots[i], err));
     *loss = mesh->loss;
+    FR_TRY(fr_mesh_add_partials(real, mesh, err));
     return fr_mesh_reduce(real, mesh, err);
 }

@@ -61,6 +61,8 @@ struct fr_unit_kind {
     /** FR_OK, or FR_ERR_INPUT with what does not divide; NULL: all does. */
     fr_status (*check)(const struct fr_unit *u, struct fr_error *err);
     int64_t (*parameters)(const struct fr_unit *u);
+    /** Of them the first so many are on all tp ranks, and of their gradients each has a part; NULL: none. */
+    int64_t (*partial)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);
     int64_t (*room)(const struct fr_unit *u);

@@ -14,6 +14,11 @@ void fr_words_fill(const struct fr_real *real, const struct fr_unit *u, bool log
 int fr_words_matrices(const struct fr_real *real, const struct fr_unit *u,
                       struct fr_unit_matrix *out, int room);
 
+/** Has a rank, between units, 1/tp of every token's values? */
+static inline bool fr_words_divided(const struct fr_unit *u) {
+    return u->run->plan->method->divided;
+}
+
 /** Have the logits a table of their own on their rank: one that is not tied, or a copy? */
 static inline bool fr_words_apart(const struct fr_real_case *run) {
     return !run->workload->transformer.tied || run->plan->pp > 1;

@@ -6,33 +6,14 @@
  *      grid    forward   all-gathers of q T, h T, f T, h T values, as they are made
  *              backward  all-reduces of their gradients
  *
- * Recomputed: `selective` the attention's core, whose softmax is not kept; `full` all of it, collectives
- * too, from the input alone.  Where weights' gradients come later what they need is kept from the
- * backward pass to then.
- *
  * A rank's block is that of struct fr_block; norms, and biases after the all-reduces, are on every
- * rank alike.  kept->d is the gradient of the output, kept->more what struct fr_block_deferred has. */
+ * rank alike. */
 #include "calibrate/real/apps/ffn.h"
-#include "calibrate/real/apps/mesh/unit.h"
+#include "calibrate/real/apps/mesh/layer.h"
 
 static fr_status check(const struct fr_unit *u, struct fr_error *err) {
-    const struct fr_transformer *t = &u->run->workload->transformer;
-    const struct fr_plan *plan = u->run->plan;
-    const char *lacks =
-        plan->method->uses_ghost || plan->method->branches
-            ? "transformers are divided by methods tensor and grid here"
-        : t->gated                ? "gated MLPs are not trained here"
-        : t->experts              ? "mixtures of experts are not trained here"
-        : t->cross_layers         ? "cross-attention is not trained here"
-        : t->kv_heads != t->heads ? "grouped key-value heads are not trained here"
-        : t->qk_norms             ? "norms of queries and keys are not trained here"
-        : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
-        : !t->biases              ? "products without biases are not trained here"
-                                  : NULL;
-    if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
-    FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
-    if (plan->method->grids) FR_TRY(fr_real_divides("hidden", t->hidden, "tp", u->tp, err));
-    return fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err);
+    FR_TRY(fr_layer_check(u, err));
+    return u->block.rows ? fr_real_divides("hidden", u->block.hidden, "tp", u->tp, err) : FR_OK;
 }
 
 static int64_t parameters(const struct fr_unit *u) { return fr_block_parameters(&u->block); }
@@ -50,90 +31,80 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
                   (uint64_t)(FR_STREAM_LAYER + 64 * u->index), &w);
 }
 
-static fr_recompute again(const struct fr_unit *u) { return u->run->plan->recompute; }
+/* ---- its way ----------------------------------------------------------------------------------- */
 
-/* Is nothing kept but the input? */
-static bool keeps_input(const struct fr_unit *u) {
-    return again(u) == FR_RECOMPUTE_FULL && !u->splits;
+static int64_t pass_room(const struct fr_unit *u) { return fr_block_room_size(&u->block); }
+static int64_t deferred_size(const struct fr_unit *u) {
+    return fr_block_deferred_size(&u->block);
+}
+static int64_t saved_size(const struct fr_unit *u, bool softmax) {
+    return fr_block_saved_size(&u->block, softmax);
+}
+static int64_t softmax_size(const struct fr_unit *u) {
+    return fr_block_softmax_size(&u->block);
 }
 
-/* Values of the parts of the room: what a backward pass has; what is deferred, and what is saved, where
- * weights' gradients follow at once; a softmax, and an output, that are made again. */
-enum { BACKWARD, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
-static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
-    bool full = again(u) == FR_RECOMPUTE_FULL;
-    n[BACKWARD] = fr_block_room_size(&u->block);
-    n[DEFERRED] = fr_block_deferred_size(&u->block);
-    n[SAVED] = keeps_input(u) ? fr_block_saved_size(&u->block, false) : 0;
-    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? fr_block_softmax_size(&u->block) : 0;
-    n[OUTPUT] = full ? (int64_t)u->out * u->columns : 0;
+static struct fr_block_saved saved_at(const struct fr_real *real, const struct fr_unit *u,
+                                      const struct fr_layer_at *at) {
+    return fr_block_saved_at(real->k, &u->block, at->saved, at->softmax);
 }
 
-static int64_t room(const struct fr_unit *u) {
-    int64_t n[PARTS], sum = 0;
-    parts_of(u, n);
-    for (int i = 0; i < PARTS; i++) sum += n[i];
-    return sum;
+static fr_status make(struct fr_real *real, const struct fr_unit *u,
+                      const struct fr_layer_at *at, const void *x, void *y,
+                      struct fr_error *err) {
+    const struct fr_block w = weights(real, u);
+    const struct fr_block_saved s = saved_at(real, u, at);
+    return fr_block_forward(real, &u->block, &w, &s, x, y, err);
 }
 
-static void *part_at(const struct fr_real *real, const struct fr_unit *u, int part) {
-    int64_t n[PARTS], before = 0;
-    parts_of(u, n);
-    for (int i = 0; i < part; i++) before += n[i];
-    return fr_at(real->k, u->room, (size_t)before);
+static void attend(struct fr_real *real, const struct fr_unit *u,
+                   const struct fr_layer_at *at) {
+    const struct fr_block_saved s = saved_at(real, u, at);
+    fr_block_attend(real, &u->block, &s);
 }
 
-/* What is saved; what is deferred, and the gradient of the output, where they must last. */
-static void keeps(const struct fr_unit *u, int64_t n[3]) {
-    bool softmax = again(u) == FR_RECOMPUTE_NONE;
-    n[0] = keeps_input(u) ? 0 : fr_block_saved_size(&u->block, softmax);
-    n[1] = u->splits ? fr_block_deferred_size(&u->block) : 0;
-    n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
+static fr_status make_input(struct fr_real *real, const struct fr_unit *u,
+                            const struct fr_layer_at *at, const void *x, const void *dy,
+                            void *dx, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    const struct fr_block w = weights(real, u), g = gradients(real, u);
+    const struct fr_block_saved s = saved_at(real, u, at);
+    const struct fr_block_deferred d = fr_block_deferred_at(k, &u->block, at->deferred);
+    const struct fr_block_room r = fr_block_room_at(k, &u->block, at->room);
+    return fr_block_input(real, &u->block, &w, &g, &s, &d, &r, x, dy, dx, err);
 }
 
-static struct fr_block_saved saved(const struct fr_real *real, const struct fr_unit *u,
-                                   const struct fr_unit_kept *kept) {
-    void *softmax = again(u) == FR_RECOMPUTE_NONE ? NULL : part_at(real, u, SOFTMAX);
-    const void *base = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0];
-    return fr_block_saved_at(real->k, &u->block, base, softmax);
+static void make_weight(struct fr_real *real, const struct fr_unit *u,
+                        const struct fr_layer_at *at, const void *dy) {
+    const struct fr_block g = gradients(real, u);
+    const struct fr_block_saved s = saved_at(real, u, at);
+    const struct fr_block_deferred d = fr_block_deferred_at(real->k, &u->block, at->deferred);
+    fr_block_weight(real, &u->block, &g, &s, &d, dy);
 }
 
+static const struct fr_layer_way way = {.room = pass_room,
+                                        .deferred = deferred_size,
+                                        .saved = saved_size,
+                                        .softmax = softmax_size,
+                                        .forward = make,
+                                        .attend = attend,
+                                        .input = make_input,
+                                        .weight = make_weight};
+
+/* ---- the unit ---------------------------------------------------------------------------------- */
+
+static int64_t room(const struct fr_unit *u) { return fr_layer_room(u, &way); }
+static void keeps(const struct fr_unit *u, int64_t n[3]) { fr_layer_keeps(u, &way, n); }
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
-    const struct fr_block w = weights(real, u);
-    const struct fr_block_saved s = saved(real, u, kept);
-    return fr_block_forward(real, &u->block, &w, &s, kept->x, next, err);
+    return fr_layer_forward(real, u, &way, kept, next, err);
 }
-
-/* What the forward pass made and did not keep. */
-static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                           const struct fr_block_saved *s, struct fr_error *err) {
-    if (again(u) == FR_RECOMPUTE_FULL)
-        return forward(real, u, kept, part_at(real, u, OUTPUT), err);
-    if (again(u) == FR_RECOMPUTE_SELECTIVE) fr_block_attend(real, &u->block, s);
-    return FR_OK;
-}
-
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx, struct fr_error *err) {
-    const struct fr_kernels *k = real->k;
-    int values = u->out * u->columns;
-    kept->d = u->splits ? kept->own[2] : dy;
-    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
-    if (u->splits) FR_COMPUTE(real, k->copy(1, values, dy, values, kept->d, values));
-    const struct fr_block w = weights(real, u), g = gradients(real, u);
-    const struct fr_block_saved s = saved(real, u, kept);
-    const struct fr_block_deferred d = fr_block_deferred_at(k, &u->block, kept->more);
-    const struct fr_block_room r = fr_block_room_at(k, &u->block, part_at(real, u, BACKWARD));
-    FR_TRY(recompute(real, u, kept, &s, err));
-    return fr_block_input(real, &u->block, &w, &g, &s, &d, &r, kept->x, dy, dx, err);
+    return fr_layer_input(real, u, &way, kept, dy, dx, err);
 }
-
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
-    const struct fr_block g = gradients(real, u);
-    const struct fr_block_saved s = saved(real, u, kept);
-    const struct fr_block_deferred d = fr_block_deferred_at(real->k, &u->block, kept->more);
-    fr_block_weight(real, &u->block, &g, &s, &d, kept->d);
+    fr_layer_weight(real, u, &way, kept);
 }
 
 static int matrices(const struct fr_real *real, const struct fr_unit *u,

@@ -1,5 +1,6 @@
 /* Words to activations (calibrate/real/apps/mesh/words.h): each rank looks up its part of the vocabulary,
- * an all-reduce of h T values over tp brings them together.  x is the words of the micro-batch, an int
+ * an all-reduce of h T values over tp brings them together, or, where values are divided, a reduce-scatter;
+ * then their gradients are gathered.  x is the words of the micro-batch, an int
  * a token, and has no gradient.
  *
  * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
@@ -32,10 +33,10 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
                        0.1, positions(real, u, u->w));
 }
 
-static int64_t room(const struct fr_unit *u) {
-    (void)u;
-    return 0;
-}
+static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
+
+/* All values of the tokens, where a rank has a part. */
+static int64_t room(const struct fr_unit *u) { return fr_words_divided(u) ? values(u) : 0; }
 
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     (void)u;
@@ -46,18 +47,25 @@ static void keeps(const struct fr_unit *u, int64_t n[3]) {
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
     const void *learned = u->tp_rank == 0 ? positions(real, u, u->w) : NULL;
-    FR_COMPUTE(real,
-               real->k->embed(u->out, u->columns, u->block.sequence, u->tp_rank * u->words,
-                              u->words, kept->x, u->table, learned, next));
-    if (u->tp == 1) return FR_OK;
-    return fr_real_all_reduce(real, real->tp, next, (int64_t)u->out * u->columns, err);
+    void *whole = fr_words_divided(u) ? u->room : next;
+    FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, u->block.sequence,
+                                    u->tp_rank * u->words, u->words, kept->x, u->table, learned,
+                                    whole));
+    if (fr_words_divided(u))
+        return fr_real_reduce_scatter(real, real->tp, whole, next, (int64_t)u->out * u->columns,
+                                      err);
+    return u->tp > 1 ? fr_real_all_reduce(real, real->tp, next, values(u), err) : FR_OK;
 }
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx, struct fr_error *err) {
-    (void)dx, (void)err;
-    FR_COMPUTE(real, real->k->embed_backward(u->out, u->columns, u->block.sequence,
-                                             u->tp_rank * u->words, u->words, kept->x, dy,
+    void *whole = fr_words_divided(u) ? u->room : dy;
+    (void)dx;
+    if (fr_words_divided(u))
+        FR_TRY(
+            fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole, err));
+    FR_COMPUTE(real, real->k->embed_backward(u->block.hidden, u->columns, u->block.sequence,
+                                             u->tp_rank * u->words, u->words, kept->x, whole,
                                              u->d_table, positions(real, u, u->g)));
     return FR_OK;
 }

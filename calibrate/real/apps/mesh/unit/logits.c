@@ -1,5 +1,7 @@
 /* The last norm and the logits of a rank's part of the vocabulary (calibrate/real/apps/mesh/words.h).  Each
- * makes a part of its input's gradient: an all-reduce of h T values over tp.
+ * makes a part of its input's gradient: an all-reduce of h T values over tp.  Where values are divided they
+ * are gathered before the norm, and after it backward the gradient is reduced and scattered; of the norm's
+ * own gradients each rank has a part.
  *
  * A rank's block: gain, bias; its part of the table, unless it is the embedding's. */
 #include "calibrate/real/apps/mesh/words.h"
@@ -21,25 +23,38 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
     fr_words_fill(real, u, true);
 }
 
-static int64_t values(const struct fr_unit *u) { return (int64_t)u->in * u->columns; }
+static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
 
-static int64_t room(const struct fr_unit *u) { return values(u); }
+static int64_t partial(const struct fr_unit *u) {
+    return fr_words_divided(u) ? 2 * (int64_t)u->block.hidden : 0;
+}
 
-/* The normed; each token's mean, then 1 / sd. */
+/* The normed's gradient; the whole input's, where a rank has a part. */
+static int64_t room(const struct fr_unit *u) {
+    return (fr_words_divided(u) ? 2 : 1) * values(u);
+}
+
+/* The normed; each token's mean, then 1 / sd; the whole input, where a rank has a part. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = values(u);
     n[1] = 2 * (int64_t)u->columns;
-    n[2] = 0;
+    n[2] = fr_words_divided(u) ? values(u) : 0;
+}
+
+static const void *whole_x(const struct fr_unit *u, const struct fr_unit_kept *kept) {
+    return fr_words_divided(u) ? kept->own[2] : kept->x;
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = u->columns, h = u->in;
+    int t = u->columns, h = u->block.hidden;
     void *inverse = fr_at(k, kept->own[1], (size_t)t);
-    (void)err;
-    FR_COMPUTE(real, k->norm(h, t, kept->x, u->w, bias(real, u, u->w), kept->own[1], inverse,
-                             kept->own[0]));
+    if (fr_words_divided(u))
+        FR_TRY(
+            fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2], err));
+    FR_COMPUTE(real, k->norm(h, t, whole_x(u, kept), u->w, bias(real, u, u->w), kept->own[1],
+                             inverse, kept->own[0]));
     FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h, kept->own[0], t, 0,
                              next, t));
     return FR_OK;
@@ -49,19 +64,23 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = u->columns, h = u->in;
-    void *inverse = fr_at(k, kept->own[1], (size_t)t);
+    int t = u->columns, h = u->block.hidden;
+    bool divided = fr_words_divided(u);
+    void *inverse = fr_at(k, kept->own[1], (size_t)t),
+         *whole = divided ? fr_at(k, u->room, (size_t)values(u)) : dx;
     kept->d = dy;
     FR_COMPUTE(real,
                k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
-    if (u->tp > 1) FR_TRY(fr_real_all_reduce(real, real->tp, u->room, values(u), err));
-    FR_COMPUTE(real, k->norm_backward(h, t, kept->x, u->w, kept->own[1], inverse, u->room, dx,
-                                      u->g, bias(real, u, u->g)));
-    return FR_OK;
+    if (u->tp > 1 && !divided)
+        FR_TRY(fr_real_all_reduce(real, real->tp, u->room, values(u), err));
+    FR_COMPUTE(real, k->norm_backward(h, t, whole_x(u, kept), u->w, kept->own[1], inverse,
+                                      u->room, whole, u->g, bias(real, u, u->g)));
+    if (!divided) return FR_OK;
+    return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t, err);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
-    int t = u->columns, h = u->in;
+    int t = u->columns, h = u->block.hidden;
     FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t, kept->own[0], t,
                                    1, u->d_table, h));
 }
@@ -70,6 +89,7 @@ const struct fr_unit_kind fr_unit_logits = {
     .name = "logits",
     .adds = true,
     .parameters = parameters,
+    .partial = partial,
     .fill = fill,
     .room = room,
     .keeps = keeps,
