@@ -49,12 +49,15 @@ static void json_mean(struct fr_json_writer *w, const char *key, struct fr_quali
 }
 
 static void json_curve(struct fr_json_writer *w, const struct fr_qualities *q,
-                       const struct fr_quality_row *row) {
+                       const struct fr_quality_row *row, const struct fr_outcome *cost) {
     int n = fr_quality_points(&q->options);
     fr_json_add_array(w, "curve");
     for (int i = 0; i < n; i++) {
         fr_json_begin_object(w);
-        fr_json_add_integer(w, "iteration", i * q->options.every);
+        double iteration = (double)(i * q->options.every);
+        fr_json_add_number(w, "iteration", iteration);
+        fr_json_add_number(w, "time_s", iteration * cost->time_s);
+        fr_json_add_number(w, "energy_J", iteration * cost->energy_J);
         json_mean(w, "loss", row->curve[i]);
         fr_json_end_object(w);
     }
@@ -113,6 +116,7 @@ static void json_row(struct fr_json_writer *w, const struct fr_qualities *q, int
     fr_json_add_string(w, "label", plan->label);
     fr_json_key(w, "plan");
     fr_plan_write(w, &plan->cost.plan);
+    fr_json_add_integer(w, "forward_rank", plan->forward_rank);
     json_rates(w, row);
     json_mean(w, "loss", row->loss);
     fr_json_add_number(w, "over_entropy", row->loss.mean / q->entropy - 1);
@@ -120,12 +124,13 @@ static void json_row(struct fr_json_writer *w, const struct fr_qualities *q, int
     json_seeds(w, q, row);
     fr_json_add_number(w, "sent_B", row->sent_B);
     fr_json_add_number(w, "sent_share", fr_quality_sent_share(q, i));
+    fr_json_add_number(w, "compression_ratio", 1 / fr_quality_sent_share(q, i));
     fr_json_add_number(w, "iteration_time_s", plan->cost.time_s);
     fr_json_add_number(w, "iteration_energy_J", plan->cost.energy_J);
     json_mean(w, "time_to_loss_s", fr_quality_times(row->steps, plan->cost.time_s));
     json_mean(w, "energy_to_loss_J", fr_quality_times(row->steps, plan->cost.energy_J));
     json_observed(w, row);
-    json_curve(w, q, row);
+    json_curve(w, q, row, &plan->cost);
     fr_json_end_object(w);
 }
 

@@ -44,6 +44,7 @@ static void put_rows(struct fr_json_writer *w, const struct fr_qualities *q) {
     fr_json_add_array(w, "table");
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_plan *plan = &q->plans[i].cost.plan;
+        if (q->plans[i].forward_rank) continue; /* no plan, so no row that a plan could find */
         if (!isfinite(q->found.rows[i].steps.mean) || (!loses(plan) && exact)) continue;
         fr_json_begin_object(w);
         fr_json_add_string(w, "method", plan->method->name);
@@ -61,7 +62,7 @@ static void put_rows(struct fr_json_writer *w, const struct fr_qualities *q) {
 static bool any_known(const struct fr_qualities *q) {
     bool any = false;
     for (int i = 0; i < q->found.n_rows; i++)
-        any = any || isfinite(q->found.rows[i].steps.mean);
+        any = any || (isfinite(q->found.rows[i].steps.mean) && !q->plans[i].forward_rank);
     return any;
 }
 

@@ -1,5 +1,5 @@
-/* What compression does to learning: the held-out loss against iterations with its interval over seeds,
- * the time to the loss, and the last loss against what is sent. */
+/* What compression does to learning: the held-out loss against iterations, priced time and priced energy,
+ * with its interval over seeds; time and energy to the loss; and the last loss against the compression ratio. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,9 +7,12 @@
 #include "base/alloc.h"
 #include "plots/scale.h"
 
-enum { HEIGHT_PX = 520, LABEL_B = 96, KEY_LEFT = 1130 };
-static const struct fr_box curve_box = {75, 80, 400, 350}, time_box = {550, 80, 210, 350},
-                           bytes_box = {840, 80, 260, 350};
+enum { HEIGHT_PX = 830, LABEL_B = 96, KEY_LEFT = 1150 };
+static const struct fr_box curve_box[] = {{75, 80, 300, 280},
+                                          {440, 80, 300, 280},
+                                          {805, 80, 300, 280}},
+                           cost_box[] = {{75, 460, 300, 250}, {440, 460, 300, 250}},
+                           ratio_box = {805, 460, 300, 250};
 
 struct mean {
     double mean, low, high;
@@ -17,8 +20,8 @@ struct mean {
 
 struct row {
     char label[LABEL_B];
-    double sent_share, reached, seeds;
-    struct mean loss, time_s;
+    double ratio, reached, seeds, iteration_s, iteration_J;
+    struct mean loss, to_loss[2]; /* time [s], energy [J] */
     struct mean *curve;
 };
 
@@ -40,8 +43,9 @@ static fr_status read_mean(const struct fr_json *object, const char *const keys[
 }
 
 static const char *const loss_keys[] = {"loss", "loss_low", "loss_high"};
-static const char *const time_keys[] = {"time_to_loss_s", "time_to_loss_low_s",
-                                        "time_to_loss_high_s"};
+static const char *const cost_keys[2][3] = {
+    {"time_to_loss_s", "time_to_loss_low_s", "time_to_loss_high_s"},
+    {"energy_to_loss_J", "energy_to_loss_low_J", "energy_to_loss_high_J"}};
 
 static fr_status read_curve(const struct fr_json *one, struct rows *rows, struct row *row,
                             struct fr_error *err) {
@@ -64,13 +68,17 @@ static fr_status read_row(const struct fr_json *one, struct rows *rows, struct f
     struct row *row = &rows->items[rows->n++];
     struct fr_json label = fr_json_member(one, "label");
     const char *text = "";
+    double share = 1;
     FR_TRY(fr_json_text(&label, &text, err));
     snprintf(row->label, sizeof row->label, "%s", text);
-    FR_TRY(fr_json_get_known(one, "sent_share", 0, 1e6, &row->sent_share, err));
+    FR_TRY(fr_json_get_known(one, "sent_share", 0, 1e6, &share, err));
+    row->ratio = 1 / share;
+    FR_TRY(fr_json_get_known(one, "iteration_time_s", 0, 1e300, &row->iteration_s, err));
+    FR_TRY(fr_json_get_known(one, "iteration_energy_J", 0, 1e300, &row->iteration_J, err));
     FR_TRY(fr_json_get_known(one, "seeds", 0, 1e9, &row->seeds, err));
     FR_TRY(fr_json_get_known(one, "reached", 0, 1e9, &row->reached, err));
     FR_TRY(read_mean(one, loss_keys, &row->loss, err));
-    FR_TRY(read_mean(one, time_keys, &row->time_s, err));
+    for (int k = 0; k < 2; k++) FR_TRY(read_mean(one, cost_keys[k], &row->to_loss[k], err));
     return read_curve(one, rows, row, err);
 }
 
@@ -134,52 +142,81 @@ static void across(struct fr_picture *p, double from, double to, double y, const
 
 static double or_mean(double x, const struct mean *m) { return isfinite(x) ? x : m->mean; }
 
-static void draw_curves(struct fr_picture *p, const struct rows *rows) {
-    double last = rows->iteration[rows->points - 1];
-    fr_picture_panel(p, &curve_box, "loss against iterations");
-    linear(p, "x", 0, last);
+/* What an iteration takes of axis @p axis: itself, time or energy; NaN where it has no price. */
+static double step_of(const struct row *row, int axis) {
+    return axis == 0 ? 1 : axis == 1 ? row->iteration_s : row->iteration_J;
+}
+
+static void draw_curve(struct fr_picture *p, const struct rows *rows, int i, double step,
+                       const char *title) {
+    const struct row *row = &rows->items[i];
+    const char *colour = fr_picture_colour(i);
+    int block = fr_picture_block(p);
+    for (int j = 0; j < rows->points; j++)
+        FR_ROW(p, step * rows->iteration[j], row->curve[j].mean,
+               or_mean(row->curve[j].low, &row->curve[j]),
+               or_mean(row->curve[j].high, &row->curve[j]));
+    fr_picture_curve(
+        p, block, NULL,
+        "using 1:3:4 with filledcurves lc rgb '%s' fs transparent solid 0.15 noborder", colour);
+    fr_picture_curve(p, block, title, "using 1:2 with lines lc rgb '%s' lw 1.8", colour);
+}
+
+/* A round unit of @p most, that ticks are short. */
+static double unit_of(double most, int axis, char *label, size_t room) {
+    static const char *const units[2][3] = {{"ms", "s", "1000 s"}, {"J", "kJ", "MJ"}};
+    const double below = axis == 1 ? 1 : 1e3;
+    int k = most < below ? 0 : most < 1e3 * below ? 1 : 2;
+    double unit = (axis == 1 ? 1e-3 : 1) * pow(1e3, k);
+    if (axis == 0) snprintf(label, room, "iterations");
+    if (axis > 0)
+        snprintf(label, room, "%s [%s]", axis == 1 ? "priced time" : "priced energy",
+                 units[axis - 1][k]);
+    return axis == 0 ? 1 : unit;
+}
+
+static void draw_curves(struct fr_picture *p, const struct rows *rows, int axis) {
+    static const char *const headings[] = {"loss against iterations", "loss against time",
+                                           "loss against energy"};
+    char label[48];
+    double last = 0;
+    for (int i = 0; i < rows->n; i++)
+        last = fmax(last, rows->iteration[rows->points - 1] * step_of(&rows->items[i], axis));
+    double unit = unit_of(last, axis, label, sizeof label);
+    fr_picture_panel(p, &curve_box[axis], headings[axis]);
+    linear(p, "x", 0, last > 0 ? last / unit : 1);
     loss_axis(p, rows, false);
-    fr_picture_axis_label(p, "x", "iterations");
-    fr_picture_key(p, KEY_LEFT, curve_box.top);
-    for (int i = 0; i < rows->n; i++) {
-        const struct row *row = &rows->items[i];
-        const char *colour = fr_picture_colour(i);
-        int block = fr_picture_block(p);
-        for (int j = 0; j < rows->points; j++)
-            FR_ROW(p, rows->iteration[j], row->curve[j].mean,
-                   or_mean(row->curve[j].low, &row->curve[j]),
-                   or_mean(row->curve[j].high, &row->curve[j]));
-        fr_picture_curve(p, block, NULL,
-                         "using 1:3:4 with filledcurves lc rgb '%s' fs transparent solid 0.15 "
-                         "noborder",
-                         colour);
-        fr_picture_curve(p, block, row->label, "using 1:2 with lines lc rgb '%s' lw 1.8",
-                         colour);
-    }
-    across(p, 0, last, rows->entropy, "entropy of the language");
+    fr_picture_axis_label(p, "x", label);
+    if (axis == 0) fr_picture_key(p, KEY_LEFT, curve_box[0].top);
+    for (int i = 0; i < rows->n; i++)
+        if (step_of(&rows->items[i], axis) > 0)
+            draw_curve(p, rows, i, step_of(&rows->items[i], axis) / unit,
+                       axis == 0 ? rows->items[i].label : NULL);
+    across(p, 0, last > 0 ? last / unit : 1, rows->entropy,
+           axis == 0 ? "entropy of the language" : NULL);
+    if (!(last > 0)) across(p, 0, 1, -1, NULL);
     fr_picture_plotted(p);
 }
 
 /* One point of every row, its number as place on the axis that has no scale. */
-static void draw_times(struct fr_picture *p, const struct rows *rows) {
+static void draw_costs(struct fr_picture *p, const struct rows *rows, int k) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     bool any = false;
     for (int i = 0; i < rows->n; i++) {
-        fr_scale_include(&seen, rows->items[i].time_s.mean);
-        fr_scale_include(&seen, rows->items[i].time_s.low);
-        fr_scale_include(&seen, rows->items[i].time_s.high);
+        fr_scale_include(&seen, rows->items[i].to_loss[k].mean);
+        fr_scale_include(&seen, rows->items[i].to_loss[k].low);
+        fr_scale_include(&seen, rows->items[i].to_loss[k].high);
     }
-    fr_picture_panel(p, &time_box, "time to the loss");
-    fr_scale_axis(p, "x", seen, FR_QUANTITY_TIME, 3);
+    fr_picture_panel(p, &cost_box[k], k == 0 ? "time to the loss" : "energy to the loss");
+    fr_scale_axis(p, "x", seen, k == 0 ? FR_QUANTITY_TIME : FR_QUANTITY_ENERGY, 4);
     linear(p, "y", rows->n - 0.5, -0.5);
     fr_text_addf(&p->script, "unset ytics\n");
     for (int i = 0; i < rows->n; i++) {
-        const struct row *row = &rows->items[i];
-        if (!(row->time_s.mean > 0)) continue;
+        const struct mean *m = &rows->items[i].to_loss[k];
+        if (!(m->mean > 0)) continue;
         int block = fr_picture_block(p);
         any = true;
-        FR_ROW(p, row->time_s.mean, i, or_mean(row->time_s.low, &row->time_s),
-               or_mean(row->time_s.high, &row->time_s));
+        FR_ROW(p, m->mean, i, or_mean(m->low, m), or_mean(m->high, m));
         fr_picture_curve(p, block, NULL,
                          "using 1:2:3:4 with xerrorbars lc rgb '%s' pt %d ps 1.2 lw 1.6",
                          fr_picture_colour(i), fr_picture_point(i));
@@ -192,39 +229,45 @@ static void draw_times(struct fr_picture *p, const struct rows *rows) {
     fr_picture_plotted(p);
 }
 
-static void draw_bytes(struct fr_picture *p, const struct rows *rows) {
-    fr_picture_panel(p, &bytes_box, "last loss against bytes sent");
+static void draw_ratios(struct fr_picture *p, const struct rows *rows) {
+    double most = 1;
+    for (int i = 0; i < rows->n; i++)
+        if (isfinite(rows->items[i].ratio)) most = fmax(most, rows->items[i].ratio);
+    fr_picture_panel(p, &ratio_box, "last loss against the compression ratio");
     loss_axis(p, rows, true);
-    fr_scale_percent(p, "x", 0, 105);
-    fr_picture_axis_label(p, "x", "of what the plan that sends most does");
+    linear(p, "x", 1 - 0.06 * fmax(most - 1, 0.2), most + 0.06 * fmax(most - 1, 0.2));
+    fr_picture_axis_label(p, "x", "bytes of the plan that sends most over its own");
     for (int i = 0; i < rows->n; i++) {
         const struct row *row = &rows->items[i];
-        if (!(row->loss.mean > 0) || !isfinite(row->sent_share)) continue;
+        if (!(row->loss.mean > 0) || !isfinite(row->ratio)) continue;
         int block = fr_picture_block(p);
-        FR_ROW(p, 100 * row->sent_share, row->loss.mean, or_mean(row->loss.low, &row->loss),
+        FR_ROW(p, row->ratio, row->loss.mean, or_mean(row->loss.low, &row->loss),
                or_mean(row->loss.high, &row->loss));
         fr_picture_curve(p, block, NULL,
                          "using 1:2:3:4 with yerrorbars lc rgb '%s' pt %d ps 1.2 lw 1.6",
                          fr_picture_colour(i), fr_picture_point(i));
     }
-    across(p, 0, 105, rows->entropy, NULL);
+    across(p, 1, most, rows->entropy, NULL);
     fr_picture_plotted(p);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
 static void add_texts(struct fr_picture *p, const struct rows *rows) {
-    int never = 0;
-    for (int i = 0; i < rows->n; i++) never += !(rows->items[i].time_s.mean > 0);
+    int never = 0, unpriced = 0;
+    for (int i = 0; i < rows->n; i++) never += rows->items[i].reached < rows->items[i].seeds;
+    for (int i = 0; i < rows->n; i++) unpriced += !(rows->items[i].iteration_s > 0);
     fr_text_addf(&p->title, "Learning %s: %.0f seeds a plan, each at its best learning rate",
                  rows->corpus, rows->items[0].seeds);
     fr_text_addf(&p->note, "Means over seeds and their 95 %% intervals.  ");
     if (isfinite(rows->target))
-        fr_text_addf(&p->note, "The loss: %.4g nat a token; times of %s.  ", rows->target,
-                     rows->cluster);
+        fr_text_addf(&p->note, "The loss: %.4g nat a token; times and energies of %s.  ",
+                     rows->target, rows->cluster);
     if (never && isfinite(rows->target))
-        fr_text_addf(&p->note, "%d of %d plans did not reach it with every seed.", never,
+        fr_text_addf(&p->note, "%d of %d plans did not reach it with every seed.  ", never,
                      rows->n);
+    if (unpriced)
+        fr_text_addf(&p->note, "%d of %d are experiments without a price.", unpriced, rows->n);
     fr_text_addf(&p->footer, "forerun quality");
 }
 
@@ -239,9 +282,9 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
         fr_picture_key_room(p, KEY_LEFT, "entropy of the language");
         for (int i = 0; i < rows.n; i++) fr_picture_key_room(p, KEY_LEFT, rows.items[i].label);
         add_texts(p, &rows);
-        draw_curves(p, &rows);
-        draw_times(p, &rows);
-        draw_bytes(p, &rows);
+        for (int axis = 0; axis < 3; axis++) draw_curves(p, &rows, axis);
+        for (int k = 0; k < 2; k++) draw_costs(p, &rows, k);
+        draw_ratios(p, &rows);
     }
     rows_free(&rows);
     return status;
@@ -249,8 +292,8 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
 
 const struct fr_figure fr_figure_quality = {
     .name = "quality",
-    .summary =
-        "loss against iterations, time to the loss, and loss against bytes sent, over seeds",
+    .summary = "loss against iterations, time, energy and compression; time and energy to it; "
+               "over seeds",
     .inputs = "one result of forerun quality --json",
     .one_input = true,
     .draw = draw,

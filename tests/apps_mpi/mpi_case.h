@@ -43,7 +43,8 @@ static inline fr_status mpi_case_read(struct mpi_case *c, const struct fr_real_a
     FR_TRY(fr_json_parse(plan, strlen(plan), "plan", &document, err));
     status = fr_plan_read(document, &c->plan, &c->lists, err);
     fr_json_free(document);
-    c->run = (struct fr_real_case){&c->workload, &c->plan, "", seed};
+    c->run = (struct fr_real_case){
+        .workload = &c->workload, .plan = &c->plan, .options = "", .seed = seed};
     return status;
 }
 

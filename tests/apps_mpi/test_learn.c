@@ -6,6 +6,7 @@
 
 enum { SEED = 5, LAYERS = 8, BATCH = 24, HIDDEN = 16, SEQUENCE = 6 };
 static int rank, n_ranks;
+static int64_t forward_rank; /* of activations between stages */
 
 static const char model[] =
     "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 16, \"heads\": 2, \"ffn\": 32, "
@@ -33,6 +34,7 @@ static bool learn(const char *plan, MPI_Comm world, int64_t every, struct learni
                                 .every = every,
                                 .held_out = 48,
                                 .held_out_from = 24};
+    t->l.run.forward_rank = forward_rank;
     if (status == FR_OK) status = fr_learnt_open(&t->l, &t->out, &err);
     if (status == FR_OK) status = fr_learn(&t->l, world, &t->out, &err);
     if (status != FR_OK) FAIL("%s: %s", plan, err.detail);
@@ -91,6 +93,26 @@ static void evaluations_leave_no_trace(void) {
     forget(&often);
     forget(&seldom);
     forget(&again);
+}
+
+/* The same where activations go compressed: evaluations send them whole, and leave the codec alone. */
+static void forward_evaluations_leave_no_trace(void) {
+    if (n_ranks == 1) return;
+    struct learning plain;
+    if (!learn("{\"micro_batch\": 2}", MPI_COMM_SELF, 8, &plain)) return;
+    forward_rank = 2;
+    evaluations_leave_no_trace();
+    struct learning coded;
+    char plan[80];
+    snprintf(plan, sizeof plan, "{\"pp\": %d, \"micro_batch\": 2}", n_ranks);
+    if (learn(plan, MPI_COMM_WORLD, 8, &coded)) {
+        same("untrained, evaluated whole", coded.out.loss[0], plain.out.loss[0], 1e-12);
+        if (!(fabs(coded.out.loss[1] - plain.out.loss[1]) > 1e-6))
+            FAIL("activations of rank 2 lost nothing");
+    }
+    forward_rank = 0;
+    forget(&coded);
+    forget(&plain);
 }
 
 /* Warming up without compression for all steps is not compressing, of messages and of gradients. */
@@ -234,6 +256,7 @@ int main(int argc, char **argv) {
     if (rank == 0) making_up_helps_and_hurts();
     meshes_learn_alike();
     evaluations_leave_no_trace();
+    forward_evaluations_leave_no_trace();
     a_warm_up_is_plain();
     MPI_Allreduce(MPI_IN_PLACE, &n_failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();

@@ -12,7 +12,14 @@
 
 #include "calibrate/real/apps/lowrank.h"
 
-enum { SEED = 5, BATCH = 24, RANK = 2, STREAM_CODEC = 6, STREAM_GRADIENT = 1000 };
+enum {
+    SEED = 5,
+    BATCH = 24,
+    RANK = 2,
+    STREAM_CODEC = 6,
+    STREAM_FORWARD = 5,
+    STREAM_GRADIENT = 1000
+};
 static int rank, n_ranks, n_compared, n_lossy_compared;
 
 /* What is tried. */
@@ -22,7 +29,8 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows;
-    int ghosts; /* 0: not phantom */
+    int ghosts;   /* 0: not phantom */
+    bool forward; /* activations go compressed, too: an experiment that no plan has */
     int coded_stages;
 };
 
@@ -69,8 +77,8 @@ struct emulation {
     struct words w, g[8];
     struct serial_phantom up[WORDS_LAYERS], down[WORDS_LAYERS];
     double loss;
-    struct emulated_codec message[8][16][8];                   /* [replica][chunk][part] */
-    struct emulated_codec gradient[8][WORDS_LAYERS][MATRICES]; /* of this rank's parts */
+    struct emulated_codec message[8][16][8], forward[8][16][8]; /* [replica][chunk][part] */
+    struct emulated_codec gradient[8][WORDS_LAYERS][MATRICES];  /* of this rank's parts */
 };
 
 /* First layer of chunk @p number: as equal as can be, the earlier ones one more. */
@@ -98,22 +106,27 @@ static bool in_epilogue(const struct plan *p, int number, int micro, int micros)
     return false;
 }
 
-/* dx (hidden x t) crosses the boundary above chunk @p below; a tp rank sends its tokens, or its values of
- * all tokens. */
-static void cross(struct emulation *e, int d, int below, int micro, int t, double *dx) {
-    const struct plan *p = e->plan;
+/* A matrix (hidden x t) goes through the codecs of its tp parts: a rank sends its tokens, or of phantom its
+ * values of all tokens. */
+static void code_parts(const struct plan *p, struct emulated_codec codec[8], int t, double *x) {
     int n = p->ghosts ? t : t / p->tp, m = p->ghosts ? WORDS_H / p->tp : WORDS_H;
-    bool all = p->scope && strcmp(p->scope, "all") == 0;
-    if (!p->scope || !saves(p, false, m, n)) return;
-    if (!all && !in_epilogue(p, below, micro, e->micros)) return;
+    if (!saves(p, false, m, n)) return;
     for (int j = 0; j < p->tp; j++) {
-        double *part = words_room(m, n), *own = dx + (p->ghosts ? j * m * t : j * n);
+        double *part = words_room(m, n), *own = x + (p->ghosts ? j * m * t : j * n);
         for (int i = 0; i < m * n; i++) part[i] = own[i / n * t + i % n];
-        e->message[d][below + 1][j].topk = p->topk;
-        emulated_code(&e->message[d][below + 1][j], 1, &part);
+        codec[j].topk = p->topk;
+        emulated_code(&codec[j], 1, &part);
         for (int i = 0; i < m * n; i++) own[i / n * t + i % n] = part[i];
         free(part);
     }
+}
+
+/* dx crosses the boundary above chunk @p below. */
+static void cross(struct emulation *e, int d, int below, int micro, int t, double *dx) {
+    const struct plan *p = e->plan;
+    bool all = p->scope && strcmp(p->scope, "all") == 0;
+    if (p->scope && (all || in_epilogue(p, below, micro, e->micros)))
+        code_parts(p, e->message[d][below + 1], t, dx);
 }
 
 /* Forward and backward of micro-batch @p m of replica @p d. */
@@ -122,10 +135,13 @@ static void train_micro(struct emulation *e, int d, int m) {
     int first = d * BATCH / p->dp + m * p->micro, t = p->micro * WORDS_S;
     struct words_kept kept[WORDS_LAYERS];
     double *x = words_embed(&e->w, SEED, first, p->micro), *dy = words_room(WORDS_H, t);
-    for (int l = 0; l < WORDS_LAYERS; l++) {
+    for (int l = 0, chunk = 0; l < WORDS_LAYERS; l++) {
         double *y = words_room(WORDS_H, t);
         kept[l] = words_forward(e->w.layer[l], t, x, y);
         x = y;
+        if (l + 1 == WORDS_LAYERS || l + 1 != first_layer(p, chunk + 1)) continue;
+        if (p->forward) code_parts(p, e->forward[d][chunk], t, x);
+        chunk++;
     }
     e->loss += words_loss(&e->w, &e->g[d], SEED, first, p->micro, BATCH * WORDS_S, x, dy);
     for (int l = WORDS_LAYERS - 1, chunk = p->pp * p->chunks - 1; l >= 0; l--) {
@@ -156,13 +172,16 @@ static void emulation_open(struct emulation *e, const struct plan *p) {
         open_ghosts(e, l, UP, STREAM_UP, &e->up[l]);
         open_ghosts(e, l, DOWN, STREAM_DOWN, &e->down[l]);
     }
-    int t = p->micro * WORDS_S;
+    int t = p->micro * WORDS_S, m = p->ghosts ? WORDS_H / p->tp : WORDS_H,
+        n = p->ghosts ? t : t / p->tp;
     for (int d = 0; d < p->dp; d++)
-        for (int c = 1; c < p->pp * p->chunks; c++)
-            for (int j = 0; j < p->tp; j++)
-                emulated_open(&e->message[d][c][j], p->ghosts ? WORDS_H / p->tp : WORDS_H,
-                              p->ghosts ? t : t / p->tp, RANK, p->lazy, SEED,
-                              (uint64_t)(STREAM_CODEC + 10 * c));
+        for (int c = 0; c < p->pp * p->chunks; c++)
+            for (int j = 0; j < p->tp; j++) {
+                uint64_t stream = (uint64_t)(STREAM_CODEC + 10 * c);
+                emulated_open(&e->message[d][c][j], m, n, RANK, p->lazy, SEED, stream);
+                emulated_open(&e->forward[d][c][j], m, n, RANK, p->lazy, SEED,
+                              stream + STREAM_FORWARD);
+            }
 }
 
 static void emulation_close(struct emulation *e) {
@@ -171,8 +190,11 @@ static void emulation_close(struct emulation *e) {
         serial_phantom_close(&e->down[l]);
     }
     for (int d = 0; d < e->plan->dp; d++) {
-        for (int c = 1; c < e->plan->pp * e->plan->chunks; c++)
-            for (int j = 0; j < e->plan->tp; j++) emulated_close(&e->message[d][c][j]);
+        for (int c = 0; c < e->plan->pp * e->plan->chunks; c++)
+            for (int j = 0; j < e->plan->tp; j++) {
+                emulated_close(&e->message[d][c][j]);
+                emulated_close(&e->forward[d][c][j]);
+            }
         for (int l = 0; l < WORDS_LAYERS; l++)
             for (int i = 0; i < MATRICES; i++) emulated_close(&e->gradient[d][l][i]);
     }
@@ -371,17 +393,27 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
 
 /* ---- every mesh --------------------------------------------------------------------------------- */
 
+static bool open_case(const struct plan *p, const char *model, const char *text,
+                      struct mpi_case *c) {
+    struct fr_error err = {.status = FR_OK};
+    fr_status status = mpi_case_read(c, &fr_real_pipeline, model, text, SEED, &err);
+    c->run.forward_rank = p->forward ? RANK : 0;
+    if (status == FR_OK)
+        status = fr_real_open(&fr_real_pipeline, &c->run, MPI_COMM_WORLD, &c->real, &err);
+    if (status != FR_OK) FAIL("%s: %s %s", text, err.where, err.detail);
+    return status == FR_OK;
+}
+
 static void run_plan(const struct plan *p, bool fp32) {
     struct mpi_case c;
     static struct emulation e;
     char model[400], text[500];
-    bool lossy = p->scope || p->coded_stages;
+    bool lossy = p->scope || p->coded_stages || p->forward;
     double tolerance = fp32 ? 1e-5 : lossy ? 1e-9 : 1e-12;
     if (p->micro == 0 || BATCH / p->dp % p->micro != 0) return;
     write_plan(p, text, sizeof text);
     emulation_open(&e, p);
-    if (mpi_case_open(&c, &fr_real_pipeline, model_of(fp32, p->untied, model, sizeof model),
-                      text, SEED)) {
+    if (open_case(p, model_of(fp32, p->untied, model, sizeof model), text, &c)) {
         int iterations = lossy ? 2 : 1; /* a codec keeps something for the next */
         for (int iteration = 0; iteration < iterations; iteration++) {
             double loss = mpi_case_gradients(&c);
@@ -390,7 +422,7 @@ static void run_plan(const struct plan *p, bool fp32) {
                 FAIL("%s: loss %.17g, want %.17g", text, loss, e.loss);
             check_gradients(&c, &e, text, tolerance);
         }
-        if (!fp32) check_bytes(&c, p, model, text, iterations, 0);
+        if (!fp32 && !p->forward) check_bytes(&c, p, model, text, iterations, 0);
     }
     mpi_case_close(&c);
     emulation_close(&e);
@@ -446,12 +478,18 @@ static void every_compression(struct plan *p) {
     run_plan(p, false);
     p->schedule = "1f1b", p->lazy = false, p->fused = true;
     run_plan(p, false);
-    p->topk = false, p->lazy = true;
+    p->forward = true;
+    run_plan(p, false);
+    p->topk = false, p->lazy = true, p->scope = NULL, p->recompute = "full";
+    run_plan(p, false);
+    p->forward = false, p->scope = "all", p->recompute = NULL;
     p->schedule = "interleaved", p->chunks = 2;
     p->micro = micro_for(p, 2 * p->pp, p->pp);
     if (WORDS_LAYERS % (p->pp * 2) != 0) return;
     run_plan(p, false);
     p->scope = "epilogue", p->fused = true;
+    run_plan(p, false);
+    p->forward = true;
     run_plan(p, false);
 }
 

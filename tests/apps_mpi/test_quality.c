@@ -37,6 +37,36 @@ static void plans_are_trained_and_compared(void **state) {
     unlink("a.jsonl");
 }
 
+/* Activations compressed as well: a training beside each plan, which has no price and no row of a table; what
+ * top-k does to messages is observed, too. */
+static void experiments_beside_plans(void **state) {
+    (void)state;
+    static const char *const says[] = {"\"label\": \"no compression\"",
+                                       "\"label\": \"forward r2\"",
+                                       "\"label\": \"CB all r2, topk, forward r2\"",
+                                       "\"forward_rank\": 2",
+                                       "\"iteration_time_s\": null",
+                                       "\"compression_ratio\": 1,",
+                                       "\"kept\": ",
+                                       "\"energy_J\": 0"};
+    char *table = NULL;
+    size_t length = 0;
+    char *out =
+        run(QUALITY "--vary compression.backward.scope=none,all --set "
+                    "compression.backward.rank=2 --set compression.codec=topk --loss 4.6 "
+                    "--forward 2 --samples a.jsonl --out t.json --json");
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        if (!strstr(out, says[i])) fail_msg("no %s in\n%s", says[i], out);
+    free(out);
+    assert_int_equal(fr_file_read("t.json", FR_FILE_MAX_B, &table, &length, NULL), FR_OK);
+    int rows = 0;
+    for (char *at = table; (at = strstr(at, "\"method\"")); at++) rows++;
+    assert_int_equal(rows, 2);
+    free(table);
+    unlink("a.jsonl");
+    unlink("t.json");
+}
+
 /* All but the lines of the first trainings are taken away, the last of them cut: the rest is trained
  * again, and what is printed is the same to the byte. */
 static void what_is_trained_is_not_repeated(void **state) {
@@ -181,6 +211,8 @@ static void what_cannot_be_trained_is_refused(void **state) {
         {"--corpus nothing.txt", "nothing.txt", 3},
         {"--corpus grammar:x", "grammar:2", 2},
         {"--samples -", "must be a file", 2},
+        {"--forward 0", "--forward", 2},
+        {"--forward 2 --set pp=1 --ranks 1", "pp above 1", 3},
         {"word", "unexpected word", 2},
     };
     (void)state;
@@ -209,6 +241,7 @@ static int leave(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_trained_and_compared),
+        cmocka_unit_test(experiments_beside_plans),
         cmocka_unit_test(what_is_trained_is_not_repeated),
         cmocka_unit_test(a_text_is_learnt),
         cmocka_unit_test(iterations_decide_a_search),

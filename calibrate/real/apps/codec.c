@@ -55,13 +55,9 @@ static uint32_t *places_of(const struct fr_kernels *k, const struct fr_real_code
     return fr_at(k, packet, kept(c));
 }
 
-const void *fr_real_codec_encode(struct fr_real *real, struct fr_real_codec *c, void *matrix) {
+static const void *encode_sparse(struct fr_real *real, struct fr_real_codec *c, void *matrix) {
     const struct fr_kernels *k = real->k;
     size_t n = values_of(c);
-    if (!sparse(c)) {
-        fr_lowrank_encode(real, &c->low, matrix);
-        return c->low.factors;
-    }
     uint32_t *places = places_of(k, c, c->packet);
     if (c->error) FR_COMPUTE(real, k->add(n, c->error, matrix));
     FR_COMPUTE(real, k->select_largest(n, kept(c), matrix, c->room, c->packet, places));
@@ -69,6 +65,16 @@ const void *fr_real_codec_encode(struct fr_real *real, struct fr_real_codec *c, 
     fr_real_codec_decode(real, c, c->packet, 1, 0, c->error);
     FR_COMPUTE(real, k->subtract(n, matrix, c->error));
     return c->packet;
+}
+
+const void *fr_real_codec_encode(struct fr_real *real, struct fr_real_codec *c, void *matrix) {
+    const void *packet = c->low.factors;
+    if (sparse(c))
+        packet = encode_sparse(real, c, matrix);
+    else
+        fr_lowrank_encode(real, &c->low, matrix);
+    if (c->watcher) c->watcher->tell(c->watcher, real, c, matrix, packet);
+    return packet;
 }
 
 void fr_real_codec_decode(struct fr_real *real, const struct fr_real_codec *c,

@@ -14,11 +14,21 @@
 #include "calibrate/real/apps/lowrank.h"
 #include "models/plan/compression.h"
 
+struct fr_real_codec;
+
+/** Somebody who is told of every encoding, behind it: @p matrix is what was encoded, what was lost before in
+ *  it, @p packet what is sent of it. */
+struct fr_codec_watcher {
+    void (*tell)(struct fr_codec_watcher *watcher, struct fr_real *real,
+                 const struct fr_real_codec *c, const void *matrix, const void *packet);
+};
+
 struct fr_real_codec {
     const struct fr_compression *kind;
     struct fr_lowrank low; /**< m, n, rank and lazy of both; the rest powersgd's */
     void *packet, *error;  /**< topk's */
     uint32_t *room;
+    struct fr_codec_watcher *watcher; /**< or NULL */
 };
 
 /** Of m x n, without memory. */
@@ -32,6 +42,10 @@ bool fr_real_codec_shrinks(const struct fr_kernels *k, const struct fr_real_code
 bool fr_real_codec_open(const struct fr_kernels *k, uint64_t seed, uint64_t stream,
                         struct fr_real_codec *c);
 void fr_real_codec_close(struct fr_real_codec *c);
+/** Has it memory? */
+static inline bool fr_real_codec_is_open(const struct fr_real_codec *c) {
+    return c->packet || c->low.factors;
+}
 
 /** @return the packet for @p matrix, which gets what was lost before added. */
 const void *fr_real_codec_encode(struct fr_real *real, struct fr_real_codec *c, void *matrix);

@@ -71,7 +71,6 @@ void fr_lowrank_encode(struct fr_real *real, struct fr_lowrank *c, void *matrix)
     fr_lowrank_project(real, c, matrix);
     fr_lowrank_back_project(real, c, matrix);
     fr_lowrank_keep_error(real, c, matrix);
-    if (c->watcher) c->watcher->tell(c->watcher, real, c, matrix);
 }
 
 void fr_lowrank_decode(struct fr_real *real, const struct fr_lowrank *c, const void *factors,

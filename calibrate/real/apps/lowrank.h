@@ -15,20 +15,11 @@
 
 #include "calibrate/real/apps/app.h"
 
-struct fr_lowrank;
-
-/** Somebody who is told of every encoding, behind it: @p matrix is what was encoded, e in it. */
-struct fr_lowrank_watcher {
-    void (*tell)(struct fr_lowrank_watcher *watcher, struct fr_real *real,
-                 const struct fr_lowrank *c, const void *matrix);
-};
-
 struct fr_lowrank {
     int m, n, rank;
     bool lazy;
     void *factors; /* P^T (r x m), then Q^T (r x n): what is sent, in one piece */
     void *error;   /* e, m x n; NULL where not lazy */
-    struct fr_lowrank_watcher *watcher; /* or NULL */
 };
 
 /** Values sent for one matrix. */

@@ -3,7 +3,7 @@
  *  (section 5.1, Eqs. 11 to 14; Fig. 11): a sender knows the error of each message, and the
  *  activations Y that the message is the gradient of, which it was sent in the forward pass.
  *
- *      eps_i = M_i - P Q^T           M_i what was encoded for micro-batch i, the error of i-1 in it
+ *      eps_i = M_i - D_i             D_i what the reader decodes, M_i what was encoded for micro-batch i, the error of i-1 in it
  *                                    where it is lazy
  *      dY_i  = Y_i - Y_(i+1)
  *      cosine      cos(eps_i, dY_i)                             Eq. 14: small, if lazy error helps
@@ -42,7 +42,7 @@ struct fr_observed {
 
 /** The codec of messages to the chunk before @p chunk, watched. */
 struct fr_coded_watch {
-    struct fr_lowrank_watcher watcher;
+    struct fr_codec_watcher watcher;
     const struct fr_mesh_state *mesh;
     struct fr_mesh_chunk *chunk; /**< NULL: this rank sends nothing that is observed */
     int next;                    /**< micro-batch */
@@ -57,7 +57,7 @@ void fr_observed_close(struct fr_observed *o);
 
 /** A pass begins; its messages that go compressed, in order; it ends. */
 void fr_observe_begin(const struct fr_kernels *k, struct fr_observed *o);
-/** Of micro-batch @p m: @p encoded is M, @p decoded P Q^T (o->room will do), @p y its activations, @p
+/** Of micro-batch @p m: @p encoded is M, @p decoded what its reader gets (o->room will do), @p y its activations, @p
  *  y_before those of micro-batch m - 1, NULL where its message was not compressed. */
 void fr_observe(const struct fr_kernels *k, struct fr_observed *o, int m, const void *encoded,
                 const void *decoded, const void *y, const void *y_before);

@@ -126,6 +126,9 @@ static fr_status check_compression(const struct fr_real_case *run, struct fr_err
     if (c->gradient_stages > run->plan->pp)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "compression.gradient.stages is more than the plan has stages (pp)");
+    if (run->forward_rank > 0 && run->plan->pp == 1)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "forward compression has no messages to compress: it needs pp above 1");
     return FR_OK;
 }
 

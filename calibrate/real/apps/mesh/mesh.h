@@ -28,7 +28,7 @@
 struct fr_mesh_micro {
     struct fr_unit_kept *kept; /**< [n_units] */
     void *top;                 /**< what the last unit wrote; sent on, or compared */
-    void *part; /**< of it, what is sent where that is not in one piece, else NULL */
+    void *part; /**< of it, what is sent where that is not in one piece or coded, else NULL */
     MPI_Request sent;
 };
 
@@ -41,6 +41,9 @@ struct fr_mesh_chunk {
     struct fr_real_codec
         codec; /**< of gradients to the chunk before; opened where they go compressed */
     struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
+    /** Of activations to the chunk after, and sizes of those from the chunk before; where run->forward_rank
+     *  says so. */
+    struct fr_real_codec up, up_from;
 };
 
 /** Messages on their way, each in a buffer of its own. */

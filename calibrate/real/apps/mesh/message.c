@@ -1,6 +1,6 @@
 /* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
- * are, of gradients all or those of the epilogue as packets of the codec (codec.h); with lazy error propagation
- * what a message lost is added to the next micro-batch's. */
+ * are (in an experiment all as packets, too), of gradients all or those of the epilogue as packets of the codec
+ * (codec.h); with lazy error propagation what a message lost is added to the next micro-batch's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,14 +49,31 @@ static void *arriving(const struct fr_real *real, const struct fr_mesh_state *me
     return mesh->cut == FR_MESH_COLUMNS ? mesh->part : fr_at(real->k, whole, part.first);
 }
 
+/* Receive a packet of @p sizes into @p values. */
+static fr_status receive_coded(struct fr_real *real, struct fr_mesh_state *mesh,
+                               const struct fr_real_codec *sizes, void *values, int from,
+                               int tag, struct fr_error *err) {
+    FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, sizes), from, tag, err));
+    fr_real_codec_decode(real, sizes, mesh->packet, 1, 0, values);
+    return FR_OK;
+}
+
 /* ---- forward --------------------------------------------------------------------------------- */
+
+/* Do activations of @p sizes go compressed?  Evaluations and warm-ups set the run's rank to 0. */
+static bool coded_up(const struct fr_real *real, const struct fr_real_codec *sizes) {
+    return real->run->forward_rank > 0 && fr_real_codec_shrinks(real->k, sizes);
+}
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,
                           struct fr_mesh_chunk *c, int m, void *x, struct fr_error *err) {
     int features = c->unit[0].in;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    FR_TRY(receive(real, arriving(real, mesh, part, x), bytes_of(real, part),
-                   stage_of(mesh, c->number - 1), tag_of(mesh, c->number - 1, m, false), err));
+    int from = stage_of(mesh, c->number - 1), tag = tag_of(mesh, c->number - 1, m, false);
+    void *mine = arriving(real, mesh, part, x);
+    FR_TRY(coded_up(real, &c->up_from)
+               ? receive_coded(real, mesh, &c->up_from, mine, from, tag, err)
+               : receive(real, mine, bytes_of(real, part), from, tag, err));
     return fr_mesh_gather(real, mesh, features, x, err);
 }
 
@@ -65,9 +82,20 @@ fr_status fr_mesh_send(struct fr_real *real, struct fr_mesh_state *mesh,
     struct fr_mesh_micro *micro = &c->micro[m];
     int features = c->unit[c->n_units - 1].out;
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
-    const void *values = micro->part ? micro->part : fr_at(real->k, micro->top, part.first);
-    if (micro->part) fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
-    return send_bytes(real, values, bytes_of(real, part), stage_of(mesh, c->number + 1),
+    size_t size_B = bytes_of(real, part);
+    const void *values = fr_at(real->k, micro->top, part.first);
+    if (mesh->cut == FR_MESH_COLUMNS) {
+        fr_mesh_take_columns(real, mesh, features, micro->top, micro->part);
+        values = micro->part;
+    }
+    if (coded_up(real, &c->up)) {
+        if (values != micro->part) FR_COMPUTE(real, memcpy(micro->part, values, size_B));
+        const void *packet = fr_real_codec_encode(real, &c->up, micro->part);
+        size_B = fr_real_codec_size_B(real->k, &c->up);
+        values = micro->part; /* done with what it held */
+        FR_COMPUTE(real, memcpy(micro->part, packet, size_B));
+    }
+    return send_bytes(real, values, size_B, stage_of(mesh, c->number + 1),
                       tag_of(mesh, c->number, m, false), &micro->sent, err);
 }
 
@@ -89,12 +117,9 @@ fr_status fr_mesh_receive_gradient(struct fr_real *real, struct fr_mesh_state *m
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int from = stage_of(mesh, c->number + 1), tag = tag_of(mesh, c->number, m, true);
     void *mine = arriving(real, mesh, part, dy);
-    if (compressed(real, mesh, c->number, mesh->reads, m, &c->from)) {
-        FR_TRY(receive(real, mesh->packet, fr_real_codec_size_B(real->k, &c->from), from, tag,
-                       err));
-        fr_real_codec_decode(real, &c->from, mesh->packet, 1, 0, mine);
-    } else
-        FR_TRY(receive(real, mine, bytes_of(real, part), from, tag, err));
+    FR_TRY(compressed(real, mesh, c->number, mesh->reads, m, &c->from)
+               ? receive_coded(real, mesh, &c->from, mine, from, tag, err)
+               : receive(real, mine, bytes_of(real, part), from, tag, err));
     return fr_mesh_gather(real, mesh, features, dy, err);
 }
 

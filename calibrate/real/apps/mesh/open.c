@@ -5,7 +5,7 @@
 #include "calibrate/real/apps/mesh/task.h"
 #include "calibrate/real/apps/mesh/words.h"
 
-enum { STREAM_CODEC = 6 };
+enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -34,7 +34,7 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
     micro->sent = MPI_REQUEST_NULL;
     micro->kept = fr_calloc((size_t)c->n_units, sizeof *micro->kept);
     micro->top = fr_real_alloc(k, (int64_t)last->out * mesh->columns);
-    if (!c->last && mesh->cut == FR_MESH_COLUMNS) {
+    if (!c->last && (mesh->cut == FR_MESH_COLUMNS || real->run->forward_rank > 0)) {
         struct fr_mesh_part part = fr_mesh_part_of(real, mesh, last->out);
         micro->part = fr_real_alloc(k, (int64_t)part.m * part.n);
         whole = micro->part;
@@ -152,11 +152,35 @@ static bool open_epilogue(const struct fr_plan *plan, const struct fr_mesh_state
     return whole;
 }
 
+/* A codec of @p part of what flows between chunks, with memory where @p opened and it shrinks that. */
+static bool open_codec(struct fr_real *real, struct fr_mesh_part part, int64_t rank,
+                       uint64_t stream, bool opened, struct fr_real_codec *codec) {
+    const struct fr_plan_compression *c = &real->run->plan->compression;
+    *codec = fr_real_codec_of(c->codec, part.m, part.n, (int)rank, c->lazy_error);
+    if (!opened || !fr_real_codec_shrinks(real->k, codec)) return true;
+    return fr_real_codec_open(real->k, real->run->seed, STREAM_CODEC + stream, codec);
+}
+
+/* Of gradients down and, in an experiment, activations up: what is sent, and sizes of what is read. */
+static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *mesh,
+                              struct fr_mesh_chunk *at) {
+    int64_t down = real->run->plan->compression.backward_rank, up = real->run->forward_rank;
+    struct fr_mesh_part below = fr_mesh_part_of(real, mesh, at->unit->in),
+                        above = fr_mesh_part_of(real, mesh, at->unit[at->n_units - 1].out);
+    uint64_t stream = 10 * (uint64_t)at->number;
+    bool downwards = real->run->plan->compression.scope != FR_SCOPE_NONE;
+    return open_codec(real, above, down, 0, false, &at->from) &&
+           open_codec(real, below, up, 0, false, &at->up_from) &&
+           open_codec(real, below, down, stream, downwards && !at->first, &at->codec) &&
+           open_codec(real, above, up, stream + STREAM_FORWARD, up > 0 && !at->last, &at->up);
+}
+
 static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
-    int64_t packet_B = 0;
+    int64_t packet_B = 0, value_B = (int64_t)real->k->size_B;
     bool whole = true;
-    if (c->scope == FR_SCOPE_NONE || mesh->stages == 1) return true;
+    if ((c->scope == FR_SCOPE_NONE && real->run->forward_rank == 0) || mesh->stages == 1)
+        return true;
     if (c->scope == FR_SCOPE_EPILOGUE) {
         int before = (mesh->stage + mesh->stages - 1) % mesh->stages;
         whole = open_epilogue(real->run->plan, mesh, mesh->stage, &mesh->reads) &&
@@ -164,19 +188,10 @@ static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     }
     for (int j = 0; whole && j < mesh->n_chunks; j++) {
         struct fr_mesh_chunk *at = &mesh->chunk[j];
-        const struct fr_unit *first = at->unit, *last = &at->unit[at->n_units - 1];
-        struct fr_mesh_part below = fr_mesh_part_of(real, mesh, first->in),
-                            above = fr_mesh_part_of(real, mesh, last->out);
-        int rank = (int)c->backward_rank;
-        at->from = fr_real_codec_of(c->codec, above.m, above.n, rank, c->lazy_error);
-        if (!at->last)
-            packet_B = most(packet_B, (int64_t)fr_real_codec_size_B(real->k, &at->from));
-        at->codec = fr_real_codec_of(c->codec, below.m, below.n, rank, c->lazy_error);
-        if (at->first || !fr_real_codec_shrinks(real->k, &at->codec)) continue;
-        whole = fr_real_codec_open(real->k, real->run->seed,
-                                   (uint64_t)(STREAM_CODEC + 10 * at->number), &at->codec);
+        whole = open_chunk_codecs(real, mesh, at);
+        packet_B = most(packet_B, (int64_t)fr_real_codec_size_B(real->k, &at->from));
+        packet_B = most(packet_B, (int64_t)fr_real_codec_size_B(real->k, &at->up_from));
     }
-    int64_t value_B = (int64_t)real->k->size_B;
     mesh->packet = fr_real_alloc(real->k, (packet_B + value_B - 1) / value_B);
     return whole && mesh->packet;
 }
@@ -284,6 +299,7 @@ fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
 static void close_chunk(struct fr_mesh_state *mesh, struct fr_mesh_chunk *c) {
     for (int m = 0; c->micro && m < mesh->n_micro; m++) close_micro(c, &c->micro[m]);
     fr_real_codec_close(&c->codec);
+    fr_real_codec_close(&c->up);
     free(c->micro);
     free(c->unit);
 }
