@@ -13,6 +13,10 @@ struct fr_quality_mean fr_quality_times(struct fr_quality_mean iterations, doubl
                                     iterations.high * cost};
 }
 
+const char *fr_quality_unit(const struct fr_qualities *q) {
+    return q->corpus.is_regression ? "mean squared error" : "nat a token";
+}
+
 double fr_quality_sent_share(const struct fr_qualities *q, int i) {
     double most = 0;
     for (int j = 0; j < q->found.n_rows; j++) most = fmax(most, q->found.rows[j].sent_B);
@@ -157,6 +161,7 @@ void fr_qualities_json(struct fr_text *text, const struct fr_qualities *q) {
     fr_json_add_string(&w, "corpus", o->corpus);
     fr_json_add_number(&w, "entropy", q->entropy);
     fr_json_add_number(&w, "target_loss", o->target);
+    fr_json_add_string(&w, "loss_unit", fr_quality_unit(q));
     fr_json_add_string(&w, "model", q->job.model_from);
     fr_json_add_string(&w, "cluster", q->job.cluster_from);
     fr_json_add_integer(&w, "ranks", o->launch.n_ranks);

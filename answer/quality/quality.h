@@ -38,6 +38,9 @@ fr_status fr_qualities_plans(const char *ranks, const char *const *vary, int n_v
                              const char *forward, struct fr_qualities *q, struct fr_error *err);
 void fr_qualities_free(struct fr_qualities *q);
 
+/** What a loss is counted in. */
+const char *fr_quality_unit(const struct fr_qualities *q);
+
 /** What plan @p i sends in an iteration over what that of them which sends most does. */
 double fr_quality_sent_share(const struct fr_qualities *q, int i);
 

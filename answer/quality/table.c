@@ -34,8 +34,23 @@ static void put_when(struct fr_json_writer *w, const struct fr_plan *plan) {
     fr_json_end_object(w);
 }
 
-static bool loses(const struct fr_plan *plan) {
+static bool compresses(const struct fr_plan *plan) {
     return plan->compression.scope != FR_SCOPE_NONE || plan->compression.gradient_stages > 0;
+}
+
+/* Learns as one processor would. */
+static bool is_exact(const struct fr_plan *plan) {
+    return plan->method->exact && !compresses(plan);
+}
+
+static void put_row(struct fr_json_writer *w, const struct fr_plan *plan, double iterations) {
+    fr_json_begin_object(w);
+    fr_json_add_string(w, "method", plan->method->name);
+    if (!is_exact(plan)) fr_json_add_integer(w, "tp", plan->tp);
+    if (plan->method->uses_ghost) fr_json_add_integer(w, "ghost", plan->ghost);
+    if (compresses(plan)) put_when(w, plan);
+    fr_json_add_number(w, "iterations", iterations);
+    fr_json_end_object(w);
 }
 
 /* Plans that lose nothing learn alike: one row says it, that of the first. */
@@ -44,17 +59,11 @@ static void put_rows(struct fr_json_writer *w, const struct fr_qualities *q) {
     fr_json_add_array(w, "table");
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_plan *plan = &q->plans[i].cost.plan;
+        double iterations = q->found.rows[i].steps.mean;
         if (q->plans[i].forward_rank) continue; /* no plan, so no row that a plan could find */
-        if (!isfinite(q->found.rows[i].steps.mean) || (!loses(plan) && exact)) continue;
-        fr_json_begin_object(w);
-        fr_json_add_string(w, "method", plan->method->name);
-        if (loses(plan)) {
-            fr_json_add_integer(w, "tp", plan->tp);
-            put_when(w, plan);
-        }
-        fr_json_add_number(w, "iterations", q->found.rows[i].steps.mean);
-        fr_json_end_object(w);
-        exact = exact || !loses(plan);
+        if (!isfinite(iterations) || (is_exact(plan) && exact)) continue;
+        put_row(w, plan, iterations);
+        exact = exact || is_exact(plan);
     }
     fr_json_end_array(w);
 }
@@ -77,7 +86,8 @@ static void put_table(struct fr_json_writer *w, const struct fr_qualities *q) {
     fr_json_add_string(w, "source", source);
     fr_json_add_integer(w, "width", fr_workload_width(&q->job.workload));
     fr_json_add_integer(w, "layers", fr_workload_depth(&q->job.workload));
-    fr_json_add_integer(w, "sequence", q->job.workload.transformer.sequence);
+    if (!q->corpus.is_regression)
+        fr_json_add_integer(w, "sequence", q->job.workload.transformer.sequence);
     fr_json_add_integer(w, "global_batch", fr_job_batch(&q->job, &q->job.plan));
     fr_json_add_number(w, "loss", o->target);
     put_rows(w, q);

@@ -18,7 +18,8 @@ static void add_head(struct fr_text *text, const struct fr_qualities *q) {
                      "entropy of the language, below which no loss gets: %.4f nat a token\n",
                      q->entropy);
     if (isfinite(o->target))
-        fr_text_addf(text, "loss to reach: %.4f nat a token, on held-out samples\n", o->target);
+        fr_text_addf(text, "loss to reach: %.4f %s, on held-out samples\n", o->target,
+                     fr_quality_unit(q));
     fr_text_addf(text, "means over seeds with their 95 %% intervals\n\n");
 }
 

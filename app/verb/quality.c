@@ -15,7 +15,10 @@
 
 static const struct fr_option options[] = {
     {"corpus", "FILE|grammar",
-     "what is learnt: a file of UTF-8 text, or grammar, grammar:SEED (default grammar)", 0},
+     "what is learnt: a file of UTF-8 text, grammar or grammar:SEED; regression for "
+     "feed-forward "
+     "networks (default grammar)",
+     0},
     {"vary", "KEY=RANGE",
      "values of a plan's key: compression.backward.scope=none,epilogue,all; may be repeated",
      'v'},
@@ -23,7 +26,7 @@ static const struct fr_option options[] = {
      "also train each plan with activations between stages compressed to these ranks, which no "
      "plan does and nothing prices",
      0},
-    {"model", "FILE|PRESET", "transformer to train (default gpt-tiny)", 'm'},
+    {"model", "FILE|PRESET", "what to train (default gpt-tiny, of regression ffn-tiny)", 'm'},
     FR_OPTION_PLAN,
     FR_OPTION_SET,
     {"cluster", "FILE|PRESET", "prices iterations (default a100-hdr)", 'c'},
@@ -131,13 +134,13 @@ static fr_status load(const struct fr_args *args, const char *const *vary, int n
     const char *sets[FR_ARGS_MAX + 4];
     char stages[32];
     struct fr_job_names names;
-    bool grammar = true;
+    bool grammar = true, regression = fr_corpus_is_regression(q->options.corpus);
     uint64_t language = 0;
     fr_app_names(args, sets, &names);
     if (!names.cluster) names.cluster = "a100-hdr";
     FR_TRY(fr_corpus_grammar(q->options.corpus, &grammar, &language, err));
-    if (!grammar && !names.model) sets[names.n_sets++] = "model.vocabulary=256";
-    if (!names.model) names.model = "gpt-tiny";
+    if (!grammar && !regression && !names.model) sets[names.n_sets++] = "model.vocabulary=256";
+    if (!names.model) names.model = regression ? "ffn-tiny" : "gpt-tiny";
     FR_TRY(fr_job_load(&names, &q->job, err));
     if (mesh_is_said(&q->job, vary, n_vary)) return FR_OK;
     snprintf(stages, sizeof stages, "plan.pp=%" PRId64, q->options.launch.n_ranks);
@@ -150,8 +153,9 @@ static fr_status open_corpus(const struct fr_args *args, struct fr_qualities *q,
                              struct fr_error *err) {
     struct fr_quality_options *o = &q->options;
     int sequence = (int)q->job.workload.transformer.sequence;
-    if (sequence == 0)
-        return fr_fail(err, FR_ERR_INPUT, q->job.model_from, "is no transformer");
+    if (sequence == 0 && !fr_corpus_is_regression(o->corpus))
+        return fr_fail(err, FR_ERR_INPUT, q->job.model_from,
+                       "is no transformer; feed-forward networks learn --corpus regression");
     FR_TRY(fr_corpus_read(o->corpus, sequence, &q->corpus, err));
     o->digest = fr_corpus_digest(&q->corpus);
     q->entropy = fr_corpus_entropy(&q->corpus, sequence);

@@ -30,7 +30,7 @@ struct rows {
     double *iteration;
     int n, points;
     double entropy, target;
-    char corpus[64], cluster[64];
+    char corpus[64], cluster[64], unit[64];
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -92,6 +92,8 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
     FR_TRY(fr_json_get_known(root, "target_loss", 0, 1e6, &rows->target, err));
     snprintf(rows->corpus, sizeof rows->corpus, "%s", fr_json_text_at(root, "corpus"));
     snprintf(rows->cluster, sizeof rows->cluster, "%s", fr_json_text_at(root, "cluster"));
+    const char *unit = fr_json_text_at(root, "loss_unit");
+    snprintf(rows->unit, sizeof rows->unit, "%s", *unit ? unit : "nat a token");
     FR_TRY(fr_json_array(&list, 1, 64, err));
     int64_t n = fr_json_array_length(&list);
     rows->items = fr_calloc((size_t)n, sizeof *rows->items);
@@ -119,6 +121,7 @@ static void linear(struct fr_picture *p, const char *axis, double low, double hi
 
 /* From the floor to where the curves are once the first eighth is over: the first fall hides the rest. */
 static void loss_axis(struct fr_picture *p, const struct rows *rows, bool last) {
+    char label[96];
     double low = isfinite(rows->entropy) ? rows->entropy : INFINITY, high = 0;
     for (int i = 0; i < rows->n; i++) {
         const struct row *row = &rows->items[i];
@@ -129,7 +132,8 @@ static void loss_axis(struct fr_picture *p, const struct rows *rows, bool last) 
     }
     double span = fmax(high - low, 0.01 * high);
     linear(p, "y", low - 0.03 * span, low + 1.05 * span);
-    fr_picture_axis_label(p, "y", "held-out loss, nat a token");
+    snprintf(label, sizeof label, "held-out loss, %s", rows->unit);
+    fr_picture_axis_label(p, "y", label);
 }
 
 static void across(struct fr_picture *p, double from, double to, double y, const char *title) {

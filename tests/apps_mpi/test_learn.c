@@ -21,12 +21,16 @@ struct learning {
     struct fr_learnt out;
 };
 
-static bool learn(const char *plan, MPI_Comm world, int64_t every, struct learning *t) {
+static const char network[] = "{\"kind\": \"ffn\", \"layers\": 8, \"width\": 16, \"dtype\": "
+                              "\"fp64\", \"global_batch\": 24}";
+
+static bool learn_of(const char *of, const char *plan, MPI_Comm world, int64_t every,
+                     struct learning *t) {
     struct fr_error err = {.status = FR_OK};
+    const char *corpus = of == model ? "grammar" : "regression";
     *t = (struct learning){0};
-    fr_status status = mpi_case_read(&t->c, &fr_real_pipeline, model, plan, SEED, &err);
-    if (status == FR_OK)
-        status = fr_corpus_open("grammar", NULL, 0, SEQUENCE, &t->corpus, &err);
+    fr_status status = mpi_case_read(&t->c, &fr_real_pipeline, of, plan, SEED, &err);
+    if (status == FR_OK) status = fr_corpus_open(corpus, NULL, 0, SEQUENCE, &t->corpus, &err);
     t->l = (struct fr_learning){.run = t->c.run,
                                 .corpus = &t->corpus,
                                 .rate = 0.01,
@@ -39,6 +43,10 @@ static bool learn(const char *plan, MPI_Comm world, int64_t every, struct learni
     if (status == FR_OK) status = fr_learn(&t->l, world, &t->out, &err);
     if (status != FR_OK) FAIL("%s: %s", plan, err.detail);
     return status == FR_OK;
+}
+
+static bool learn(const char *plan, MPI_Comm world, int64_t every, struct learning *t) {
+    return learn_of(model, plan, world, every, t);
 }
 
 static void forget(struct learning *t) {
@@ -67,6 +75,28 @@ static void meshes_learn_alike(void) {
         snprintf(plan, sizeof plan, "{\"%s\": %d, \"micro_batch\": 1%s}", i / 2 ? "dp" : "pp",
                  n_ranks, more[i % 2]);
         if (learn(plan, MPI_COMM_WORLD, 2, &together))
+            for (int j = 0; j < 5; j++) {
+                same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
+                same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
+            }
+        forget(&together);
+    }
+    forget(&alone);
+}
+
+/* A regression, whose samples each rank makes for itself: the same losses on any mesh. */
+static void networks_learn_alike(void) {
+    static const char *const axes[] = {"pp", "dp", "tp"};
+    struct learning alone, together;
+    if (!learn_of(network, "{\"micro_batch\": 3}", MPI_COMM_SELF, 2, &alone)) return;
+    if (!(alone.out.loss[4] < 0.95 * alone.out.loss[0]))
+        FAIL("nothing was learnt: %g to %g", alone.out.loss[0], alone.out.loss[4]);
+    if (!(fabs(alone.out.loss[4] - alone.out.train_loss[4]) > 1e-3 * alone.out.loss[4]))
+        FAIL("held out is what was trained on");
+    for (int i = 0; i < 3; i++) {
+        char plan[100];
+        snprintf(plan, sizeof plan, "{\"%s\": %d, \"micro_batch\": 3}", axes[i], n_ranks);
+        if (learn_of(network, plan, MPI_COMM_WORLD, 2, &together))
             for (int j = 0; j < 5; j++) {
                 same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
                 same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
@@ -255,6 +285,7 @@ int main(int argc, char **argv) {
     if (rank == 0) observed_by_loops();
     if (rank == 0) making_up_helps_and_hurts();
     meshes_learn_alike();
+    networks_learn_alike();
     evaluations_leave_no_trace();
     forward_evaluations_leave_no_trace();
     a_warm_up_is_plain();

@@ -67,6 +67,34 @@ static void experiments_beside_plans(void **state) {
     unlink("t.json");
 }
 
+/* Ghost neurons and compressed messages of a feed-forward network, and a table that says both. */
+static void phantom_plans_learn_a_regression(void **state) {
+    (void)state;
+    static const char *const says[] = {"\"ghost\": 2,", "\"ghost\": 4,",
+                                       "\"method\": \"phantom\"",
+                                       "\"compression.backward.scope\": \"all\"", "\"tp\": 2"};
+    char *table = NULL;
+    size_t length = 0;
+    char *out =
+        run(QUALITY
+            "--corpus regression --held-out 64 --ranks 4 --set method=phantom --set tp=2 --set "
+            "pp=2 --set micro_batch=8 --vary ghost=2,4 --vary "
+            "compression.backward.scope=none,all --set compression.backward.rank=2 "
+            "--loss 10 --samples a.jsonl --out t.json --json");
+    if (!strstr(out, "\"loss_unit\": \"mean squared error\"") || !strstr(out, "k 4, CB all r2"))
+        fail_msg("got\n%s", out);
+    free(out);
+    assert_int_equal(fr_file_read("t.json", FR_FILE_MAX_B, &table, &length, NULL), FR_OK);
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        if (!strstr(table, says[i])) fail_msg("no %s in\n%s", says[i], table);
+    free(
+        run("forerun predict --cluster a100-hdr --model t.json --set method=phantom --set tp=2 "
+            "--set ghost=4"));
+    free(table);
+    unlink("a.jsonl");
+    unlink("t.json");
+}
+
 /* All but the lines of the first trainings are taken away, the last of them cut: the rest is trained
  * again, and what is printed is the same to the byte. */
 static void what_is_trained_is_not_repeated(void **state) {
@@ -205,6 +233,7 @@ static void what_cannot_be_trained_is_refused(void **state) {
         {"--held-out 10", "held-out part", 3},
         {"--model gpt-tiny --set model.vocabulary=20", "vocabulary", 3},
         {"--model ffn-4096", "is no transformer", 3},
+        {"--corpus regression --model gpt-tiny", "no feed-forward network", 3},
         {"--rates 0.1,0.01", "rising", 2},
         {"--rates ,", "rising", 2},
         {"--every 7", "does not divide", 2},
@@ -242,6 +271,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_trained_and_compared),
         cmocka_unit_test(experiments_beside_plans),
+        cmocka_unit_test(phantom_plans_learn_a_regression),
         cmocka_unit_test(what_is_trained_is_not_repeated),
         cmocka_unit_test(a_text_is_learnt),
         cmocka_unit_test(iterations_decide_a_search),

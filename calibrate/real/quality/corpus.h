@@ -6,6 +6,10 @@
  *  (grammar.h): every sample is a new document, the parts are of different random streams.  Any
  *  other name is a file of UTF-8 text, read byte by byte: its last tenth is held out, the samples to
  *  train on begin anywhere in the rest, those held out follow one another.
+ *
+ *  `regression` has no tokens: it is what feed-forward networks learn, y = relu(W relu(x)) with x and W
+ *  normal, of the training's seed (calibrate/real/apps/ffn.h): the samples held out lie half way along an
+ *  endless row of them.
  */
 #ifndef FR_CALIBRATE_REAL_QUALITY_CORPUS_H
 #define FR_CALIBRATE_REAL_QUALITY_CORPUS_H
@@ -17,8 +21,10 @@
 #include "calibrate/real/quality/grammar.h"
 
 enum { FR_CORPUS_TRAIN, FR_CORPUS_HELD_OUT };
+#define FR_CORPUS_SAMPLES ((int64_t)1 << 40) /* of a regression */
 
 struct fr_corpus {
+    bool is_regression; /**< then nothing below */
     bool is_text;
     uint64_t language; /**< seed of the grammar */
     struct fr_grammar grammar;
@@ -29,6 +35,12 @@ struct fr_corpus {
 /** Is it a name of the grammar, and of which seed?  FR_ERR_USAGE for "grammar:" and no number. */
 fr_status fr_corpus_grammar(const char *name, bool *is, uint64_t *language,
                             struct fr_error *err);
+
+bool fr_corpus_is_regression(const char *name);
+/** The first sample of a part of a regression. */
+static inline int64_t fr_corpus_first(int part) {
+    return part == FR_CORPUS_TRAIN ? 0 : FR_CORPUS_SAMPLES / 2;
+}
 
 /** The corpus called @p name, whose text, where it is one, is already read: @p text of @p length
  *  bytes, copied.  Free with fr_corpus_free, also on error.

@@ -166,7 +166,8 @@ static fr_status read_corpus(const char *name, int rank, struct fr_corpus *corpu
     size_t length = 0;
     int64_t all = -1;
     FR_TRY(fr_corpus_grammar(name, &grammar, &language, err));
-    if (grammar) return fr_corpus_open(name, NULL, 0, 0, corpus, err);
+    if (grammar || fr_corpus_is_regression(name))
+        return fr_corpus_open(name, NULL, 0, 0, corpus, err);
     if (rank == 0 && fr_file_read(name, INT32_MAX / 2, &text, &length, err) == FR_OK)
         all = (int64_t)length;
     FR_MPI_TRY(MPI_Bcast(&all, 1, MPI_INT64_T, 0, MPI_COMM_WORLD));

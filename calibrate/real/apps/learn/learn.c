@@ -17,8 +17,12 @@ double fr_learning_rate(double rate, int64_t i, int64_t steps) {
 
 fr_status fr_learn_check(const struct fr_learning *l, int n_ranks, struct fr_error *err) {
     const struct fr_transformer *t = &l->run.workload->transformer;
-    int tokens = fr_corpus_tokens(l->corpus);
-    if (t->layers == 0) return fr_fail(err, FR_ERR_INPUT, NULL, "the model is no transformer");
+    bool regression = l->corpus->is_regression;
+    int tokens = regression ? 0 : fr_corpus_tokens(l->corpus);
+    if (!regression && t->layers == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "the model is no transformer");
+    if (regression && l->run.workload->n_layers == 0)
+        return fr_fail(err, FR_ERR_INPUT, NULL, "the model is no feed-forward network");
     FR_TRY(fr_real_pipeline.check(&l->run, err));
     if (fr_plan_ranks(l->run.plan) != n_ranks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks in a job of %d",
@@ -44,7 +48,7 @@ struct training {
 };
 
 /* The replica's part of the batch that begins at sample @p first, in place of the words before. */
-static void take_batch(struct training *t, int part, int64_t first) {
+static void take_words(struct training *t, int part, int64_t first) {
     int s = (int)t->run.workload->transformer.sequence;
     int64_t replica = fr_real_batch(&t->run) / t->plan.dp;
     int *inputs = t->mesh->inputs, *targets = t->mesh->targets;
@@ -56,6 +60,14 @@ static void take_batch(struct training *t, int part, int64_t first) {
             if (targets) targets[i * s + j] = t->document[j + 1];
         }
     }
+}
+
+static fr_status take_batch(struct training *t, int part, int64_t first, struct fr_error *err) {
+    if (t->l->corpus->is_regression)
+        return fr_mesh_regression_take(&t->real, fr_corpus_first(part) + first,
+                                       FR_CORPUS_SAMPLES, err);
+    take_words(t, part, first);
+    return FR_OK;
 }
 
 /* What ranks know in parts. */
@@ -88,7 +100,7 @@ static fr_status evaluate(struct training *t, double *loss, struct fr_error *err
     t->run.forward_rank = 0; /* the model as it is, not as its messages arrive */
     *loss = 0;
     for (int64_t i = 0; i < rounds; i++) {
-        take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch);
+        FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch, err));
         t->mesh->loss = 0;
         for (int c = 0; c < t->mesh->n_chunks; c++)
             for (int m = 0; m < t->mesh->n_micro; m++)
@@ -121,7 +133,7 @@ static double all_sent_B(const struct fr_real *real) {
 
 static fr_status step(struct training *t, int64_t i, double *loss, struct fr_error *err) {
     compress(t, i >= t->l->run.plan->compression.warm_up);
-    take_batch(t, FR_CORPUS_TRAIN, i * fr_real_batch(&t->run));
+    FR_TRY(take_batch(t, FR_CORPUS_TRAIN, i * fr_real_batch(&t->run), err));
     t->real.update.rate = fr_learning_rate(t->l->rate, i, t->l->steps);
     return fr_real_step(&fr_real_pipeline, &t->real, loss, err);
 }

@@ -22,4 +22,9 @@ struct fr_mesh_task {
 };
 extern const struct fr_mesh_task fr_mesh_regression, fr_mesh_words;
 
+/** In place of a regression's samples the batch that begins at sample @p first of @p all.  FR_OK or
+ *  FR_ERR_NOMEM. */
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all,
+                                  struct fr_error *err);
+
 #endif

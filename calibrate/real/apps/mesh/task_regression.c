@@ -14,14 +14,19 @@ static void cut(const struct fr_real *real, const struct fr_mesh_state *mesh, in
                       fr_at(real->k, to, (size_t)m * (size_t)features * (size_t)b), b);
 }
 
+/* Where the replica's samples stand among which. */
+struct row_of {
+    int64_t first, all;
+};
+
 /* The features from row @p row on that a rank has of the inputs, or of the targets. */
 static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_chain *chain, bool inputs, int row, int rows, void **out,
-                      struct fr_error *err) {
+                      const struct fr_chain *chain, const struct row_of *among, bool inputs,
+                      int row, int rows, void **out, struct fr_error *err) {
     int64_t samples = (int64_t)mesh->columns * mesh->n_micro;
-    struct fr_ffn_part part = {.sample = real->dp_rank * samples,
+    struct fr_ffn_part part = {.sample = among->first + real->dp_rank * samples,
                                .samples = samples,
-                               .all_samples = fr_real_batch(real->run)};
+                               .all_samples = among->all};
     void *x = NULL, *t = NULL;
     if (inputs)
         part.x_row = row, part.x_rows = rows;
@@ -30,6 +35,7 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
     fr_status status =
         fr_ffn_data(real->k, real->run->seed, chain->layer[0].inputs,
                     chain->layer[chain->n_layers - 1].outputs, &part, &x, &t, err);
+    free(*out);
     *out = fr_real_alloc(real->k, rows * samples);
     if (status == FR_OK && !*out) status = fr_fail(err, FR_ERR_NOMEM, NULL, "samples");
     if (status == FR_OK) cut(real, mesh, rows, inputs ? x : t, *out);
@@ -38,18 +44,34 @@ static fr_status make(struct fr_real *real, struct fr_mesh_state *mesh,
     return status;
 }
 
-static fr_status open_data(struct fr_real *real, struct fr_mesh_state *mesh,
-                           const struct fr_chain *chain, struct fr_error *err) {
+static fr_status make_data(struct fr_real *real, struct fr_mesh_state *mesh,
+                           const struct fr_chain *chain, const struct row_of *among,
+                           struct fr_error *err) {
     const struct fr_mesh_chunk *head = &mesh->chunk[0],
                                *tail = &mesh->chunk[mesh->n_chunks - 1];
     const struct fr_unit *in = head->unit, *out = &tail->unit[tail->n_units - 1];
     bool divided = in->kind->divided;
     if (head->first)
-        FR_TRY(make(real, mesh, chain, true, divided ? real->tp_rank * in->in : 0, in->in,
-                    &mesh->inputs, err));
+        FR_TRY(make(real, mesh, chain, among, true, divided ? real->tp_rank * in->in : 0,
+                    in->in, &mesh->inputs, err));
     if (!tail->last) return FR_OK;
-    return make(real, mesh, chain, false, divided ? real->tp_rank * out->out : 0, out->out,
-                &mesh->targets, err);
+    return make(real, mesh, chain, among, false, divided ? real->tp_rank * out->out : 0,
+                out->out, &mesh->targets, err);
+}
+
+static fr_status open_data(struct fr_real *real, struct fr_mesh_state *mesh,
+                           const struct fr_chain *chain, struct fr_error *err) {
+    return make_data(real, mesh, chain, &(struct row_of){0, fr_real_batch(real->run)}, err);
+}
+
+fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all,
+                                  struct fr_error *err) {
+    struct fr_chain chain;
+    fr_status status = fr_chain_make(real->run, &chain, err);
+    if (status == FR_OK)
+        status = make_data(real, real->state, &chain, &(struct row_of){first, all}, err);
+    fr_chain_free(&chain);
+    return status;
 }
 
 static void *inputs(const struct fr_real *real, const struct fr_mesh_state *mesh, int m) {
