@@ -16,7 +16,7 @@ all) presets='asan release' fr_packages="$fr_packages $fr_clang_packages" ;;
 esac
 
 # shellcheck disable=SC2086 # one word a package
-fr_install $fr_packages python3 python3-jsonschema # tests alone: the Python module, the schemas
+fr_install $fr_packages python3 python3-jsonschema python3-protobuf protobuf-compiler # for tests alone
 if [ "$what" = all ]; then fr_build clang; fi
 for preset in $presets; do
   fr_build "$preset"

@@ -300,8 +300,10 @@ static bool make_classes(struct fr_program *program) {
     program->classes = fr_calloc((size_t)program->n_classes, sizeof *program->classes);
     for (int32_t c = 0; program->classes && c < program->n_classes; c++) {
         int32_t kind = c / program->n_ranks;
-        program->classes[c] = (struct fr_task_class){
-            (fr_task_kind)(kind % FR_TASK_COUNT), c % program->n_ranks, kind >= FR_TASK_COUNT};
+        program->classes[c] =
+            (struct fr_task_class){.kind = (fr_task_kind)(kind % FR_TASK_COUNT),
+                                   .stage = c % program->n_ranks,
+                                   .part = kind >= FR_TASK_COUNT};
     }
     return program->classes != NULL;
 }

@@ -91,15 +91,16 @@ static void wait_for(struct builder *b, int32_t task, int32_t before) {
     fr_program_wait(b->program, task, before);
 }
 
-/* The same work on every rank, each after what it did before. */
-static void add_everywhere(struct builder *b, fr_task_kind kind,
-                           const struct fr_class_price *price, int32_t micro) {
+/* The same work on every rank, each after what it did before.  @return its class */
+static int32_t add_everywhere(struct builder *b, fr_task_kind kind,
+                              const struct fr_class_price *price, int32_t micro) {
     int32_t class_id = add_class(b, kind, price);
     for (int32_t r = 0; r < b->program->n_ranks; r++) {
         int32_t task = add_task(b, class_id, r, -1, micro);
         wait_for(b, task, b->ranks[r].last);
         b->ranks[r].last = task;
     }
+    return class_id;
 }
 
 /* ---- collectives as messages ------------------------------------------------------------------ */
@@ -220,7 +221,11 @@ static void add_collective(struct builder *b, const struct fr_operation *comm, i
         return;
     }
     price.part_s[part] = fr_operation_s(&b->cost, comm);
-    add_everywhere(b, tp ? FR_TASK_COLLECTIVE : FR_TASK_GRADIENT, &price, micro);
+    int32_t class_id =
+        add_everywhere(b, tp ? FR_TASK_COLLECTIVE : FR_TASK_GRADIENT, &price, micro);
+    if (class_id < 0) return;
+    b->program->classes[class_id].op = comm->op;
+    b->program->classes[class_id].axis = comm->axis;
 }
 
 /* ---- layers ----------------------------------------------------------------------------------- */

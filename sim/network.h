@@ -25,6 +25,8 @@ struct fr_network_work {
     const struct fr_program *program;
     const double *class_B; /**< class_B[n_classes]: bytes a message carries one way; else 0 */
     const double
+        *class_gathered_B; /**< [n_classes]: of a rank's buffer in a collective; else 0 */
+    const double
         *class_W;     /**< [n_classes]: power its work draws above waiting; NULL: not known */
     double waiting_W; /**< of a rank that does no work, where power is known */
     struct fr_network_seats seats;

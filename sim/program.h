@@ -24,6 +24,8 @@ struct fr_task_class {
     fr_task_kind kind;
     int32_t stage; /**< whose work it is; of a message, the lower of the two stages */
     bool part;     /**< one of the stage's `buckets` equal parts: of a pass, or of gradients */
+    uint8_t op;    /**< of a layer's collective: fr_op, and over which ranks, fr_axis */
+    uint8_t axis;
 };
 
 struct fr_task {

@@ -23,7 +23,7 @@ struct timed { /* what a run with some things switched off needs */
     int64_t *slot; /* of each rank, or NULL */
     bool blocking;
     bool serial; /* a rank that does nothing else communicates */
-    double *class_s, *class_B, *class_W, *start_s, *end_s;
+    double *class_s, *class_B, *class_gathered_B, *class_W, *start_s, *end_s;
     struct fr_stage_use *use; /* [n_ranks]: of the last run with everything */
 };
 
@@ -99,21 +99,25 @@ static fr_status timed_open(struct timed *t, const struct fr_job *job,
     const struct fr_power *power = &job->cluster.device.power;
     size_t tasks = (size_t)t->program->n_tasks + 1, classes = (size_t)t->program->n_classes;
     t->start_s = fr_malloc(2 * tasks, sizeof *t->start_s);
-    t->class_s = fr_malloc(3 * classes, sizeof *t->class_s);
+    t->class_s = fr_malloc(4 * classes, sizeof *t->class_s);
     t->use = fr_calloc((size_t)t->program->n_ranks, sizeof *t->use);
     if (!t->start_s || !t->class_s || !t->use)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the simulation does not fit in memory");
     t->end_s = t->start_s + tasks;
     t->class_B = t->class_s + classes;
     t->class_W = t->class_B + classes;
+    t->class_gathered_B = t->class_W + classes;
     power_classes(t, &job->cluster.device);
-    for (int32_t c = 0; c < t->program->n_classes; c++)
-        t->class_B[c] =
-            fr_task_is_message(t->program->classes[c].kind) ? t->price[c].size_B : 0;
+    for (int32_t c = 0; c < t->program->n_classes; c++) {
+        fr_task_kind kind = t->program->classes[c].kind;
+        t->class_B[c] = fr_task_is_message(kind) ? t->price[c].size_B : 0;
+        t->class_gathered_B[c] = fr_task_is_collective(kind) ? t->price[c].size_B : 0;
+    }
     t->work = (struct fr_network_work){
         .cluster = &job->cluster,
         .program = t->program,
         .class_B = t->class_B,
+        .class_gathered_B = t->class_gathered_B,
         .class_W = power->known ? t->class_W : NULL,
         .waiting_W = power->communicating_W,
         .seats = {spelt_out ? 1 : plan->tp, spelt_out ? 1 : fr_plan_replicas(plan), NULL}};

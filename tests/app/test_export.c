@@ -85,6 +85,15 @@ static void refusals(void **state) {
     (void)state;
     says("forerun export --cluster a100-hdr", 2, "known: simgrid");
     says("forerun export graphviz --cluster a100-hdr", 2, "graphviz");
+    says("forerun export chakra --cluster a100-hdr --model gpt-2.5b", 2, "a folder is needed");
+    says("forerun export chakra --cluster a100-hdr --model gpt-2.5b -o /dev/null", 1,
+         "is no folder");
+    says("forerun export chakra --cluster frontier --model ffn-16384 --set tp=8192 -o t", 3,
+         "8192 ranks");
+    says("forerun export goal --cluster a100-hdr --model gpt-2.5b --json", 2, "is of chakra");
+    says("forerun export goal --cluster frontier --model ffn-4096 --set tp=4", 3,
+         "has no messages");
+    says("forerun export simgrid --cluster frontier --ranks 4", 0, "all_gather (log)");
     says("forerun export simgrid --cluster a100-hdr --ranks 4096", 3, "holds 128 ranks");
     says("forerun export simgrid --cluster frontier", 3, "--ranks 512");
     says("forerun export simgrid --cluster a100-hdr --set cluster.topology=torus\tsize=x", 3,

@@ -225,6 +225,7 @@ own_plans() {
 
 schedules() {
   echo "forerun export goal --cluster a100-hdr --model gpt-2.5b --set tp=8 --set pp=4 --set dp=2 --set global_batch=16"
+  echo "forerun export chakra --cluster a100-hdr --model gpt-2.5b --set tp=2 --set pp=2 --set dp=2 --set global_batch=8 --json -o t && cat t/*"
   echo "forerun export goal --cluster dgx-h100 --model ffn-4096 --set model.dtype=bf16 --set tp=4 --set method=phantom --set ghost=16"
 }
 

@@ -89,7 +89,7 @@ static void run_messages(const struct fr_cluster *cluster, const int64_t *slot, 
     struct fr_task tasks[64] = {{0}};
     struct fr_program program = {
         .n_ranks = 2 * n, .n_classes = 1, .classes = &class, .n_tasks = n, .tasks = tasks};
-    struct fr_network_work work = {cluster, &program, &size_B, NULL, 0, {1, 1, slot}};
+    struct fr_network_work work = {cluster, &program, &size_B, NULL, NULL, 0, {1, 1, slot}};
     double start_s[64], makespan_s;
     void *network = NULL;
     for (int32_t k = 0; k < n; k++) {
@@ -135,7 +135,7 @@ static void eight_behind_one_adapter(void **state) {
 static double run_program(const struct fr_cluster *cluster, const struct fr_program *program,
                           const double *class_B, const double *class_s,
                           struct fr_network_seats seats) {
-    struct fr_network_work work = {cluster, program, class_B, NULL, 0, seats};
+    struct fr_network_work work = {cluster, program, class_B, NULL, NULL, 0, seats};
     double *start_s = malloc(((size_t)program->n_tasks + 1) * sizeof *start_s),
            *end_s = malloc(((size_t)program->n_tasks + 1) * sizeof *end_s), makespan_s = -1;
     void *network = NULL;

@@ -145,7 +145,8 @@ static void unequal_latencies(void **state) {
     struct fr_program program = {
         .n_ranks = 128, .n_classes = 1, .classes = &class, .n_tasks = 2, .tasks = tasks};
     double size_B = 250e6, alone_s = 10e-3, start_s[2], ours_s[2], other_s[2], last_s;
-    struct fr_network_work work = {&job.cluster, &program, &size_B, NULL, 0, {1, 1, NULL}};
+    struct fr_network_work work = {&job.cluster, &program, &size_B,     NULL,
+                                   NULL,         0,        {1, 1, NULL}};
     void *network = NULL;
     for (int t = 0; t < 2; t++)
         for (int k = 0; k < FR_TASK_WAITS_MAX; k++) tasks[t].after[k] = -1;
@@ -196,7 +197,7 @@ static void a_chain_begins_where_the_last_one_ended(void **state) {
         for (int k = 0; k < FR_TASK_WAITS_MAX; k++) tasks[t].after[k] = -1;
         if (t > 0) tasks[t].after[0] = t - 1;
     }
-    struct fr_network_work work = {&job.cluster, &program, size_B, NULL, 0, {1, 1, NULL}};
+    struct fr_network_work work = {&job.cluster, &program, size_B, NULL, NULL, 0, {1, 1, NULL}};
     for (int round = 0; round < 3; round++) {
         const double class_s[CLASSES] = {round == 1 ? 0 : alone_s + 1e-3, alone_s + 1e-3,
                                          round == 2 ? 0 : 5e-3, alone_s};
@@ -321,7 +322,8 @@ static void make_segmented(const struct fr_levels *levels, const struct fr_commu
 
 static double run_segmented(const struct fr_cluster *cluster, const struct segmented *s,
                             const struct fr_network *network) {
-    struct fr_network_work work = {cluster, &s->program, s->class_B, NULL, 0, {1, 1, NULL}};
+    struct fr_network_work work = {cluster, &s->program, s->class_B,  NULL,
+                                   NULL,    0,           {1, 1, NULL}};
     size_t n = (size_t)s->program.n_tasks + 1;
     double *times = malloc(2 * n * sizeof *times), last_s = -1;
     void *state = NULL;
