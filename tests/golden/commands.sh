@@ -384,6 +384,22 @@ END2
   echo "$s --cluster a100-hdr --model gpt-8.3b --ranks 128 --vary method=tensor,phantom,grid,subgraph --vary ghost=16,64 --vary tp=1..8*2 --vary pp=1..8*2 --vary compression.gradient.stages=0..4 --per-iteration"
 }
 
+# Commands at random, thousands to a digest (walk/).
+walks() {
+  up='$here/../..'
+  for seed in 1 2 3 4 5 6 7 8; do
+    echo "golden-walk plans $seed 3000"
+    echo "golden-walk simulations $seed 150"
+    echo "golden-walk searches $seed 100"
+    echo "golden-walk clusters $seed 600 $up/presets/cluster/*.json"
+    echo "golden-walk models $seed 600 $up/presets/model/*.json $up/tests/golden/in/mlp.json $up/tests/golden/in/stages.json"
+    echo "golden-walk plan-files $seed 600"
+    echo "golden-walk samples $seed 100"
+    echo "golden-walk runs $seed 100"
+    echo "golden-walk costs $seed 600"
+  done
+}
+
 plans
 roads
 refused
@@ -399,3 +415,4 @@ fits
 figures
 others
 grids
+walks

@@ -2,10 +2,11 @@
 # golden.sh check  BIN [PATTERN]        hold every command's output against the digests
 # golden.sh update BIN                  write the digests anew
 # golden.sh show   BIN PATTERN DIR      keep the outputs of commands that match, to compare two builds
-# golden.sh first  BIN                  as check, in a mixed order up to the first that differs
+# golden.sh first  BIN [PATTERN]        as check, in a mixed order up to the first that differs
 #
-# Behaviour, frozen: some five hundred commands, and a digest of what each prints (both streams, the
-# exit code, the files it writes), numbers to ten significant digits.  A digest that changes is either
+# Behaviour, frozen: some six hundred commands, and a digest of what each prints (both streams, the
+# exit code, the files it writes), numbers to ten significant digits; and some thirty thousand at random (walk/),
+# whose digests are of many together.  A digest that changes is either
 # a fault or meant; the commit that changes it says which, and why.  BIN holds the programs.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -50,7 +51,7 @@ first) until_differs=yes ;;
 esac
 export keep until_differs
 "$here/commands.sh" | grep -e "$pattern" >"$scratch/commands"
-if [ "$what" = first ]; then sort "$here/digests" | cut -c19- >"$scratch/commands"; fi
+if [ "$what" = first ]; then sort "$here/digests" | cut -c19- | grep -e "$pattern" >"$scratch/commands"; fi
 # One command an argument; the order of the lines is not defined, so they are sorted by command.
 tr '\n' '\0' <"$scratch/commands" |
   xargs -0 -P "${GOLDEN_JOBS:-$(nproc)}" -I '{}' "$here/golden.sh" one "$bin" '{}' "$scratch" \

@@ -71,7 +71,7 @@ gcov_lines() { # gcov_lines PATTERN: lines FILE:LINE whose count matches, of the
 }
 run() {
   case $1 in
-  golden) "$tree/tests/golden/golden.sh" check "$bin" ;;
+  golden) "$tree/tests/golden/golden.sh" check "$bin" forerun ;;
   *) "$bin/$1" ;;
   esac
 }
@@ -95,6 +95,16 @@ for test in $tests; do
 done
 for test in $(cd "$dir/lines" && ls); do
   [ -e "$bin/$test" ] || [ "$test" = golden ] || rm "$dir/lines/$test" "$dir/took/$test"
+done
+# Commands at random, thousands in a second: what one digest of each kind takes as released.
+walk() { # walk KIND
+  from=$(date +%s.%N)
+  line=$("$tree/tests/golden/commands.sh" | grep "golden-walk $1 1 ")
+  (cd "$dir/tmp" && here=$tree/tests/golden PATH=$dir/plain/bin:$PATH sh -c "$line") >/dev/null 2>&1 || :
+  echo "$(date +%s.%N) $from walk:$1" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >"$dir/took/walk:$1"
+}
+for kind in $("$tree/tests/golden/commands.sh" | sed -n 's/golden-walk \([^ ]*\) 1 .*/\1/p'); do
+  [ -s "$dir/took/walk:$kind" ] || walk "$kind"
 done
 cat "$dir"/took/* >"$dir/seconds"
 if [ ! -s "$dir/code" ] || [ -n "$(find "$dir"/coverage/*.so -newer "$dir/code")" ]; then

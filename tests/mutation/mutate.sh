@@ -1,17 +1,19 @@
 #!/bin/sh
-# mutate.sh [--seed S] [--count N] [--jobs J] [--without golden] [--dir DIR] [FOLDER...]
+# mutate.sh [--seed S,...] [--count N] [--jobs J] [--without golden] [--dir DIR] [FOLDER...]
 #
 # Would the tests notice?  N single changes of the code that compile (mutate.c says which are made), one at a
 # time: the changed file is compiled and its library linked, by the very commands of the build, and the tests
 # that execute the changed line run against it, those likeliest to notice first, up to the first that fails.
 # All of it under DIR, the checkout being left alone.  FOLDER: where to change (default models sim search and
 # the fits of calibrate).  J changes are tried side by side.  The same seed on the same tree makes the same
-# changes; a run that was interrupted goes on where it stopped.
+# changes; a run that was interrupted goes on where it stopped.  Several seeds: one after the other.
 #
 #     killed      a test fails, or does not end, that passes on the code as it is; or one of them does with
 #                 the address and undefined-behaviour sanitizers
 #     survived    every test passes; or no test executes the line at all, and the list says so
-#     equivalent  survived, and stands in tests/mutation/survivors with the reason why nothing can notice
+#                 "timeout": by time alone, see limit_of
+#     equivalent  survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
+#                 reason why nothing can notice
 #     stillborn   does not compile without a warning: nothing to notice; another is drawn in its place
 #
 # A developer's tool, not among the tests: seconds a change.  The first run builds three times (as released;
@@ -43,7 +45,7 @@ while [ $# -gt 0 ]; do
   *) break ;;
   esac
 done
-case $seed$count$jobs in *[!0-9]*) usage ;; esac
+case $count$jobs$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
@@ -65,16 +67,29 @@ object_of() { # object_of BUILD FILE
     if [ -e "$(library_of "$object")" ]; then echo "$object"; fi
   done)
 }
+# commands BUILD FILE: what builds it, asked of ninja once: the object, its library, and the two command lines
+commands() {
+  kept=$dir/commands/$(basename "$1")/$(echo "$2" | tr / _)
+  if [ ! -s "$kept" ] || [ "$1/build.ninja" -nt "$kept" ]; then
+    mkdir -p "$(dirname "$kept")"
+    object=$(object_of "$1" "$2")
+    library=$(library_of "$object")
+    {
+      echo "$object" && echo "$library"
+      ninja -C "$1" -t commands -s "$object" | sed 's| -MD .*||'
+      ninja -C "$1" -t commands -s "$library"
+    } >"$kept.$$" && mv "$kept.$$" "$kept"
+  fi
+  cat "$kept"
+}
 # build FOLDER BUILD FILE: FOLDER/lib holds the one library with FOLDER/changed.c in place of FILE; by the
 # commands of the build, with other files in their places.
 build() {
-  object=$(object_of "$2" "$3")
-  library=$(library_of "$object")
+  commands "$2" "$3" >"$1/commands"
+  { read -r object && read -r library && read -r compile && read -r link; } <"$1/commands"
   rm -rf "${1:?}/lib"
   mkdir "$1/lib"
-  compile=$(ninja -C "$2" -t commands -s "$object" | sed 's| -MD .*||')
-  link=$(ninja -C "$2" -t commands -s "$library" |
-    sed -e "s| -o $library | -o $1/lib/$library |" -e "s| $object | $1/changed.o |")
+  link=$(echo "$link" | sed -e "s| -o $library | -o $1/lib/$library |" -e "s| $object | $1/changed.o |")
   (cd "$2" && sh -c "$compile -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c" &&
     sh -c "$link") >"$1/build.log" 2>&1
 }
@@ -85,20 +100,24 @@ passes() {
   (
     cd "$3/tests"
     export LD_LIBRARY_PATH="$2" TMPDIR="$1/tmp"
-    if [ "$4" = golden ]; then
-      GOLDEN_JOBS=1 exec timeout -s KILL "$5" "$dir/tree/tests/golden/golden.sh" first "$3/bin"
-    else
-      exec timeout -s KILL "$5" "$3/bin/$4"
-    fi
+    export GOLDEN_JOBS=1
+    golden=$dir/tree/tests/golden/golden.sh
+    case $4 in
+    golden) exec timeout -s KILL "$5" "$golden" first "$3/bin" 'forerun' ;;
+    walk:*) exec timeout -s KILL "$5" "$golden" first "$3/bin" "golden-walk ${4#walk:} " ;;
+    *) exec timeout -s KILL "$5" "$3/bin/$4" ;;
+    esac
   ) </dev/null >"$1/out" 2>&1 || code=$?
+  echo $code >"$1/code"
   [ $code -eq 0 ] || [ $code -eq 77 ]
 } 2>/dev/null # the shell's own words about what was killed
 
 # ---- its tests -----------------------------------------------------------------------------------
 
 # Those that execute the line; of a line that is no code (a table's), those that execute some of the file;
-# of a file that is nothing else, all.  None: nothing executes the line.
+# of a file that is nothing else, all.  None: nothing executes the line.  Commands at random may execute any.
 tests_of() { # tests_of FILE LINE
+  sed -n 's/.* \(walk:\)/\1/p' "$dir/seconds"
   if grep -qxF "$1:$2" "$dir/code"; then
     grep -lxF "$1:$2" "$dir"/lines/* || :
   elif grep -q "^$1:" "$dir/code"; then
@@ -115,7 +134,7 @@ order() { # order FOLDER FILE
     FILENAME == ARGV[1] {asked[$1] = 1; next}
     FILENAME == ARGV[2] {found[$2]++; if ($1 == street) here[$2]++; next}
     $2 in asked {
-      chance = 0.05 + 0.02 * found[$2] + here[$2] + 5 * (index($2, "_" stem) > 0)
+      chance = 0.05 + 0.02 * found[$2] + here[$2] + 5 * (index($2, "_" stem) > 0) + 0.3 * ($2 ~ /^walk/)
       print chance / ($1 + 0.01), $1, $2
     }' "$1/tests" "$dir/kills" "$dir/seconds" | sort -k1,1gr -s | cut -d' ' -f2-
 }
@@ -125,13 +144,15 @@ limit_of() { echo "$1" | awk '{printf "%d", 30 + 15 * $1}'; }
 
 killed_by() { # killed_by FOLDER FILE: the first test that fails; false where none does
   order "$1" "$2" >"$1/order"
+  timeout=
   while read -r seconds test; do
-    [ "$test$golden" != goldenno ] || continue
+    case $golden$test in nogolden | nowalk:*) continue ;; esac
     limit=$(limit_of "$seconds")
     passes "$1" "$1/lib" "$dir/plain" "$test" "$limit" && continue
+    [ "$(cat "$1/code")" != 137 ] || timeout=' timeout'
     passes "$1" "$dir/plain" "$dir/plain" "$test" "$limit" || continue # not for what was changed
     echo "$(dirname "$2") $test" >>"$dir/kills"
-    echo "$test" && return
+    echo "$test$timeout" && return
   done <"$1/order"
   return 1
 }
@@ -139,7 +160,7 @@ killed_by() { # killed_by FOLDER FILE: the first test that fails; false where no
 # The quickest first, as many as took twenty seconds together without sanitizers.
 killed_by_sanitizer() { # killed_by_sanitizer FOLDER FILE
   [ -s "$1/tests" ] && build "$1" "$dir/sanitized" "$2" || return 1
-  sort -n "$1/order" | awk '$2 != "golden" && (all += $1) < 20' >"$1/order.sanitized"
+  sort -n "$1/order" | awk '$2 !~ /^(golden|walk)/ && (all += $1) < 20' >"$1/order.sanitized"
   while read -r seconds test; do
     limit=$(limit_of "$(echo "$seconds" | awk '{print 4 * $1}')")
     passes "$1" "$1/lib" "$dir/sanitized" "$test" "$limit" && continue
@@ -156,17 +177,11 @@ killed_by_sanitizer() { # killed_by_sanitizer FOLDER FILE
 cd "$dir/tree"
 files=$(for place; do find . -path "./$place*" -name '*.c' | sed 's|^\./||'; done | sort -u)
 [ -n "$files" ] || { echo "mutate.sh: no sources in $*" >&2 && exit 2; }
-# shellcheck disable=SC2086  # a list of names
-"$dir/mutate" pick "$seed" $((2 * count + 20)) $files >"$dir/picked"
-key=$(cksum <"$dir/picked" | cut -d' ' -f1)
-results=$dir/results.$seed.$count.$key
-touch "$results" "$dir/kills"
-rm -rf "$dir/claims"
-mkdir -p "$dir/claims"
+touch "$dir/kills"
 
-excused() { # excused FILE LINE-AS-CHANGED
-  awk -F '\t' -v file="$1" -v line="$2" '$1 == file && $2 == line {found = 1} END {exit !found}' \
-    "$root/tests/mutation/survivors"
+excused() { # excused FILE LINE LINE-AS-CHANGED
+  printf '%s\t%s\t%s\t\n' "$1" "$2" "$3" >"$dir/asked.$$"
+  cut -f1-3 "$root/tests/mutation/survivors" | sed "s/\$/$tab/" | grep -qxF -f "$dir/asked.$$"
 }
 
 judge() { # judge FOLDER FILE LINE: verdict and by
@@ -181,10 +196,11 @@ judge() { # judge FOLDER FILE LINE: verdict and by
 
 try() { # try FOLDER NUMBER FILE LINE OFFSET LENGTH REPLACEMENT ORIGINAL
   "$dir/mutate" apply "$dir/tree/$3" "$5" "$6" "$7" >"$1/changed.c"
+  was=$(sed -n "${4}s/^ *//p" "$dir/tree/$3")
   changed=$(sed -n "${4}s/^ *//p" "$1/changed.c")
   judge "$1" "$3" "$4"
-  [ $verdict != survived ] || ! excused "$3" "$changed" || verdict=equivalent
-  echo "$2$tab$verdict$tab$by$tab$3:$4$tab$8$tab$7$tab$changed" >>"$results"
+  [ $verdict != survived ] || ! excused "$3" "$was" "$changed" || verdict=equivalent
+  echo "$2$tab$verdict$tab$by$tab$3:$4$tab$8$tab$7$tab$was$tab$changed" >>"$results"
   printf '%3d %-10s %s:%s  %s -> %s  %s\n' "$2" $verdict "$3" "$4" "$8" "$7" "${by:+($by)}"
 }
 
@@ -201,28 +217,42 @@ work() { # work JOB: what no other job has taken, until enough were tried
   done 3<"$dir/picked"
 }
 
-for job in $(seq "$jobs"); do
-  mkdir -p "$dir/$job/tmp"
-  work "$job" &
-done
-trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM HUP
-wait
-
 # ---- what came out -------------------------------------------------------------------------------
 
-sort -n "$results" | awk -F '\t' -v golden="$golden" -v count="$count" '
-  n["killed"] + n["survived"] + n["equivalent"] >= count {next}
-  {n[$2]++; drawn++; if ($3 == "golden") by_golden++; if ($3 ~ /^sanitizer/) by_sanitizer++}
-  $2 == "survived" {left[++m] = $4 "\t" $7 "\t(" $5 " -> " $6 ")" ($3 ? " " $3 : "")}
-  function percent(part, whole) {return sprintf("%.1f %%", whole ? 100 * part / whole : 0)}
-  END {
-    tried = n["killed"] + n["survived"] + n["equivalent"]
-    printf "%d changes drawn, %d stillborn; of %d tried %d killed, %d equivalent, %d survived\n", drawn,
-           n["stillborn"], tried, n["killed"], n["equivalent"], n["survived"]
-    print "killed: " percent(n["killed"], tried - n["equivalent"]) " of what can be noticed, " \
-          percent(n["killed"], tried) " with equivalents counted as not killed"
-    printf "by a sanitizer alone: %d", by_sanitizer
-    if (golden == "yes") printf "; by the golden outputs, no other test having failed before: %d", by_golden
-    print ""
-    for (i = 1; i <= m; i++) print "survived  " left[i]
-  }'
+tell() { # tell RESULTS
+  sort -n "$1" | awk -F '\t' -v golden="$golden" -v count="$count" '
+    n["killed"] + n["survived"] + n["equivalent"] >= count {next}
+    {n[$2]++; drawn++; if ($3 == "golden") by_golden++; if ($3 ~ /^walk/) by_walk++; if ($3 ~ / timeout$/) by_time++; if ($3 ~ /^sanitizer/) by_sanitizer++}
+    $2 == "survived" {left[++m] = $4 "\t" $7 "\t" $8 ($3 ? "\t" $3 : "")}
+    function percent(part, whole) {return sprintf("%.1f %%", whole ? 100 * part / whole : 0)}
+    END {
+      tried = n["killed"] + n["survived"] + n["equivalent"]
+      printf "%d changes drawn, %d stillborn; of %d tried %d killed, %d equivalent, %d survived\n", drawn,
+             n["stillborn"], tried, n["killed"], n["equivalent"], n["survived"]
+      print "killed: " percent(n["killed"], tried - n["equivalent"]) " of what can be noticed, " \
+            percent(n["killed"], tried) " with equivalents counted as not killed"
+      printf "by a sanitizer alone: %d; by a test that did not end: %d", by_sanitizer, by_time
+      if (golden == "yes") printf "; first by golden outputs: %d, by commands at random: %d", by_golden, by_walk
+      print ""
+      for (i = 1; i <= m; i++) print "survived  " left[i]
+    }'
+}
+
+# ---- seed after seed ------------------------------------------------------------------------------
+
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM HUP
+for seed in $(echo "$seed" | tr , ' '); do
+  # shellcheck disable=SC2086  # a list of names
+  "$dir/mutate" pick "$seed" $((2 * count + 20)) $files >"$dir/picked"
+  results=$dir/results.$seed.$count.$(cksum <"$dir/picked" | cut -d' ' -f1)
+  touch "$results"
+  rm -rf "$dir/claims"
+  mkdir -p "$dir/claims"
+  for job in $(seq "$jobs"); do
+    mkdir -p "$dir/$job/tmp"
+    work "$job" &
+  done
+  wait
+  echo "seed $seed"
+  tell "$results"
+done
