@@ -1,12 +1,13 @@
 #!/bin/sh
-# mutate.sh [--seed S,...] [--count N] [--jobs J] [--without golden] [--dir DIR] [FOLDER...]
+# mutate.sh [--seed S,...] [--count N] [--jobs J] [--most SECONDS] [--dir DIR] [FOLDER...]
 #
 # Would the tests notice?  N single changes of the code that compile (mutate.c says which are made), one at a
 # time: the changed file is compiled and its library linked, by the very commands of the build, and the tests
 # that execute the changed line run against it, those likeliest to notice first, up to the first that fails.
 # All of it under DIR, the checkout being left alone.  FOLDER: where to change (default models sim search and
 # the fits of calibrate).  J changes are tried side by side.  The same seed on the same tree makes the same
-# changes; a run that was interrupted goes on where it stopped.  Several seeds: one after the other.
+# changes; a run that was interrupted goes on where it stopped.  Several seeds: one after the other.  Tests that
+# took more than --most seconds are left out: what survives may not survive all.
 #
 #     killed      a test fails, or does not end, that passes on the code as it is; or one of them does with
 #                 the address and undefined-behaviour sanitizers
@@ -21,7 +22,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-seed=1 count=20 jobs=1 golden=yes dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
+seed=1 count=20 jobs=1 most=1000000 dir=${TMPDIR:-/tmp}/forerun-mutation-$(id -u)
 
 usage() {
   sed -n '2s/^# /usage: /p' "$0" >&2
@@ -30,22 +31,19 @@ usage() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-  --seed | --count | --jobs | --dir | --without) [ $# -ge 2 ] || usage ;;
+  --seed | --count | --jobs | --dir | --most) [ $# -ge 2 ] || usage ;;
   esac
   case $1 in
   --seed) seed=$2 && shift 2 ;;
   --count) count=$2 && shift 2 ;;
   --jobs) jobs=$2 && shift 2 ;;
   --dir) dir=$2 && shift 2 ;;
-  --without)
-    [ "$2" = golden ] || usage
-    golden=no && shift 2
-    ;;
+  --most) most=$2 && shift 2 ;;
   -*) usage ;;
   *) break ;;
   esac
 done
-case $count$jobs$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
+case $count$jobs$most$(echo "$seed" | tr -d ,) in *[!0-9]*) usage ;; esac
 mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 tab=$(printf '\t')
@@ -101,10 +99,10 @@ passes() {
     cd "$3/tests"
     export LD_LIBRARY_PATH="$2" TMPDIR="$1/tmp"
     export GOLDEN_JOBS=1
-    golden=$dir/tree/tests/golden/golden.sh
+    outputs=$dir/tree/tests/golden/golden.sh
     case $4 in
-    golden) exec timeout -s KILL "$5" "$golden" first "$3/bin" 'forerun' ;;
-    walk:*) exec timeout -s KILL "$5" "$golden" first "$3/bin" "golden-walk ${4#walk:} " ;;
+    golden) exec timeout -s KILL "$5" "$outputs" first "$3/bin" 'forerun' ;;
+    walk:*) exec timeout -s KILL "$5" "$outputs" first "$3/bin" "golden-walk ${4#walk:} " ;;
     *) exec timeout -s KILL "$5" "$3/bin/$4" ;;
     esac
   ) </dev/null >"$1/out" 2>&1 || code=$?
@@ -130,10 +128,10 @@ tests_of() { # tests_of FILE LINE
 # Lines SECONDS TEST, first those that find most a second: those named like the file, those that found
 # something in its folder before.
 order() { # order FOLDER FILE
-  awk -v stem="$(basename "$2" .c)" -v street="$(dirname "$2")" '
+  awk -v most="$most" -v stem="$(basename "$2" .c)" -v street="$(dirname "$2")" '
     FILENAME == ARGV[1] {asked[$1] = 1; next}
     FILENAME == ARGV[2] {found[$2]++; if ($1 == street) here[$2]++; next}
-    $2 in asked {
+    $2 in asked && $1 <= most {
       chance = 0.05 + 0.02 * found[$2] + here[$2] + 5 * (index($2, "_" stem) > 0) + 0.3 * ($2 ~ /^walk/)
       print chance / ($1 + 0.01), $1, $2
     }' "$1/tests" "$dir/kills" "$dir/seconds" | sort -k1,1gr -s | cut -d' ' -f2-
@@ -146,7 +144,6 @@ killed_by() { # killed_by FOLDER FILE: the first test that fails; false where no
   order "$1" "$2" >"$1/order"
   timeout=
   while read -r seconds test; do
-    case $golden$test in nogolden | nowalk:*) continue ;; esac
     limit=$(limit_of "$seconds")
     passes "$1" "$1/lib" "$dir/plain" "$test" "$limit" && continue
     [ "$(cat "$1/code")" != 137 ] || timeout=' timeout'
@@ -220,7 +217,7 @@ work() { # work JOB: what no other job has taken, until enough were tried
 # ---- what came out -------------------------------------------------------------------------------
 
 tell() { # tell RESULTS
-  sort -n "$1" | awk -F '\t' -v golden="$golden" -v count="$count" '
+  sort -n "$1" | awk -F '\t' -v count="$count" '
     n["killed"] + n["survived"] + n["equivalent"] >= count {next}
     {n[$2]++; drawn++; if ($3 == "golden") by_golden++; if ($3 ~ /^walk/) by_walk++; if ($3 ~ / timeout$/) by_time++; if ($3 ~ /^sanitizer/) by_sanitizer++}
     $2 == "survived" {left[++m] = $4 "\t" $7 "\t" $8 ($3 ? "\t" $3 : "")}
@@ -231,9 +228,8 @@ tell() { # tell RESULTS
              n["stillborn"], tried, n["killed"], n["equivalent"], n["survived"]
       print "killed: " percent(n["killed"], tried - n["equivalent"]) " of what can be noticed, " \
             percent(n["killed"], tried) " with equivalents counted as not killed"
-      printf "by a sanitizer alone: %d; by a test that did not end: %d", by_sanitizer, by_time
-      if (golden == "yes") printf "; first by golden outputs: %d, by commands at random: %d", by_golden, by_walk
-      print ""
+      printf "by a sanitizer alone: %d; by a test that did not end: %d; first by golden outputs: %d, by commands " \
+             "at random: %d\n", by_sanitizer, by_time, by_golden, by_walk
       for (i = 1; i <= m; i++) print "survived  " left[i]
     }'
 }
