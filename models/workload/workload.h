@@ -31,6 +31,12 @@ typedef enum {
     FR_JOINT_CONCATENATION,
 } fr_joint;
 
+/** Square windows that move over channels of height x width values, with zeros around them. */
+struct fr_window {
+    int64_t channels, height, width;
+    int64_t kernel, stride, padding; /**< kernel 0: no windows */
+};
+
 struct fr_layer {
     double repeat;    /**< identical layers in a row */
     double inputs;    /**< values entering a sample's layer */
@@ -48,6 +54,7 @@ struct fr_layer {
     /* Of kind branches; the groups of such a layer are its branches. */
     double branches;              /**< parallel ones; 0: a common layer */
     fr_joint joint_in, joint_out; /**< at the first and last layer of a section */
+    struct fr_window window, pool; /**< of a convolution; of the pooling after it */
 };
 
 /** Iterations to the target loss of one configuration. */

@@ -126,16 +126,52 @@ static void bad_sizes_are_refused(void **state) {
 }
 
 /* What a search prints goes into a file. */
-static void search_into(const char *path, const char *more) {
-    char line[600];
+static void search_model(const char *path, const char *model, const char *more) {
+    char line[900];
     snprintf(line, sizeof line,
-             "forerun search --cluster frontier --ranks 2 --per-iteration --json --model "
-             "{\"kind\":\"ffn\",\"width\":64,\"layers\":4,\"global_batch\":8} %s",
-             more);
+             "forerun search --cluster frontier --ranks 2 --per-iteration --json --model %s %s",
+             model, more);
     struct output o = fr_test_run(line);
     if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
     assert_int_equal(fr_file_write(path, o.out, strlen(o.out), NULL), FR_OK);
     fr_test_output_free(&o);
+}
+
+static void search_into(const char *path, const char *more) {
+    search_model(path, "{\"kind\":\"ffn\",\"width\":64,\"layers\":4,\"global_batch\":8}", more);
+}
+
+/* Every plan found of a model runs. */
+static void all_run(const char *model, const char *more, int least) {
+    char line[400], path[] = "/tmp/forerun-validate-XXXXXX",
+                    found[] = "/tmp/forerun-found-XXXXXX";
+    close(mkstemp(path));
+    close(mkstemp(found));
+    search_model(found, model, more);
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --from-search %s --top 20 --passes 1 --visit "
+             "0.01 --force --samples %s",
+             found, path);
+    fr_test_expect(line, 0, "regret", NULL);
+    int cases = count(path, "\"kind\": \"case\"");
+    if (cases < least) fail_msg("%s: %d plans, not %d", more, cases, least);
+    assert_int_equal(count(path, "\"kind\": \"run\""), cases);
+    unlink(path);
+    unlink(found);
+}
+
+static void transformers_and_convolutions_are_run(void **state) {
+    (void)state;
+    all_run(
+        "{\"kind\":\"transformer\",\"layers\":2,\"hidden\":32,\"heads\":4,\"sequence\":8,"
+        "\"vocabulary\":64,\"global_batch\":8}",
+        "--vary method=tensor,phantom,grid --set ghost=4 --set recompute=full --vary tp=1,2 "
+        "--vary pp=1,2 --vary zero=0,1 --set compression.gradient.rank=2 --vary "
+        "compression.gradient.stages=0,1",
+        6);
+    all_run("{\"kind\":\"cnn\",\"input\":[4,8,8],\"global_batch\":8,\"layers\":[{\"type\":"
+            "\"conv\",\"filters\":8,\"kernel\":3},{\"type\":\"full\",\"outputs\":8}]}",
+            "--set method=grid --vary tp=1,2 --vary pp=1,2", 3);
 }
 
 /* The best plans of a search run, each by its program; one that cannot says why. */
@@ -318,6 +354,7 @@ int main(void) {
         cmocka_unit_test(what_is_measured_is_not_repeated),
         cmocka_unit_test(bad_sizes_are_refused),
         cmocka_unit_test(what_a_search_found_is_run),
+        cmocka_unit_test(transformers_and_convolutions_are_run),
         cmocka_unit_test(what_cannot_run_says_so),
         cmocka_unit_test(a_plan_is_enough),
         cmocka_unit_test(bad_words_are_refused),

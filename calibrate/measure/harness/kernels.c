@@ -59,7 +59,9 @@ static inline float exponential(float x) {
         .relu = relu_##suffix, .subtract = subtract_##suffix, .dot = dot_##suffix,             \
         .row_sums = row_sums_##suffix, .get = get_##suffix, .set = set_##suffix,               \
         .copy = copy_##suffix, .select_largest = select_largest_##suffix,                      \
-        .scatter_add = scatter_add_##suffix, .embed = embed_##suffix,                          \
+        .scatter_add = scatter_add_##suffix, .see = see_##suffix,                              \
+        .see_backward = see_backward_##suffix, .pool = pool_##suffix,                          \
+        .pool_backward = pool_backward_##suffix, .embed = embed_##suffix,                      \
         .embed_backward = embed_backward_##suffix, .norm = norm_##suffix,                      \
         .norm_backward = norm_backward_##suffix, .norm_sums = norm_sums_##suffix,              \
         .norm_part = norm_part_##suffix, .norm_sums_backward = norm_sums_backward_##suffix,    \

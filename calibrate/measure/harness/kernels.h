@@ -25,6 +25,11 @@ struct fr_update {
     int64_t t;
 };
 
+/** Windows over channels of height x width values: rows x columns of them. */
+struct fr_windows {
+    int channels, height, width, kernel, stride, padding, rows, columns;
+};
+
 struct fr_kernels {
     fr_dtype dtype;
     size_t size_B;
@@ -69,6 +74,16 @@ struct fr_kernels {
                     uint32_t *places);
     /** x[place] += value. */
     void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);
+    /* What a convolutional network needs besides; channels x height x width values x samples. */
+    /** columns, (channels kernel^2) x (positions samples) := what each window sees of x, 0 around it. */
+    void (*see)(const struct fr_windows *w, int samples, const void *x, void *columns);
+    /** dx += the columns' gradients, each where its value was seen. */
+    void (*see_backward)(const struct fr_windows *w, int samples, const void *columns, void *dx);
+    /** y := the largest value that each window sees of its channel. */
+    void (*pool)(const struct fr_windows *w, int samples, const void *x, void *y);
+    /** dx += dy where x is the first of its window's largest. */
+    void (*pool_backward)(const struct fr_windows *w, int samples, const void *x,
+                          const void *dy, void *dx);
     /* What a transformer needs besides; features x tokens throughout. */
     /** x (features x tokens) := embedding[input - first] (words x features), 0 for words of other
      *  ranks, plus positions (features x sequence) where they are not NULL. */

@@ -33,6 +33,9 @@ NOTHING(copy, int rows, int columns, const void *from, int ld_from, void *to, in
 NOTHING(select_largest, size_t n, size_t kept, const void *x, uint32_t *room, void *values,
         uint32_t *places)
 NOTHING(scatter_add, size_t n, const void *values, const uint32_t *places, void *x)
+NOTHING(see, const struct fr_windows *w, int samples, const void *x, void *columns)
+NOTHING(pool_backward, const struct fr_windows *w, int samples, const void *x, const void *dy,
+        void *dx)
 NOTHING(embed, int features, int tokens, int sequence, int first, int words, const int *input,
         const void *embedding, const void *positions, void *x)
 NOTHING(embed_backward, int features, int tokens, int sequence, int first, int words,
@@ -75,6 +78,8 @@ void fr_kernels_simulate(struct fr_kernels *k) {
     k->scatter_add = scatter_add;
     k->embed = embed;
     k->embed_backward = embed_backward;
+    k->see = k->see_backward = k->pool = see;
+    k->pool_backward = pool_backward;
     k->norm = norm;
     k->norm_backward = norm_backward;
     k->norm_sums = norm_sums;

@@ -42,14 +42,33 @@ fr_status fr_real_divides(const char *what, int64_t size, const char *into, int6
                    what, size, into, parts);
 }
 
-fr_status fr_real_layers(const struct fr_workload *workload, struct fr_real_layer **layers,
-                         int *n, struct fr_error *err) {
+static bool runs(const struct fr_layer *layer, bool convolves) {
+    return layer->fully_connected || (convolves && layer->window.kernel > 0);
+}
+
+static int64_t places(const struct fr_window *w) {
+    int64_t around = 2 * w->padding - w->kernel;
+    return ((w->height + around) / w->stride + 1) * ((w->width + around) / w->stride + 1);
+}
+
+static struct fr_real_layer written_out(const struct fr_layer *layer) {
+    double pooled =
+        layer->pool.kernel > 0 ? layer->rows * (double)places(&layer->pool) : layer->outputs;
+    return (struct fr_real_layer){.inputs = (int64_t)layer->inputs,
+                                  .outputs = (int64_t)pooled,
+                                  .bias = layer->biases > 0,
+                                  .convolution = layer->fully_connected ? NULL : layer};
+}
+
+fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
+                         struct fr_real_layer **layers, int *n, struct fr_error *err) {
     double count = 0;
     for (int i = 0; i < workload->n_layers; i++) {
-        if (!workload->layers[i].fully_connected)
+        if (!runs(&workload->layers[i], convolves))
             return fr_fail(err, FR_ERR_INPUT, NULL,
-                           "layer %d is no fully connected one; the program trains ffn and mlp",
-                           i);
+                           "layer %d is no fully connected one%s; the program trains ffn%s", i,
+                           convolves ? ", nor a convolution" : "",
+                           convolves ? ", mlp and cnn" : " and mlp");
         count += workload->layers[i].repeat;
     }
     if (count < 1 || count > 10000)
@@ -57,12 +76,9 @@ fr_status fr_real_layers(const struct fr_workload *workload, struct fr_real_laye
     struct fr_real_layer *made = fr_calloc((size_t)count, sizeof *made);
     if (!made) return fr_fail(err, FR_ERR_NOMEM, NULL, "%g layers", count);
     *n = 0;
-    for (int i = 0; i < workload->n_layers; i++) {
-        const struct fr_layer *layer = &workload->layers[i];
-        for (double r = 0; r < layer->repeat; r++)
-            made[(*n)++] = (struct fr_real_layer){(int64_t)layer->inputs,
-                                                  (int64_t)layer->outputs, layer->biases > 0};
-    }
+    for (int i = 0; i < workload->n_layers; i++)
+        for (double r = 0; r < workload->layers[i].repeat; r++)
+            made[(*n)++] = written_out(&workload->layers[i]);
     *layers = made;
     return FR_OK;
 }
@@ -179,8 +195,7 @@ void fr_real_update(struct fr_real *real) {
         for (int i = 0; i < d->part[part].n_spans; i++) {
             size_t at, to;
             int64_t n = fr_division_piece(d, part, replica, i, &at, &to);
-            if (n > 0)
-                update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
+            if (n > 0) update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
         }
 }
 

@@ -56,7 +56,8 @@ struct fr_real {
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;
-    struct fr_division division; /**< of the optimiser's work and state (zero 1), or all on each */
+    struct fr_division
+        division; /**< of the optimiser's work and state (zero 1), or all on each */
     void *packed; /**< shares of all replicas, where they are in more than one piece */
     struct fr_update update;
     bool profile;
@@ -158,13 +159,15 @@ fr_status fr_real_reduce(struct fr_real *real, MPI_Comm comm, const void *send, 
 fr_status fr_real_divides(const char *what, int64_t size, const char *into, int64_t parts,
                           struct fr_error *err);
 
-/** Workload layers written out: entries with repeat unrolled; only fully connected ones. */
+/** Workload layers written out: entries with repeat unrolled. */
 struct fr_real_layer {
-    int64_t inputs, outputs;
+    int64_t inputs, outputs; /**< outputs: after pooling */
     bool bias;
+    const struct fr_layer *convolution; /**< NULL: fully connected */
 };
-/** @param[out] layers  freed by the caller.  @return FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM. */
-fr_status fr_real_layers(const struct fr_workload *workload, struct fr_real_layer **layers,
-                         int *n, struct fr_error *err);
+/** @param convolves  are convolutions run?  Otherwise only fully connected layers are.
+ *  @param[out] layers  freed by the caller.  @return FR_OK, FR_ERR_INPUT, FR_ERR_NOMEM. */
+fr_status fr_real_layers(const struct fr_workload *workload, bool convolves,
+                         struct fr_real_layer **layers, int *n, struct fr_error *err);
 
 #endif

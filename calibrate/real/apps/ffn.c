@@ -61,7 +61,7 @@ fr_status fr_ffn_check(const struct fr_real_case *run, struct fr_error *err) {
     if (plan->pp != 1) key = "pp";
     if (plan->micro_batch && plan->micro_batch * plan->dp != batch) key = "micro_batch";
     if (key) return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" is for the program mesh", key);
-    fr_status status = fr_real_layers(run->workload, &layers, &n, err);
+    fr_status status = fr_real_layers(run->workload, false, &layers, &n, err);
     free(layers);
     FR_TRY(status);
     return fr_real_divides("the global batch", batch, "dp", plan->dp, err);

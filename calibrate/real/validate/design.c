@@ -187,11 +187,56 @@ static void mesh_one(struct design *d, int n, int b) {
         }
 }
 
+/* Convolutions of equal sizes.  Only where ranks are many, which are simulated: im2col moves values that
+ * no price has. */
+static void add_cnn(struct design *d, const int64_t mesh[3], const char *what,
+                    const char *extra) {
+    enum { CNN_LAYERS = 8, CHANNELS = 16, CNN_BATCH = 256 };
+    struct fr_validate_case run = {.app = "mesh"};
+    size_t length = 0;
+    int64_t replica = CNN_BATCH / mesh[2], micro = mesh[1] == 1 ? replica : replica / 4;
+    if (mesh[1] > CNN_LAYERS || CNN_BATCH % mesh[2] != 0 || micro == 0) return;
+    snprintf(run.group, sizeof run.group, "cnn b=%d p=%" PRId64, CNN_BATCH, d->ranks);
+    snprintf(run.label, sizeof run.label, "cnn %" PRId64 "x%" PRId64 " pp %" PRId64 "%s",
+             mesh[0], mesh[2], mesh[1], what);
+    fr_line_addf(run.model, sizeof run.model, &length,
+                 "{\"kind\": \"cnn\", \"input\": [%d, 8, 8], \"global_batch\": %d, "
+                 "\"layers\": [",
+                 CHANNELS, CNN_BATCH);
+    for (int l = 0; l < CNN_LAYERS; l++)
+        fr_line_addf(run.model, sizeof run.model, &length,
+                     "%s{\"type\": \"conv\", \"filters\": %d, \"kernel\": 3, \"padding\": 1}",
+                     l ? ", " : "", CHANNELS);
+    fr_line_addf(run.model, sizeof run.model, &length, "]}");
+    snprintf(run.plan, sizeof run.plan,
+             "{\"method\": \"grid\", \"tp\": %" PRId64 ", \"pp\": %" PRId64 ", \"dp\": %" PRId64
+             ", \"micro_batch\": %" PRId64 "%s}",
+             mesh[0], mesh[1], mesh[2], micro, extra);
+    add(d, &run);
+}
+
+static void cnn(struct design *d) {
+    for (int64_t tp = 1; d->ranks > FEW && tp <= FEW; tp *= 2)
+        for (int64_t pp = 1; d->ranks % tp == 0 && pp <= d->ranks / tp && pp <= FEW; pp *= 2) {
+            const int64_t mesh[3] = {tp, pp, d->ranks / tp / pp};
+            if (d->ranks / tp % pp != 0) continue;
+            add_cnn(d, mesh, "", "");
+            if (mesh[2] > 1)
+                add_cnn(d, mesh, ", SC 1 r 2",
+                        ", \"compression\": {\"gradient\": {\"rank\": 2, \"stages\": 1}}");
+            if (pp > 1)
+                add_cnn(d, mesh, ", CB all r 4",
+                        ", \"compression\": {\"backward\": {\"rank\": 4, \"scope\": "
+                        "\"all\"}}");
+        }
+}
+
 static void mesh(struct design *d) {
     static const int few[][2] = {{512, 128}, {1024, 64}}, many[][2] = {{1024, 256}};
     const int(*sizes)[2] = d->ranks <= FEW ? few : many;
     for (int i = 0; d->ranks > 1 && i < (d->ranks <= FEW ? 2 : 1); i++)
         mesh_one(d, sizes[i][0], sizes[i][1]);
+    cnn(d);
 }
 
 /* ---- a transformer, over stages, replicas and tp ranks ---------------------------------------- */

@@ -22,12 +22,9 @@ static int64_t positions(int64_t size, int64_t kernel, int64_t stride, int64_t p
     return (size + 2 * padding - kernel) / stride + 1;
 }
 
-struct window {
-    int64_t kernel, stride, padding;
-};
-
 static fr_status read_window(const struct fr_json *node, const struct shape *in,
-                             struct window *w, struct fr_error *err) {
+                             struct fr_window *w, struct fr_error *err) {
+    *w = (struct fr_window){in->channels, in->height, in->width, .stride = 1};
     struct fr_json kernel = fr_json_member(node, "kernel");
     int64_t smaller = in->height < in->width ? in->height : in->width;
     FR_TRY(fr_json_get_integer(node, "kernel", true, 1, SIZE_MAX_PIXELS, &w->kernel, err));
@@ -41,22 +38,21 @@ static fr_status read_window(const struct fr_json *node, const struct shape *in,
     return FR_OK;
 }
 
-static fr_status read_pool(const struct fr_json *layer, struct shape *at,
+static fr_status read_pool(const struct fr_json *layer, struct shape *at, struct fr_window *w,
                            struct fr_error *err) {
     struct fr_json pool = fr_json_member(layer, "pool");
-    struct window w = {.stride = 1};
     if (!fr_json_present(&pool)) return FR_OK;
     FR_TRY(fr_json_object(&pool, pool_keys, err));
-    FR_TRY(read_window(&pool, at, &w, err));
-    at->height = positions(at->height, w.kernel, w.stride, w.padding);
-    at->width = positions(at->width, w.kernel, w.stride, w.padding);
+    FR_TRY(read_window(&pool, at, w, err));
+    at->height = positions(at->height, w->kernel, w->stride, w->padding);
+    at->width = positions(at->width, w->kernel, w->stride, w->padding);
     return FR_OK;
 }
 
 static fr_status read_conv(const struct fr_json *node, struct shape *at, struct fr_layer *out,
                            struct fr_error *err) {
     struct fr_json groups_node = fr_json_member(node, "groups");
-    struct window w = {.stride = 1};
+    struct fr_window w;
     int64_t filters = 0, groups = 1;
     bool bias = true;
     FR_TRY(fr_json_get_integer(node, "filters", true, 1, 1 << 24, &filters, err));
@@ -79,9 +75,10 @@ static fr_status read_conv(const struct fr_json *node, struct shape *at, struct 
                              .inner = inner,
                              .groups = (double)groups,
                              .weights = (double)filters * inner,
-                             .biases = bias ? (double)filters : 0};
+                             .biases = bias ? (double)filters : 0,
+                             .window = w};
     *at = (struct shape){filters, height, width};
-    return read_pool(node, at, err);
+    return read_pool(node, at, &out->pool, err);
 }
 
 static fr_status read_full(const struct fr_json *node, struct shape *at, struct fr_layer *out,

@@ -41,7 +41,7 @@ static int64_t layer_tp(const struct fr_real_case *run, int entry) {
 /* The P_r of each written-out layer, from its entry of the workload. */
 static fr_status make_layers(const struct fr_real_case *run, struct fr_real_layer **layers,
                              int64_t **tp, int *n, struct fr_error *err) {
-    FR_TRY(fr_real_layers(run->workload, layers, n, err));
+    FR_TRY(fr_real_layers(run->workload, false, layers, n, err));
     *tp = fr_calloc((size_t)*n, sizeof **tp);
     if (!*tp) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d layers", *n);
     for (int i = 0, at = 0; i < run->workload->n_layers; i++)

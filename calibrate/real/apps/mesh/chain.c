@@ -8,7 +8,7 @@ fr_status fr_chain_make(const struct fr_real_case *run, struct fr_chain *chain,
                         struct fr_error *err) {
     *chain = (struct fr_chain){.run = run, .n_layers = (int)run->workload->transformer.layers};
     if (!fr_chain_reads_words(chain))
-        FR_TRY(fr_real_layers(run->workload, &chain->layer, &chain->n_layers, err));
+        FR_TRY(fr_real_layers(run->workload, true, &chain->layer, &chain->n_layers, err));
     chain->n = chain->n_layers + (fr_chain_reads_words(chain) ? 2 : 0);
     return FR_OK;
 }
@@ -40,6 +40,7 @@ static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int co
     const struct fr_plan *plan = chain->run->plan;
     const struct fr_real_layer *layer = &chain->layer[i];
     const struct fr_unit_kind *kind = fr_unit_find(plan->method->name);
+    if (layer->convolution) kind = plan->method->grids ? &fr_unit_convolution : NULL;
     int tp = (int)plan->tp, parts = kind && kind->divided ? tp : 1;
     return (struct fr_unit){.kind = kind,
                             .layer = *layer,

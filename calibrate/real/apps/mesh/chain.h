@@ -1,7 +1,7 @@
 /** @file
  *  The units of a whole network in a row, and where the chunks of a plan's stages cut it.
  *
- *      fully connected   a unit a layer
+ *      layers            a unit each, fully connected or a convolution with its pooling
  *      transformer       embedding, a unit a layer, logits; the ends come on top of the layers of the
  *                        first and the last chunk */
 #ifndef FR_CALIBRATE_REAL_APPS_MESH_CHAIN_H

@@ -67,7 +67,7 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const char *needs = NULL;
     if (run->workload->n_layers == 0 && run->workload->transformer.layers == 0)
         return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "the model has no layers; expected ffn, mlp or transformer");
+                       "the model has no layers; expected ffn, mlp, cnn or transformer");
     const struct fr_plan_key *idle = fr_plan_idle_key(run->workload, plan, &needs);
     if (idle)
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" would have no effect: it needs %s",

@@ -2,6 +2,7 @@
 FR_UNIT(tensor)
 FR_UNIT(grid)
 FR_UNIT(phantom)
+FR_UNIT(convolution)
 FR_UNIT(block)
 FR_UNIT(ghost_block)
 FR_UNIT(embedding)
