@@ -97,6 +97,19 @@ static int32_t add_parts(struct fr_builder *b, int32_t r, const struct fr_slot *
     return part;
 }
 
+/* A pass whole, of the class of its clock where passes have clocks.  There a rank's actions are its passes:
+ * that under way says which it is. */
+static int32_t add_whole(struct fr_builder *b, int32_t r, const struct fr_slot *slot) {
+    const struct fr_pipeline *p = b->p;
+    fr_task_kind kind = pass_kind(slot->kind);
+    if (!p->pass_clock) return fr_builder_add(b, kind, r, r, -1, slot);
+    int32_t clocks = fr_device_clocks(&p->device->clock),
+            clock = p->pass_clock[r * p->n_slots + b->ranks[r].next];
+    if (clock == clocks - 1) return fr_builder_add(b, kind, r, r, -1, slot);
+    int32_t first = 2 * FR_TASK_COUNT * b->program->n_ranks;
+    return add(b, first + (slot->kind * b->program->n_ranks + r) * clocks + clock, r, -1, slot);
+}
+
 /* A pass in its rank's order, with the decompression of what it reads before it and the
  * compression of what it sends after it. @return the pass */
 static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot,
@@ -114,8 +127,7 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
         input = -1;
     }
     bool parts = finishes_gradients(b, r, slot);
-    int32_t pass = parts ? add_parts(b, r, slot, input)
-                         : fr_builder_add(b, pass_kind(slot->kind), r, r, -1, slot);
+    int32_t pass = parts ? add_parts(b, r, slot, input) : add_whole(b, r, slot);
     if (!parts) fr_program_wait(b->program, pass, rank->last_compute);
     if (!parts) fr_program_wait(b->program, pass, input);
     rank->last_compute = pass;
@@ -295,16 +307,31 @@ static void add_finish(struct fr_builder *b) {
     }
 }
 
-static bool make_classes(struct fr_program *program) {
-    program->n_classes = 2 * FR_TASK_COUNT * program->n_ranks;
+/* Behind the others, forward, backward and weight passes of each rank at each clock. */
+static void make_clocked(struct fr_program *program, int32_t first, int32_t clocks) {
+    static const fr_task_kind kinds[] = {FR_TASK_FORWARD, FR_TASK_BACKWARD, FR_TASK_WEIGHT};
+    for (int32_t c = first; c < program->n_classes; c++) {
+        int32_t of = (c - first) / clocks;
+        program->classes[c] =
+            (struct fr_task_class){.kind = kinds[of / program->n_ranks],
+                                   .stage = of % program->n_ranks,
+                                   .clock = (int16_t)(1 + (c - first) % clocks)};
+    }
+}
+
+static bool make_classes(struct fr_program *program, const struct fr_pipeline *p) {
+    int32_t plain = 2 * FR_TASK_COUNT * program->n_ranks,
+            clocks = p->pass_clock ? fr_device_clocks(&p->device->clock) : 0;
+    program->n_classes = plain + 3 * program->n_ranks * clocks;
     program->classes = fr_calloc((size_t)program->n_classes, sizeof *program->classes);
-    for (int32_t c = 0; program->classes && c < program->n_classes; c++) {
+    for (int32_t c = 0; program->classes && c < plain; c++) {
         int32_t kind = c / program->n_ranks;
         program->classes[c] =
             (struct fr_task_class){.kind = (fr_task_kind)(kind % FR_TASK_COUNT),
                                    .stage = c % program->n_ranks,
                                    .part = kind >= FR_TASK_COUNT};
     }
+    if (program->classes) make_clocked(program, plain, clocks);
     return program->classes != NULL;
 }
 
@@ -318,7 +345,7 @@ fr_status fr_program_make(const struct fr_pipeline *p, struct fr_program *progra
     *program = (struct fr_program){.n_ranks = stages};
     b.ranks = fr_calloc((size_t)stages, sizeof *b.ranks);
     b.output = fr_malloc(outputs, sizeof *b.output);
-    b.failed = !b.ranks || !b.output || !make_classes(program);
+    b.failed = !b.ranks || !b.output || !make_classes(program, p);
     if (!b.failed) {
         memset(b.output, -1, outputs * sizeof *b.output);
         for (int32_t r = 0; r < stages && !b.failed; r++) b.failed = !lay_out_rank(&b, r);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/price/clock.h"
+
 _Static_assert(FR_WITH_LAUNCH == 1 << (FR_PRICE_LAUNCH - 1) &&
                    FR_WITH_EP == 1 << (FR_PRICE_EP - 1),
                "parts follow the bits");
@@ -17,7 +19,11 @@ static void price_pass(const struct fr_pass *pass, double share, double *part_s)
 
 static void price_class(const struct fr_pipeline *p, const struct fr_task_class *class,
                         struct fr_class_price *price) {
-    const struct fr_stage *stage = &p->stage[class->stage];
+    struct fr_stage clocked = p->stage[class->stage];
+    const struct fr_stage *stage = &clocked;
+    if (class->clock)
+        fr_clock_set(p->device, fr_device_clock_at(&p->device->clock, class->clock - 1),
+                     &clocked);
     double buckets = class->part ? fmax(1, stage->buckets) : 1,
            share = 1 / (p->args.chunks * buckets), *part_s = price->part_s;
     bool pass = class->kind == FR_TASK_FORWARD || class->kind == FR_TASK_BACKWARD ||

@@ -26,6 +26,7 @@ struct fr_task_class {
     bool part;     /**< one of the stage's `buckets` equal parts: of a pass, or of gradients */
     uint8_t op;    /**< of a layer's collective: fr_op, and over which ranks, fr_axis */
     uint8_t axis;
+    int16_t clock; /**< of a pass at a clock of its own: which, from 1 for the lowest; else 0 */
 };
 
 struct fr_task {

@@ -48,6 +48,17 @@ static double clock_of(const struct timed *t, int32_t stage) {
     return t->pipeline ? t->pipeline->stage[stage].clock_Hz : 0;
 }
 
+static double class_clock(const struct timed *t, const struct fr_device *device,
+                          const struct fr_task_class *class) {
+    return class->clock ? fr_device_clock_at(&device->clock, class->clock - 1)
+                        : clock_of(t, class->stage);
+}
+
+/* What passes at clocks of their own draw beyond their stage's. */
+static double more_J(const struct timed *t, int32_t stage) {
+    return t->pipeline && t->pipeline->longer_s ? t->pipeline->more_J[stage] : 0;
+}
+
 /* Mean power of each class's work above that of waiting: what is communicated draws its own. */
 static void power_classes(struct timed *t, const struct fr_device *device) {
     const struct fr_power *power = &device->power;
@@ -58,7 +69,8 @@ static void power_classes(struct timed *t, const struct fr_device *device) {
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
     for (int32_t c = 0; c < n; c++) {
         double busy_s = t->class_W[c], all_s = t->class_s[c];
-        double busy_W = fr_device_busy_W(device, clock_of(t, t->program->classes[c].stage));
+        double busy_W =
+            fr_device_busy_W(device, class_clock(t, device, &t->program->classes[c]));
         double work_J = busy_W * busy_s + power->communicating_W * (all_s - busy_s);
         bool works = all_s > 0 && !fr_task_is_message(t->program->classes[c].kind);
         t->class_W[c] = works ? fmax(0, work_J / all_s - power->communicating_W) : 0;
@@ -151,7 +163,8 @@ static void add_energy(const struct fr_job *job, const struct timed *t,
         use->clock_Hz = clock_of(t, i);
         use->energy_J =
             power->known ? fr_rank_energy_J(&job->cluster.device, clock_of(t, i), use->busy_s,
-                                            use->comm_s + use->blocked_s + use->idle_s)
+                                            use->comm_s + use->blocked_s + use->idle_s) +
+                               more_J(t, i)
                          : NAN;
         device_J += use->energy_J * (double)replicas;
         busy_s += use->busy_s * (double)replicas;

@@ -12,6 +12,7 @@
 #include "models/outcome/clocks.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/settle.h"
 
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-6, .iterations_max = 100, .accept_last = true};
@@ -100,10 +101,10 @@ struct problem {
     double *log_error; /* [n] */
 };
 
-/* Clocks that caps and "slack" lead to do not move with the power that is fitted. */
-static fr_status freeze_clocks(const struct fr_job *job, struct fr_plan *plan, int64_t **clocks,
-                               struct fr_error *err) {
-    if (!plan->clock_slack && !plan->cap_W) return FR_OK;
+/* Clocks that caps lead to do not move with the power that is fitted. */
+static fr_status freeze_caps(const struct fr_job *job, struct fr_plan *plan, int64_t **clocks,
+                             struct fr_error *err) {
+    if (!plan->cap_W) return FR_OK;
     size_t n = (size_t)plan->pp;
     double *at = fr_calloc(n, sizeof *at);
     *clocks = fr_calloc(n, sizeof **clocks);
@@ -112,7 +113,6 @@ static fr_status freeze_clocks(const struct fr_job *job, struct fr_plan *plan, i
     for (size_t i = 0; status == FR_OK && i < n; i++)
         (*clocks)[i] = llround(at[i] > 0 ? at[i] : job->cluster.device.clock.max_Hz);
     free(at);
-    plan->clock_slack = false;
     plan->cap_W = NULL;
     plan->n_cap_W = 0;
     plan->clock_Hz = *clocks;
@@ -139,14 +139,16 @@ static bool seconds_of(struct fr_job *job, const struct fr_plan *plan, struct wo
 static fr_status work_of(const struct fr_cluster *cluster, const struct fr_run *run,
                          struct work *w, bool *usable, struct fr_error *err) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
-    struct fr_plan plan = run->plan;
+    struct fr_settled settled; /* "slack" is chosen by what the cluster file draws */
     int64_t *clocks = NULL;
-    FR_TRY(freeze_clocks(&job, &plan, &clocks, err));
-    *usable = seconds_of(&job, &plan, w);
+    fr_status status = fr_settle(&job, &run->plan, &settled, err);
+    if (status == FR_OK) status = freeze_caps(&job, &settled.plan, &clocks, err);
+    if (status == FR_OK) *usable = seconds_of(&job, &settled.plan, w);
     w->measured_W = run->measured_J / run->measured_s;
     w->meter = run->meter;
     free(clocks);
-    return FR_OK;
+    fr_settled_free(&settled);
+    return status;
 }
 
 static double watts(const struct problem *p, const struct work *w) {

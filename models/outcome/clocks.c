@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/iteration.h"
+#include "models/outcome/passes.h"
 #include "models/price/clock.h"
 
 /* Prices of so many settings are asked for at most while clocks are lowered. */
@@ -270,9 +271,34 @@ fr_status fr_clocks_choose(const struct fr_job *job, const struct fr_plan *plan,
     return status;
 }
 
+/* Of each stage the mean over its passes, each as long as it is at the highest clock. */
+static fr_status mean_clocks(const struct fr_job *job, const struct fr_plan *plan,
+                             double *clock_Hz, struct fr_error *err) {
+    struct fr_plan full = *plan;
+    struct fr_pipeline p = {0};
+    uint32_t extrapolated = 0;
+    int16_t *clock = NULL;
+    FR_TRY(fr_passes_choose(job, plan, 0, &clock, err));
+    full.clock_slack = false;
+    fr_status status = fr_pipeline_make(job, &full, &p, &extrapolated, err);
+    for (int32_t i = 0; status == FR_OK && i < p.args.stages; i++) {
+        double sum_s = 0, sum = 0;
+        for (int64_t x = i * p.n_slots; x < (i + 1) * p.n_slots; x++) {
+            double pass_s = fr_clock_pass(&p, i, &p.slots[x]).compute_s;
+            sum_s += pass_s;
+            sum += pass_s * fr_device_clock_at(&job->cluster.device.clock, clock[x]);
+        }
+        clock_Hz[i] = sum_s > 0 ? sum / sum_s : 0;
+    }
+    fr_pipeline_free(&p);
+    free(clock);
+    return status;
+}
+
 fr_status fr_clocks_of(const struct fr_job *job, const struct fr_plan *plan, double *clock_Hz,
                        struct fr_error *err) {
     int64_t *chosen = NULL;
+    if (plan->clock_slack && mean_clocks(job, plan, clock_Hz, NULL) == FR_OK) return FR_OK;
     if (plan->clock_slack) {
         chosen = fr_calloc((size_t)plan->pp, sizeof *chosen);
         if (!chosen) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");

@@ -67,9 +67,11 @@ static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, do
            device_J = power->known ? 0 : NAN, all_s = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
         use_of(p, m, times, i, &busy_s, &comm_s);
-        busy_s += job->cluster.device.fixed_s;
-        device_J += replicas * fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
-                                                busy_s, fr_most(comm_s, out->time_s - busy_s));
+        busy_s += job->cluster.device.fixed_s + (p->longer_s ? p->busy_longer_s[i] : 0);
+        device_J +=
+            replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
+                                         fr_most(comm_s, out->time_s - busy_s)) +
+                        (p->longer_s ? p->more_J[i] : 0));
         all_s += replicas * busy_s;
     }
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);

@@ -68,25 +68,25 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x,
     return ready_s < 0 ? -1 : ready_s + lag_s;
 }
 
-/* To decompress what a backward pass reads, or to compress what it sends: of the first and the last
- * virtual stage nothing. */
-static double codecs_s(const struct sweep *w, int32_t i, const struct fr_slot *x, bool send) {
-    int32_t stages = w->p->args.stages;
-    if (x->kind != FR_SLOT_BACKWARD || !w->codecs || stages == 1) return 0;
-    int64_t at = fr_schedule_virtual(w->p->schedule, stages, i, x->chunk),
-            last = (int64_t)stages * w->p->args.chunks - 1;
+double fr_pipeline_codec_s(const struct fr_pipeline *p, int32_t i, const struct fr_slot *x,
+                           bool send) {
+    int32_t stages = p->args.stages;
+    if (x->kind != FR_SLOT_BACKWARD || p->scope == FR_SCOPE_NONE || stages == 1) return 0;
+    int64_t at = fr_schedule_virtual(p->schedule, stages, i, x->chunk),
+            last = (int64_t)stages * p->args.chunks - 1;
     if (send)
-        return at > 0 && fr_pipeline_small(w->p, at - 1, x->micro)
-                   ? w->p->stage[(i + stages - 1) % stages].encode_s
+        return at > 0 && fr_pipeline_small(p, at - 1, x->micro)
+                   ? p->stage[(i + stages - 1) % stages].encode_s
                    : 0;
-    return at < last && fr_pipeline_small(w->p, at, x->micro) ? w->p->stage[i].decode_s : 0;
+    return at < last && fr_pipeline_small(p, at, x->micro) ? p->stage[i].decode_s : 0;
 }
 
 /* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
 static void send_buckets(struct sweep *w, int32_t i, double d_s, double end_s) {
     const struct fr_stage *stage = &w->p->stage[i];
     double n = stage->buckets, b_s = w->gradients ? stage->bucket_s : 0;
-    w->stream_s[i] = fr_most(fr_most(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
+    w->stream_s[i] =
+        fr_most(fr_most(w->stream_s[i], end_s - d_s + d_s / n) + n * b_s, end_s + b_s);
 }
 
 /* A backward pass that is not split takes its weight gradient's time as well, whose slot then takes none. */
@@ -116,9 +116,10 @@ static int64_t advance(struct sweep *w, int32_t i) {
         if (start_s < w->free_s[i]) start_s = w->free_s[i];
         if (w->stream_s[i] > w->free_s[i]) /* nearly never: after a chunk's last pass */
             w->shown_s[i] += fr_least(start_s, w->stream_s[i]) - w->free_s[i];
-        double read_s = w->coded ? codecs_s(w, i, x, false) : 0,
-               sent_s = w->coded ? codecs_s(w, i, x, true) : 0;
-        w->free_s[i] = start_s + read_s + slot_s(w, i, x) + sent_s;
+        double read_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, false) : 0,
+               sent_s = w->codecs ? fr_pipeline_codec_s(w->p, i, x, true) : 0;
+        double longer_s = w->p->longer_s ? w->p->longer_s[i * w->p->n_slots + w->next[i]] : 0;
+        w->free_s[i] = start_s + read_s + slot_s(w, i, x) + longer_s + sent_s;
         if (completes(w, i, x))
             send_buckets(w, i, w->pass_s[3 * i + (x->whole ? FR_SLOT_WEIGHT : x->kind)],
                          w->free_s[i] - sent_s);
@@ -163,7 +164,7 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
     for (int32_t i = 0; i <= last; i++)
         makespan_s =
             fr_most(makespan_s, end_s[i] + p->stage[i].optimizer_s +
-                                 (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
+                                    (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
     times->makespan_s = makespan_s;
 }
 
@@ -206,11 +207,13 @@ enum { RESULTS = 3 }; /* free_s, stream_s and shown_s, side by side */
  * buckets after all passes reads them there. */
 static bool write_key(const struct sweep *w, struct fr_swept *swept) {
     const struct fr_schedule_args *a = &w->p->args;
-    const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule, (uint64_t)(uintptr_t)a->order,
-                             (uint64_t)a->stages, (uint64_t)a->micro_batches,
+    const uint64_t head[] = {(uint64_t)(uintptr_t)w->p->schedule,
+                             (uint64_t)(uintptr_t)a->order,
+                             (uint64_t)a->stages,
+                             (uint64_t)a->micro_batches,
                              (uint64_t)a->chunks,
-                             (uint64_t)(w->messages | w->gradients << 1 | w->p->splits_backward << 2 |
-                                        w->p->forward << 3)};
+                             (uint64_t)(w->messages | w->gradients << 1 |
+                                        w->p->splits_backward << 2 | w->p->forward << 3)};
     enum { HEAD = sizeof head / sizeof *head, EACH = 6 };
     size_t stages = (size_t)a->stages;
     uint64_t *key = fr_swept_key(swept, HEAD + EACH * stages);
@@ -227,7 +230,7 @@ static bool write_key(const struct sweep *w, struct fr_swept *swept) {
 
 static bool find_run(struct sweep *w, struct fr_swept *swept) {
     size_t n = RESULTS * (size_t)w->p->args.stages;
-    if (!swept || w->coded || !write_key(w, swept)) return false;
+    if (!swept || w->coded || w->p->longer_s || !write_key(w, swept)) return false;
     const double *found = fr_swept_find(swept, n);
     if (found) memcpy(w->free_s, found, n * sizeof *found);
     return found;
@@ -240,7 +243,7 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
     size_t stages = (size_t)p->args.stages;
     *w = (struct sweep){.p = p,
                         .messages = with & FR_WITH_MESSAGES && stages > 1,
-                        .codecs = with & FR_WITH_CODEC,
+                        .codecs = with & FR_WITH_CODEC && p->scope != FR_SCOPE_NONE,
                         .gradients = with & FR_WITH_GRADIENTS,
                         .folds = p->schedule->folds,
                         .coded = p->scope != FR_SCOPE_NONE};
@@ -262,8 +265,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
 
 static fr_status run_sweep(struct sweep *w, struct fr_swept *swept, struct fr_error *err) {
     if (find_run(w, swept)) return FR_OK;
-    FR_TRY(fr_pipeline_alternates(w->p) ? alternate(w, err) : follow_slots(w, err));
-    if (swept && !w->coded)
+    bool simple = fr_pipeline_alternates(w->p) && !w->p->longer_s;
+    FR_TRY(simple ? alternate(w, err) : follow_slots(w, err));
+    if (swept && !w->coded && !w->p->longer_s)
         fr_swept_keep(swept, w->free_s, RESULTS * (size_t)w->p->args.stages);
     return FR_OK;
 }

@@ -40,6 +40,11 @@ struct fr_pipeline_times {
 fr_status fr_pipeline_run(const struct fr_pipeline *pipeline, int with,
                           struct fr_pipeline_times *times, struct fr_error *err);
 
+/** Time to decompress what backward pass @p slot of stage @p i reads, or to compress what it sends; 0 of the
+ *  first and the last virtual stage, and where neither goes compressed. */
+double fr_pipeline_codec_s(const struct fr_pipeline *pipeline, int32_t i,
+                           const struct fr_slot *slot, bool send);
+
 /** Likewise of a run that is among the earlier ones: no order of passes is read.
  *  @return false: it is not */
 bool fr_pipeline_ran(const struct fr_pipeline *pipeline, int with,

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/iteration.h"
+#include "models/outcome/passes.h"
 #include "models/price/seats.h"
 
 enum { MEETINGS_OF_LAYER = 4 };
@@ -98,9 +99,16 @@ static fr_status settle_machine(struct fr_settled *s, struct fr_error *err) {
 /* What cannot have clocks has its reason where it is checked. */
 static fr_status settle_clocks(struct fr_settled *s, struct fr_error *err) {
     if (fr_pipeline_check(s->job, &s->plan) & ~FR_BECAUSE(FR_REASON_MEMORY)) return FR_OK;
+    fr_status status = fr_passes_choose(s->job, &s->plan, 0, &s->pass_clock, NULL);
+    if (status == FR_ERR_NOMEM) return fr_fail(err, status, "clock", "out of memory");
+    if (status == FR_OK) {
+        s->plan.pass_clock = s->pass_clock;
+        s->plan.clock_slack = false;
+        return FR_OK;
+    }
     s->clock_Hz = fr_calloc((size_t)s->plan.pp, sizeof *s->clock_Hz);
     if (!s->clock_Hz) return fr_fail(err, FR_ERR_NOMEM, "clock", "out of memory");
-    fr_status status = fr_clocks_choose(s->job, &s->plan, 0, s->clock_Hz, NULL);
+    status = fr_clocks_choose(s->job, &s->plan, 0, s->clock_Hz, NULL);
     if (status == FR_ERR_UNSUPPORTED) return FR_OK; /* blocking messages run at full clock */
     if (status != FR_OK) return fr_fail(err, status, "clock", "out of memory");
     s->plan.clock_Hz = s->clock_Hz;
@@ -117,6 +125,7 @@ fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struc
     s->placement = given->placement;
     s->seats = NULL;
     s->clock_Hz = NULL;
+    s->pass_clock = NULL;
     if (job->cluster.device.interruptions.every_s > 0) FR_TRY(settle_machine(s, err));
     FR_TRY(fr_settle_seats(s->job, &s->plan, &s->seats, err));
     return s->plan.clock_slack ? settle_clocks(s, err) : FR_OK;
@@ -124,7 +133,8 @@ fr_status fr_settle(const struct fr_job *job, const struct fr_plan *given, struc
 
 void fr_settled_restore(const struct fr_settled *s, struct fr_plan *plan) {
     plan->placement = s->placement;
-    if (!s->clock_Hz) return;
+    if (!s->clock_Hz && !s->pass_clock) return;
+    plan->pass_clock = NULL;
     plan->clock_Hz = NULL;
     plan->n_clock_Hz = 0;
     plan->clock_slack = true;
@@ -133,5 +143,7 @@ void fr_settled_restore(const struct fr_settled *s, struct fr_plan *plan) {
 void fr_settled_free(struct fr_settled *s) {
     free(s->seats);
     free(s->clock_Hz);
+    free(s->pass_clock);
     s->seats = s->clock_Hz = NULL;
+    s->pass_clock = NULL;
 }

@@ -28,9 +28,10 @@ struct fr_settled {
     const struct fr_job *job; /**< the given one, or `own` */
     struct fr_plan plan;
     struct fr_placement_choice placement; /**< as the plan was given it */
-    struct fr_job own; /**< of an interrupted machine; shares what it points to */
-    int64_t *seats;    /**< rank of each slot, or NULL; owned */
-    int64_t *clock_Hz; /**< of each stage, chosen for "slack", or NULL; owned */
+    struct fr_job own;   /**< of an interrupted machine; shares what it points to */
+    int64_t *seats;      /**< rank of each slot, or NULL; owned */
+    int64_t *clock_Hz;   /**< of each stage, chosen for "slack", or NULL; owned */
+    int16_t *pass_clock; /**< of each pass, likewise */
 };
 
 /** @return FR_OK or FR_ERR_NOMEM.  Free with fr_settled_free, also on error. */

@@ -175,8 +175,8 @@ FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_ba
 FR_PLAN_KEY(clock, "clock", QUANTITIES(fr_clock_words, 1e6, 1e11),
             FIELDS(clock_Hz, clock_slack), ", clock %s", CHANGED, NEED(PASSES), NULL,
             "of the devices of all stages, or of each (`\"1.2 GHz\"`, `[\"1.41 GHz\", \"1.2 "
-            "GHz\"]`); `slack`: of each the one that saves most energy without a longer "
-            "iteration")
+            "GHz\"]`); `slack`: of each pass the one with which all save most "
+            "energy without a longer iteration")
 FR_PLAN_KEY(power_cap, "power_cap", QUANTITIES(fr_cap_words, 1, 1e6), FIELDS(cap_W, n_cap_W),
             ", at most %s", CHANGED, NEED(PASSES), NULL,
             "limit of a device's power, one or one for each stage: the highest clock at which "

@@ -48,8 +48,8 @@ extern const char *const fr_pass_names[], *const fr_common_names[],
                                                               *const fr_overlap_names[],
                                                                   *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
-extern const char *const fr_layer_tp_words[], *const fr_stage_layers_words[],
-    *const fr_clock_words[], *const fr_cap_words[];
+extern const char *const fr_layer_tp_words[],
+    *const fr_stage_layers_words[], *const fr_clock_words[], *const fr_cap_words[];
 
 struct fr_plan_compression {
     const struct fr_compression *codec;
@@ -101,10 +101,13 @@ struct fr_plan {
     bool layer_tp_best;          /**< asked for, to be filled by fr_layer_grids_best */
     const int64_t *stage_layers; /**< transformer layers of each stage, or NULL: equal */
     int n_stage_layers;
-    bool stage_layers_best; /**< asked for, to be filled by fr_stage_layers_choose */
+    bool stage_layers_best;  /**< asked for, to be filled by fr_stage_layers_choose */
     const int64_t *clock_Hz; /**< of each stage, or one for all; NULL: the highest */
     int n_clock_Hz;
-    bool clock_slack;     /**< asked for: chosen by models/outcome/clocks.h */
+    bool clock_slack; /**< asked for: chosen by models/outcome/clocks.h */
+    /** Of each pass in place of each stage, where "slack" has chosen them: [pp][slots], of the device's
+     *  clocks from the lowest; else NULL.  No key says it (models/outcome/passes.h). */
+    const int16_t *pass_clock;
     const int64_t *cap_W; /**< likewise, limits of a device's power; NULL: none */
     int n_cap_W;
     /** FR_PLAN_SETTLED: keys that nothing reads are at their defaults, nobody need look; below it the
@@ -136,7 +139,7 @@ void fr_plan_lists_free(struct fr_plan_lists *lists);
 
 /** Does the plan say anything of clocks? */
 static inline bool fr_plan_clocks(const struct fr_plan *plan) {
-    return plan->clock_Hz || plan->clock_slack || plan->cap_W;
+    return plan->clock_Hz || plan->clock_slack || plan->cap_W || plan->pass_clock;
 }
 
 /** Samples of a pipeline's micro-batch: one, unless the plan says otherwise.  Stage times are

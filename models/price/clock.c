@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "base/alloc.h"
+
 static bool fits(const struct fr_plan *plan, int n) { return n <= 1 || n == plan->pp; }
 
 fr_reasons fr_clock_check(const struct fr_job *job, const struct fr_plan *plan) {
@@ -37,4 +39,44 @@ void fr_clock_set(const struct fr_device *device, double clock_Hz, struct fr_sta
     stage->backward.compute_s *= slower;
     stage->weight.compute_s *= slower;
     stage->common_s *= slower;
+}
+
+/* A backward pass that is not split takes its weight gradient with it. */
+static double pass_s(const struct fr_pipeline *p, int32_t i, const struct fr_slot *slot,
+                     int with) {
+    if (!slot->whole) return fr_pipeline_pass_s(p, i, slot->kind, with);
+    return slot->kind == FR_SLOT_BACKWARD ? fr_pipeline_pass_s(p, i, FR_SLOT_BACKWARD, with) +
+                                                fr_pipeline_pass_s(p, i, FR_SLOT_WEIGHT, with)
+                                          : 0;
+}
+
+struct fr_clocked_pass fr_clock_pass(const struct fr_pipeline *p, int32_t i,
+                                     const struct fr_slot *slot) {
+    double shown = 1 - p->stage[i].idle_share;
+    return (struct fr_clocked_pass){pass_s(p, i, slot, 0),
+                                    shown * pass_s(p, i, slot, FR_WITH_LAUNCH), shown};
+}
+
+fr_status fr_clock_set_passes(const struct fr_device *device, const int16_t *clock,
+                              struct fr_pipeline *p, struct fr_error *err) {
+    size_t stages = (size_t)p->args.stages, slots = stages * (size_t)p->n_slots;
+    p->longer_s = fr_calloc(slots + 2 * stages, sizeof *p->longer_s);
+    if (!p->longer_s)
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
+    p->busy_longer_s = p->longer_s + slots;
+    p->more_J = p->busy_longer_s + stages;
+    p->pass_clock = clock;
+    p->device = device;
+    for (size_t k = 0; k < slots; k++) {
+        int32_t i = (int32_t)(k / (size_t)p->n_slots);
+        struct fr_clocked_pass pass = fr_clock_pass(p, i, &p->slots[k]);
+        double clock_Hz = fr_device_clock_at(&device->clock, clock[k]),
+               full_Hz = device->clock.max_Hz;
+        p->longer_s[k] = fr_clocked_longer_s(device, &pass, clock_Hz);
+        p->busy_longer_s[i] += pass.shown * p->longer_s[k];
+        p->more_J[i] +=
+            (fr_device_busy_W(device, clock_Hz) - fr_device_busy_W(device, full_Hz)) *
+            (pass.busy_s + pass.shown * p->longer_s[k]);
+    }
+    return FR_OK;
 }

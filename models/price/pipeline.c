@@ -391,7 +391,10 @@ fr_status fr_pipeline_make(const struct fr_job *job, const struct fr_plan *plan,
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_pipeline_order(p, p->slots);
     FR_TRY(fr_pipeline_find_epilogue(p, plan->compression.scope, err));
-    return fr_pipeline_price(job, plan, p, extrapolated, err);
+    FR_TRY(fr_pipeline_price(job, plan, p, extrapolated, err));
+    return plan->pass_clock
+               ? fr_clock_set_passes(&job->cluster.device, plan->pass_clock, p, err)
+               : FR_OK;
 }
 
 /* The difference between the passes of a stage that repeats work and of one that does not. */
@@ -414,5 +417,6 @@ void fr_pipeline_free(struct fr_pipeline *p) {
     free(p->stage);
     free(p->slots);
     free(p->cool_down);
+    free(p->longer_s);
     *p = (struct fr_pipeline){0};
 }

@@ -27,6 +27,12 @@ struct fr_pipeline {
     double message_B;       /**< the largest of the stages' */
     double gradient_B,
         lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
+    /** Passes at clocks of their own, of @ref device's from the lowest; NULL: each stage has one.  By slots,
+     *  how much longer each takes for it; by stages, how much longer all keep a rank busy, and what they
+     *  draw beyond the stage's own clock (below 0: less) [J]. */
+    const int16_t *pass_clock;
+    const struct fr_device *device;
+    double *longer_s, *busy_longer_s, *more_J;
     const struct fr_price_memo *memo; /**< what is priced once for many plans, or NULL */
 };
 

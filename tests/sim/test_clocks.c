@@ -99,7 +99,7 @@ static void nothing_drawn_is_better(void **state) {
 }
 
 /* Stages alone off the critical path: only the last one's gradients are long, and who is done earlier may
- * compute more slowly.  "slack" is that choice, and nothing at all where all stages fill and drain. */
+ * compute more slowly; nothing at all where all stages fill and drain.  "slack", of passes, saves no less. */
 static void slack_costs_no_time(void **state) {
     const char *late[] = {SIX,
                           "pp=4",
@@ -122,8 +122,10 @@ static void slack_costs_no_time(void **state) {
         job.plan.clock_slack = true;
         fr_cost(&job, &job.plan, &slack);
         FR_NEAR(slack.time_s, full.time_s, 1e-9);
-        FR_NEAR(slack.energy_J, by_hand.energy_J, 1e-12);
-        FR_TRUE(slack.energy_J <= full.energy_J, "%g J of %g J", slack.energy_J, full.energy_J);
+        FR_TRUE(slack.energy_J <= by_hand.energy_J * (1 + 1e-9), "%g J of %g J by stages",
+                slack.energy_J, by_hand.energy_J);
+        FR_TRUE(by_hand.energy_J <= full.energy_J, "%g J of %g J", by_hand.energy_J,
+                full.energy_J);
         assert_true(slack.plan.clock_slack && !slack.plan.clock_Hz);
         fr_job_free(&job);
     }
