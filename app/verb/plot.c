@@ -7,6 +7,7 @@
 #include "app/outputs.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "calibrate/runs/runs.h"
 #include "plots/figure.h"
 
 static const struct fr_option options[] = {
@@ -132,6 +133,40 @@ static fr_status read_options(const struct fr_args *args, const struct fr_figure
     return FR_OK;
 }
 
+/* A runs.csv as a document: what was measured of each run. */
+static fr_status read_runs(const char *path, struct fr_json_document **document,
+                           struct fr_error *err) {
+    struct fr_runs runs = {0};
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    fr_status status = fr_runs_read(path, NULL, &runs, err);
+    fr_json_begin_object(&w);
+    fr_json_add_array(&w, "measured_runs");
+    for (int i = 0; i < runs.count; i++) {
+        fr_json_begin_object(&w);
+        fr_json_add_string(&w, "id", runs.items[i].id);
+        fr_json_add_number(&w, "measured_s", runs.items[i].measured_s);
+        fr_json_add_number(&w, "measured_J", runs.items[i].measured_J);
+        fr_json_end_object(&w);
+    }
+    fr_json_end_array(&w);
+    fr_json_end_object(&w);
+    if (status == FR_OK)
+        status = text.failed
+                     ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                     : fr_json_parse(fr_text_get(&text), text.length, path, document, err);
+    fr_text_free(&text);
+    fr_runs_free(&runs);
+    return status;
+}
+
+static fr_status read_input(const char *path, struct fr_json_document **document,
+                            struct fr_error *err) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".csv") == 0 ? read_runs(path, document, err)
+                                           : fr_json_read(path, document, err);
+}
+
 /* @p first: of the words that are inputs. */
 static fr_status draw(const struct fr_args *args, const struct fr_figure *figure, int first,
                       struct fr_json_document **documents, struct fr_error *err) {
@@ -154,7 +189,7 @@ static fr_status draw(const struct fr_args *args, const struct fr_figure *figure
     for (int i = 0; o.keep_script && i < n; i++)
         FR_TRY(kept_apart(o.output, args->word[first + i], err));
     for (int i = 0; i < n; i++) {
-        FR_TRY(fr_json_read(args->word[first + i], &documents[i], err));
+        FR_TRY(read_input(args->word[first + i], &documents[i], err));
         roots[i] = fr_json_root(documents[i]);
     }
     return fr_figure_draw(figure, roots, n, &o, err);

@@ -1,13 +1,26 @@
 /* The energy/time curve of a plan: what its stages' clocks save of an iteration's energy for so much more
- * time; a curve for each search, both as shares of the first one's fastest.  What power and time are
- * uncertain by is common to all points, and stands below. */
+ * time; a curve for each search, both as shares of the first one's fastest.  A band is the first curve's 90 %
+ * interval, of power and time alike: what all points share, so that differences are surer than it looks.
+ * Beside the curves other plans that the searches list, each at what they chose for it, and runs that were
+ * measured. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "plots/picture.h"
+#include "base/alloc.h"
+#include "models/outcome/report.h"
+#include "plots/results.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 900, HEIGHT_PX = 560, CURVES_MAX = 8, POINTS_MAX = 64 };
+enum {
+    WIDTH_PX = 900,
+    HEIGHT_PX = 560,
+    CURVES_MAX = 8,
+    POINTS_MAX = 64,
+    OTHERS_MAX = 8,
+    RUNS_MAX = 512
+};
 static const struct fr_box plot_box = {90, 70, 560, 380};
 
 struct point {
@@ -19,6 +32,20 @@ struct curve {
     struct point at[POINTS_MAX];
     int n;
     double low, high; /* of the first point's energy: its 90 % interval, relative */
+};
+
+struct other {
+    char plan[FR_PLAN_LINE];
+    struct point at;
+};
+
+/* All that is drawn; the first point of the first curve is what shares are of. */
+struct drawn {
+    struct curve curve[CURVES_MAX];
+    struct other other[OTHERS_MAX];
+    struct point run[RUNS_MAX];
+    int curves, others, runs;
+    const struct fr_json *search; /* the first one */
 };
 
 static fr_status read_point(const struct fr_json *one, struct curve *c, struct fr_error *err) {
@@ -54,6 +81,58 @@ static fr_status read_curve(const struct fr_json *root, struct curve *c, struct 
     return FR_OK;
 }
 
+/* ---- beside the curves ------------------------------------------------------------------------- */
+
+static bool is_runs(const struct fr_json *root) {
+    struct fr_json rows = fr_json_member(root, "measured_runs");
+    return fr_json_present(&rows);
+}
+
+/* Runs whose energy was metered. */
+static fr_status read_runs(const struct fr_json *root, struct drawn *d, struct fr_error *err) {
+    struct fr_json rows = fr_json_member(root, "measured_runs");
+    FR_TRY(fr_json_array(&rows, 1, 1 << 20, err));
+    for (int64_t i = 0; i < fr_json_array_length(&rows); i++) {
+        struct fr_json row = fr_json_element(&rows, i);
+        struct point at = {fr_json_number_at(&row, "measured_s"),
+                           fr_json_number_at(&row, "measured_J")};
+        if (at.time_s > 0 && at.energy_J > 0 && d->runs < RUNS_MAX) d->run[d->runs++] = at;
+    }
+    if (d->runs > 0) return FR_OK;
+    return fr_json_fail(root, err, "holds no run with measured_J");
+}
+
+/* Plans that the search lists and no curve is of, without the clocks that it chose for them. */
+static void add_others(const struct fr_results *results, struct drawn *d) {
+    for (size_t i = 0; i < results->count && d->others < OTHERS_MAX; i++) {
+        const struct fr_result *r = &results->items[i];
+        struct other *o = &d->other[d->others];
+        struct fr_plan plan = r->plan;
+        bool shown = !(r->energy_J > 0) || !(r->time_s > 0);
+        plan.clock_Hz = NULL, plan.n_clock_Hz = 0;
+        fr_report_plan_line(&plan, o->plan, sizeof o->plan);
+        for (int k = 0; k < d->curves && !shown; k++)
+            shown = strcmp(d->curve[k].plan, o->plan) == 0;
+        for (int k = 0; k < d->others && !shown; k++)
+            shown = strcmp(d->other[k].plan, o->plan) == 0;
+        if (shown) continue;
+        o->at =
+            (struct point){r->iteration_time_s, r->energy_J / r->time_s * r->iteration_time_s};
+        d->others++;
+    }
+}
+
+static fr_status read_others(const struct fr_json *root, struct drawn *d,
+                             struct fr_error *err) {
+    struct fr_results results;
+    struct fr_json top = fr_json_member(root, "top");
+    if (fr_json_array_length(&top) == 0) return FR_OK;
+    fr_status status = fr_results_read(root, 1, &results, err);
+    if (status == FR_OK) add_others(&results, d);
+    fr_results_free(&results);
+    return status;
+}
+
 static double later(const struct point *p, const struct point *first) {
     return p->time_s / first->time_s - 1;
 }
@@ -62,11 +141,11 @@ static double saved(const struct point *p, const struct point *first) {
     return 1 - p->energy_J / first->energy_J;
 }
 
-static void add_texts(struct fr_picture *p, const struct curve *c, int n,
-                      const struct fr_json *root) {
+static void add_texts(struct fr_picture *p, const struct drawn *d) {
     const char *cluster = "", *power = "";
+    const struct curve *c = d->curve;
     char time[40], energy[40];
-    struct fr_json best = fr_json_member(root, "best"),
+    struct fr_json best = fr_json_member(d->search, "best"),
                    from = fr_json_member(&best, "provenance"),
                    name = fr_json_member(&from, "cluster"),
                    quality = fr_json_member(&from, "power");
@@ -76,58 +155,140 @@ static void add_texts(struct fr_picture *p, const struct curve *c, int n,
     fr_text_addf(&p->footer, "From %s and %s an iteration at the highest clocks of %s plan",
                  fr_scale_text(c->at[0].time_s, FR_QUANTITY_TIME, time, sizeof time),
                  fr_scale_text(c->at[0].energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
-                 n > 1 ? "the first" : "this");
-    fr_text_addf(&p->note, "Power: %s; 90 %% interval of all energies %+.0f to %+.0f %%", power,
-                 100 * c->low, 100 * c->high);
+                 d->curves > 1 ? "the first" : "this");
+    fr_text_addf(
+        &p->note,
+        "Power: %s. Band: 90 %% interval of all energies, %+.0f to %+.0f %%, alike for "
+        "every point",
+        power, 100 * c->low, 100 * c->high);
 }
 
-static void add_axes(struct fr_picture *p, const struct curve *c, int n) {
-    double times[2] = {0, 0.01}, savings[2] = {0, 0.01}; /* a tenth of room beyond */
-    for (int k = 0; k < n; k++)
-        for (int i = 0; i < c[k].n; i++) {
-            double t = later(&c[k].at[i], &c->at[0]), e = saved(&c[k].at[i], &c->at[0]);
-            times[0] = fmin(times[0], t), times[1] = fmax(times[1], t);
-            savings[0] = fmin(savings[0], e), savings[1] = fmax(savings[1], e);
+struct range {
+    double least, most;
+};
+
+static void widen(struct range *r, double value) {
+    r->least = fmin(r->least, value);
+    r->most = fmax(r->most, value);
+}
+
+/* A tenth of room beyond. */
+static void add_axes(struct fr_picture *p, const struct drawn *d) {
+    const struct point *first = &d->curve[0].at[0];
+    struct range time = {0, 0.01}, energy = {0, 0.01};
+    for (int k = 0; k < d->curves; k++)
+        for (int i = 0; i < d->curve[k].n; i++) {
+            widen(&time, later(&d->curve[k].at[i], first));
+            widen(&energy, saved(&d->curve[k].at[i], first));
         }
-    fr_scale_percent(p, "x", 110 * times[0], 110 * times[1]);
-    fr_scale_percent(p, "y", 110 * savings[0], 110 * savings[1]);
+    for (int i = 0; i < d->curve[0].n; i++) {
+        double share = d->curve[0].at[i].energy_J / first->energy_J;
+        widen(&energy, 1 - share * (1 + d->curve[0].low));
+        widen(&energy, 1 - share * (1 + d->curve[0].high));
+    }
+    for (int i = 0; i < d->others; i++) {
+        widen(&time, later(&d->other[i].at, first));
+        widen(&energy, saved(&d->other[i].at, first));
+    }
+    for (int i = 0; i < d->runs; i++) {
+        widen(&time, later(&d->run[i], first));
+        widen(&energy, saved(&d->run[i], first));
+    }
+    fr_scale_percent(p, "x", 110 * time.least, 110 * time.most);
+    fr_scale_percent(p, "y", 110 * energy.least, 110 * energy.most);
     fr_picture_axis_label(p, "x", "more time of an iteration");
     fr_picture_axis_label(p, "y", "less energy");
 }
 
-static void draw_all(struct fr_picture *p, const struct curve *c, int n,
-                     const struct fr_json *root) {
-    double left = plot_box.left + plot_box.width + 25;
-    for (int k = 0; k < n; k++) fr_picture_key_room(p, left, c[k].plan);
-    add_texts(p, c, n, root);
-    fr_picture_panel(p, &plot_box, "");
-    add_axes(p, c, n);
-    fr_picture_key(p, left, plot_box.top);
-    for (int k = 0; k < n; k++) {
+static void draw_band(struct fr_picture *p, const struct curve *c) {
+    int block = fr_picture_block(p);
+    for (int i = 0; i < c->n; i++) {
+        double share = c->at[i].energy_J / c->at[0].energy_J;
+        FR_ROW(p, 100 * later(&c->at[i], &c->at[0]), 100 * (1 - share * (1 + c->high)),
+               100 * (1 - share * (1 + c->low)));
+    }
+    fr_picture_curve(p, block, NULL,
+                     "using 1:2:3 with filledcurves lc rgb '%s' fs transparent solid 0.15 "
+                     "noborder",
+                     fr_picture_colour(0));
+}
+
+static void draw_points(struct fr_picture *p, const struct drawn *d) {
+    const struct point *first = &d->curve[0].at[0];
+    for (int k = 0; k < d->others; k++) {
         int block = fr_picture_block(p);
-        for (int i = 0; i < c[k].n; i++)
-            FR_ROW(p, 100 * later(&c[k].at[i], &c->at[0]), 100 * saved(&c[k].at[i], &c->at[0]));
-        fr_picture_curve(p, block, c[k].plan,
+        FR_ROW(p, 100 * later(&d->other[k].at, first), 100 * saved(&d->other[k].at, first));
+        fr_picture_curve(p, block, d->other[k].plan,
+                         "using 1:2 with points lc rgb '#666666' pt %d ps 1.1 lw 1.4",
+                         fr_picture_point(7 + k));
+    }
+    if (d->runs == 0) return;
+    int block = fr_picture_block(p);
+    for (int i = 0; i < d->runs; i++)
+        FR_ROW(p, 100 * later(&d->run[i], first), 100 * saved(&d->run[i], first));
+    fr_picture_curve(p, block, "measured",
+                     "using 1:2 with points lc rgb 'black' pt 2 ps 0.9 lw 1.2");
+}
+
+static void draw_all(struct fr_picture *p, const struct drawn *d) {
+    double left = plot_box.left + plot_box.width + 25;
+    const struct point *first = &d->curve[0].at[0];
+    for (int k = 0; k < d->curves; k++) fr_picture_key_room(p, left, d->curve[k].plan);
+    for (int k = 0; k < d->others; k++) fr_picture_key_room(p, left, d->other[k].plan);
+    add_texts(p, d);
+    fr_picture_panel(p, &plot_box, "");
+    add_axes(p, d);
+    fr_picture_key(p, left, plot_box.top);
+    draw_band(p, &d->curve[0]);
+    for (int k = 0; k < d->curves; k++) {
+        const struct curve *c = &d->curve[k];
+        int block = fr_picture_block(p);
+        for (int i = 0; i < c->n; i++)
+            FR_ROW(p, 100 * later(&c->at[i], first), 100 * saved(&c->at[i], first));
+        fr_picture_curve(p, block, c->plan,
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6",
                          fr_picture_colour(k), fr_picture_point(k));
     }
+    draw_points(p, d);
     fr_picture_plotted(p);
+}
+
+static fr_status read_all(const struct fr_json *roots, int n_inputs, struct drawn *d,
+                          struct fr_error *err) {
+    for (int k = 0; k < n_inputs; k++) {
+        if (is_runs(&roots[k])) {
+            FR_TRY(read_runs(&roots[k], d, err));
+            continue;
+        }
+        if (d->curves == CURVES_MAX)
+            return fr_fail(err, FR_ERR_USAGE, NULL, "at most %d curves in a picture",
+                           CURVES_MAX);
+        if (!d->search) d->search = &roots[k];
+        FR_TRY(read_curve(&roots[k], &d->curve[d->curves++], err));
+    }
+    if (!d->search)
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "measured runs alone make no curve; expected a search besides");
+    for (int k = 0; k < n_inputs; k++)
+        if (!is_runs(&roots[k])) FR_TRY(read_others(&roots[k], d, err));
+    return FR_OK;
 }
 
 static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
                       struct fr_error *err) {
-    struct curve curves[CURVES_MAX] = {{.n = 0}};
-    if (n_inputs > CURVES_MAX)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "at most %d curves in a picture", CURVES_MAX);
-    for (int k = 0; k < n_inputs; k++) FR_TRY(read_curve(&roots[k], &curves[k], err));
-    draw_all(p, curves, n_inputs, roots);
-    return FR_OK;
+    struct drawn *d = fr_calloc(1, sizeof *d);
+    if (!d) return fr_fail(err, FR_ERR_NOMEM, NULL, "the curves do not fit in memory");
+    fr_status status = read_all(roots, n_inputs, d, err);
+    if (status == FR_OK) draw_all(p, d);
+    free(d);
+    return status;
 }
 
 const struct fr_figure fr_figure_frontier = {
     .name = "frontier",
     .summary = "energy that the clocks of a plan's stages save, against the time they cost",
-    .inputs = "results of forerun search --objective energy --max-slowdown X --json",
+    .inputs = "results of forerun search --objective energy --max-slowdown X --json; and a "
+              "runs.csv with measured_J",
     .size_px = {WIDTH_PX, HEIGHT_PX},
     .draw = draw,
 };

@@ -114,6 +114,7 @@ forerun place --cluster lassen --ranks 16 --ways 4 --placement all --json
 forerun doctor --json
 forerun list schemas --json
 in/samples.sh >s.jsonl && forerun report s.jsonl --json
+printf 'model,ranks,plan.tp,measured_s,measured_J,measured_at\nllama-3-8b,8,8,20,64000,device\nllama-3-8b,8,4,16,80000,plug\n' >m.csv && forerun tune --cluster dgx-h100 --runs m.csv --json
 forerun tune --cluster dgx-h100 --runs in/runs.csv --out t.json >t.txt && forerun score --cluster t.json --runs in/runs.csv --by plan.tp --json
 """
 # On real ranks, each as small as it goes; the lines they keep are documents too.

@@ -65,6 +65,37 @@ static void joules_tune_the_power(void **state) {
     remove("/tmp/forerun_metered.json");
 }
 
+/* Runs that were metered lie on the energy/time curve of a search; without a search there is none. */
+static void metered_runs_lie_on_the_frontier(void **state) {
+    static const char metered[] =
+        "model,ranks,measured_s,measured_J\ngpt-2.5b,8,20,64000\ngpt-2.5b,8,22,60000\n";
+    static const char search[] =
+        "{\"schema\": \"forerun/search/1\", \"max_slowdown\": {\"curve\": {\"plan\": \"a\", "
+        "\"points\": [{\"iteration_time_s\": 20, \"iteration_energy_J\": 65000, "
+        "\"iteration_energy_low_J\": 60000, \"iteration_energy_high_J\": 70000}]}}}";
+    char *picture = NULL;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(
+        fr_file_write("/tmp/forerun_points.csv", metered, sizeof metered - 1, NULL), FR_OK);
+    assert_int_equal(fr_file_write("/tmp/forerun_curve.json", search, sizeof search - 1, NULL),
+                     FR_OK);
+    fr_test_expect("forerun plot frontier /tmp/forerun_curve.json /tmp/forerun_points.csv -o "
+                   "/tmp/forerun_curve.svg",
+                   0, NULL, NULL);
+    assert_int_equal(fr_file_read("/tmp/forerun_curve.svg", 1 << 20, &picture, &length, NULL),
+                     FR_OK);
+    FR_TRUE(strstr(picture, "measured") != NULL, "the picture has no measured points");
+    free(picture);
+    fr_test_expect("forerun plot frontier /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 2,
+                   NULL, "measured runs alone");
+    fr_test_expect("forerun plot pareto /tmp/forerun_points.csv -o /tmp/forerun_curve.svg", 3,
+                   NULL, "schema");
+    remove("/tmp/forerun_points.csv");
+    remove("/tmp/forerun_curve.json");
+    remove("/tmp/forerun_curve.svg");
+}
+
 /* A run's log and its node's power log make one row, completed on the line. */
 static void power_logs_are_a_run(void **state) {
     static const char run[] =
@@ -152,6 +183,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_tunes_and_scores),
         cmocka_unit_test(joules_tune_the_power),
+        cmocka_unit_test(metered_runs_lie_on_the_frontier),
         cmocka_unit_test(power_logs_are_a_run),
         cmocka_unit_test(imported_runs_are_runs),
         cmocka_unit_test(answers_say_how_sure_they_are),
