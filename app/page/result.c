@@ -15,12 +15,16 @@ enum { DEPTH_MAX = 4 };
 static const struct {
     const char *kind;
     const struct fr_figure *figure[4];
-} pictures[] = {{"search", {&fr_figure_pareto, &fr_figure_breakdown, &fr_figure_energy_time}},
-                {"outcome", {&fr_figure_breakdown}},
-                {"validate", {&fr_figure_validate}},
-                {"score", {&fr_figure_score}},
-                {"iterations", {&fr_figure_ghost}},
-                {"fit", {&fr_figure_fit, &fr_figure_gemm}}};
+} pictures[] = {
+    {"search",
+     {&fr_figure_pareto, &fr_figure_breakdown, &fr_figure_energy_time, &fr_figure_frontier}},
+    {"outcome", {&fr_figure_breakdown}},
+    {"clusters", {&fr_figure_clusters}},
+    {"quality", {&fr_figure_quality}},
+    {"validate", {&fr_figure_validate}},
+    {"score", {&fr_figure_score}},
+    {"iterations", {&fr_figure_ghost}},
+    {"fit", {&fr_figure_fit, &fr_figure_gemm}}};
 
 static void put_pictures(const char *kind, const struct fr_json *root, struct fr_text *html) {
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)

@@ -82,7 +82,8 @@ static bool put_scalar(const struct fr_json *object, const char *key, const char
         put_number(path, *number, text);
     } else if (fr_json_is_string(&value))
         fr_text_addf(text, "%s", fr_json_text_at(object, key));
-    else if (fr_json_get_bool(object, key, true, &yes, NULL) == FR_OK)
+    else if (!fr_json_is_null(&value) &&
+             fr_json_get_bool(object, key, true, &yes, NULL) == FR_OK)
         fr_text_addf(text, "%s", yes ? "yes" : "no");
     else
         fr_text_addf(text, "-");
@@ -177,6 +178,7 @@ static const char *follow(struct fr_json *object, const char *path) {
         snprintf(key, sizeof key, "%.*s", (int)(dot - path), path);
         struct fr_json inner = fr_json_member(object, key);
         if (!fr_json_present(&inner)) break; /* a key with a dot in it */
+        inner.parent = NULL;                 /* which is *object, that it takes the place of */
         *object = inner;
         path = dot + 1;
     }

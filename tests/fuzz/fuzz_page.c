@@ -1,6 +1,7 @@
 /* Any JSON is the fit of a calibration, and then its page has no mark-up of its names and no script but its
- * own, or is refused with a place. */
+ * own, or is refused with a place; likewise as any result. */
 #include "app/page/calibration.h"
+#include "app/page/result.h"
 #include "tests/fuzz/fuzz.h"
 
 /* The page's own pictures stand in it; no name makes one. */
@@ -32,6 +33,9 @@ FR_FUZZ_TEXT(text, size) {
         FR_FUZZ_REQUIRE(own_pictures(fr_text_get(&html)));
     } else
         FR_FUZZ_REQUIRE(err.where[0] && err.detail[0]);
+    html.length = 0;
+    fr_result_html(&root, &html);
+    FR_FUZZ_REQUIRE(!strstr(fr_text_get(&html), "<script"));
     fr_text_free(&html);
     fr_json_free(document);
 }
