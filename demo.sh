@@ -78,7 +78,7 @@ mkdir "$out"
 
 step "Measure this machine with $ranks MPI ranks: matrix products, memory, every collective." \
   "All that follows starts from the cluster file that comes out."
-pick='/^memory/p; /^level/p; /^verdict/p'
+pick='/^memory/p; /^level/p; /^verdict/,/^cluster file/{ /^cluster file/!p; }'
 ask calibrate.txt forerun calibrate --ranks "$ranks" --out $cluster --samples $out/samples.jsonl
 
 step "How long does an all-reduce take here? The columns are those of nccl-tests."
@@ -151,7 +151,11 @@ tp=$(best grid tp) dp=$(best grid dp)
 if [ "$method" = phantom ]; then winner="phantom with k = $ghost"; else winner=$method; fi
 
 verdict=$(sed -n 's/^.*"verdict": *"\([A-Z]*\)".*/\1/p' "$cluster" | sed 1q)
-why=$(sed -n "s/^$verdict *//p" "$out/calibration.txt" | sed 1q | tr -s ' ')
+why=$(awk -v verdict="$verdict" '
+  said && /^ / { line = line $0; next }
+  said { exit }
+  $1 == verdict { said = 1; sub(/^[A-Z]+ */, ""); line = $0 }
+  END { print line }' "$out/calibration.txt" | tr -s ' ')
 printf '\nThis machine, in short\n'
 {
   echo "measured into $cluster (use it as --cluster $cluster), verdict $verdict"

@@ -4,6 +4,7 @@
 
 #include "answer/fit.h"
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "base/file.h"
 
 fr_status fr_fitting_options(const struct fr_args *args, struct fr_fit_options *options,
@@ -29,12 +30,13 @@ static fr_status print(const struct fr_fitted *fitted, const char *out, bool jso
                        struct fr_error *err) {
     const struct fr_fit_verdict *judged = &fitted->result.judged;
     struct fr_text text = {0};
+    enum { VERDICT = 14 }; /* where its reason begins */
     if (json)
         fr_fit_json(&text, &fitted->samples, &fitted->result);
     else {
         fr_fit_print(&fitted->result, &text);
-        fr_text_addf(&text, "\nverdict %s%s%s\n", judged->verdict,
-                     judged->n_reasons ? ": " : "", judged->n_reasons ? judged->reason[0] : "");
+        fr_text_addf(&text, "\nverdict %s%s", judged->verdict, judged->n_reasons ? ": " : "");
+        fr_wrap_cell(&text, VERDICT, judged->n_reasons ? judged->reason[0] : "");
         if (out) fr_text_addf(&text, "cluster file: %s\n", out);
     }
     return fr_app_print(&text, err);

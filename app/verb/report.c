@@ -8,6 +8,7 @@
 #include "app/page/calibration.h"
 #include "app/page/page.h"
 #include "app/page/result.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/file.h"
 #include "plots/html.h"
@@ -114,6 +115,17 @@ static fr_status report_results(const struct fr_args *args, struct fr_error *err
     return status;
 }
 
+static void print_checks(const struct fr_checks *checks, struct fr_text *text) {
+    enum { REASON = 25 };
+    for (int i = 0; i < checks->count; i++) {
+        size_t before = text->length;
+        fr_text_addf(text, "%s  %-18s ", fr_verdict_names[checks->item[i].verdict],
+                     checks->item[i].subject);
+        if (text->length - before > REASON) fr_text_addf(text, "\n%*s", REASON, "");
+        fr_wrap_cell(text, REASON, checks->item[i].reason);
+    }
+}
+
 static fr_status report(const struct fr_args *args, struct fr_json_document **document,
                         struct fr_error *err) {
     const char *out = fr_args_get(args, "output");
@@ -139,9 +151,7 @@ static fr_status report(const struct fr_args *args, struct fr_json_document **do
     if (fr_args_has(args, "json"))
         write_json(&text, &root, &checks);
     else
-        for (int i = 0; i < checks.count; i++)
-            fr_text_addf(&text, "%s  %-28s %s\n", fr_verdict_names[checks.item[i].verdict],
-                         checks.item[i].subject, checks.item[i].reason);
+        print_checks(&checks, &text);
     return fr_app_print(&text, err);
 }
 

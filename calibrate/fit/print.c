@@ -5,15 +5,15 @@
 
 static void add_cell(const struct fr_fit_quality *quality, bool present, struct fr_text *text) {
     if (present && quality->n > 0)
-        fr_text_addf(text, "  %6.1f %6.1f", 100 * quality->median, 100 * quality->p90);
+        fr_text_addf(text, "%5.1f%5.0f", 100 * quality->median, 100 * quality->p90);
     else
-        fr_text_addf(text, "  %13s", "-");
+        fr_text_addf(text, "%10s", "-");
 }
 
 static void add_curve(const struct fr_fit_op *op, const struct fr_fit_curve *curve,
                       struct fr_text *text) {
     const struct fr_fit_point *first = curve->points;
-    fr_text_addf(text, "%-14s %-6s %6" PRId64 " %5d", fr_op_names[first->op],
+    fr_text_addf(text, "%-14s %-6s%5" PRId64 "%4d", fr_op_names[first->op],
                  fr_sample_level_names[first->level], first->n_ranks, curve->n_points);
     add_cell(&curve->log_ordinary, op->log_ordinary.present, text);
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
@@ -29,31 +29,32 @@ static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
         any = any || (ranks ? c->held_ranks.n : c->held_sizes.n) > 0;
     }
     if (!any) return;
-    fr_text_addf(text, "%-14s %-19s  %13s", fr_op_names[op->points->op], what, "");
+    fr_text_addf(text, "%-14s %-6s %-18s", fr_op_names[op->points->op], what,
+                 ranks ? "" : fr_fit_form_names[op->chosen]);
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++) {
         const struct fr_fit_candidate *c = &op->candidate[f];
         add_cell(ranks ? &c->held_ranks : &c->held_sizes, c->price.form != NULL, text);
     }
-    fr_text_addf(text, "  %s\n", ranks ? "" : fr_fit_form_names[op->chosen]);
+    fr_text_addf(text, "\n");
 }
 
 /* Rates of element-wise passes and of the optimiser, and what operands add to products. */
 static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr_text *text) {
     char size[32], rate[32];
     if (sets->n < 2) return;
-    fr_text_addf(text, "working set  ");
+    fr_text_addf(text, "working set");
     for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
-        fr_text_addf(text, " %11s", fr_traffic_names[kind]);
-    fr_text_addf(text, "   products' operands\n");
+        fr_text_addf(text, " %10s", fr_traffic_names[kind]);
+    fr_text_addf(text, "  operands\n");
     for (int i = 0; i < sets->n; i++) {
-        fr_text_addf(text, "%11s  ",
+        fr_text_addf(text, "%11s",
                      fr_quantity_format(sets->size_B[i], FR_QUANTITY_SIZE, size, sizeof size));
         for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
-            fr_text_addf(text, " %11s",
+            fr_text_addf(text, " %10s",
                          fr_quantity_format(1 / sets->s_per_B[kind][i], FR_QUANTITY_RATE, rate,
                                             sizeof rate));
         double extra = sets->s_per_B[FR_TRAFFIC_OPERANDS][i];
-        fr_text_addf(text, "   %s\n",
+        fr_text_addf(text, "  %s\n",
                      extra > 0
                          ? fr_quantity_format(1 / extra, FR_QUANTITY_RATE, rate, sizeof rate)
                          : "as in cache");
@@ -68,8 +69,8 @@ static void add_spread(const struct fr_fit_result *result, struct fr_text *text)
         samples += result->points[i].n;
     }
     fr_text_addf(text,
-                 "%d points, %d samples; %d medians known no better than 5 %%; "
-                 "%d samples disturbed (kept)\n",
+                 "%d points, %d samples; %d medians known no better than 5 %%;\n"
+                 "  %d samples disturbed (kept)\n",
                  result->n_points, samples, unsure, slow);
 }
 
@@ -77,13 +78,13 @@ static void print_disturbance(const struct fr_fit_speed *speed, struct fr_text *
     char every[32], length[32];
     if (speed->n > 0)
         fr_text_addf(text,
-                     "usually products take %.2f, memory %.2f of the time that they take when "
-                     "the machine is fast (%zu probes)\n",
+                     "usually products take %.2f, memory %.2f of the time that they take when\n"
+                     "  the machine is fast (%zu probes)\n",
                      speed->usual_products, speed->usual_memory, speed->n);
     if (speed->interruptions.every_s > 0)
         fr_text_addf(text,
-                     "a rank is interrupted every %s of its work for %s; products lost %.1f %% "
-                     "to it\n",
+                     "a rank is interrupted every %s of its work for %s;\n"
+                     "  products lost %.1f %% to it\n",
                      fr_quantity_format(speed->interruptions.every_s, FR_QUANTITY_TIME, every,
                                         sizeof every),
                      fr_quantity_format(speed->interruptions.length_s, FR_QUANTITY_TIME, length,
@@ -97,8 +98,8 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
         const struct fr_fit_gemm *gemm = &result->gemm[i];
         if (gemm->n_m == 0) continue;
         fr_text_addf(text,
-                     "products %s: %d x %d x %d shapes; a shape from its neighbours: median "
-                     "%.1f %%, p90 %.1f %%\n",
+                     "products %s: %d x %d x %d shapes;\n"
+                     "  a shape from its neighbours: median %.1f %%, p90 %.1f %%\n",
                      fr_dtype_names[i], gemm->n_m, gemm->n_n, gemm->n_k,
                      100 * gemm->quality.median, 100 * gemm->quality.p90);
         if (gemm->n_filled)
@@ -128,18 +129,18 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
 
 void fr_fit_print(const struct fr_fit_result *result, struct fr_text *text) {
     fr_text_addf(text,
-                 "relative errors in percent, median and 90th percentile\n%-14s %-6s %6s "
-                 "%5s  %13s",
-                 "operation", "level", "ranks", "sizes", "log, ordinary");
+                 "relative errors in percent, median and 90th percentile\n%-14s %-6s%5s%4s%10s",
+                 "operation", "level", "ranks", "of", "log, OLS");
     for (int f = FR_FIT_LOG; f < FR_FIT_FORMS; f++)
-        fr_text_addf(text, "  %13s", fr_fit_form_names[f]);
+        fr_text_addf(text, "%10.*s", f == FR_FIT_SIMILARITY ? 7 : 9, fr_fit_form_names[f]);
     fr_text_addf(text, "\n");
     for (int i = 0; i < FR_OP_COUNT; i++)
         for (int c = 0; c < result->ops[i].n_curves; c++)
             add_curve(&result->ops[i], &result->ops[i].curves[c], text);
-    fr_text_addf(text,
-                 "held out: every second size, the largest rank count; named at the end is "
-                 "the form written: the similarity table, unless another is clearly better\n");
+    fr_text_addf(
+        text,
+        "held out: every second size, the largest rank count; named is the form written:\n"
+        "the similarity table, unless another is clearly better\n");
     for (int i = 0; i < FR_OP_COUNT; i++) {
         if (result->ops[i].n_points == 0) continue;
         add_held("sizes", &result->ops[i], false, text);

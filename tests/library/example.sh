@@ -13,7 +13,7 @@ done
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046 # words of a command line
 ${CC:-cc} -std=c17 -Wall -Wextra -Werror "$source" $(pkg-config --cflags --libs forerun) -o "$name"
-"$(dirname "$source")"/../tests/golden/in/samples.sh >samples.jsonl # what fit reads
+"$(dirname "$source")"/../../tests/golden/in/samples.sh >samples.jsonl # what fit reads
 ./"$name" >"$name.out"
 # Static: the archive alone, and what it needs of others.
 needs=$(pkg-config --static --libs forerun | sed 's/-lforerun/-l:libforerun.a/')

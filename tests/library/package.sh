@@ -6,7 +6,7 @@ prefix=$1 root=$2 work=$3
 rm -rf "$work"
 mkdir -p "$work"
 run() { # run PREFIX FOLDER
-  cmake -S "$root/tests/library/package" -B "$2" -DCMAKE_PREFIX_PATH="$1" -DEXAMPLES="$root/examples" \
+  cmake -S "$root/tests/library/package" -B "$2" -DCMAKE_PREFIX_PATH="$1" -DEXAMPLES="$root/examples/programmer" \
     -DCMAKE_BUILD_TYPE=Release >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   cmake --build "$2" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   "$2/predict" >"$2/out"
@@ -23,7 +23,7 @@ fi
 run "$work/moved" "$work/again"
 PKG_CONFIG_PATH=$work/moved/lib/pkgconfig pkg-config --cflags --libs forerun | grep -qF "$work/moved/lib/pkgconfig/../.."
 # shellcheck disable=SC2046
-PKG_CONFIG_PATH=$work/moved/lib/pkgconfig ${CC:-cc} "$root/examples/predict.c" -o "$work/moved/predict" \
+PKG_CONFIG_PATH=$work/moved/lib/pkgconfig ${CC:-cc} "$root/examples/programmer/predict.c" -o "$work/moved/predict" \
   $(PKG_CONFIG_PATH=$work/moved/lib/pkgconfig pkg-config --cflags --libs forerun)
 "$work/moved/predict" | cmp - "$work/built/out"
 "$work/moved/bin/forerun" predict --cluster frontier --model ffn-16384 >/dev/null
