@@ -41,8 +41,9 @@ static fr_status build(const struct fr_figure *figure, const struct fr_json *roo
 }
 
 /* Narrower than three quarters of what it was laid out for, its letters would be too small. */
-static bool is_narrow(const struct fr_figure *figure, const struct fr_figure_options *o) {
-    return figure->stacks && o->width_in > 0 && o->width_in * 96 < 0.75 * figure->size_px[0];
+static bool is_narrow(const struct fr_figure *figure, const struct fr_figure_options *o,
+                      int width_px) {
+    return figure->stacks && o->width_in > 0 && o->width_in * 96 < 0.75 * width_px;
 }
 
 fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *roots,
@@ -59,7 +60,9 @@ fr_status fr_figure_draw(const struct fr_figure *figure, const struct fr_json *r
     p.o = o;
     if (!figure->draw) status = fr_results_read(roots, n_inputs, &results, err);
     if (status == FR_OK) status = build(figure, roots, n_inputs, o, &results, &p, err);
-    if (status == FR_OK && is_narrow(figure, o)) {
+    /* Once to see the panels, once the room that they take below each other. */
+    bool narrow = is_narrow(figure, o, p.width_px);
+    for (int pass = 0; status == FR_OK && narrow && pass < 2; pass++) {
         struct fr_picture seen = p;
         fr_picture_begin(&p, 0, 0);
         p.o = o;

@@ -114,7 +114,8 @@ enum { STACK_KEY_PX = 15, STACK_LINE_PX = 15, STACK_NOTE_PX = 11 };
 void fr_picture_stack(struct fr_picture *p, int width_px, const struct fr_picture *seen) {
     p->width_px = width_px;
     p->stack.on = true;
-    p->stack.panels = seen->n_panels;
+    p->stack.panels_px =
+        seen->stack.on ? seen->stack.used_px : seen->n_panels * (double)STACK_PANEL_PX;
     p->stack.keys = seen->n_keys;
 }
 
@@ -127,7 +128,7 @@ static void place_stack(struct fr_picture *p) {
     int notes = fr_picture_wrap(fr_text_get(&p->note), 8, p->width_px - 24, &note) +
                 fr_picture_wrap(fr_text_get(&p->footer), 8, p->width_px - 24, &note);
     p->stack.next_px = 30 + titles * STACK_LINE_PX;
-    p->stack.key_px = p->stack.next_px + p->stack.panels * STACK_PANEL_PX - 22;
+    p->stack.key_px = p->stack.next_px + p->stack.panels_px - 22;
     double below = p->stack.key_px + p->stack.keys * STACK_KEY_PX + 16;
     p->height_px = (int)(below + notes * STACK_NOTE_PX);
     fr_picture_lines(p, fr_text_get(&title), 8, 14, STACK_LINE_PX, 12, "#000000");
@@ -152,6 +153,17 @@ static void small_axes(struct fr_picture *p) {
                  10 / 12.0, 10 / 12.0);
 }
 
+static void place_panel(struct fr_picture *p, struct fr_box *placed) {
+    double left = p->stack.left_px > 0 ? p->stack.left_px : STACK_LEFT_PX,
+           right = p->stack.right_px > 0 ? p->stack.right_px : STACK_RIGHT_PX,
+           height = p->stack.plot_px > 0 ? p->stack.plot_px : STACK_PLOT_PX,
+           room = height + STACK_PANEL_PX - STACK_PLOT_PX;
+    *placed = (struct fr_box){left, p->stack.next_px, p->width_px - left - right, height};
+    p->stack.next_px += room;
+    p->stack.used_px += room;
+    p->stack.left_px = p->stack.right_px = p->stack.plot_px = 0;
+}
+
 void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char *heading) {
     struct fr_box placed = *box;
     fr_text_addf(&p->script,
@@ -161,12 +173,11 @@ void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char
                  p->n_panels++ == 0 ? "set multiplot\n" : "");
     if (p->n_panels == 1) (p->stack.on ? place_stack : place_frame)(p);
     if (p->stack.on) {
-        placed = (struct fr_box){STACK_LEFT_PX, p->stack.next_px,
-                                 p->width_px - STACK_LEFT_PX - STACK_RIGHT_PX, STACK_PLOT_PX};
-        p->stack.next_px += STACK_PANEL_PX;
+        place_panel(p, &placed);
         small_axes(p);
     }
     p->keyed = false;
+    p->placed = placed;
     fr_text_addf(&p->script,
                  "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
                  "set tmargin at screen %.5f\nset bmargin at screen %.5f\n",
@@ -181,7 +192,7 @@ void fr_picture_panel(struct fr_picture *p, const struct fr_box *box, const char
 void fr_picture_key(struct fr_picture *p, double left, double top) {
     p->keyed = true;
     if (p->stack.on) {
-        left = 8, top = p->stack.key_px;
+        left = 8, top = p->stack.key_px + p->n_keys * STACK_KEY_PX;
         fr_text_addf(&p->script, "set key font @SMALL\n");
     }
     fr_text_addf(&p->script,

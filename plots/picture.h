@@ -11,6 +11,11 @@
 
 #include "plots/figure.h"
 
+/** A rectangle, from the top left corner of the picture [px]. */
+struct fr_box {
+    double left, top, width, height;
+};
+
 struct fr_picture {
     const struct fr_figure_options *o; /**< NULL: none */
     struct fr_text script, data;
@@ -20,18 +25,18 @@ struct fr_picture {
     /** Panels below each other, one column, key and texts under them: set by fr_picture_stack. */
     struct {
         bool on;
-        int panels, keys; /**< how many there will be, of an earlier pass */
-        double next_px;   /**< top of the next panel */
-        double key_px;    /**< top of the key */
+        int keys;         /**< how many there will be, of an earlier pass ... */
+        double panels_px; /**< ... and the room of all panels */
+        /** Of the next panel, where the figure says so: its height, its margins. */
+        double plot_px, left_px, right_px;
+        double used_px; /**< room of the panels so far */
+        double next_px; /**< top of the next panel */
+        double key_px;  /**< top of the key */
     } stack;
-    int n_keys;    /**< titles in the key */
-    bool keyed;    /**< the panel has the key */
-    bool plotting; /**< inside a plot command: the next curve follows a comma */
-};
-
-/** A rectangle, from the top left corner of the picture [px]. */
-struct fr_box {
-    double left, top, width, height;
+    struct fr_box placed; /**< the panel's plot area, wherever it was placed */
+    int n_keys;           /**< titles in the key */
+    bool keyed;           /**< the panel has the key */
+    bool plotting;        /**< inside a plot command: the next curve follows a comma */
 };
 
 /** Begin; texts are appended to p->title, footer and note until the first panel. */

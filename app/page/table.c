@@ -110,6 +110,7 @@ static size_t without_unit(const char *word, size_t length) {
 }
 
 void fr_page_words(const char *key, struct fr_text *out) {
+    if (strncmp(key, "outcome.", 8) == 0) key += 8;
     if (strncmp(key, "plan.", 5) == 0) key += 5;
     while (*key) {
         size_t length = strcspn(key, "."), shown = without_unit(key, length);
@@ -193,6 +194,14 @@ static int rank_of(const char *path) {
                                         "name",
                                         "label",
                                         "configuration.label",
+                                        "cluster",
+                                        "model",
+                                        "training.days",
+                                        "training.energy_kWh",
+                                        "training.price",
+                                        "training.carbon_kg",
+                                        "outcome.mfu",
+                                        "outcome.tokens_per_s",
                                         "plan.method",
                                         "plan",
                                         "ranks",
@@ -213,7 +222,7 @@ static int rank_of(const char *path) {
                                         "total_energy_J"};
     for (int i = 0; i < (int)(sizeof first / sizeof *first); i++)
         if (strcmp(path, first[i]) == 0) return i;
-    return strncmp(path, "plan.", 5) == 0 ? 6 : 99;
+    return strncmp(path, "plan.", 5) == 0 ? 14 : 99;
 }
 
 static int by_rank(const void *a, const void *b) {

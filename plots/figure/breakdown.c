@@ -14,6 +14,7 @@ enum {
     BELOW_PX = 110,
     BARS_MAX = 24,
     LABEL_SIZE = 11,
+    NARROW_LEFT_PX = 12,
     KEY_PX = 230 /* of ten parts: the plot is no lower, else the key has no room */
 };
 static const double plot_px = 600;
@@ -57,19 +58,27 @@ static double label_room(const struct chart *c) {
 
 static void add_labels(struct fr_picture *p, const struct chart *c) {
     char line[FR_RESULT_LABEL + 32], time[40];
+    double left_px = c->left_px, top_px = TOP_PX;
+    p->stack.plot_px = c->bar_px * c->bars, p->stack.left_px = NARROW_LEFT_PX;
     fr_picture_panel(p, &(struct fr_box){c->left_px, TOP_PX, plot_px, c->bar_px * c->bars}, "");
+    if (p->stack.on) left_px = NARROW_LEFT_PX, top_px = p->placed.top;
     for (int i = 0; i < c->bars; i++) {
         const struct fr_result *r = &c->results->items[i];
-        double middle = TOP_PX + c->bar_px * (i + 0.5);
-        fr_picture_text(p, bar_label(c, i, line, sizeof line), c->left_px - 12, middle - 8,
-                        "right", LABEL_SIZE, "#000000");
+        double middle = top_px + c->bar_px * (i + 0.5), size = p->stack.on ? 9 : LABEL_SIZE;
+        /* Beside the bars, or above each. */
+        double x_px = p->stack.on ? left_px : left_px - 12,
+               y_px = p->stack.on ? middle - 0.4 * c->bar_px : middle - 8;
+        const char *align = p->stack.on ? "left" : "right";
+        fr_picture_text(p, bar_label(c, i, line, sizeof line), x_px, y_px, align, (int)size,
+                        "#000000");
         fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time);
         size_t used = strlen(time);
         if (i > 0)
             fr_line_addf(time, sizeof time, &used, " (%+.1f %%)",
                          100 *
                              (r->iteration_time_s / c->results->items[0].iteration_time_s - 1));
-        fr_picture_text(p, time, c->left_px - 12, middle + 8, "right", 10, "#555555");
+        fr_picture_text(p, time, x_px, p->stack.on ? y_px + 12 : middle + 8, align,
+                        p->stack.on ? 9 : 10, "#555555");
     }
 }
 
@@ -86,7 +95,7 @@ static void add_part(struct fr_picture *p, const struct chart *c, int part) {
         double start = 0;
         for (int before = 0; before < part; before++) start += r->part_s[before];
         double from = start / c->unit_s, to = (start + r->part_s[part]) / c->unit_s;
-        FR_ROW(p, (from + to) / 2, i, from, to, i - bar_half, i + bar_half);
+        FR_ROW(p, (from + to) / 2, i, from, to, i - (p->stack.on ? 0 : bar_half), i + bar_half);
     }
     size_t used = 0;
     fr_line_addf(name, sizeof name, &used, "%s", fr_part_names[part]);
@@ -140,10 +149,12 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     FR_TRY(need_parts(results, root, err));
     struct chart c = {.results = results,
                       .bars = results->count < BARS_MAX ? (int)results->count : BARS_MAX};
-    c.bar_px = fmax(bar_px, (double)KEY_PX / c.bars);
+    c.bar_px = p->stack.on ? 56 : fmax(bar_px, (double)KEY_PX / c.bars);
     c.left_px = label_room(&c);
-    p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;
-    p->height_px = (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars);
+    if (!p->stack.on) {
+        p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;
+        p->height_px = (int)(TOP_PX + BELOW_PX + c.bar_px * c.bars);
+    }
     draw_all(p, &c);
     return FR_OK;
 }
@@ -152,5 +163,6 @@ const struct fr_figure fr_figure_breakdown = {
     .name = "breakdown",
     .summary = "where an iteration goes: a stacked bar a plan",
     .inputs = "results of forerun predict --json, a bar each, or of forerun search --json",
+    .stacks = true,
     .draw_results = draw,
 };

@@ -6,7 +6,14 @@
 
 #include "plots/scale.h"
 
-enum { ROWS_MAX = 32, TOP_PX = 80, BELOW_PX = 110, GAP_PX = 95, PANEL_PX = 250, NAME_SIZE = 11 };
+enum {
+    ROWS_MAX = 32,
+    TOP_PX = 80,
+    BELOW_PX = 110,
+    GAP_PX = 95,
+    PANEL_PX = 250,
+    NAME_SIZE = 11
+};
 static const double bar_px = 40, bar_half = 0.33; /* of the room of a bar */
 
 /* What bars show; the first that is known of all rows is drawn, and so on. */
@@ -105,7 +112,8 @@ static bool several_models(const struct rows *rows) {
 static const char *name_of(const struct rows *rows, int i, char *out, size_t capacity) {
     const struct row *row = &rows->item[i];
     bool several = several_models(rows);
-    snprintf(out, capacity, "%s%s%s", row->cluster, several ? ", " : "", several ? row->model : "");
+    snprintf(out, capacity, "%s%s%s", row->cluster, several ? ", " : "",
+             several ? row->model : "");
     return out;
 }
 
@@ -148,6 +156,9 @@ static void label_of(const struct rows *rows, int what, const struct unit *unit,
         snprintf(out, capacity, "%s [%s]", names[what], unit->name);
 }
 
+/* Of a bar. */
+static double room_px(const struct fr_picture *p) { return p->stack.on ? 24 : bar_px; }
+
 /* Where any is known. */
 static void draw_intervals(struct fr_picture *p, const struct rows *rows, double unit_s) {
     int block = -1;
@@ -158,7 +169,8 @@ static void draw_intervals(struct fr_picture *p, const struct rows *rows, double
         FR_ROW(p, row->value[TIME] / unit_s, i, row->low_s / unit_s, row->high_s / unit_s);
     }
     if (block >= 0)
-        fr_picture_curve(p, block, NULL, "using 1:2:3:4 with xerrorbars pt -1 lc rgb '#333333'");
+        fr_picture_curve(p, block, NULL,
+                         "using 1:2:3:4 with xerrorbars pt -1 lc rgb '#333333'");
 }
 
 static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
@@ -166,7 +178,9 @@ static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
     double most = most_of(rows, what);
     struct unit unit = unit_of(what, most);
     char label[64], value[32], name[160];
+    p->stack.plot_px = box->height, p->stack.left_px = box->left;
     fr_picture_panel(p, box, "");
+    box = &p->placed;
     label_of(rows, what, &unit, label, sizeof label);
     fr_text_addf(&p->script,
                  "set border 1\nunset grid\nset grid x lt 1 lc rgb '#dddddd' lw 0.8\n"
@@ -175,14 +189,14 @@ static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
     fr_picture_axis_label(p, "x", label);
     for (int i = 0; i < rows->n; i++) {
         const struct row *row = &rows->item[i];
-        double middle = box->top + bar_px * (i + 0.5), end = row->value[what];
+        double middle = box->top + room_px(p) * (i + 0.5), end = row->value[what];
         if (what == TIME && isfinite(row->high_s)) end = row->high_s;
         if (names)
             fr_picture_text(p, name_of(rows, i, name, sizeof name), box->left - 12, middle,
-                            "right", NAME_SIZE, "#000000");
+                            "right", p->stack.on ? 9 : NAME_SIZE, "#000000");
         snprintf(value, sizeof value, "%.3g", row->value[what] / unit.si);
         fr_picture_text(p, value, box->left + box->width * end / (1.25 * most) + 6, middle,
-                        "left", NAME_SIZE, "#333333");
+                        "left", p->stack.on ? 9 : NAME_SIZE, "#333333");
     }
     for (int i = 0; i < rows->n; i++) {
         int block = fr_picture_block(p);
@@ -209,21 +223,25 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
                       struct fr_error *err) {
     struct rows rows = {.n = 0};
     char name[160];
-    double names_px = 60;
+    double names_px = p->stack.on ? 30 : 60;
     int panels = 0;
     (void)n_inputs;
     FR_TRY(read_rows(&roots[0], &rows, err));
     for (int i = 0; i < rows.n; i++)
-        names_px = fmax(names_px, fr_picture_text_px(name_of(&rows, i, name, sizeof name), NAME_SIZE) + 30);
+        names_px = fmax(names_px, fr_picture_text_px(name_of(&rows, i, name, sizeof name),
+                                                     p->stack.on ? 9 : NAME_SIZE) +
+                                      (p->stack.on ? 36 : 30));
     for (int what = 0; what < WHATS; what++) panels += isfinite(most_of(&rows, what));
-    p->width_px = (int)names_px + panels * (PANEL_PX + GAP_PX);
-    p->height_px = TOP_PX + BELOW_PX + (int)(bar_px * rows.n);
+    if (!p->stack.on) {
+        p->width_px = (int)names_px + panels * (PANEL_PX + GAP_PX);
+        p->height_px = TOP_PX + BELOW_PX + (int)(bar_px * rows.n);
+    }
     title(p, &rows);
-    struct fr_box box = {names_px, TOP_PX, PANEL_PX, bar_px * rows.n};
+    struct fr_box box = {names_px, TOP_PX, PANEL_PX, room_px(p) * rows.n};
     for (int what = 0; what < WHATS; what++) {
         if (!isfinite(most_of(&rows, what))) continue;
-        draw_panel(p, &rows, what, &box, box.left <= names_px);
-        box.left += PANEL_PX + GAP_PX;
+        draw_panel(p, &rows, what, &box, p->stack.on || box.left <= names_px);
+        if (!p->stack.on) box.left += PANEL_PX + GAP_PX;
     }
     return FR_OK;
 }
@@ -233,5 +251,6 @@ const struct fr_figure fr_figure_clusters = {
     .summary = "clusters side by side: time, energy, money and CO2 of each one's best plan",
     .inputs = "compare --cluster A --cluster B --json",
     .one_input = true,
+    .stacks = true,
     .draw = draw,
 };

@@ -7,7 +7,7 @@
 #include "plots/measured.h"
 #include "plots/scale.h"
 
-enum { OPS_MAX = 16, SETS_MAX = 14 };
+enum { OPS_MAX = 16, SETS_MAX = 14, NARROW_LEFT_PX = 84 };
 static const double panel_width_px = 420, column_px = 545, row_px = 470, first_row_px = 118;
 static const double main_px = 240, residual_px = 90, gap_px = 44, left_px = 95;
 static const double residual_limit = 1.5; /* beyond it a curve leaves the panel */
@@ -95,14 +95,8 @@ static struct fr_scale times_of(const struct sheet *s, const char *op) {
     return seen;
 }
 
-/* The key over all panels: colours once, line styles once, in a panel that shows only it. */
-static void draw_key(struct fr_picture *p, const struct sheet *s) {
-    struct fr_box box = {20, 36, p->width_px - 40.0, 50};
-    fr_picture_panel(p, &box, "");
-    fr_text_addf(
-        &p->script,
-        "unset tics\nunset grid\nset border 0\nset xrange [0:1]\nset yrange [0:1]\n"
-        "set key top left horizontal Left reverse samplen 2.2 maxrows 2\nplot 2 notitle, ");
+/* Colours once, line styles once, as entries of a plot command's key. */
+static void add_key_entries(struct fr_picture *p, const struct sheet *s) {
     for (int i = 0; i < s->n_sets; i++) {
         char title[80];
         snprintf(title, sizeof title, "%lld ranks%s%s", (long long)s->set[i].ranks,
@@ -117,7 +111,20 @@ static void draw_key(struct fr_picture *p, const struct sheet *s) {
                  "    keyentry with lines lc rgb '#444444' lw 1.6 dt 2 title \"the papers' log "
                  "form\", \\\n"
                  "    keyentry with points lc rgb '#444444' pt 6 ps 0.7 title 'chosen form "
-                 "fitted without the point'\n");
+                 "fitted without the point'");
+    p->n_keys += s->n_sets + 3;
+}
+
+/* The key over all panels, in a panel that shows only it. */
+static void draw_key(struct fr_picture *p, const struct sheet *s) {
+    struct fr_box box = {20, 36, p->width_px - 40.0, 50};
+    fr_picture_panel(p, &box, "");
+    fr_text_addf(
+        &p->script,
+        "unset tics\nunset grid\nset border 0\nset xrange [0:1]\nset yrange [0:1]\n"
+        "set key top left horizontal Left reverse samplen 2.2 maxrows 2\nplot 2 notitle, ");
+    add_key_entries(p, s);
+    fr_text_addf(&p->script, "\n");
 }
 
 enum {
@@ -189,13 +196,20 @@ static void add_residuals(struct fr_picture *p, const struct fr_measured_series 
 
 static void draw_times(struct fr_picture *p, const struct sheet *s, int op,
                        const struct fr_box *box) {
+    p->stack.left_px = NARROW_LEFT_PX;
     fr_picture_panel(p, box, s->op[op]);
     fr_scale_axis(p, "x", sizes_of(s, s->op[op]), FR_QUANTITY_SIZE, 7);
     fr_scale_axis(p, "y", times_of(s, s->op[op]), FR_QUANTITY_TIME, 7);
     fr_picture_axis_label(p, "y", "time, median");
+    bool keyed = p->stack.on && op == 0; /* below all panels */
+    if (keyed) fr_picture_key(p, 0, 0);
     for (int i = 0; i < s->measured->n_series; i++) {
         int colour = drawn_in(s, i, s->op[op]);
         if (colour >= 0) add_series(p, &s->measured->series[i], colour);
+    }
+    if (keyed) {
+        fr_text_addf(&p->script, ", \\\n    ");
+        add_key_entries(p, s);
     }
     fr_picture_plotted(p);
 }
@@ -218,6 +232,7 @@ static double residual_range(const struct sheet *s, const char *op) {
 static void draw_residuals(struct fr_picture *p, const struct sheet *s, int op,
                            const struct fr_box *box) {
     double range = 100 * residual_range(s, s->op[op]);
+    p->stack.plot_px = 60, p->stack.left_px = NARROW_LEFT_PX;
     fr_picture_panel(p, box, "");
     fr_scale_axis(p, "x", sizes_of(s, s->op[op]), FR_QUANTITY_SIZE, 7);
     fr_scale_percent(p, "y", -range, range);
@@ -239,15 +254,17 @@ static void draw_residuals(struct fr_picture *p, const struct sheet *s, int op,
 
 static void draw_all(struct fr_picture *p, const struct sheet *s) {
     int columns = s->n_ops > 1 ? 2 : 1, rows = (s->n_ops + columns - 1) / columns;
-    p->width_px = columns == 2 ? 1100 : 640;
-    p->height_px = (int)(first_row_px + rows * row_px + 20);
+    if (!p->stack.on) {
+        p->width_px = columns == 2 ? 1100 : 640;
+        p->height_px = (int)(first_row_px + rows * row_px + 20);
+    }
     fr_text_addf(&p->title, "Collectives: measured, and fitted");
     fr_text_addf(&p->note, "Bars: confidence interval of the median.  ");
     if (s->left_out) fr_text_addf(&p->note, "%d series have no room here.  ", s->left_out);
     fr_text_addf(&p->note, "Residual: fitted / measured - 1, panel ends at %g %%.  ",
                  100 * residual_limit);
     fr_text_addf(&p->footer, "%s", fr_text_get(&s->measured->footer));
-    draw_key(p, s);
+    if (!p->stack.on) draw_key(p, s);
     for (int op = 0; op < s->n_ops; op++) {
         double left = left_px + (op % columns) * column_px;
         double top = first_row_px + (op / columns) * row_px;
@@ -280,5 +297,6 @@ const struct fr_figure fr_figure_fit = {
     .summary = "measured collectives, the curves fitted to them, and their residuals",
     .inputs = "one result of forerun fit --json",
     .one_input = true,
+    .stacks = true,
     .draw = draw,
 };

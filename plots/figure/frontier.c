@@ -290,5 +290,6 @@ const struct fr_figure fr_figure_frontier = {
     .inputs = "results of forerun search --objective energy --max-slowdown X --json; and a "
               "runs.csv with measured_J",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw = draw,
 };

@@ -79,7 +79,7 @@ static fr_status add_axes(struct fr_picture *p, const struct fr_measured *measur
 
 static void name_curve(const struct fr_measured_gemm *g, char *out, size_t capacity) {
     if (is_square(g))
-        snprintf(out, capacity, "%s", g->dtype);
+        snprintf(out, capacity, "square, %s", g->dtype);
     else
         snprintf(out, capacity, "m = %lld, n = %lld, %s", (long long)g->m, (long long)g->n,
                  g->dtype);
@@ -180,6 +180,7 @@ const struct fr_figure fr_figure_gemm = {
     .summary = "rate of square and of skinny matrix products",
     .inputs = "one result of forerun fit --json",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .one_input = true,
     .draw = draw,
 };

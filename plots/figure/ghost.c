@@ -220,5 +220,6 @@ const struct fr_figure fr_figure_ghost = {
     .summary = "energy and time against ghost neurons, predicted lines and measured points",
     .inputs = "results of forerun validate --json, of forerun iterations --json, or both",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw = draw,
 };

@@ -11,16 +11,17 @@ static const double left_px = 80, heat_width_px = 850, heat_top_px = 80;
 /* Bars longer than this times the best would leave the others too short to read. */
 static const double bar_limit = 8;
 
+/* Colours as fr_picture_colour_of has them of parts. */
 static const struct part_group {
     const char *name, *colour;
     int parts[4]; /* then -1 */
 } groups[] = {
-    {"compute", "#0072B2", {FR_PART_COMPUTE, -1}},
-    {"launch and fixed", "#E69F00", {FR_PART_LAUNCH, FR_PART_FIXED, -1}},
-    {"model-axis (tp) communication", "#D55E00", {FR_PART_TP_COMM, -1}},
-    {"data-axis (dp) communication", "#56B4E9", {FR_PART_DP_COMM, -1}},
-    {"redistribution", "#009E73", {FR_PART_REDISTRIBUTION, -1}},
-    {"other", "#CC79A7", {-1}}, /* what is left of the iteration */
+    {"compute", "#009E73", {FR_PART_COMPUTE, -1}},
+    {"launch and fixed", "#8fd0b9", {FR_PART_LAUNCH, FR_PART_FIXED, -1}},
+    {"model-axis (tp) communication", "#0072B2", {FR_PART_TP_COMM, -1}},
+    {"data-axis (dp) communication", "#D55E00", {FR_PART_DP_COMM, -1}},
+    {"redistribution", "#7b5ea7", {FR_PART_REDISTRIBUTION, -1}},
+    {"other", "#999999", {-1}}, /* what is left of the iteration */
 };
 enum { N_GROUPS = sizeof groups / sizeof *groups, OTHER = N_GROUPS - 1 };
 
@@ -40,6 +41,10 @@ static void heat_ticks(struct fr_picture *p, const struct fr_grid_table *t) {
 }
 
 static void heat_colours(struct fr_picture *p, double height_px) {
+    if (p->stack.on) {
+        fr_text_addf(&p->script, "unset colorbox\n");
+        height_px = 130;
+    }
     height_px = fmax(height_px, 130); /* its ticks need room beside a single row, too */
     fr_text_addf(&p->script,
                  "set palette defined (0 '#eef5fb', 0.5 '#6baed6', 1 '#08306b')\n"
@@ -63,7 +68,8 @@ static void add_cell_texts(struct fr_picture *p, const struct fr_grid_table *t) 
         }
     fr_picture_curve(p, block, NULL,
                      "using 1:2:(sprintf($3 >= 1000 ? '%%.0f' : '%%.3g', $3)):4 with labels "
-                     "tc rgb variable");
+                     "tc rgb variable font sprintf('%%s,%%g', FACE, %g * FONT)",
+                     p->stack.on ? 0.6 : 1);
 }
 
 static void draw_heat(struct fr_picture *p, const struct fr_grid_table *t) {
@@ -71,6 +77,7 @@ static void draw_heat(struct fr_picture *p, const struct fr_grid_table *t) {
     struct fr_box box = {left_px, heat_top_px, heat_width_px, ROW_PX * t->n_rows};
     snprintf(heading, sizeof heading, "time per iteration [%s], best of each P outlined",
              t->unit);
+    p->stack.plot_px = 24 * t->n_rows, p->stack.left_px = 58;
     fr_picture_panel(p, &box, heading);
     heat_ticks(p, t);
     heat_colours(p, box.height);
@@ -126,7 +133,7 @@ static void bar_axes(struct fr_picture *p, const struct fr_grid_table *t,
     }
     fr_text_addf(&p->script, ") scale 0\nset xrange [-0.6:%g]\nset yrange [0:%.9g]\n", n - 0.4,
                  1.14 * longest_s / t->unit_s);
-    fr_picture_axis_label(p, "x", "P_r x P_c");
+    if (!p->stack.on) fr_picture_axis_label(p, "x", "P_r x P_c"); /* told by the heading */
     snprintf(label, sizeof label, "time per iteration [%s]", t->unit);
     fr_picture_axis_label(p, "y", label);
 }
@@ -161,7 +168,8 @@ static void add_totals(struct fr_picture *p, const struct fr_grid_table *t,
                bar[j] == best ? 0xd55e00 : 0);
     fr_picture_curve(p, block, NULL,
                      "using 1:2:(sprintf($3 == 1 ? 'best %%.4g' : '%%.4g', $2)):4 with labels "
-                     "offset 0,0.7 tc rgb variable");
+                     "offset 0,0.7 tc rgb variable font sprintf('%%s,%%g', FACE, %g * FONT)",
+                     p->stack.on ? 0.55 : 1);
 }
 
 static void draw_bars(struct fr_picture *p, const struct fr_grid_table *t) {
@@ -170,10 +178,13 @@ static void draw_bars(struct fr_picture *p, const struct fr_grid_table *t) {
     int n = shown_bars(t, bar);
     double top_px = heat_top_px + ROW_PX * t->n_rows + 110;
     struct fr_box box = {left_px, top_px, 740, BARS_PX};
-    snprintf(heading, sizeof heading, "what an iteration on P = %lld consists of",
+    snprintf(heading, sizeof heading,
+             p->stack.on ? "an iteration on P = %lld, by P_r x P_c"
+                         : "what an iteration on P = %lld consists of",
              (long long)t->row[t->n_rows - 1]);
     fr_picture_panel(p, &box, heading);
     bar_axes(p, t, bar, n);
+    if (p->stack.on) fr_text_addf(&p->script, "set xtics rotate by -60 left offset -0.4,0\n");
     fr_picture_key(p, box.left + box.width + 20, top_px);
     add_bars(p, t, bar, n);
     add_totals(p, t, bar, n);
@@ -195,7 +206,8 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     int row = t->n_rows - 1, slower = -shown_bars(t, bar);
     const struct fr_result *best = t->cell[row][t->best[row]];
     for (int j = 0; j < t->n_columns; j++) slower += t->cell[row][j] != NULL;
-    p->height_px = (int)heat_top_px + ROW_PX * t->n_rows + 110 + BARS_PX + 100;
+    if (!p->stack.on)
+        p->height_px = (int)heat_top_px + ROW_PX * t->n_rows + 110 + BARS_PX + 100;
     fr_text_addf(&p->title, "Grids P_r x P_c; best of %lld ranks: %lld x %lld, %.4g %s",
                  (long long)best->ranks, (long long)best->tp, (long long)best->dp,
                  best->iteration_time_s / t->unit_s, t->unit);
@@ -229,5 +241,6 @@ const struct fr_figure fr_figure_grid = {
     .summary = "grids P_r x P_c: a heat map over rank counts, and where the time goes",
     .inputs = "results of forerun search --json --vary method=grid --vary tp=..., with --top 0",
     .size_px = {WIDTH_PX},
+    .stacks = true,
     .draw_results = draw,
 };

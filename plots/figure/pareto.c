@@ -20,6 +20,7 @@ struct front {
 
 /* Where things are on the picture, so that a label can be laid beside them. */
 struct layout {
+    struct fr_box plot;
     struct fr_scale time, energy; /* padded */
     struct fr_box taken[2 * LABELS_MAX];
     int n_taken;
@@ -56,11 +57,11 @@ static double position(struct fr_scale scale, double value) {
 }
 
 static double x_px(const struct layout *l, const struct fr_result *r) {
-    return plot_box.left + plot_box.width * position(l->time, r->time_s);
+    return l->plot.left + l->plot.width * position(l->time, r->time_s);
 }
 
 static double y_px(const struct layout *l, const struct fr_result *r) {
-    return plot_box.top + plot_box.height * (1 - position(l->energy, r->energy_J));
+    return l->plot.top + l->plot.height * (1 - position(l->energy, r->energy_J));
 }
 
 static bool overlap(const struct fr_box *a, const struct fr_box *b) {
@@ -69,9 +70,10 @@ static bool overlap(const struct fr_box *a, const struct fr_box *b) {
 }
 
 static bool is_free(const struct layout *l, const struct fr_box *box) {
-    if (box->left < plot_box.left + 4 || box->top < plot_box.top ||
-        box->left + box->width > plot_box.left + plot_box.width ||
-        box->top + box->height > plot_box.top + plot_box.height - 4)
+    const struct fr_box *plot = &l->plot;
+    if (box->left < plot->left + 4 || box->top < plot->top ||
+        box->left + box->width > plot->left + plot->width ||
+        box->top + box->height > plot->top + plot->height - 4)
         return false;
     for (int i = 0; i < l->n_taken; i++)
         if (overlap(box, &l->taken[i])) return false;
@@ -101,12 +103,39 @@ static bool label_point(struct fr_picture *p, struct layout *l, const struct fr_
     return false;
 }
 
+/* In one column there is room for numbers, which the key explains. */
+enum { NUMBERED_MAX = 9 };
+
+static void add_numbers(struct fr_picture *p, const struct front *front, struct layout *l) {
+    for (int i = 0; i < front->count && i < NUMBERED_MAX; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%d", i + 1);
+        label_point(p, l, front->items[i], text, false);
+    }
+}
+
+static void add_numbered(struct fr_picture *p, const struct fr_results *results,
+                         const struct front *front) {
+    char label[FR_RESULT_LABEL], text[FR_RESULT_LABEL + 8];
+    for (int i = 0; i < front->count && i < NUMBERED_MAX; i++) {
+        int block = fr_picture_block(p);
+        FR_ROW(p, front->items[i]->time_s, front->items[i]->energy_J);
+        snprintf(text, sizeof text, "%d: %s", i + 1,
+                 fr_result_label(results, front->items[i], label, sizeof label));
+        fr_picture_curve(p, block, text, "using 1:2 with points lc rgb '#0072B2' pt 7 ps 0.5");
+    }
+}
+
 static void add_labels(struct fr_picture *p, const struct fr_results *results,
                        const struct front *front, struct layout *l) {
     char label[FR_RESULT_LABEL], text[FR_RESULT_LABEL + 8];
     for (int i = 0; i < front->count && i < LABELS_MAX; i++)
         take(l, (struct fr_box){x_px(l, front->items[i]) - MARK_PX,
                                 y_px(l, front->items[i]) - MARK_PX, 2 * MARK_PX, 2 * MARK_PX});
+    if (p->stack.on) {
+        add_numbers(p, front, l);
+        return;
+    }
     snprintf(text, sizeof text, "best: %s",
              fr_result_label(results, results->best, label, sizeof label));
     if (isfinite(results->best->energy_J) && !label_point(p, l, results->best, text, true))
@@ -125,7 +154,8 @@ static void add_axes(struct fr_picture *p, const struct fr_results *results, str
         fr_scale_include(&time, results->items[i].time_s);
         fr_scale_include(&energy, results->items[i].energy_J);
     }
-    fr_scale_include(&time, time.low * pow(time.low / time.high, label_room));
+    fr_scale_include(&time,
+                     time.low * pow(time.low / time.high, p->stack.on ? 0.05 : label_room));
     fr_scale_include(&energy, energy.low * pow(energy.low / energy.high, 0.05));
     l->time = fr_scale_padded(time);
     l->energy = fr_scale_padded(energy);
@@ -155,6 +185,7 @@ static void add_points(struct fr_picture *p, const struct fr_results *results,
         fr_picture_curve(p, best, "best",
                          "using 1:2 with points lc rgb '#D55E00' pt 6 ps 2.2 lw 2");
     }
+    if (p->stack.on) add_numbered(p, results, front);
     fr_picture_plotted(p);
 }
 
@@ -163,7 +194,9 @@ static void draw_all(struct fr_picture *p, const struct fr_results *results,
     struct layout layout = {0};
     fr_text_addf(&p->title, "Time against energy, %s", fr_results_time_name(results) + 5);
     fr_results_footer(results, p, true);
+    p->stack.plot_px = 200;
     fr_picture_panel(p, &plot_box, "");
+    layout.plot = p->placed;
     add_axes(p, results, &layout);
     add_labels(p, results, front, &layout);
     add_points(p, results, front);
@@ -186,5 +219,6 @@ const struct fr_figure fr_figure_pareto = {
     .summary = "time against energy: every plan, the front, the best",
     .inputs = "results of forerun search --json, best with --top 0",
     .size_px = {WIDTH_PX, HEIGHT_PX},
+    .stacks = true,
     .draw_results = draw,
 };

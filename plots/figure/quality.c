@@ -281,8 +281,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     (void)n_inputs;
     fr_status status = read_rows(roots, &rows, err);
     if (status == FR_OK) {
-        p->width_px = KEY_LEFT + 60;
-        p->height_px = HEIGHT_PX;
+        if (!p->stack.on) p->width_px = KEY_LEFT + 60, p->height_px = HEIGHT_PX;
         fr_picture_key_room(p, KEY_LEFT, "entropy of the language");
         for (int i = 0; i < rows.n; i++) fr_picture_key_room(p, KEY_LEFT, rows.items[i].label);
         add_texts(p, &rows);
@@ -300,5 +299,6 @@ const struct fr_figure fr_figure_quality = {
                "over seeds",
     .inputs = "one result of forerun quality --json",
     .one_input = true,
+    .stacks = true,
     .draw = draw,
 };
