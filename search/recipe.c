@@ -118,6 +118,7 @@ static const struct {
     {FR_PLAN_KEY_attention, NULL, whole, "flash", "exact, and holds no scores"},
     {FR_PLAN_KEY_zero, NULL, whole, "0,1,2,3", NULL},
     {FR_PLAN_KEY_overlap, NULL, whole, "none,gradient", NULL},
+    {FR_PLAN_KEY_overlap_tp, NULL, whole, "false,true", NULL},
     {FR_PLAN_KEY_overlap_experts, NULL, mixed, "false,true", NULL},
     {FR_PLAN_KEY_recompute, NULL, whole, "none,selective,full", NULL},
     {FR_PLAN_KEY_micro_batch, micro_batches, NULL, NULL, NULL},

@@ -188,6 +188,7 @@ static void precision(struct fr_emitted *e) {
     if (w->dtype == FR_FP8) {
         fr_emit_option(e, "--fp8-format", "hybrid");
         fr_emit_option(e, "--fp8-recipe", "delayed");
+        if (w->weight_dtype == FR_FP8) fr_emit_option(e, "--fp8-param-gather", "%s", "");
     }
     if (w->gradient_dtype == FR_BF16)
         fr_emit_option(e, "--grad-reduce-in-bf16", "%s", "");

@@ -157,6 +157,7 @@ static void precision(struct fr_emitted *e) {
     else
         fr_emit_lack(e, "%s: its scripts take bf16, fp8 and nvfp4", fr_dtype_names[w->dtype]);
     field(e, "ddp.grad_reduce_in_fp32", truth(w->gradient_dtype == FR_FP32));
+    if (w->dtype == FR_FP8) field(e, "ddp.fp8_param_gather", truth(w->weight_dtype == FR_FP8));
 }
 
 /* The newest first: gb200 has b200 in it. */

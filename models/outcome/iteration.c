@@ -94,7 +94,7 @@ void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan
     part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
     double kept[4]; /* of a rank's parameters, by the least zero that divides their state */
     for (int z = 1; z < 4; z++) kept[z] = fr_zero_kept(plan, stage, z);
-    part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_dtype_size_B(w->dtype);
+    part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_workload_weight_B(w);
     if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
     part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;

@@ -97,7 +97,7 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                    const struct fr_seats *seats, double layers, struct fr_stage *stage,
                    uint32_t *extrapolated) {
     const struct fr_device *device = &job->cluster.device;
-    double value_B = fr_dtype_kept_B(job->workload.dtype);
+    double value_B = fr_dtype_size_B(job->workload.weight_dtype);
     struct copies c = {.plan = plan,
                        .seats = seats,
                        .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},

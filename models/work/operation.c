@@ -3,8 +3,10 @@
 static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_pass_kind pass,
                       double m, double n, double k) {
     fr_work_kind kind = p->scores ? FR_WORK_SCORES : FR_WORK_PRODUCT;
-    struct fr_operation *o = fr_work_add(work, kind, pass, p->times);
-    o->shape = (struct fr_gemm_shape){m, n, k, p->batch};
+    bool whole = pass == FR_PASS_WEIGHT || (pass == FR_PASS_INPUT && p->regathers > 0);
+    double pieces = p->pieces > 1 && !whole ? p->pieces : 1;
+    struct fr_operation *o = fr_work_add(work, kind, pass, p->times * pieces);
+    o->shape = (struct fr_gemm_shape){m, n / pieces, k, p->batch};
     o->common = p->common && pass != FR_PASS_AGAIN;
     if (pass == FR_PASS_WEIGHT) o->axis = (uint8_t)(p->copies ? p->copies : FR_AXIS_DP);
 }

@@ -140,10 +140,17 @@ static inline struct fr_operation *fr_work_add_collective(struct fr_rank_work *w
     return o;
 }
 
-/** A forward product m x n x k and its gradients: input k x n x m, weight m x k x n. */
+/** A forward product m x n x k and its gradients: input k x n x m, weight m x k x n.
+ *
+ *  In pieces, of n / pieces columns each, is what an exchange goes round a ring beside: the forward product (after
+ *  its gather or before its scatter), and the input gradient of a second product of a pair, after a gather.
+ *  The input gradient of a first one (which has `regathers`) runs whole beside the gather for the weight
+ *  gradient, which waits for all columns: as Transformer Engine's user buffers do unless configured
+ *  otherwise, "ring_exchange" and "pipeline" here, "bulk" there. */
 struct fr_product {
     double m, n, k, batch, times;
-    bool scores; /**< of attention, without weights */
+    double pieces; /**< 0: one */
+    bool scores;   /**< of attention, without weights */
     bool again, common;
     fr_axis copies;               /**< of its weights; 0: FR_AXIS_DP */
     double regathers, regather_B; /**< all-gathers beside the input gradient, */

@@ -64,6 +64,11 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
 
 /* ---- products ------------------------------------------------------------------------------------ */
 
+/* Beside their exchanges; experts' products go group by group as it is. */
+static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view *on) {
+    return v->gathers && v->plan->overlap_tp && !(v->t->experts && on == &v->mlp_on);
+}
+
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers,
                         struct fr_rank_work *work) {
@@ -73,6 +78,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                    .k = k,
                                    .batch = on->batch,
                                    .times = times,
+                                   .pieces = in_pieces(v, on) ? on->p : 1,
                                    .again = v->full,
                                    .copies = on->copies,
                                    .regathers = v->gathers && on->p > 1 ? regathers : 0,

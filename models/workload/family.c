@@ -263,6 +263,7 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "sequence",
                                        "dtype",
                                        "gradient_dtype",
+                                       "weight_dtype",
                                        "optimizer",
                                        "optimizer_state",
                                        "global_batch",
@@ -335,6 +336,7 @@ static fr_status read_training(const struct fr_json *root, struct fr_workload *w
     FR_TRY(fr_json_get_choice(root, "gradient_dtype", false, fr_dtype_names, &gradient, err));
     workload->gradient_dtype = (fr_dtype)gradient;
     workload->gradient_said = given(root, "gradient_dtype");
+    FR_TRY(fr_workload_read_weights(root, workload, err));
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
                                 &workload->optimizer_state_B, err));
     FR_TRY(fr_json_get_integer(root, "sequence", false, 1, t->positions ? t->sequence : MOST,

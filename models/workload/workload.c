@@ -12,21 +12,11 @@ const struct fr_kind *const fr_kinds[] = {
     NULL};
 
 static const char *const common_keys[] = {
-    "kind",
-    "name",
-    "source",
-    "dtype",
-    "gradient_dtype",
-    "optimizer",
-    "optimizer_state",
-    "global_batch",
-    "samples",
-    "iterations",
-    "layer_profile",
+    "kind",           "name",         "source",     "dtype",
+    "gradient_dtype", "weight_dtype", "optimizer",  "optimizer_state",
+    "global_batch",   "samples",      "iterations", "layer_profile",
     "aliases", /* for people, and readers of their files */
-    "micro_batch",
-    "defaults",
-    NULL};
+    "micro_batch",    "defaults",     NULL};
 
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
 static const char *const optimizers[] = {"adam", "momentum", "sgd", NULL};
@@ -47,6 +37,19 @@ fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_worklo
     return FR_OK;
 }
 
+fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
+                                   struct fr_error *err) {
+    int weight = workload->dtype == FR_FP8 ? FR_BF16 : (int)workload->dtype;
+    struct fr_json node = fr_json_member(root, "weight_dtype");
+    FR_TRY(fr_json_get_choice(root, "weight_dtype", false, fr_dtype_names, &weight, err));
+    if (fr_dtype_size_B((fr_dtype)weight) < fr_dtype_size_B(workload->dtype))
+        return fr_json_fail(&node, err,
+                            "is %s; expected weights no narrower than the dtype, %s",
+                            fr_dtype_names[weight], fr_dtype_names[workload->dtype]);
+    workload->weight_dtype = (fr_dtype)weight;
+    return FR_OK;
+}
+
 static fr_status common_read(const struct fr_json *root, struct fr_workload *workload,
                              struct fr_error *err) {
     int dtype = FR_FP32, gradient = -1, optimizer = 0;
@@ -60,6 +63,7 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
     workload->gradient_said = gradient >= 0;
     workload->dtype = (fr_dtype)dtype;
     workload->gradient_dtype = (fr_dtype)(gradient < 0 ? dtype : gradient);
+    FR_TRY(fr_workload_read_weights(root, workload, err));
     workload->optimizer_state_B = optimizer_state_B[optimizer];
     FR_TRY(fr_json_get_quantity(root, "optimizer_state", false, FR_QUANTITY_SIZE, 0, 1024,
                                 &workload->optimizer_state_B, err));
@@ -139,14 +143,20 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
                              .input_gradients = inputs};
 }
 
+double fr_workload_weight_B(const struct fr_workload *workload) {
+    double held_B = fr_dtype_size_B(workload->weight_dtype),
+           used_B = fr_dtype_size_B(workload->dtype);
+    return held_B > used_B ? held_B + used_B : held_B;
+}
+
 double fr_workload_update_B(const struct fr_workload *workload) {
-    double weight_B = fr_dtype_size_B(workload->dtype);
+    double weight_B = fr_dtype_size_B(workload->weight_dtype);
     double gradient_B = fr_dtype_size_B(workload->gradient_dtype);
     return 2 * weight_B + gradient_B + 2 * workload->optimizer_state_B;
 }
 
 double fr_workload_state_B(const struct fr_workload *workload) {
-    return fr_dtype_size_B(workload->dtype) + fr_dtype_size_B(workload->gradient_dtype) +
+    return fr_workload_weight_B(workload) + fr_dtype_size_B(workload->gradient_dtype) +
            workload->optimizer_state_B;
 }
 

@@ -114,6 +114,7 @@ struct fr_workload {
     char source[1024];
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
+    fr_dtype weight_dtype;    /**< that weights are held and gathered in: fr_workload_weight_B */
     bool gradient_said;       /**< by the file */
     bool modern;              /**< plans start from what is usual today: models/job/assume.h */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
@@ -155,6 +156,15 @@ fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_worklo
 fr_status fr_workload_read(const struct fr_json_document *document,
                            struct fr_workload *workload, struct fr_error *err);
 void fr_workload_free(struct fr_workload *workload);
+
+/** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8, as
+ *  Megatron-LM, Transformer Engine and torchao hold weights unless they are told otherwise. */
+fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
+                                   struct fr_error *err);
+
+/** Bytes held per parameter for its weight: as it is held, and where that is wider than what products take
+ *  also the copy that they take, which is made once an iteration. */
+double fr_workload_weight_B(const struct fr_workload *workload);
 
 /** A fully connected layer, @p bias or not, standing @p repeat times. */
 struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,

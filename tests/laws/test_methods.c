@@ -187,8 +187,10 @@ static void a_method_without_a_formula_is_refused(void **state) {
 /* The laws' own arithmetic, by hand: 64 -> 64 with biases on 4 ranks, 8 samples, 2 ghosts. */
 static void by_hand(void **state) {
     (void)state;
-    struct fr_workload workload = {
-        .dtype = FR_FP32, .gradient_dtype = FR_FP32, .optimizer_state_B = 8};
+    struct fr_workload workload = {.dtype = FR_FP32,
+                                   .gradient_dtype = FR_FP32,
+                                   .weight_dtype = FR_FP32,
+                                   .optimizer_state_B = 8};
     struct law_layer c = {.method = &fr_method_phantom,
                           .workload = &workload,
                           .layer = fr_layer_fully_connected(64, 64, true, 1),

@@ -255,6 +255,62 @@ static void tensor_exchanges_in_pieces(void **state) {
     assert_true(slow_s[1] < slow_s[0] && slow_s[1] > slow_s[0] / 2);
 }
 
+static struct fr_pass pass_of(const char *const *sets, bool backward, struct fr_job *job) {
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, job);
+    assert_int_equal(fr_pipeline_make(job, &job->plan, &p, &extrapolated, NULL), FR_OK);
+    struct fr_pass pass = backward ? p.stage[0].backward : p.stage[0].forward;
+    fr_pipeline_free(&p);
+    return pass;
+}
+
+/* Beside their exchanges products are made as pieces of the tokens come: forward the four of a layer, and the
+ * input's gradient of the second of a pair, are p products of T/p tokens each, whose tiles fill a device
+ * worse; the others, beside whole exchanges, stay one, and so do embedding's and logits'. */
+static void products_in_pieces_by_hand(void **state) {
+    const char *whole[] = {"tp=4",
+                           DEVICE,
+                           "micro_batch=1",
+                           "sequence_parallel=true",
+                           "model.dtype=fp16",
+                           "attention=flash",
+                           "global_batch=1",
+                           "overlap_tp=false",
+                           NULL};
+    const char *pieces[] = {"tp=4",
+                            DEVICE,
+                            "micro_batch=1",
+                            "sequence_parallel=true",
+                            "model.dtype=fp16",
+                            "attention=flash",
+                            "global_batch=1",
+                            "overlap_tp=true",
+                            NULL};
+    (void)state;
+    for (int backward = 0; backward < 2; backward++) {
+        struct fr_job job, other;
+        double one_s = pass_of(whole, backward, &job).compute_s,
+               four_s = pass_of(pieces, backward, &other).compute_s, more_s = 0;
+        const struct fr_transformer *t = &job.workload.transformer;
+        double h = (double)t->hidden, f = (double)t->ffn, T = (double)t->sequence;
+        const double sizes[4][2] = {{3 * h / 4, h}, {h, h / 4}, {f / 4, h}, {h, f / 4}};
+        for (int k = backward; k < 4; k += 1 + backward) {
+            double m = sizes[k][backward], inner = sizes[k][!backward];
+            const struct fr_gemm_shape all = {m, T, inner, 1}, piece = {m, T / 4, inner, 1};
+            bool outside;
+            more_s += (double)t->layers * (4 * fr_device_product_s(&job.cluster.device, FR_FP16,
+                                                                   &piece, 0, false, &outside) -
+                                           fr_device_product_s(&job.cluster.device, FR_FP16,
+                                                               &all, 0, false, &outside));
+        }
+        assert_true(more_s > 0);
+        near(four_s - one_s, more_s, 1e-9);
+        fr_job_free(&job);
+        fr_job_free(&other);
+    }
+}
+
 /* Two ranks of a sequence do at least half of the work each, where the device and not its host decides, and
  * together are cp dp ranks. */
 static void context_parallel_shares_a_sequence(void **state) {
@@ -440,6 +496,7 @@ int main(void) {
         cmocka_unit_test(zero_divides_memory),
         cmocka_unit_test(sharding_costs_only_communication),
         cmocka_unit_test(tensor_exchanges_in_pieces),
+        cmocka_unit_test(products_in_pieces_by_hand),
         cmocka_unit_test(context_parallel_shares_a_sequence),
         cmocka_unit_test(one_expert_is_an_mlp),
         cmocka_unit_test(experts_are_shared),

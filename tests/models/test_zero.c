@@ -2,8 +2,8 @@
  * and recompute. */
 #include <math.h>
 
-#include "models/outcome/iteration.h"
 #include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
 #include "models/price/seats.h"
 #include "models/price/zero.h"
 #include "models/work/experts.h"
@@ -399,6 +399,42 @@ static void zero_and_overlap(void **state) {
     assert_true(out.reasons == FR_BECAUSE(FR_REASON_OVERLAP));
 }
 
+/* Weights of a width of their own are held, divided and gathered so; where that is wider than what products
+ * take, the copy that they take is held besides.  fp8 unsaid is held as bf16. */
+static void weights_of_their_own_width(void **state) {
+    static const struct {
+        const char *dtype, *weight;
+        double held_B, gathered_B;
+    } rows[] = {{"bf16", NULL, 2, 2},  {"bf16", "bf16", 2, 2}, {"bf16", "fp32", 6, 4},
+                {"fp8", NULL, 3, 2},   {"fp8", "fp8", 1, 1},   {"fp8", "fp32", 5, 4},
+                {"fp16", "bf16", 2, 2}};
+    const double n = 8030261248;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char dtype[40], weight[40];
+        const char *sets[] = {dtype,
+                              RATES,
+                              "dp=8",
+                              "global_batch=8",
+                              "micro_batch=1",
+                              "zero=1",
+                              rows[i].weight ? weight : NULL,
+                              NULL};
+        struct fr_job job;
+        struct fr_pipeline p;
+        snprintf(dtype, sizeof dtype, "model.dtype=%s", rows[i].dtype);
+        snprintf(weight, sizeof weight, "model.weight_dtype=%s",
+                 rows[i].weight ? rows[i].weight : "");
+        priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+        double part_B[FR_MEMORY_COUNT];
+        fr_pipeline_state_B(&job.workload, &job.plan, &p.stage[0], part_B);
+        FR_NEAR(part_B[FR_MEMORY_PARAMETERS], rows[i].held_B * n, 1e-12);
+        FR_NEAR(p.stage[0].gather_s,
+                comm_s(&job, FR_OP_ALL_GATHER, 8, 1, rows[i].gathered_B * n), 1e-12);
+        done(&job, &p);
+    }
+}
+
 /* To the experts and back: two all-to-alls a layer, forward and backward; a ring of keys and values
  * that fused attention hides as far as it lasts. */
 static void experts_and_ring_by_hand(void **state) {
@@ -504,6 +540,7 @@ int main(void) {
         cmocka_unit_test(zero_1_by_hand),
         cmocka_unit_test(zero_2_and_3_by_hand),
         cmocka_unit_test(zero_and_overlap),
+        cmocka_unit_test(weights_of_their_own_width),
         cmocka_unit_test(experts_and_ring_by_hand),
         cmocka_unit_test(a_distributed_optimiser_costs_no_more),
         cmocka_unit_test(loads_and_rows),

@@ -105,7 +105,8 @@ fr_status fr_optimus_figure16(struct fr_reproduction *r, double efficiency, doub
             s.job.cluster.levels.level[1].ranks = 512; /* more nodes than the paper lists */
             s.job.plan.pp = models[k].pp;
             s.job.plan.global_batch = 512;
-            s.job.workload.dtype = s.job.workload.gradient_dtype = FR_FP32;
+            s.job.workload.dtype = s.job.workload.gradient_dtype = s.job.workload.weight_dtype =
+                FR_FP32;
             int64_t stages = models[k].pp * 3 / 4;
             gain[k] = fr_optimus_time_s(&s, FR_OPTIMUS_BASELINE, 0) /
                           fr_optimus_time_s(&s, FR_OPTIMUS_SC, stages) -

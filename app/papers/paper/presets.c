@@ -8,6 +8,9 @@
  *      host       host_launch and launch of the A100s, from runs of one node without tensor parallelism
  *                 (vTrain's), all else held: a calibration on those rows, since no one publishes what a
  *                 framework's host takes; tables of the other rows of that file say so
+ *      shares     efficiency of the H100's products, 16 and 8 bits, from the runs of dense models in NVIDIA's
+ *                 recipes (dgxc), all else held: a calibration on those rows, since no one publishes its
+ *                 products; MLPerf's runs of the same device are what it is tried on
  *      fp8        no one publishes products of many shapes: efficiency is that at 16 bits times the ratio
  *                 of the best shapes that were found of either (mamf_best_shape.csv)
  *
@@ -220,6 +223,50 @@ static fr_status eight_bits(struct fr_reproduction *r, const char *preset, const
     return status;
 }
 
+/* ---- shares of the peak from runs ---------------------------------------------------------- */
+
+/* Where presets without rows start. */
+static const double share_start = 0.65;
+
+static fr_status fit_share(struct fr_reproduction *r, const char *preset, fr_dtype dtype,
+                           const struct fr_table_set *set, struct fr_cluster *cluster,
+                           struct fr_tune_result *tuned, struct fr_error *err) {
+    struct fr_tune_options options = {.rows_max = 100, .threads = 1};
+    char what[40], note[80];
+    double said = cluster->device.gemm[dtype].tiles.efficiency;
+    options.held = ~((uint32_t)1 << fr_coefficient_find("efficiency"));
+    cluster->device.gemm[dtype].tiles.efficiency = share_start;
+    FR_TRY(fr_tune(cluster, set->use, set->n, &options, tuned, err));
+    snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[dtype]);
+    snprintf(note, sizeof note, "%d runs: a calibration on them", set->n);
+    add(r, preset, what, tuned->cluster.device.gemm[dtype].tiles.efficiency, said, "1", true,
+        note);
+    return FR_OK;
+}
+
+/* Of dense models on H100, all else held. */
+static fr_status share(struct fr_reproduction *r, const char *preset, fr_dtype dtype,
+                       struct fr_error *err) {
+    const struct fr_table_selection want = {
+        .dtype = fr_dtype_names[dtype], .sharded = "no", .experts = "no", .device = "H100"};
+    static const char file[] = "training/dgxc_benchmarking.csv";
+    struct fr_table_set set = {0};
+    struct fr_cluster cluster = {0};
+    char path[512];
+    if (!fr_data_find(file, path, sizeof path)) return FR_OK;
+    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
+    fr_status status = tuned ? fr_table_cluster(preset, &cluster, err)
+                             : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    if (status == FR_OK) status = fr_table_read(file, &set, err);
+    if (status == FR_OK) fr_table_keep(&set, &want);
+    if (status == FR_OK && set.n > 0)
+        status = fit_share(r, preset, dtype, &set, &cluster, tuned, err);
+    fr_table_free(&set);
+    fr_cluster_free(&cluster);
+    free(tuned);
+    return status;
+}
+
 /* ---- the host ---------------------------------------------------------------------------- */
 
 /* Where presets of A100 without rows start [s]. */
@@ -280,6 +327,8 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(attention(r, "dgx-b300", b200, err));
     FR_TRY(eight_bits(r, "dgx-b200", "NVIDIA B300 SXM", err));
     FR_TRY(eight_bits(r, "dgx-b300", "NVIDIA B300 SXM", err));
+    FR_TRY(share(r, "dgx-h100", FR_BF16, err));
+    FR_TRY(share(r, "dgx-h100", FR_FP8, err));
     FR_TRY(host(r, "dgx-a100", err));
     return host(r, "a100-opa", err);
 }

@@ -1,5 +1,6 @@
 #include "app/papers/training/table.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,18 +167,20 @@ static void add_alone(struct fr_reproduction *r, const char *name,
 /* Preset values and terms of the model that were set after errors on these very rows had been seen: such
  * tables show a calibration, however their rows are held out of the fits. */
 static const struct {
-    const char *table, *what;
-} seen[] = {{"mpt/", "shares of fused attention, interference"},
+    const char *tables, *what; /* tables as for fnmatch */
+} seen[] = {{"mpt/*", "shares of fused attention, interference"},
+            {"dgxc", "efficiency of the preset's products"},
+            {"dgxc_fp8", "efficiency of the preset's products"},
             {"bridge_moe", "host_experts"},
-            {"bridge_b", "host_experts"},
-            {"bridge_gb", "host_experts, 64 ranks of a rack"},
-            {"vtrain_",
+            {"bridge_b*", "host_experts"},
+            {"bridge_gb*", "host_experts, 64 ranks of a rack"},
+            {"vtrain_*",
              "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
-            {"dgxc_fsdp", "where the links come from"}};
+            {"dgxc_fsdp*", "where the links come from"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
-        if (strncmp(name, seen[i].table, strlen(seen[i].table)) == 0)
+        if (fnmatch(seen[i].tables, name, 0) == 0)
             fr_reproduce_add(r, FR_ROLE_FITTED, NAN, 1, "1", 0, seen[i].what, "%s/calibration",
                              name);
 }

@@ -1,11 +1,12 @@
 /* NVIDIA's Megatron-Bridge performance summary: throughput of its pre-training recipes.
  *
- * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence
- * parallelism with tp, a distributed optimiser and gradients at 16 bits beside the backward pass;
- * `fsdp` fully sharded; experts whole on their ranks (its recipes' expert_tensor_parallel_size 1),
- * exchanged beside another micro-batch's work (their moe_a2a_overlap) where a schedule interleaves
- * them, and as evenly loaded as benchmarks make them.  Values in parentheses belong to another precision of the
- * same row, and such rows are left out, as are 4-bit formats, dropped tokens and fine-tuning. */
+ * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence parallelism with
+ * tp, its exchanges hidden under dense products (their recipes' tp_comm_overlap), a distributed optimiser
+ * and gradients at 16 bits beside the backward pass; `fsdp` fully sharded; experts whole on their ranks
+ * (its recipes' expert_tensor_parallel_size 1), exchanged beside another micro-batch's work (their
+ * moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Values
+ * in parentheses belong to another precision of the same row, and such rows are left out, as are 4-bit
+ * formats, dropped tokens and fine-tuning. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -56,6 +57,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "plan.schedule", "interleaved");
     }
     if (tp > 1) fr_run_row_set(out, "plan.sequence_parallel", "true");
+    if (tp > 1 && dense) fr_run_row_set(out, "plan.overlap_tp", "true");
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.dtype", "%s", dtype);
     fr_run_row_set(out, "model.gradient_dtype", "bf16");

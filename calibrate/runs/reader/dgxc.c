@@ -3,13 +3,16 @@
  * Titles name the model, which a preset describes.  NeMo's Megatron recipes run fused attention,
  * sequence parallelism with tp, a distributed optimiser and gradients reduced at 16 bits beside the
  * backward pass, without recomputation; experts are divided over tp as the other products
- * (Megatron-Core before expert tensor parallelism), and evenly loaded.  MaxText and Paxml recipes run
+ * (Megatron-Core before expert tensor parallelism), and evenly loaded.  Dense ones hide the exchanges of tensor
+ * parallelism under products (ub_tp_comm_overlap: true in the configurations of GPT-3 and Nemotron-4 15B,
+ * user buffers for H100 in Llama 3.1's); Grok-1's says false.  MaxText and Paxml recipes run
  * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out.  Recipes run with
  * fewer layers than the model are runs of a model of so many layers. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const columns[] = {"release",
                                       "title",
@@ -38,7 +41,11 @@ static fr_run_skip degrees(const struct fr_run_source *in, bool sharded,
         fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
         fr_run_row_set(out, "plan.schedule", "interleaved");
     }
-    if (tp > 1) fr_run_row_set(out, "plan.sequence_parallel", "true");
+    if (tp > 1) {
+        fr_run_row_set(out, "plan.sequence_parallel", "true");
+        if (!*fr_run_cell(in, "ep") || strcmp(fr_run_cell(in, "ep"), "NA") == 0)
+            fr_run_row_set(out, "plan.overlap_tp", "true");
+    }
     fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "plan.overlap", "gradient");
     return FR_RUN_USABLE;

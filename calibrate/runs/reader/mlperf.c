@@ -4,8 +4,8 @@
  * products at 16 bits; gradients are reduced at the width that a row says.  Attention is fused.  Where a
  * row states no order of ranks it is Megatron-LM's, replicas after tp.  Where a log has no step times the
  * time is that of the run without its evaluations by its steps.  A row with an unnamed mesh, of int8 or
- * of fine-tuning cannot be used.  That exchanges of tensor parallelism were hidden (tp_comm_overlap) is not
- * taken over: the presets' shares of the peak were kept while it was not priced (docs/accuracy.md). */
+ * of fine-tuning cannot be used.  Where the row does not say that parameters were gathered in fp8 weights of
+ * fp8 runs are held at 16 bits, as that software did by default. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -60,6 +60,7 @@ static void bucket(const struct fr_run_source *in, struct fr_run_row *out) {
 static void options(const struct fr_run_source *in, struct fr_run_row *out) {
     if (is(in, "sequence_parallel", "yes"))
         fr_run_row_set(out, "plan.sequence_parallel", "true");
+    if (is(in, "tp_comm_overlap", "yes")) fr_run_row_set(out, "plan.overlap_tp", "true");
     if (is(in, "distributed_optimizer", "zero1")) fr_run_row_set(out, "plan.zero", "1");
     if (is(in, "overlap_grad_reduce", "yes")) {
         fr_run_row_set(out, "plan.overlap", "gradient");
@@ -81,6 +82,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "precision"));
     if (is(in, "gradient_sync_dtype", "bf16"))
         fr_run_row_set(out, "model.gradient_dtype", "bf16");
+    if (is(in, "fp8_param_gather", "yes")) fr_run_row_set(out, "model.weight_dtype", "fp8");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "accelerator"));
     fr_run_row_set(out, "note.round", "%s", fr_run_cell(in, "round"));
     fr_run_row_set(out, "note.dtype", "%s", fr_run_cell(in, "precision"));
