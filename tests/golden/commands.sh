@@ -387,16 +387,18 @@ END2
 # Commands at random, thousands to a digest (walk/).
 walks() {
   up='$here/../..'
-  for seed in 1 2 3 4 5 6 7 8; do
+  for seed in 1 2 3 4 5 6; do
     echo "golden-walk plans $seed 3000"
-    echo "golden-walk simulations $seed 150"
+    echo "golden-walk simulations $seed 400"
     echo "golden-walk searches $seed 100"
-    echo "golden-walk clusters $seed 600 $up/presets/cluster/*.json"
-    echo "golden-walk models $seed 600 $up/presets/model/*.json $up/tests/golden/in/mlp.json $up/tests/golden/in/stages.json"
-    echo "golden-walk plan-files $seed 600"
-    echo "golden-walk samples $seed 100"
-    echo "golden-walk runs $seed 100"
-    echo "golden-walk costs $seed 600"
+    echo "golden-walk clusters $seed 1500 in/rich/cluster.json in/rich/*cluster*.json in/rich/*cluster*.json $up/presets/cluster/*.json"
+    echo "golden-walk models $seed 800 in/rich/[bfmpst]*.json in/rich/cnn.json in/rich/conv.json $up/presets/model/*.json $up/tests/models/hf/*.json"
+    echo "golden-walk comparisons $seed 60"
+    echo "golden-walk plan-files $seed 1500"
+    echo "golden-walk samples $seed 150"
+    echo "golden-walk runs $seed 120"
+    echo "golden-walk costs $seed 2000 in/rich/*cluster*.json"
+    echo "golden-walk members $seed 4 in/rich/*.json $up/tests/models/hf/*.json"
   done
 }
 

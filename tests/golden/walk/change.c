@@ -108,6 +108,84 @@ static void twice(const struct scan *s, const struct span *at, struct fr_text *o
     add(out, s->text + at->end);
 }
 
+/* A member that the object may or may not know. */
+static void insert(struct walk *w, const struct scan *s, const struct span *at,
+                   struct fr_text *out) {
+    static const char members[] = "bias: false|biases: false|gated: true|tied_embedding: "
+                                  "false|norm: \"rms\"|positions: \"rotary\"|dropout: "
+                                  "false|experts: 4|experts_per_token: 2|expert_ffn: "
+                                  "512|capacity: 1.25|imbalance: 1.5|kv_heads: 4|head_dim: "
+                                  "96|ffn: 3072|micro_batch: 2|micro_batch: \"all\"|samples: "
+                                  "60000|optimizer: \"sgd\"|optimizer_state: \"4 "
+                                  "B\"|gradient_dtype: \"fp32\"|iterations: 1000|defaults: "
+                                  "\"modern\"|repeat: 3|positions: 16|groups: "
+                                  "2|padding: 1|stride: 2|pool: {\"kernel\": 2, \"stride\": "
+                                  "2}|vocabulary_multiple: 64|cross_layers: "
+                                  "2|head_kernels: 3|weight: \"0.5 ms\"|gradient: \"30 "
+                                  "MB\"|message: \"2 MB\"|shared_by: 2|launch: \"7 "
+                                  "us\"|host_launch: \"9 us\"|host_skew: 0.2|host_pass: \"50 "
+                                  "us\"|host_experts: \"3 ms\"|fixed: \"4 "
+                                  "ms\"|interference: 0.3|noise: 0.05|undisturbed: true|usual: "
+                                  "{\"products\": 1.1, \"memory\": "
+                                  "1.2}|interruptions: {\"every\": \"0.1 s\", \"length\": \"3 "
+                                  "ms\"}|memory_margin: 0.1|memory: \"24 GB\"|pue: "
+                                  "1.4|efficiency: 0.9|tail: 0.2|tile: 64|align: "
+                                  "32|misaligned: 1.3|odd: 3|half_k: 32|half_dim: 99|c3: \"9 "
+                                  "us\"|latency: \"6 us\"|per_byte: \"0.09 ns/B\"|residuals: "
+                                  "{\"median\": 0.05, \"p90\": 0.2, \"points\": "
+                                  "9}|domain: {\"min_ranks\": 2, \"max_ranks\": 8, \"min\": "
+                                  "\"8 B\", \"max\": \"1 MiB\"}|topology: \"fat-tree "
+                                  "down=8,4 up=4\"|topology: {\"shape\": \"flat\", "
+                                  "\"bandwidth\": \"9 GB/s\"}|communicating: \"140 "
+                                  "W\"|uncertainty: 0.2|quality: \"estimated\"|switches: \"300 "
+                                  "W\"|busy: \"600 W\"|idle: \"80 W\"|tp: 2|dp: 2|pp: "
+                                  "2|ep: 2|cp: 2|zero: 1|zero: 3|overlap: "
+                                  "\"gradient\"|recompute: \"full\"|sequence_parallel: "
+                                  "true|global_batch: 24|iterations: 77|clock: \"1.2 "
+                                  "GHz\"|power_cap: \"350 W\"|attention: "
+                                  "\"flash\"|rank_order: \"tp-dp-pp\"|p2p: "
+                                  "\"duplex\"|stage_layers: \"best\"|layer_tp: \"best\"|name: "
+                                  "\"other\"|source: \"nobody\"";
+    char member[128], *value;
+    walk_word(w, members, member, sizeof member);
+    value = strchr(member, ':');
+    fr_text_add(out, s->text, at->begin + 1);
+    fr_text_addf(out, "\"%.*s\"%s%s ", (int)(value - member), member, value,
+                 s->text[blanks(s->text, at->begin + 1)] == '}' ? "" : ",");
+    add(out, s->text + at->begin + 1);
+}
+
+/* Two words of a text change places, or one of them is said again. */
+static bool shuffle(struct walk *w, const struct scan *s, const struct span *at,
+                    struct fr_text *out) {
+    const char *t = s->text + at->begin;
+    size_t length = at->end - at->begin, first = 1, second;
+    if (*t != '"' || !memchr(t, ' ', length)) return false;
+    first += (size_t)walk_below(w, (int)length - 2);
+    while (first > 1 && t[first - 1] != ' ') first--;
+    size_t n = strcspn(t + first, " \"");
+    second = first + n + (t[first + n] == ' ');
+    size_t m = strcspn(t + second, " \"");
+    if (m == 0 || t[first + n] != ' ') return false;
+    fr_text_add(out, s->text, at->begin + first);
+    fr_text_add(out, t + second, m);
+    if (walk_chance(w, 0.8)) {
+        add(out, " ");
+        fr_text_add(out, t + first, n);
+    }
+    add(out, t + second + m);
+    return true;
+}
+
+static bool insert_one(struct walk *w, const struct scan *s, struct fr_text *out) {
+    for (int tries = 0; tries < 40; tries++) {
+        const struct span *at = &s->span[walk_below(w, s->n)];
+        if (s->text[at->begin] == '{') return insert(w, s, at, out), true;
+        if (walk_chance(w, 0.3) && shuffle(w, s, at, out)) return true;
+    }
+    return false;
+}
+
 /* The name of another member for this one's. */
 static void rename_member(struct walk *w, const struct scan *s, const struct span *at,
                           struct fr_text *out) {
@@ -141,6 +219,7 @@ static void change_once(struct walk *w, const char *text, struct fr_text *out) {
     scan_value(&s, blanks(text, 0), 0, false);
     const struct span *at = &s.span[walk_below(w, s.n)];
     int way = walk_below(w, 100);
+    if (walk_chance(w, 0.15) && insert_one(w, &s, out)) return;
     if (walk_chance(w, 0.65) && scale_one(w, &s, out)) return;
     if (at->begin == 0 || way < 72)
         replace(w, &s, at, out);
@@ -163,4 +242,28 @@ void walk_change(struct walk *w, const struct fr_text *document, struct fr_text 
     change_once(w, fr_text_get(document), &once);
     change_once(w, fr_text_get(&once), out);
     fr_text_free(&once);
+}
+
+int walk_places(const struct fr_text *document) {
+    static struct scan s;
+    s = (struct scan){.text = fr_text_get(document)};
+    scan_value(&s, blanks(s.text, 0), 0, false);
+    return s.n;
+}
+
+bool walk_change_at(struct walk *w, const struct fr_text *document, int place, int way,
+                    struct fr_text *out) {
+    static struct scan s;
+    s = (struct scan){.text = fr_text_get(document)};
+    scan_value(&s, blanks(s.text, 0), 0, false);
+    const struct span *at = &s.span[place];
+    if (at->begin == 0 || (way == 0 && !at->named)) return false;
+    if (way == 0) return drop(&s, at, out), true;
+    fr_text_add(out, s.text, at->begin);
+    if (way == 2)
+        add(out, walk_chance(w, 0.5) ? "\"x\"" : "0");
+    else if (!scaled(w, s.text + at->begin, at->end - at->begin, out))
+        return false;
+    add(out, s.text + at->end);
+    return true;
 }

@@ -75,7 +75,7 @@ void walk_clusters(struct walk *w) {
 static const struct {
     const char *words, *commands;
 } of_models[] = {
-    {"\"ffn\"",
+    {"\"kind\": \"ffn\"",
      "predict --cluster frontier --model m.json --set tp=4 --json|"
      "predict --cluster frontier --model m.json --set tp=4 --set dp=2 --set method=phantom "
      "--set ghost=4 --json|"
@@ -87,33 +87,35 @@ static const struct {
      "--network shared|"
      "search --cluster frontier --model m.json --ranks 4,8 --vary method=tensor,phantom --vary "
      "ghost=2,4 --explain"},
-    {"\"cnn\"", "predict --cluster cori-knl --model m.json --set tp=2 --set dp=4 --set "
-                "method=grid --set global_batch=64 --json|"
-                "predict --cluster cori-knl --model m.json --set dp=8 --set method=grid --set "
-                "global_batch=64 --json|"
-                "predict --cluster cori-knl --model m.json --set dp=8 --set method=grid --set "
-                "layer_tp=best|"
-                "predict --cluster frontier --model m.json --set pp=2 --set global_batch=16 "
-                "--set micro_batch=4 --json|"
-                "simulate --cluster cori-knl --model m.json --set method=grid --set tp=2 --set "
-                "dp=2 --set global_batch=64|"
-                "search --cluster cori-knl --model m.json --ranks 8 --vary method=grid --vary "
-                "tp=1..8*2 --top 0 --json"},
-    {"\"mlp\"",
+    {"\"kind\": \"cnn\"",
+     "predict --cluster cori-knl --model m.json --set tp=2 --set dp=4 --set "
+     "method=grid --set global_batch=64 --json|"
+     "predict --cluster cori-knl --model m.json --set dp=8 --set method=grid --set "
+     "global_batch=64 --json|"
+     "predict --cluster cori-knl --model m.json --set dp=8 --set method=grid --set "
+     "layer_tp=best|"
+     "predict --cluster frontier --model m.json --set pp=2 --set global_batch=16 "
+     "--set micro_batch=4 --json|"
+     "simulate --cluster cori-knl --model m.json --set method=grid --set tp=2 --set "
+     "dp=2 --set global_batch=64|"
+     "search --cluster cori-knl --model m.json --ranks 8 --vary method=grid --vary "
+     "tp=1..8*2 --top 0 --json"},
+    {"\"kind\": \"mlp\"",
      "predict --cluster cori-knl --model m.json --set tp=2 --set dp=2 --set method=grid --json|"
      "predict --cluster frontier --model m.json --set tp=4 --json|"
      "predict --cluster frontier --model m.json --set tp=2 --set method=phantom --set ghost=4"},
-    {"\"branches\"", "predict --cluster lassen --model m.json --set tp=4 --set method=subgraph "
-                     "--set global_batch=16 --json|"
-                     "predict --cluster lassen --model m.json --set tp=2 --set dp=2 --set "
-                     "method=subgraph --set global_batch=16 --set "
-                     "common=subgrid --json|"
-                     "predict --cluster lassen --model m.json --set dp=4 --set global_batch=16|"
-                     "simulate --cluster lassen --model m.json --set tp=4 --set "
-                     "method=subgraph --set global_batch=16 --json|"
-                     "search --cluster lassen --model m.json --ranks 4,8 --vary "
-                     "method=subgraph --vary tp=2,4 --set global_batch=16"},
-    {"\"stages\"",
+    {"\"kind\": \"branches\"",
+     "predict --cluster lassen --model m.json --set tp=4 --set method=subgraph "
+     "--set global_batch=16 --json|"
+     "predict --cluster lassen --model m.json --set tp=2 --set dp=2 --set "
+     "method=subgraph --set global_batch=16 --set "
+     "common=subgrid --json|"
+     "predict --cluster lassen --model m.json --set dp=4 --set global_batch=16|"
+     "simulate --cluster lassen --model m.json --set tp=4 --set "
+     "method=subgraph --set global_batch=16 --json|"
+     "search --cluster lassen --model m.json --ranks 4,8 --vary "
+     "method=subgraph --vary tp=2,4 --set global_batch=16"},
+    {"\"kind\": \"stages\"",
      "predict --cluster frontier --model m.json --set pp=4 --set global_batch=16 --json|"
      "simulate --cluster frontier --model m.json --set pp=4 --set global_batch=8 --json"},
     {"", "predict --cluster dgx-h200 --model m.json --set model.dtype=bf16 --set tp=8 --set "
@@ -143,7 +145,7 @@ static const struct {
 
 static void run_model(struct walk *w, const char *text, struct line *line) {
     int k = 0;
-    while (!strstr(text, of_models[k].words)) k++;
+    while (!strstr(text, of_models[k].words)) k++; /* the last one stands in all */
     run(w, of_models[k].commands, line);
 }
 
@@ -155,6 +157,31 @@ void walk_models(struct walk *w) {
         walk_read("m.json", &text);
         run_model(w, fr_text_get(&text), &line);
         if (walk_chance(w, 0.5)) run_model(w, fr_text_get(&text), &line);
+        fr_text_free(&text);
+    }
+}
+
+/* Every member of every file left out, scaled, and something else. */
+void walk_members(struct walk *w) {
+    struct line line;
+    int first = (int)(w->state % (uint64_t)w->count); /* a seed's share of COUNT */
+    for (int i = 0; i < w->n_files; i++) {
+        struct fr_text text = {0};
+        walk_read(w->files[i], &text);
+        bool cluster = strstr(fr_text_get(&text), "\"levels\"") != NULL;
+        int places = walk_places(&text);
+        for (int k = first; k < 3 * places; k += w->count) {
+            struct fr_text changed = {0};
+            if (walk_change_at(w, &text, k / 3, k % 3, &changed)) {
+                printf("%d %d: ", k / 3, k % 3);
+                walk_write(cluster ? "c.json" : "m.json", &changed);
+                if (cluster)
+                    run(w, of_clusters, &line);
+                else
+                    run_model(w, fr_text_get(&changed), &line);
+            }
+            fr_text_free(&changed);
+        }
         fr_text_free(&text);
     }
 }
@@ -232,7 +259,7 @@ static void collective(struct walk *w, struct line *line) {
     line_add(line, "--size");
     line_add(line,
              walk_word(w, "8..64MiB*256|1000,33333,5000000|1KiB,1MiB|17", word, sizeof word));
-    if (walk_chance(w, 0.3)) line_set(line, "--set", "cluster.levels.1.shared_by", "2");
+    if (walk_chance(w, 0.2)) line_set(line, "--set", "cluster.levels.1.shared_by", "2");
     if (walk_chance(w, 0.3))
         line_add_all(line, walk_chance(w, 0.5) ? "--stride 4" : "--groups 2");
     if (walk_chance(w, 0.5)) line_add_all(line, "--algorithm all");

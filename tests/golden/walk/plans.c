@@ -89,7 +89,8 @@ static const struct {
      "t"},
     {"gpt-2", "a100-opa|dgx-v100|lassen|tpu-v5p|a40", "global_batch=16", "ts"},
     {"gpt-tiny", "a100-opa|dgx-h100|cori-knl|frontier", "global_batch=16", "tls"},
-    {"llama-3-8b", "dgx-h100|dgx-h200|dgx-b200|gb200-nvl72|mi325x|tpu-trillium",
+    {"llama-3-8b",
+     "dgx-h100|dgx-h200|in/rich/tuned-cluster.json|dgx-b200|gb200-nvl72|mi325x|tpu-trillium",
      "global_batch=32 attention=flash model.dtype=bf16", "t"},
     {"llama-2-70b", "dgx-h100|dgx-b300|gb300-nvl72|mi355x",
      "global_batch=16 attention=flash model.dtype=bf16 tp=8 pp=4", "t"},
@@ -101,7 +102,41 @@ static const struct {
      "global_batch=32 attention=flash model.dtype=bf16 dp=4 ep=4", "te"},
     {"grok-1", "dgx-h100",
      "global_batch=16 attention=flash model.dtype=bf16 dp=8 ep=8 tp=4 pp=8", "te"},
-    {"ffn-4096", "frontier|dgx-h100|cori-knl", "tp=4", "l"},
+    {"ffn-4096", "frontier|in/rich/cluster.json",
+     "tp=2 pp=2 micro_batch=8 global_batch=64 compression.backward.scope=all", "l"},
+    {"ffn-4096", "frontier|dgx-a100",
+     "tp=4 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64", "l"},
+    {"t5-large-mod", "lassen",
+     "method=subgraph tp=4 dp=2 global_batch=16 placement=round-robin", "s"},
+    {"attention-branches", "lassen|in/rich/cluster.json",
+     "method=subgraph tp=2 dp=2 pp=2 global_batch=16 compression.backward.scope=all", "s"},
+    {"mixtral-8x7b", "dgx-h100|dgx-a100",
+     "method=grid tp=2 dp=8 ep=4 global_batch=32 model.dtype=bf16", "tel"},
+    {"gpt-2.5b", "a100-hdr|dgx-a100", "method=grid tp=2 pp=2 layer_tp=[1,2,2] global_batch=32",
+     "tl"},
+    {"gpt-2", "lassen|in/rich/cluster.json",
+     "method=subgraph tp=2 dp=2 branches=attention global_batch=16", "ts"},
+    {"gpt-2.5b", "a100-hdr|dgx-a100",
+     "tp=2 pp=4 dp=2 recompute=full schedule=interleaved chunks=2 global_batch=32", "t"},
+    {"gpt-8.3b", "a100-hdr|dgx-a100",
+     "tp=8 pp=4 dp=2 recompute=full compression.backward.scope=epilogue "
+     "compression.gradient.stages=2 global_batch=32",
+     "t"},
+    {"llama-3-8b", "dgx-h100|dgx-b200",
+     "dp=4 cp=2 tp=2 zero=3 global_batch=32 attention=flash model.dtype=bf16", "t"},
+    {"in/rich/conv.json", "cori-knl|frontier", "method=grid tp=2", "l"},
+    {"in/rich/transformer.json", "in/rich/cluster.json|dgx-h100", "global_batch=32 dp=8 ep=4",
+     "te"},
+    {"in/rich/profile.json", "in/rich/cluster.json|a100-hdr", "global_batch=32", "t"},
+    {"gpt-2", "in/rich/cluster.json", "global_batch=16", "tls"},
+    {"llama-3-8b", "in/rich/cluster.json", "global_batch=16 attention=flash model.dtype=bf16",
+     "t"},
+    {"in/rich/ffn.json", "in/rich/cluster.json|frontier", "tp=4", "l"},
+    {"in/rich/stages.json", "in/rich/cluster.json|frontier", "pp=4 global_batch=16", ""},
+    {"in/rich/branches.json", "in/rich/cluster.json|lassen", "method=subgraph tp=4", "s"},
+    {"in/rich/mlp.json", "in/rich/cluster.json|frontier", "tp=2", "l"},
+    {"in/rich/cnn.json", "cori-knl|frontier", "method=grid tp=2", "l"},
+    {"ffn-4096", "frontier|dgx-h100|cori-knl|in/rich/cluster.json", "tp=4", "l"},
     {"ffn-16384", "frontier|dgx-a100", "tp=8", "l"},
     {"alexnet", "cori-knl|frontier", "method=grid global_batch=64", "l"},
     {"attention-branches", "lassen|a100-hdr", "method=subgraph tp=4 global_batch=16", "s"},
@@ -234,19 +269,91 @@ void walk_simulations(struct walk *w) {
     }
 }
 
+/* ---- comparisons --------------------------------------------------------------------------------- */
+
+/* Some keys of a plan as JSON, quoted where they are words. */
+static void write_plan(struct walk *w, struct line *line) {
+    static const char *const keys[] = {"tp: 2",
+                                       "tp: 4",
+                                       "tp: 8",
+                                       "pp: 2",
+                                       "pp: 4",
+                                       "zero: 1",
+                                       "zero: 2",
+                                       "zero: 3",
+                                       "micro_batch: 2",
+                                       "recompute: \"full\"",
+                                       "recompute: \"selective\"",
+                                       "overlap: \"gradient\"",
+                                       "attention: \"plain\"",
+                                       "schedule: \"gpipe\"",
+                                       "schedule: \"zero-bubble\"",
+                                       "rank_order: \"tp-dp-pp\"",
+                                       "cp: 2",
+                                       "tpp: 2"};
+    char plan[256] = "{";
+    bool used[COUNT(keys)] = {false};
+    for (int n = walk_below(w, 4); n >= 0; n--) {
+        int k = walk_below(w, COUNT(keys) - (walk_chance(w, 0.95) ? 1 : 0));
+        int colon = (int)strcspn(keys[k], ":");
+        for (int i = 0; i < COUNT(keys); i++)
+            if (used[i] && strncmp(keys[i], keys[k], (size_t)colon + 1) == 0) colon = 0;
+        if (colon == 0) continue;
+        used[k] = true;
+        size_t at = strlen(plan);
+        snprintf(plan + at, sizeof plan - at, "%s\"%.*s\"%s", at > 1 ? "," : "", colon, keys[k],
+                 keys[k] + colon);
+    }
+    size_t at = strlen(plan);
+    snprintf(plan + at, sizeof plan - at, "}");
+    line_add(line, plan);
+}
+
+void walk_comparisons(struct walk *w) {
+    static const char *const on =
+        "--cluster dgx-h100 --model llama-3-8b --ranks 16 --set global_batch=32|"
+        "--cluster in/rich/tuned-cluster.json --model llama-3-8b --ranks 16 --set "
+        "global_batch=32|"
+        "--cluster in/rich/tuned-cluster.json --model mixtral-8x7b --ranks 32 --set "
+        "global_batch=32|"
+        "--cluster a100-hdr --model gpt-2.5b --ranks 32 --set global_batch=64|"
+        "--cluster in/rich/cluster.json --model gpt-2 --ranks 16 --set global_batch=32|"
+        "--cluster dgx-a100 --model mixtral-8x7b --ranks 32 --set global_batch=32 --set ep=2";
+    static const char *const with = "--vary tp=1,2,4 --vary zero=0,1|--vary tp=2,4 --vary "
+                                    "pp=1,2 --vary micro_batch=1,2|--vary tp=1,8 --vary "
+                                    "recompute=none,full";
+    struct line line;
+    char word[256];
+    for (int i = 0; i < w->count; i++) {
+        bool search = walk_chance(w, 0.4);
+        line.n = 0;
+        line_add(&line, search ? "search" : "compare-plans");
+        for (int n = walk_below(w, 3) + !search; n >= 0; n--) {
+            if (search) line_add(&line, "--include");
+            write_plan(w, &line);
+        }
+        line_add_all(&line, walk_word(w, on, word, sizeof word));
+        if (search) line_add_all(&line, walk_word(w, with, word, sizeof word));
+        if (walk_chance(w, 0.7)) line_add(&line, "--json");
+        if (search && walk_chance(w, 0.3)) line_add(&line, "--explain");
+        line_run(&line);
+    }
+}
+
 /* ---- searches ----------------------------------------------------------------------------------- */
 
 static void vary(struct walk *w, struct line *line, const struct state *s) {
-    const struct choice *c = &of_plan[walk_below(w, COUNT(of_plan))];
+    const struct choice *c = walk_chance(w, 0.15) ? &of_others[walk_below(w, COUNT(of_others))]
+                                                  : &of_plan[walk_below(w, COUNT(of_plan))];
     char values[128], value[64], *bar;
     for (int i = 0; i < s->n; i++)
         if (strcmp(s->key[i], c->key) == 0) return;
-    if (strpbrk(c->values, "[\"")) return;
+    bool lists = strpbrk(c->values, "[\"") != NULL, some = lists || walk_chance(w, 0.3);
     snprintf(values, sizeof values, "%s", c->values);
     while ((bar = strchr(values, '|'))) *bar = ',';
-    bool some = walk_chance(w, 0.3);
-    line_set(line, walk_chance(w, 0.08) ? "--set" : "--vary", c->key,
-             some ? walk_word(w, c->values, value, sizeof value) : values);
+    walk_word(w, c->values, value, sizeof value);
+    line_set(line, walk_chance(w, lists ? 0.5 : 0.08) ? "--set" : "--vary", c->key,
+             some ? value : values);
 }
 
 void walk_searches(struct walk *w) {
@@ -271,6 +378,13 @@ void walk_searches(struct walk *w) {
         line_add_all(&line, "--threads 1");
         if (walk_chance(w, 0.7))
             line_set(&line, "--vary", "tp", walk_chance(w, 0.5) ? "1..8*2" : "2,4");
+        bool method = false;
+        for (int k = 0; k < s.n; k++) method = method || strcmp(s.key[k], "method") == 0;
+        if (!method && walk_chance(w, 0.4)) {
+            line_add_all(&line, "--vary ghost=2,8 --vary");
+            line_add(&line, walk_chance(w, 0.5) ? "method=tensor,phantom"
+                                                : "method=phantom,grid,tensor");
+        }
         for (int k = walk_below(w, 4); k >= 0; k--) vary(w, &line, &s);
         line_add_all(&line, walk_word(w, ends, word, sizeof word));
         line_run(&line);

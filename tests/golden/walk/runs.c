@@ -56,11 +56,14 @@ void walk_runs(struct walk *w) {
         "r.csv --json|"
         "score --cluster dgx-a100 --runs r.csv --by model,plan.pp --json|score --cluster "
         "dgx-h100 --runs r.csv|"
-        "tune --cluster dgx-h100 --runs r.csv|tune --cluster dgx-a100 --runs r.csv --json|"
+        "tune --cluster dgx-h100 --runs r.csv|score --cluster in/rich/tuned-cluster.json "
+        "--runs r.csv --json|tune --cluster dgx-a100 --runs r.csv --json|"
         "tune --cluster dgx-h100 --runs r.csv --always --json|tune --cluster dgx-b200 --runs "
         "r.csv --always|"
         "tune --cluster dgx-h100 --runs r.csv --hold fixed,node_latency --json|"
-        "tune --cluster dgx-h100 --runs r.csv --always --out c.json";
+        "tune --cluster dgx-h100 --runs r.csv --always --out c.json|tune --cluster "
+        "in/rich/cluster.json --runs r.csv "
+        "--always --out c.json|score --cluster in/rich/cluster.json --runs r.csv --json";
     static const char uses[] = "predict --cluster c.json --model llama-3-8b --set tp=2 --set "
                                "dp=16 --set model.dtype=bf16 --set "
                                "attention=flash --set global_batch=64|"

@@ -91,6 +91,7 @@ static void products(const struct machine *m) {
     int by = walk_chance(m->w, 0.5) ? 8 : 16, from = walk_chance(m->w, 0.5) ? 1 : 16;
     bool holes = walk_chance(m->w, 0.3), batched = walk_chance(m->w, 0.3);
     walk_word(m->w, "fp32|fp32|fp64|bf16", dtype, sizeof dtype);
+    int more = walk_chance(m->w, 0.4) ? walk_below(m->w, 9) : 0; /* no powers of two */
     for (int i = from; i <= 2048; i *= by)
         for (int n = from; n <= 2048; n *= by)
             for (int k = 16; k <= 2048; k *= by) {
@@ -99,13 +100,13 @@ static void products(const struct machine *m) {
                 snprintf(
                     head, sizeof head,
                     "\"kind\": \"gemm\", \"dtype\": \"%s\", \"m\": %d, \"n\": %d, \"k\": %d",
-                    dtype, i, n, k);
+                    dtype, i + more, n, k + 8 * more);
                 point(m, head, time_s);
                 if (!batched || i > 256) continue;
                 snprintf(head, sizeof head,
                          "\"kind\": \"gemm\", \"dtype\": \"%s\", \"m\": %d, \"n\": %d, \"k\": "
                          "%d, \"batch\": 16",
-                         dtype, i, n, k);
+                         dtype, i + more, n, k + 8 * more);
                 point(m, head, 14 * time_s);
             }
 }
@@ -177,6 +178,7 @@ static void small(const struct machine *m) {
     if (walk_chance(m->w, 0.4)) {
         static const char *const states[] = {"idle", "busy", "communicating"};
         for (int i = 0; i < 3; i++) {
+            if (walk_chance(m->w, 0.2)) continue;
             snprintf(head, sizeof head,
                      "\"kind\": \"power\", \"state\": \"%s\", \"quality\": \"%s\", \"meter\": "
                      "\"powercap\", \"ranks\": %d, "

@@ -97,6 +97,7 @@ void walk_show(const char *path) {
 }
 
 void walk_write(const char *path, const struct fr_text *text) {
+    remove(path); /* some file systems wait for the disk where a file is cut short */
     FILE *file = fopen(path, "wb");
     if (!file || fwrite(fr_text_get(text), 1, text->length, file) != text->length) exit(2);
     fclose(file);
@@ -108,11 +109,17 @@ static const struct {
     const char *name;
     void (*walk)(struct walk *w);
 } kinds[] = {
-    {"plans", walk_plans},       {"simulations", walk_simulations},
-    {"searches", walk_searches}, {"clusters", walk_clusters},
-    {"models", walk_models},     {"plan-files", walk_plan_files},
-    {"samples", walk_samples},   {"runs", walk_runs},
+    {"plans", walk_plans},
+    {"simulations", walk_simulations},
+    {"searches", walk_searches},
+    {"clusters", walk_clusters},
+    {"models", walk_models},
+    {"plan-files", walk_plan_files},
+    {"samples", walk_samples},
+    {"runs", walk_runs},
     {"costs", walk_costs},
+    {"members", walk_members},
+    {"comparisons", walk_comparisons},
 };
 
 int main(int argc, char **argv) {

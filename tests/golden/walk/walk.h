@@ -49,6 +49,12 @@ int line_run(const struct line *line);
  *  twice. */
 void walk_change(struct walk *w, const struct fr_text *document, struct fr_text *out);
 
+/** How many values a JSON text holds, itself among them; and the text with one of them dropped (way 0), scaled
+ *  (1) or become another (2).  @return false where that cannot be */
+int walk_places(const struct fr_text *document);
+bool walk_change_at(struct walk *w, const struct fr_text *document, int place, int way,
+                    struct fr_text *out);
+
 /** The whole of a file, which must be there; to stdout; from text. */
 void walk_read(const char *path, struct fr_text *out);
 void walk_show(const char *path);
@@ -60,6 +66,8 @@ void walk_searches(struct walk *w);
 void walk_clusters(struct walk *w);
 void walk_models(struct walk *w);
 void walk_plan_files(struct walk *w);
+void walk_members(struct walk *w);
+void walk_comparisons(struct walk *w);
 void walk_samples(struct walk *w);
 void walk_runs(struct walk *w);
 void walk_costs(struct walk *w);
