@@ -29,15 +29,18 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows;
-    int ghosts;   /* 0: not phantom */
-    bool forward; /* activations go compressed, too: an experiment that no plan has */
+    bool forward;         /* activations go compressed, too: an experiment that no plan has */
+    int ghosts;           /* 0: not phantom */
+    const char *branches; /* of sub-grids; NULL: none */
     int coded_stages;
 };
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
-    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[40];
+    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[60];
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
+    if (p->branches)
+        snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"", p->branches);
     if (p->pp > 1)
         snprintf(schedule, sizeof schedule, ", \"schedule\": \"%s\"%s", p->schedule,
                  p->chunks > 1 ? ", \"chunks\": 2" : "");
@@ -294,18 +297,67 @@ static void sum_of(const struct emulation *e, size_t offset, int n, bool and_log
 static int64_t check_table(const struct mpi_case *c, const struct emulation *e, bool logits,
                            const char *what, int64_t offset, double tolerance) {
     static double sum[WORDS_V * WORDS_H];
-    int n = WORDS_V * WORDS_H / e->plan->tp;
+    int n = WORDS_V * WORDS_H / (e->plan->branches ? 1 : e->plan->tp);
     bool both = !e->plan->untied;
     sum_of(e, both || !logits ? OFFSET(table) : OFFSET(logits), WORDS_V * WORDS_H, both, sum);
-    check_block(c, what, offset, sum + c->real.tp_rank * n, n, tolerance);
+    check_block(c, what, offset, sum + (e->plan->branches ? 0 : c->real.tp_rank * n), n,
+                tolerance);
     return offset + n;
+}
+
+/* Of layer @p l the values that all ranks of a stage have alike, or those of sub-grid @p j's branches: norms
+ * and biases after sums first, then the products.  @return how many. */
+static int branch_part(const struct emulation *e, int l, int j, bool branch, double *wanted) {
+    static const int order[WORDS_PARTS] = {NORM1,    NORM1_BIAS, NORM2,   NORM2_BIAS,
+                                           OUT_BIAS, DOWN_BIAS,  QKV,     QKV_BIAS,
+                                           OUT,      UP,         UP_BIAS, DOWN};
+    const struct plan *p = e->plan;
+    static double sum[WORDS_LAYER];
+    bool heads = strcmp(p->branches, "heads") != 0, mlp = strcmp(p->branches, "layer") == 0;
+    int n = 0;
+    memset(sum, 0, sizeof sum);
+    for (int d = 0; d < p->dp; d++)
+        for (int i = 0; i < WORDS_LAYER; i++) sum[i] += e->g[d].layer[l][i];
+    for (int i = 0; i < WORDS_PARTS; i++) {
+        int part = order[i], blocks = part == QKV || part == QKV_BIAS ? 3 : 1;
+        bool branches = part >= UP && part <= DOWN ? mlp : part >= QKV && part <= OUT && heads;
+        bool columns = part == OUT || part == DOWN;
+        int all = words_rows[part] / blocks, wide = words_columns[part],
+            own = branches && !columns ? all / p->tp : all,
+            take = branches && columns ? wide / p->tp : wide,
+            row = branches && !columns ? j * own : 0,
+            column = branches && columns ? j * take : 0;
+        if (branches != branch) continue;
+        for (int b = 0; b < blocks; b++)
+            for (int r = 0; r < own; r++)
+                for (int c = 0; c < take; c++)
+                    wanted[n++] = sum[words_at(part) + (b * all + row + r) * wide + column + c];
+    }
+    return n;
+}
+
+/* Those of a chunk's layers, from value @p at on; of sub-grids what is common, or branches. */
+static int64_t check_layers(const struct mpi_case *c, struct emulation *e, int chunk,
+                            bool branch, const char *text, int64_t at, double tolerance) {
+    const struct plan *p = e->plan;
+    static double wanted[WORDS_LAYER];
+    char what[400];
+    int number = chunk * p->pp + c->real.pp_rank;
+    for (int l = first_layer(p, number); l < first_layer(p, number + 1); l++) {
+        int n = p->branches ? branch_part(e, l, c->real.tp_rank, branch, wanted)
+                            : reduced(e, c->real.pp_rank, l, c->real.tp_rank, wanted);
+        snprintf(what, sizeof what, "layer %d, %.380s", l, text);
+        if (n > 0) check_block(c, what, at, wanted, n, tolerance);
+        at += n;
+    }
+    return at;
 }
 
 /* Stages begin with the embedding and end with the logits. */
 static void check_gradients(const struct mpi_case *c, struct emulation *e, const char *text,
                             double tolerance) {
     const struct plan *p = e->plan;
-    static double wanted[WORDS_LAYER], sum[WORDS_H * WORDS_S];
+    static double sum[WORDS_H * WORDS_S];
     char what[400];
     int64_t at = 0;
     snprintf(what, sizeof what, "%s", text);
@@ -315,21 +367,16 @@ static void check_gradients(const struct mpi_case *c, struct emulation *e, const
         check_block(c, what, at, sum, WORDS_H * WORDS_S, tolerance);
         at += WORDS_H * WORDS_S;
     }
-    for (int chunk = 0; chunk < p->chunks; chunk++) {
-        int number = chunk * p->pp + c->real.pp_rank;
-        for (int l = first_layer(p, number); l < first_layer(p, number + 1); l++) {
-            int n = reduced(e, c->real.pp_rank, l, c->real.tp_rank, wanted);
-            snprintf(what, sizeof what, "layer %d, %.380s", l, text);
-            check_block(c, what, at, wanted, n, tolerance);
-            at += n;
-        }
-    }
+    for (int chunk = 0; chunk < p->chunks; chunk++)
+        at = check_layers(c, e, chunk, false, text, at, tolerance);
     if (c->real.pp_rank == p->pp - 1) {
         sum_of(e, OFFSET(norm), 2 * WORDS_H, false, sum);
         check_block(c, what, at, sum, 2 * WORDS_H, tolerance);
         at += 2 * WORDS_H;
         if (p->untied || p->pp > 1) at = check_table(c, e, true, what, at, tolerance);
     }
+    for (int chunk = 0; chunk < p->chunks && p->branches; chunk++)
+        at = check_layers(c, e, chunk, true, text, at, tolerance);
     if (at != c->real.n_parameters) FAIL("%s: parameters are left over", text);
 }
 
@@ -363,7 +410,8 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     struct fr_error err = {.status = FR_OK};
     uint32_t extrapolated = 0;
     bool last = c->real.pp_rank == p->pp - 1;
-    double loss_B = last ? 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double) : 0;
+    double loss_B =
+        last && !p->branches ? 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double) : 0;
     if (p->ghosts)
         loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
                   (layers_of(p, c->real.pp_rank) + last);
@@ -373,9 +421,14 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
              fr_pipeline_make(&job, &job.plan, &priced, &extrapolated, &err) == FR_OK) {
         const struct fr_stage *stage = &priced.stage[c->real.pp_rank];
         for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+            if (p->branches && i == 3) continue;
             double got = c->real.sent_B[axes[i][0]] / iterations,
                    want = stage->sent_B[axes[i][1]] + (i == 0 ? loss_B : 0),
                    slack = axes[i][0] == FR_REAL_DP ? slack_B : 0;
+            if (p->branches && i == 2) { /* those of all ranks, and a tied table's ends */
+                got += c->real.sent_B[FR_REAL_OTHER] / iterations;
+                want += stage->sent_B[FR_SENT_EMBEDDING];
+            }
             if (!(fabs(got - want) <= 1e-9 * fmax(1, want) + slack))
                 FAIL("%s, rank %d: sends %.17g B over %s, priced %.17g", plan, rank, got,
                      fr_sent_names[axes[i][1]], want);
@@ -533,6 +586,37 @@ static void check_steps(const struct plan *p) {
     for (int i = 0; i < 2; i++) mpi_case_close(&c[i]);
 }
 
+/* Sub-grids, of heads, attentions and whole layers: every schedule once, messages whole and compressed. */
+static void every_branching(struct plan *p) {
+    static const char *const branches[] = {"heads", "attention", "layer"}, *const again[] = {
+                                                                               NULL,
+                                                                               "selective",
+                                                                               "full"};
+    for (int i = 0; i < 3; i++) {
+        p->branches = branches[i], p->schedule = "1f1b", p->chunks = 1;
+        p->recompute = again[i], p->untied = i == 1;
+        for (int count = 4; count >= 1 && (p->micro = micro_for(p, count, 1)) % p->tp != 0;)
+            count--;
+        if (p->micro % p->tp != 0) continue;
+        run_plan(p, false);
+        if (p->pp == 1) continue;
+        p->schedule = "zero-bubble";
+        run_plan(p, false);
+        p->scope = "all", p->lazy = true;
+        run_plan(p, false);
+        p->scope = NULL;
+    }
+}
+
+static void every_sub_grid(void) {
+    for (int tp = 2; tp <= n_ranks; tp++)
+        for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
+            if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
+            struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp};
+            every_branching(&p);
+        }
+}
+
 /* Steps with gradients that go whole, as factors, as sparse parts, and a tied table that goes by itself. */
 static void every_division(void) {
     static const struct {
@@ -671,7 +755,15 @@ static void refusals(void) {
     refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
-    refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2}", "methods tensor");
+    refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",
+            "does not divide by tp");
+    refused(NULL,
+            "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"zero\": 1, \"micro_batch\": 2}",
+            "not run on them");
+    refused(
+        NULL,
+        "{\"method\": \"subgraph\", \"tp\": 2, \"common\": \"subgrid\", \"micro_batch\": 2}",
+        "\"common\"");
 }
 
 int main(int argc, char **argv) {
@@ -681,6 +773,7 @@ int main(int argc, char **argv) {
     every_mesh(false, false);
     every_mesh(true, false);
     every_mesh(false, true);
+    every_sub_grid();
     every_division();
     finite_differences();
     codec_loses_the_last_error_only();

@@ -169,6 +169,11 @@ static void transformers_and_convolutions_are_run(void **state) {
         "--vary pp=1,2 --vary zero=0,1 --set compression.gradient.rank=2 --vary "
         "compression.gradient.stages=0,1",
         6);
+    all_run("{\"kind\":\"transformer\",\"layers\":2,\"hidden\":32,\"heads\":4,\"sequence\":8,"
+            "\"vocabulary\":64,\"global_batch\":8}",
+            "--set method=subgraph --set tp=2 --set micro_batch=2 --vary "
+            "branches=heads,attention,layer",
+            3);
     all_run("{\"kind\":\"cnn\",\"input\":[4,8,8],\"global_batch\":8,\"layers\":[{\"type\":"
             "\"conv\",\"filters\":8,\"kernel\":3},{\"type\":\"full\",\"outputs\":8}]}",
             "--set method=grid --vary tp=1,2 --vary pp=1,2", 3);

@@ -103,10 +103,14 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
     if (real->n_ranks != fr_plan_ranks(plan))
         return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
                        fr_plan_ranks(plan), real->n_ranks);
-    real->tp_rank = real->rank % tp;
-    real->pp_rank = real->rank / (int)fr_plan_pp_stride(plan) % pp;
-    real->dp_rank = real->rank / (int)fr_plan_dp_stride(plan) % (int)plan->dp;
-    FR_TRY(split(real, real->rank / tp, real->rank, &real->tp, err));
+    int dp = (int)plan->dp,
+        strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
+    if (plan->method->data_first) /* models/price/seats.h: those of a sub-grid side by side */
+        strides[0] = dp, strides[1] = dp * tp, strides[2] = 1;
+    real->tp_rank = real->rank / strides[0] % tp;
+    real->pp_rank = real->rank / strides[1] % pp;
+    real->dp_rank = real->rank / strides[2] % dp;
+    FR_TRY(split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp, err));
     FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
     return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
 }

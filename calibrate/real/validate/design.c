@@ -268,6 +268,18 @@ static void add_gpt(struct design *d, const struct gpt *g, const int64_t mesh[3]
     add(d, &run);
 }
 
+/* On sub-grids, a micro-batch having a sample for each. */
+static void add_branches(struct design *d, const struct gpt *g, const int64_t mesh[3],
+                         const char *branches) {
+    char what[64], extra[160];
+    if (g->batch / mesh[2] % mesh[0] != 0) return;
+    snprintf(what, sizeof what, ", sub-grids, %s", branches);
+    snprintf(extra, sizeof extra,
+             ", \"method\": \"subgraph\", \"branches\": \"%s\", \"micro_batch\": %" PRId64,
+             branches, mesh[0]);
+    add_gpt(d, g, mesh, what, extra);
+}
+
 /* Each traffic of Song et al. 2023 compressed where the mesh has it, and all together. */
 static void gpt_options(struct design *d, const struct gpt *g, const int64_t mesh[3]) {
     static const struct {
@@ -302,6 +314,8 @@ static void gpt_options(struct design *d, const struct gpt *g, const int64_t mes
     add_gpt(d, g, mesh, ", phantom k 4", ", \"method\": \"phantom\", \"ghost\": 4");
     add_gpt(d, g, mesh, ", phantom k 4, recompute full",
             ", \"method\": \"phantom\", \"ghost\": 4, \"recompute\": \"full\"");
+    add_branches(d, g, mesh, "heads");
+    add_branches(d, g, mesh, "layer");
     add_gpt(d, g, mesh, ", grid", ", \"method\": \"grid\"");
     if (mesh[1] > 1)
         add_gpt(d, g, mesh, ", grid, zero-bubble",

@@ -51,18 +51,20 @@ static struct fr_unit layer_unit(const struct fr_chain *chain, int64_t i, int co
                             .columns = columns};
 }
 
-/* Between units activations of a transformer are whole on every rank, unless the method divides them. */
+/* Between units activations of a transformer are whole on every rank; of phantom a part, of
+ * sub-grids of its own samples. */
 static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_rank,
                                 int columns) {
     const struct fr_transformer *t = &chain->run->workload->transformer;
     const struct fr_plan *plan = chain->run->plan;
-    int tp = (int)plan->tp, h = (int)t->hidden, own = plan->method->divided ? h / tp : h;
+    int tp = (int)plan->tp, h = (int)t->hidden, ways = plan->method->branches ? 1 : tp,
+        own = plan->method->uses_ghost ? h / tp : h;
     struct fr_unit u = {
         .index = i - 1,
         .in = own,
         .out = own,
         .columns = columns,
-        .words = (int)(fr_transformer_padded_vocabulary(t, tp) / tp),
+        .words = (int)(fr_transformer_padded_vocabulary(t, ways) / ways),
         .block = {.hidden = h,
                   .heads = (int)t->heads / tp,
                   .head_dim = (int)t->head_dim,
@@ -74,8 +76,9 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .rank = tp_rank,
                   .ranks = tp},
     };
-    const struct fr_unit_kind *layer =
-        plan->method->uses_ghost ? &fr_unit_ghost_block : &fr_unit_block;
+    const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
+                                       : plan->method->branches ? &fr_unit_branch_block
+                                                                : &fr_unit_block;
     u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? layer : &fr_unit_logits;
     if (u.kind == &fr_unit_logits) u.out = u.words;
     return u;
@@ -87,8 +90,10 @@ struct fr_unit fr_chain_unit(const struct fr_chain *chain, int64_t i, int tp_ran
     struct fr_unit u = fr_chain_reads_words(chain) ? word_unit(chain, i, tp_rank, columns)
                                                    : layer_unit(chain, i, columns);
     u.run = chain->run;
-    u.tp = (int)plan->tp;
-    u.tp_rank = tp_rank;
+    /* Of sub-grids every rank has the ends whole. */
+    bool whole = plan->method->branches && u.kind != &fr_unit_branch_block;
+    u.tp = whole ? 1 : (int)plan->tp;
+    u.tp_rank = whole ? 0 : tp_rank;
     u.ghost = (int)plan->ghost;
     if (u.kind) u.n = u.kind->parameters(&u);
     return u;

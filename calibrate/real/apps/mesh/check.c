@@ -18,8 +18,9 @@ int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
 }
 
 int64_t fr_mesh_columns(const struct fr_real_case *run) {
-    int64_t sequence = run->workload->transformer.sequence;
-    return fr_mesh_micro_batch(run) * (run->workload->transformer.layers ? sequence : 1);
+    int64_t sequence = run->workload->transformer.sequence, samples = fr_mesh_micro_batch(run);
+    if (run->plan->method->branches) samples /= run->plan->tp; /* of sub-grids parts */
+    return samples * (run->workload->transformer.layers ? sequence : 1);
 }
 
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
@@ -47,6 +48,7 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_global_batch,
                            FR_PLAN_KEY_micro_batch,
                            FR_PLAN_KEY_recompute,
+                           FR_PLAN_KEY_branches,
                            FR_PLAN_KEY_zero,
                            FR_PLAN_KEY_iterations};
 
@@ -78,6 +80,12 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     if (plan->zero > 1)
         return fr_fail(err, FR_ERR_INPUT, NULL, "zero %" PRId64 " is not run here; zero 1 is",
                        plan->zero);
+    if (plan->method->branches &&
+        (plan->zero || fr_mesh_fused(run) || plan->compression.gradient_stages > 0))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "sub-grids reduce what all ranks have apart from what is theirs: zero 1, "
+            "compressed gradients and a fused embedding are not run on them");
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");

@@ -3,9 +3,7 @@
 fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
     const struct fr_transformer *t = &u->run->workload->transformer;
     const char *lacks =
-        u->run->plan->method->branches
-            ? "transformers are divided by methods tensor, grid and phantom here"
-        : t->gated                ? "gated MLPs are not trained here"
+        t->gated                  ? "gated MLPs are not trained here"
         : t->experts              ? "mixtures of experts are not trained here"
         : t->cross_layers         ? "cross-attention is not trained here"
         : t->kv_heads != t->heads ? "grouped key-value heads are not trained here"

@@ -105,6 +105,8 @@ struct fr_mesh_state {
     void *tied;
     int64_t n_tied;
     MPI_Comm ends;
+    MPI_Comm all;     /**< ranks of a stage, where sub-grids hold parameters alike; else null */
+    int64_t n_common; /**< those, the first in the blocks */
     void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
     void *shares;           /**< the task's room for a loss over tp ranks */
     double loss;

@@ -9,17 +9,25 @@ enum { STREAM_CODEC = 6, STREAM_FORWARD = 5 /* beyond that of the chunk */ };
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
 
-int64_t fr_mesh_parameters(const struct fr_real *real) {
+/* Parameters of this rank's units, or those that are common. */
+static int64_t count(const struct fr_real *real, const struct fr_chain *chain, bool common) {
     const struct fr_plan *plan = real->run->plan;
-    struct fr_chain chain;
     int64_t sum = 0;
-    if (fr_chain_make(real->run, &chain, NULL) != FR_OK) return 0;
     for (int64_t c = 0; c < plan->chunks; c++) {
         int64_t number = c * plan->pp + real->pp_rank,
-                end = fr_chain_units_before(&chain, number + 1);
-        for (int64_t i = fr_chain_units_before(&chain, number); i < end; i++)
-            sum += fr_chain_unit(&chain, i, real->tp_rank, 1).n;
+                end = fr_chain_units_before(chain, number + 1);
+        for (int64_t i = fr_chain_units_before(chain, number); i < end; i++) {
+            const struct fr_unit u = fr_chain_unit(chain, i, real->tp_rank, 1);
+            sum += common && u.kind->common ? u.kind->common(&u) : u.n;
+        }
     }
+    return sum;
+}
+
+int64_t fr_mesh_parameters(const struct fr_real *real) {
+    struct fr_chain chain;
+    if (fr_chain_make(real->run, &chain, NULL) != FR_OK) return 0;
+    int64_t sum = count(real, &chain, false);
     fr_chain_free(&chain);
     return sum;
 }
@@ -67,9 +75,22 @@ static void close_micro(const struct fr_mesh_chunk *c, struct fr_mesh_micro *mic
     free(micro->part);
 }
 
-/* The units of chunk @p number, their parameters from value @p offset of the blocks on. */
+/* Where a unit's parameters are: from value @p offset[0] of the blocks on, those of a sub-grid from
+ * @p offset[1] on. */
+static void place(const struct fr_real *real, struct fr_unit *u, size_t offset[2]) {
+    int64_t common = u->kind->common ? u->kind->common(u) : u->n;
+    u->w = fr_at(real->k, real->parameters, offset[0]);
+    u->g = fr_at(real->k, real->gradients, offset[0]);
+    u->own_w = fr_at(real->k, real->parameters, offset[1]);
+    u->own_g = fr_at(real->k, real->gradients, offset[1]);
+    offset[0] += (size_t)common;
+    offset[1] += (size_t)(u->n - common);
+}
+
+/* The units of chunk @p number. */
 static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int number,
-                       const struct fr_chain *chain, size_t *offset, struct fr_mesh_chunk *c) {
+                       const struct fr_chain *chain, size_t offset[2],
+                       struct fr_mesh_chunk *c) {
     int64_t from = fr_chain_units_before(chain, number),
             to = fr_chain_units_before(chain, number + 1);
     bool whole = true;
@@ -84,9 +105,7 @@ static bool open_chunk(struct fr_real *real, struct fr_mesh_state *mesh, int num
         struct fr_unit *u = &c->unit[i];
         *u = fr_chain_unit(chain, from + i, real->tp_rank, mesh->columns);
         u->splits = mesh->splits;
-        u->w = fr_at(real->k, real->parameters, *offset);
-        u->g = fr_at(real->k, real->gradients, *offset);
-        *offset += (size_t)u->n;
+        place(real, u, offset);
         u->kind->fill(real, u);
     }
     for (int m = 0; whole && m < mesh->n_micro; m++)
@@ -252,14 +271,24 @@ static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u)
 static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
                         const struct fr_chain *chain) {
     const struct fr_unit first = fr_chain_unit(chain, 0, real->tp_rank, mesh->columns);
-    size_t offset = 0;
+    size_t offset[2] = {0, (size_t)count(real, chain, true)};
+    mesh->n_common = (int64_t)offset[1];
     mesh->cut = cut_of(chain, &first);
     mesh->chunk = fr_calloc((size_t)mesh->n_chunks, sizeof *mesh->chunk);
     bool whole = mesh->chunk;
     for (int c = 0; whole && c < mesh->n_chunks; c++)
-        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, chain, &offset,
+        whole = open_chunk(real, mesh, c * mesh->stages + mesh->stage, chain, offset,
                            &mesh->chunk[c]);
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
+}
+
+/* Those who add up what sub-grids hold alike. */
+static fr_status open_all(struct fr_real *real, struct fr_mesh_state *mesh,
+                          struct fr_error *err) {
+    if (!real->run->plan->method->branches) return FR_OK;
+    FR_MPI_TRY(MPI_Comm_split(real->world, real->pp_rank, real->rank, &mesh->all));
+    FR_MPI_TRY(MPI_Comm_set_errhandler(mesh->all, MPI_ERRORS_RETURN));
+    return FR_OK;
 }
 
 static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
@@ -272,6 +301,7 @@ static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
     if (words) {
         share_table(real->run, mesh);
         FR_TRY(open_tied(real, mesh, err));
+        FR_TRY(open_all(real, mesh, err));
     }
     if (!fr_mesh_open_batches(real, mesh)) return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs");
     return mesh->task->open(real, mesh, chain, err);
@@ -283,7 +313,7 @@ fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
     struct fr_chain chain;
     real->state = mesh;
     if (!mesh) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
-    mesh->ends = MPI_COMM_NULL;
+    mesh->ends = mesh->all = MPI_COMM_NULL;
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
@@ -312,6 +342,7 @@ void fr_mesh_close(struct fr_real *real) {
     }
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
+    if (mesh->all != MPI_COMM_NULL) MPI_Comm_free(&mesh->all);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
     void *const owned[] = {mesh->chunk,   mesh->slots,    mesh->out.buffer,   mesh->out.request,
                            mesh->d[0],    mesh->d[1],     mesh->room,         mesh->packet,

@@ -65,7 +65,10 @@ static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
 
 static void begin(struct fr_real *real, struct fr_unit *u) {
     u->biases = u->weights = false;
-    if (u->kind->adds) FR_COMPUTE(real, memset(u->g, 0, (size_t)u->n * real->k->size_B));
+    if (!u->kind->adds) return;
+    size_t common = (size_t)(u->kind->common ? u->kind->common(u) : u->n), n = (size_t)u->n;
+    FR_COMPUTE(real, memset(u->g, 0, common * real->k->size_B));
+    FR_COMPUTE(real, memset(u->own_g, 0, (n - common) * real->k->size_B));
 }
 
 fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err) {

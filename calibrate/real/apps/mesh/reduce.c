@@ -138,7 +138,8 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
     if (whole && is_apart(real, mesh))
-        whole = fr_division_add(&d, FR_DIVISION_WHOLE, place_of(real, mesh->tied), mesh->n_tied);
+        whole =
+            fr_division_add(&d, FR_DIVISION_WHOLE, place_of(real, mesh->tied), mesh->n_tied);
     fr_division_free(&real->division);
     real->division = d;
     return whole;
@@ -155,7 +156,7 @@ static int64_t scatter_room(const struct fr_real *real) {
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t room = 0, most_B = 0;
     size_t units = 0;
-    if (real->run->plan->dp == 1) return true;
+    if (real->run->plan->dp == 1 || mesh->all != MPI_COMM_NULL) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
@@ -334,8 +335,19 @@ static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh,
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied, err);
 }
 
+/* What all ranks of a stage hold alike, and what a sub-grid's do. */
+static fr_status reduce_parts(struct fr_real *real, struct fr_mesh_state *mesh,
+                              struct fr_error *err) {
+    int64_t own = real->n_parameters - mesh->n_common;
+    FR_TRY(fr_real_all_reduce(real, mesh->all, real->gradients, mesh->n_common, err));
+    if (own == 0 || real->run->plan->dp == 1) return FR_OK;
+    return fr_real_all_reduce(
+        real, real->dp, fr_at(real->k, real->gradients, (size_t)mesh->n_common), own, err);
+}
+
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
+    if (mesh->all != MPI_COMM_NULL) FR_TRY(reduce_parts(real, mesh, err));
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
     FR_TRY(join_ends(real, mesh, err));

@@ -8,11 +8,23 @@
 
 enum { STREAM_TOKENS = 3, SHARE = 3 };
 
-/* Word @p place of the replica's samples; of sample i the first is sequence + 1 after that of i - 1. */
-static int word_at(const struct fr_real *real, int64_t token, int later) {
+/* Sample of the replica that this rank's @p token is of: of a micro-batch sub-grids have parts. */
+static int64_t sample_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                         int64_t token) {
+    int64_t micro = fr_mesh_micro_batch(real->run), m = token / mesh->columns,
+            own = mesh->columns / real->run->workload->transformer.sequence,
+            part = mesh->all != MPI_COMM_NULL ? real->tp_rank : 0;
+    return m * micro + part * own +
+           token % mesh->columns / real->run->workload->transformer.sequence;
+}
+
+/* The word of this rank's @p token, or one @p later; of sample i the first is sequence + 1 after that of
+ * i - 1. */
+static int word_at(const struct fr_real *real, const struct fr_mesh_state *mesh, int64_t token,
+                   int later) {
     const struct fr_transformer *t = &real->run->workload->transformer;
     int64_t replica = fr_real_batch(real->run) / real->run->plan->dp;
-    int64_t sample = real->dp_rank * replica + token / t->sequence;
+    int64_t sample = real->dp_rank * replica + sample_of(real, mesh, token);
     uint64_t at = (uint64_t)(sample * (t->sequence + 1) + token % t->sequence + later);
     return (int)(fr_random_at(real->run->seed, STREAM_TOKENS, at) % (uint64_t)t->vocabulary);
 }
@@ -24,7 +36,7 @@ static fr_status make(const struct fr_real *real, const struct fr_mesh_state *me
     int *words = fr_calloc((size_t)n, sizeof *words);
     *out = words;
     if (!words) return fr_fail(err, FR_ERR_NOMEM, NULL, "words");
-    for (int64_t i = 0; i < n; i++) words[i] = word_at(real, i, later);
+    for (int64_t i = 0; i < n; i++) words[i] = word_at(real, mesh, i, later);
     return FR_OK;
 }
 

@@ -35,11 +35,12 @@ struct fr_unit {
     int words; /**< of embedding and logits: this rank's, from tp_rank words on, of ... */
     void *table, *d_table; /**< ... words x hidden; its gradients */
     int tp, tp_rank, ghost;
-    int in, out; /**< features of x, and of the next unit's, on this rank */
-    int rows;    /**< outputs that this rank computes */
-    int columns; /**< of a micro-batch */
-    bool splits; /**< weight may come after other micro-batches' input */
-    void *w, *g; /**< parameters and their gradients, n of each */
+    int in, out;         /**< features of x, and of the next unit's, on this rank */
+    int rows;            /**< outputs that this rank computes */
+    int columns;         /**< of a micro-batch */
+    bool splits;         /**< weight may come after other micro-batches' input */
+    void *w, *g;         /**< parameters and their gradients, n of each */
+    void *own_w, *own_g; /**< where they are in two parts, the second one's */
     int64_t n;
     bool biases, weights; /**< gradients of an earlier micro-batch are in them already */
     void *room;           /**< shared by the units of a rank: room(unit) values */
@@ -63,6 +64,9 @@ struct fr_unit_kind {
     int64_t (*parameters)(const struct fr_unit *u);
     /** Of them the first so many are on all tp ranks, and of their gradients each has a part; NULL: none. */
     int64_t (*partial)(const struct fr_unit *u);
+    /** Of them so many are held by all ranks of a stage alike, and are added up over all; the others, a
+     *  sub-grid's, lie apart.  NULL: all, and ranks of equal tp add them up where there are no sub-grids. */
+    int64_t (*common)(const struct fr_unit *u);
     /** Random parameters. */
     void (*fill)(const struct fr_real *real, struct fr_unit *u);
     int64_t (*room)(const struct fr_unit *u);

@@ -16,7 +16,7 @@ int fr_words_matrices(const struct fr_real *real, const struct fr_unit *u,
 
 /** Has a rank, between units, 1/tp of every token's values? */
 static inline bool fr_words_divided(const struct fr_unit *u) {
-    return u->run->plan->method->divided;
+    return u->run->plan->method->uses_ghost;
 }
 
 /** Have the logits a table of their own on their rank: one that is not tied, or a copy? */
