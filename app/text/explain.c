@@ -93,15 +93,14 @@ static fr_status iterations(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
                             const struct fr_search_options *options,
                             const struct fr_search_result *result, struct fr_error *err) {
-    static const char *const origins[] = {"unknown", "given", "interpolated", "scaled"};
     const struct fr_outcome *best = &result->top.items[0].outcome, *other;
     struct fr_search_options one = *options;
     struct fr_search_result by_one = {0};
     char line[FR_PLAN_LINE];
     if (result->by != FR_RANK_TOTAL) return FR_OK;
     fr_text_addf(text, "iterations to the loss   %.6g, %s%s%s\n", best->iterations,
-                 origins[best->iterations_origin], *job->workload.basis.source ? ": " : "",
-                 job->workload.basis.source);
+                 fr_iterations_origins[best->iterations_origin],
+                 *job->workload.basis.source ? ": " : "", job->workload.basis.source);
     one.per_iteration = true;
     one.total = false;
     one.top = 1;

@@ -173,6 +173,8 @@ static const char *iterations_note(const struct fr_outcome *out) {
         return "iterations interpolated between two known plans";
     case FR_ITERATIONS_SCALED:
         return "as many samples as at the batch of the table, by its \"scaling\"";
+    case FR_ITERATIONS_LAW:
+        return "iterations by a law that was fitted to known plans";
     case FR_ITERATIONS_UNKNOWN:
         break;
     }

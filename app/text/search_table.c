@@ -158,6 +158,7 @@ void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_ou
     char cell[CELL], plan[FR_PLAN_LINE];
     const char *origin = out->iterations_origin == FR_ITERATIONS_INTERPOLATED ? "i"
                          : out->iterations_origin == FR_ITERATIONS_SCALED     ? "s"
+                         : out->iterations_origin == FR_ITERATIONS_LAW        ? "l"
                                                                               : "";
     snprintf(cell, sizeof cell, " %s%s", origin, out->extrapolated ? "x" : "");
     char marks[CELL];
@@ -177,6 +178,7 @@ void fr_search_table_row(struct fr_search_table *t, size_t i, const struct fr_ou
     fr_end_line(t->text);
     t->interpolated = t->interpolated || out->iterations_origin == FR_ITERATIONS_INTERPOLATED;
     t->scaled = t->scaled || out->iterations_origin == FR_ITERATIONS_SCALED;
+    t->by_law = t->by_law || out->iterations_origin == FR_ITERATIONS_LAW;
     t->extrapolated = t->extrapolated || out->extrapolated;
 }
 
@@ -186,6 +188,8 @@ void fr_search_table_foot(const struct fr_search_table *t) {
     if (t->scaled)
         fr_text_addf(t->text,
                      "  s: iterations of another batch, as many samples (\"scaling\")\n");
+    if (t->by_law)
+        fr_text_addf(t->text, "  l: iterations by a law that was fitted to known plans\n");
     if (t->extrapolated)
         fr_text_addf(t->text, "  x: some input lies outside what was measured\n");
     if (any_lossy(t))

@@ -22,8 +22,8 @@ struct fr_search_table {
     struct fr_text *text;
     const struct fr_searched *r;
     const struct fr_search_survey *survey;
-    int columns;                             /**< of the terminal */
-    bool interpolated, scaled, extrapolated; /**< marks that rows were given */
+    int columns;                                     /**< of the terminal */
+    bool interpolated, scaled, by_law, extrapolated; /**< marks that rows were given */
 };
 
 void fr_search_table_head(const struct fr_search_table *t, const char *title);

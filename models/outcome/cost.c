@@ -33,7 +33,7 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
         out->iterations_origin = FR_ITERATIONS_GIVEN;
     } else
         out->iterations_origin = fr_iterations_find(
-            &job->workload, plan, out->lossy_gradient + out->lossy_backward > 0,
+            &job->workload, plan, (struct fr_lossy){out->lossy_backward, out->lossy_gradient},
             fr_job_batch(job, plan), &out->iterations);
     double plain =
         out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;

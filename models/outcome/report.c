@@ -96,9 +96,8 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
 }
 
 static void iterations_json(struct fr_json_writer *w, const struct fr_outcome *out) {
-    static const char *const origins[] = {"unknown", "given", "interpolated", "scaled"};
     fr_json_add_number(w, "iterations", out->iterations);
-    fr_json_add_string(w, "iterations_origin", origins[out->iterations_origin]);
+    fr_json_add_string(w, "iterations_origin", fr_iterations_origins[out->iterations_origin]);
     if (out->plain_time_s > 0) {
         fr_json_add_number(w, "warm_up_iteration_time_s", out->plain_time_s);
         fr_json_add_number(w, "warm_up_iteration_energy_J", out->plain_energy_J);

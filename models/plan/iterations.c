@@ -9,8 +9,11 @@
 #include "models/plan/method.h"
 #include "topology/levels.h"
 
-static const char *const keys[] = {"source", "width", "layers",  "sequence", "global_batch",
-                                   "rate",   "loss",  "scaling", "table",    NULL};
+static const char *const keys[] = {"source",       "width", "layers", "sequence",
+                                   "global_batch", "rate",  "loss",   "scaling",
+                                   "laws",         "table", NULL};
+const char *const fr_iterations_origins[] = {"unknown", "given", "interpolated",
+                                             "scaled",  "law",   NULL};
 static const char *const scalings[] = {"none", "samples", NULL};
 static const char *const row_keys[] = {"method", "tp",         "ghost", "compressed",
                                        "plan",   "iterations", NULL};
@@ -37,7 +40,7 @@ static bool may_be_said(int k) {
     return plain && k != FR_PLAN_KEY_method && k != FR_PLAN_KEY_tp && k != FR_PLAN_KEY_ghost;
 }
 
-static fr_status when_read(const struct fr_json *node, struct fr_iterations_row *row,
+static fr_status when_read(const struct fr_json *node, struct fr_iterations_when **out,
                            struct fr_error *err) {
     const char *known[FR_PLAN_KEYS + 1];
     struct fr_plan_lists none = {0};
@@ -46,23 +49,23 @@ static fr_status when_read(const struct fr_json *node, struct fr_iterations_row 
         if (may_be_said(k)) known[n++] = fr_plan_keys[k].name;
     known[n] = NULL;
     FR_TRY(fr_json_object(node, known, err));
-    row->when = fr_calloc(1, sizeof *row->when);
-    if (!row->when) return fr_json_fail(node, err, "does not fit in memory");
-    row->when->plan = fr_plan_default();
+    struct fr_iterations_when *when = *out = fr_calloc(1, sizeof *when);
+    if (!when) return fr_json_fail(node, err, "does not fit in memory");
+    when->plan = fr_plan_default();
     for (int k = 0; k < FR_PLAN_KEYS; k++) {
         const struct fr_plan_key *key = &fr_plan_keys[k];
         struct fr_json member = fr_json_member(node, key->name);
         if (!may_be_said(k) || !fr_json_present(&member)) continue;
-        row->when->says |= FR_PLAN_KEY_BIT(k);
-        FR_TRY(key->type->read(key, node, key->name, &row->when->plan, &none, err));
+        when->says |= FR_PLAN_KEY_BIT(k);
+        FR_TRY(key->type->read(key, node, key->name, &when->plan, &none, err));
     }
-    const struct fr_plan_compression *c = &row->when->plan.compression;
-    row->compressed = row->compressed || c->scope != FR_SCOPE_NONE || c->gradient_stages > 0;
     return FR_OK;
 }
 
-static bool when_holds(const struct fr_iterations_when *when, const struct fr_plan *plan) {
-    fr_plan_key_set decide = when->says | lossy_keys;
+/* But for the keys @p free, which do not decide. */
+static bool when_holds(const struct fr_iterations_when *when, const struct fr_plan *plan,
+                       fr_plan_key_set free) {
+    fr_plan_key_set decide = (when->says | lossy_keys) & ~free;
     for (int k = 0; decide >> k; k++) {
         const struct fr_plan_key *key = &fr_plan_keys[k];
         if (decide >> k & 1 && !key->type->same(key, &when->plan, plan)) return false;
@@ -82,7 +85,12 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     FR_TRY(fr_json_get_integer(node, "ghost", false, 0, FR_RANKS_MAX, &row->ghost, err));
     struct fr_json when = fr_json_member(node, "plan");
     FR_TRY(fr_json_get_bool(node, "compressed", false, &row->compressed, err));
-    if (fr_json_present(&when)) FR_TRY(when_read(&when, row, err));
+    if (fr_json_present(&when)) {
+        FR_TRY(when_read(&when, &row->when, err));
+        const struct fr_plan_compression *c = &row->when->plan.compression;
+        row->compressed =
+            row->compressed || c->scope != FR_SCOPE_NONE || c->gradient_stages > 0;
+    }
     return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
 }
 
@@ -110,13 +118,33 @@ bool fr_iterations_apply(const struct fr_workload *w) {
            (!basis->sequence || basis->sequence == w->transformer.sequence);
 }
 
+static fr_status laws_read(const struct fr_json *node, struct fr_workload *workload,
+                           struct fr_error *err) {
+    struct fr_json list = fr_json_member(node, "laws");
+    if (!fr_json_present(&list)) return FR_OK;
+    FR_TRY(fr_json_array(&list, 0, FR_ITERATION_ROWS_MAX, err));
+    int64_t count = fr_json_array_length(&list);
+    workload->laws = fr_calloc((size_t)count + 1, sizeof *workload->laws);
+    if (!workload->laws) return fr_json_fail(node, err, "does not fit in memory");
+    for (int64_t i = 0; i < count; i++) {
+        struct fr_json one = fr_json_element(&list, i), when = fr_json_member(&one, "plan");
+        struct fr_iterations_law *law = &workload->laws[workload->n_laws++];
+        FR_TRY(fr_iterations_law_read(&one, law, err));
+        if (fr_json_present(&when)) FR_TRY(when_read(&when, &law->when, err));
+    }
+    return FR_OK;
+}
+
 static fr_status table_read(const struct fr_json *node, struct fr_workload *workload,
                             struct fr_error *err) {
     struct fr_json inside = fr_json_member(node, "table");
     const struct fr_json *table = fr_json_is_object(node) ? &inside : node;
     int64_t count = 1;
     workload->basis = (struct fr_iterations_basis){0};
-    if (fr_json_is_object(node)) FR_TRY(basis_read(node, &workload->basis, err));
+    if (fr_json_is_object(node)) {
+        FR_TRY(basis_read(node, &workload->basis, err));
+        FR_TRY(laws_read(node, workload, err));
+    }
     if (!fr_json_is_number(node)) {
         FR_TRY(fr_json_array(table, 1, FR_ITERATION_ROWS_MAX, err));
         count = fr_json_array_length(table);
@@ -178,7 +206,7 @@ static fr_iterations_origin look_up(const struct fr_workload *workload,
         const struct fr_iterations_row *row = &workload->iterations[i];
         bool same_loss = workload->basis.any_batch || row->compressed == compressed;
         if (!same_method(row, plan->method) || !same_loss) continue;
-        if (row->when && !when_holds(row->when, plan)) continue;
+        if (row->when && !when_holds(row->when, plan, 0)) continue;
         bool tp_fits = any_or(row->tp, plan->tp);
         bool ghost_fits = !plan->method->uses_ghost || any_or(row->ghost, plan->ghost);
         if (tp_fits && ghost_fits) {
@@ -194,25 +222,86 @@ static fr_iterations_origin look_up(const struct fr_workload *workload,
     return FR_ITERATIONS_UNKNOWN;
 }
 
+/* ---- laws -------------------------------------------------------------------------------------- */
+
 static int64_t known_batch(const struct fr_workload *workload) {
     int64_t named = workload->basis.global_batch;
     return named ? named : workload->global_batch;
 }
 
+/* Iterations at @p batch over those of the table's; NaN: no law says. */
+static double batch_factor(const struct fr_workload *w, int64_t batch) {
+    double known = (double)known_batch(w), factor = NAN;
+    for (int i = 0; i < w->n_laws && isnan(factor); i++)
+        if (w->laws[i].along == FR_LAW_BATCH)
+            factor = fr_law_batch(&w->laws[i], known, (double)batch);
+    return factor;
+}
+
+static double by_ghost(const struct fr_workload *w, const struct fr_plan *plan) {
+    double nu = NAN;
+    for (int i = 0; i < w->n_laws && isnan(nu); i++)
+        if (w->laws[i].along == FR_LAW_GHOST) nu = fr_law_ghost(&w->laws[i], plan);
+    return nu;
+}
+
+/* Of one kind of compression alone: what both do together was not fitted. */
+static double share_factor(const struct fr_workload *w, const struct fr_plan *plan,
+                           struct fr_lossy lossy) {
+    bool backward = lossy.backward > 0;
+    double factor = NAN, share = backward ? lossy.backward : lossy.gradient;
+    fr_plan_key_set free = backward ? FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_scope)
+                                    : FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages);
+    if (backward && lossy.gradient > 0) return NAN;
+    for (int i = 0; i < w->n_laws && isnan(factor); i++) {
+        const struct fr_iterations_law *law = &w->laws[i];
+        if (law->along != (backward ? FR_LAW_BACKWARD : FR_LAW_GRADIENT)) continue;
+        if (!law->when || when_holds(law->when, plan, free)) factor = fr_law_share(law, share);
+    }
+    return factor;
+}
+
+static struct fr_plan without_compression(const struct fr_plan *plan) {
+    const struct fr_plan none = fr_plan_default();
+    struct fr_plan plain = *plan;
+    plain.compression = none.compression;
+    return plain;
+}
+
+/* At the table's batch. */
+static fr_iterations_origin find_here(const struct fr_workload *w, const struct fr_plan *plan,
+                                      struct fr_lossy lossy, double *iterations) {
+    bool compressed = lossy.backward > 0 || lossy.gradient > 0;
+    struct fr_plan plain = without_compression(plan);
+    fr_iterations_origin origin = look_up(w, plan, compressed, iterations);
+    if (origin != FR_ITERATIONS_UNKNOWN) return origin;
+    double factor = compressed ? share_factor(w, plan, lossy) : 1, nu = NAN;
+    if (isnan(factor)) return FR_ITERATIONS_UNKNOWN;
+    if (!compressed || look_up(w, &plain, false, &nu) == FR_ITERATIONS_UNKNOWN)
+        nu = by_ghost(w, &plain);
+    if (isnan(nu)) return FR_ITERATIONS_UNKNOWN;
+    *iterations = nu * factor;
+    return FR_ITERATIONS_LAW;
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
 bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch) {
     const struct fr_iterations_basis *basis = &workload->basis;
     return workload->n_iterations > 0 && fr_iterations_apply(workload) &&
-           (basis->any_batch || basis->by_samples || global_batch == known_batch(workload));
+           (basis->any_batch || basis->by_samples || global_batch == known_batch(workload) ||
+            !isnan(batch_factor(workload, global_batch)));
 }
 
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
-                                        const struct fr_plan *plan, bool compressed,
+                                        const struct fr_plan *plan, struct fr_lossy lossy,
                                         int64_t global_batch, double *iterations) {
     int64_t known = known_batch(workload);
     if (!fr_iterations_hold(workload, global_batch)) return FR_ITERATIONS_UNKNOWN;
-    fr_iterations_origin origin = look_up(workload, plan, compressed, iterations);
+    fr_iterations_origin origin = find_here(workload, plan, lossy, iterations);
     if (workload->basis.any_batch || global_batch == known || origin == FR_ITERATIONS_UNKNOWN)
         return origin;
-    *iterations *= (double)known / (double)global_batch;
-    return FR_ITERATIONS_SCALED;
+    double law = batch_factor(workload, global_batch);
+    *iterations *= isnan(law) ? (double)known / (double)global_batch : law;
+    return isnan(law) ? FR_ITERATIONS_SCALED : FR_ITERATIONS_LAW;
 }

@@ -13,22 +13,28 @@
  *  A table holds for the network and the batch it was measured for (Seal et al. 2025, Eq. 2: for one
  *  n, L and target).  It names its width, layers and global batch, and its rate and loss for people;
  *  a model or plan of others has no known nu.  Unless the user states a law: "scaling": "samples"
- *  says that as many samples are needed at any batch B, nu(B) = nu(B0) B0 / B.
+ *  says that as many samples are needed at any batch B, nu(B) = nu(B0) B0 / B; or the table brings laws
+ *  that were fitted, along the batch, along k and p, along the share that goes compressed
+ *  (models/plan/iterations_law.h), which are asked where no row says, and only between what they were
+ *  fitted to.
  */
 #ifndef FR_MODELS_PLAN_ITERATIONS_H
 #define FR_MODELS_PLAN_ITERATIONS_H
 
-#include "models/plan/plan.h"
+#include "models/plan/iterations_law.h"
 
 typedef enum {
     FR_ITERATIONS_UNKNOWN,
     FR_ITERATIONS_GIVEN,
     FR_ITERATIONS_INTERPOLATED,
-    FR_ITERATIONS_SCALED, /**< from another batch, by the law that the table names */
+    FR_ITERATIONS_SCALED, /**< from another batch, as many samples, as the table states */
+    FR_ITERATIONS_LAW,    /**< by a law that the table brings */
 } fr_iterations_origin;
+/** Spellings, then NULL. */
+extern const char *const fr_iterations_origins[];
 
 /** Read a whole model file: what is trained (fr_workload_read), and its "iterations", a number, or
- *  {"source", "width", "layers", "sequence", "global_batch", "rate", "loss", "scaling", "table":
+ *  {"source", "width", "layers", "sequence", "global_batch", "rate", "loss", "scaling", "laws", "table":
  *  [{"method", "tp", "ghost", "compressed", "plan", "iterations"}, ...]}, or such a table alone.  tp and
  *  ghost may be absent: any; compressed: false; plan: {"KEY": value, ...} of other keys, by their dotted
  *  names.  A row with a plan holds where all of these have that value, and those of compression that it
@@ -41,11 +47,15 @@ fr_status fr_model_read(const struct fr_json_document *document, struct fr_workl
 bool fr_iterations_apply(const struct fr_workload *workload);
 bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch);
 
-/** Iterations of @p plan at @p global_batch by @p workload's table.
- *  @param compressed  does the plan compress gradients or messages?
+/** What of a plan goes compressed: shares of its backward messages and of its gradients' bytes. */
+struct fr_lossy {
+    double backward, gradient;
+};
+
+/** Iterations of @p plan at @p global_batch by @p workload's table and laws.
  *  @param[out] iterations  set unless unknown */
 fr_iterations_origin fr_iterations_find(const struct fr_workload *workload,
-                                        const struct fr_plan *plan, bool compressed,
+                                        const struct fr_plan *plan, struct fr_lossy lossy,
                                         int64_t global_batch, double *iterations);
 
 #endif

@@ -125,6 +125,8 @@ void fr_workload_free(struct fr_workload *workload) {
     free(workload->profile);
     for (int i = 0; i < workload->n_iterations; i++) free(workload->iterations[i].when);
     free(workload->iterations);
+    for (int i = 0; i < workload->n_laws; i++) free(workload->laws[i].when);
+    free(workload->laws);
     *workload = (struct fr_workload){0};
 }
 

@@ -68,6 +68,27 @@ struct fr_iterations_row {
     double iterations;
 };
 
+/** A law of iterations (models/plan/iterations_law.h). */
+typedef enum {
+    FR_LAW_BATCH,
+    FR_LAW_GHOST,
+    FR_LAW_BACKWARD,
+    FR_LAW_GRADIENT,
+} fr_law_along;
+
+struct fr_iterations_law {
+    fr_law_along along;
+    const struct fr_method *method;  /**< of ghost */
+    double critical_batch;           /**< [samples] */
+    double iterations;               /**< of ghost, at k = p = 1 */
+    double ghost_power, tp_power;    /**< a, b */
+    double slope;                    /**< of ln nu */
+    double from, to;                 /**< of the batch, k, or the share s */
+    double tp_from, tp_to;           /**< of p */
+    double error;                    /**< root mean square of ln (measured / law); for people */
+    struct fr_iterations_when *when; /**< other keys of the plan, or NULL */
+};
+
 /** What a table of iterations was measured for; 0: not named, any (of the batch: the model's). */
 struct fr_iterations_basis {
     int64_t width, layers, sequence, global_batch;
@@ -130,6 +151,8 @@ struct fr_workload {
     struct fr_iterations_row *iterations;
     int n_iterations;
     struct fr_iterations_basis basis; /**< of the table */
+    struct fr_iterations_law *laws;   /**< n_laws of them */
+    int n_laws;
 };
 
 struct fr_kind {

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "calibrate/real/iterations/cells.h"
+#include "calibrate/real/iterations/laws.h"
 #include "models/job/preset.h"
 #include "tests/cmocka.h"
 
@@ -195,8 +196,52 @@ static void a_file_gives_back_what_was_trained(void **state) {
     free(read.items);
 }
 
+/* ---- laws -------------------------------------------------------------------------------------- */
+
+/* Points of a law without noise give it back; of one too few, or along what does not vary, there is none. */
+static void laws_are_found_again(void **state) {
+    struct fr_law_point batch[4], ghost[6], share[2];
+    struct fr_iterations_law law;
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        double b = 8 << i;
+        batch[i] = (struct fr_law_point){b, 1, 120 * (1 + 24 / b)};
+    }
+    for (int i = 0; i < 6; i++) {
+        double k = 2 << i % 3, p = 2 + 2 * (i / 3);
+        ghost[i] = (struct fr_law_point){k, p, 300 * pow(k, -0.4) * pow(p, 0.2)};
+    }
+    for (int i = 0; i < 2; i++)
+        share[i] = (struct fr_law_point){0.25 + 0.75 * i, 1, exp(0.8 * (0.25 + 0.75 * i))};
+    assert_true(fr_law_fit(FR_LAW_BATCH, batch, 4, &law));
+    FR_NEAR(law.critical_batch, 24, 1e-9);
+    assert_true(law.from == 8 && law.to == 64 && law.error < 1e-9);
+    FR_NEAR(fr_law_batch(&law, 8, 24), 2.0 / 4, 1e-9);
+    assert_false(fr_law_fit(FR_LAW_BATCH, batch, 2, &law));
+    assert_true(fr_law_fit(FR_LAW_GHOST, ghost, 6, &law));
+    FR_NEAR(law.iterations, 300, 1e-9);
+    FR_NEAR(law.ghost_power, -0.4, 1e-9);
+    FR_NEAR(law.tp_power, 0.2, 1e-9);
+    assert_true(law.from == 2 && law.to == 8 && law.tp_from == 2 && law.tp_to == 4);
+    assert_false(fr_law_fit(FR_LAW_GHOST, ghost, 2, &law));
+    assert_true(fr_law_fit(FR_LAW_GHOST, ghost, 3, &law)); /* one p: its power is not asked */
+    assert_true(law.tp_power == 0 && law.tp_from == law.tp_to);
+    assert_true(fr_law_fit(FR_LAW_BACKWARD, share, 2, &law));
+    FR_NEAR(law.slope, 0.8, 1e-12);
+    assert_true(law.from == 0 && law.to == 1);
+    assert_false(fr_law_fit(FR_LAW_GRADIENT, share, 1, &law));
+    /* More iterations at a larger batch are no critical batch. */
+    for (int i = 0; i < 4; i++) batch[i].iterations = batch[i].at;
+    assert_false(fr_law_fit(FR_LAW_BATCH, batch, 4, &law));
+    /* By hand: 100 and 104 where the law says 102: 1.98 % in the mean square of logarithms. */
+    struct fr_law_point off[] = {{1, 2, 100}, {1, 2, 104}, {2, 2, 100}, {2, 2, 104}};
+    assert_true(fr_law_fit(FR_LAW_GHOST, off, 4, &law));
+    FR_NEAR(law.error, log(104.0 / 100) / 2, 1e-9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(laws_are_found_again),
         cmocka_unit_test(a_minimum_is_found_and_bracketed),
         cmocka_unit_test(edges_are_called_edges),
         cmocka_unit_test(reached_is_not_priced),

@@ -1,5 +1,6 @@
 /* Iterations to the loss: given, shared by exact methods, interpolated, unknown. */
 #include <math.h>
+#include <string.h>
 
 #include "models/outcome/cost.h"
 #include "models/outcome/rates.h"
@@ -16,7 +17,8 @@ static fr_iterations_origin find(const struct fr_job *job, const struct fr_metho
     plan.method = m;
     plan.tp = tp;
     plan.ghost = k;
-    return fr_iterations_find(&job->workload, &plan, false, job->workload.global_batch, nu);
+    return fr_iterations_find(&job->workload, &plan, (struct fr_lossy){0, 0},
+                              job->workload.global_batch, nu);
 }
 
 /* Table I is of one width, depth and batch (Eq. 2): elsewhere nothing is known, unless the user
@@ -245,9 +247,140 @@ static void rows_that_name_no_plan_are_refused(void **state) {
     }
 }
 
+/* ---- laws -------------------------------------------------------------------------------------- */
+
+static double nu_of(const char *model, const char *const *plan, fr_iterations_origin *origin) {
+    const char *sets[12] = {model};
+    struct fr_job job;
+    struct fr_outcome out;
+    int n = 1;
+    while (plan && *plan) sets[n++] = *plan++;
+    sets[n] = NULL;
+    fr_test_job("frontier", "ffn-16384", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    *origin = out.iterations_origin;
+    fr_job_free(&job);
+    return out.iterations;
+}
+
+/* nu(B) = S (1 + 100 / B): at 50 three S, at 100 two, at 200 one and a half. */
+static void a_law_of_batches(void **state) {
+    static const char model[] =
+        "model.iterations={\"global_batch\": 100, \"laws\": [{\"along\": \"batch\", "
+        "\"critical_batch\": 100, \"from\": 50, \"to\": 200}], \"table\": [{\"method\": "
+        "\"tensor\", \"iterations\": 40}]}";
+    static const struct {
+        const char *batch;
+        double nu;
+    } cases[] = {{"global_batch=100", 40},
+                 {"global_batch=50", 60},
+                 {"global_batch=200", 30},
+                 {"global_batch=49", NAN},
+                 {"global_batch=201", NAN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *plan[] = {cases[i].batch, NULL};
+        fr_iterations_origin origin;
+        double nu = nu_of(model, plan, &origin);
+        if (isnan(cases[i].nu))
+            FR_TRUE(isnan(nu) && origin == FR_ITERATIONS_UNKNOWN, "%s: %g", cases[i].batch, nu);
+        else
+            FR_NEAR(nu, cases[i].nu, 1e-12);
+        if (i == 1) assert_int_equal(origin, FR_ITERATIONS_LAW);
+    }
+}
+
+/* 1000 / sqrt(k) p between what it was fitted to; a row goes before it; another method has none. */
+static void a_law_of_ghosts(void **state) {
+    static const char model[] =
+        "model.iterations={\"laws\": [{\"along\": \"ghost\", \"method\": \"phantom\", "
+        "\"iterations\": 1000, \"ghost_power\": -0.5, \"tp_power\": 1, \"from\": 4, \"to\": "
+        "64, "
+        "\"tp_from\": 2, \"tp_to\": 8}], \"table\": [{\"method\": \"phantom\", \"tp\": 4, "
+        "\"ghost\": 4, \"iterations\": 77}]}";
+    static const struct {
+        const char *plan[4];
+        double nu;
+    } cases[] = {{{"method=phantom", "tp=4", "ghost=4"}, 77},
+                 {{"method=phantom", "tp=4", "ghost=16"}, 1000},
+                 {{"method=phantom", "tp=8", "ghost=64"}, 1000},
+                 {{"method=phantom", "tp=2", "ghost=4"}, 1000},
+                 {{"method=phantom", "tp=16", "ghost=16"}, NAN},
+                 {{"method=phantom", "tp=4", "ghost=2"}, NAN},
+                 {{"method=tensor", "tp=4"}, NAN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fr_iterations_origin origin;
+        double nu = nu_of(model, cases[i].plan, &origin);
+        if (isnan(cases[i].nu))
+            FR_TRUE(isnan(nu), "%s %s: %g", cases[i].plan[1], cases[i].plan[2], nu);
+        else
+            FR_NEAR(nu, cases[i].nu, 1e-12);
+    }
+}
+
+/* exp(ln 4 s) times the iterations without: of a batch of four micro-batches on two stages the epilogue is one of
+ * four messages.  Of another rank, or with gradients coded besides, nothing is known. */
+static void a_law_of_shares(void **state) {
+    static const char model[] =
+        "model.iterations={\"laws\": [{\"along\": \"backward\", \"slope\": 1.3862943611198906, "
+        "\"from\": 0, \"to\": 1, \"plan\": {\"compression.backward.rank\": 8, \"pp\": 2}}], "
+        "\"table\": [{\"method\": \"tensor\", \"iterations\": 100}]}";
+    static const struct {
+        const char *plan[7];
+        double nu;
+    } cases[] = {{{"pp=2", "micro_batch=113"}, 100},
+                 {{"pp=2", "micro_batch=113", "compression.backward.scope=all",
+                   "compression.backward.rank=8"},
+                  400},
+                 {{"pp=2", "micro_batch=113", "compression.backward.scope=epilogue",
+                   "compression.backward.rank=8"},
+                  141.4213562373095},
+                 {{"pp=2", "micro_batch=113", "compression.backward.scope=all",
+                   "compression.backward.rank=4"},
+                  NAN},
+                 {{"pp=2", "dp=2", "micro_batch=113", "compression.backward.scope=all",
+                   "compression.backward.rank=8", "compression.gradient.stages=1"},
+                  NAN}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fr_iterations_origin origin;
+        double nu = nu_of(model, cases[i].plan, &origin);
+        if (isnan(cases[i].nu))
+            FR_TRUE(isnan(nu), "case %zu: %g", i, nu);
+        else
+            FR_NEAR(nu, cases[i].nu, 1e-12);
+    }
+}
+
+static void laws_that_are_none(void **state) {
+    static const char *const sets[] = {
+        "model.iterations={\"laws\": [{\"along\": \"width\", \"from\": 1, \"to\": 2}], "
+        "\"table\": "
+        "[{\"method\": \"tensor\", \"iterations\": 1}]}",
+        "model.iterations={\"laws\": [{\"along\": \"batch\", \"critical_batch\": 3, \"from\": "
+        "9, "
+        "\"to\": 2}], \"table\": [{\"method\": \"tensor\", \"iterations\": 1}]}",
+        "model.iterations={\"laws\": [{\"along\": \"backward\", \"from\": 0, \"to\": 1}], "
+        "\"table\": [{\"method\": \"tensor\", \"iterations\": 1}]}",
+        "model.iterations={\"laws\": [{\"along\": \"ghost\", \"from\": 1, \"to\": 9}], "
+        "\"table\": [{\"method\": \"tensor\", \"iterations\": 1}]}"};
+    static const char *const says[] = {"along", "to", "slope", "method"};
+    (void)state;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        struct fr_error err = fr_test_refused("frontier", "ffn-16384", sets[i]);
+        FR_TRUE(strstr(err.where, says[i]) || strstr(err.detail, says[i]), "%s: %s %s", sets[i],
+                err.where, err.detail);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_that_name_a_plan),
                                        cmocka_unit_test(rows_that_name_no_plan_are_refused),
+                                       cmocka_unit_test(a_law_of_batches),
+                                       cmocka_unit_test(a_law_of_ghosts),
+                                       cmocka_unit_test(a_law_of_shares),
+                                       cmocka_unit_test(laws_that_are_none),
                                        cmocka_unit_test(table1),
                                        cmocka_unit_test(measured_for_one_network),
                                        cmocka_unit_test(along_ghost_at_one_p),

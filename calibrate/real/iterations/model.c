@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "calibrate/real/iterations/iterations.h"
+#include "calibrate/real/iterations/laws.h"
 #include "models/plan/iterations.h"
+
+enum { LAW_POINTS_MAX = 256 };
 
 static void put_row(struct fr_json_writer *w, const char *method, int64_t tp, int64_t ghost,
                     double iterations) {
@@ -19,6 +22,24 @@ static void put_row(struct fr_json_writer *w, const char *method, int64_t tp, in
 /* A median of only those seeds that reached the loss would flatter. */
 static bool known(const struct fr_trained *row) {
     return row->n_seeds > 0 && row->n_reached == row->n_seeds;
+}
+
+/* Of phantom rows along k and p, where there are enough. */
+static void put_laws(struct fr_json_writer *w, const struct fr_trained *rows, int n) {
+    struct fr_law_point points[LAW_POINTS_MAX];
+    struct fr_iterations_law law;
+    int found = 0;
+    for (int i = 0; i < n && found < LAW_POINTS_MAX; i++)
+        if (known(&rows[i]) && rows[i].tp > 1)
+            points[found++] = (struct fr_law_point){(double)rows[i].ghost, (double)rows[i].tp,
+                                                    rows[i].iterations};
+    if (!fr_law_fit(FR_LAW_GHOST, points, found, &law)) return;
+    law.method = &fr_method_phantom;
+    fr_json_add_array(w, "laws");
+    fr_json_begin_object(w);
+    fr_iterations_law_write(w, &law);
+    fr_json_end_object(w);
+    fr_json_end_array(w);
 }
 
 void fr_training_write_model(const struct fr_training_options *o, const struct fr_trained *rows,
@@ -47,6 +68,7 @@ void fr_training_write_model(const struct fr_training_options *o, const struct f
         fr_json_add_integer(&w, "global_batch", o->batch);
         fr_json_add_number(&w, "rate", fr_training_rate(o));
         fr_json_add_number(&w, "loss", o->loss);
+        put_laws(&w, rows, n);
         fr_json_add_array(&w, "table");
         for (int i = 0; i < n; i++)
             if (known(&rows[i]))
