@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/load.h"
+#include "app/papers/dsp/quality.h"
 #include "app/papers/measured.h"
 #include "app/papers/optimus/quality.h"
 #include "app/papers/phantom/settings.h"
@@ -24,11 +25,11 @@ static const struct fr_option options[] = {
     {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
     {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
     {"quality", "FILE",
-     "optimus: the paper's claims of model quality beside this result of forerun quality "
-     "--json",
+     "optimus, dsp: the paper's claims of model quality beside this result of forerun "
+     "quality --json",
      0},
-    {"widths", "RANGE",
-     "phantom --measured: at several widths, each at the best of four rates", 0},
+    {"widths", "RANGE", "phantom --measured: at several widths, each at the best of four rates",
+     0},
     {"depths", "RANGE", "and of so many layers (default --layers)", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
@@ -128,12 +129,13 @@ static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
     return status;
 }
 
-static fr_status quality(const struct fr_args *args, struct fr_reproduction *r,
-                         struct fr_error *err) {
+static fr_status quality(const struct fr_paper *paper, const struct fr_args *args,
+                         struct fr_reproduction *r, struct fr_error *err) {
     struct fr_json_document *document = NULL;
     FR_TRY(fr_json_read(fr_args_get(args, "quality"), &document, err));
     struct fr_json root = fr_json_root(document);
-    fr_status status = fr_optimus_quality(&root, r, err);
+    fr_status status = paper == &fr_paper_dsp ? fr_dsp_quality(&root, r, err)
+                                              : fr_optimus_quality(&root, r, err);
     fr_json_free(document);
     return status;
 }
@@ -143,7 +145,7 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
     struct fr_reproduction r = {0};
     bool json = fr_args_has(args, "json"), measured = fr_args_has(args, "measured");
     bool markdown = fr_args_has(args, "markdown") || fr_args_has(args, "update");
-    fr_status status = fr_args_has(args, "quality") ? quality(args, &r, err)
+    fr_status status = fr_args_has(args, "quality") ? quality(paper, args, &r, err)
                        : measured                   ? measure(args, &r, err)
                                                     : paper->run(&r, err);
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -206,9 +208,10 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
         !fr_args_has(args, "measured"))
         return fr_fail(err, FR_ERR_USAGE, fr_args_has(args, "widths") ? "--widths" : "--depths",
                        "is of trainings: forerun reproduce phantom --measured");
-    if (fr_args_has(args, "quality") && wanted != &fr_paper_optimus)
+    if (fr_args_has(args, "quality") && wanted != &fr_paper_optimus && wanted != &fr_paper_dsp)
         return fr_fail(err, FR_ERR_USAGE, "--quality",
-                       "is of the paper optimus: forerun reproduce optimus --quality FILE");
+                       "is of the papers optimus and dsp: forerun reproduce optimus --quality "
+                       "FILE");
     if (!update) return FR_OK;
     if (!wanted || !wanted->mark || fr_args_has(args, "json"))
         return fr_fail(err, FR_ERR_USAGE, "--update",

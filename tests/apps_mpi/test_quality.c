@@ -215,7 +215,47 @@ static void claims_of_a_paper(void **state) {
         if (!strstr(out, says[i])) fail_msg("no %s in\n%s", says[i], out);
     free(out);
     fr_test_expect("forerun reproduce phantom --quality q.json", 2, NULL, "optimus");
+    fr_test_expect("forerun reproduce dsp --quality q.json", 3, NULL, "lose nothing");
     fr_test_expect("forerun reproduce phantom --widths 64", 2, NULL, "--measured");
+    unlink("a.jsonl");
+    unlink("q.json");
+}
+
+/* What compresses forward messages, or gradients by stages and ranks; and that plans which lose nothing learn
+ * alike on every mesh. */
+static void more_claims(void **state) {
+    (void)state;
+    char *out = run(QUALITY "--forward 2 --vary compression.backward.scope=none,all --set "
+                            "compression.backward.rank=2 --samples a.jsonl --json");
+    fr_file_write("q.json", out, strlen(out), NULL);
+    free(out);
+    out = run("forerun reproduce optimus --quality q.json");
+    if (!strstr(out, "section5.1/forward_diverges/rank=2") ||
+        !strstr(out, "section5.1/forward_costs/rank=2") ||
+        !strstr(out, "forward_costs_more_than_backward/rank=2"))
+        fail_msg("got\n%s", out);
+    free(out);
+    unlink("a.jsonl");
+    out = run(QUALITY
+              "--ranks 4 --set pp=2 --set dp=2 --vary compression.gradient.stages=0,1,2 --vary "
+              "compression.gradient.rank=2,4 --samples a.jsonl --json");
+    fr_file_write("q.json", out, strlen(out), NULL);
+    free(out);
+    out = run("forerun reproduce optimus --quality q.json");
+    if (!strstr(out, "quality/fig13/stages=1_of_2/rank=4") ||
+        !strstr(out, "quality/fig13/stages=2_of_2/rank=2") ||
+        !strstr(out, "quality/fig13/stages_always_better"))
+        fail_msg("got\n%s", out);
+    free(out);
+    unlink("a.jsonl");
+    out = run(QUALITY "--vary pp=1,2 --samples a.jsonl --json");
+    fr_file_write("q.json", out, strlen(out), NULL);
+    free(out);
+    out = run("forerun reproduce dsp --quality q.json --json");
+    if (!strstr(out, "quality/fig17/same_curve/") ||
+        strstr(out, "\"holds\": false,\n      \"judged\": true"))
+        fail_msg("got\n%s", out);
+    free(out);
     unlink("a.jsonl");
     unlink("q.json");
 }
@@ -276,6 +316,7 @@ int main(void) {
         cmocka_unit_test(a_text_is_learnt),
         cmocka_unit_test(iterations_decide_a_search),
         cmocka_unit_test(claims_of_a_paper),
+        cmocka_unit_test(more_claims),
         cmocka_unit_test(what_cannot_be_trained_is_refused),
     };
     return cmocka_run_group_tests(tests, enter, leave);

@@ -47,7 +47,8 @@ static fr_status find(const struct fr_json *root, struct found *found, struct fr
     for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
         struct fr_json row = fr_json_element(&found->rows, i),
                        plan = fr_json_member(&row, "plan");
-        int kind = kind_of(&plan);
+        bool experiment = fr_json_number_at(&row, "forward_rank") > 0;
+        int kind = experiment ? -1 : kind_of(&plan);
         if (kind >= 0 && found->row[kind] < 0) found->row[kind] = (int)i;
     }
     return FR_OK;
@@ -60,14 +61,14 @@ struct difference {
     bool known, apart;
 };
 
-static struct difference loss_of(const struct found *found, int a, int b) {
+/* Of rows of the result. */
+static struct difference loss_between(const struct found *found, int a, int b) {
     struct difference d = {NAN, NAN, NAN, false, false};
     for (int64_t i = 0; i < fr_json_array_length(&found->pairs); i++) {
         struct fr_json pair = fr_json_element(&found->pairs, i);
         int first = (int)fr_json_number_at(&pair, "a"),
             second = (int)fr_json_number_at(&pair, "b");
-        bool same = first == found->row[a] && second == found->row[b];
-        bool turned = first == found->row[b] && second == found->row[a];
+        bool same = first == a && second == b, turned = first == b && second == a;
         if (strcmp(fr_json_text_at(&pair, "by"), "loss") != 0 || (!same && !turned)) continue;
         double sign = same ? 1 : -1, low = fr_json_number_at(&pair, "difference_low"),
                high = fr_json_number_at(&pair, "difference_high");
@@ -78,6 +79,11 @@ static struct difference loss_of(const struct found *found, int a, int b) {
         d.apart = d.low > 0 || d.high < 0;
     }
     return d;
+}
+
+/* Of kinds of plans. */
+static struct difference loss_of(const struct found *found, int a, int b) {
+    return loss_between(found, found->row[a], found->row[b]);
 }
 
 /* The row appended last is shown beside the paper's, and judged or not. */
@@ -105,18 +111,23 @@ static void add_ratio(const struct found *found, struct fr_reproduction *r, cons
     judge(r, within || without, within);
 }
 
-/* "b loses more than a": judged where the seeds tell. */
-static void add_order(const struct found *found, struct fr_reproduction *r, const char *id,
-                      int a, int b, const char *claim) {
-    struct difference d = loss_of(found, a, b);
+/* "Row b loses more than row a": judged where the seeds tell. */
+static void add_order_of(const struct found *found, struct fr_reproduction *r, const char *id,
+                         int a, int b, const char *claim) {
+    struct difference d = loss_between(found, a, b);
     char note[240];
-    if (found->row[a] < 0 || found->row[b] < 0) return;
+    if (a < 0 || b < 0) return;
     snprintf(note, sizeof note, "%s; here %+.4f nat (%+.4f to %+.4f)%s", claim, d.mean, d.low,
              d.high, d.apart ? "" : ": not told apart, so nothing is confirmed");
     if (d.apart)
         fr_reproduce_add_ordering(r, d.low > 0, note, "quality/order/%s", id);
     else
         fr_reproduce_add(r, FR_ROLE_ORDERING, NAN, NAN, "1", 0, note, "quality/order/%s", id);
+}
+
+static void add_order(const struct found *found, struct fr_reproduction *r, const char *id,
+                      int a, int b, const char *claim) {
+    add_order_of(found, r, id, found->row[a], found->row[b], claim);
 }
 
 /* ---- what was observed ----------------------------------------------------------------------- */
@@ -198,6 +209,111 @@ static void add_selective(struct found *found, struct fr_reproduction *r) {
     }
 }
 
+/* ---- forward compression ------------------------------------------------------------------------ */
+
+static struct fr_json plan_of(const struct found *found, int64_t i) {
+    struct fr_json row = fr_json_element(&found->rows, i);
+    return fr_json_member(&row, "plan");
+}
+
+static double number_of(const struct found *found, int64_t i, const char *key) {
+    struct fr_json row = fr_json_element(&found->rows, i);
+    return fr_json_number_at(&row, key);
+}
+
+/* "Compressing the forward inter-stage activation yielded divergence in the model, even with a very low
+ * compression rate" (section 5.1).  That it costs is an order; that it diverges is of their size. */
+static void add_forward(const struct found *found, struct fr_reproduction *r) {
+    for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
+        struct fr_json plan = plan_of(found, i);
+        double rank = number_of(found, i, "forward_rank"), loss = number_of(found, i, "loss");
+        char id[64], note[240];
+        if (!(rank > 0) || kind_of(&plan) != BASE) continue;
+        snprintf(id, sizeof id, "section5.1/forward_costs/rank=%.0f", rank);
+        add_order_of(found, r, id, found->row[BASE], (int)i, "compressed activations cost");
+        snprintf(id, sizeof id, "section5/forward_costs_more_than_backward/rank=%.0f", rank);
+        add_order_of(found, r, id, found->row[NAIVE_LEP], (int)i,
+                     "activations cost more than gradients of activations do");
+        snprintf(
+            note, sizeof note,
+            "with 2.5 and 8.3 billion parameters; here the loss after the last step is %.4f, "
+            "%.2f times fewer bytes",
+            loss, number_of(found, i, "compression_ratio"));
+        fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, 1, isfinite(loss) ? 0 : 1, "1", 0, note,
+                         "quality/section5.1/forward_diverges/rank=%.0f", rank);
+        judge(r, false, false);
+    }
+}
+
+/* ---- Figure 13 ------------------------------------------------------------------------------------ */
+
+/* Stages whose gradients go compressed, of how many; 0: none. */
+static double stages_of(const struct found *found, int64_t i, double *pp, double *rank) {
+    struct fr_json plan = plan_of(found, i), compression = fr_json_member(&plan, "compression"),
+                   gradient = fr_json_member(&compression, "gradient");
+    double stages = fr_json_number_at(&gradient, "stages");
+    *pp = fr_json_number_at(&plan, "pp");
+    *rank = fr_json_number_at(&gradient, "rank");
+    return number_of(found, i, "forward_rank") > 0 || !(stages > 0) ? 0 : stages;
+}
+
+/* The better of two trade-offs: it sends no more and loses less, which the seeds tell.  +1: stages, -1: ranks,
+ * 0: neither. */
+static int better(const struct found *found, int64_t stages, int64_t ranks) {
+    struct difference d = loss_between(found, (int)stages, (int)ranks);
+    double s = number_of(found, stages, "sent_share"),
+           q = number_of(found, ranks, "sent_share");
+    if (!d.known || !d.apart) return 0;
+    if (d.low > 0 && s <= q) return 1;
+    return d.high < 0 && q <= s ? -1 : 0;
+}
+
+/* Perplexity over that without compressed gradients, of each number of stages and each rank: the paper's figure
+ * shows points without numbers. */
+static void add_trade(const struct found *found, struct fr_reproduction *r, int base,
+                      int64_t i) {
+    double pp, rank, stages = stages_of(found, i, &pp, &rank);
+    struct difference d = loss_between(found, base, (int)i);
+    char note[240];
+    if (!(stages > 0) || !d.known) return;
+    snprintf(note, sizeof note,
+             "perplexity over that without SC: %.4f to %.4f, for %.0f %% of bytes%s",
+             exp(d.low), exp(d.high), 100 * number_of(found, i, "sent_share"),
+             d.apart ? "" : "; not told apart");
+    fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, exp(d.mean), "1", 0, note,
+                     "quality/fig13/stages=%.0f_of_%.0f/rank=%.0f", stages, pp, rank);
+}
+
+/* "Selective stage compression always provides a better trade-off than adjusting ranks" (section 9.4). */
+static void add_figure13(const struct found *found, struct fr_reproduction *r) {
+    int base = found->row[CB] >= 0 ? found->row[CB] : found->row[BASE], wins[2] = {0, 0},
+        pairs = 0;
+    int64_t n = fr_json_array_length(&found->rows);
+    char note[240];
+    for (int64_t i = 0; i < n && base >= 0; i++) add_trade(found, r, base, i);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double pp, rank, other_pp, other_rank,
+                stages = stages_of(found, i, &pp, &rank),
+                all = stages_of(found, j, &other_pp, &other_rank);
+            if (!(stages > 0) || stages >= pp || all < other_pp || rank == other_rank) continue;
+            int which = better(found, i, j);
+            pairs++;
+            wins[which < 0] += which != 0;
+        }
+    if (pairs == 0) return;
+    snprintf(note, sizeof note,
+             "some stages against all at another rank: of %d pairs %d where stages send no "
+             "more and lose "
+             "less, %d where ranks do, as far as seeds tell",
+             pairs, wins[0], wins[1]);
+    if (wins[0] + wins[1] > 0)
+        fr_reproduce_add_ordering(r, wins[1] == 0, note, "quality/fig13/stages_always_better");
+    else
+        fr_reproduce_add(r, FR_ROLE_ORDERING, NAN, NAN, "1", 0, note,
+                         "quality/fig13/stages_always_better");
+}
+
 fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction *r,
                              struct fr_error *err) {
     struct found found;
@@ -214,6 +330,8 @@ fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction 
               "the same with all messages compressed");
     add_divergence(&found, r, NAIVE, "without_lazy_error");
     add_divergence(&found, r, NAIVE_LEP, "with_lazy_error");
+    add_forward(&found, r);
+    add_figure13(&found, r);
     add_observed(&found, r, CB, "epilogue");
     add_observed(&found, r, NAIVE_LEP, "all");
     return FR_OK;
