@@ -7,8 +7,24 @@
 
 #include "base/alloc.h"
 #include "base/range.h"
+#include "calibrate/runs/interval.h"
 #include "models/job/assume.h"
 #include "search/layer_grids.h"
+
+/* Of the plans behind those with odds, each by itself. */
+static void add_intervals(struct fr_searched *r, const struct fr_tune_result *known) {
+    struct fr_found_list *top = &r->result.top;
+    for (size_t i = (size_t)r->n_odds; i < top->count && i < FR_SEARCH_PRICED; i++) {
+        struct fr_outcome *out = &top->items[i].outcome;
+        double predicted_s, low_s, high_s;
+        if (out->job && out->job != &r->job)
+            continue; /* what is varied has intervals of its own */
+        fr_interval_plan(known, &r->job.workload, &out->plan, &predicted_s, &low_s, &high_s);
+        if (!(predicted_s > 0)) continue;
+        out->low_s = out->time_s * low_s / predicted_s;
+        out->high_s = out->time_s * high_s / predicted_s;
+    }
+}
 
 /* Of the top plans, where time is what was ranked and one dtype what they compute in. */
 static void make_odds(struct fr_searched *r) {
@@ -33,6 +49,7 @@ static void make_odds(struct fr_searched *r) {
         top->items[i].outcome.low_s = r->odds[i].low_s;
         top->items[i].outcome.high_s = r->odds[i].high_s;
     }
+    if (known && r->n_odds > 0) add_intervals(r, known);
     free(known);
 }
 

@@ -169,23 +169,34 @@ const char *fr_curve_style(const struct fr_curves *c, int i, char out[64]) {
     return out;
 }
 
-static int count_intervals(const struct fr_curve *curve) {
+struct fr_curve_interval fr_curve_time(const struct fr_result *r) {
+    return (struct fr_curve_interval){r->time_s, r->low_s, r->high_s};
+}
+
+struct fr_curve_interval fr_curve_energy(const struct fr_result *r) {
+    return (struct fr_curve_interval){r->energy_J, r->low_J, r->high_J};
+}
+
+static int count_intervals(const struct fr_curve *curve, fr_curve_interval_of of) {
     int known = 0;
-    for (int j = 0; j < curve->n; j++)
-        known += curve->at[j]->low_s > 0 && isfinite(curve->at[j]->high_s);
+    for (int j = 0; j < curve->n; j++) {
+        const struct fr_curve_interval at = of(curve->at[j]);
+        known += at.low > 0 && isfinite(at.high);
+    }
     return known;
 }
 
 /* A band needs two points; one has a bar. */
-void fr_curves_bands(struct fr_picture *p, const struct fr_curves *c) {
+void fr_curves_bands(struct fr_picture *p, const struct fr_curves *c, fr_curve_interval_of of) {
     for (int i = 0; i < c->count; i++) {
         const struct fr_curve *curve = &c->items[i];
-        int known = count_intervals(curve);
+        int known = count_intervals(curve, of);
         if (known == 0) continue;
         int block = fr_picture_block(p);
-        for (int j = 0; j < curve->n; j++)
-            FR_ROW(p, curve->at[j]->along, curve->at[j]->low_s, curve->at[j]->high_s,
-                   curve->at[j]->time_s);
+        for (int j = 0; j < curve->n; j++) {
+            const struct fr_curve_interval at = of(curve->at[j]);
+            FR_ROW(p, curve->at[j]->along, at.low, at.high, at.value);
+        }
         if (known > 1)
             fr_picture_curve(
                 p, block, NULL,
@@ -199,10 +210,12 @@ void fr_curves_bands(struct fr_picture *p, const struct fr_curves *c) {
     }
 }
 
-void fr_curves_include(const struct fr_curves *c, struct fr_scale *seen) {
+void fr_curves_include(const struct fr_curves *c, fr_curve_interval_of of,
+                       struct fr_scale *seen) {
     for (int i = 0; i < c->count; i++)
         for (int j = 0; j < c->items[i].n; j++) {
-            fr_scale_include(seen, c->items[i].at[j]->low_s);
-            fr_scale_include(seen, c->items[i].at[j]->high_s);
+            const struct fr_curve_interval at = of(c->items[i].at[j]);
+            fr_scale_include(seen, at.low);
+            fr_scale_include(seen, at.high);
         }
 }

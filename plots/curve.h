@@ -38,11 +38,21 @@ fr_status fr_curves_make(const struct fr_results *results, bool by_ghost, fr_cur
 /** How curve @p i is drawn, "lc rgb '#0072B2' dt 2": where several methods are drawn each has its own
  *  colour, the same in all figures, and its curves differ by dashes and marks.  @return @p out. */
 const char *fr_curve_style(const struct fr_curves *curves, int i, char out[64]);
-/** Add the intervals of time under the curves, where they are known: a band, or a bar at a single
+/** Value and 90 % interval of what is drawn; NaN where it is not known. */
+struct fr_curve_interval {
+    double value, low, high;
+};
+typedef struct fr_curve_interval (*fr_curve_interval_of)(const struct fr_result *result);
+struct fr_curve_interval fr_curve_time(const struct fr_result *result);
+struct fr_curve_interval fr_curve_energy(const struct fr_result *result);
+
+/** Add the intervals under the curves, where they are known: a band, or a bar at a single
  *  point.  Before the curves. */
-void fr_curves_bands(struct fr_picture *p, const struct fr_curves *curves);
-/** Include the intervals of time in a scale. */
-void fr_curves_include(const struct fr_curves *curves, struct fr_scale *seen);
+void fr_curves_bands(struct fr_picture *p, const struct fr_curves *curves,
+                     fr_curve_interval_of of);
+/** Include the intervals in a scale. */
+void fr_curves_include(const struct fr_curves *curves, fr_curve_interval_of of,
+                       struct fr_scale *seen);
 
 void fr_curves_free(struct fr_curves *curves);
 

@@ -92,7 +92,7 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
                             "a ranking per sample needs each plan's global_batch");
     FR_TRY(fr_json_get_known(outcome, "iteration_time_low_s", least, most, &r->low_s, err));
     FR_TRY(fr_json_get_known(outcome, "iteration_time_high_s", least, most, &r->high_s, err));
-    double share = per == FR_PER_SAMPLE ? 1.0 / (double)r->global_batch : 1;
+    double iteration_J = NAN, share = per == FR_PER_SAMPLE ? 1.0 / (double)r->global_batch : 1;
     if (per != FR_PER_TRAINING)
         r->time_s = share * r->iteration_time_s;
     else
@@ -100,7 +100,12 @@ static fr_status read_outcome(const struct fr_json *outcome, fr_per per, struct 
     FR_TRY(fr_json_get_known(outcome,
                              per != FR_PER_TRAINING ? "iteration_energy_J" : "total_energy_J",
                              least, most, &r->energy_J, err));
+    FR_TRY(fr_json_get_known(outcome, "iteration_energy_J", least, most, &iteration_J, err));
+    FR_TRY(fr_json_get_known(outcome, "iteration_energy_low_J", least, most, &r->low_J, err));
+    FR_TRY(fr_json_get_known(outcome, "iteration_energy_high_J", least, most, &r->high_J, err));
     r->energy_J *= share;
+    r->low_J *= r->energy_J / iteration_J;
+    r->high_J *= r->energy_J / iteration_J;
     r->low_s *= r->time_s / r->iteration_time_s;
     r->high_s *= r->time_s / r->iteration_time_s;
     struct fr_json parts = fr_json_member(outcome, "breakdown_s");
@@ -359,8 +364,7 @@ void fr_results_footer(const struct fr_results *results, struct fr_picture *p, b
 void fr_results_interval_note(const struct fr_results *results, struct fr_picture *p) {
     for (size_t i = 0; i < results->count; i++)
         if (results->items[i].low_s > 0) {
-            fr_text_addf(&p->note,
-                         "Bands and bars: 90 %% interval of the time, where it is known.  ");
+            fr_text_addf(&p->note, "Bands and bars: 90 %% intervals, where they are known.  ");
             return;
         }
 }

@@ -31,6 +31,7 @@ struct fr_result {
     double lossy_gradient;   /**< share of gradient bytes that goes compressed */
     double time_s, energy_J; /**< energy NaN where it is unknown */
     double low_s, high_s;    /**< 90 % interval of time_s; NaN where the document has none */
+    double low_J, high_J;    /**< likewise of energy_J */
     double iteration_time_s;
     double part_s[FR_PART_COUNT];
     bool extrapolated;

@@ -8,7 +8,7 @@
  *      batch       nu(B) = S (1 + B_c / B)                                                     critical_batch
  *                  S iterations of a batch without noise, B_c where a step's worth is half gone
  *                  (McCandlish, Kaplan, Amodei et al., An Empirical Model of Large-Batch Training,
- *                  2018, Eq. 5.1, (S/S_min - 1)(E/E_min - 1) = 1 with E = B S samples)
+ *                  arXiv:1812.06162: (S/S_min - 1)(E/E_min - 1) = 1 with E = B S samples)
  *      ghost       nu(k, p) = nu(1, 1) k^a p^b, of a method with k ghost neurons               iterations, powers
  *      backward    nu = nu_0 exp(slope s), s the share of backward messages that go compressed slope
  *      gradient    the same of gradients' bytes                                                slope

@@ -11,14 +11,11 @@
 enum { WIDTH_PX = 1200, HEIGHT_PX = 520, CURVES_MAX = 10 };
 static const struct fr_box energy_box = {90, 80, 370, 330}, time_box = {560, 80, 370, 330};
 
-static double energy_of(const struct fr_result *r) { return r->energy_J; }
-static double time_of(const struct fr_result *r) { return r->time_s; }
-
 struct panel {
     struct fr_box box;
     const char *heading;
     fr_quantity quantity;
-    double (*of)(const struct fr_result *r);
+    fr_curve_interval_of of;
 };
 
 static void add_axes(struct fr_picture *p, const struct panel *panel,
@@ -26,8 +23,8 @@ static void add_axes(struct fr_picture *p, const struct panel *panel,
     struct fr_scale seen = FR_SCALE_EMPTY;
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
-            fr_scale_include(&seen, panel->of(curves->items[i].at[j]));
-    if (panel->of == time_of) fr_curves_include(curves, &seen);
+            fr_scale_include(&seen, panel->of(curves->items[i].at[j]).value);
+    fr_curves_include(curves, panel->of, &seen);
     fr_along_axis(p, results, curves, panel->box.width);
     fr_scale_axis(p, "y", seen, panel->quantity, 9);
 }
@@ -35,15 +32,15 @@ static void add_axes(struct fr_picture *p, const struct panel *panel,
 /* Energy may be unknown for a whole curve, where time was ranked. */
 static bool any_known(const struct panel *panel, const struct fr_curve *curve) {
     for (int j = 0; j < curve->n; j++)
-        if (isfinite(panel->of(curve->at[j]))) return true;
+        if (isfinite(panel->of(curve->at[j]).value)) return true;
     return false;
 }
 
 static void mark_best(struct fr_picture *p, const struct panel *panel,
                       const struct fr_result *best) {
-    if (!isfinite(panel->of(best))) return;
+    if (!isfinite(panel->of(best).value)) return;
     int block = fr_picture_block(p);
-    FR_ROW(p, best->along, panel->of(best));
+    FR_ROW(p, best->along, panel->of(best).value);
     fr_picture_curve(p, block, "best",
                      "using 1:2 with points lc rgb '#000000' pt 6 ps 2.4 lw 2");
 }
@@ -53,14 +50,14 @@ static void draw_panel(struct fr_picture *p, const struct panel *panel,
     fr_picture_panel(p, &panel->box, panel->heading);
     add_axes(p, panel, results, curves);
     if (p->n_panels == 2) fr_picture_key(p, time_box.left + time_box.width + 25, time_box.top);
-    if (panel->of == time_of) fr_curves_bands(p, curves);
+    fr_curves_bands(p, curves, panel->of);
     for (int i = 0; i < curves->count; i++) {
         const struct fr_curve *curve = &curves->items[i];
         char style[64];
         if (!any_known(panel, curve)) continue;
         int block = fr_picture_block(p);
         for (int j = 0; j < curve->n; j++)
-            FR_ROW(p, curve->at[j]->along, panel->of(curve->at[j]));
+            FR_ROW(p, curve->at[j]->along, panel->of(curve->at[j]).value);
         fr_picture_curve(p, block, curve->label,
                          "using 1:2 with linespoints %s pt %d ps 0.9 lw 1.6",
                          fr_curve_style(curves, i, style), fr_picture_point(i));
@@ -95,8 +92,8 @@ static void add_texts(struct fr_picture *p, const struct fr_results *results,
 static void draw_all(struct fr_picture *p, const struct fr_results *results,
                      const struct fr_curves *curves) {
     const struct panel panels[] = {
-        {energy_box, fr_results_energy_name(results), FR_QUANTITY_ENERGY, energy_of},
-        {time_box, fr_results_time_name(results), FR_QUANTITY_TIME, time_of}};
+        {energy_box, fr_results_energy_name(results), FR_QUANTITY_ENERGY, fr_curve_energy},
+        {time_box, fr_results_time_name(results), FR_QUANTITY_TIME, fr_curve_time}};
     for (int i = 0; i < curves->count; i++)
         fr_picture_key_room(p, time_box.left + time_box.width + 25, curves->items[i].label);
     add_texts(p, results, curves);

@@ -63,11 +63,11 @@ static void draw_time(struct fr_picture *p, const struct fr_results *results,
     for (int i = 0; i < curves->count; i++)
         for (int j = 0; j < curves->items[i].n; j++)
             fr_scale_include(&seen, curves->items[i].at[j]->time_s);
-    fr_curves_include(curves, &seen);
+    fr_curves_include(curves, fr_curve_time, &seen);
     fr_picture_panel(p, &time_box, fr_results_time_name(results));
     fr_along_axis(p, results, curves, time_box.width);
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
-    fr_curves_bands(p, curves);
+    fr_curves_bands(p, curves, fr_curve_time);
     add_curves(p, curves, true);
     add_ideal(p, curves, true);
     fr_picture_plotted(p);

@@ -477,8 +477,8 @@ static void intervals_are_bands(void **state) {
         for (int k = 0; k < 2; k++) {
             draws(k ? "scaling" : "energy-time", i ? known : plain, "band.svg");
             char *svg = read_text("band.svg");
-            assert_int_equal(strstr(svg, "Bands and bars: 90 % interval of the time") != NULL,
-                             i);
+            assert_int_equal(
+                strstr(svg, "Bands and bars: 90 % intervals, where they are known") != NULL, i);
             assert_int_equal(strstr(svg, "fill-opacity") != NULL, i);
             free(svg);
             unlink("band.svg");
