@@ -56,6 +56,10 @@ double fr_sorted_median_uncertainty(const double *x, size_t n, double confidence
     return fmax(high - median, median - low) / median;
 }
 
+double fr_reach_90(int degrees) {
+    return degrees > 0 ? gsl_cdf_tdist_Pinv(0.95, degrees) : 1.6448536269514722;
+}
+
 double fr_sorted_slow_limit(const double *x, size_t n) {
     double median = fr_sorted_median(x, n);
     return median + 5 * fmax(1.4826 * fr_sorted_mad(x, n), 0.001 * fabs(median));

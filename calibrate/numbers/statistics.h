@@ -35,6 +35,10 @@ bool fr_sorted_median_interval(const double *x, size_t n, double confidence, dou
 /** Half the width of that interval over the median, its longer side; 1e9 when n is too small. */
 double fr_sorted_median_uncertainty(const double *x, size_t n, double confidence);
 
+/** Half a 90 % interval over the standard deviation that @p degrees independent errors tell, Student's t:
+ *  6.31 of one, 2.92 of two, 1.645 of very many (and of 0: known). */
+double fr_reach_90(int degrees);
+
 /** Beyond this a value counts as disturbed: median + 5 max(1.4826 MAD, 0.001 median).  Slow
  *  side only, since nothing outside makes a machine faster.  Such values are counted and
  *  reported, never removed; the median does not mind them. */

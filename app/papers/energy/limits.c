@@ -137,6 +137,7 @@ static void try_shapes(const struct trainings *t, struct trained *x) {
 struct chosen {
     struct fr_limit_shape shape;
     double time_sigma, power_sigma; /* of the other networks' held-out rows */
+    int networks;                   /* so many of them */
 };
 
 struct held_out {
@@ -158,6 +159,21 @@ static struct held_out others(const struct trainings *t, const struct trained *x
     return (struct held_out){h.error / tried, h.time_square / tried, h.power_square / tried};
 }
 
+/* Networks on the device beside that of @p x, of which rows were predicted: their trainings err alike. */
+static int other_networks(const struct trainings *t, const struct trained *x) {
+    int n = 0;
+    for (int i = 0; i < t->count; i++) {
+        const struct trained *y = &t->items[i];
+        bool first = y->tried > 0 && strcmp(y->device, x->device) == 0 &&
+                     strcmp(y->network, x->network) != 0;
+        for (int k = 0; k < i && first; k++)
+            first = strcmp(t->items[k].device, y->device) != 0 ||
+                    strcmp(t->items[k].network, y->network) != 0 || t->items[k].tried == 0;
+        n += first;
+    }
+    return n;
+}
+
 /* The shape under which the device's other networks are predicted best, by mean error. */
 static struct chosen choose(const struct trainings *t, const struct trained *x) {
     int best = 0;
@@ -169,7 +185,8 @@ static struct chosen choose(const struct trainings *t, const struct trained *x) 
         best = j;
     }
     return (struct chosen){fr_limit_shape_at(best, least_power_W(t, x)),
-                           sqrt(least.time_square), sqrt(least.power_square)};
+                           sqrt(least.time_square), sqrt(least.power_square),
+                           other_networks(t, x)};
 }
 
 /* ---- predictions ---------------------------------------------------------------------------- */
@@ -184,7 +201,8 @@ static fr_status add(struct tables *t, const struct trained *x, int i,
     const struct fr_limit_point *p = &x->points[i];
     struct fr_energy_row row = {.measured = p->time_s,
                                 .predicted = fr_limit_time_s(f, p->limit_W),
-                                .sigma = c->time_sigma};
+                                .sigma = c->time_sigma,
+                                .degrees = c->networks};
     snprintf(row.group, sizeof row.group, "%.14s/%.60s", x->device, x->id);
     snprintf(row.id, sizeof row.id, "%.70s/%.0fW", row.group, p->limit_W);
     bool kept = fr_energy_rows_add(&t->time, &row);
@@ -216,6 +234,28 @@ static fr_status each_in_turn(struct tables *t, const struct trained *x, const s
     return FR_OK;
 }
 
+/* Of the other networks' rows, each predicted from the training's others under the shape chosen: the ends
+ * are further off than what lies between. */
+static void scatter_in_turn(const struct trainings *t, const struct trained *x,
+                            struct chosen *c) {
+    double time = 0, power = 0, n = 0;
+    for (int k = 0; k < t->count; k++) {
+        const struct trained *y = &t->items[k];
+        struct fr_limit_series s = {y->points, y->n};
+        struct fr_limit_fitted f;
+        if (strcmp(y->device, x->device) != 0 || strcmp(y->network, x->network) == 0) continue;
+        for (int i = 0; i < y->n; i++) {
+            const struct fr_limit_point *p = &y->points[i];
+            if (y->n < 4 || fr_limit_fit(&s, i, &c->shape, &f, NULL) != FR_OK) continue;
+            time += pow(fr_limit_time_s(&f, p->limit_W) / p->time_s - 1, 2);
+            power += pow(fr_limit_power_W(&f, p->limit_W) / p->power_W - 1, 2);
+            n++;
+        }
+    }
+    c->time_sigma = sqrt(time / n);
+    c->power_sigma = sqrt(power / n);
+}
+
 typedef fr_status predict_fn(struct tables *, const struct trained *, const struct chosen *,
                              struct fr_error *);
 
@@ -227,9 +267,17 @@ static fr_status table(struct fr_reproduction *r, const struct trainings *t,
     struct tables rows = {.time = {0}};
     char id[80];
     fr_status status = FR_OK;
+    struct chosen before = {.networks = 0};
     for (int i = 0; i < t->count && status == FR_OK; i++) {
         const struct trained *x = &t->items[i];
         struct chosen c = choose(t, x);
+        bool alike = i > 0 && strcmp(x[-1].device, x->device) == 0 &&
+                     strcmp(x[-1].network, x->network) == 0;
+        if (predict == each_in_turn && alike)
+            c.time_sigma = before.time_sigma, c.power_sigma = before.power_sigma;
+        else if (predict == each_in_turn)
+            scatter_in_turn(t, x, &c);
+        before = c;
         if (x->n >= 4) status = predict(&rows, x, &c, err);
     }
     snprintf(id, sizeof id, "%s_time", name);

@@ -117,6 +117,7 @@ static bool comparable(const struct kind *from, const struct kind *k, left_out_f
 
 struct node_power {
     double busy_W, waiting_W, sigma;
+    int degrees; /* of sigma */
 };
 
 /* From the kinds that are not left out; busy NaN where there is none. */
@@ -127,7 +128,7 @@ static struct node_power node_power(const struct nodes *n, const struct kind *k,
     for (int i = 0; i < n->n_kinds; i++)
         if (comparable(&n->kinds[i], k, left_out))
             count_in(n->kinds[i].idle_W, &idle_W, &idles);
-    struct node_power p = {NAN, idles > 0 ? idle_W / idles : NAN, NAN};
+    struct node_power p = {NAN, idles > 0 ? idle_W / idles : NAN, NAN, 0};
     for (int i = 0; i < n->n_kinds; i++) {
         const struct kind *from = &n->kinds[i];
         double u = busy_share(n, from);
@@ -139,6 +140,7 @@ static struct node_power node_power(const struct nodes *n, const struct kind *k,
     p.busy_W = fr_sorted_median(busy_W, count);
     for (size_t i = 0; i < count; i++) squares += pow(busy_W[i] / p.busy_W - 1, 2);
     p.sigma = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
+    p.degrees = (int)count - 1;
     return p;
 }
 
@@ -161,7 +163,7 @@ static const double IDLE_SHARE = 1.0 / 7; /* of a device's limit at rest: assume
  * limit. */
 static struct node_power other_accelerator(const struct nodes *n, const struct kind *k,
                                            left_out_fn *left_out) {
-    struct node_power best = {NAN, NAN, NAN};
+    struct node_power best = {NAN, NAN, NAN, 0};
     for (int i = 0; i < n->n_kinds && isnan(best.busy_W); i++) {
         const struct kind *from = &n->kinds[i];
         if (strcmp(from->side, k->side) != 0 || left_out(from, k)) continue;
@@ -171,17 +173,27 @@ static struct node_power other_accelerator(const struct nodes *n, const struct k
         double from_W = 8 * limit_W(from->accelerator), to_W = 8 * limit_W(k->accelerator),
                host_W = p.waiting_W - IDLE_SHARE * from_W;
         best = (struct node_power){host_W + (p.busy_W - host_W) / from_W * to_W,
-                                   host_W + IDLE_SHARE * to_W, p.sigma};
+                                   host_W + IDLE_SHARE * to_W, p.sigma, p.degrees};
     }
     return best;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
+/* Nodes that log no step times may wait for each other for any share of their time: in nine cases of ten for
+ * no more than nine tenths. */
+static double least_W(const struct kind *k, const struct node_power *p) {
+    return isnan(k->step_s) && k->accelerators > 8 ? mean_W(p, 0.1) : 0;
+}
+
 static fr_status push(struct fr_energy_rows *rows, const struct run *run,
-                      const struct node_power *p, double predicted_W, struct fr_error *err) {
-    struct fr_energy_row row = {
-        .measured = run->mean_W, .predicted = predicted_W, .sigma = p->sigma};
+                      const struct node_power *p, double predicted_W, double least_W,
+                      struct fr_error *err) {
+    struct fr_energy_row row = {.measured = run->mean_W,
+                                .predicted = predicted_W,
+                                .sigma = p->sigma,
+                                .degrees = p->degrees,
+                                .least = least_W};
     size_t length = strlen(run->id);
     snprintf(row.id, sizeof row.id, "%.2s/%.16s/%.24s/%s", run->kind->side,
              run->kind->benchmark, run->kind->system,
@@ -202,7 +214,8 @@ static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n
         struct node_power p = node_power(n, k, left_out);
         if (isnan(p.busy_W)) p = other_accelerator(n, k, left_out);
         double predicted_W = mean_W(&p, busy_share(n, k));
-        if (!isnan(predicted_W)) status = push(&rows, &n->runs[i], &p, predicted_W, err);
+        if (!isnan(predicted_W))
+            status = push(&rows, &n->runs[i], &p, predicted_W, least_W(k, &p), err);
     }
     if (status == FR_OK)
         status = fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
@@ -221,8 +234,9 @@ static fr_status scale(struct fr_reproduction *r, const struct nodes *n, struct 
         for (int j = 0; j < n->n_kinds && u < 1; j++) {
             const struct kind *o = &n->kinds[j];
             if (!comparable(o, k, same_system) || !same_benchmark(o, k)) continue;
-            struct node_power p = {o->mean_W, o->low_W, node_power(n, k, same_benchmark).sigma};
-            status = push(&rows, &n->runs[i], &p, mean_W(&p, u), err);
+            struct node_power p = node_power(n, k, same_benchmark);
+            p.busy_W = o->mean_W, p.waiting_W = o->low_W;
+            status = push(&rows, &n->runs[i], &p, mean_W(&p, u), 0, err);
             break;
         }
     }
@@ -274,17 +288,28 @@ static bool supply_line(const struct nodes *n, const struct kind *but, struct su
     return points >= 3;
 }
 
-/* How the other benchmarks' runs scatter around it. */
-static double supply_scatter(const struct nodes *n, const struct kind *but,
-                             const struct supply *line) {
+/* How the runs of kind @p k scatter around it, mean square; NaN: none. */
+static double supply_square(const struct nodes *n, const struct kind *k,
+                            const struct supply *line) {
     double squares = 0, count = 0;
     for (int i = 0; i < n->n_runs; i++) {
         const struct run *ac = &n->runs[i], *dc = behind(n, ac);
-        if (!dc || !is_ac_of_other(ac->kind, but)) continue;
+        if (!dc || ac->kind != k) continue;
         squares += pow(ac->mean_W / (line->constant_W + line->slope * dc->mean_W) - 1, 2);
         count++;
     }
-    return sqrt(squares / count);
+    return squares / count;
+}
+
+/* How the other kinds scatter, each counted alike; two are spent on the line. */
+static void supply_scatter(const struct nodes *n, const struct kind *but,
+                           const struct supply *line, struct node_power *p) {
+    double squares = 0, count = 0;
+    for (int i = 0; i < n->n_kinds; i++)
+        if (is_ac_of_other(&n->kinds[i], but))
+            count_in(supply_square(n, &n->kinds[i], line), &squares, &count);
+    p->degrees = count > 3 ? (int)count - 2 : 1;
+    p->sigma = sqrt(squares / p->degrees);
 }
 
 static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
@@ -297,8 +322,9 @@ static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
         struct supply line;
         if (!dc || strcmp(ac->kind->side, "AC") != 0 || !supply_line(n, ac->kind, &line))
             continue;
-        struct node_power p = {.sigma = supply_scatter(n, ac->kind, &line)};
-        status = push(&rows, ac, &p, line.constant_W + line.slope * dc->mean_W, err);
+        struct node_power p = {.busy_W = NAN};
+        supply_scatter(n, ac->kind, &line, &p);
+        status = push(&rows, ac, &p, line.constant_W + line.slope * dc->mean_W, 0, err);
     }
     if (status == FR_OK)
         status = fr_energy_rows_table(r, &rows, "nodes_supplies",

@@ -14,6 +14,8 @@ fr_status fr_energy_stage_voltage(const char *device, struct fr_clock_voltage *v
                                   struct fr_error *err);
 /** Whole trainings on pipelines, with and without clock plans (Perseus). */
 fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err);
+/** What clocks of passes save at no more time, beside plans that were run (Perseus). */
+fr_status fr_energy_slack(struct fr_reproduction *r, struct fr_error *err);
 /** Trainings under power limits (Zeus). */
 fr_status fr_energy_limits(struct fr_reproduction *r, struct fr_error *err);
 /** Whole nodes (MLPerf Training). */

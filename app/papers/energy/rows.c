@@ -6,8 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/data.h"
-
-static const double NINETY = 1.645; /* standard deviations on either side */
+#include "calibrate/numbers/statistics.h"
 
 bool fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row) {
     if (rows->count == rows->capacity) {
@@ -29,13 +28,14 @@ fr_status fr_energy_rows_table(struct fr_reproduction *r, struct fr_energy_rows 
         scored ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the table does not fit in memory");
     for (int i = 0; scored && i < rows->count; i++) {
         const struct fr_energy_row *x = &rows->items[i];
-        double reach = NINETY * x->sigma * x->predicted;
-        scored[i] = (struct fr_scored){.id = x->id,
-                                       .group = x->group,
-                                       .measured_s = x->measured,
-                                       .predicted_s = x->predicted,
-                                       .low_s = x->predicted - reach,
-                                       .high_s = x->predicted + reach};
+        double reach = fr_reach_90(x->degrees) * x->sigma * x->predicted;
+        scored[i] =
+            (struct fr_scored){.id = x->id,
+                               .group = x->group,
+                               .measured_s = x->measured,
+                               .predicted_s = x->predicted,
+                               .low_s = (x->least > 0 ? x->least : x->predicted) - reach,
+                               .high_s = x->predicted + reach};
     }
     if (status == FR_OK && rows->count > 0)
         status = fr_table_add(r, name, procedure, NULL, scored, rows->count, limits, unit, err);

@@ -9,6 +9,11 @@
 struct fr_energy_row {
     char id[80], group[80];
     double measured, predicted, sigma; /**< sigma: of the prediction, relative */
+    /** Independent errors that sigma comes from: networks, trainings or benchmarks, whose rows err
+     *  alike; 0: so many that it is known. */
+    int degrees;
+    double
+        least; /**< what it may be as low as for what nobody logged, and is not sigma's; 0: nothing */
 };
 
 struct fr_energy_rows {
@@ -19,7 +24,8 @@ struct fr_energy_rows {
 /** @return false where memory runs out. */
 bool fr_energy_rows_add(struct fr_energy_rows *rows, const struct fr_energy_row *row);
 
-/** The table @p name of @p rows, each with its 90 % interval (1.645 sigma); rows are freed. */
+/** The table @p name of @p rows, each with its 90 % interval (fr_reach_90 of sigma's degrees
+ *  of freedom); rows are freed. */
 fr_status fr_energy_rows_table(struct fr_reproduction *r, struct fr_energy_rows *rows,
                                const char *name, const char *procedure, const char *unit,
                                const struct fr_table_limits *limits, struct fr_error *err);

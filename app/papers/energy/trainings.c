@@ -173,11 +173,13 @@ static bool is_given(const struct training *x, int i) {
 }
 
 static fr_status add_plans(const struct training *x, const struct device *d, double sigma,
-                           bool own, struct fr_energy_rows *rows, struct fr_error *err) {
+                           int degrees, bool own, struct fr_energy_rows *rows,
+                           struct fr_error *err) {
     for (int i = 0; i < x->n && !without_clocks(x, &x->plans[i]); i++) {
         struct fr_energy_row row = {.measured = x->plans[i].energy_J,
                                     .predicted = energy_J(x, &x->plans[i], d),
-                                    .sigma = sigma};
+                                    .sigma = sigma,
+                                    .degrees = degrees};
         if (own && is_given(x, i)) continue;
         snprintf(row.group, sizeof row.group, "%s/%s", x->device, x->model);
         snprintf(row.id, sizeof row.id, "%.46s/%.30s", row.group, x->plans[i].id);
@@ -225,10 +227,12 @@ static fr_status clock_plans(struct fr_reproduction *r, const struct trainings *
         struct device d = {.static_W = 0};
         status = voltage(x, &d, err);
         if (status != FR_OK) break;
-        double sigma = fit(t, x, misfit_own, &d);
-        status = add_plans(x, &d, sigma, true, &own, err);
+        /* of the four plans given two are spent on what was fitted */
+        double sigma = fit(t, x, misfit_own, &d) * sqrt(GIVEN / (GIVEN - 2.0));
+        status = add_plans(x, &d, sigma, GIVEN - 2, true, &own, err);
         sigma = sqrt(fit(t, x, misfit_others, &d) / fmax(1, others_of(t, x)));
-        if (status == FR_OK) status = add_plans(x, &d, sigma, false, &others, err);
+        if (status == FR_OK)
+            status = add_plans(x, &d, sigma, (int)others_of(t, x), false, &others, err);
         regret += frontier_regret(x, &d) / t->count;
     }
     if (status == FR_OK)
