@@ -414,6 +414,33 @@ static void slurm_prints_joules(void **state) {
     assert_int_equal(slurm->open("/no-such-folder", &opened, &err), FR_ERR_UNSUPPORTED);
 }
 
+/* Joules of a job's steps add up, over its nodes; a step that tells nothing is passed over. */
+static void a_job_tells_its_nodes_share(void **state) {
+    (void)state;
+    char script[96];
+    void *opened = NULL;
+    struct fr_error err = {.status = FR_OK};
+    const struct fr_meter *job = &fr_meter_slurm_job;
+    snprintf(script, sizeof script, "%s/sstat", root);
+    FILE *file = fopen(script, "w");
+    fputs("#!/bin/sh\n[ \"$1 $2\" = '-j 4711' ] || exit 1\necho 1200\necho\necho 800\n"
+          "echo 18446744073709551614\n",
+          file);
+    fclose(file);
+    chmod(script, 0755);
+    unsetenv("SLURM_JOB_ID");
+    assert_int_equal(job->open(script, &opened, &err), FR_ERR_UNSUPPORTED);
+    setenv("SLURM_JOB_ID", "4711", 1);
+    setenv("SLURM_JOB_NUM_NODES", "4", 1);
+    assert_int_equal(job->open(script, &opened, &err), FR_OK);
+    assert_true(read_J(job, opened, 0) == 500);
+    job->close(opened);
+    setenv("SLURM_JOB_ID", "4712", 1);
+    assert_int_equal(job->open(script, &opened, &err), FR_ERR_UNSUPPORTED);
+    unsetenv("SLURM_JOB_ID");
+    unsetenv("SLURM_JOB_NUM_NODES");
+}
+
 static void a_session_reads_by_itself(void **state) {
     (void)state;
     struct fr_power_session *session = NULL;
@@ -508,6 +535,7 @@ int main(void) {
         cmocka_unit_test(nvml_counts_all_gpus),
         cmocka_unit_test(rocm_counts_in_its_resolution),
         cmocka_unit_test_setup_teardown(slurm_prints_joules, make_root, drop_root),
+        cmocka_unit_test_setup_teardown(a_job_tells_its_nodes_share, make_root, drop_root),
         cmocka_unit_test(a_session_reads_by_itself),
         cmocka_unit_test_setup_teardown(a_log_tells_its_last_line, make_root, drop_root),
         cmocka_unit_test(wrong_names_are_usage_errors),
