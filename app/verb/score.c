@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/runs/interval.h"
+#include "calibrate/runs/power_fit.h"
 #include "calibrate/runs/study.h"
 #include "models/outcome/cost.h"
 
@@ -29,7 +30,8 @@ struct scoring {
     struct fr_job job;
     struct fr_runs runs;
     const struct fr_run **use;
-    struct fr_scored *scored;
+    struct fr_scored *scored, *joules; /* of the iteration's time, and of its energy */
+    double *watts_error;               /* of the mean power, given no time */
     fr_reasons *reasons;
     char (*key)[KEY_MAX];
     char columns_text[512];
@@ -58,6 +60,48 @@ static void predict(struct scoring *s) {
         free(scored);
     }
     free(known);
+}
+
+/* Energy as each run's meter would read it; its interval is of time and power, independent of each other. */
+static void predict_joules(void *context, int64_t i) {
+    struct scoring *s = context;
+    const struct fr_run *run = &s->runs.items[i];
+    const struct fr_scored *time = &s->scored[i];
+    struct fr_scored *row = &s->joules[i];
+    double power_W = NAN, uncertain = s->job.cluster.device.power.uncertainty;
+    *row = *time;
+    row->measured_s = row->predicted_s = row->low_s = row->high_s = s->watts_error[i] = NAN;
+    if (!(run->measured_J > 0)) return;
+    row->measured_s = run->measured_J;
+    if (fr_run_predict_J(&s->job.cluster, run, &row->predicted_s, &power_W, NULL) != FR_OK)
+        return;
+    s->watts_error[i] = power_W / (run->measured_J / run->measured_s) - 1;
+    row->low_s =
+        row->predicted_s * fmax(0, 1 - hypot(1 - time->low_s / time->predicted_s, uncertain));
+    row->high_s =
+        row->predicted_s * (1 + hypot(time->high_s / time->predicted_s - 1, uncertain));
+}
+
+struct energy_score {
+    struct fr_score score;
+    double watts_error; /* mean of |predicted W / measured W - 1| */
+};
+
+static fr_status score_joules(const struct scoring *s, struct energy_score *e,
+                              struct fr_error *err) {
+    struct fr_scored *some = fr_calloc((size_t)s->runs.count + 1, sizeof *some);
+    int n = 0;
+    double sum = 0;
+    if (!some) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; i < s->runs.count; i++) {
+        if (isnan(s->watts_error[i])) continue;
+        some[n++] = s->joules[i];
+        sum += fabs(s->watts_error[i]);
+    }
+    fr_status status = fr_score_make(some, n, &e->score, err);
+    e->watts_error = sum / n;
+    free(some);
+    return status;
 }
 
 /* ---- what was run and is called impossible ------------------------------------------------ */
@@ -208,9 +252,25 @@ static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
         fr_json_add_number(w, "low_s", row->low_s);
         fr_json_add_number(w, "high_s", row->high_s);
         fr_json_add_number(w, "error", row->predicted_s / row->measured_s - 1);
+        fr_json_add_number(w, "measured_J", s->joules[i].measured_s);
+        fr_json_add_number(w, "predicted_J", s->joules[i].predicted_s);
+        fr_json_add_number(w, "low_J", s->joules[i].low_s);
+        fr_json_add_number(w, "high_J", s->joules[i].high_s);
         fr_json_end_object(w);
     }
     fr_json_end_array(w);
+}
+
+static fr_status json_energy(struct fr_json_writer *w, const struct scoring *s,
+                             struct fr_error *err) {
+    struct energy_score e;
+    FR_TRY(score_joules(s, &e, err));
+    if (e.score.n == 0) return FR_OK;
+    fr_json_add_object(w, "energy");
+    json_score(w, &e.score);
+    fr_json_add_number(w, "power_mape", e.watts_error);
+    fr_json_end_object(w);
+    return FR_OK;
 }
 
 static fr_status print_json(const struct scoring *s, const struct refused *refused,
@@ -223,6 +283,7 @@ static fr_status print_json(const struct scoring *s, const struct refused *refus
     fr_json_add_bool(&w, "tuned", s->job.cluster.tuning.present);
     FR_TRY(each_score(s, json_visit, &g, err));
     fr_json_end_array(&w);
+    FR_TRY(json_energy(&w, s, err));
     json_rows(&w, s);
     fr_json_add_object(&w, "left_out");
     for (int i = 1; i < FR_RUN_SKIP_COUNT; i++)
@@ -254,6 +315,19 @@ static void text_visit(void *context, const char *name, const struct fr_score *s
                  percent(s->coverage, p[6], 24));
 }
 
+/* A line below, where joules were metered. */
+static fr_status print_energy(const struct scoring *s, struct fr_text *text,
+                              struct fr_error *err) {
+    struct energy_score e;
+    char p[24];
+    FR_TRY(score_joules(s, &e, err));
+    if (e.score.n == 0) return FR_OK;
+    text_visit(text, "energy, at the predicted time", &e.score);
+    fr_text_addf(text, "mean power of these %d runs: %s off in the mean\n", e.score.n,
+                 percent(e.watts_error, p, sizeof p));
+    return FR_OK;
+}
+
 static fr_status print_text(const struct scoring *s, const struct refused *refused,
                             struct fr_text *text, struct fr_error *err) {
     fr_runs_print_skipped(&s->runs, text);
@@ -262,7 +336,8 @@ static fr_status print_text(const struct scoring *s, const struct refused *refus
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as the priors\n");
     fr_text_addf(text, "\n%-40s %5s %9s %9s %9s %9s %7s %9s %9s %9s\n", "runs", "n", "mape",
                  "median", "p90", "bias", "tau", "regret", "worst", "covered");
-    return each_score(s, text_visit, text, err);
+    FR_TRY(each_score(s, text_visit, text, err));
+    return print_energy(s, text, err);
 }
 
 static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_error *err) {
@@ -275,11 +350,14 @@ static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_
     s->scored = fr_calloc(room, sizeof *s->scored);
     s->key = fr_calloc(room, sizeof *s->key);
     s->reasons = fr_calloc(room, sizeof *s->reasons);
-    if (!s->use || !s->scored || !s->key || !s->reasons)
+    s->joules = fr_calloc(room, sizeof *s->joules);
+    s->watts_error = fr_calloc(room, sizeof *s->watts_error);
+    if (!s->use || !s->scored || !s->key || !s->reasons || !s->joules || !s->watts_error)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], KEY_MAX);
     predict(s);
+    fr_parallel_for(fr_processors(), s->runs.count, predict_joules, s);
     struct refused refused;
     count_refused(s, &refused);
     fr_status status = fr_args_has(args, "json") ? print_json(s, &refused, &text, err)
@@ -297,6 +375,8 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     free(s->scored);
     free(s->key);
     free(s->reasons);
+    free(s->joules);
+    free(s->watts_error);
     fr_runs_free(&s->runs);
     fr_job_free(&s->job);
     free(s);

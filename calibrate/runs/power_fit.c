@@ -168,6 +168,29 @@ static double watts(const struct problem *p, const struct work *w) {
     return sum_J / w->time_s;
 }
 
+static void make_bare(struct problem *p) {
+    for (int l = 0; l < p->bare.levels.count; l++) p->bare.levels.level[l].power.efficiency = 1;
+}
+
+fr_status fr_run_predict_J(const struct fr_cluster *cluster, const struct fr_run *run,
+                           double *energy_J, double *power_W, struct fr_error *err) {
+    struct work w;
+    bool usable = false;
+    *energy_J = *power_W = NAN;
+    if (run->meter == FR_METER_UNSAID || !cluster->device.power.known) return FR_OK;
+    struct problem *p = fr_calloc(1, sizeof *p);
+    if (!p) return fr_fail(err, FR_ERR_NOMEM, NULL, "the run does not fit in memory");
+    fr_status status = work_of(cluster, run, &w, &usable, err);
+    if (status == FR_OK && usable) {
+        p->at = p->bare = *cluster;
+        make_bare(p);
+        *power_W = watts(p, &w);
+        *energy_J = *power_W * w.time_s;
+    }
+    free(p);
+    return status;
+}
+
 /* ---- the fit ----------------------------------------------------------------------------------- */
 
 static void restore(struct fr_cluster *to, const struct fr_cluster *from) {
@@ -180,7 +203,7 @@ static void predict_all(struct problem *p, const double *factors) {
     restore(&p->at, &p->prior);
     for (int k = 0; k < p->n_fitted; k++) fr_power_terms[p->index[k]].scale(&p->at, factors[k]);
     restore(&p->bare, &p->at);
-    for (int l = 0; l < p->bare.levels.count; l++) p->bare.levels.level[l].power.efficiency = 1;
+    make_bare(p);
     for (int i = 0; i < p->n; i++)
         p->log_error[i] = log(watts(p, &p->work[i]) / p->work[i].measured_W);
 }

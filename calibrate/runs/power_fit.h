@@ -57,6 +57,12 @@ struct fr_power_fit {
     double uncertainty;    /**< half a 90 % interval of the power of another kind, relative */
 };
 
+/** Energy of an iteration of @p run on @p cluster as its meter would read it, at the predicted time [J],
+ *  and mean power [W]; NaN where the plan cannot be, the file states no power or the run not where it was
+ *  metered.  @return FR_OK or FR_ERR_NOMEM. */
+fr_status fr_run_predict_J(const struct fr_cluster *cluster, const struct fr_run *run,
+                           double *energy_J, double *power_W, struct fr_error *err);
+
 /** Fit @p cluster's power to those of the @p n runs that have measured_J, and set it.
  *  @param held  bit j: term j stays as it is
  *  @return FR_OK; with rows = 0 and the cluster as it was where no run can be used; FR_ERR_NUMERIC;

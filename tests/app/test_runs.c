@@ -58,6 +58,11 @@ static void joules_tune_the_power(void **state) {
     fr_test_expect("forerun predict --cluster /tmp/forerun_metered.json --model gpt-2.5b --set "
                    "model.dtype=bf16 --set tp=8",
                    0, "measured", NULL);
+    fr_test_expect("forerun score --cluster /tmp/forerun_metered.json --runs "
+                   "/tmp/forerun_metered.csv",
+                   0, "mean power of these 2 runs", NULL);
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_metered.csv --json", 0,
+                   "\"power_mape\"", NULL);
     fr_test_expect("forerun tune --cluster cori-knl --runs /tmp/forerun_metered.csv --set "
                    "cluster.device.gemm.bf16.peak=1TFLOP/s",
                    0, "states no power", NULL);
