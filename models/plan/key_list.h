@@ -133,7 +133,9 @@ FR_PLAN_KEY(overlap_tp, "overlap_tp", BOOL(), FIELD(overlap_tp), ", tp overlap",
             NEED(TRANSFORMER) | NEED(WAYS) | NEED(SEQUENCE), NULL,
             "the gathers before products and the scatters after them go in tp pieces round a "
             "ring beside the pieces of the products (tp-comm-overlap); the first piece shows, "
-            "and what outlasts the products")
+            "and what outlasts the products; forward products and the input gradient of the "
+            "second of a pair are made and priced piece by piece, of tokens / tp each (but "
+            "experts')")
 FR_PLAN_KEY(attention, "attention", CHOICE(fr_attention_names), FIELD(attention), ", %s",
             CHANGED, NEED(TRANSFORMER), NULL,
             "`plain` (products with the scores in memory) or `flash` (one fused, causal kernel "
