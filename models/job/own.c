@@ -23,7 +23,7 @@ static const char *home(char *path, size_t capacity) {
     return path;
 }
 
-/* The settings; no document where there are none. */
+/* The settings; no document where there are none.  Of an error nothing is left to free. */
 static fr_status read_settings(struct fr_json_document **document, struct fr_error *err) {
     static const char *const keys[] = {"cluster", "path", NULL};
     char folder[FR_OWN_PATH_B], path[FR_OWN_PATH_B + sizeof settings_file + 1];
@@ -36,7 +36,6 @@ static fr_status read_settings(struct fr_json_document **document, struct fr_err
     fr_status status = fr_json_object(&root, keys, err);
     if (status == FR_OK) return FR_OK;
     fr_json_free(*document);
-    *document = NULL;
     return status;
 }
 

@@ -257,13 +257,22 @@ bool walk_change_at(struct walk *w, const struct fr_text *document, int place, i
     s = (struct scan){.text = fr_text_get(document)};
     scan_value(&s, blanks(s.text, 0), 0, false);
     const struct span *at = &s.span[place];
-    if (at->begin == 0 || (way == 0 && !at->named)) return false;
+    const char *value = s.text + at->begin;
+    bool quoted = *value == '"', number = isdigit((unsigned char)value[quoted]);
+    if (at->begin == 0 || (way == 0 && !at->named) || (way != 0 && way != 2 && !number))
+        return false;
     if (way == 0) return drop(&s, at, out), true;
     fr_text_add(out, s.text, at->begin);
-    if (way == 2)
+    if (way == 1)
+        scaled(w, value, at->end - at->begin, out);
+    else if (way == 2)
         add(out, walk_chance(w, 0.5) ? "\"x\"" : "0");
-    else if (!scaled(w, s.text + at->begin, at->end - at->begin, out))
-        return false;
+    else { /* its range is told */
+        add(out, quoted ? "\"" : "");
+        add(out, way == 3 ? "1e290" : "-1");
+        size_t skip = strspn(value + quoted, "0123456789.eE+-") + quoted;
+        fr_text_add(out, value + skip, at->end - at->begin - skip);
+    }
     add(out, s.text + at->end);
     return true;
 }

@@ -161,7 +161,7 @@ void walk_models(struct walk *w) {
     }
 }
 
-/* Every member of every file left out, scaled, and something else. */
+/* Every member of every file left out and changed in every way. */
 void walk_members(struct walk *w) {
     struct line line;
     int first = (int)(w->state % (uint64_t)w->count); /* a seed's share of COUNT */
@@ -170,10 +170,10 @@ void walk_members(struct walk *w) {
         walk_read(w->files[i], &text);
         bool cluster = strstr(fr_text_get(&text), "\"levels\"") != NULL;
         int places = walk_places(&text);
-        for (int k = first; k < 3 * places; k += w->count) {
+        for (int k = first; k < WALK_WAYS * places; k += w->count) {
             struct fr_text changed = {0};
-            if (walk_change_at(w, &text, k / 3, k % 3, &changed)) {
-                printf("%d %d: ", k / 3, k % 3);
+            if (walk_change_at(w, &text, k / WALK_WAYS, k % WALK_WAYS, &changed)) {
+                printf("%d %d: ", k / WALK_WAYS, k % WALK_WAYS);
                 walk_write(cluster ? "c.json" : "m.json", &changed);
                 if (cluster)
                     run(w, of_clusters, &line);

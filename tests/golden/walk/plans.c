@@ -40,7 +40,7 @@ static const struct choice of_plan[] = {
     {"compression.gradient.rank", "1|32|256|5000", ""},
     {"compression.codec", "powersgd|topk", ""},
     {"compression.warm_up", "0|100", ""},
-    {"stage_layers", "equal|best|[7,6,6,5]|[10,14]|[13,13]", ""},
+    {"stage_layers", "equal|best|[1,3]|[1,1,1,1]|[2,1,1]|[7,6,6,5]|[10,14]|[13,13]", ""},
     {"sequence_parallel", "true|false", "t"},
     {"overlap_tp", "true|false", "t"},
     {"attention", "plain|flash|flash-2|flash-1", "t"},

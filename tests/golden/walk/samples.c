@@ -225,7 +225,8 @@ void walk_samples(struct walk *w) {
     static const char forms[] = "best|best|best|log|segments|algorithm|similarity";
     static const char ends[] =
         "--json|--json|--out c.json|--out c.json --base a100-hdr|--json --base frontier|"
-        "--out c.json --power-busy 300W --power-idle 40W --name mine|";
+        "--out c.json --power-busy 300W --power-idle 40W --name mine|--json --power-busy "
+        "250W|--out c.json --power-busy 250W|--json --power-idle 30W|";
     static const char uses[] =
         "predict --cluster c.json --model gpt-2 --set tp=2 --set dp=2 --set global_batch=8 "
         "--json|"
