@@ -100,6 +100,7 @@ done
 walk() { # walk KIND
   from=$(date +%s.%N)
   line=$("$tree/tests/golden/commands.sh" | grep "golden-walk $1 1 ")
+  ln -sfn "$tree/tests/golden/in" "$dir/tmp/in"
   (cd "$dir/tmp" && here=$tree/tests/golden PATH=$dir/plain/bin:$PATH sh -c "$line") >/dev/null 2>&1 || :
   echo "$(date +%s.%N) $from walk:$1" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >"$dir/took/walk:$1"
 }
