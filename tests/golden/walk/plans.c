@@ -65,6 +65,7 @@ static const struct choice of_others[] = {
     {"model.hidden", "1024|2048|4096|1000", "x"},
     {"model.vocabulary", "32000|50257|1000", "t"},
     {"model.heads", "8|16|32", "x"},
+    {"model.experts", "1|4|8", "t"},
     {"model.capacity", "1|1.25|2", "e"},
     {"model.imbalance", "1|1.3|2", "e"},
     {"model.optimizer", "adam|sgd|momentum", ""},
