@@ -390,7 +390,7 @@ walks() {
   for seed in 1 2 3 4 5 6; do
     echo "golden-walk plans $seed 3000"
     echo "golden-walk simulations $seed 400"
-    echo "golden-walk searches $seed 100"
+    echo "golden-walk searches $seed 250"
     echo "golden-walk clusters $seed 1500 in/rich/cluster.json in/rich/*cluster*.json in/rich/*cluster*.json $up/presets/cluster/*.json"
     echo "golden-walk models $seed 800 in/rich/[bfmpst]*.json in/rich/cnn.json in/rich/conv.json $up/presets/model/*.json $up/tests/models/hf/*.json"
     echo "golden-walk comparisons $seed 60"
