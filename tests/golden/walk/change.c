@@ -252,6 +252,14 @@ int walk_places(const struct fr_text *document) {
     return s.n;
 }
 
+/* Every word that is one of several somewhere. */
+static const char choices[] = "s|ms|us|ns|s|ms|ns|total|per_rank|fp64|fp32|tf32|bf16|fp16|fp8|"
+                              "adam|sgd|momentum|layer|rms|learned|rotary|none|copy|"
+                              "slice|sum|concatenation|conv|full|log|segments|similarity|"
+                              "algorithm|auto|ring|bruck|1|log2 p|1 + log2 N|1/4 + log2 "
+                              "N|p^0.6|p - 1|N - 1|(p - 1)/p|(p - p/N)/p|(p - 1)/(p "
+                              "r)|measured|estimated|sampled|node|rack|system|2019|modern";
+
 bool walk_change_at(struct walk *w, const struct fr_text *document, int place, int way,
                     struct fr_text *out) {
     static struct scan s;
@@ -268,7 +276,12 @@ bool walk_change_at(struct walk *w, const struct fr_text *document, int place, i
         scaled(w, value, at->end - at->begin, out);
     else if (way == 2)
         add(out, walk_chance(w, 0.5) ? "\"x\"" : "0");
-    else { /* its range is told */
+    else if (way > 4) {
+        char word[32];
+        add(out, "\"");
+        add(out, walk_word(w, choices, word, sizeof word));
+        add(out, "\"");
+    } else { /* its range is told */
         add(out, quoted ? "\"" : "");
         add(out, way == 3 ? "1e290" : "-1");
         size_t skip = strspn(value + quoted, "0123456789.eE+-") + quoted;

@@ -50,8 +50,8 @@ int line_run(const struct line *line);
 void walk_change(struct walk *w, const struct fr_text *document, struct fr_text *out);
 
 /** How many values a JSON text holds, itself among them; and the text with one of them dropped (way 0), scaled
- *  (1), another (2), far too large (3) or below zero (4).  @return false where that cannot be */
-enum { WALK_WAYS = 5 };
+ *  (1), another (2), far too large (3) or below zero (4), or another word (from 5).  @return false where that cannot be */
+enum { WALK_WAYS = 9 };
 int walk_places(const struct fr_text *document);
 bool walk_change_at(struct walk *w, const struct fr_text *document, int place, int way,
                     struct fr_text *out);
