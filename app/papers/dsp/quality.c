@@ -77,6 +77,6 @@ fr_status fr_dsp_quality(const struct fr_json *root, struct fr_reproduction *r,
     }
     if (exact >= 2) return FR_OK;
     return fr_json_fail(&rows, err,
-                        "holds no two plans that lose nothing; try forerun quality --vary "
-                        "pp=1,2");
+                        "holds no two plans that lose nothing; try forerun quality --set tp=1 "
+                        "--vary pp=1,2");
 }
