@@ -120,7 +120,7 @@ static void linear(struct fr_picture *p, const char *axis, double low, double hi
 }
 
 /* From the floor to where the curves are once the first eighth is over: the first fall hides the rest. */
-static void loss_axis(struct fr_picture *p, const struct rows *rows, bool last) {
+static void loss_axis(struct fr_picture *p, const struct rows *rows, bool last, bool named) {
     char label[96];
     double low = isfinite(rows->entropy) ? rows->entropy : INFINITY, high = 0;
     for (int i = 0; i < rows->n; i++) {
@@ -132,6 +132,7 @@ static void loss_axis(struct fr_picture *p, const struct rows *rows, bool last) 
     }
     double span = fmax(high - low, 0.01 * high);
     linear(p, "y", low - 0.03 * span, low + 1.05 * span);
+    if (!named) return; /* it would lie over the panel before */
     snprintf(label, sizeof label, "held-out loss, %s", rows->unit);
     fr_picture_axis_label(p, "y", label);
 }
@@ -189,7 +190,7 @@ static void draw_curves(struct fr_picture *p, const struct rows *rows, int axis)
     double unit = unit_of(last, axis, label, sizeof label);
     fr_picture_panel(p, &curve_box[axis], headings[axis]);
     linear(p, "x", 0, last > 0 ? last / unit : 1);
-    loss_axis(p, rows, false);
+    loss_axis(p, rows, false, axis == 0);
     fr_picture_axis_label(p, "x", label);
     if (axis == 0) fr_picture_key(p, KEY_LEFT, curve_box[0].top);
     for (int i = 0; i < rows->n; i++)
@@ -238,7 +239,7 @@ static void draw_ratios(struct fr_picture *p, const struct rows *rows) {
     for (int i = 0; i < rows->n; i++)
         if (isfinite(rows->items[i].ratio)) most = fmax(most, rows->items[i].ratio);
     fr_picture_panel(p, &ratio_box, "last loss against the compression ratio");
-    loss_axis(p, rows, true);
+    loss_axis(p, rows, true, true);
     linear(p, "x", 1 - 0.06 * fmax(most - 1, 0.2), most + 0.06 * fmax(most - 1, 0.2));
     fr_picture_axis_label(p, "x", "bytes of the plan that sends most over its own");
     for (int i = 0; i < rows->n; i++) {
@@ -265,8 +266,8 @@ static void add_texts(struct fr_picture *p, const struct rows *rows) {
                  rows->corpus, rows->items[0].seeds);
     fr_text_addf(&p->note, "Means over seeds and their 95 %% intervals.  ");
     if (isfinite(rows->target))
-        fr_text_addf(&p->note, "The loss: %.4g nat a token; times and energies of %s.  ",
-                     rows->target, rows->cluster);
+        fr_text_addf(&p->note, "The loss: %.4g %s; times and energies of %s.  ", rows->target,
+                     rows->unit, rows->cluster);
     if (never && isfinite(rows->target))
         fr_text_addf(&p->note, "%d of %d plans did not reach it with every seed.  ", never,
                      rows->n);
