@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/text/wrap.h"
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/aside.h"
 #include "base/data.h"
@@ -197,6 +197,8 @@ static void check_simulation(struct doctor *d) {
         d, "smpi", status == FR_OK ? WORKS : MISSING,
         in_path("smpirun") && beside_us("forerun-smpi")
             ? "SimGrid is installed, but runs no ranks here: see what smpirun --version says"
+        : beside_us("forerun-smpi")
+            ? "SimGrid's smpirun (apt-get install libsimgrid-dev)"
             : "SimGrid (apt-get install libsimgrid-dev), then build again");
     snprintf(f->found, sizeof f->found, "calibrate --launcher smpi:PLATFORM: %.250s",
              status == FR_OK ? "2 simulated ranks ran" : err.detail);
