@@ -148,7 +148,7 @@ static void place_frame(struct fr_picture *p) {
 static void small_axes(struct fr_picture *p) {
     fr_text_addf(&p->script,
                  "set tics font @SMALL\nset xtics offset 0,0.3\n"
-                 "set xlabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 0,0.6\n"
+                 "set xlabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 0,0.9\n"
                  "set ylabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 1,0\n",
                  10 / 12.0, 10 / 12.0);
 }
