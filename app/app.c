@@ -7,6 +7,7 @@
 #include "app/commit.h"
 #include "app/help.h"
 #include "app/outputs.h"
+#include "app/text/colour.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/file.h"
@@ -49,8 +50,7 @@ static void print_version(void) {
 }
 
 static int print_error(const char *verb, const struct fr_error *err) {
-    bool colour = isatty(STDERR_FILENO) && !(getenv("NO_COLOR") && *getenv("NO_COLOR")) &&
-                  !(getenv("TERM") && strcmp(getenv("TERM"), "dumb") == 0);
+    bool colour = fr_colours(STDERR_FILENO);
     fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
             verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
             *err->detail ? err->detail : fr_status_text(err->status));

@@ -1,7 +1,9 @@
 #include "app/load.h"
 
 #include <string.h>
+#include <unistd.h>
 
+#include "app/text/colour.h"
 #include "base/escape.h"
 #include "base/file.h"
 
@@ -53,19 +55,24 @@ fr_status fr_app_load(const struct fr_args *args, bool with_model, struct fr_job
 }
 
 static fr_status put(const struct fr_text *text, bool last, struct fr_error *err) {
-    struct fr_text shown = {0};
+    struct fr_text shown = {0}, coloured = {0};
     const struct fr_text *printed = text;
     if (!text->failed && !fr_is_plain(fr_text_get(text), text->length)) {
         fr_escape_terminal(&shown, text->data, text->length);
         printed = &shown;
     }
-    fr_status status = text->failed || shown.failed
+    if (!text->failed && fr_colours(STDOUT_FILENO)) { /* what is escaped is others' */
+        fr_colour_verdicts(fr_text_get(printed), &coloured);
+        printed = &coloured;
+    }
+    fr_status status = text->failed || shown.failed || coloured.failed
                            ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
                            : FR_OK;
     if (status == FR_OK && last) status = fr_file_release(err);
     if (status == FR_OK)
         status = fr_file_write("-", fr_text_get(printed), printed->length, err);
     fr_text_free(&shown);
+    fr_text_free(&coloured);
     return status;
 }
 
