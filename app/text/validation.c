@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/text/wrap.h"
 #include "calibrate/real/validate/judge.h"
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -13,19 +14,42 @@ static const char *quantity(double s, char *out, size_t room) {
     return fr_quantity_format(s, FR_QUANTITY_TIME, out, room);
 }
 
-static void print_off(struct fr_text *text, const struct fr_validate_row *row) {
-    char measured[40], predicted[40];
-    if (row->off < 0) return;
-    fr_text_addf(text, "  %s: %s, predicted %s", fr_term_names[row->off],
-                 quantity(row->measured_term_s[row->off], measured, sizeof measured),
-                 quantity(row->predicted_term_s[row->off], predicted, sizeof predicted));
+/* Measured, its interval, predicted, error and order, under what was run. */
+#define NUMBERS "    %10s  %-25s %10s %9s  %7s"
+
+/* Prose under a row, from where its numbers begin. */
+static void print_under(struct fr_text *text, const char *prose) {
+    fr_text_addf(text, "      ");
+    fr_wrap(text, prose, 6, 6, FR_COLUMNS);
+    fr_end_line(text);
 }
 
-static void print_row(struct fr_text *text, const struct fr_validate_row *row, int width) {
+/* Which term is off, and that a product or message lies beyond what was measured. */
+static void print_off(struct fr_text *text, const struct fr_validate_row *row) {
+    char measured[40], predicted[40], prose[200];
+    size_t used = 0;
+    if (row->off >= 0)
+        fr_line_addf(prose, sizeof prose, &used, "%s: %s, predicted %s",
+                     fr_term_names[row->off],
+                     quantity(row->measured_term_s[row->off], measured, sizeof measured),
+                     quantity(row->predicted_term_s[row->off], predicted, sizeof predicted));
+    if (row->extrapolated)
+        fr_line_addf(prose, sizeof prose, &used, "%sbeyond what was measured",
+                     used ? "; " : "");
+    if (used) print_under(text, prose);
+}
+
+static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
     char measured[40] = "-", interval[90] = "", low[40], high[40], predicted[40] = "-";
     char error[32] = "-", order[32] = "-";
+    fr_text_addf(text, "  ");
+    fr_wrap_list(text, row->run.label, 2, 4, FR_COLUMNS);
+    fr_end_line(text);
     if (*row->refused) {
-        fr_text_addf(text, "  %-*s not run here: %s\n", width, row->run.label, row->refused);
+        struct fr_text why = {0};
+        fr_text_addf(&why, "not run here: %s", row->refused);
+        print_under(text, fr_text_get(&why));
+        fr_text_free(&why);
         return;
     }
     if (row->n_samples > 0) {
@@ -43,10 +67,9 @@ static void print_row(struct fr_text *text, const struct fr_validate_row *row, i
         snprintf(error, sizeof error, "%+.1f %%", 100 * row->error);
     if (row->predicted_place > 0)
         snprintf(order, sizeof order, "%d / %d", row->predicted_place, row->measured_place);
-    fr_text_addf(text, "  %-*s %10s  %-25s %10s %9s  %7s%s", width, row->run.label, measured,
-                 interval, predicted, error, order, row->extrapolated ? "  extrapolated" : "");
+    fr_text_addf(text, NUMBERS, measured, interval, predicted, error, order);
+    fr_end_line(text);
     print_off(text, row);
-    fr_text_addf(text, "\n");
 }
 
 /* The choice that a user of the predictions would have made in the group of row @p first. */
@@ -63,9 +86,14 @@ static void print_choice(struct fr_text *text, const struct fr_validation *v, in
         if (!measured || row->measured_s < measured->measured_s) measured = row;
     }
     if (n < 2) return;
-    fr_text_addf(text, "  predicted best %s, measured best %s: regret %.1f %%\n",
+    struct fr_text line = {0};
+    fr_text_addf(&line, "predicted best %s; measured best %s: regret %.1f %%",
                  predicted->run.label, measured->run.label,
                  100 * (predicted->measured_s / measured->measured_s - 1));
+    fr_text_addf(text, "  ");
+    fr_wrap(text, fr_text_get(&line), 2, 4, FR_COLUMNS);
+    fr_end_line(text);
+    fr_text_free(&line);
 }
 
 static bool first_of_group(const struct fr_validation *v, int i) {
@@ -90,66 +118,75 @@ static bool has_changed(const struct fr_validate_drift *d, double most) {
 static void print_machine(struct fr_text *text, const struct fr_validation *v) {
     static const double PRODUCTS = 1.15, MEMORY = 2.2;
     if (v->products.n + v->memory.n == 0) return;
-    fr_text_addf(text, "machine     times its calibration, meanwhile:");
-    print_drift(text, " products", &v->products);
-    print_drift(text, v->products.n > 0 ? ", memory" : " memory", &v->memory);
-    fr_text_addf(text, "\n");
+    struct fr_text line = {0};
+    fr_text_addf(&line, "times its calibration, meanwhile:");
+    print_drift(&line, " products", &v->products);
+    print_drift(&line, v->products.n > 0 ? ", memory" : " memory", &v->memory);
+    fr_wrap_head(text, "machine", fr_text_get(&line), FR_COLUMNS);
+    fr_text_free(&line);
     if (has_changed(&v->products, PRODUCTS) || has_changed(&v->memory, MEMORY))
-        fr_text_addf(text, "            it is not as it was calibrated: something else runs "
-                           "now, or ran then; calibrate again\n");
+        fr_wrap_head(text, "",
+                     "it is not as it was calibrated: something else runs now, or ran then; "
+                     "calibrate again",
+                     FR_COLUMNS);
 }
 
 static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
-    fr_text_addf(text, "\npredictions ");
-    fr_validate_judge(cluster, v, text);
+    struct fr_text line = {0};
+    fr_text_addf(&line, "predictions ");
+    fr_validate_judge(cluster, v, &line);
     fr_text_addf(text, "\n");
+    fr_wrap(text, fr_text_get(&line), 0, 0, FR_COLUMNS);
+    fr_end_line(text);
+    fr_text_free(&line);
     if (v->n_scored == 0) return;
     fr_text_addf(text,
-                 "error       median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
+                 "error      median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
-    if (isfinite(v->floor))
-        fr_text_addf(
-            text,
-            "floor       %.1f %%: by so much a configuration's earlier half misses its "
-            "later half; the error is %.1f times that\n",
-            100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
-    fr_text_addf(text, "intervals   of prediction and measurement meet in %.0f %%\n",
+    if (isfinite(v->floor)) {
+        char floor[160];
+        snprintf(floor, sizeof floor,
+                 "%.1f %%: by so much a configuration's earlier half misses its later half; "
+                 "the error is %.1f times that",
+                 100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
+        fr_wrap_head(text, "floor", floor, FR_COLUMNS);
+    }
+    fr_text_addf(text, "intervals  of prediction and measurement meet in %.0f %%\n",
                  100 * v->coverage);
     print_machine(text, v);
     if (isfinite(v->rank_correlation))
-        fr_text_addf(text, "order       Kendall's tau %.3f\n", v->rank_correlation);
+        fr_text_addf(text, "order      Kendall's tau %.3f\n", v->rank_correlation);
     if (v->n_groups > 0)
-        fr_text_addf(text, "regret      median %.1f %%, worst %.1f %% (%d choices)\n",
+        fr_text_addf(text, "regret     median %.1f %%, worst %.1f %% (%d choices)\n",
                      100 * v->regret, 100 * v->regret_worst, v->n_groups);
 }
 
-static int label_width(const struct fr_validation *v) {
-    size_t width = 26;
-    for (int i = 0; i < v->n_rows; i++)
-        if (strlen(v->rows[i].run.label) > width) width = strlen(v->rows[i].run.label);
-    return (int)width;
+/* Name and source of the cluster, and what its calibration says of itself. */
+static void print_cluster(struct fr_text *text, const struct fr_cluster *cluster) {
+    struct fr_text line = {0}, said = {0};
+    fr_text_addf(&line, "%s%s%s%s", *cluster->name ? cluster->name : "unnamed",
+                 *cluster->source ? " (" : "", cluster->source, *cluster->source ? ")" : "");
+    fr_wrap_head(text, "cluster", fr_text_get(&line), FR_COLUMNS);
+    if (*cluster->calibration.verdict) {
+        fr_calibration_tell(&cluster->calibration, &said);
+        fr_wrap_head(text, "", fr_text_get(&said), FR_COLUMNS);
+    }
+    fr_text_free(&line);
+    fr_text_free(&said);
 }
 
 void fr_validation_print(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
-    fr_text_addf(text, "cluster     %s%s%s%s\n", *cluster->name ? cluster->name : "unnamed",
-                 *cluster->source ? " (" : "", cluster->source, *cluster->source ? ")" : "");
-    if (*cluster->calibration.verdict) {
-        fr_text_addf(text, "            ");
-        fr_calibration_tell(&cluster->calibration, text);
-        fr_text_addf(text, "\n");
-    }
-    int width = label_width(v);
+    print_cluster(text, cluster);
     for (int i = 0; i < v->n_rows; i++) {
         if (!first_of_group(v, i)) continue;
-        fr_text_addf(text, "\n%s%s\n  %-*s %10s  %-25s %10s %9s  %7s\n", v->rows[i].run.group,
+        fr_text_addf(text, "\n%s%s\n" NUMBERS "\n", v->rows[i].run.group,
                      v->rows[i].scored ? "" : "   (more ranks than cores: shown, not scored)",
-                     width, "configuration", "measured", "95 % of the median", "predicted",
-                     "error", "order");
+                     "measured", "95 % of the median", "predicted", "error", "order");
         for (int j = i; j < v->n_rows; j++)
             if (strcmp(v->rows[j].run.group, v->rows[i].run.group) == 0)
-                print_row(text, &v->rows[j], width);
+                print_row(text, &v->rows[j]);
         print_choice(text, v, i);
     }
     print_totals(text, cluster, v);

@@ -304,11 +304,14 @@ static const char *percent(double value, char *out, size_t capacity) {
     return out;
 }
 
+/* Of the runs, on a line of their own: they are named by many keys. */
+#define NAME "%s\n  "
+
 static void text_visit(void *context, const char *name, const struct fr_score *s) {
     struct fr_text *text = context;
     char p[8][24], tau[24] = "-";
     if (isfinite(s->kendall_tau)) snprintf(tau, sizeof tau, "%.3f", s->kendall_tau);
-    fr_text_addf(text, "%-40.40s %5d %9s %9s %9s %9s %7s %9s %9s %9s\n", name, s->n,
+    fr_text_addf(text, NAME "%5d%9s%9s%9s%9s%7s%9s%9s%9s\n", name, s->n,
                  percent(s->mape, p[0], 24), percent(s->median_error, p[1], 24),
                  percent(s->p90_error, p[2], 24), percent(s->bias, p[3], 24), tau,
                  percent(s->regret_mean, p[4], 24), percent(s->regret_worst, p[5], 24),
@@ -334,8 +337,8 @@ static fr_status print_text(const struct scoring *s, const struct refused *refus
     print_refused(refused, text);
     if (!s->job.cluster.tuning.present)
         fr_text_addf(text, "this cluster was not tuned: intervals are as wide as the priors\n");
-    fr_text_addf(text, "\n%-40s %5s %9s %9s %9s %9s %7s %9s %9s %9s\n", "runs", "n", "mape",
-                 "median", "p90", "bias", "tau", "regret", "worst", "covered");
+    fr_text_addf(text, "\n" NAME "%5s%9s%9s%9s%9s%7s%9s%9s%9s\n", "runs", "n", "mape", "median",
+                 "p90", "bias", "tau", "regret", "worst", "covered");
     FR_TRY(each_score(s, text_visit, text, err));
     return print_energy(s, text, err);
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "calibrate/runs/fitted_row.h"
+
 static const char *value_text(int j, double value, char *out, size_t capacity) {
     if (fr_power_terms[j].share)
         snprintf(out, capacity, "%.2f %%", 100 * value);
@@ -11,19 +13,21 @@ static const char *value_text(int j, double value, char *out, size_t capacity) {
     return out;
 }
 
-static void print_term(const struct fr_power_fit *fit, int j, struct fr_text *text) {
+static bool print_term(const struct fr_power_fit *fit, int j, struct fr_text *text) {
     const struct fr_power_fitted *t = &fit->term[j];
     char prior[48], value[48];
-    fr_text_addf(text, "%-18s %-8s %14s %7.0f%%", fr_power_terms[j].name, "power",
-                 value_text(j, t->prior, prior, sizeof prior), 100 * expm1(t->sigma_prior));
-    if (!t->fitted)
-        fr_text_addf(text, " %14s %8s %8s %6d  %s\n", "-", "", "", t->rows,
-                     t->rows > 0 ? "held" : "no run was metered where it is seen");
-    else
-        fr_text_addf(text, " %14s %7.1f%% %7.0f%% %6d%s\n",
-                     value_text(j, t->value, value, sizeof value), 100 * expm1(t->sigma),
-                     100 * t->learned, t->rows,
-                     t->learned < 0.1 ? "  the rows say next to nothing of it" : "");
+    const struct fr_fitted_row row = {.name = fr_power_terms[j].name,
+                                      .group = "power",
+                                      .prior = value_text(j, t->prior, prior, sizeof prior),
+                                      .value = value_text(j, t->value, value, sizeof value),
+                                      .sigma_prior = t->sigma_prior,
+                                      .sigma = t->sigma,
+                                      .learned = t->learned,
+                                      .rows = t->rows,
+                                      .held = t->fitted     ? NULL
+                                              : t->rows > 0 ? "held"
+                                                            : "not metered"};
+    return fr_fitted_row_print(&row, text);
 }
 
 static void print_errors(const struct fr_power_fit *fit, struct fr_text *text) {
@@ -51,14 +55,16 @@ void fr_power_fit_print(const struct fr_power_fit *fit, struct fr_text *text) {
                            "from\n");
     if (fit->unsaid)
         fr_text_addf(text,
-                     "measured_J of %d run%s left out: measured_at does not say what it "
+                     "measured_J of %d run%s left out: measured_at does not say what it\n"
                      "includes (device, node, plug, network, facility)\n",
                      fit->unsaid, fit->unsaid == 1 ? "" : "s");
     if (fit->rows == 0) return;
-    fr_text_addf(text, "\n%-18s %-8s %14s %8s %14s %8s %8s %6s\n", "term", "group", "prior",
-                 "+-", "posterior", "+-", "learned", "rows");
+    fr_text_addf(text, "\n");
+    fr_fitted_head_print("term", text);
+    bool marked = false;
     for (int j = 0; j < FR_POWER_TERMS; j++)
-        if (fit->term[j].present) print_term(fit, j, text);
+        if (fit->term[j].present) marked |= print_term(fit, j, text);
+    if (marked) fr_fitted_mark_print(text);
     print_errors(fit, text);
 }
 

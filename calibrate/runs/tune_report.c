@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate/runs/fitted_row.h"
+
 /* Efficiency of a form without one is its peak. */
 static bool is_peak(const struct fr_tune_result *r, int j) {
     return fr_coefficients[j].at(&((struct fr_tune_result *)(uintptr_t)r)->cluster, r->dtype) ==
@@ -22,34 +24,35 @@ static const char *value_text(const struct fr_tune_result *r, int j, double valu
 }
 
 static const char *why_held(const struct fr_tune_result *r, int j) {
-    if (r->tuned[j].rows < fr_coefficients[j].rows_needed) return "too few rows feel it";
+    if (r->tuned[j].rows < fr_coefficients[j].rows_needed) return "too few rows";
     return "held";
 }
 
 void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
     char prior[48], value[48];
-    fr_text_addf(text, "%-18s %-8s %14s %8s %14s %8s %8s %6s\n", "coefficient", "group",
-                 "prior", "+-", "posterior", "+-", "learned", "rows");
+    bool marked = false;
+    fr_fitted_head_print("coefficient", text);
     for (int j = 0; j < fr_coefficient_count(); j++) {
         const struct fr_tuned *t = &r->tuned[j];
         if (!t->present) continue;
-        fr_text_addf(text, "%-18s %-8s %14s %7.0f%%", fr_coefficients[j].name,
-                     fr_tune_group_names[fr_coefficients[j].group],
-                     value_text(r, j, t->prior, prior, sizeof prior),
-                     100 * expm1(t->sigma_prior));
-        if (t->fitted)
-            fr_text_addf(text, " %14s %7.1f%% %7.0f%% %6d%s\n",
-                         value_text(r, j, t->value, value, sizeof value), 100 * expm1(t->sigma),
-                         100 * t->learned, t->rows,
-                         t->learned < 0.1 ? "  the rows say next to nothing of it" : "");
-        else
-            fr_text_addf(text, " %14s %8s %8s %6d  %s\n", "-", "", "", t->rows, why_held(r, j));
+        const struct fr_fitted_row row = {
+            .name = fr_coefficients[j].name,
+            .group = fr_tune_group_names[fr_coefficients[j].group],
+            .prior = value_text(r, j, t->prior, prior, sizeof prior),
+            .value = value_text(r, j, t->value, value, sizeof value),
+            .sigma_prior = t->sigma_prior,
+            .sigma = t->sigma,
+            .learned = t->learned,
+            .rows = t->rows,
+            .held = t->fitted ? NULL : why_held(r, j)};
+        marked |= fr_fitted_row_print(&row, text);
     }
+    if (marked) fr_fitted_mark_print(text);
     fr_text_addf(text, "\n%d rows, mean error %.2f %% on them%s; spread %.1f %%\n", r->rows,
-                 100 * r->mean_error, r->kept ? "" : " (fitted, so no measure of accuracy)",
+                 100 * r->mean_error, r->kept ? "" : " (fitted: no measure of accuracy)",
                  100 * r->spread);
     if (r->kept)
-        fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file "
+        fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file\n"
                            "(--always moves all the same)\n");
 }
 

@@ -21,6 +21,9 @@ static const char *const lines[] = {
     "--placement all",
     "forerun place --cluster gb200-nvl72 --ranks 576 --ways 8",
     "forerun place --cluster frontier --ranks 12000 --ways 5 --placement linear",
+    "forerun tune --cluster dgx-h100 --runs " FR_SOURCE_DIR "/tests/golden/in/runs.csv",
+    "forerun score --cluster dgx-h100 --by plan.tp --runs " FR_SOURCE_DIR
+    "/tests/golden/in/runs.csv",
     "forerun list",
     "forerun list schemas",
     "forerun list compositions",
