@@ -49,7 +49,7 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
     }
     if (marked) fr_fitted_mark_print(text);
     fr_text_addf(text, "\n%d rows, mean error %.2f %% on them%s; spread %.1f %%\n", r->rows,
-                 100 * r->mean_error, r->kept ? "" : " (fitted: no measure of accuracy)",
+                 100 * r->mean_error, r->kept ? "" : " (fitted to them)",
                  100 * r->spread);
     if (r->kept)
         fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file\n"
