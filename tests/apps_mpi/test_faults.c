@@ -33,7 +33,7 @@ static void check_kept(const char *app, const char *path) {
     if (runs < 1 || runs >= cases) fail_msg("%s: %d runs of %d cases kept", app, runs, cases);
     snprintf(line, sizeof line, "forerun validate --cluster frontier --cores 2 --from %s",
              path);
-    fr_test_expect(line, 0, "error       median", NULL);
+    fr_test_expect(line, 0, "error      median", NULL);
 }
 
 static void a_rank_that_ends_early(void **state) {

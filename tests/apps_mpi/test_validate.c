@@ -17,7 +17,7 @@ static void runs_and_prints(void **state) {
     snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s --csv", path);
     fr_test_expect(line, 0, "app,group,label,ranks", NULL);
     snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
-    fr_test_expect(line, 0, "error       median", NULL);
+    fr_test_expect(line, 0, "error      median", NULL);
     unlink(path);
 }
 
@@ -85,7 +85,7 @@ static void what_is_measured_is_not_repeated(void **state) {
     fr_file_write(path, text, length - 7, NULL); /* in the middle of the last line */
     free(text);
     snprintf(line, sizeof line, OWN "--passes 2 --resume --samples %s", path);
-    fr_test_expect(line, 0, "error       median", NULL);
+    fr_test_expect(line, 0, "error      median", NULL);
     for (int id = 0; id < 4; id++)
         for (int pass = 0; pass < 2; pass++) {
             snprintf(line, sizeof line, "{\"kind\": \"run\", \"id\": %d, \"pass\": %d,", id,
