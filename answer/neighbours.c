@@ -20,6 +20,13 @@ static void price(const struct fr_job *job, const struct fr_search_options *opti
         out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
 }
 
+/* What the search minimises; infinite of a plan that cannot be, or whose value nobody knows. */
+static double value_of(const struct fr_search_options *options, fr_ranking by,
+                       const struct fr_outcome *out) {
+    double value = fr_objective_value(options->objective, by, out);
+    return out->reasons || !isfinite(value) ? INFINITY : value;
+}
+
 static bool of_mesh(int key) {
     return key == FR_PLAN_KEY_tp || key == FR_PLAN_KEY_pp || key == FR_PLAN_KEY_cp ||
            key == FR_PLAN_KEY_dp;
@@ -40,9 +47,22 @@ static bool is_read(const struct fr_job *job, int key, const struct fr_plan *pla
     return fr_plan_missing_of(fr_plan_keys[key].needs, &job->workload, plan) == 0;
 }
 
+/* Keys that do nothing in the best plan, and do something in @p plan, are as the job says: the best has lost
+ * them, since plans that differ in idle keys alone are one. */
+static void put_back(const struct fr_job *job, int changed, const struct fr_plan *best,
+                     struct fr_plan *plan) {
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        const struct fr_plan_key *key = &fr_plan_keys[k];
+        if (k == changed || is_read(job, k, best) || !is_read(job, k, plan)) continue;
+        memcpy((char *)plan + key->offset, (const char *)&job->plan + key->offset, key->size);
+    }
+}
+
 int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
-                  const struct fr_search_options *options, const struct fr_outcome *best,
+                  const struct fr_search_options *options, fr_ranking by,
+                  const struct fr_outcome *best,
                   struct fr_neighbour neighbour[FR_NEIGHBOURS_MAX]) {
+    double best_value = fr_objective_value(options->objective, by, best);
     int n = 0;
     for (int i = 0; i < space->n_dimensions; i++) {
         const struct fr_dimension *d = &space->dimension[i];
@@ -56,11 +76,12 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
             if (d->key->type->same(d->key, &one->plan, &best->plan)) continue;
             if (!keep_ranks(key, best->ranks, &one->plan)) continue;
             if (!is_read(job, key, &one->plan) && !is_read(job, key, &best->plan)) continue;
+            put_back(job, key, &best->plan, &one->plan);
             d->key->type->text(d->key, &one->plan, one->value, sizeof one->value);
             price(job, options, &one->plan, &one->outcome);
             if (one->outcome.reasons & FR_BECAUSE(FR_REASON_IDLE_KEY)) continue;
-            if (isfinite(one->outcome.time_s))
-                one->behind = one->outcome.time_s / best->time_s - 1;
+            double value = fr_objective_value(options->objective, by, &one->outcome);
+            if (isfinite(value)) one->behind = value / best_value - 1;
             n++;
         }
     }
@@ -72,6 +93,7 @@ int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
 struct race {
     const struct fr_job *job;
     const struct fr_search_options *options;
+    fr_ranking by;
     const struct fr_plan *best;
     const struct fr_plan *const *others;
     int n;
@@ -92,23 +114,23 @@ static bool move(const struct race *r, double factor, struct fr_job *moved) {
     return !(c->most > c->least && (*at > c->most || *at < c->least));
 }
 
-static double time_s(const struct race *r, const struct fr_job *job,
-                     const struct fr_plan *plan) {
+static double value_there(const struct race *r, const struct fr_job *job,
+                          const struct fr_plan *plan) {
     struct fr_outcome out;
     price(job, r->options, plan, &out);
-    return out.reasons || !isfinite(out.time_s) ? INFINITY : out.time_s;
+    return value_of(r->options, r->by, &out);
 }
 
-/* Who is faster than the best there; -1: nobody, or it cannot be moved so far. */
+/* Who is better than the best there; -1: nobody, or it cannot be moved so far. */
 static int winner(const struct race *r, double factor) {
     struct fr_job moved;
     int first = -1;
     if (!move(r, factor, &moved)) return -1;
-    double least_s = time_s(r, &moved, r->best) * (1 - 1e-9);
+    double least = value_there(r, &moved, r->best) * (1 - 1e-9);
     for (int i = 0; i < r->n; i++) {
-        double s = time_s(r, &moved, r->others[i]);
-        if (s >= least_s) continue;
-        least_s = s;
+        double value = value_there(r, &moved, r->others[i]);
+        if (value >= least) continue;
+        least = value;
         first = i;
     }
     return first;
@@ -139,10 +161,11 @@ static bool find(const struct race *r, bool up, struct fr_turn *turn) {
     return true;
 }
 
-int fr_turns(const struct fr_job *job, const struct fr_search_options *options,
+int fr_turns(const struct fr_job *job, const struct fr_search_options *options, fr_ranking by,
              const struct fr_plan *best, const struct fr_plan *const *others, int n,
              struct fr_turn turn[FR_TURNS_MAX]) {
-    struct race r = {.job = job, .options = options, .best = best, .others = others, .n = n};
+    struct race r = {
+        .job = job, .options = options, .by = by, .best = best, .others = others, .n = n};
     int found = 0, last = fr_coefficient_count();
     for (int c = 0; c <= last; c++)
         for (int up = 1; up >= 0 && found < FR_TURNS_MAX; up--) {
@@ -161,11 +184,11 @@ void fr_around_best(const struct fr_job *job, const struct fr_space *space,
     enum { NEXT = 10, RIVALS_MAX = 40 };
     const struct fr_plan *rivals[RIVALS_MAX];
     const struct fr_outcome *best = &result->top.items[0].outcome;
-    a->n_neighbours = fr_neighbours(job, space, options, best, a->neighbour);
+    a->n_neighbours = fr_neighbours(job, space, options, result->by, best, a->neighbour);
     a->n_rivals = 0;
     for (size_t i = 1; i < result->top.count && i <= NEXT; i++)
         rivals[a->n_rivals++] = &result->top.items[i].outcome.plan;
     for (int i = 0; i < a->n_neighbours && a->n_rivals < RIVALS_MAX; i++)
         if (a->neighbour[i].behind < 1) rivals[a->n_rivals++] = &a->neighbour[i].plan;
-    a->n_turns = fr_turns(job, options, &best->plan, rivals, a->n_rivals, a->turn);
+    a->n_turns = fr_turns(job, options, result->by, &best->plan, rivals, a->n_rivals, a->turn);
 }

@@ -1,6 +1,7 @@
 /** @file
  *  How the best plan of a search stands: what each plan costs that differs from it in one key, and how
- *  far which input of the machine would have to move, alone, before another plan is faster. */
+ *  far which input of the machine would have to move, alone, before another plan is better: by what the
+ *  search minimises. */
 #ifndef FR_ANSWER_NEIGHBOURS_H
 #define FR_ANSWER_NEIGHBOURS_H
 
@@ -15,16 +16,18 @@ struct fr_neighbour {
     char value[FR_PLAN_WORD];
     struct fr_plan plan;
     struct fr_outcome outcome; /**< with reasons where it cannot be */
-    double behind;             /**< of the best, by time; NaN without a price */
+    double behind;             /**< of the best, by the objective; NaN without a price */
 };
 
 /** All of them, in order of keys and values; those that change nothing are left out.
+ *  @param by  as the search ranked: per iteration, per sample, to the loss
  *  @return how many */
 int fr_neighbours(const struct fr_job *job, const struct fr_space *space,
-                  const struct fr_search_options *options, const struct fr_outcome *best,
+                  const struct fr_search_options *options, fr_ranking by,
+                  const struct fr_outcome *best,
                   struct fr_neighbour neighbour[FR_NEIGHBOURS_MAX]);
 
-/** An input of the machine, and by how much it moves, alone, until another plan is faster. */
+/** An input of the machine, and by how much it moves, alone, until another plan is better. */
 struct fr_turn {
     char input[64];
     double factor; /**< of the input; above 1 up, below 1 down */
@@ -34,10 +37,10 @@ struct fr_turn {
 /** Furthest that an input is moved: by this factor, up and down. */
 #define FR_TURN_MOST 4.0
 
-/** The smallest move of each input, each way, that changes the fastest among @p others (n plans) and
+/** The smallest move of each input, each way, that changes the best by the objective among @p others (n plans) and
  *  the best, to a hundredth; inputs that change nothing are left out.
  *  @return how many, in order of coefficients (calibrate/runs/coefficient.h), then memory */
-int fr_turns(const struct fr_job *job, const struct fr_search_options *options,
+int fr_turns(const struct fr_job *job, const struct fr_search_options *options, fr_ranking by,
              const struct fr_plan *best, const struct fr_plan *const *others, int n,
              struct fr_turn turn[FR_TURNS_MAX]);
 
@@ -48,7 +51,7 @@ struct fr_around {
     int n_neighbours, n_turns, n_rivals; /**< plans that an input could put first */
 };
 
-/** Fill @p around: rivals are the next plans of the list and the neighbours within twice the time. */
+/** Fill @p around: rivals are the next plans of the list and the neighbours within twice its value. */
 void fr_around_best(const struct fr_job *job, const struct fr_space *space,
                     const struct fr_search_options *options,
                     const struct fr_search_result *result, struct fr_around *around);

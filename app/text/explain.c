@@ -53,6 +53,7 @@ static void neighbours(struct fr_text *text, const struct fr_around *a) {
             if (one->outcome.reasons & FR_BECAUSE(r))
                 fr_text_addf(&values, "%s%s", isfinite(one->behind) ? " " : "",
                              fr_reason_names[r]);
+        if (isnan(one->behind) && !one->outcome.reasons) fr_text_addf(&values, "unknown");
         if (!last) fr_text_addf(&values, ", ");
         if (!last) continue;
         fr_text_addf(text, "  %-28s ", fr_plan_keys[one->key].name);

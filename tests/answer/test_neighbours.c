@@ -15,9 +15,9 @@ static const char *const sets[] = {"global_batch=128", "sequence_parallel=true",
 static const char *const vary[] = {"tp=1..8*2", "pp=1..8*2", "micro_batch=1,2",
                                    "recompute=none,selective,full", "zero=0..3"};
 
-static void search(struct fr_searched *r, struct fr_around **around) {
+static void search(fr_objective objective, struct fr_searched *r, struct fr_around **around) {
     struct fr_error err = {0};
-    *r = (struct fr_searched){.options = {.top = 0, .max_lossy = 1}};
+    *r = (struct fr_searched){.options = {.objective = objective, .top = 0, .max_lossy = 1}};
     fr_test_job("dgx-h100", "llama-3-70b", sets, &r->job);
     if (fr_searched_make("64", vary, 5, NULL, r, &err) != FR_OK) fail_msg("%s", err.detail);
     *around = calloc(1, sizeof **around);
@@ -35,14 +35,13 @@ static int differences(const struct fr_plan *a, const struct fr_plan *b, int *la
     return n;
 }
 
-/* All of them are plans of the search: none that can be is faster than the best, and its value is that
- * of the plan in the list with the same line. */
-static void one_key(void **state) {
+/* All of them are plans of the search: none that can be is better than the best by its objective, and its
+ * value is that of the plan in the list with the same line. */
+static void one_key_by(fr_objective objective) {
     struct fr_searched r;
     struct fr_around *a;
     int feasible = 0, listed = 0;
-    (void)state;
-    search(&r, &a);
+    search(objective, &r, &a);
     const struct fr_outcome *best = &r.result.top.items[0].outcome;
     FR_TRUE(a->n_neighbours > 8, "%d", a->n_neighbours);
     for (int i = 0; i < a->n_neighbours; i++) {
@@ -55,7 +54,10 @@ static void one_key(void **state) {
                 (long)fr_plan_ranks(&one->plan));
         if (one->outcome.reasons) continue;
         feasible++;
-        FR_TRUE(one->behind >= 0, "%s %s is faster than the best: %g", fr_plan_keys[key].name,
+        double mine_by = fr_objective_value(objective, r.result.by, &one->outcome),
+               best_by = fr_objective_value(objective, r.result.by, best);
+        FR_NEAR(one->behind, mine_by / best_by - 1, 1e-12);
+        FR_TRUE(one->behind >= 0, "%s %s is better than the best: %g", fr_plan_keys[key].name,
                 one->value, one->behind);
         fr_plan_line(&one->outcome.plan, 0, mine, sizeof mine);
         for (size_t k = 0; k < r.result.top.count; k++) {
@@ -68,6 +70,40 @@ static void one_key(void **state) {
     }
     FR_TRUE(feasible >= 4 && listed >= 3, "%d feasible, %d of them in the list", feasible,
             listed);
+    free(a);
+    fr_searched_free(&r);
+}
+
+static void one_key(void **state) {
+    (void)state;
+    one_key_by(FR_OBJECTIVE_TIME);
+    one_key_by(FR_OBJECTIVE_ENERGY);
+}
+
+/* A key that does nothing in the best plan is back as it was said where the neighbour reads it. */
+static void idle_keys_come_back(void **state) {
+    static const char *const said[] = {
+        "global_batch=64", "tp=4", "pp=4", "dp=1", "compression.backward.rank=2", NULL};
+    static const char *const scopes[] = {"compression.backward.scope=none,all"};
+    struct fr_searched r = {.options = {.top = 0, .max_lossy = 1, .per_iteration = true}};
+    struct fr_around *a = calloc(1, sizeof *a);
+    struct fr_error err = {0};
+    int seen = 0;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-2.5b", said, &r.job);
+    if (fr_searched_make("16", scopes, 1, NULL, &r, &err) != FR_OK) fail_msg("%s", err.detail);
+    const struct fr_outcome *none = NULL;
+    for (size_t i = 0; i < r.result.top.count; i++)
+        if (!fr_plan_compresses(&r.result.top.items[i].outcome.plan))
+            none = &r.result.top.items[i].outcome;
+    assert_non_null(none);
+    int n = fr_neighbours(&r.job, &r.space, &r.options, r.result.by, none, a->neighbour);
+    for (int i = 0; i < n; i++) {
+        FR_TRUE(a->neighbour[i].plan.compression.backward_rank == 2, "rank %ld",
+                (long)a->neighbour[i].plan.compression.backward_rank);
+        seen++;
+    }
+    assert_true(seen > 0);
     free(a);
     fr_searched_free(&r);
 }
@@ -92,7 +128,7 @@ static void one_input(void **state) {
     struct fr_searched r;
     struct fr_around *a;
     (void)state;
-    search(&r, &a);
+    search(FR_OBJECTIVE_TIME, &r, &a);
     const struct fr_plan *best = &r.result.top.items[0].outcome.plan;
     FR_TRUE(a->n_turns >= 4, "%d", a->n_turns);
     for (int i = 0; i < a->n_turns; i++) {
@@ -119,6 +155,8 @@ static void one_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_key), cmocka_unit_test(one_input)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_key),
+                                       cmocka_unit_test(idle_keys_come_back),
+                                       cmocka_unit_test(one_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
