@@ -28,82 +28,75 @@ static bool keeps_input(const struct fr_unit *u) {
 /* Values of the parts of the room: what a pass has; what is deferred, and what is saved, where weights'
  * gradients follow at once; a softmax, and an output, that are made again. */
 enum { PASS, DEFERRED, SAVED, SOFTMAX, OUTPUT, PARTS };
-static void parts_of(const struct fr_unit *u, const struct fr_layer_way *way,
-                     int64_t n[PARTS]) {
-    n[PASS] = way->room(u);
-    n[DEFERRED] = way->deferred(u);
-    n[SAVED] = keeps_input(u) ? way->saved(u, false) : 0;
-    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? way->softmax(u) : 0;
+static void parts_of(const struct fr_unit *u, int64_t n[PARTS]) {
+    n[PASS] = u->kind->way->room(u);
+    n[DEFERRED] = u->kind->way->deferred(u);
+    n[SAVED] = keeps_input(u) ? u->kind->way->saved(u, false) : 0;
+    n[SOFTMAX] = again(u) != FR_RECOMPUTE_NONE ? u->kind->way->softmax(u) : 0;
     n[OUTPUT] = again(u) == FR_RECOMPUTE_FULL ? (int64_t)u->out * u->columns : 0;
 }
 
-int64_t fr_layer_room(const struct fr_unit *u, const struct fr_layer_way *way) {
+int64_t fr_layer_room(const struct fr_unit *u) {
     int64_t n[PARTS], sum = 0;
-    parts_of(u, way, n);
+    parts_of(u, n);
     for (int i = 0; i < PARTS; i++) sum += n[i];
     return sum;
 }
 
-static void *part_at(const struct fr_real *real, const struct fr_unit *u,
-                     const struct fr_layer_way *way, int part) {
+static void *part_at(const struct fr_real *real, const struct fr_unit *u, int part) {
     int64_t n[PARTS], before = 0;
-    parts_of(u, way, n);
+    parts_of(u, n);
     for (int i = 0; i < part; i++) before += n[i];
     return fr_at(real->k, u->room, (size_t)before);
 }
 
 /* What is saved; what is deferred, and the gradient of the output, where they must last. */
-void fr_layer_keeps(const struct fr_unit *u, const struct fr_layer_way *way, int64_t n[3]) {
-    n[0] = keeps_input(u) ? 0 : way->saved(u, again(u) == FR_RECOMPUTE_NONE);
-    n[1] = u->splits ? way->deferred(u) : 0;
+void fr_layer_keeps(const struct fr_unit *u, int64_t n[3]) {
+    n[0] = keeps_input(u) ? 0 : u->kind->way->saved(u, again(u) == FR_RECOMPUTE_NONE);
+    n[1] = u->splits ? u->kind->way->deferred(u) : 0;
     n[2] = u->splits ? (int64_t)u->out * u->columns : 0;
 }
 
 static struct fr_layer_at places(const struct fr_real *real, const struct fr_unit *u,
-                                 const struct fr_layer_way *way,
                                  const struct fr_unit_kept *kept) {
     bool all = again(u) == FR_RECOMPUTE_NONE;
     return (struct fr_layer_at){
-        .room = part_at(real, u, way, PASS),
+        .room = part_at(real, u, PASS),
         .deferred = kept->more,
-        .saved = keeps_input(u) ? part_at(real, u, way, SAVED) : kept->own[0],
-        .softmax = all ? NULL : part_at(real, u, way, SOFTMAX),
+        .saved = keeps_input(u) ? part_at(real, u, SAVED) : kept->own[0],
+        .softmax = all ? NULL : part_at(real, u, SOFTMAX),
     };
 }
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u,
-                           const struct fr_layer_way *way, struct fr_unit_kept *kept,
+fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                            void *next, struct fr_error *err) {
-    const struct fr_layer_at at = places(real, u, way, kept);
-    return way->forward(real, u, &at, kept->x, next, err);
+    const struct fr_layer_at at = places(real, u, kept);
+    return u->kind->way->forward(real, u, &at, kept->x, next, err);
 }
 
 /* What the forward pass made and did not keep. */
-static fr_status recompute(struct fr_real *real, struct fr_unit *u,
-                           const struct fr_layer_way *way, struct fr_unit_kept *kept,
+static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                            const struct fr_layer_at *at, struct fr_error *err) {
     if (again(u) == FR_RECOMPUTE_FULL)
-        return fr_layer_forward(real, u, way, kept, part_at(real, u, way, OUTPUT), err);
-    if (again(u) == FR_RECOMPUTE_SELECTIVE) way->attend(real, u, at);
+        return fr_layer_forward(real, u, kept, part_at(real, u, OUTPUT), err);
+    if (again(u) == FR_RECOMPUTE_SELECTIVE) u->kind->way->attend(real, u, at);
     return FR_OK;
 }
 
-fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u,
-                         const struct fr_layer_way *way, struct fr_unit_kept *kept, void *dy,
-                         void *dx, struct fr_error *err) {
+fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *dy, void *dx, struct fr_error *err) {
     int values = u->out * u->columns;
     kept->d = u->splits ? kept->own[2] : dy;
-    kept->more = u->splits ? kept->own[1] : part_at(real, u, way, DEFERRED);
+    kept->more = u->splits ? kept->own[1] : part_at(real, u, DEFERRED);
     if (u->splits) FR_COMPUTE(real, real->k->copy(1, values, dy, values, kept->d, values));
-    const struct fr_layer_at at = places(real, u, way, kept);
-    FR_TRY(recompute(real, u, way, kept, &at, err));
-    return way->input(real, u, &at, kept->x, dy, dx, err);
+    const struct fr_layer_at at = places(real, u, kept);
+    FR_TRY(recompute(real, u, kept, &at, err));
+    return u->kind->way->input(real, u, &at, kept->x, dy, dx, err);
 }
 
-void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_layer_way *way,
-                     const struct fr_unit_kept *kept) {
-    const struct fr_layer_at at = places(real, u, way, kept);
-    way->weight(real, u, &at, kept->d);
+void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
+    const struct fr_layer_at at = places(real, u, kept);
+    u->kind->way->weight(real, u, &at, kept->d);
 }

@@ -39,15 +39,12 @@ struct fr_layer_way {
 fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err);
 
 /* As struct fr_unit_kind has them. */
-int64_t fr_layer_room(const struct fr_unit *u, const struct fr_layer_way *way);
-void fr_layer_keeps(const struct fr_unit *u, const struct fr_layer_way *way, int64_t n[3]);
-fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u,
-                           const struct fr_layer_way *way, struct fr_unit_kept *kept,
+int64_t fr_layer_room(const struct fr_unit *u);
+void fr_layer_keeps(const struct fr_unit *u, int64_t n[3]);
+fr_status fr_layer_forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                            void *next, struct fr_error *err);
-fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u,
-                         const struct fr_layer_way *way, struct fr_unit_kept *kept, void *dy,
-                         void *dx, struct fr_error *err);
-void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_layer_way *way,
-                     const struct fr_unit_kept *kept);
+fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                         void *dy, void *dx, struct fr_error *err);
+void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept);
 
 #endif

@@ -82,6 +82,7 @@ struct fr_unit_kind {
      *  @p out */
     int (*matrices)(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int room);
+    const struct fr_layer_way *way; /**< of a transformer's layer (layer.h); NULL: it is none */
 };
 
 #define FR_UNIT(name) extern const struct fr_unit_kind fr_unit_##name;

@@ -427,20 +427,6 @@ static const struct fr_layer_way way = {.room = pass_room,
 
 /* ---- the unit ---------------------------------------------------------------------------------- */
 
-static int64_t room(const struct fr_unit *u) { return fr_layer_room(u, &way); }
-static void keeps(const struct fr_unit *u, int64_t n[3]) { fr_layer_keeps(u, &way, n); }
-static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                         void *next, struct fr_error *err) {
-    return fr_layer_forward(real, u, &way, kept, next, err);
-}
-static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                       void *dy, void *dx, struct fr_error *err) {
-    return fr_layer_input(real, u, &way, kept, dy, dx, err);
-}
-static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
-    fr_layer_weight(real, u, &way, kept);
-}
-
 const struct fr_unit_kind fr_unit_branch_block = {
     .name = "branch_block",
     .adds = true,
@@ -448,10 +434,11 @@ const struct fr_unit_kind fr_unit_branch_block = {
     .parameters = parameters,
     .common = common,
     .fill = fill,
-    .room = room,
-    .keeps = keeps,
-    .forward = forward,
-    .input = input,
-    .weight = weight,
+    .room = fr_layer_room,
+    .keeps = fr_layer_keeps,
+    .forward = fr_layer_forward,
+    .input = fr_layer_input,
+    .weight = fr_layer_weight,
     .matrices = matrices,
+    .way = &way,
 };
