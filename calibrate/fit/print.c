@@ -3,11 +3,22 @@
 
 #include "calibrate/fit/parts.h"
 
-static void add_cell(const struct fr_fit_quality *quality, bool present, struct fr_text *text) {
-    if (present && quality->n > 0)
-        fr_text_addf(text, "%5.1f%5.0f", 100 * quality->median, 100 * quality->p90);
+/* A relative error in at most four characters: those of a sample that an interruption made a
+ * thousand times too long must not push a table past its columns. */
+static void add_error(double error, int decimals, struct fr_text *text) {
+    if (100 * error >= 999.5)
+        fr_text_addf(text, "%5s", ">999");
     else
+        fr_text_addf(text, "%5.*f", 100 * error < 99.95 ? decimals : 0, 100 * error);
+}
+
+static void add_cell(const struct fr_fit_quality *quality, bool present, struct fr_text *text) {
+    if (present && quality->n > 0) {
+        add_error(quality->median, 1, text);
+        add_error(quality->p90, 0, text);
+    } else {
         fr_text_addf(text, "%10s", "-");
+    }
 }
 
 static void add_curve(const struct fr_fit_op *op, const struct fr_fit_curve *curve,

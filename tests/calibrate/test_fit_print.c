@@ -268,6 +268,29 @@ static void for_a_person(void **state) {
     fr_text_free(&text);
 }
 
+/* An error of any size keeps its columns: a rank that waited for a core made one of 120,599 %. */
+static void errors_keep_their_columns(void **state) {
+    (void)state;
+    for (double scale = 1; scale < 1e12; scale *= 3.1) {
+        struct fr_fit_result r = by_hand();
+        struct fr_text text = {0};
+        for (int i = 0; i < FR_OP_COUNT; i++)
+            for (int c = 0; c < r.ops[i].n_curves; c++)
+                for (int f = 0; f < FR_FIT_FORMS; f++) {
+                    r.ops[i].curves[c].quality[f].median *= scale;
+                    r.ops[i].curves[c].quality[f].p90 *= scale;
+                    r.ops[i].candidate[f].held_sizes.p90 *= scale;
+                }
+        fr_fit_print(&r, &text);
+        size_t bytes;
+        for (const char *at = fr_text_get(&text); *at; at += bytes + (at[bytes] == '\n')) {
+            bytes = strcspn(at, "\n");
+            FR_TRUE(bytes <= 80, "scaled by %g: %.*s", scale, (int)bytes, at);
+        }
+        fr_text_free(&text);
+    }
+}
+
 static void for_a_program(void **state) {
     struct fr_fit_result r = by_hand();
     const struct fr_samples samples = {.source = &source, .n_source = 1};
@@ -312,6 +335,7 @@ static void of_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(for_a_person),
+                                       cmocka_unit_test(errors_keep_their_columns),
                                        cmocka_unit_test(for_a_program),
                                        cmocka_unit_test(of_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
