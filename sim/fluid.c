@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/extremes.h"
+#include "sim/events.h"
 
 /* One use of a link by a flow that is under way, in the link's list. */
 struct use {
@@ -13,11 +15,12 @@ struct use {
 };
 
 struct flow {
-    int64_t tag, order;
-    double left_B, since_s, rate_B_per_s, end_s;
+    int64_t tag;
+    double left_B, since_s, rate_B_per_s;
     double alone_B_per_s; /* its rate when nothing else is under way */
     int64_t mark;
-    int32_t n_uses, place; /* in the heap, or -1 */
+    uint32_t order;
+    int32_t n_uses;
     bool slowed;
 };
 
@@ -35,53 +38,14 @@ struct fr_fluid {
     struct link *links;
     struct flow *flows;                     /* slots; free ones listed */
     struct use *uses;                       /* uses_max a slot */
-    int32_t *heap, *free_slots, *component; /* slots */
-    int32_t n_heap, n_free, capacity;
+    struct fr_events ends;                /* of slots, in the order started */
+    int32_t *free_slots, *component;      /* slots */
+    int32_t n_free, capacity;
     int32_t *dirty, n_dirty, *reached, n_reached; /* links */
-    int64_t mark, order;
+    int64_t mark;
+    uint32_t order;
     double now_s;
 };
-
-/* ---- the heap of ends ------------------------------------------------------------------------ */
-
-static bool sooner(const struct fr_fluid *f, int32_t a, int32_t b) {
-    const struct flow *x = &f->flows[a], *y = &f->flows[b];
-    return x->end_s < y->end_s || (!(y->end_s < x->end_s) && x->order < y->order);
-}
-
-static void put(struct fr_fluid *f, int32_t place, int32_t slot) {
-    f->heap[place] = slot;
-    f->flows[slot].place = place;
-}
-
-static void sift_up(struct fr_fluid *f, int32_t place) {
-    int32_t slot = f->heap[place];
-    for (; place > 0 && sooner(f, slot, f->heap[(place - 1) / 2]); place = (place - 1) / 2)
-        put(f, place, f->heap[(place - 1) / 2]);
-    put(f, place, slot);
-}
-
-static void sift_down(struct fr_fluid *f, int32_t place) {
-    int32_t slot = f->heap[place];
-    for (;;) {
-        int32_t child = 2 * place + 1;
-        if (child >= f->n_heap) break;
-        if (child + 1 < f->n_heap && sooner(f, f->heap[child + 1], f->heap[child])) child++;
-        if (!sooner(f, f->heap[child], slot)) break;
-        put(f, place, f->heap[child]);
-        place = child;
-    }
-    put(f, place, slot);
-}
-
-static void heap_remove(struct fr_fluid *f, int32_t slot) {
-    int32_t place = f->flows[slot].place, last = f->heap[--f->n_heap];
-    f->flows[slot].place = -1;
-    if (last == slot) return;
-    put(f, place, last);
-    sift_up(f, place);
-    sift_down(f, f->flows[last].place);
-}
 
 /* ---- making and growing ---------------------------------------------------------------------- */
 
@@ -91,10 +55,12 @@ static bool grow(struct fr_fluid *f) {
     if (flows) f->flows = flows;
     struct use *uses = fr_realloc(f->uses, (size_t)now * (size_t)f->uses_max, sizeof *uses);
     if (uses) f->uses = uses;
-    int32_t *slots = fr_realloc(f->heap, 3 * (size_t)now, sizeof *slots);
-    if (slots) f->heap = slots;
-    if (!flows || !uses || !slots) return false;
-    /* heap, free slots and component share one array, which moved apart */
+    struct fr_event *heap = fr_realloc(f->ends.heap, (size_t)now, sizeof *heap);
+    if (heap) f->ends.heap = heap;
+    int32_t *slots = fr_realloc(f->ends.place, 3 * (size_t)now, sizeof *slots);
+    if (slots) f->ends.place = slots;
+    if (!flows || !uses || !heap || !slots) return false;
+    /* places, free slots and component share one array, which moved apart */
     memmove(slots + now, slots + before, (size_t)f->n_free * sizeof *slots);
     f->free_slots = slots + now;
     f->component = slots + 2 * (size_t)now;
@@ -128,7 +94,8 @@ void fr_fluid_free(struct fr_fluid *f) {
     free(f->dirty);
     free(f->flows);
     free(f->uses);
-    free(f->heap);
+    free(f->ends.heap);
+    free(f->ends.place);
     free(f);
 }
 
@@ -137,7 +104,7 @@ void fr_fluid_reset(struct fr_fluid *f) {
         f->links[l].first = -1;
         f->links[l].dirty = false;
     }
-    f->n_heap = f->n_free = f->n_dirty = 0;
+    f->ends.n = f->n_free = f->n_dirty = 0;
     for (int32_t slot = f->capacity; slot-- > 0;) f->free_slots[f->n_free++] = slot;
     f->order = 0;
     f->now_s = 0;
@@ -155,7 +122,15 @@ static void soil(struct fr_fluid *f, int32_t link) {
     f->dirty[f->n_dirty++] = link;
 }
 
-static void join(struct fr_fluid *f, int32_t slot) {
+/* Nobody else uses the links of @p slot, which has not joined them. */
+static bool way_is_free(const struct fr_fluid *f, int32_t slot) {
+    const struct use *uses = uses_of(f, slot);
+    for (int32_t k = 0; k < f->flows[slot].n_uses; k++)
+        if (f->links[uses[k].link].first >= 0) return false;
+    return true;
+}
+
+static void join(struct fr_fluid *f, int32_t slot, bool free_way) {
     struct use *uses = uses_of(f, slot);
     for (int32_t k = 0; k < f->flows[slot].n_uses; k++) {
         struct link *link = &f->links[uses[k].link];
@@ -164,7 +139,7 @@ static void join(struct fr_fluid *f, int32_t slot) {
         uses[k].after = link->first;
         if (link->first >= 0) f->uses[link->first].before = id;
         link->first = id;
-        soil(f, uses[k].link);
+        if (!free_way) soil(f, uses[k].link);
     }
 }
 
@@ -177,7 +152,7 @@ static void leave(struct fr_fluid *f, int32_t slot) {
         else
             f->links[u->link].first = u->after;
         if (u->after >= 0) f->uses[u->after].before = u->before;
-        soil(f, u->link);
+        if (f->links[u->link].first >= 0) soil(f, u->link); /* somebody may go faster now */
     }
 }
 
@@ -226,9 +201,8 @@ static void set_rate(struct fr_fluid *f, int32_t slot, double rate_B_per_s) {
     flow->left_B = left_B > 0 ? left_B : 0;
     flow->since_s = f->now_s;
     flow->rate_B_per_s = rate_B_per_s;
-    flow->end_s = f->now_s + flow->left_B / rate_B_per_s;
-    sift_up(f, flow->place);
-    sift_down(f, flow->place);
+    fr_events_move(&f->ends, f->ends.place[slot],
+                   (struct fr_event){f->now_s + flow->left_B / rate_B_per_s, flow->order, slot});
 }
 
 /* The fullest link: the least rate for each of its flows.  Those that have none drop out. */
@@ -276,31 +250,40 @@ static void settle(struct fr_fluid *f) {
 
 /* ---- flows come and go ----------------------------------------------------------------------- */
 
-bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B,
+double fr_fluid_alone_B_per_s(const struct fr_fluid *f, const struct fr_fluid_use *uses,
+                              int32_t n_uses) {
+    double least_B_per_s = INFINITY;
+    for (int32_t k = 0; k < n_uses; k++)
+        least_B_per_s =
+            fr_least(least_B_per_s, f->links[uses[k].link].rate_B_per_s / uses[k].weight);
+    return least_B_per_s;
+}
+
+bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone_B_per_s,
                     const struct fr_fluid_use *uses, int32_t n_uses) {
     if (f->n_free == 0 && !grow(f)) return false;
     int32_t slot = f->free_slots[--f->n_free];
-    f->flows[slot] = (struct flow){.tag = tag,
-                                   .order = f->order++,
-                                   .left_B = size_B,
-                                   .since_s = f->now_s,
-                                   .end_s = INFINITY,
-                                   .alone_B_per_s = INFINITY,
-                                   .n_uses = n_uses};
-    for (int32_t k = 0; k < n_uses; k++) {
-        double alone = f->links[uses[k].link].rate_B_per_s / uses[k].weight;
+    struct flow *flow = &f->flows[slot];
+    *flow = (struct flow){.tag = tag,
+                          .order = f->order++,
+                          .left_B = size_B,
+                          .since_s = f->now_s,
+                          .alone_B_per_s = alone_B_per_s,
+                          .n_uses = n_uses};
+    for (int32_t k = 0; k < n_uses; k++)
         uses_of(f, slot)[k] = (struct use){uses[k].link, uses[k].weight, -1, -1};
-        if (alone < f->flows[slot].alone_B_per_s) f->flows[slot].alone_B_per_s = alone;
-    }
-    put(f, f->n_heap++, slot);
-    sift_up(f, f->n_heap - 1);
-    join(f, slot);
+    /* With every link to itself it hinders nobody and needs no filling. */
+    bool free_way = way_is_free(f, slot);
+    if (free_way) flow->rate_B_per_s = alone_B_per_s;
+    double end_s = free_way ? f->now_s + size_B / alone_B_per_s : INFINITY;
+    fr_events_push(&f->ends, (struct fr_event){end_s, flow->order, slot});
+    join(f, slot, free_way);
     return true;
 }
 
 double fr_fluid_next_s(struct fr_fluid *f) {
     settle(f);
-    return f->n_heap ? f->flows[f->heap[0]].end_s : INFINITY;
+    return f->ends.n ? f->ends.heap[0].time_s : INFINITY;
 }
 
 void fr_fluid_advance(struct fr_fluid *f, double now_s) {
@@ -310,10 +293,10 @@ void fr_fluid_advance(struct fr_fluid *f, double now_s) {
 
 int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
     settle(f);
-    int32_t slot = f->heap[0];
-    if (f->flows[slot].end_s > f->now_s) f->now_s = f->flows[slot].end_s;
+    struct fr_event end = fr_events_take(&f->ends, 0);
+    int32_t slot = end.what;
+    if (end.time_s > f->now_s) f->now_s = end.time_s;
     *slowed = f->flows[slot].slowed;
-    heap_remove(f, slot);
     leave(f, slot);
     f->free_slots[f->n_free++] = slot;
     return f->flows[slot].tag;
@@ -321,9 +304,10 @@ int64_t fr_fluid_finish(struct fr_fluid *f, bool *slowed) {
 
 int32_t fr_fluid_rates(struct fr_fluid *f, int32_t max, int64_t *tag, double *rate_B_per_s) {
     settle(f);
-    for (int32_t k = 0; k < f->n_heap && k < max; k++) {
-        tag[k] = f->flows[f->heap[k]].tag;
-        rate_B_per_s[k] = f->flows[f->heap[k]].rate_B_per_s;
+    for (int32_t k = 0; k < f->ends.n && k < max; k++) {
+        const struct flow *flow = &f->flows[f->ends.heap[k].what];
+        tag[k] = flow->tag;
+        rate_B_per_s[k] = flow->rate_B_per_s;
     }
-    return f->n_heap;
+    return f->ends.n;
 }

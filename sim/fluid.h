@@ -31,9 +31,14 @@ void fr_fluid_free(struct fr_fluid *fluid);
 /** No flows, time 0. */
 void fr_fluid_reset(struct fr_fluid *fluid);
 
+/** Rate of a flow that has its links to itself: the least c/w. */
+double fr_fluid_alone_B_per_s(const struct fr_fluid *fluid, const struct fr_fluid_use *uses,
+                              int32_t n_uses);
+
 /** Start a flow of @p size_B > 0 at the current time, to be known by @p tag.
+ *  @param alone_B_per_s  fr_fluid_alone_B_per_s of its links, which those who start many know
  *  @return false when memory is exhausted. */
-bool fr_fluid_start(struct fr_fluid *fluid, int64_t tag, double size_B,
+bool fr_fluid_start(struct fr_fluid *fluid, int64_t tag, double size_B, double alone_B_per_s,
                     const struct fr_fluid_use *uses, int32_t n_uses);
 
 /** When the next flow ends if none is started before; INFINITY without flows. */

@@ -14,6 +14,12 @@ struct flow {
     bool alive;
 };
 
+static bool begin(struct fr_fluid *fluid, int64_t tag, double size_B,
+                  const struct fr_fluid_use *uses, int n_uses) {
+    return fr_fluid_start(fluid, tag, size_B, fr_fluid_alone_B_per_s(fluid, uses, n_uses), uses,
+                          n_uses);
+}
+
 /* Max-min fair: feasible, and each flow has a bottleneck (Bertsekas & Gallager, 6.5.2). */
 static void check_rates(struct fr_fluid *fluid, const struct flow *flows, const double *rate,
                         double x[FLOWS]) {
@@ -83,7 +89,7 @@ static void fair_whatever_came_before(void **state) {
                 int link = (int)(case_random(&seed) % 3) + 3 * u; /* never one twice */
                 f->uses[u] = (struct fr_fluid_use){link, 1 + (int)(case_random(&seed) % 3)};
             }
-            assert_true(fr_fluid_start(fluid, started++, f->size_B, f->uses, f->n_uses));
+            assert_true(begin(fluid, started++, f->size_B, f->uses, f->n_uses));
         }
         fr_fluid_free(fluid);
     }
@@ -96,8 +102,8 @@ static void by_hand(void **state) {
     const struct fr_fluid_use both[] = {{0, 1}, {1, 1}}, one[] = {{0, 1}};
     struct fr_fluid *fluid = fr_fluid_new(2, rate, 2);
     bool slowed;
-    assert_true(fr_fluid_start(fluid, 7, 10, both, 2));
-    assert_true(fr_fluid_start(fluid, 8, 16, one, 1));
+    assert_true(begin(fluid, 7, 10, both, 2));
+    assert_true(begin(fluid, 8, 16, one, 1));
     FR_NEAR(fr_fluid_next_s(fluid), 2, 1e-12);
     assert_int_equal(fr_fluid_finish(fluid, &slowed), 8);
     assert_true(slowed); /* alone it would have had 10 */
@@ -108,7 +114,7 @@ static void by_hand(void **state) {
     /* Three replicas on one link: a third each. */
     fr_fluid_reset(fluid);
     const struct fr_fluid_use thrice[] = {{0, 3}};
-    assert_true(fr_fluid_start(fluid, 9, 10, thrice, 1));
+    assert_true(begin(fluid, 9, 10, thrice, 1));
     FR_NEAR(fr_fluid_next_s(fluid), 3, 1e-12);
     fr_fluid_free(fluid);
 }
@@ -122,7 +128,7 @@ static void a_thousand_at_once(void **state) {
     struct fr_fluid *fluid = fr_fluid_new(1, &rate, 1);
     bool seen[MANY] = {false}, slowed;
     assert_non_null(fluid);
-    for (int i = 0; i < MANY; i++) assert_true(fr_fluid_start(fluid, i, 2, &use, 1));
+    for (int i = 0; i < MANY; i++) assert_true(begin(fluid, i, 2, &use, 1));
     for (int i = 0; i < MANY; i++) {
         FR_NEAR(fr_fluid_next_s(fluid), MANY * 2 / rate, 1e-9);
         int64_t tag = fr_fluid_finish(fluid, &slowed);
