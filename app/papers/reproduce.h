@@ -38,7 +38,7 @@ struct fr_reproduce_row {
         judged; /**< is there anything to hold it against: a published value, a stated target? */
     bool holds;  /**< false where it is not judged */
     bool detail; /**< one of very many: in JSON, not in the text */
-    char note[240];
+    char note[400];
 };
 
 struct fr_reproduction {

@@ -148,7 +148,12 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
 double fr_workload_weight_B(const struct fr_workload *workload) {
     double held_B = fr_dtype_size_B(workload->weight_dtype),
            used_B = fr_dtype_size_B(workload->dtype);
-    return held_B > used_B ? held_B + used_B : held_B;
+    /* Of fp8 products each pass takes a copy of its own: those of Hopper read both operands along the
+     * dimension that is summed, so that the backward pass needs the transpose; MXFP8 has other scales
+     * there (Transformer Engine, "Handling transposes").  One more than the format itself needs where
+     * a device reads either way with one scale a tensor. */
+    int copies = workload->dtype == FR_FP8 ? 2 : 1;
+    return held_B > used_B ? held_B + copies * used_B : copies * held_B;
 }
 
 double fr_workload_update_B(const struct fr_workload *workload) {

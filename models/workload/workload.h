@@ -186,7 +186,7 @@ fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workloa
                                    struct fr_error *err);
 
 /** Bytes held per parameter for its weight: as it is held, and where that is wider than what products take
- *  also the copy that they take, which is made once an iteration. */
+ *  also the copy that they take, which is made once an iteration; of fp8 two, one for each pass. */
 double fr_workload_weight_B(const struct fr_workload *workload);
 
 /** A fully connected layer, @p bias or not, standing @p repeat times. */
