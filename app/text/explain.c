@@ -89,6 +89,13 @@ static fr_status around(struct fr_text *text, const struct fr_job *job,
     return FR_OK;
 }
 
+/* A paragraph: @p words, which are freed. */
+static void say(struct fr_text *text, int indent, struct fr_text *words) {
+    fr_wrap(text, fr_text_get(words), indent - 2, indent, FR_COLUMNS);
+    fr_end_line(text);
+    fr_text_free(words);
+}
+
 /* What iterations do to the choice: where they come from, and what one iteration would choose. */
 static fr_status iterations(struct fr_text *text, const struct fr_job *job,
                             const struct fr_space *space,
@@ -97,11 +104,13 @@ static fr_status iterations(struct fr_text *text, const struct fr_job *job,
     const struct fr_outcome *best = &result->top.items[0].outcome, *other;
     struct fr_search_options one = *options;
     struct fr_search_result by_one = {0};
+    struct fr_text words = {0};
     char line[FR_PLAN_LINE];
     if (result->by != FR_RANK_TOTAL) return FR_OK;
-    fr_text_addf(text, "iterations to the loss   %.6g, %s%s%s\n", best->iterations,
+    fr_text_addf(&words, "iterations to the loss: %.6g, %s%s%s", best->iterations,
                  fr_iterations_origins[best->iterations_origin],
                  *job->workload.basis.source ? ": " : "", job->workload.basis.source);
+    say(text, 2, &words);
     one.per_iteration = true;
     one.total = false;
     one.top = 1;
@@ -109,14 +118,15 @@ static fr_status iterations(struct fr_text *text, const struct fr_job *job,
     other = by_one.top.count > 0 ? &by_one.top.items[0].outcome : best;
     bool same =
         by_one.top.count == 0 || by_one.top.items[0].index == result->top.items[0].index;
-    fr_text_addf(text, "  one iteration alone would choose %s",
+    fr_text_addf(&words, "  one iteration alone would choose %s",
                  same ? "the same plan" : fr_report_outcome_line(other, line, sizeof line));
     if (!same && isfinite(other->total_time_s))
-        fr_text_addf(text, ", %.6g iterations: %+.1f %% to the loss", other->iterations,
+        fr_text_addf(&words, ", %.6g iterations: %+.1f %% to the loss", other->iterations,
                      100 * (other->total_time_s / best->total_time_s - 1));
     else if (!same)
-        fr_text_addf(text, ", whose iterations to the loss are unknown");
-    fr_text_addf(text, "\n");
+        fr_text_addf(&words, ", whose iterations to the loss are unknown");
+    fr_text_addf(text, "  ");
+    say(text, 4, &words);
     fr_search_result_free(&by_one);
     return FR_OK;
 }

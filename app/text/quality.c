@@ -4,15 +4,19 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "app/text/wrap.h"
 #include "base/units.h"
 
 static void add_head(struct fr_text *text, const struct fr_qualities *q) {
     const struct fr_quality_options *o = &q->options;
-    fr_text_addf(text,
-                 "%s on %s, %" PRId64 " ranks: %" PRId64 " steps of %" PRId64
-                 " samples, %" PRId64 " seeds, prices of %s\n",
-                 q->job.model_from, o->corpus, o->launch.n_ranks, o->steps,
-                 fr_job_batch(&q->job, &q->job.plan), o->seeds, q->job.cluster_from);
+    char line[4 * FR_PLAN_LINE];
+    snprintf(line, sizeof line,
+             "%s on %s, %" PRId64 " ranks: %" PRId64 " steps of %" PRId64 " samples, %" PRId64
+             " seeds, prices of %s",
+             q->job.model_from, o->corpus, o->launch.n_ranks, o->steps,
+             fr_job_batch(&q->job, &q->job.plan), o->seeds, q->job.cluster_from);
+    fr_wrap(text, line, 0, 0, FR_COLUMNS);
+    fr_end_line(text);
     if (isfinite(q->entropy))
         fr_text_addf(text,
                      "entropy of the language, below which no loss gets: %.4f nat a token\n",
@@ -39,9 +43,17 @@ static const char *number(const char *form, double value, char *out, size_t room
     return out;
 }
 
+/* Below its numbers. */
+static void add_plan(struct fr_text *text, const char *label) {
+    enum { PLAN = 11 };
+    fr_text_addf(text, "\n%*s", PLAN, "");
+    fr_wrap_list(text, label, PLAN, PLAN, FR_COLUMNS);
+    fr_end_line(text);
+}
+
 static void add_losses(struct fr_text *text, const struct fr_qualities *q) {
-    fr_text_addf(text, "%9s  %-18s %8s %9s  %-14s plan\n", "loss", "interval", "+entropy",
-                 "rate", "rates tried");
+    fr_text_addf(text, "%9s  %-18s %8s %9s  %s\n", "loss", "interval", "+entropy", "rate",
+                 "rates tried");
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_quality_row *row = &q->found.rows[i];
         char loss[24], interval[48], over[24], rate[24], tried[48];
@@ -52,8 +64,8 @@ static void add_losses(struct fr_text *text, const struct fr_qualities *q) {
         number("%.1f %%", 100 * (row->loss.mean / q->entropy - 1), over, sizeof over);
         number("%.4g", row->rate, rate, sizeof rate);
         range("%.3g", rates, tried, sizeof tried);
-        fr_text_addf(text, "%9s  %-18s %8s %9s  %-14s %s\n", loss, interval, over, rate, tried,
-                     q->plans[i].label);
+        fr_text_addf(text, "%9s  %-18s %8s %9s  %s", loss, interval, over, rate, tried);
+        add_plan(text, q->plans[i].label);
     }
 }
 
@@ -64,8 +76,8 @@ static void add_quantity(struct fr_text *text, double value, fr_quantity quantit
 }
 
 static void add_costs(struct fr_text *text, const struct fr_qualities *q) {
-    fr_text_addf(text, "\n%9s  %-18s %12s %11s %11s %7s  plan\n", "steps", "interval",
-                 "an iteration", "to the loss", "energy", "bytes");
+    fr_text_addf(text, "\n%9s  %-18s %12s %11s %11s %7s\n", "steps", "interval", "an iteration",
+                 "to the loss", "energy", "bytes");
     for (int i = 0; i < q->found.n_rows; i++) {
         const struct fr_quality_row *row = &q->found.rows[i];
         const struct fr_outcome *cost = &q->plans[i].cost;
@@ -79,14 +91,17 @@ static void add_costs(struct fr_text *text, const struct fr_qualities *q) {
         add_quantity(text, row->steps.mean * cost->time_s, FR_QUANTITY_TIME);
         add_quantity(text, row->steps.mean * cost->energy_J, FR_QUANTITY_ENERGY);
         number("%.1f %%", 100 * fr_quality_sent_share(q, i), share, sizeof share);
-        fr_text_addf(text, " %7s  %s\n", share, q->plans[i].label);
+        fr_text_addf(text, " %7s", share);
+        add_plan(text, q->plans[i].label);
     }
 }
 
 static void add_pair(struct fr_text *text, const struct fr_qualities *q,
                      const struct fr_quality_pair *pair) {
     char sentence[2 * FR_PLAN_LINE];
-    fr_text_addf(text, "  %s\n", fr_quality_sentence(q, pair, sentence, sizeof sentence));
+    fr_text_addf(text, "  ");
+    fr_wrap(text, fr_quality_sentence(q, pair, sentence, sizeof sentence), 2, 4, FR_COLUMNS);
+    fr_end_line(text);
 }
 
 static void add_apart(struct fr_text *text, const struct fr_qualities *q) {

@@ -153,14 +153,14 @@ static void print_table(struct fr_text *text, const struct fr_cluster *cluster,
     fr_text_addf(text, "# %s, %lld ranks, innermost level \"%s\"; bandwidths in GB/s\n",
                  fr_op_names[q->op], (long long)q->group.n_ranks,
                  cluster->levels.level[q->group.level].name);
-    fr_text_addf(text, "# %10s %9s %9s %9s %7s %7s  %s\n", "size [B]", "time [us]",
-                 "low [us]", "high [us]", "algbw", "busbw", "algorithm");
+    fr_text_addf(text, "# %9s %9s %9s %9s %6s %6s   %s\n", "size [B]", "time [us]", "low [us]",
+                 "high [us]", "algbw", "busbw", "algorithm");
     for (size_t i = 0; i < q->n_sizes; i++)
         for (int p = 0; p < q->n_pricings; p++) {
             struct row r = price(cluster, q, &q->pricing[p], (double)q->sizes[i]);
-            fr_text_addf(text, "%12.0f %9.2f %9.2f %9.2f %7.2f %7.2f  %s%s\n", r.size_B,
+            fr_text_addf(text, "%11.0f %9.2f %9.2f %9.2f %6.2f %6.2f %s %s\n", r.size_B,
                          r.time_s * 1e6, r.low_s * 1e6, r.high_s * 1e6, r.algbw * 1e-9,
-                         r.busbw * 1e-9, r.algorithm, r.extrapolated ? " x" : "");
+                         r.busbw * 1e-9, r.extrapolated ? "x" : " ", r.algorithm);
             extrapolated = extrapolated || r.extrapolated;
         }
     if (extrapolated) fr_text_addf(text, "# x: lies outside what was measured\n");

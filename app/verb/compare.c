@@ -7,6 +7,7 @@
 #include "app/clusters.h"
 #include "app/load.h"
 #include "app/text/training.h"
+#include "app/text/wrap.h"
 #include "app/verb.h"
 #include "base/alloc.h"
 #include "base/sort.h"
@@ -151,25 +152,47 @@ static void write_json(const struct comparison *c, const struct fr_args *args,
     fr_json_end_object(&w);
 }
 
+/* "12.3 %", however large. */
+static const char *percent(char *cell, double x, int decimals) {
+    if (fabs(x) < 100)
+        snprintf(cell, 16, "%.*f %%", decimals, 100 * x);
+    else
+        snprintf(cell, 16, "%.0e %%", 100 * x);
+    return cell;
+}
+
 static void text_kind(struct fr_text *text, const char *name, const struct kind *k) {
-    fr_text_addf(text, "%-12s %7zu %11.1f %% %11.2f %% %11.2f %% %14.1f %% %9zu\n", name, k->n,
-                 100 * share(k->reproduced, k->n), 100 * k->difference, 100 * k->interval,
-                 100 * share(k->in_median, k->n), k->unstated);
+    char cell[4][16];
+    fr_text_addf(text, "%-14s %8zu %10s %10s %10s %10s %10zu\n", name, k->n,
+                 percent(cell[0], share(k->reproduced, k->n), 1),
+                 percent(cell[1], k->difference, 2), percent(cell[2], k->interval, 2),
+                 percent(cell[3], share(k->in_median, k->n), 1), k->unstated);
+}
+
+static void text_outside(struct fr_text *text, const struct match *m, bool first) {
+    enum { POINT = 19 };
+    struct fr_text words = {0};
+    fr_text_addf(&words, "%s: %+.1f %%, stated %.1f %%", m->first->key,
+                 100 * expm1(m->log_ratio), 100 * expm1(m->first->interval));
+    fr_text_addf(text, "%-*s", POINT, first ? "furthest outside:" : "");
+    fr_wrap_cell(text, POINT, fr_text_get(&words));
+    text->failed = text->failed || words.failed;
+    fr_text_free(&words);
 }
 
 static void write_text(const struct comparison *c, struct fr_text *text) {
-    fr_text_addf(text, "%-12s %7s %13s %13s %13s %16s %9s\n", "kind", "points", "reproduced",
-                 "difference", "interval", "in median's own", "unstated");
+    fr_text_addf(text, "%-14s %8s %10s %10s %10s %10s %10s\n", "kind", "points", "reproduced",
+                 "difference", "interval", "in median", "unstated");
     for (int i = 0; i < c->n_kinds; i++) text_kind(text, c->kind[i].name, &c->kind[i]);
     text_kind(text, "all", &c->all);
-    fr_text_addf(text,
-                 "\nreproduced: second median within the interval that the first calibration "
-                 "states for a repetition;\ndifference, interval: medians over points\n");
+    fr_text_addf(text, "\n");
+    fr_wrap_cell(text, 0,
+                 "reproduced: second median within the interval that the first calibration "
+                 "states for a repetition; in median: within the first median's own; "
+                 "unstated: points without an interval; difference, interval: medians over "
+                 "points");
     for (size_t i = 0; i < c->n && i < WORST && outside(&c->match[i]) > 0; i++)
-        fr_text_addf(text, "%s  %s: %+.1f %%, stated %.1f %%\n",
-                     i ? "                 " : "furthest outside:", c->match[i].first->key,
-                     100 * expm1(c->match[i].log_ratio),
-                     100 * expm1(c->match[i].first->interval));
+        text_outside(text, &c->match[i], i == 0);
 }
 
 static fr_status read_points(const char *path, struct fr_known_points *points,
@@ -230,7 +253,8 @@ done:
 const struct fr_verb fr_verb_compare = {
     .name = "compare",
     .summary = "clusters or models side by side; or a second calibration beside the first",
-    .usage = "--cluster C --cluster D... --model M... --ranks RANGE ... | FIRST.jsonl SECOND.jsonl",
+    .usage =
+        "--cluster C --cluster D... --model M... --ranks RANGE ... | FIRST.jsonl SECOND.jsonl",
     .details =
         "Of clusters, the best plan of each by a search as forerun search makes it: time, "
         "tokens a second,\nutilisation; with --tokens the training's days, energy, money and "

@@ -130,7 +130,9 @@ static void text_differences(struct fr_text *text, const struct comparison *c) {
         fr_mine_differs(&c->job, &c->plan[i].plan, &c->plan[c->best].plan, differs,
                         sizeof differs);
         fr_text_addf(text, "  %s: ", c->plan[i].name);
-        fr_wrap_cell(text, 4, *differs ? differs : "the same plan");
+        fr_wrap_list(text, *differs ? differs : "the same plan",
+                     4 + fr_letters(c->plan[i].name, strlen(c->plan[i].name)), 4, FR_COLUMNS);
+        fr_end_line(text);
     }
 }
 
@@ -141,7 +143,7 @@ static void print_text(struct fr_text *text, const struct comparison *c) {
     fr_plan_key_set without = fr_plan_common_keys(&common);
     fr_render_inputs(text, &c->job, FR_COLUMNS);
     if (*fr_plan_common_line(&common, line, sizeof line))
-        fr_text_addf(text, "all below  %s\n", line);
+        fr_wrap_head(text, "all below", line, FR_COLUMNS);
     fr_text_addf(text, "\n%6s %10s %21s %10s %9s %9s %9s\n", "ranks", "iteration",
                  "90 % interval", "behind", "best", "as good", "memory");
     for (int i = 0; i < c->n; i++) text_row(text, c, i, without);

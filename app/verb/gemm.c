@@ -71,12 +71,12 @@ static fr_status gemm(const struct fr_args *args, struct fr_job *job, struct fr_
                    extrapolated);
     else
         fr_text_addf(
-            &text, "%.0f x %.0f x %.0f %s: %s, %s  (form %s; launch %s on top)%s\n", shape.m,
+            &text, "%.0f x %.0f x %.0f %s: %s, %s\n  form %s; launch %s on top%s\n", shape.m,
             shape.n, shape.k, fr_dtype_names[dtype],
             fr_quantity_format(time_s, FR_QUANTITY_TIME, time, sizeof time),
             fr_quantity_format(rate, FR_QUANTITY_WORK_RATE, rate_text, sizeof rate_text), form,
             fr_quantity_format(device->launch_s, FR_QUANTITY_TIME, launch, sizeof launch),
-            extrapolated ? "  extrapolated" : "");
+            extrapolated ? "; extrapolated" : "");
     return fr_app_print(&text, err);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "app/load.h"
+#include "app/text/wrap.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
@@ -28,12 +29,12 @@ static void add_total(struct fr_text *text, const struct fr_training_options *o,
     char one[40] = "-", all[40] = "-";
     if (!o->cluster) {
         if (isfinite(to_loss)) snprintf(all, sizeof all, "%.4g", to_loss);
-        fr_text_addf(text, "%14s", all);
+        fr_text_addf(text, "%13s", all);
         return;
     }
     if (isfinite(cost)) fr_quantity_format(cost, FR_QUANTITY_ENERGY, one, sizeof one);
     if (isfinite(to_loss)) fr_quantity_format(to_loss, FR_QUANTITY_ENERGY, all, sizeof all);
-    fr_text_addf(text, "%14s %14s", one, all);
+    fr_text_addf(text, "%13s %12s", one, all);
 }
 
 static void print_row(struct fr_text *text, const struct fr_training_options *o,
@@ -44,48 +45,58 @@ static void print_row(struct fr_text *text, const struct fr_training_options *o,
         snprintf(iterations, sizeof iterations, "%g", row->iterations);
         snprintf(range, sizeof range, "%g .. %g", row->low, row->high);
     }
-    fr_text_addf(text, "  %-16s %12.0f %10s  %-14s", name, row->parameters, iterations, range);
+    fr_text_addf(text, "%s %-16s %10.0f %10s  %-12s", best ? "*" : " ", name, row->parameters,
+                 iterations, range);
     add_total(text, o, row, p);
-    fr_text_addf(text, "%s", best ? "  best" : "");
-    if (row->n_reached < row->n_seeds)
-        fr_text_addf(text, "  %d of %d seeds reached it; given up at a loss of %.4g after %.0f",
-                     row->n_reached, row->n_seeds, row->loss, row->gave_up);
     fr_text_addf(text, "\n");
+    if (row->n_reached < row->n_seeds)
+        fr_text_addf(text,
+                     "      %d of %d seeds reached it; given up at a loss of %.4g after %.0f\n",
+                     row->n_reached, row->n_seeds, row->loss, row->gave_up);
+}
+
+static void put_best(struct fr_text *text, const struct fr_training_options *o,
+                     const struct fr_best_ghost *best) {
+    char line[400], where[300], ghost[24] = "";
+    if (best->row) snprintf(ghost, sizeof ghost, "%" PRId64 ", ", best->row->ghost);
+    snprintf(line, sizeof line, "* best k by %s: %s%s",
+             o->cluster ? "energy" : "iterations x parameters", ghost,
+             fr_best_ghost_text(best, where, sizeof where));
+    fr_wrap(text, line, 0, 4, FR_COLUMNS);
+    fr_end_line(text);
 }
 
 static void print_ranks(struct fr_text *text, const struct fr_training_options *o,
                         const struct fr_trained *rows, int n, int64_t p) {
     struct fr_best_ghost best = fr_training_best(o, rows, n, p);
-    char where[300];
-    fr_text_addf(text, "\n%-18s %12s %10s  %-14s", "", "parameters", "iterations", "range");
-    fr_text_addf(text, o->cluster ? "%14s %14s\n" : "%14s\n",
+    fr_text_addf(text, "\n%-18s %10s %10s  %-12s", "", "parameters", "iterations", "range");
+    fr_text_addf(text, o->cluster ? "%13s %12s\n" : "%13s\n",
                  o->cluster ? "an iteration" : "x parameters", "to the loss");
     fr_text_addf(text, "p = %" PRId64 "\n", p);
     for (int i = 0; i < n; i++)
         if (rows[i].tp == 1 || rows[i].tp == p)
             print_row(text, o, &rows[i], p, &rows[i] == best.row);
-    fr_text_addf(text, "  best k by %s: ", o->cluster ? "energy" : "iterations x parameters");
-    if (best.row) fr_text_addf(text, "%" PRId64 ", ", best.row->ghost);
-    fr_text_addf(text, "%s\n", fr_best_ghost_text(&best, where, sizeof where));
+    put_best(text, o, &best);
     if (best.row || !best.unpriced[0]) return;
     struct fr_training_options unpriced = *o;
     unpriced.cluster = NULL;
     struct fr_best_ghost by_work = fr_training_best(&unpriced, rows, n, p);
-    fr_text_addf(text, "  best k by iterations x parameters: %" PRId64 ", %s\n",
-                 by_work.row->ghost, fr_best_ghost_text(&by_work, where, sizeof where));
+    put_best(text, &unpriced, &by_work);
 }
 
 static void print_text(struct fr_text *text, const struct fr_training_options *o,
                        const struct fr_trained *rows, int n) {
     double train_s = 0;
-    char time[40];
+    char time[40], line[240];
     for (int i = 0; i < n; i++) train_s += rows[i].train_s;
-    fr_text_addf(text,
-                 "ffn %" PRId64 " wide, %" PRId64 " layers, batch %" PRId64
-                 ", %s, Adam at %.3g, to a mean squared error of %g, medians over seeds\n",
-                 o->width, o->layers, o->batch,
-                 o->same_batch ? "one batch again and again" : "new samples every iteration",
-                 fr_training_rate(o), o->loss);
+    snprintf(line, sizeof line,
+             "ffn %" PRId64 " wide, %" PRId64 " layers, batch %" PRId64
+             ", %s, Adam at %.3g, to a mean squared error of %g, medians over seeds",
+             o->width, o->layers, o->batch,
+             o->same_batch ? "one batch again and again" : "new samples every iteration",
+             fr_training_rate(o), o->loss);
+    fr_wrap(text, line, 0, 0, FR_COLUMNS);
+    fr_end_line(text);
     for (size_t i = 0; i < o->n_tp; i++)
         if (o->tp[i] > 1) print_ranks(text, o, rows, n, o->tp[i]);
     fr_text_addf(text, "\ntraining took %s of one core in all\n",

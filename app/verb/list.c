@@ -242,17 +242,43 @@ static const struct table {
 };
 enum { N_TABLES = sizeof tables / sizeof *tables };
 
-static void print_rows(struct fr_text *text, const struct row *rows, int n) {
-    enum { NAME = 20, WHAT = 15, DETAIL = NAME + WHAT + 2 };
-    for (int i = 0; i < n; i++) {
-        bool long_name = strlen(rows[i].name) > NAME || strlen(rows[i].what) > WHAT;
-        fr_text_addf(text, "%-*s %-*s ", NAME, rows[i].name, WHAT, rows[i].what);
-        if (long_name) fr_text_addf(text, "\n%*s", DETAIL, "");
-        fr_wrap_cell(text, DETAIL, rows[i].detail);
-        if (!*rows[i].source) continue;
-        fr_text_addf(text, "%*s", DETAIL, "");
-        fr_wrap_cell(text, DETAIL, rows[i].source);
+/* Words of docs/files.md as a terminal shows them: no backticks, of a link its words. */
+static const char *plain(const char *marked, struct fr_text *out) {
+    out->length = 0;
+    fr_text_addf(out, "%s", "");
+    for (const char *at = marked; *at; at++) {
+        const char *link = strncmp(at, "](", 2) == 0 ? strchr(at, ')') : NULL;
+        if (link)
+            at = link;
+        else if (*at != '`' && !(*at == '[' && strstr(at, "](")))
+            fr_text_add(out, at, 1);
     }
+    return fr_text_get(out);
+}
+
+static void print_row(struct fr_text *text, const struct row *row, struct fr_text *scratch) {
+    enum { NAME = 20, WHAT = 15, DETAIL = NAME + WHAT + 2 };
+    const char *what = plain(row->what, scratch);
+    const bool apart = strlen(row->name) > NAME || strlen(what) > WHAT;
+    fr_text_addf(text, "%-*s ", NAME, row->name);
+    if (apart && *what) {
+        fr_wrap_list(text, what, NAME + 1, NAME + 1, FR_COLUMNS);
+        fr_text_addf(text, "\n%*s", DETAIL, "");
+    } else if (apart)
+        fr_text_addf(text, "\n%*s", DETAIL, "");
+    else
+        fr_text_addf(text, "%-*s ", WHAT, what);
+    fr_wrap_cell(text, DETAIL, plain(row->detail, scratch));
+    if (!*row->source) return;
+    fr_text_addf(text, "%*s", DETAIL, "");
+    fr_wrap_cell(text, DETAIL, plain(row->source, scratch));
+}
+
+static void print_rows(struct fr_text *text, const struct row *rows, int n) {
+    struct fr_text scratch = {0};
+    for (int i = 0; i < n; i++) print_row(text, &rows[i], &scratch);
+    text->failed = text->failed || scratch.failed;
+    fr_text_free(&scratch);
 }
 
 static void print_json(struct fr_text *text, const char *table, const struct row *rows, int n) {

@@ -13,6 +13,7 @@
 #include "app/papers/rows_table.h"
 #include "app/papers/training/markdown.h"
 #include "app/text/marked.h"
+#include "app/text/reproduction.h"
 #include "app/training.h"
 #include "app/verb.h"
 #include "base/file.h"
@@ -34,48 +35,13 @@ static const struct fr_option options[] = {
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
     FR_TRAINING_OPTIONS,
+    {"wide", NULL, "a row on one line, however long, not in 80 columns", 0},
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};
 
 static double error_of(const struct fr_reproduce_row *row) {
     return row->published != 0 ? row->ours / row->published - 1 : NAN;
-}
-
-/* Rows that the model does not follow show their distance; nothing is claimed of them. */
-static const char *verdict(const struct fr_reproduce_row *row) {
-    return !row->judged ? "-" : row->holds ? "yes" : "NO";
-}
-
-static void print_text(struct fr_text *text, const struct fr_paper *paper,
-                       const struct fr_reproduction *r) {
-    size_t held = 0, judged = 0, details = 0, distances = 0;
-    fr_text_addf(text, "%s: %s\n\n%-52s %14s %14s %-5s %8s  %-13s %s\n", paper->name,
-                 paper->title, "row", "published", "ours", "unit", "error", "role", "holds");
-    for (size_t i = 0; i < r->count; i++) {
-        const struct fr_reproduce_row *row = &r->rows[i];
-        char published[32] = "-", ours[32] = "-", error[32] = "-";
-        details += row->detail;
-        if (row->detail) continue;
-        if (isfinite(row->published))
-            snprintf(published, sizeof published, "%.6g", row->published);
-        if (isfinite(row->ours)) snprintf(ours, sizeof ours, "%.6g", row->ours);
-        if (isfinite(error_of(row)))
-            snprintf(error, sizeof error, "%+.2f %%", 100 * error_of(row));
-        fr_text_addf(text, "%-52s %14s %14s %-5s %8s  %-13s %s%s%s\n", row->id, published, ours,
-                     row->unit, error, fr_role_names[row->role], verdict(row),
-                     *row->note ? "  " : "", row->note);
-        distances += row->role == FR_ROLE_NOT_EXPLAINED;
-        judged += row->role != FR_ROLE_NOT_EXPLAINED && row->judged;
-        held += row->role != FR_ROLE_NOT_EXPLAINED && row->holds;
-    }
-    if (details) fr_text_addf(text, "\nand %zu one by one, in --json\n", details);
-    fr_text_addf(text, "\n%zu of %zu judged rows hold", held, judged);
-    size_t unjudged = r->count - details - judged - distances;
-    if (unjudged)
-        fr_text_addf(text, "; %zu have nothing published to be held against", unjudged);
-    if (distances) fr_text_addf(text, "; %zu are not explained by this model", distances);
-    fr_text_addf(text, "\n\n");
 }
 
 static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r) {
@@ -159,7 +125,7 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
     else if (shown && markdown)
         fr_rows_markdown(paper, &r, w->text);
     else if (shown)
-        print_text(w->text, paper, &r);
+        fr_reproduction_text(paper, &r, fr_args_has(args, "wide"), w->text);
     free(r.rows);
     return status;
 }
@@ -201,9 +167,11 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     if (fr_args_has(args, "measured") && wanted != &fr_paper_phantom)
         return fr_fail(err, FR_ERR_USAGE, "--measured",
                        "is of the paper phantom: forerun reproduce phantom --measured");
-    if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") >
+    if (fr_args_has(args, "latex") + fr_args_has(args, "markdown") + fr_args_has(args, "json") +
+            fr_args_has(args, "wide") >
         1)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "one of --latex, --markdown and --json");
+        return fr_fail(err, FR_ERR_USAGE, NULL,
+                       "one of --latex, --markdown, --json and --wide");
     if ((fr_args_has(args, "widths") || fr_args_has(args, "depths")) &&
         !fr_args_has(args, "measured"))
         return fr_fail(err, FR_ERR_USAGE, fr_args_has(args, "widths") ? "--widths" : "--depths",
@@ -265,8 +233,11 @@ static const char *word(int i) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--measured] [--quality FILE] [--update FILE] [--latex|--markdown|--json]",
-    .details = "Each row has a role: identity, fitted, predicted, ordering, not_explained.\n",
+    .usage = "[NAME] [--measured] [--quality FILE] [--update FILE] "
+             "[--wide|--latex|--markdown|--json]",
+    .details =
+        "Each row has a role: identity, fitted, predicted, ordering, not_explained.  A note "
+        "stands below its row;\nwhere the next ones share it, a \" stands for it.\n",
     .options = options,
     .outputs = outputs,
     .word = word,
