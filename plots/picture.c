@@ -7,8 +7,9 @@
 
 #include "plots/gnuplot.h"
 
-static const char *const colours[] = {"#000000", "#D55E00", "#0072B2", "#009E73",
-                                      "#CC79A7", "#E69F00", "#56B4E9"};
+/* None of those below. */
+static const char *const colours[] = {"#000000", "#E69F00", "#56B4E9", "#8C510A",
+                                      "#7B3294", "#01665E", "#999933"};
 static const int points[] = {7, 5, 9, 13, 11, 6, 4, 8};
 enum {
     N_COLOURS = sizeof colours / sizeof *colours,
@@ -18,21 +19,29 @@ enum {
 const char *fr_picture_colour(int i) { return colours[i % N_COLOURS]; }
 int fr_picture_point(int i) { return points[i % N_POINTS]; }
 
-/* Methods first, then ways and steps, then parts: work in greens, communication in blues and reds,
- * waiting in grey. */
+/* Methods first (Okabe & Ito), then parts of an iteration (of Tol's muted scheme): work in greens,
+ * communication in blues and reds, waiting in grey. */
 static const struct {
     const char *name, *colour;
 } named[] = {
     {"tensor", "#0072B2"},      {"phantom", "#D55E00"},        {"grid", "#009E73"},
-    {"subgraph", "#CC79A7"},    {"compute", "#009E73"},        {"launch", "#8fd0b9"},
-    {"fixed", "#4d4d4d"},       {"tp_comm", "#0072B2"},        {"pp_comm", "#56B4E9"},
-    {"dp_comm", "#D55E00"},     {"embedding_comm", "#CC79A7"}, {"redistribution", "#7b5ea7"},
-    {"compression", "#E69F00"}, {"bubble", "#cccccc"}};
+    {"subgraph", "#CC79A7"},    {"2-way", "#56B4E9"},          {"4-way", "#E69F00"},
+    {"8-way", "#8C510A"},       {"compute", "#117733"},        {"launch", "#88c999"},
+    {"fixed", "#4d4d4d"},       {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
+    {"dp_comm", "#882255"},     {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"},
+    {"compression", "#DDCC77"}, {"bubble", "#cccccc"}};
 
 const char *fr_picture_colour_of(const char *name) {
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (strcmp(named[i].name, name) == 0) return named[i].colour;
     return NULL;
+}
+
+const char *fr_picture_series_colour(const char *name, int i) {
+    char first[64];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " ,"), name);
+    const char *own = fr_picture_colour_of(first);
+    return own ? own : fr_picture_colour(i);
 }
 
 void fr_picture_begin(struct fr_picture *p, int width_px, int height_px) {
@@ -77,13 +86,31 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
     fr_text_free(&cut);
 }
 
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Where the word ends that begins behind @p length letters and blanks: three blanks part fields, within which
+ * no line ends where they fit one; a number keeps its unit, and a letter before it: "k 16". */
+static size_t word_end(const char *text, size_t length, bool fields) {
+    size_t end = length + strspn(text + length, " ");
+    for (;;) {
+        end += strcspn(text + end, " ");
+        const size_t blanks = strspn(text + end, " "), unit = strcspn(text + end + blanks, " ");
+        const bool number = end > 0 && is_digit(text[end - 1]),
+                   letter = is_digit(text[end + blanks]) && (end < 2 || text[end - 2] == ' ');
+        const bool kept = fields ? blanks < 3 : (number && unit <= 3) || letter;
+        if (blanks == 0 || !unit || !kept) return end;
+        end += blanks;
+    }
+}
+
 int fr_picture_wrap(const char *text, int size, double width_px, struct fr_text *lines) {
     int n = 0;
     while (*text) {
         size_t length = 0, next;
+        bool fields = strstr(text, "   ") != NULL;
+        if (fields) fields = (double)word_end(text, 0, true) * character_px(size) <= width_px;
         do { /* a word more, while there is room */
-            next = length + strspn(text + length, " ");
-            next += strcspn(text + next, " ");
+            next = word_end(text, length, fields);
             if (length && (double)next * character_px(size) > width_px) break;
             length = next;
         } while (text[length]);
@@ -109,7 +136,7 @@ double fr_picture_lines(struct fr_picture *p, const char *lines, double x_px, do
 }
 
 enum { STACK_LEFT_PX = 72, STACK_RIGHT_PX = 14, STACK_PLOT_PX = 150, STACK_PANEL_PX = 214 };
-enum { STACK_KEY_PX = 15, STACK_LINE_PX = 15, STACK_NOTE_PX = 11 };
+enum { STACK_KEY_PX = 18, STACK_LINE_PX = 15, STACK_NOTE_PX = 11 };
 
 void fr_picture_stack(struct fr_picture *p, int width_px, const struct fr_picture *seen) {
     p->width_px = width_px;
@@ -149,7 +176,7 @@ static void small_axes(struct fr_picture *p) {
     fr_text_addf(&p->script,
                  "set tics font @SMALL\nset xtics offset 0,0.3\n"
                  "set xlabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 0,0.9\n"
-                 "set ylabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 1,0\n",
+                 "set ylabel font sprintf('%%s,%%g', FACE, %g * FONT) offset 1.8,0\n",
                  10 / 12.0, 10 / 12.0);
 }
 

@@ -98,9 +98,12 @@ fr_status fr_picture_end(struct fr_picture *p, fr_status status,
 /** The colour of a method, a step or a part of the iteration by its name, the same in all figures;
  *  NULL for a name that has none of its own. */
 const char *fr_picture_colour_of(const char *name);
-/** Colours that remain apart for colour-blind readers (Okabe & Ito, Color Universal Design,
- *  2008; the yellow left out, too pale on white), "#rrggbb"; 0 is black.  Repeats after 7. */
+/** Colours of what has none of its own, and none that means something elsewhere: "#rrggbb"; 0 is black.
+ *  Repeats after 7.  Methods have those of Okabe & Ito (Color Universal Design, 2008), parts of an iteration
+ *  those of Tol's muted scheme (Colour Schemes, 2021): all remain apart for colour-blind readers. */
 const char *fr_picture_colour(int i);
+/** The colour of the first word of @p name, else fr_picture_colour(i). */
+const char *fr_picture_series_colour(const char *name, int i);
 /** gnuplot's point type of curve @p i: filled marks before open ones, changing at another
  *  pace than colours do, so that 49 curves differ. */
 int fr_picture_point(int i);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "plots/provenance.h"
 
 /* Times and energies: beyond these bounds lies no training run, and no axis. */
 static const double least = 1e-18, most = 1e24;
@@ -179,8 +180,7 @@ static fr_status read_provenance(const struct fr_json *outcome, struct fr_result
     }
     /* Of a preset it is a list of data sheets; of a calibration "measured on HOST, DATE, ...". */
     const char *source = fr_json_text_at(&from, "cluster_source");
-    if (strncmp(source, "measured on ", 12) == 0 || strncmp(source, "fitted to ", 10) == 0)
-        add_distinct(&results->source, source);
+    if (fr_provenance_measured(source)) add_distinct(&results->source, source);
     return FR_OK;
 }
 

@@ -65,12 +65,16 @@ struct ticks {
     struct fr_scale range;
     fr_quantity quantity;
     int count;
+    double apart, last; /* least ratio of a tick to the one before; 0: any */
+    bool crowded;
 };
 
 static void add_tick(struct ticks *t, double at) {
     char label[40];
     if (at < t->range.low || at > t->range.high) return;
     t->count++;
+    t->crowded = t->crowded || (t->last > 0 && at < t->last * t->apart);
+    t->last = at;
     if (!t->script) return;
     if (t->quantity == FR_QUANTITY_SIZE)
         binary_text(at, label, sizeof label);
@@ -116,17 +120,17 @@ static void write_ticks(struct ticks *t, int ticks_max) {
     counted.script = NULL;
     if (t->quantity == FR_QUANTITY_SIZE) {
         for (;; every = every == 4 ? 5 : every * 2) {
-            counted.count = 0;
+            counted.count = 0, counted.last = 0, counted.crowded = false;
             binary_ticks(&counted, every);
-            if (counted.count <= ticks_max || every > 200) break;
+            if ((counted.count <= ticks_max && !counted.crowded) || every > 200) break;
         }
         binary_ticks(t, every);
         return;
     }
     for (; choice < N_DENSITIES - 1; choice++) {
-        counted.count = 0;
+        counted.count = 0, counted.last = 0, counted.crowded = false;
         decimal_ticks(&counted, &densities[choice]);
-        if (counted.count <= ticks_max) break;
+        if (counted.count <= ticks_max && !counted.crowded) break;
     }
     decimal_ticks(t, &densities[choice]);
 }
@@ -136,9 +140,18 @@ static void begin_axis(struct fr_picture *p, const char *axis, struct fr_scale r
                  axis, range.low, range.high, axis);
 }
 
+/* Labels of a narrow panel's x axis, "200 ms", stand beside each other. */
+static double least_apart(const struct fr_picture *p, const char *axis, struct fr_scale range) {
+    enum { LABEL_PX = 40 };
+    if (*axis != 'x' || !p->stack.on || !(p->placed.width > 0)) return 0;
+    return pow(range.high / range.low, LABEL_PX / p->placed.width);
+}
+
 void fr_scale_axis(struct fr_picture *p, const char *axis, struct fr_scale seen,
                    fr_quantity quantity, int ticks_max) {
-    struct ticks ticks = {&p->script, fr_scale_padded(seen), quantity, 0};
+    struct ticks ticks = {
+        .script = &p->script, .range = fr_scale_padded(seen), .quantity = quantity};
+    ticks.apart = least_apart(p, axis, ticks.range);
     begin_axis(p, axis, ticks.range);
     write_ticks(&ticks, ticks_max);
     fr_text_addf(&p->script, ")\n");

@@ -158,12 +158,14 @@ void fr_qualities_json(struct fr_text *text, const struct fr_qualities *q) {
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/quality/1");
+    fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_string(&w, "corpus", o->corpus);
     fr_json_add_number(&w, "entropy", q->entropy);
     fr_json_add_number(&w, "target_loss", o->target);
     fr_json_add_string(&w, "loss_unit", fr_quality_unit(q));
     fr_json_add_string(&w, "model", q->job.model_from);
     fr_json_add_string(&w, "cluster", q->job.cluster_from);
+    fr_json_add_string(&w, "cluster_source", q->job.cluster.source);
     fr_json_add_integer(&w, "ranks", o->launch.n_ranks);
     fr_json_add_integer(&w, "global_batch", fr_job_batch(&q->job, &q->job.plan));
     fr_json_add_integer(&w, "steps", o->steps);

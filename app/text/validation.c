@@ -295,7 +295,9 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/validate/1");
     fr_json_add_string(&w, "app", app ? app : "all");
+    fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_string(&w, "cluster", cluster->name);
+    fr_json_add_string(&w, "cluster_source", cluster->source);
     fr_calibration_put(&cluster->calibration, &w);
     fr_json_add_array(&w, "rows");
     for (int i = 0; i < v->n_rows; i++) json_row(&w, &v->rows[i]);

@@ -150,6 +150,11 @@ static void print_json(struct fr_text *text, const struct fr_training_options *o
     struct fr_json_writer w = {.text = text, .indent = 2};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/iterations/1");
+    fr_json_add_string(&w, "version", FR_VERSION);
+    if (o->cluster) {
+        fr_json_add_string(&w, "cluster", o->cluster->name);
+        fr_json_add_string(&w, "cluster_source", o->cluster->source);
+    }
     fr_json_add_integer(&w, "width", o->width);
     fr_json_add_integer(&w, "layers", o->layers);
     fr_json_add_integer(&w, "batch", o->batch);

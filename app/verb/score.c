@@ -239,6 +239,16 @@ static void json_visit(void *context, const char *name, const struct fr_score *s
     fr_json_end_object(g->w);
 }
 
+/* The columns that keys are of. */
+static void json_by(struct fr_json_writer *w, const struct scoring *s) {
+    struct fr_text by = {0};
+    for (int i = 0; i < COLUMNS_MAX && s->columns[i]; i++)
+        fr_text_addf(&by, "%s%s", i ? "," : "", s->columns[i]);
+    if (by.length) fr_json_add_string(w, "by", fr_text_get(&by));
+    w->text->failed = w->text->failed || by.failed;
+    fr_text_free(&by);
+}
+
 static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
     fr_json_add_array(w, "rows");
     for (int i = 0; i < s->runs.count; i++) {
@@ -279,7 +289,10 @@ static fr_status print_json(const struct scoring *s, const struct refused *refus
     struct group_writer g = {&w, false};
     fr_json_begin_object(&w);
     fr_json_add_string(&w, "schema", "forerun/score/1");
+    fr_json_add_string(&w, "version", FR_VERSION);
     fr_json_add_string(&w, "cluster", s->job.cluster.name);
+    fr_json_add_string(&w, "cluster_source", s->job.cluster.source);
+    json_by(&w, s);
     fr_json_add_bool(&w, "tuned", s->job.cluster.tuning.present);
     FR_TRY(each_score(s, json_visit, &g, err));
     fr_json_end_array(&w);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plots/provenance.h"
 #include "plots/scale.h"
 
 enum {
@@ -210,6 +211,14 @@ static void draw_panel(struct fr_picture *p, const struct rows *rows, int what,
     fr_picture_plotted(p);
 }
 
+/* Clusters and models are named at their bars. */
+static void provenance(struct fr_picture *p, const struct fr_json *root) {
+    struct fr_json rows = fr_json_member(root, "rows"), row = fr_json_element(&rows, 0),
+                   outcome = fr_json_member(&row, "outcome"),
+                   from = fr_json_member(&outcome, "provenance");
+    fr_text_addf(&p->footer, "forerun %s, compare", fr_json_text_at(&from, "version"));
+}
+
 static void title(struct fr_picture *p, const struct rows *rows) {
     fr_text_addf(&p->title, "%s%s%s: the best plan of each",
                  rows->training ? "A training" : "An iteration",
@@ -237,6 +246,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
         p->height_px = TOP_PX + BELOW_PX + (int)(bar_px * rows.n);
     }
     title(p, &rows);
+    provenance(p, &roots[0]);
     struct fr_box box = {names_px, TOP_PX, PANEL_PX, room_px(p) * rows.n};
     for (int what = 0; what < WHATS; what++) {
         if (!isfinite(most_of(&rows, what))) continue;

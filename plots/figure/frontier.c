@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "models/outcome/report.h"
+#include "plots/provenance.h"
 #include "plots/results.h"
 #include "plots/scale.h"
 
@@ -152,15 +153,16 @@ static void add_texts(struct fr_picture *p, const struct drawn *d) {
     if (fr_json_is_string(&name)) fr_json_text(&name, &cluster, NULL);
     if (fr_json_is_string(&quality)) fr_json_text(&quality, &power, NULL);
     fr_text_addf(&p->title, "Energy saved by the clocks of stages, %s", cluster);
-    fr_text_addf(&p->footer, "From %s and %s an iteration at the highest clocks of %s plan",
+    fr_text_addf(&p->note, "From %s and %s an iteration at the highest clocks of %s plan.  ",
                  fr_scale_text(c->at[0].time_s, FR_QUANTITY_TIME, time, sizeof time),
                  fr_scale_text(c->at[0].energy_J, FR_QUANTITY_ENERGY, energy, sizeof energy),
                  d->curves > 1 ? "the first" : "this");
     fr_text_addf(
         &p->note,
         "Power: %s. Band: 90 %% interval of all energies, %+.0f to %+.0f %%, alike for "
-        "every point",
+        "every point.",
         power, 100 * c->low, 100 * c->high);
+    fr_provenance_line(p, "forerun search --max-slowdown", &from);
 }
 
 struct range {

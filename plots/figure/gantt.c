@@ -15,22 +15,22 @@ static const double left_px = 130, plot_px = 1070;
 
 /* Okabe & Ito; a message in the darker relative of its pass. */
 const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
-    [FR_TASK_FORWARD] = {"forward", 0x56b4e9, false},
-    [FR_TASK_BACKWARD] = {"backward", 0xe69f00, false},
-    [FR_TASK_WEIGHT] = {"weight gradient", 0x009e73, true},
-    [FR_TASK_COMPRESS] = {"compress", 0x8c564b, true},
-    [FR_TASK_DECOMPRESS] = {"decompress", 0xc49c94, false},
-    [FR_TASK_COMPRESSED_MESSAGE] = {"compressed message", 0x8c564b, true},
-    [FR_TASK_FORWARD_MESSAGE] = {"forward message", 0x0072b2, true},
-    [FR_TASK_BACKWARD_MESSAGE] = {"backward message", 0xd55e00, true},
+    [FR_TASK_FORWARD] = {"forward", 0x117733, true},
+    [FR_TASK_BACKWARD] = {"backward", 0x6cc0a0, false},
+    [FR_TASK_WEIGHT] = {"weight gradient", 0x999933, false},
+    [FR_TASK_COMPRESS] = {"compress", 0xddcc77, false},
+    [FR_TASK_DECOMPRESS] = {"decompress", 0xefe6bb, false},
+    [FR_TASK_COMPRESSED_MESSAGE] = {"compressed message", 0xddcc77, false},
+    [FR_TASK_FORWARD_MESSAGE] = {"forward message", 0x88ccee, false},
+    [FR_TASK_BACKWARD_MESSAGE] = {"backward message", 0x4a90b8, true},
     [FR_TASK_EXCHANGE] = {"exchange", 0x555555, true},
-    [FR_TASK_GRADIENT] = {"gradient all-reduce", 0xcc79a7, false},
-    [FR_TASK_EMBEDDING] = {"embedding all-reduce", 0xf0e442, false},
+    [FR_TASK_GRADIENT] = {"gradient all-reduce", 0x882255, true},
+    [FR_TASK_EMBEDDING] = {"embedding all-reduce", 0xcc6677, false},
     [FR_TASK_OPTIMIZER] = {"optimizer", 0x999999, false},
     [FR_TASK_ELEMENTWISE] = {"element-wise", 0xbbbbbb, false},
-    [FR_TASK_COLLECTIVE] = {"collective", 0x0072b2, true},
-    [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x0072b2, true},
-    [FR_TASK_RECOMPUTE] = {"recompute", 0xf2cf80, false}, /* backward's, hatched */
+    [FR_TASK_COLLECTIVE] = {"collective", 0x332288, true},
+    [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x332288, true},
+    [FR_TASK_RECOMPUTE] = {"recompute", 0xc9e8dc, false}, /* backward's, hatched */
 };
 _Static_assert(FR_TASK_COUNT == 16, "a new task needs its name and colour above");
 
@@ -164,7 +164,7 @@ static void add_legend(struct fr_picture *p, struct legend *at, const char *name
                  (at->x_px + 1.5 * side_px) / p->width_px,
                  1 - (at->y_px - side_px / 2) / p->height_px, colour, border);
     fr_picture_text(p, name, at->x_px + 24, at->y_px, "left", size, "#000000");
-    at->x_px += width_px + (p->stack.on ? 8 : 22);
+    at->x_px += width_px + (p->stack.on ? 14 : 22);
 }
 
 static void add_legends(struct fr_picture *p, const struct fr_gantt_chart *c) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "plots/ghost_points.h"
+#include "plots/provenance.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1340, HEIGHT_PX = 560 };
@@ -174,7 +175,8 @@ static fr_status check(const struct fr_ghost_points *points, const struct fr_jso
                         "has no energy: calibrate with --power-busy and --power-idle");
 }
 
-static void add_texts(struct fr_picture *p, const struct fr_ghost_points *points) {
+static void add_texts(struct fr_picture *p, const struct fr_ghost_points *points,
+                      const struct fr_json *root) {
     const struct fr_ghost_point *best = best_of(points, -1);
     char energy[40];
     bool ranges = any_range(points, 0);
@@ -194,12 +196,12 @@ static void add_texts(struct fr_picture *p, const struct fr_ghost_points *points
                      ranges ? "; bars: range over seeds" : "");
     if (points->left_out)
         fr_text_addf(&p->note, "%d groups are not drawn.  ", points->left_out);
-    fr_text_addf(
-        &p->footer, "%s",
-        points->trained_only
-            ? "forerun iterations: measured iterations times the predicted energy of one"
-            : "forerun validate; measured energy: the cluster file's power times the "
-              "clocks");
+    fr_text_addf(&p->note, "%s",
+                 points->trained_only
+                     ? "Measured iterations times the predicted energy of one."
+                     : "Measured energy: the cluster file's power times the clocks.");
+    fr_provenance_line(p, points->trained_only ? "forerun iterations" : "forerun validate",
+                       root);
 }
 
 static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
@@ -208,7 +210,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     fr_status status = fr_ghost_points_read(roots, n_inputs, &points, err);
     if (status == FR_OK) status = check(&points, roots, err);
     if (status == FR_OK) {
-        add_texts(p, &points);
+        add_texts(p, &points, roots);
         for (int what = 0; what < 2; what++) draw_panel(p, &points, what);
     }
     free(points.items);

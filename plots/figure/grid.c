@@ -16,11 +16,11 @@ static const struct part_group {
     const char *name, *colour;
     int parts[4]; /* then -1 */
 } groups[] = {
-    {"compute", "#009E73", {FR_PART_COMPUTE, -1}},
-    {"launch and fixed", "#8fd0b9", {FR_PART_LAUNCH, FR_PART_FIXED, -1}},
-    {"model-axis (tp) communication", "#0072B2", {FR_PART_TP_COMM, -1}},
-    {"data-axis (dp) communication", "#D55E00", {FR_PART_DP_COMM, -1}},
-    {"redistribution", "#7b5ea7", {FR_PART_REDISTRIBUTION, -1}},
+    {"compute", "#117733", {FR_PART_COMPUTE, -1}},
+    {"launch and fixed", "#88c999", {FR_PART_LAUNCH, FR_PART_FIXED, -1}},
+    {"model-axis (tp) communication", "#332288", {FR_PART_TP_COMM, -1}},
+    {"data-axis (dp) communication", "#882255", {FR_PART_DP_COMM, -1}},
+    {"redistribution", "#AA4499", {FR_PART_REDISTRIBUTION, -1}},
     {"other", "#999999", {-1}}, /* what is left of the iteration */
 };
 enum { N_GROUPS = sizeof groups / sizeof *groups, OTHER = N_GROUPS - 1 };
@@ -96,7 +96,7 @@ static void draw_heat(struct fr_picture *p, const struct fr_grid_table *t) {
                      "using 1:2:3:4:5:6:7 with boxxyerror fs solid noborder lc palette");
     add_cell_texts(p, t);
     fr_picture_curve(p, outlines, NULL,
-                     "using 1:2:3:4:5:6 with boxxyerror lc rgb '#D55E00' lw 3 fs empty border");
+                     "using 1:2:3:4:5:6 with boxxyerror lc rgb '#000000' lw 3 fs empty border");
     fr_picture_plotted(p);
 }
 
@@ -165,7 +165,7 @@ static void add_totals(struct fr_picture *p, const struct fr_grid_table *t,
     int block = fr_picture_block(p);
     for (int j = 0; j < n; j++)
         FR_ROW(p, j, bar[j]->iteration_time_s / t->unit_s, bar[j] == best,
-               bar[j] == best ? 0xd55e00 : 0);
+               bar[j] == best ? 0 : 0x444444);
     fr_picture_curve(p, block, NULL,
                      "using 1:2:(sprintf($3 == 1 ? 'best %%.4g' : '%%.4g', $2)):4 with labels "
                      "offset 0,0.7 tc rgb variable font sprintf('%%s,%%g', FACE, %g * FONT)",

@@ -122,7 +122,7 @@ static void add_numbered(struct fr_picture *p, const struct fr_results *results,
         FR_ROW(p, front->items[i]->time_s, front->items[i]->energy_J);
         snprintf(text, sizeof text, "%d: %s", i + 1,
                  fr_result_label(results, front->items[i], label, sizeof label));
-        fr_picture_curve(p, block, text, "using 1:2 with points lc rgb '#0072B2' pt 7 ps 0.5");
+        fr_picture_curve(p, block, text, "using 1:2 with points lc rgb '#000000' pt 7 ps 0.5");
     }
 }
 
@@ -140,7 +140,7 @@ static void add_labels(struct fr_picture *p, const struct fr_results *results,
              fr_result_label(results, results->best, label, sizeof label));
     if (isfinite(results->best->energy_J) && !label_point(p, l, results->best, text, true))
         fr_picture_text(p, text, plot_box.left, plot_box.top - 16, "left", LABEL_SIZE,
-                        "#D55E00");
+                        "#000000");
     for (int i = 0; i < front->count; i++)
         if (front->items[i] != results->best)
             label_point(p, l, front->items[i],
@@ -176,14 +176,14 @@ static void add_points(struct fr_picture *p, const struct fr_results *results,
     fr_picture_key(p, plot_box.left + plot_box.width - 170, 30);
     fr_picture_curve(p, all, "feasible plan",
                      "using 1:2 with points lc rgb '#aaaaaa' pt 7 ps 0.6");
-    fr_picture_curve(p, best_ones, NULL, "using 1:2 with steps lc rgb '#0072B2' lw 1.6");
+    fr_picture_curve(p, best_ones, NULL, "using 1:2 with steps lc rgb '#000000' lw 1.6");
     fr_picture_curve(p, best_ones, "no plan beats it in both",
-                     "using 1:2 with points lc rgb '#0072B2' pt 7 ps 0.9");
+                     "using 1:2 with points lc rgb '#000000' pt 7 ps 0.9");
     if (isfinite(results->best->energy_J)) {
         int best = fr_picture_block(p);
         FR_ROW(p, results->best->time_s, results->best->energy_J);
         fr_picture_curve(p, best, "best",
-                         "using 1:2 with points lc rgb '#D55E00' pt 6 ps 2.2 lw 2");
+                         "using 1:2 with points lc rgb '#000000' pt 6 ps 2.2 lw 2");
     }
     if (p->stack.on) add_numbered(p, results, front);
     fr_picture_plotted(p);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "plots/provenance.h"
 #include "plots/scale.h"
 
 enum { HEIGHT_PX = 830, LABEL_B = 96, KEY_LEFT = 1150 };
@@ -258,7 +259,8 @@ static void draw_ratios(struct fr_picture *p, const struct rows *rows) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static void add_texts(struct fr_picture *p, const struct rows *rows) {
+static void add_texts(struct fr_picture *p, const struct rows *rows,
+                      const struct fr_json *root) {
     int never = 0, unpriced = 0;
     for (int i = 0; i < rows->n; i++) never += rows->items[i].reached < rows->items[i].seeds;
     for (int i = 0; i < rows->n; i++) unpriced += !(rows->items[i].iteration_s > 0);
@@ -273,7 +275,7 @@ static void add_texts(struct fr_picture *p, const struct rows *rows) {
                      rows->n);
     if (unpriced)
         fr_text_addf(&p->note, "%d of %d are experiments without a price.", unpriced, rows->n);
-    fr_text_addf(&p->footer, "forerun quality");
+    fr_provenance_line(p, "forerun quality", root);
 }
 
 static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
@@ -285,7 +287,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
         if (!p->stack.on) p->width_px = KEY_LEFT + 60, p->height_px = HEIGHT_PX;
         fr_picture_key_room(p, KEY_LEFT, "entropy of the language");
         for (int i = 0; i < rows.n; i++) fr_picture_key_room(p, KEY_LEFT, rows.items[i].label);
-        add_texts(p, &rows);
+        add_texts(p, &rows, roots);
         for (int axis = 0; axis < 3; axis++) draw_curves(p, &rows, axis);
         for (int k = 0; k < 2; k++) draw_costs(p, &rows, k);
         draw_ratios(p, &rows);

@@ -1,10 +1,12 @@
 /* Predicted against measured times of training runs, with the interval of each prediction, and
  * the errors in order. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "plots/provenance.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1280, HEIGHT_PX = 620, KEYS_MAX = 7 };
@@ -12,13 +14,13 @@ static const struct fr_box times_box = {90, 80, 460, 440}, errors_box = {660, 80
 
 struct row {
     double measured_s, predicted_s, low_s, high_s;
-    char key[64];
+    char key[104]; /* "plan.tp 8" */
 };
 
 struct rows {
     struct row *items;
     int n, skipped;
-    char key[KEYS_MAX][64];
+    char key[KEYS_MAX][104];
     int n_keys; /* drawn apart; the rest as one */
 };
 
@@ -26,6 +28,7 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
                            struct fr_error *err) {
     static const char *const schemas[] = {"forerun/score/1", NULL};
     struct fr_json list = fr_json_member(root, "rows");
+    const char *by = fr_json_text_at(root, "by");
     int schema = 0;
     FR_TRY(fr_json_get_choice(root, "schema", true, schemas, &schema, err));
     FR_TRY(fr_json_array(&list, 1, 1 << 20, err));
@@ -43,7 +46,8 @@ static fr_status read_rows(const struct fr_json *root, struct rows *rows,
         FR_TRY(fr_json_get_known(&one, "low_s", 0, 1e18, &row->low_s, err));
         FR_TRY(fr_json_get_known(&one, "high_s", 0, 1e18, &row->high_s, err));
         if (fr_json_is_string(&node)) FR_TRY(fr_json_text(&node, &text, err));
-        if (text) strncat(row->key, text, sizeof row->key - 1);
+        if (text && *by) snprintf(row->key, sizeof row->key, "%.40s %.60s", by, text);
+        if (text && !*by) snprintf(row->key, sizeof row->key, "%.100s", text);
         if (row->predicted_s > 0)
             rows->n++;
         else
@@ -96,7 +100,7 @@ static void draw_times(struct fr_picture *p, const struct rows *rows) {
             if (key_of(rows, &rows->items[i]) == k)
                 FR_ROW(p, rows->items[i].measured_s, rows->items[i].predicted_s);
         fr_picture_curve(p, block, NULL, "using 1:2 with points lc rgb '%s' pt %d ps 0.7",
-                         fr_picture_colour(k + 1), fr_picture_point(k));
+                         fr_picture_series_colour(rows->key[k], k), fr_picture_point(k));
     }
     fr_picture_plotted(p);
 }
@@ -134,12 +138,13 @@ static void draw_errors(struct fr_picture *p, const struct rows *rows) {
                          : named ? rows->key[k]
                                  : NULL,
                          "using 1:2 with points lc rgb '%s' pt %d ps 0.7",
-                         fr_picture_colour(k + 1), fr_picture_point(k));
+                         fr_picture_series_colour(rows->key[k], k), fr_picture_point(k));
     }
     fr_picture_plotted(p);
 }
 
-static void add_texts(struct fr_picture *p, const struct rows *rows) {
+static void add_texts(struct fr_picture *p, const struct rows *rows,
+                      const struct fr_json *root) {
     double sum = 0;
     int inside = 0, stated = 0;
     for (int i = 0; i < rows->n; i++) {
@@ -152,7 +157,7 @@ static void add_texts(struct fr_picture *p, const struct rows *rows) {
     if (stated) fr_text_addf(&p->title, ", %.0f %% in their interval", 100.0 * inside / stated);
     if (rows->skipped)
         fr_text_addf(&p->note, "%d runs could not be predicted.  ", rows->skipped);
-    fr_text_addf(&p->footer, "forerun score");
+    fr_provenance_line(p, "forerun score", root);
 }
 
 static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
@@ -162,7 +167,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     fr_status status = read_rows(roots, &rows, err);
     if (status == FR_OK) {
         find_keys(&rows);
-        add_texts(p, &rows);
+        add_texts(p, &rows, roots);
         draw_times(p, &rows);
         draw_errors(p, &rows);
     }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "plots/provenance.h"
 #include "plots/scale.h"
 
 enum { WIDTH_PX = 1280, HEIGHT_PX = 620, APPS_MAX = 7 };
@@ -119,7 +120,7 @@ static void draw_times(struct fr_picture *p, const struct rows *rows) {
             if (rows->items[i].app == k)
                 FR_ROW(p, rows->items[i].measured_s, rows->items[i].predicted_s);
         fr_picture_curve(p, block, NULL, "using 1:2 with points lc rgb '%s' pt %d ps 0.9",
-                         fr_picture_colour(k + 1), fr_picture_point(k));
+                         fr_picture_series_colour(rows->app[k], k), fr_picture_point(k));
     }
     fr_picture_plotted(p);
 }
@@ -151,12 +152,13 @@ static void draw_errors(struct fr_picture *p, const struct rows *rows) {
                 FR_ROW(p, rows->items[i].measured_s, error_percent(&rows->items[i]));
         fr_picture_curve(p, block, rows->app[k],
                          "using 1:2 with points lc rgb '%s' pt %d ps 0.9",
-                         fr_picture_colour(k + 1), fr_picture_point(k));
+                         fr_picture_series_colour(rows->app[k], k), fr_picture_point(k));
     }
     fr_picture_plotted(p);
 }
 
-static void add_texts(struct fr_picture *p, const struct rows *rows) {
+static void add_texts(struct fr_picture *p, const struct rows *rows,
+                      const struct fr_json *root) {
     fr_text_addf(&p->title, "%d real configurations", rows->n);
     if (isfinite(rows->median_error))
         fr_text_addf(&p->title, ": median error %.1f %%", 100 * rows->median_error);
@@ -166,7 +168,7 @@ static void add_texts(struct fr_picture *p, const struct rows *rows) {
         fr_text_addf(&p->note, "%d with more ranks than cores, not scored.  ", rows->unscored);
     if (rows->skipped)
         fr_text_addf(&p->note, "%d not measured or not predicted.  ", rows->skipped);
-    fr_text_addf(&p->footer, "forerun validate");
+    fr_provenance_line(p, "forerun validate", root);
 }
 
 static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_inputs,
@@ -175,7 +177,7 @@ static fr_status draw(struct fr_picture *p, const struct fr_json *roots, int n_i
     (void)n_inputs;
     fr_status status = read_rows(roots, &rows, err);
     if (status == FR_OK) {
-        add_texts(p, &rows);
+        add_texts(p, &rows, roots);
         draw_times(p, &rows);
         draw_errors(p, &rows);
     }

@@ -135,7 +135,7 @@ static void add_curves(struct fr_picture *p, const struct curves *c, bool of_tim
         }
         fr_picture_curve(p, block, label_of(&curve->kind, label, sizeof label),
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6%s",
-                         fr_picture_colour(i), fr_picture_point(i),
+                         fr_picture_series_colour(label, i), fr_picture_point(i),
                          curve->kind.naive ? " dt 2" : "");
     }
 }

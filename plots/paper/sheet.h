@@ -28,6 +28,7 @@ struct fr_sheet_panel {
     fr_sheet_kind kind;
     bool linear;      /**< the y axis from 0, else logarithmic */
     const char *unit; /**< rows of another are none of it; NULL: any */
+    bool percent;     /**< shares are drawn as such */
 };
 
 struct fr_sheet {

@@ -26,9 +26,9 @@ static const char *colour_of(const struct fr_sheet_layout *s, int series) {
     static const struct {
         const char *name;
         int colour;
-    } others[] = {{"2_way", 6},      {"4_way", 3},     {"8_way", 1},
-                  {"4_way_cSub", 4}, {"aware", 3},     {"naive", 5},
-                  {"over", 3},       {"data_over", 0}, {"", 2}};
+    } others[] = {{"2_way", 2}, {"4_way", 1},    {"8_way", 3}, {"4_way_cSub", 4},
+                  {"aware", 1}, {"naive", 5},    {"over", 1},  {"decompression", 3},
+                  {"", 2},      {"data_over", 0}};
     char first[FR_PAPER_WORD];
     const char *name = s->series[series], *own;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
@@ -61,28 +61,38 @@ static void include_values(const struct fr_sheet_field *f, struct fr_scale *seen
     }
 }
 
-/* Five ticks or so, at 1, 2 or 5 times a power of ten. */
-static void linear_axis(struct fr_picture *p, const struct fr_sheet_field *f, double high) {
-    double step = pow(10, floor(log10(high / 4)));
+/* Five ticks or so, at 1, 2 or 5 times a power of ten, from 0 or below. */
+static void linear_axis(struct fr_picture *p, const struct fr_sheet_field *f, double low,
+                        double high) {
+    double room = high - low, step = pow(10, floor(log10(room / 4)));
     char text[40];
-    step *= high / step > 20 ? 5 : high / step > 8 ? 2 : 1;
-    fr_text_addf(&p->script, "set yrange [0:%.9g]\nset ytics (", 1.08 * high);
-    for (int i = 0; i * step <= 1.08 * high && i < 30; i++) {
+    step *= room / step > 20 ? 5 : room / step > 8 ? 2 : 1;
+    const int first = (int)ceil(1.08 * low / step);
+    fr_text_addf(&p->script, "set yrange [%.9g:%.9g]\nset ytics (", 1.08 * low, 1.08 * high);
+    for (int i = first; i * step <= 1.08 * high && i < first + 30; i++) {
         if (f->has_quantity)
             fr_scale_text(i * step, f->quantity, text, sizeof text);
         else
-            snprintf(text, sizeof text, "%.4g", i * step);
-        fr_text_addf(&p->script, "%s'%s' %.9g", i ? ", " : "", i ? text : "0", i * step);
+            snprintf(text, sizeof text, "%.4g%s", i * step, f->percent ? " %%" : "");
+        fr_text_addf(&p->script, "%s'%s' %.9g", i > first ? ", " : "", i ? text : "0",
+                     i * step);
     }
-    fr_text_addf(&p->script, ")\n");
+    fr_text_addf(&p->script, ")\n%s", low < 0 ? "set xzeroaxis lc rgb '#444444'\n" : "");
 }
 
-/* 1, 2 and 5 times powers of ten. */
+static double lowest(const struct fr_sheet_field *f) {
+    double low = 0;
+    for (int i = 0; i < f->n; i++) low = fmin(low, f->spot[i].row->ours * f->factor);
+    return low;
+}
+
+/* 1, 2 and 5 times powers of ten; over more than three of them those alone. */
 static void plain_ticks(struct fr_picture *p, struct fr_scale range) {
     static const double mantissas[] = {1, 2, 5};
+    const int most = range.high / range.low > 2000 ? 1 : 3;
     int written = 0;
     for (int power = (int)floor(log10(range.low)); pow(10, power) <= range.high; power++)
-        for (int m = 0; m < 3; m++) {
+        for (int m = 0; m < most; m++) {
             double at = mantissas[m] * pow(10, power);
             if (at < range.low || at > range.high || written > 30) continue;
             fr_text_addf(&p->script, "%s'%g' %g", written++ ? ", " : "", at, at);
@@ -94,7 +104,7 @@ static void y_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     include_values(f, &seen);
     if (f->panel->linear)
-        linear_axis(p, f, seen.high > 0 ? seen.high : 1);
+        linear_axis(p, f, lowest(f), seen.high > 0 ? seen.high : 1);
     else if (f->has_quantity)
         fr_scale_axis(p, "y", seen, f->quantity, TICKS_MAX);
     else {

@@ -34,7 +34,8 @@ static void take_unit(struct fr_sheet_field *f, const char *unit) {
                  {"ms", 1e-3, FR_QUANTITY_TIME},
                  {"us", 1e-6, FR_QUANTITY_TIME},
                  {"J", 1, FR_QUANTITY_ENERGY}};
-    f->factor = 1;
+    f->percent = f->panel->percent;
+    f->factor = f->percent ? 100 : 1;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strcmp(unit, units[i].unit) == 0) {
             f->factor = units[i].factor;

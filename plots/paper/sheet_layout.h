@@ -24,6 +24,7 @@ struct fr_sheet_field {
     double factor; /**< to SI units */
     fr_quantity quantity;
     bool has_quantity;
+    bool percent;
 };
 
 struct fr_sheet_layout {
