@@ -159,8 +159,9 @@ static void finish(const struct sweep *w, int with, struct fr_pipeline_times *ti
         if (times->gradient_exposed_s)
             times->gradient_exposed_s[i] = w->shown_s[i] + end_s[i] - passes_s;
     }
-    if (with & FR_WITH_EMBEDDING && p->embedding_s > 0)
-        end_s[0] = end_s[last] = fr_most(end_s[0], end_s[last]) + p->embedding_s;
+    if (p->embedding_s > 0) /* both ends wait for each other, however long it takes */
+        end_s[0] = end_s[last] =
+            fr_most(end_s[0], end_s[last]) + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0);
     for (int32_t i = 0; i <= last; i++)
         makespan_s =
             fr_most(makespan_s, end_s[i] + p->stage[i].optimizer_s +

@@ -1,0 +1,402 @@
+/* Random plans over all axes, priced three ways: in closed form, by the event engine, and one pass after another
+ * as the header of the recurrence says it.  They agree on time, on each part of it, on energy, bytes and memory. */
+#include <stdlib.h>
+
+#include "models/outcome/cost.h"
+#include "models/outcome/settle.h"
+#include "models/price/seats.h"
+#include "models/work/method.h"
+#include "models/work/operation.h"
+#include "sim/run.h"
+#include "tests/job.h"
+#include "tests/plan_values.h"
+
+/* ---- plans ------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *cluster, *model, *sets;
+} starts[] = {
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16"},
+    {"a100-hdr", "gpt-2.5b", "micro_batch=1 global_batch=32"},
+    {"a100-hdr", "gpt-8.3b", "micro_batch=1 global_batch=16 tp=2 pp=4 recompute=full"},
+    {"dgx-h100", "llama-3-8b", "micro_batch=1 global_batch=16 attention=flash"},
+    {"dgx-h100", "mixtral-8x7b", "micro_batch=1 global_batch=16 attention=flash dp=4 ep=4"},
+    {"dgx-a100", "mixtral-8x7b", "micro_batch=2 global_batch=16 method=grid tp=2 dp=4 ep=2"},
+    {"lassen", "t5-large-mod", "global_batch=16 method=subgraph tp=4"},
+    {"lassen", "gpt-2",
+     "global_batch=16 method=subgraph tp=2 branches=attention"},
+    {"dgx-a100", "gpt-2", "micro_batch=2 global_batch=16 method=grid tp=2"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 method=phantom tp=2 ghost=8"},
+    {"a100-hdr", "gpt-2.5b", "micro_batch=2 global_batch=16 method=grid tp=2 layer_tp=[2,1,2]"},
+    {"a100-hdr", "gpt-2.5b",
+     "micro_batch=4 global_batch=16 method=grid tp=4 dp=2 layer_tp=[1,4,2] divide=pairs"},
+    {"a100-hdr", "gpt-2.5b",
+     "micro_batch=1 global_batch=16 pp=4 schedule=interleaved chunks=2"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 schedule=dualpipe-v chunks=2"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
+     "compression.backward.scope=all"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 dp=2 compression.backward.scope=epilogue "
+     "compression.gradient.stages=2"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 schedule=interleaved chunks=3 "
+     "compression.backward.scope=epilogue"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 dp=4 zero=2 overlap=gradient"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 clock=slack"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 clock=slack compression.backward.scope=all"},
+    {"frontier", "ffn-4096", "tp=4 global_batch=64"},
+    {"frontier", "ffn-4096",
+     "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},
+    {"frontier", "ffn-4096",
+     "tp=2 pp=2 dp=2 micro_batch=8 global_batch=64 "
+     "compression.backward.scope=all compression.gradient.stages=1"},
+};
+
+static const struct {
+    const char *key, *values;
+} keys[] = {
+    {"tp", "1|2|4"},
+    {"dp", "1|2|4"},
+    {"pp", "1|2|4|3"},
+    {"cp", "1|2"},
+    {"divide", "rows|pairs"},
+    {"layer_tp", "[1,2,2]|[2,1,2]|[2,2,1]|[4,2,1]"},
+    {"context", "ring|all-to-all"},
+    {"ep", "1|2|4"},
+    {"schedule", "1f1b|gpipe|interleaved|zero-bubble|1f1b-double|zero-bubble-v|dualpipe-v"},
+    {"chunks", "1|2|3"},
+    {"pass", "both|forward"},
+    {"compression.backward.scope", "none|epilogue|all"},
+    {"compression.backward.rank", "1|8|64"},
+    {"compression.embedding", "separate|fused"},
+    {"compression.gradient.stages", "0|1|2|4"},
+    {"compression.gradient.rank", "1|32|256"},
+    {"compression.codec", "powersgd|topk"},
+    {"sequence_parallel", "true|false"},
+    {"overlap_tp", "true|false"},
+    {"overlap_experts", "true|false"},
+    {"attention", "plain|flash"},
+    {"zero", "0|1|2|3"},
+    {"zero_ranks", "0|2"},
+    {"overlap", "none|gradient"},
+    {"bucket", "1 MB|25 MiB|1 GB"},
+    {"recompute", "none|selective|full"},
+    {"micro_batch", "1|2|4"},
+    {"global_batch", "16|32|64"},
+    {"rank_order", "tp-pp-dp|tp-dp-pp"},
+    {"placement", "linear|round-robin|by-axis:pp-dp-tp"},
+    {"clock", "full|slack|1.2 GHz"},
+    {"power_cap", "none|300 W"},
+    {"cluster.device.fixed", "0 s|30 ms"},
+    {"cluster.device.launch", "0 s|20 us"},
+    {"cluster.levels.1.bandwidth", "1 GB/s|100 GB/s"},
+};
+
+enum { WORDS = 32, WORD = 96 };
+
+struct words {
+    char word[WORDS][WORD];
+    int n;
+};
+
+/* A key that is there already gets the new value. */
+static void say(struct words *w, const char *key, const char *value, int n) {
+    int at = 0;
+    size_t length = strlen(key);
+    while (at < w->n && (strncmp(w->word[at], key, length) != 0 || w->word[at][length] != '='))
+        at++;
+    if (at == WORDS) return;
+    w->n += at == w->n;
+    snprintf(w->word[at], WORD, "%s=%.*s", key, n, value);
+}
+
+static void draw(uint64_t *dice, struct words *w, size_t *start) {
+    *w = (struct words){.n = 0};
+    *start = fr_test_random(dice, sizeof starts / sizeof *starts);
+    for (const char *at = starts[*start].sets; *at;) {
+        int n = (int)strcspn(at, " "), k = (int)strcspn(at, "=");
+        char key[WORD];
+        snprintf(key, sizeof key, "%.*s", k, at);
+        say(w, key, at + k + 1, n - k - 1);
+        at += n + (at[n] == ' ');
+    }
+    for (uint64_t n = fr_test_random(dice, 5); n-- > 0;) {
+        size_t k = fr_test_random(dice, sizeof keys / sizeof *keys);
+        const char *value = keys[k].values;
+        int bars = 0;
+        for (const char *c = value; *c; c++) bars += *c == '|';
+        for (uint64_t skip = fr_test_random(dice, (uint64_t)bars + 1); skip-- > 0;)
+            value = strchr(value, '|') + 1;
+        say(w, keys[k].key, value, (int)strcspn(value, "|"));
+    }
+}
+
+static bool load(const struct words *w, size_t start, struct fr_job *job) {
+    const char *sets[WORDS + 2] = {"model.defaults=2019", "cluster.device.memory=0 B"};
+    struct fr_job_names names = {
+        .cluster = starts[start].cluster, .model = starts[start].model, .sets = sets};
+    struct fr_error err = {0};
+    names.n_sets = 2;
+    for (int i = 0; i < w->n; i++) sets[names.n_sets++] = w->word[i];
+    if (fr_job_load(&names, job, &err) == FR_OK) return true;
+    fr_job_free(job);
+    return false;
+}
+
+/* ---- one pass after another -------------------------------------------------------------------- */
+
+enum { STAGES = 8, PASSES = 8192 };
+
+/* Ends by virtual stage and micro-batch, of forward and of backward passes; below 0 what is not over. */
+struct serial {
+    const struct fr_pipeline *p;
+    int with;
+    double end_s[2][PASSES], free_s[STAGES], stream_s[STAGES];
+    int64_t next[STAGES];
+    int made[STAGES][64];
+};
+
+static double part(const struct fr_pass *pass, int with) {
+    const double some_s[] = {pass->launch_s, pass->tp_s, pass->dp_s, pass->cp_s, pass->ep_s};
+    static const int bits[] = {FR_WITH_LAUNCH, FR_WITH_TP, FR_WITH_GRADIENTS, FR_WITH_CP,
+                               FR_WITH_EP};
+    double sum_s = pass->compute_s;
+    for (int k = 0; k < 5; k++) sum_s += with & bits[k] ? some_s[k] : 0;
+    return sum_s;
+}
+
+/* Of the message between virtual stages @p lower and the next. */
+static double travels_s(const struct serial *s, int64_t lower, const struct fr_slot *x) {
+    int32_t across = fr_pipeline_boundary(s->p, lower);
+    if (across < 0 || !(s->with & FR_WITH_MESSAGES)) return 0;
+    bool small = x->kind == FR_SLOT_BACKWARD && s->p->scope != FR_SCOPE_NONE &&
+                 fr_pipeline_small(s->p, lower, x->micro);
+    return small ? s->p->stage[across].small_message_s : s->p->stage[across].message_s;
+}
+
+static bool coded(const struct serial *s, int64_t lower, const struct fr_slot *x) {
+    return s->with & FR_WITH_CODEC && x->kind == FR_SLOT_BACKWARD && s->p->args.stages > 1 &&
+           s->p->scope != FR_SCOPE_NONE && lower >= 0 &&
+           lower < (int64_t)s->p->args.stages * s->p->args.chunks - 1 &&
+           fr_pipeline_small(s->p, lower, x->micro);
+}
+
+/* @return false: what the next pass of stage @p i reads is not there, or none is left */
+static bool one_pass(struct serial *s, int32_t i) {
+    const struct fr_pipeline *p = s->p;
+    const struct fr_schedule_args *a = &p->args;
+    if (s->next[i] == p->n_slots) return false;
+    const struct fr_slot *x = &p->slots[i * p->n_slots + s->next[i]];
+    int64_t last = (int64_t)a->stages * a->chunks - 1, at = 0, m = a->micro_batches;
+    for (int64_t v = 0; v <= last; v++) /* the chunk-th that is this stage's */
+        if (v / a->stages == x->chunk && fr_schedule_stage(p->schedule, a->stages, v) == i)
+            at = v;
+    bool forward = x->kind == FR_SLOT_FORWARD, weight = x->kind == FR_SLOT_WEIGHT;
+    double input_s = forward ? 0 : s->end_s[weight][at * m + x->micro];
+    if (forward && at > 0) input_s = s->end_s[0][(at - 1) * m + x->micro];
+    if (!forward && !weight && at < last) input_s = s->end_s[1][(at + 1) * m + x->micro];
+    if (input_s < 0) return false;
+    if (forward && at > 0) input_s += travels_s(s, at - 1, x);
+    if (!forward && !weight && at < last) input_s += travels_s(s, at, x);
+    double chunks = a->chunks, forward_s = part(&p->stage[i].forward, s->with) / chunks,
+           back_s = part(&p->stage[i].backward, s->with) / chunks,
+           weight_s = part(&p->stage[i].weight, s->with) / chunks;
+    double makes_s = p->splits_backward ? weight_s : back_s; /* the pass that makes gradients */
+    double pass_s = forward                           ? forward_s
+                    : weight                          ? (x->whole ? 0 : weight_s)
+                    : p->splits_backward && !x->whole ? back_s - weight_s
+                                                      : back_s;
+    double longer_s = p->longer_s ? p->longer_s[i * p->n_slots + s->next[i]] : 0;
+    double done_s = fmax(s->free_s[i], input_s) + (coded(s, at, x) ? p->stage[i].decode_s : 0) +
+                    pass_s + longer_s;
+    int32_t below = at > 0 ? fr_pipeline_boundary(p, at - 1) : -1;
+    s->free_s[i] = done_s + (coded(s, at - 1, x) ? p->stage[below].encode_s : 0);
+    if (!weight) s->end_s[!forward][at * m + x->micro] = s->free_s[i];
+    bool makes = p->splits_backward && !x->whole ? weight : x->kind == FR_SLOT_BACKWARD;
+    if (makes && ++s->made[i][x->chunk] == m)
+        for (int32_t j = 1; j <= p->stage[i].buckets; j++) {
+            double ready_s = done_s - makes_s * (1 - (double)j / p->stage[i].buckets);
+            s->stream_s[i] = fmax(s->stream_s[i], ready_s) +
+                             (s->with & FR_WITH_GRADIENTS ? p->stage[i].bucket_s : 0);
+        }
+    s->next[i]++;
+    return true;
+}
+
+static double serial_s(struct serial *s, const struct fr_pipeline *p, int with) {
+    int32_t stages = p->args.stages;
+    double all_s = 0, ends_s = 0;
+    *s = (struct serial){.p = p, .with = with};
+    for (int k = 0; k < PASSES; k++) s->end_s[0][k] = s->end_s[1][k] = -1;
+    for (bool more = true; more;) {
+        more = false;
+        for (int32_t i = 0; i < stages; i++) more = one_pass(s, i) || more;
+    }
+    for (int32_t i = 0; i < stages; i++) {
+        assert_true(s->next[i] == p->n_slots);
+        if (with & FR_WITH_CODEC) s->free_s[i] += p->stage[i].gradient_codec_s;
+        if (p->stage[i].buckets)
+            s->free_s[i] = fmax(s->free_s[i], s->stream_s[i]);
+        else if (with & FR_WITH_GRADIENTS)
+            s->free_s[i] += p->stage[i].gradient_s;
+        if (i == 0 || i == stages - 1) ends_s = fmax(ends_s, s->free_s[i]);
+    }
+    for (int32_t i = 0; i < stages; i++) {
+        bool tied = p->embedding_s > 0 && (i == 0 || i == stages - 1);
+        double end_s =
+            tied ? ends_s + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0) : s->free_s[i];
+        all_s = fmax(all_s, end_s + p->stage[i].optimizer_s +
+                                (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
+    }
+    return all_s;
+}
+
+static const struct {
+    int off, part;
+} turns[] = {{FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
+             {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
+             {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
+             {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
+
+#define NEAR(what, got, want, off)                                                             \
+    FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
+            (double)(want))
+
+/* The closed form's time and parts are those of the passes one after another; with clocks of their own they
+ * hold for what is on at full clock, so that the whole alone is asked for. */
+static void by_hand(const struct fr_job *job, const struct fr_plan *plan,
+                    const struct fr_outcome *out, const char *told) {
+    static struct serial serial;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    int with = FR_WITH_ALL;
+    assert_int_equal(fr_pipeline_make(job, plan, &p, &extrapolated, NULL), FR_OK);
+    int64_t passes = plan->pp * plan->chunks * p.args.micro_batches;
+    if (passes <= PASSES && plan->pp <= STAGES && plan->chunks <= 64) {
+        double before_s = serial_s(&serial, &p, with), fixed_s = job->cluster.device.fixed_s;
+        NEAR("time", out->time_s, before_s + fixed_s, 1e-12 * out->time_s);
+        for (size_t k = 0; k < sizeof turns / sizeof *turns; k++) {
+            with &= ~turns[k].off;
+            double now_s = serial_s(&serial, &p, with);
+            NEAR(fr_part_names[turns[k].part], out->part_s[turns[k].part],
+                 fmax(0, before_s - now_s), 1e-11 * out->time_s);
+            before_s = now_s;
+        }
+    }
+    fr_pipeline_free(&p);
+}
+
+/* ---- what is exchanged ------------------------------------------------------------------------ */
+
+/* Whoever does a stage's collective is more than one, has something to say, and says it. */
+static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *plan,
+                               const char *told) {
+    struct fr_seats seats;
+    assert_int_equal(fr_seats_make(job, plan, &seats, NULL), FR_OK);
+    const struct fr_group *const group[FR_AXES] = {
+        [FR_AXIS_TP] = &seats.axis[FR_MESH_TP],
+        [FR_AXIS_DP] = &seats.copies[FR_COPIES_REST].all,
+        [FR_AXIS_COMMON] = &seats.common,
+        [FR_AXIS_CP] = &seats.cp,
+        [FR_AXIS_EP] = &seats.ep,
+        [FR_AXIS_ATTENTION] = &seats.grid[0],
+        [FR_AXIS_MLP] = &seats.grid[1],
+        [FR_AXIS_ENDS] = &seats.grid[2],
+        [FR_AXIS_TO_MLP] = &seats.between[0],
+        [FR_AXIS_TO_ENDS] = &seats.between[1],
+        [FR_AXIS_FROM_ENDS] = &seats.between[2],
+        [FR_AXIS_EXPERT] = &seats.copies[FR_COPIES_EXPERTS].all};
+    for (int64_t i = 0; plan->method->stage && i < plan->pp; i++) {
+        struct fr_rank_work work;
+        plan->method->stage(&job->workload, plan, i, &work);
+        for (int k = 0; k < work.n_ops; k++) {
+            const struct fr_operation *o = &work.op[k];
+            if (o->kind != FR_WORK_COLLECTIVE || !group[o->axis]) continue;
+            FR_TRUE(group[o->axis]->n_ranks > 1 && o->times > 0 && o->size > 0,
+                    "%s: stage %d, axis %d, pass %d: %d ranks, %g B, %g times", told, (int)i,
+                    o->axis, o->pass, (int)group[o->axis]->n_ranks, o->size, o->times);
+        }
+    }
+    fr_seats_free(&seats);
+}
+
+/* ---- all of it --------------------------------------------------------------------------------- */
+
+static void same(const struct fr_outcome *a, const struct fr_outcome *b, const char *told) {
+    double exact_s = 1e-11 * a->time_s;
+    NEAR("time", b->time_s, a->time_s, 1e-12 * a->time_s);
+    for (int k = 0; k < FR_PART_COUNT; k++)
+        NEAR(fr_part_names[k], b->part_s[k], a->part_s[k], exact_s);
+    FR_TRUE(isnan(a->energy_J) == isnan(b->energy_J), "%s: energy", told);
+    if (!isnan(a->energy_J)) {
+        NEAR("energy", b->energy_J, a->energy_J, 1e-9 * a->energy_J);
+        for (int k = 0; k < FR_ENERGY_COUNT; k++)
+            NEAR(fr_energy_names[k], b->energy_part_J[k], a->energy_part_J[k],
+                 1e-9 * a->energy_J);
+    }
+    for (int k = 0; k < FR_MEMORY_COUNT; k++)
+        NEAR(fr_memory_names[k], b->memory_B[k], a->memory_B[k], 1e-12 * a->memory_peak_B);
+    NEAR("memory", b->memory_peak_B, a->memory_peak_B, 0);
+    for (int k = 0; k < FR_SENT_COUNT; k++) NEAR("sent", b->sent_B[k], a->sent_B[k], 0);
+    FR_TRUE(a->fullest_stage == b->fullest_stage && a->fullest_rank == b->fullest_rank &&
+                a->reasons == b->reasons && a->extrapolated == b->extrapolated &&
+                a->parameters == b->parameters && a->lossy_gradient == b->lossy_gradient &&
+                a->lossy_backward == b->lossy_backward,
+            "%s: not the same", told);
+}
+
+static void random_plans(void **state) {
+    enum { PLANS = 4000 };
+    uint64_t dice = 0x9e3779b97f4a7c15u;
+    int priced = 0, pipelines = 0, whole = 0, of_start[sizeof starts / sizeof *starts] = {0};
+    (void)state;
+    for (int k = 0; k < PLANS; k++) {
+        struct words words;
+        struct fr_job job;
+        struct fr_outcome closed;
+        struct fr_simulation event;
+        struct fr_settled settled;
+        char told[WORDS * WORD] = "";
+        size_t start;
+        draw(&dice, &words, &start);
+        if (!load(&words, start, &job)) continue;
+        fr_cost(&job, &job.plan, &closed);
+        if (closed.reasons) {
+            fr_job_free(&job);
+            continue;
+        }
+        for (int i = 0; i < words.n; i++)
+            snprintf(told + strlen(told), sizeof told - strlen(told), "%s ", words.word[i]);
+        snprintf(told + strlen(told), sizeof told - strlen(told), "of %s", starts[start].model);
+        priced++, of_start[start]++;
+        fr_status status = fr_simulate(&job, &job.plan, NULL, &event, NULL);
+        if (status == FR_OK) {
+            same(&closed, &event.outcome, told);
+            whole++;
+        } else
+            assert_int_equal(status, FR_ERR_UNSUPPORTED); /* a grid of each layer */
+        fr_simulation_free(&event);
+        assert_int_equal(fr_settle(&job, &job.plan, &settled, NULL), FR_OK);
+        FR_TRUE(!settled.plan.clock_slack || (!settled.pass_clock && !settled.clock_Hz), "%s",
+                told);
+        if (fr_job_is_pipeline(settled.job, &settled.plan)) {
+            if (settled.job->workload.transformer.layers > 0)
+                nobody_talks_alone(settled.job, &settled.plan, told);
+            by_hand(settled.job, &settled.plan, &closed, told);
+            pipelines++;
+        }
+        fr_settled_free(&settled);
+        fr_job_free(&job);
+    }
+    FR_TRUE(priced > PLANS / 3 && pipelines > PLANS / 4 && whole > PLANS / 3, "%d, %d, %d",
+            priced, pipelines, whole);
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        FR_TRUE(of_start[i] > 5, "%zu: %d", i, of_start[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_plans)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
