@@ -85,10 +85,17 @@ struct words {
     bool bad;
 };
 
-static int64_t whole(struct words *w, int base) {
+static int64_t whole(struct words *w) {
     char *end = NULL;
-    int64_t value = (int64_t)(base == 16 ? strtoull(w->at, &end, 16)
-                                         : (unsigned long long)strtoll(w->at, &end, 10));
+    int64_t value = strtoll(w->at, &end, 10);
+    w->bad = w->bad || end == w->at;
+    w->at = end;
+    return value;
+}
+
+static uint64_t hexadecimal(struct words *w) {
+    char *end = NULL;
+    uint64_t value = strtoull(w->at, &end, 16);
     w->bad = w->bad || end == w->at;
     w->at = end;
     return value;
@@ -104,7 +111,7 @@ static double number(struct words *w) {
 
 /* How many follow, of as many bytes of text at least; 0 where that cannot be. */
 static size_t count(struct words *w, size_t least) {
-    int64_t n = whole(w, 10);
+    int64_t n = whole(w);
     w->bad = w->bad || n < 0 || (uint64_t)n > strlen(w->at) / least;
     return w->bad ? 0 : (size_t)n;
 }
@@ -115,7 +122,7 @@ static void read_ranked(struct words *w, struct fr_part *block) {
     for (size_t i = 0; block->ranked && i < block->n_ranked && !w->bad; i++) {
         block->ranked[i].value = number(w);
         block->ranked[i].lossy = number(w);
-        block->ranked[i].index = whole(w, 10);
+        block->ranked[i].index = whole(w);
     }
 }
 
@@ -123,7 +130,7 @@ static void read_methods(struct words *w, struct fr_part *block) {
     for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++) {
         block->of_method[m].value = number(w);
         block->of_method[m].lossy = number(w);
-        block->of_method[m].index = whole(w, 10);
+        block->of_method[m].index = whole(w);
     }
 }
 
@@ -136,7 +143,7 @@ static void read_front(struct words *w, struct fr_part *block) {
         p->energy_J = number(w);
         p->memory_B = number(w);
         p->lossy = number(w);
-        p->index = whole(w, 10);
+        p->index = whole(w);
     }
 }
 
@@ -162,14 +169,14 @@ fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error 
     struct words w = {.at = line, .bad = strncmp(line, "block ", 6) != 0};
     struct fr_part block = {.done = true};
     if (!w.bad) w.at += 6;
-    int64_t number = whole(&w, 10);
-    block.evaluated = whole(&w, 10);
-    block.feasible = whole(&w, 10);
-    block.read = (fr_plan_key_set)whole(&w, 16);
-    w.bad = w.bad || whole(&w, 10) != FR_REASON_COUNT || number < 0 || number >= b->n;
+    int64_t number = whole(&w);
+    block.evaluated = whole(&w);
+    block.feasible = whole(&w);
+    block.read = (fr_plan_key_set)hexadecimal(&w);
+    w.bad = w.bad || whole(&w) != FR_REASON_COUNT || number < 0 || number >= b->n;
     for (int r = 0; r < FR_REASON_COUNT && !w.bad; r++) {
-        block.because[r] = whole(&w, 10);
-        block.example[r] = whole(&w, 10);
+        block.because[r] = whole(&w);
+        block.example[r] = whole(&w);
     }
     if (!w.bad) read_methods(&w, &block);
     if (!w.bad) read_ranked(&w, &block);

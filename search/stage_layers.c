@@ -17,7 +17,6 @@ static void price(const struct fr_job *job, const struct fr_plan *plan, struct d
     struct fr_outcome out;
     one.stage_layers = d->layers;
     one.n_stage_layers = (int)plan->pp;
-    one.stage_layers_best = false;
     fr_cost(job, &one, &out);
     bool fits = out.reasons == 0, priced = !(out.reasons & ~FR_BECAUSE(FR_REASON_MEMORY));
     d->time_s = fits ? out.time_s : INFINITY;

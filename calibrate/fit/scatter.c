@@ -10,9 +10,8 @@
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/statistics.h"
 
-enum { KRIGING_MIN = 20 };       /* fewer shapes have no neighbours to speak of */
-static const double PRIOR = 1.0; /* of a coefficient's logarithm */
-static const double BEND = 0.2;  /* log residual beyond which a shape pulls less */
+enum { KRIGING_MIN = 20 };      /* fewer shapes have no neighbours to speak of */
+static const double BEND = 0.2; /* log residual beyond which a shape pulls less */
 static const double OTHER_LAYOUT = 0.8, PER_POWER_OF_TWO = 0.03;
 
 static double trend_s(const double c[FR_SCATTER_TREND], const struct fr_scatter_point *p) {
@@ -27,7 +26,7 @@ struct trend_fit {
 };
 
 /* Pseudo-Huber, so that the sum of squares grows linearly for shapes far off; and a log-normal
- * prior around the start, so that a handful of shapes does not bend four coefficients. */
+ * prior, of width 1, around the start, so that a handful of shapes does not bend four coefficients. */
 static void residuals(void *ctx, const double *params, double *out) {
     const struct trend_fit *fit = ctx;
     const struct fr_scatter *s = fit->s;
@@ -36,8 +35,7 @@ static void residuals(void *ctx, const double *params, double *out) {
         double bent = sqrt(2 * (sqrt(1 + r * r) - 1));
         out[i] = r < 0 ? -bent : bent;
     }
-    for (int i = 0; i < FR_SCATTER_TREND; i++)
-        out[s->n + i] = log(params[i] / fit->start[i]) / PRIOR;
+    for (int i = 0; i < FR_SCATTER_TREND; i++) out[s->n + i] = log(params[i] / fit->start[i]);
 }
 
 static fr_status fit_trend(struct fr_scatter *s, struct fr_error *err) {

@@ -61,22 +61,14 @@ static struct straight through(const struct fr_segment_fit *fit, double from_B, 
     return (struct straight){low_s - s_per_B * from_B, s_per_B};
 }
 
-static double raw_within_s(const struct pair *p, double size_B, double from_B, double to_B) {
-    return size_B > from_B && size_B < to_B ? raw_s(p, size_B) : 0;
-}
-
-/* The largest where both are straight: at the ends, where the slope of the logarithm is zero, or where
- * the two meet and the cheaper takes over. */
+/* The largest where both are straight, outside the two rank counts: at the ends, or where the two meet and
+ * the cheaper takes over.  Where the slope of the logarithm is zero it is least: with X = w b'/b of the
+ * one and (w - 1) a'/a = X of the other, its second derivative is X^2 / (w (w - 1)). */
 static double largest_s(const struct pair *p, double from_B, double to_B) {
     struct straight a = through(p->fewer, from_B, to_B), b = through(p->more, from_B, to_B);
-    double w = p->weight, flat_B = 0, meet_B = 0;
-    if (a.s_per_B > 0 && b.s_per_B > 0)
-        flat_B = -((1 - w) * a.s_per_B * b.at_zero_s + w * b.s_per_B * a.at_zero_s) /
-                 (a.s_per_B * b.s_per_B);
-    if (a.s_per_B != b.s_per_B) meet_B = (b.at_zero_s - a.at_zero_s) / (a.s_per_B - b.s_per_B);
-    return fmax(
-        fmax(raw_s(p, from_B), raw_s(p, to_B)),
-        fmax(raw_within_s(p, flat_B, from_B, to_B), raw_within_s(p, meet_B, from_B, to_B)));
+    double ends_s = fmax(raw_s(p, from_B), raw_s(p, to_B));
+    double meet_B = (b.at_zero_s - a.at_zero_s) / (a.s_per_B - b.s_per_B); /* or nowhere */
+    return meet_B > from_B && meet_B < to_B ? fmax(ends_s, raw_s(p, meet_B)) : ends_s;
 }
 
 double fr_segment_fits_s(const struct fr_segment_fit *fewer, const struct fr_segment_fit *more,

@@ -24,16 +24,16 @@ struct curve {
 struct passes {
     const struct fr_device *device;
     struct fr_pipeline *p;
-    int32_t n, n_clocks;      /* passes: slots of all stages, stage by stage */
-    double *full_s;           /* [n] at the highest clock */
-    double *at_s;             /* [2 n]: start and end of each */
-    double *early_s, *late_s; /* [2 n], [n]: earliest of both, latest end */
-    double *lag_s;            /* [n]: of the message it reads */
-    int32_t *needs;           /* [n]: the pass whose result it reads, or -1 */
-    int32_t *order;           /* [n]: each behind what it waits for */
-    int16_t *clock;           /* [n] */
-    bool *pinned;             /* [n]: to the highest clock */
-    struct curve *curve;      /* [P][4], and what they are made of */
+    int32_t n, n_clocks; /* passes: slots of all stages, stage by stage */
+    double *full_s;      /* [n] at the highest clock */
+    double *at_s;        /* [2 n]: start and end of each; once they have clocks, the earliest */
+    double *late_s;      /* [n]: latest end */
+    double *lag_s;       /* [n]: of the message it reads */
+    int32_t *needs;      /* [n]: the pass whose result it reads, or -1 */
+    int32_t *order;      /* [n]: each behind what it waits for */
+    int16_t *clock;      /* [n] */
+    bool *pinned;        /* [n]: to the highest clock */
+    struct curve *curve; /* [P][4], and what they are made of */
     double *corners, deadline_s;
     double *tail_s; /* [P]: behind a stage's last pass */
     struct fr_min_cut cut;
@@ -357,11 +357,11 @@ static void reclaim(struct passes *s) {
     for (int32_t left = 4 * s->n; left > 0; left--) {
         double most = 0, saved_J, longer_s;
         int32_t best = -1;
-        go_early(s, s->early_s);
+        go_early(s, s->at_s);
         go_late(s, s->late_s);
         for (int32_t k = 0; k < s->n; k++) {
             if (!next_lower(s, k, &saved_J, &longer_s)) continue;
-            if (longer_s > s->late_s[k] - s->early_s[2 * k + 1] + exact_s) continue;
+            if (longer_s > s->late_s[k] - s->at_s[2 * k + 1] + exact_s) continue;
             if (saved_J / longer_s <= most) continue;
             most = saved_J / longer_s;
             best = k;
@@ -375,7 +375,7 @@ static void reclaim(struct passes *s) {
 
 static fr_status make_room(struct passes *s, struct fr_error *err) {
     size_t n = (size_t)s->n, stages = (size_t)s->p->args.stages;
-    s->full_s = fr_calloc(7 * n + stages, sizeof *s->full_s);
+    s->full_s = fr_calloc(5 * n + stages, sizeof *s->full_s);
     s->needs = fr_calloc(2 * n, sizeof *s->needs);
     s->clock = fr_calloc(n, sizeof *s->clock);
     s->pinned = fr_calloc(3 * n, sizeof *s->pinned);
@@ -384,8 +384,7 @@ static fr_status make_room(struct passes *s, struct fr_error *err) {
     if (!s->full_s || !s->needs || !s->clock || !s->pinned || !s->curve || !s->corners)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the passes do not fit in memory");
     s->at_s = s->full_s + n;
-    s->early_s = s->at_s + 2 * n;
-    s->late_s = s->early_s + 2 * n;
+    s->late_s = s->at_s + 2 * n;
     s->lag_s = s->late_s + n;
     s->tail_s = s->lag_s + n;
     s->order = s->needs + n;

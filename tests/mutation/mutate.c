@@ -7,7 +7,7 @@
  * What is changed: an arithmetic operator, a comparison, a logical one, a number by one, to zero or
  * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
  * axes; fields).  Left alone: comments, strings, directives, declarations, lines about memory that
- * runs out (other tests make it run out).  The sources are formatted, so that a binary operator has
+ * runs out (other tests make it run out), lengths of arrays where they are declared.  The sources are formatted, so that a binary operator has
  * blanks around it and a pointer's star has not. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
@@ -176,7 +176,34 @@ static void add_operators(const struct source *s, size_t i) {
             add(s, i, n, operators[k].to);
 }
 
-/* A number; not the length of an array, which is alone in its brackets and above 2. */
+/* Within the brackets of a declared array, "char text[SIZE + 1]": on a line that begins with a type, before
+ * any value. */
+static bool is_length(const struct source *s, size_t i) {
+    static const char *const types[] = {"char ",    "double ",   "int ",      "bool ",
+                                        "size_t ",  "int64_t ",  "int32_t ",  "int16_t ",
+                                        "uint8_t ", "uint64_t ", "uint32_t ", "struct "};
+    const char *c = s->code;
+    size_t begin = i, opened = 0;
+    while (begin > 0 && c[begin - 1] != '\n') begin--;
+    size_t at = begin;
+    while (c[at] == ' ') at++;
+    for (bool more = true; more;) {
+        more = false;
+        if (strncmp(c + at, "static ", 7) == 0) at += 7, more = true;
+        if (strncmp(c + at, "const ", 6) == 0) at += 6, more = true;
+    }
+    bool typed = false;
+    for (size_t k = 0; k < COUNT(types); k++)
+        typed = typed || strncmp(c + at, types[k], strlen(types[k])) == 0;
+    for (size_t k = at; typed && k < i; k++) {
+        if (c[k] == '=') return false;
+        opened += c[k] == '[';
+        opened -= c[k] == ']';
+    }
+    return typed && opened > 0;
+}
+
+/* A number; not the length of an array, which is alone in its brackets and above 2, or declared. */
 static void add_number(const struct source *s, size_t i, size_t n) {
     const char *c = s->code;
     char text[32], *end = NULL;
@@ -185,6 +212,7 @@ static void add_number(const struct source *s, size_t i, size_t n) {
     double value = strtod(text, &end);
     if (*end && *end != '.') return; /* hexadecimal, suffixes */
     if (i > 0 && c[i - 1] == '[' && c[i + n] == ']' && value > 2) return;
+    if (is_length(s, i)) return;
     bool whole = !strpbrk(text, ".eE");
     const double to[] = {value + 1, value - 1, 0, 2 * value};
     for (int k = 0; k < 4; k++) {
@@ -249,12 +277,31 @@ static bool left_alone(const char *line, size_t n) {
     return false;
 }
 
-/* The line behind an allocation that asks whether it came to anything. */
+/* One of the lines behind an allocation that asks whether it came to anything. */
 static bool asks_for_memory(const struct source *s, size_t begin, size_t end) {
-    size_t above = begin > 0 ? begin - 1 : 0, i = begin;
-    while (above > 0 && s->text[above - 1] != '\n') above--;
+    enum { BEHIND = 6 };
+    size_t above = begin, i = begin;
     while (i < end && s->text[i] == ' ') i++;
-    return starts(s->text + i, "if (!") && memmem(s->text + above, begin - above, "alloc(", 6);
+    if (!starts(s->text + i, "if (!")) return false;
+    int opened = 0;
+    for (i += 3; i < end; i++) {
+        opened += s->text[i] == '(';
+        opened -= s->text[i] == ')';
+        if (opened == 0) break;
+        bool arrow = s->text[i] == '>' && s->text[i - 1] == '-';
+        if (strchr("=<>&", s->text[i]) && !arrow) return false; /* it asks for more */
+    }
+    const char *then = s->text + (i < end ? i + 1 : end);
+    if (!starts(then, " return") && !starts(then, " goto") && !starts(then, " {") &&
+        *then != '\n')
+        return false;
+    for (int lines = 0; lines < BEHIND && above > 0; lines++) {
+        size_t stop = above--;
+        while (above > 0 && s->text[above - 1] != '\n') above--;
+        if (memmem(s->text + above, stop - above, "alloc(", 6)) return true;
+        if (stop - above < 2 || s->text[above] == '}') return false;
+    }
+    return false;
 }
 
 static void scan_line(const struct source *s, size_t begin, size_t end, char before) {

@@ -199,7 +199,7 @@ static void write(const struct fr_price *price, const struct fr_levels *levels,
 }
 
 static int64_t nodes_of(const struct fr_group *group) {
-    int64_t per_node = group->ranks_per_node > 0 ? group->ranks_per_node : 1;
+    int64_t per_node = group->ranks_per_node;
     return group->level == 0 ? 1 : (group->n_ranks + per_node - 1) / per_node;
 }
 
