@@ -100,6 +100,7 @@ static const struct {
     {FR_PLAN_KEY_backward_scope, "compressed messages between stages"},
     {FR_PLAN_KEY_backward_rank, "compressed messages between stages"},
     {FR_PLAN_KEY_lazy_error, "compressed messages between stages"},
+    {FR_PLAN_KEY_forward_rank, "compressed messages between stages"},
     {FR_PLAN_KEY_gradient_stages, "low-rank gradients"},
     {FR_PLAN_KEY_gradient_rank, "low-rank gradients"},
     {FR_PLAN_KEY_codec, "codec of gradients"},

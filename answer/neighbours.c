@@ -16,8 +16,7 @@ static void price(const struct fr_job *job, const struct fr_search_options *opti
     fr_cost_chosen(job, plan, out);
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
-    if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)
-        out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
+    if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
 }
 
 /* What the search minimises; infinite of a plan that cannot be, or whose value nobody knows. */

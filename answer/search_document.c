@@ -50,8 +50,7 @@ const char *fr_searched_note(const struct fr_searched *r) {
                "order";
     bool ghost = fr_space_has_ghost(&r->space);
     for (size_t i = 0; i < front->count; i++)
-        if (front->items[i].outcome.lossy_gradient > 0 ||
-            front->items[i].outcome.lossy_backward > 0)
+        if (fr_outcome_lossy(&front->items[i].outcome) > 0)
             return ghost ? "ranked per iteration: how many iterations plans with ghost neurons "
                            "and "
                            "compressed plans need to the same loss is unknown, may be more, "

@@ -6,7 +6,7 @@
 
 #include "base/status.h"
 
-enum { FR_SHARES_KINDS = 16 };
+enum { FR_SHARES_KINDS = 24 };
 
 struct fr_shares {
     int n_lanes, n_bins;

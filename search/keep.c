@@ -7,7 +7,7 @@
 #include "base/sort.h"
 
 double fr_lossiness(const struct fr_outcome *out) {
-    return out->lossy_gradient + out->lossy_backward;
+    return out->lossy_gradient + out->lossy_backward + out->lossy_forward;
 }
 
 /* ---- the best ------------------------------------------------------------------------------------ */

@@ -68,8 +68,7 @@ static void add_reasons(const struct fr_job *job, const struct fr_search_options
     if (out->reasons & ~FR_BECAUSE(FR_REASON_MEMORY)) return;
     if (options->memory_limit_B > 0 && out->memory_peak_B > options->memory_limit_B)
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
-    if (out->lossy_gradient > options->max_lossy || out->lossy_backward > options->max_lossy)
-        out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
+    if (fr_outcome_lossy(out) > options->max_lossy) out->reasons |= FR_BECAUSE(FR_REASON_LOSSY);
     if (by == FR_RANK_TOTAL && out->iterations_origin == FR_ITERATIONS_UNKNOWN)
         out->reasons |= FR_BECAUSE(FR_REASON_ITERATIONS);
     if (options->objective != FR_OBJECTIVE_TIME && !job->cluster.device.power.known)

@@ -1,4 +1,5 @@
 #include "search/slowdown.h"
+#include "search/keep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -95,8 +96,7 @@ fr_status fr_slowdown_apply(const struct fr_job *job, struct fr_slowdown *s,
         top->items[i] = all[i].found;
         result->ranked.items[i] =
             (struct fr_ranked){.value = all[i].value,
-                               .lossy = fmax(all[i].found.outcome.lossy_gradient,
-                                             all[i].found.outcome.lossy_backward),
+                               .lossy = fr_lossiness(&all[i].found.outcome),
                                .index = all[i].found.index};
     }
     if (kept) s->own_J = all[0].own_J;

@@ -115,12 +115,10 @@ static int32_t add_whole(struct fr_builder *b, int32_t r, const struct fr_slot *
 static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot,
                         int32_t input) {
     struct fr_rank *rank = &b->ranks[r];
-    int32_t stages = b->p->args.stages;
-    int64_t at = virtual_stage(b, r, slot->chunk),
-            last = (int64_t)stages * b->p->args.chunks - 1;
-    bool backward = slot->kind == FR_SLOT_BACKWARD && stages > 1;
-    if (backward && at < last && fr_pipeline_small(b->p, at, slot->micro)) {
-        int32_t task = fr_builder_add(b, FR_TASK_DECOMPRESS, r, r, -1, slot);
+    bool forward = slot->kind == FR_SLOT_FORWARD;
+    if (fr_pipeline_reads_small(b->p, r, slot)) {
+        fr_task_kind kind = forward ? FR_TASK_FORWARD_DECOMPRESS : FR_TASK_DECOMPRESS;
+        int32_t task = fr_builder_add(b, kind, r, r, -1, slot);
         fr_program_wait(b->program, task, rank->last_compute);
         fr_program_wait(b->program, task, input);
         rank->last_compute = task;
@@ -137,20 +135,21 @@ static int32_t add_pass(struct fr_builder *b, int32_t r, const struct fr_slot *s
         weight.whole = false;
         pass = add_pass(b, r, &weight, -1);
     }
-    if (backward && at > 0 && fr_pipeline_small(b->p, at - 1, slot->micro)) {
-        int32_t task = fr_builder_add(b, FR_TASK_COMPRESS, r, r, -1, slot);
+    if (fr_pipeline_sends_small(b->p, r, slot)) {
+        fr_task_kind kind = forward ? FR_TASK_FORWARD_COMPRESS : FR_TASK_COMPRESS;
+        int32_t task = fr_builder_add(b, kind, r, r, -1, slot);
         fr_program_wait(b->program, task, pass);
         rank->last_compute = task;
     }
     return rank->last_compute;
 }
 
-/* Kind of the message that carries a pass's result to @p to. */
-fr_task_kind fr_builder_message_kind(const struct fr_builder *b, const struct fr_slot *slot,
-                                     int32_t to) {
-    if (slot->kind == FR_SLOT_FORWARD) return FR_TASK_FORWARD_MESSAGE;
-    int32_t chunk = to == b->p->args.stages - 1 ? slot->chunk - 1 : slot->chunk;
-    bool small = fr_pipeline_compressed(b->p, to, chunk, slot->micro);
+/* Kind of the message that carries the result of a pass of @p from. */
+fr_task_kind fr_builder_message_kind(const struct fr_builder *b, int32_t from,
+                                     const struct fr_slot *slot) {
+    bool small = fr_pipeline_sends_small(b->p, from, slot);
+    if (slot->kind == FR_SLOT_FORWARD)
+        return small ? FR_TASK_COMPRESSED_FORWARD : FR_TASK_FORWARD_MESSAGE;
     return small ? FR_TASK_COMPRESSED_MESSAGE : FR_TASK_BACKWARD_MESSAGE;
 }
 
@@ -183,13 +182,7 @@ static bool do_pass(struct fr_builder *b, int32_t r, const struct fr_slot *slot)
     if (to >= 0 && !b->p->duplex) {
         bool folds = b->p->schedule->folds;
         int32_t across = folds ? (r < to ? r : to) : fr_builder_boundary(slot, r, to);
-        int64_t at = virtual_stage(b, r, slot->chunk);
-        bool small =
-            slot->kind == FR_SLOT_BACKWARD && fr_pipeline_small(b->p, at - 1, slot->micro);
-        fr_task_kind kind = slot->kind == FR_SLOT_FORWARD ? FR_TASK_FORWARD_MESSAGE
-                            : small                       ? FR_TASK_COMPRESSED_MESSAGE
-                                                          : FR_TASK_BACKWARD_MESSAGE;
-        result = fr_builder_add(b, kind, across, r, to, slot);
+        result = fr_builder_add(b, fr_builder_message_kind(b, r, slot), across, r, to, slot);
         fr_program_wait(b->program, result, pass);
     }
     if (slot->kind != FR_SLOT_WEIGHT)

@@ -44,9 +44,9 @@ int32_t fr_builder_add(struct fr_builder *b, fr_task_kind kind, int32_t stage, i
 
 /** The boundary that a result crosses, named by its lower stage. */
 int32_t fr_builder_boundary(const struct fr_slot *slot, int32_t from, int32_t to);
-/** Kind of the message that carries a pass's result to @p to. */
-fr_task_kind fr_builder_message_kind(const struct fr_builder *b, const struct fr_slot *slot,
-                                     int32_t to);
+/** Kind of the message that carries the result of a pass of @p from. */
+fr_task_kind fr_builder_message_kind(const struct fr_builder *b, int32_t from,
+                                     const struct fr_slot *slot);
 
 /* ---- blocking messages (sim/lay_out_blocking.c) --------------------------------------------- */
 

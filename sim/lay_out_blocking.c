@@ -30,7 +30,7 @@ bool fr_builder_transfer(struct fr_builder *b, int32_t r) {
     if (same_transfer(first, other) || same_transfer(other, first)) {
         bool sends = first->kind == FR_ACTION_SEND;
         int32_t from = sends ? r : first->peer, to = sends ? first->peer : r;
-        join(b, fr_builder_message_kind(b, &first->slot, to), from, to, &first->slot);
+        join(b, fr_builder_message_kind(b, from, &first->slot), from, to, &first->slot);
         mine->next++;
         theirs->next++;
         return true;

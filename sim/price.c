@@ -17,6 +17,21 @@ static void price_pass(const struct fr_pass *pass, double share, double *part_s)
     part_s[FR_PRICE_GRADIENTS] += share * pass->dp_s;
 }
 
+static const struct fr_stage *below_of(const struct fr_pipeline *p, int32_t i) {
+    return &p->stage[(i + p->args.stages - 1) % p->args.stages];
+}
+
+/* A message up and one down at once last as long as the longer.  A gradient that meets an activation is of
+ * no epilogue: it goes compressed where all do. */
+static void price_exchange(const struct fr_pipeline *p, const struct fr_stage *stage,
+                           struct fr_class_price *price) {
+    bool both = stage->small_forward_B > 0 && p->scope == FR_SCOPE_ALL && !stage->sends_whole;
+    price->part_s[FR_PRICE_MESSAGES] =
+        both ? fmax(stage->small_forward_s, stage->small_message_s) : stage->message_s;
+    price->size_B =
+        both ? fmax(stage->small_forward_B, stage->small_message_B) : stage->message_B;
+}
+
 static void price_class(const struct fr_pipeline *p, const struct fr_task_class *class,
                         struct fr_class_price *price) {
     struct fr_stage clocked = p->stage[class->stage];
@@ -43,9 +58,15 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
         break;
     case FR_TASK_FORWARD_MESSAGE:
     case FR_TASK_BACKWARD_MESSAGE:
-    case FR_TASK_EXCHANGE:
         part_s[FR_PRICE_MESSAGES] = stage->message_s;
         price->size_B = stage->message_B;
+        break;
+    case FR_TASK_EXCHANGE:
+        price_exchange(p, stage, price);
+        break;
+    case FR_TASK_COMPRESSED_FORWARD:
+        part_s[FR_PRICE_MESSAGES] = stage->small_forward_s;
+        price->size_B = stage->small_forward_B;
         break;
     case FR_TASK_COMPRESSED_MESSAGE:
         part_s[FR_PRICE_MESSAGES] = stage->small_message_s;
@@ -58,11 +79,16 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
                                     : fr_stage_all_reduced_B(stage) + stage->coded_B;
         break;
     case FR_TASK_COMPRESS: /* for the stage below */
-        part_s[FR_PRICE_CODEC] =
-            p->stage[(class->stage + p->args.stages - 1) % p->args.stages].encode_s;
+        part_s[FR_PRICE_CODEC] = below_of(p, class->stage)->encode_s;
         break;
     case FR_TASK_DECOMPRESS:
         part_s[FR_PRICE_CODEC] = stage->decode_s;
+        break;
+    case FR_TASK_FORWARD_COMPRESS:
+        part_s[FR_PRICE_CODEC] = stage->forward_encode_s;
+        break;
+    case FR_TASK_FORWARD_DECOMPRESS: /* of the stage below */
+        part_s[FR_PRICE_CODEC] = below_of(p, class->stage)->forward_decode_s;
         break;
     case FR_TASK_EMBEDDING:
         part_s[FR_PRICE_EMBEDDING] = p->embedding_s;

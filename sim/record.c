@@ -9,8 +9,8 @@
 
 bool fr_task_is_message(fr_task_kind kind) {
     return kind == FR_TASK_FORWARD_MESSAGE || kind == FR_TASK_BACKWARD_MESSAGE ||
-           kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_EXCHANGE ||
-           kind == FR_TASK_COLLECTIVE_MESSAGE;
+           kind == FR_TASK_COMPRESSED_MESSAGE || kind == FR_TASK_COMPRESSED_FORWARD ||
+           kind == FR_TASK_EXCHANGE || kind == FR_TASK_COLLECTIVE_MESSAGE;
 }
 
 bool fr_task_is_collective(fr_task_kind kind) {

@@ -120,7 +120,6 @@ static void json_row(struct fr_json_writer *w, const struct fr_qualities *q, int
     fr_json_add_string(w, "label", plan->label);
     fr_json_key(w, "plan");
     fr_plan_write(w, &plan->cost.plan);
-    fr_json_add_integer(w, "forward_rank", plan->forward_rank);
     json_rates(w, row);
     json_mean(w, "loss", row->loss);
     fr_json_add_number(w, "over_entropy", row->loss.mean / q->entropy - 1);

@@ -1,13 +1,10 @@
 /* The plans that are compared, each once, with what they cost. */
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer/quality/quality.h"
 #include "base/alloc.h"
-#include "base/range.h"
 #include "search/space.h"
 
 /* Keys that are alike in all plans: a label says the others. */
@@ -33,57 +30,38 @@ static fr_plan_key_set no_compression(void) {
 /* What a plan says of what varies; where it says nothing, how it compresses. */
 static void label(const struct fr_plan *plan, fr_plan_key_set without,
                   struct fr_quality_plan *out) {
-    char line[FR_PLAN_LINE], forward[48] = "";
+    char line[FR_PLAN_LINE];
     const char *at = fr_plan_line(plan, without, line, sizeof line);
     at += strspn(at, " ,");
     if (!*at) at = fr_plan_line(plan, no_compression(), line, sizeof line);
     at += strspn(at, " ,");
-    if (out->forward_rank)
-        snprintf(forward, sizeof forward, "%sforward r%" PRId64, *at ? ", " : "",
-                 out->forward_rank);
-    snprintf(out->label, sizeof out->label, "%s%s", *at || *forward ? at : "no compression",
-             forward);
+    snprintf(out->label, sizeof out->label, "%s", *at ? at : "no compression");
 }
 
-/* What is not a plan of the cost model has no price: it is tried for what it does to learning. */
-static void price(const struct fr_job *job, const struct fr_plan *plan,
-                  struct fr_quality_plan *out) {
-    fr_cost(job, plan, &out->cost);
-    if (out->forward_rank) out->cost.time_s = out->cost.energy_J = NAN;
-}
-
-static fr_status add_variant(const struct fr_plan *plan, int64_t forward_rank,
-                             fr_plan_key_set without, struct fr_qualities *q,
-                             struct fr_error *err) {
+static fr_status add_plan(const struct fr_plan *plan, fr_plan_key_set without,
+                          struct fr_qualities *q, struct fr_error *err) {
     struct fr_quality_plan *out = &q->plans[q->n_plans];
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text};
     fr_plan_write(&w, plan);
     out->text = text.data;
-    out->forward_rank = forward_rank;
-    q->variants[q->n_plans++] = (struct fr_quality_variant){text.data, forward_rank};
+    q->texts[q->n_plans++] = text.data;
     if (text.failed) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d plans", q->n_plans);
     label(plan, without, out);
-    price(&q->job, plan, out);
+    fr_cost(&q->job, plan, &out->cost);
     return FR_OK;
 }
 
 enum { PLANS_MAX = 64 };
 
-static fr_status add_plans(const struct fr_plan *plans, int n, const int64_t *forward,
-                           size_t n_forward, struct fr_qualities *q, struct fr_error *err) {
+static fr_status add_plans(const struct fr_plan *plans, int n, struct fr_qualities *q,
+                           struct fr_error *err) {
     fr_plan_key_set without = alike(plans, n);
-    size_t all = (size_t)n * (1 + n_forward);
-    if (all > PLANS_MAX)
-        return fr_fail(err, FR_ERR_USAGE, "--forward", "makes more than %d trainings of plans",
-                       PLANS_MAX);
-    q->plans = fr_calloc(all, sizeof *q->plans);
-    q->variants = fr_calloc(all, sizeof *q->variants);
-    if (!q->plans || !q->variants) return fr_fail(err, FR_ERR_NOMEM, NULL, "%zu plans", all);
-    for (int i = 0; i < n; i++)
-        for (size_t k = 0; k <= n_forward; k++)
-            FR_TRY(add_variant(&plans[i], k ? forward[k - 1] : 0, without, q, err));
-    q->options.plans = q->variants;
+    q->plans = fr_calloc((size_t)n + 1, sizeof *q->plans);
+    q->texts = fr_calloc((size_t)n + 1, sizeof *q->texts);
+    if (!q->plans || !q->texts) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d plans", n);
+    for (int i = 0; i < n; i++) FR_TRY(add_plan(&plans[i], without, q, err));
+    q->options.plans = q->texts;
     q->options.n_plans = q->n_plans;
     return FR_OK;
 }
@@ -101,8 +79,26 @@ static fr_status all_vary(const struct fr_space *space, const struct fr_plan *pl
     return FR_OK;
 }
 
-static fr_status each_plan(const struct fr_space *space, const int64_t *forward,
-                           size_t n_forward, struct fr_qualities *q, struct fr_error *err) {
+/* Nor is a key set for nothing: predict refuses such a plan, too. */
+static fr_status all_set(const struct fr_job *job, const struct fr_plan *plans, int n,
+                         struct fr_error *err) {
+    const struct fr_plan none = fr_plan_default();
+    for (int k = 0; k < FR_PLAN_KEYS; k++) {
+        const struct fr_plan_key *key = &fr_plan_keys[k];
+        bool read =
+            key->type->same(key, &job->plan, &none) || !fr_job_plan_says(job, key->name);
+        const char *needs = "";
+        for (int i = 0; i < n && !read; i++) read = !key->type->same(key, &plans[i], &none);
+        if (read) continue;
+        fr_plan_idle_key(&job->workload, &job->plan, &needs);
+        return fr_fail(err, FR_ERR_INPUT, "--set",
+                       "%s would have no effect on any plan: it needs %s", key->name, needs);
+    }
+    return FR_OK;
+}
+
+static fr_status each_plan(const struct fr_space *space, struct fr_qualities *q,
+                           struct fr_error *err) {
     struct fr_plan plans[PLANS_MAX];
     int n = 0;
     for (int64_t i = 0; i < space->size; i++) {
@@ -118,29 +114,21 @@ static fr_status each_plan(const struct fr_space *space, const int64_t *forward,
         plans[n++] = plan;
     }
     FR_TRY(all_vary(space, plans, n, err));
-    return add_plans(plans, n, forward, n_forward, q, err);
+    FR_TRY(all_set(&q->job, plans, n, err));
+    return add_plans(plans, n, q, err);
 }
 
 fr_status fr_qualities_plans(const char *ranks, const char *const *vary, int n_vary,
-                             const char *forward, struct fr_qualities *q,
-                             struct fr_error *err) {
+                             struct fr_qualities *q, struct fr_error *err) {
     struct fr_space space = {0};
-    int64_t *forward_ranks = NULL;
-    size_t n_forward = 0;
     struct fr_json root = fr_json_root(fr_job_model(&q->job));
     struct fr_json_writer w = {.text = &q->model};
     fr_json_put_copy(&w, &root);
     q->options.model = fr_text_get(&q->model);
-    fr_status status = FR_OK;
-    if (forward)
-        status =
-            fr_range_parse(forward, false, 1, "--forward", &forward_ranks, &n_forward, err);
-    if (status == FR_OK)
-        status =
-            fr_space_make(ranks, vary, n_vary, &q->job.plan, fr_job_plan_says(&q->job, "dp"),
-                          fr_job_plan_says(&q->job, "tp"), NULL, &space, err);
-    if (status == FR_OK) status = each_plan(&space, forward_ranks, n_forward, q, err);
-    free(forward_ranks);
+    fr_status status =
+        fr_space_make(ranks, vary, n_vary, &q->job.plan, fr_job_plan_says(&q->job, "dp"),
+                      fr_job_plan_says(&q->job, "tp"), NULL, &space, err);
+    if (status == FR_OK) status = each_plan(&space, q, err);
     fr_space_free(&space);
     return status;
 }
@@ -148,7 +136,7 @@ fr_status fr_qualities_plans(const char *ranks, const char *const *vary, int n_v
 void fr_qualities_free(struct fr_qualities *q) {
     for (int i = 0; i < q->n_plans; i++) free(q->plans[i].text);
     free(q->plans);
-    free(q->variants);
+    free(q->texts);
     fr_text_free(&q->model);
     fr_corpus_free(&q->corpus);
     fr_quality_free(&q->found);

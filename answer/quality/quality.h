@@ -12,8 +12,7 @@
 
 /** One plan of those compared. */
 struct fr_quality_plan {
-    char *text;           /**< of its plan file */
-    int64_t forward_rank; /**< an experiment beside the plan, which is then not priced */
+    char *text; /**< of its plan file */
     char label[FR_PLAN_LINE];
     struct fr_outcome cost; /**< of an iteration on the cluster; NaN where it is not priced */
 };
@@ -25,17 +24,16 @@ struct fr_qualities {
     struct fr_quality_options options;
     struct fr_text model; /**< text of the model file */
     struct fr_quality_plan *plans;
-    struct fr_quality_variant *variants;
+    const char **texts; /**< theirs */
     int n_plans;
     struct fr_quality found;
 };
 
-/** The plans of @p q's job on @p ranks with @p vary ("KEY=RANGE" of the plan's keys), each once and once
- *  more with each of @p forward (RANGE of ranks of activations between stages; NULL: none), and
+/** The plans of @p q's job on @p ranks with @p vary ("KEY=RANGE" of the plan's keys), each once, and
  *  what they cost; options.plans and options.model.
  *  @return FR_OK; FR_ERR_USAGE for what cannot be varied or leaves no plan; FR_ERR_NOMEM. */
 fr_status fr_qualities_plans(const char *ranks, const char *const *vary, int n_vary,
-                             const char *forward, struct fr_qualities *q, struct fr_error *err);
+                             struct fr_qualities *q, struct fr_error *err);
 void fr_qualities_free(struct fr_qualities *q);
 
 /** What a loss is counted in. */

@@ -10,10 +10,10 @@
 /* What decides how a compressed plan learns besides its compression: who sends what to whom. */
 static const int mesh_keys[] = {FR_PLAN_KEY_pp, FR_PLAN_KEY_dp, FR_PLAN_KEY_chunks,
                                 FR_PLAN_KEY_micro_batch};
-static const int lossy_keys[] = {FR_PLAN_KEY_backward_scope, FR_PLAN_KEY_backward_rank,
-                                 FR_PLAN_KEY_lazy_error,     FR_PLAN_KEY_gradient_stages,
-                                 FR_PLAN_KEY_gradient_rank,  FR_PLAN_KEY_codec,
-                                 FR_PLAN_KEY_warm_up};
+static const int lossy_keys[] = {FR_PLAN_KEY_backward_scope,  FR_PLAN_KEY_backward_rank,
+                                 FR_PLAN_KEY_lazy_error,      FR_PLAN_KEY_forward_rank,
+                                 FR_PLAN_KEY_gradient_stages, FR_PLAN_KEY_gradient_rank,
+                                 FR_PLAN_KEY_codec,           FR_PLAN_KEY_warm_up};
 enum {
     N_MESH = sizeof mesh_keys / sizeof *mesh_keys,
     N_LOSSY = sizeof lossy_keys / sizeof *lossy_keys
@@ -40,7 +40,8 @@ static void put_when(struct fr_json_writer *w, const struct fr_plan *plan,
 }
 
 static bool compresses(const struct fr_plan *plan) {
-    return plan->compression.scope != FR_SCOPE_NONE || plan->compression.gradient_stages > 0;
+    const struct fr_plan_compression *c = &plan->compression;
+    return c->scope != FR_SCOPE_NONE || c->forward_rank > 0 || c->gradient_stages > 0;
 }
 
 /* Learns as one processor would. */
@@ -63,9 +64,9 @@ static int64_t batch_of(const struct fr_qualities *q, int i) {
     return fr_job_batch(&q->job, &q->plans[i].cost.plan);
 }
 
-/* What may stand in the table: a plan, and no experiment, whose seeds all reached the loss. */
+/* What may stand in the table: a plan whose seeds all reached the loss. */
 static bool is_known(const struct fr_qualities *q, int i) {
-    return isfinite(q->found.rows[i].steps.mean) && !q->plans[i].forward_rank;
+    return isfinite(q->found.rows[i].steps.mean);
 }
 
 static int64_t basis_batch(const struct fr_qualities *q) {
@@ -129,6 +130,7 @@ static double place_of(const struct fr_qualities *q, int i, fr_law_along along) 
     const struct fr_outcome *out = &q->plans[i].cost;
     const struct fr_plan_compression *c = &out->plan.compression;
     bool backward = c->scope != FR_SCOPE_NONE, gradient = c->gradient_stages > 0;
+    if (c->forward_rank > 0) return NAN; /* of which no law says anything */
     switch (along) {
     case FR_LAW_BATCH:
         return backward || gradient ? NAN : (double)batch_of(q, i);

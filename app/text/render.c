@@ -191,8 +191,12 @@ static void tell(struct fr_text *text, struct fr_text *words) {
 /* What was asked to go compressed and goes whole, since its rank would not make it smaller. */
 static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
     const struct fr_plan_compression *c = &out->plan.compression;
-    struct fr_text backward = {0}, gradient = {0};
+    struct fr_text backward = {0}, gradient = {0}, forward = {0};
     if (!isfinite(out->time_s)) return;
+    if (c->forward_rank > 0 && out->lossy_forward <= 0)
+        fr_text_addf(&forward,
+                     "messages forward go whole: at rank %" PRId64 " they would not be smaller",
+                     c->forward_rank);
     if (c->scope != FR_SCOPE_NONE && out->lossy_backward <= 0)
         fr_text_addf(&backward,
                      "backward messages go whole: at rank %" PRId64
@@ -204,6 +208,7 @@ static void render_whole(struct fr_text *text, const struct fr_outcome *out) {
                      " no matrix of theirs would send fewer bytes",
                      c->gradient_rank);
     if (backward.length) fr_text_addf(text, "\n"), tell(text, &backward);
+    if (forward.length) fr_text_addf(text, "\n"), tell(text, &forward);
     if (gradient.length) fr_text_addf(text, "\n"), tell(text, &gradient);
 }
 
@@ -220,17 +225,21 @@ static void render_reasons(struct fr_text *text, const struct fr_job *job,
 }
 
 static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
+    const struct fr_plan_compression *c = &out->plan.compression;
     struct fr_text words = {0};
     char rate[40];
-    if (out->lossy_gradient > 0 || out->lossy_backward > 0) {
+    if (fr_outcome_lossy(out) > 0) {
         fr_text_addf(&words,
                      "lossy: %.1f %% of the gradient bytes (rank %" PRId64
-                     ") and %.1f %% of the backward messages (rank %" PRId64
-                     ") go compressed; what that does to the iterations to the loss is %s",
-                     100 * out->lossy_gradient, out->plan.compression.gradient_rank,
-                     100 * out->lossy_backward, out->plan.compression.backward_rank,
-                     isfinite(out->iterations) ? "taken to be in the number given"
-                                               : "not known here");
+                     ") and %.1f %% of the backward messages (rank %" PRId64 ")",
+                     100 * out->lossy_gradient, c->gradient_rank, 100 * out->lossy_backward,
+                     c->backward_rank);
+        if (out->lossy_forward > 0)
+            fr_text_addf(&words, " and %.1f %% of the messages forward (rank %" PRId64 ")",
+                         100 * out->lossy_forward, c->forward_rank);
+        fr_text_addf(
+            &words, " go compressed; what that does to the iterations to the loss is %s",
+            isfinite(out->iterations) ? "taken to be in the number given" : "not known here");
         fr_text_addf(text, "\n");
         tell(text, &words);
     }
@@ -243,6 +252,13 @@ static void render_lossy(struct fr_text *text, const struct fr_outcome *out) {
                      fr_quantity_format(out->break_even_backward_B_per_s, FR_QUANTITY_RATE,
                                         rate, sizeof rate));
         tell(text, &backward);
+    }
+    struct fr_text forward = {0};
+    if (out->break_even_forward_B_per_s > 0) {
+        fr_text_addf(&forward, "compressing messages forward pays where it gets less than %s",
+                     fr_quantity_format(out->break_even_forward_B_per_s, FR_QUANTITY_RATE, rate,
+                                        sizeof rate));
+        tell(text, &forward);
     }
     if (out->break_even_gradient_B_per_s > 0) {
         fr_text_addf(&gradient, "compressing gradients pays where it gets less than %s",

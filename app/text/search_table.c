@@ -68,7 +68,10 @@ static const char *memory(const struct fr_searched *r, const struct fr_outcome *
 static const char *lossy(const struct fr_searched *r, const struct fr_outcome *out,
                          char *cell) {
     (void)r;
-    snprintf(cell, CELL, "%.0f, %.0f", 100 * out->lossy_gradient, 100 * out->lossy_backward);
+    int used = snprintf(cell, CELL, "%.0f, %.0f", 100 * out->lossy_gradient,
+                        100 * out->lossy_backward);
+    if (out->lossy_forward > 0)
+        snprintf(cell + used, CELL - (size_t)used, ", %.0f", 100 * out->lossy_forward);
     return cell;
 }
 
@@ -129,7 +132,7 @@ void fr_search_survey_add(struct fr_search_survey *s, const struct fr_outcome *o
     if (s->common.plans == 0) s->ranks = out->ranks;
     s->several_ranks = s->several_ranks || out->ranks != s->ranks;
     s->total = s->total || isfinite(out->total_time_s);
-    s->lossy = s->lossy || out->lossy_gradient > 0 || out->lossy_backward > 0;
+    s->lossy = s->lossy || fr_outcome_lossy(out) > 0;
     char line[FR_PLAN_LINE];
     size_t length = strlen(fr_report_outcome_line(out, line, sizeof line));
     if (length > s->longest) s->longest = length;

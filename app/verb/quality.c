@@ -22,10 +22,6 @@ static const struct fr_option options[] = {
     {"vary", "KEY=RANGE",
      "values of a plan's key: compression.backward.scope=none,epilogue,all; may be repeated",
      'v'},
-    {"forward", "RANGE",
-     "also train each plan with activations between stages compressed to these ranks, which no "
-     "plan does and nothing prices",
-     0},
     {"model", "FILE|PRESET", "what to train (default gpt-tiny, of regression ffn-tiny)", 'm'},
     FR_OPTION_PLAN,
     FR_OPTION_SET,
@@ -171,7 +167,7 @@ static fr_status plans(const struct fr_args *args, struct fr_qualities *q,
     FR_TRY(load(args, vary, n_vary, q, err));
     FR_TRY(open_corpus(args, q, err));
     snprintf(ranks, sizeof ranks, "%" PRId64, q->options.launch.n_ranks);
-    return fr_qualities_plans(ranks, vary, n_vary, fr_args_get(args, "forward"), q, err);
+    return fr_qualities_plans(ranks, vary, n_vary, q, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 
 bool fr_pipeline_alternates(const struct fr_pipeline *p) {
     bool form = p->schedule->warm_up > 0 || p->schedule->phases;
-    return form && !p->forward && p->args.chunks == 1 && p->scope == FR_SCOPE_NONE &&
+    return form && !p->forward && p->args.chunks == 1 && !fr_pipeline_codes(p) &&
            p->args.micro_batches < 1 << 28 && p->args.stages < 1 << 24;
 }
 

@@ -33,7 +33,8 @@ void fr_outcome_add_totals(const struct fr_job *job, struct fr_outcome *out) {
         out->iterations_origin = FR_ITERATIONS_GIVEN;
     } else
         out->iterations_origin = fr_iterations_find(
-            &job->workload, plan, (struct fr_lossy){out->lossy_backward, out->lossy_gradient},
+            &job->workload, plan,
+            (struct fr_lossy){out->lossy_backward, out->lossy_gradient, out->lossy_forward},
             fr_job_batch(job, plan), &out->iterations);
     double plain =
         out->plain_time_s > 0 ? fmin((double)plan->compression.warm_up, out->iterations) : 0;
@@ -46,7 +47,8 @@ bool fr_plan_warms_up(const struct fr_plan *plan, struct fr_plan *plain) {
     if (plan->compression.warm_up == 0) return false;
     *plain = *plan;
     plain->compression.scope = FR_SCOPE_NONE;
-    plain->compression.gradient_stages = plain->compression.warm_up = 0;
+    plain->compression.gradient_stages = plain->compression.forward_rank =
+        plain->compression.warm_up = 0;
     return true;
 }
 

@@ -19,6 +19,15 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
     return lossy > 0 ? lossy / all : 0;
 }
 
+double fr_pipeline_lossy_forward(const struct fr_pipeline *p) {
+    double all = 0, lossy = 0;
+    for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
+        all += fr_pipeline_n_messages(p, i);
+        lossy += fr_pipeline_n_forward_compressed(p, i);
+    }
+    return lossy > 0 ? lossy / all : 0;
+}
+
 /* ---- use of a stage ------------------------------------------------------------------------- */
 
 /* The same where the second chunk comes back: it reads and sends across either boundary, whose messages are
@@ -29,9 +38,11 @@ static double folded_codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     double reads = (under ? fr_pipeline_n_read(p, i, 0) : 0) +
                    (above ? fr_pipeline_n_read(p, i, 1) : 0),
            sends = (above ? fr_pipeline_n_read(p, i - 1, 0) : 0) +
-                   (under ? fr_pipeline_n_read(p, i + 1, 1) : 0);
+                   (under ? fr_pipeline_n_read(p, i + 1, 1) : 0),
+           forward = p->codes_forward ? p->args.micro_batches * (under + above) : 0;
     return stage->gradient_codec_s - stage->codec_idle_s + stage->decode_s * reads +
-           stage->encode_s * sends;
+           stage->encode_s * sends +
+           (stage->forward_encode_s + stage->forward_decode_s) * forward;
 }
 
 /* Time that stage @p i spends compressing and decompressing in an iteration: its gradients, what it
@@ -42,7 +53,9 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
     if (p->schedule && p->schedule->folds) return folded_codec_busy_s(p, i);
     return stage->gradient_codec_s - stage->codec_idle_s +
            stage->decode_s * fr_pipeline_n_compressed(p, i) +
-           p->stage[below].encode_s * fr_pipeline_n_compressed(p, below);
+           p->stage[below].encode_s * fr_pipeline_n_compressed(p, below) +
+           stage->forward_encode_s * fr_pipeline_n_forward_compressed(p, i) +
+           p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
 }
 
 /* Compute and communication of one rank of stage @p i in an iteration; what is communicated
@@ -85,8 +98,10 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
     double encoders = folds || i == 0 ? p->args.chunks - 1 + (folds && i > 0 && !top)
                                       : p->args.chunks; /* each with what it lost */
     int32_t below = (i + p->args.stages - 1) % p->args.stages;
-    return encoders * p->stage[below].message_codec_B + stage->codec_B + stage->working_B +
-           (p->args.stages > 1 ? 2 * message_B : 0);
+    double forward = folds || top ? p->args.chunks - 1 + (folds && i > 0 && !top)
+                                  : p->args.chunks; /* likewise */
+    return encoders * p->stage[below].message_codec_B + forward * stage->forward_codec_B +
+           stage->codec_B + stage->working_B + (p->args.stages > 1 ? 2 * message_B : 0);
 }
 
 void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
@@ -139,16 +154,21 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
 /* (bytes saved) / (time to compress and decompress): on a faster network the codec costs more
  * than it saves, were all of it exposed. */
 static void add_break_even(const struct fr_pipeline *p, struct fr_outcome *out) {
-    double codec_s = 0, saved_B = 0, gradient_codec_s = 0, gradient_saved_B = 0;
+    double codec_s = 0, saved_B = 0, gradient_codec_s = 0, gradient_saved_B = 0, forward_s = 0,
+           forward_saved_B = 0;
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         bool coded = fr_pipeline_n_compressed(p, i) > 0;
         codec_s += coded ? stage->encode_s + stage->decode_s : 0;
         saved_B += coded ? stage->message_B - stage->small_message_B : 0;
+        coded = fr_pipeline_n_forward_compressed(p, i) > 0;
+        forward_s += coded ? stage->forward_encode_s + stage->forward_decode_s : 0;
+        forward_saved_B += coded ? stage->message_B - stage->small_forward_B : 0;
         gradient_codec_s += stage->gradient_codec_s;
         gradient_saved_B += stage->saved_B;
     }
     if (codec_s > 0) out->break_even_backward_B_per_s = saved_B / codec_s;
+    if (forward_s > 0) out->break_even_forward_B_per_s = forward_saved_B / forward_s;
     if (gradient_codec_s > 0)
         out->break_even_gradient_B_per_s = gradient_saved_B / gradient_codec_s;
 }
@@ -163,6 +183,7 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
                             struct fr_outcome *out) {
     out->lossy_gradient = p->gradient_B > 0 ? p->lossy_B / p->gradient_B : 0;
     out->lossy_backward = fr_pipeline_lossy_backward(p);
+    out->lossy_forward = fr_pipeline_lossy_forward(p);
     add_bytes(p, out);
     add_break_even(p, out);
     if (isnan(p->stage[0].parameters))

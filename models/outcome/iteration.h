@@ -12,6 +12,7 @@
 
 /** Share of the backward messages that go compressed. */
 double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
+double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 
 /** Parameters, gradients and optimiser state of a rank of @p stage, as far as its plan's zero
  *  leaves them there: into those three of @p part_B [B]. */

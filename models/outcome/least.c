@@ -21,6 +21,12 @@ static double down_s(const struct fr_pipeline *p, int32_t i) {
                                               : s->message_s;
 }
 
+/* Up across it. */
+static double up_s(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_stage *s = &p->stage[i];
+    return s->small_forward_B > 0 ? fr_least(s->message_s, s->small_forward_s) : s->message_s;
+}
+
 double fr_pipeline_least_s(const struct fr_pipeline *p) {
     double passes = (double)p->args.micro_batches * p->args.chunks;
     double begin_s = 0, end_s = after_s(p, 0), most_s = 0;
@@ -33,7 +39,7 @@ double fr_pipeline_least_s(const struct fr_pipeline *p) {
         double own_s = begin_s + passes * (forward_s + backward_s + weight_s);
         double then_s = p->splits_backward ? after_s(p, i) : fr_most(after_s(p, i), end_s);
         most_s = fr_most(most_s, own_s + then_s);
-        begin_s += forward_s + p->stage[i].message_s;
+        begin_s += forward_s + up_s(p, i);
         end_s += backward_s + down_s(p, i);
     }
     return most_s * FR_LEAST_SURE;

@@ -89,16 +89,24 @@ struct fr_outcome {
     int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
     int64_t fullest_rank;         /**< the first that holds as much; -1: not told */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */
-    double lossy_gradient, lossy_backward; /**< shares of bytes and of messages compressed */
+    /** Shares of bytes and of messages compressed. */
+    double lossy_gradient, lossy_backward, lossy_forward;
     /** Rate of a rank's own share of the network above which compressing takes longer than it
      *  saves [B/s]; 0 where nothing goes compressed. */
-    double break_even_gradient_B_per_s, break_even_backward_B_per_s;
+    double break_even_gradient_B_per_s, break_even_backward_B_per_s, break_even_forward_B_per_s;
     double plain_time_s,
         plain_energy_J; /**< of an iteration of its warm-up, without compression */
     fr_iterations_origin iterations_origin;
     double iterations;                   /**< to the loss; NaN unknown */
     double total_time_s, total_energy_J; /**< NaN unknown */
 };
+
+/** The largest of those shares; 0: nothing is lost. */
+static inline double fr_outcome_lossy(const struct fr_outcome *out) {
+    double messages =
+        out->lossy_backward > out->lossy_forward ? out->lossy_backward : out->lossy_forward;
+    return out->lossy_gradient > messages ? out->lossy_gradient : messages;
+}
 
 /** What the allocator loses between the blocks of what comes and goes, activations and buffers:
  *  their sum times the device's margin [B].  State is allocated once and stays whole. */

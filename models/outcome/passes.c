@@ -137,9 +137,9 @@ static double lag_of(const struct passes *s, int32_t i, const struct fr_slot *x)
     int64_t lower = x->kind == FR_SLOT_FORWARD ? at - 1 : at;
     int32_t across = fr_pipeline_boundary(p, lower);
     if (across < 0) return 0;
-    bool small = x->kind == FR_SLOT_BACKWARD && p->scope != FR_SCOPE_NONE &&
-                 fr_pipeline_small(p, lower, x->micro);
-    return small ? p->stage[across].small_message_s : p->stage[across].message_s;
+    const struct fr_stage *stage = &p->stage[across];
+    if (!fr_pipeline_reads_small(p, i, x)) return stage->message_s;
+    return x->kind == FR_SLOT_FORWARD ? stage->small_forward_s : stage->small_message_s;
 }
 
 static fr_status link_passes(struct passes *s, struct fr_error *err) {

@@ -65,7 +65,7 @@ static void reason_iterations(const struct fr_job *job, const struct fr_outcome 
     fr_text_addf(
         text, "iterations to the loss are unknown for %s at tp = %" PRId64 ", ghost = %" PRId64,
         plan->method->name, plan->tp, plan->ghost);
-    if (out->lossy_gradient + out->lossy_backward > 0)
+    if (fr_outcome_lossy(out) > 0)
         fr_text_addf(text,
                      ", compressed as it is (rows of the table with such a \"plan\", or with "
                      "\"compressed\": true)");
@@ -237,6 +237,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(
             text, "%.3g of the gradient bytes and %.3g of the backward messages go compressed",
             out->lossy_gradient, out->lossy_backward);
+        if (out->lossy_forward > 0)
+            fr_text_addf(text, ", and %.3g of the messages forward", out->lossy_forward);
         break;
     case FR_REASON_COMPRESSION:
         fr_text_addf(text, "%s (zero = %" PRId64 ", pp = %" PRId64 ")",

@@ -44,9 +44,11 @@ static double down_s(const struct sweep *w, int32_t i, const struct fr_slot *x) 
 static double folded_lag_s(const struct sweep *w, size_t at, const struct fr_slot *x) {
     int32_t across = fr_pipeline_boundary(w->p, (int64_t)at);
     if (across < 0 || !w->messages) return 0;
-    bool small = w->coded && x->kind == FR_SLOT_BACKWARD &&
-                 fr_pipeline_small(w->p, (int64_t)at, x->micro);
-    return small ? w->p->stage[across].small_message_s : w->p->stage[across].message_s;
+    const struct fr_stage *stage = &w->p->stage[across];
+    if (x->kind == FR_SLOT_FORWARD)
+        return stage->small_forward_B > 0 ? stage->small_forward_s : stage->message_s;
+    bool small = w->coded && fr_pipeline_small(w->p, (int64_t)at, x->micro);
+    return small ? stage->small_message_s : stage->message_s;
 }
 
 /* Earliest start of slot @p x on stage @p i for its input, or < 0 while that is not there. */
@@ -70,15 +72,13 @@ static double input_s(const struct sweep *w, int32_t i, const struct fr_slot *x,
 
 double fr_pipeline_codec_s(const struct fr_pipeline *p, int32_t i, const struct fr_slot *x,
                            bool send) {
-    int32_t stages = p->args.stages;
-    if (x->kind != FR_SLOT_BACKWARD || p->scope == FR_SCOPE_NONE || stages == 1) return 0;
-    int64_t at = fr_schedule_virtual(p->schedule, stages, i, x->chunk),
-            last = (int64_t)stages * p->args.chunks - 1;
-    if (send)
-        return at > 0 && fr_pipeline_small(p, at - 1, x->micro)
-                   ? p->stage[(i + stages - 1) % stages].encode_s
-                   : 0;
-    return at < last && fr_pipeline_small(p, at, x->micro) ? p->stage[i].decode_s : 0;
+    const struct fr_stage *above = &p->stage[i],
+                          *below = &p->stage[(i + p->args.stages - 1) % p->args.stages];
+    bool forward = x->kind == FR_SLOT_FORWARD;
+    if (send && !fr_pipeline_sends_small(p, i, x)) return 0;
+    if (!send && !fr_pipeline_reads_small(p, i, x)) return 0;
+    if (send) return forward ? above->forward_encode_s : below->encode_s;
+    return forward ? below->forward_decode_s : above->decode_s;
 }
 
 /* The pass of @p d_s that makes the last of a chunk's gradients sends them off in buckets. */
@@ -244,10 +244,10 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
     size_t stages = (size_t)p->args.stages;
     *w = (struct sweep){.p = p,
                         .messages = with & FR_WITH_MESSAGES && stages > 1,
-                        .codecs = with & FR_WITH_CODEC && p->scope != FR_SCOPE_NONE,
+                        .codecs = with & FR_WITH_CODEC && fr_pipeline_codes(p),
                         .gradients = with & FR_WITH_GRADIENTS,
                         .folds = p->schedule->folds,
-                        .coded = p->scope != FR_SCOPE_NONE};
+                        .coded = fr_pipeline_codes(p)};
     w->free_s = scratch;
     w->stream_s = scratch + stages;
     w->shown_s = scratch + 2 * stages;
@@ -256,7 +256,9 @@ static void begin(struct sweep *w, const struct fr_pipeline *p, int with, double
     w->down_s = scratch + 7 * stages;
     w->last = stages * (size_t)p->args.chunks - 1;
     for (size_t i = 0; w->messages && i < stages; i++) {
-        w->up_s[(i + 1) % stages] = p->stage[i].message_s;
+        w->up_s[(i + 1) % stages] = p->stage[i].small_forward_B > 0
+                                        ? p->stage[i].small_forward_s
+                                        : p->stage[i].message_s;
         w->down_s[i] = p->stage[i].message_s;
     }
     for (int32_t i = 0; i < p->args.stages; i++)

@@ -203,12 +203,17 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     fr_json_add_integer(w, "gradient_rank", out->lossy_gradient > 0 ? c->gradient_rank : 0);
     fr_json_add_number(w, "backward_messages", out->lossy_backward);
     fr_json_add_integer(w, "backward_rank", out->lossy_backward > 0 ? c->backward_rank : 0);
+    fr_json_add_number(w, "forward_messages", out->lossy_forward);
+    fr_json_add_integer(w, "forward_rank", out->lossy_forward > 0 ? c->forward_rank : 0);
     fr_json_add_number(w, "gradient_break_even_B_per_s",
                        out->break_even_gradient_B_per_s > 0 ? out->break_even_gradient_B_per_s
                                                             : NAN);
     fr_json_add_number(w, "backward_break_even_B_per_s",
                        out->break_even_backward_B_per_s > 0 ? out->break_even_backward_B_per_s
                                                             : NAN);
+    fr_json_add_number(w, "forward_break_even_B_per_s",
+                       out->break_even_forward_B_per_s > 0 ? out->break_even_forward_B_per_s
+                                                           : NAN);
     fr_json_end_object(w);
     reasons_json(w, job, out);
     fr_report_provenance(w, job);

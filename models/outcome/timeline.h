@@ -30,9 +30,12 @@
     X(FR_TASK_WEIGHT, weight_gradient)                                                         \
     X(FR_TASK_COMPRESS, compress)                                                              \
     X(FR_TASK_DECOMPRESS, decompress)                                                          \
+    X(FR_TASK_FORWARD_COMPRESS, forward_compress)                                              \
+    X(FR_TASK_FORWARD_DECOMPRESS, forward_decompress)                                          \
     X(FR_TASK_FORWARD_MESSAGE, forward_message)                                                \
     X(FR_TASK_BACKWARD_MESSAGE, backward_message)                                              \
     X(FR_TASK_COMPRESSED_MESSAGE, compressed_message)                                          \
+    X(FR_TASK_COMPRESSED_FORWARD, compressed_forward_message)                                  \
     X(FR_TASK_EXCHANGE, exchange)                                                              \
     X(FR_TASK_GRADIENT, gradient_all_reduce)                                                   \
     X(FR_TASK_EMBEDDING, embedding_all_reduce)                                                 \

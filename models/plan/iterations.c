@@ -28,9 +28,9 @@ struct fr_iterations_when {
 /* Those of compression decide, said or not. */
 static const fr_plan_key_set lossy_keys =
     FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_scope) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_rank) |
-    FR_PLAN_KEY_BIT(FR_PLAN_KEY_lazy_error) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages) |
-    FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_rank) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) |
-    FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_lazy_error) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_forward_rank) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_rank) |
+    FR_PLAN_KEY_BIT(FR_PLAN_KEY_codec) | FR_PLAN_KEY_BIT(FR_PLAN_KEY_warm_up);
 
 /* A row has names of its own for three; lists and files are no plain values. */
 static bool may_be_said(int k) {
@@ -88,8 +88,8 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     if (fr_json_present(&when)) {
         FR_TRY(when_read(&when, &row->when, err));
         const struct fr_plan_compression *c = &row->when->plan.compression;
-        row->compressed =
-            row->compressed || c->scope != FR_SCOPE_NONE || c->gradient_stages > 0;
+        row->compressed = row->compressed || c->scope != FR_SCOPE_NONE || c->forward_rank > 0 ||
+                          c->gradient_stages > 0;
     }
     return fr_json_get_number(node, "iterations", true, 1e-9, 1e15, &row->iterations, err);
 }
@@ -252,7 +252,7 @@ static double share_factor(const struct fr_workload *w, const struct fr_plan *pl
     double factor = NAN, share = backward ? lossy.backward : lossy.gradient;
     fr_plan_key_set free = backward ? FR_PLAN_KEY_BIT(FR_PLAN_KEY_backward_scope)
                                     : FR_PLAN_KEY_BIT(FR_PLAN_KEY_gradient_stages);
-    if (backward && lossy.gradient > 0) return NAN;
+    if (lossy.forward > 0 || (backward && lossy.gradient > 0)) return NAN;
     for (int i = 0; i < w->n_laws && isnan(factor); i++) {
         const struct fr_iterations_law *law = &w->laws[i];
         if (law->along != (backward ? FR_LAW_BACKWARD : FR_LAW_GRADIENT)) continue;
@@ -271,7 +271,7 @@ static struct fr_plan without_compression(const struct fr_plan *plan) {
 /* At the table's batch. */
 static fr_iterations_origin find_here(const struct fr_workload *w, const struct fr_plan *plan,
                                       struct fr_lossy lossy, double *iterations) {
-    bool compressed = lossy.backward > 0 || lossy.gradient > 0;
+    bool compressed = lossy.backward > 0 || lossy.gradient > 0 || lossy.forward > 0;
     struct fr_plan plain = without_compression(plan);
     fr_iterations_origin origin = look_up(w, plan, compressed, iterations);
     if (origin != FR_ITERATIONS_UNKNOWN) return origin;

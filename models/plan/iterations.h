@@ -47,9 +47,10 @@ fr_status fr_model_read(const struct fr_json_document *document, struct fr_workl
 bool fr_iterations_apply(const struct fr_workload *workload);
 bool fr_iterations_hold(const struct fr_workload *workload, int64_t global_batch);
 
-/** What of a plan goes compressed: shares of its backward messages and of its gradients' bytes. */
+/** What of a plan goes compressed: shares of its backward messages, of its gradients' bytes, and of its
+ *  messages forward, of which no law says anything. */
 struct fr_lossy {
-    double backward, gradient;
+    double backward, gradient, forward;
 };
 
 /** Iterations of @p plan at @p global_batch by @p workload's table and laws.

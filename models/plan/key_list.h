@@ -96,6 +96,11 @@ FR_PLAN_KEY(lazy_error, "compression.backward.lazy_error", BOOL(),
             FIELD(compression.lazy_error), " without lazy error", CHANGED,
             NEED(PIPELINE) | NEED(SCOPE), NULL,
             "what a message lost is added to the next micro-batch's")
+FR_PLAN_KEY(
+    forward_rank, "compression.forward.rank", INTEGER(0, 1 << 20),
+    FIELD(compression.forward_rank), ", CF r%s", CHANGED, NEED(TRAINED) | NEED(PIPELINE), NULL,
+    "rank that all activations between stages are compressed to, what one lost added to "
+    "the next micro-batch's; 0: they go whole")
 FR_PLAN_KEY(embedding, "compression.embedding", CHOICE(fr_embedding_names),
             FIELD(compression.fused_embedding), ", FE", CHANGED,
             NEED(TRAINED) | NEED(PIPELINE) | NEED(TIED), NULL,

@@ -25,8 +25,11 @@ FR_PLAN_NEED(OVERLAP, true, "\"overlap\": \"gradient\"", p->overlap)
 FR_PLAN_NEED(SCOPE, true, "compression.backward.scope", p->compression.scope != FR_SCOPE_NONE)
 FR_PLAN_NEED(GRADIENT_STAGES, true, "compression.gradient.stages",
              p->compression.gradient_stages > 0)
-FR_PLAN_NEED(CODED, true, "compression.backward.scope or compression.gradient.stages",
-             p->compression.scope != FR_SCOPE_NONE || p->compression.gradient_stages > 0)
+FR_PLAN_NEED(CODED, true,
+             "compression.backward.scope, compression.forward.rank or "
+             "compression.gradient.stages",
+             p->compression.scope != FR_SCOPE_NONE || p->compression.forward_rank > 0 ||
+                 p->compression.gradient_stages > 0)
 FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
 FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
              p->pp > 1 || p->schedule->phases || p->order)

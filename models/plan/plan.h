@@ -56,6 +56,7 @@ struct fr_plan_compression {
     fr_scope scope; /**< of backward messages */
     int64_t backward_rank;
     bool lazy_error;         /**< what a message lost is added to the next micro-batch's */
+    int64_t forward_rank;    /**< activations between stages go compressed to it; 0: whole */
     bool fused_embedding;    /**< one all-reduce over 2 dp ranks instead of dp, then 2 */
     int64_t gradient_stages; /**< stages 0.. whose gradients go compressed */
     int64_t gradient_rank;
@@ -156,7 +157,8 @@ static inline int64_t fr_plan_last_stage(const struct fr_plan *plan) {
 /** Does the plan compress or fuse anything? */
 static inline bool fr_plan_compresses(const struct fr_plan *plan) {
     const struct fr_plan_compression *c = &plan->compression;
-    return c->scope != FR_SCOPE_NONE || c->gradient_stages > 0 || c->fused_embedding;
+    return c->scope != FR_SCOPE_NONE || c->forward_rank > 0 || c->gradient_stages > 0 ||
+           c->fused_embedding;
 }
 
 /** Ranks that hold the same parameters: dp * cp. */

@@ -90,38 +90,67 @@ static bool code_alike(const struct fr_stage *below, struct fr_stage *stage) {
     stage->encode_s = below->encode_s;
     stage->decode_s = below->decode_s;
     stage->message_codec_B = below->message_codec_B;
+    stage->small_forward_B = below->small_forward_B;
+    stage->forward_encode_s = below->forward_encode_s;
+    stage->forward_decode_s = below->forward_decode_s;
+    stage->forward_codec_B = below->forward_codec_B;
     return true;
+}
+
+/* What a codec makes of a message of one direction. */
+struct coded_message {
+    double small_B; /* 0: it goes whole */
+    double encode_s, decode_s, kept_B;
+};
+
+static struct coded_message code(const struct fr_job *job, const struct fr_plan *plan,
+                                 const struct fr_stage *stage, int64_t rank, bool residual,
+                                 uint32_t *extrapolated) {
+    const struct fr_compression *codec = plan->compression.codec;
+    const struct fr_codec_args a = {.m = stage->message_rows,
+                                    .n = stage->message_columns,
+                                    .rank = (double)rank,
+                                    .value_B = fr_dtype_kept_B(job->workload.dtype),
+                                    .residual = residual,
+                                    .parts = 1};
+    double small_B = codec->sent_B(&a);
+    if (small_B >= stage->message_B) return (struct coded_message){0};
+    const struct coder coder = coder_of(job, plan, 0, extrapolated);
+    return (struct coded_message){small_B, codec_s(&coder, &a, true, false),
+                                  codec_s(&coder, &a, false, true), codec->kept_B(&a)};
 }
 
 static void code_message(const struct fr_job *job, const struct fr_plan *plan,
                          struct fr_stage *stage, uint32_t *extrapolated) {
     const struct fr_plan_compression *c = &plan->compression;
-    const struct fr_codec_args a = {.m = stage->message_rows,
-                                    .n = stage->message_columns,
-                                    .rank = (double)c->backward_rank,
-                                    .value_B = fr_dtype_kept_B(job->workload.dtype),
-                                    .residual = c->lazy_error,
-                                    .parts = 1};
-    stage->small_message_B = c->codec->sent_B(&a);
-    stage->sends_whole = stage->small_message_B >= stage->message_B;
-    if (stage->sends_whole) {
-        stage->small_message_B = 0;
-        return;
+    if (c->scope != FR_SCOPE_NONE) {
+        struct coded_message down =
+            code(job, plan, stage, c->backward_rank, c->lazy_error, extrapolated);
+        stage->sends_whole = down.small_B <= 0;
+        stage->small_message_B = down.small_B;
+        stage->encode_s = down.encode_s;
+        stage->decode_s = down.decode_s;
+        stage->message_codec_B = down.kept_B;
     }
-    const struct coder coder = coder_of(job, plan, 0, extrapolated);
-    stage->encode_s = codec_s(&coder, &a, true, false);
-    stage->decode_s = codec_s(&coder, &a, false, true);
-    stage->message_codec_B = c->codec->kept_B(&a);
+    if (c->forward_rank > 0) {
+        struct coded_message up = code(job, plan, stage, c->forward_rank, true, extrapolated);
+        stage->small_forward_B = up.small_B;
+        stage->forward_encode_s = up.encode_s;
+        stage->forward_decode_s = up.decode_s;
+        stage->forward_codec_B = up.kept_B;
+    }
 }
 
 void fr_codec_price_messages(const struct fr_job *job, const struct fr_plan *plan,
                              struct fr_pipeline *p, uint32_t *extrapolated) {
-    if (plan->compression.scope == FR_SCOPE_NONE || plan->pp == 1) return;
+    const struct fr_plan_compression *c = &plan->compression;
+    if ((c->scope == FR_SCOPE_NONE && c->forward_rank == 0) || plan->pp == 1) return;
     for (int32_t i = 0; i < p->args.stages; i++) {
         bool crossed = i < p->args.stages - 1 || p->args.chunks > 1;
         bool alike = crossed && i > 0 && code_alike(&p->stage[i - 1], &p->stage[i]);
         if (crossed && !alike) code_message(job, plan, &p->stage[i], extrapolated);
-        if (crossed && !p->stage[i].sends_whole) p->scope = plan->compression.scope;
+        if (crossed && !p->stage[i].sends_whole) p->scope = c->scope;
+        if (crossed && p->stage[i].small_forward_B > 0) p->codes_forward = true;
     }
 }
 

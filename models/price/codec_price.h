@@ -10,7 +10,8 @@
  *      layers      b x n / tp            samples x values that cross: tensor, grid, phantom
  *  each value as wide as the message's: of fp8 training 16 bits, since fp8 is a format of products' inputs
  *  alone (Transformer Engine keeps what flows between layers in bf16).  A rank encodes before it sends and
- *  decodes before it uses.
+ *  decodes before it uses.  Activations forward are as large and are coded alike, to a rank of their own,
+ *  always with what the message before lost (Song et al. tried that, section 5.1, and saw divergence).
  *
  *  Gradients: the matrices of a stage's layers, one by one, over those that hold copies of them: the D =
  *  dp cp replicas, of experts theirs, of sub-graphs' common layers all ranks of the stage; after the last

@@ -1,4 +1,4 @@
-/* Which backward messages go compressed (models/price/pipeline.h). */
+/* Which messages go compressed (models/price/pipeline.h). */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -63,4 +63,33 @@ double fr_pipeline_n_compressed(const struct fr_pipeline *p, int32_t i) {
         for (int32_t m = 0; m < p->args.micro_batches; m++)
             marked += p->cool_down[place(p, i, c, m)];
     return marked;
+}
+
+/* ---- forward: all of them, where that makes them smaller ------------------------------------------ */
+
+double fr_pipeline_n_forward_compressed(const struct fr_pipeline *p, int32_t i) {
+    bool coded = p->codes_forward && p->args.stages > 1 && p->stage[i].small_forward_B > 0;
+    return coded ? fr_pipeline_n_messages(p, i) : 0;
+}
+
+/* Of micro-batch @p micro between virtual stage @p at and the next, forward or backward. */
+static bool small(const struct fr_pipeline *p, int64_t at, const struct fr_slot *x) {
+    if (at < 0 || at >= (int64_t)p->args.stages * p->args.chunks - 1) return false;
+    if (x->kind == FR_SLOT_BACKWARD) return fr_pipeline_small(p, at, x->micro);
+    int32_t across = fr_pipeline_boundary(p, at);
+    return p->codes_forward && across >= 0 && p->stage[across].small_forward_B > 0;
+}
+
+static int64_t virtual_of(const struct fr_pipeline *p, int32_t i, const struct fr_slot *x) {
+    return fr_schedule_virtual(p->schedule, p->args.stages, i, x->chunk);
+}
+
+bool fr_pipeline_reads_small(const struct fr_pipeline *p, int32_t i, const struct fr_slot *x) {
+    if (x->kind == FR_SLOT_WEIGHT || p->args.stages == 1 || !fr_pipeline_codes(p)) return false;
+    return small(p, virtual_of(p, i, x) - (x->kind == FR_SLOT_FORWARD), x);
+}
+
+bool fr_pipeline_sends_small(const struct fr_pipeline *p, int32_t i, const struct fr_slot *x) {
+    if (x->kind == FR_SLOT_WEIGHT || p->args.stages == 1 || !fr_pipeline_codes(p)) return false;
+    return small(p, virtual_of(p, i, x) - (x->kind == FR_SLOT_BACKWARD), x);
 }

@@ -243,7 +243,8 @@ static void price_messages(const struct fr_job *job, const struct fr_seated *sea
     const struct fr_seats *seats = &seated->seats;
     const struct fr_group pair =
         seated->above ? seated->above[i] : fr_seats_pair(seats, i, (i + 1) % p->args.stages);
-    double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0};
+    double whole_B[FR_SENT_COUNT] = {0}, small_B[FR_SENT_COUNT] = {0},
+           forward_B[FR_SENT_COUNT] = {0};
     struct fr_stage *stage = &p->stage[i], *above = &p->stage[(i + 1) % p->args.stages];
     double n = fr_pipeline_n_messages(p, i), small = fr_pipeline_n_compressed(p, i);
     stage->message_s = message_s(job, seats, &pair, stage->message_B, stage->gathered_B,
@@ -251,7 +252,12 @@ static void price_messages(const struct fr_job *job, const struct fr_seated *sea
     if (small > 0)
         stage->small_message_s = message_s(job, seats, &pair, stage->small_message_B,
                                            stage->gathered_B, small_B, extrapolated);
-    send(stage, above, whole_B, n);
+    double forward = fr_pipeline_n_forward_compressed(p, i);
+    if (forward > 0)
+        stage->small_forward_s = message_s(job, seats, &pair, stage->small_forward_B,
+                                           stage->gathered_B, forward_B, extrapolated);
+    send(stage, above, whole_B, n - forward);
+    send(stage, above, forward_B, forward);
     if (p->forward) return;
     send(above, stage, whole_B, n - small);
     send(above, stage, small_B, small);

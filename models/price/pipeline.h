@@ -24,6 +24,7 @@ struct fr_pipeline {
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */
+    bool codes_forward;     /**< do messages forward, across some boundary? */
     double message_B;       /**< the largest of the stages' */
     double gradient_B,
         lossy_B; /**< of all stages, uncompressed; and what of it is compressed */
@@ -69,6 +70,19 @@ static inline bool fr_pipeline_small(const struct fr_pipeline *p, int64_t at, in
            fr_pipeline_compressed(p, fr_schedule_stage(p->schedule, p->args.stages, at),
                                   (int32_t)(at / p->args.stages), micro);
 }
+
+/** Do any messages go compressed? */
+static inline bool fr_pipeline_codes(const struct fr_pipeline *p) {
+    return p->scope != FR_SCOPE_NONE || p->codes_forward;
+}
+
+/** Does the message that slot @p x of stage @p i reads, or sends, travel and go compressed? */
+bool fr_pipeline_reads_small(const struct fr_pipeline *pipeline, int32_t i,
+                             const struct fr_slot *x);
+bool fr_pipeline_sends_small(const struct fr_pipeline *pipeline, int32_t i,
+                             const struct fr_slot *x);
+/** How many messages forward across the boundary above stage @p i do, in an iteration. */
+double fr_pipeline_n_forward_compressed(const struct fr_pipeline *pipeline, int32_t i);
 
 /** Time of a pass of one chunk with only what @p with has [s]. */
 double fr_pipeline_pass_s(const struct fr_pipeline *pipeline, int32_t i, uint8_t slot_kind,

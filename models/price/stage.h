@@ -47,6 +47,9 @@ struct fr_stage {
     bool sends_whole;                        /**< a codec would not make its messages smaller */
     double encode_s, decode_s;               /**< of one such message */
     double message_codec_B;                  /**< memory that encoding them keeps */
+    /** The same of a message forward; 0 bytes: it goes whole. */
+    double small_forward_B, small_forward_s, forward_encode_s, forward_decode_s,
+        forward_codec_B;
     double gradient_s; /**< all-reduce over dp, after the last backward pass or in buckets */
     int32_t buckets;   /**< n of each chunk; 0: not overlapped */
     double bucket_s;   /**< b */

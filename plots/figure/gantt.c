@@ -20,7 +20,10 @@ const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
     [FR_TASK_WEIGHT] = {"weight gradient", 0x999933, false},
     [FR_TASK_COMPRESS] = {"compress", 0xddcc77, false},
     [FR_TASK_DECOMPRESS] = {"decompress", 0xefe6bb, false},
+    [FR_TASK_FORWARD_COMPRESS] = {"compress forward", 0xaa4499, true},
+    [FR_TASK_FORWARD_DECOMPRESS] = {"decompress forward", 0xdda6d3, false},
     [FR_TASK_COMPRESSED_MESSAGE] = {"compressed message", 0xddcc77, false},
+    [FR_TASK_COMPRESSED_FORWARD] = {"compressed forward message", 0xaa4499, true},
     [FR_TASK_FORWARD_MESSAGE] = {"forward message", 0x88ccee, false},
     [FR_TASK_BACKWARD_MESSAGE] = {"backward message", 0x4a90b8, true},
     [FR_TASK_EXCHANGE] = {"exchange", 0x555555, true},
@@ -32,7 +35,7 @@ const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
     [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x332288, true},
     [FR_TASK_RECOMPUTE] = {"recompute", 0xc9e8dc, false}, /* backward's, hatched */
 };
-_Static_assert(FR_TASK_COUNT == 16, "a new task needs its name and colour above");
+_Static_assert(FR_TASK_COUNT == 19, "a new task needs its name and colour above");
 
 /* Computing above; below it the lanes of the other streams. */
 static void divide_rows(struct fr_gantt_chart *c) {

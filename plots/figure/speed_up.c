@@ -38,7 +38,7 @@ static void curve_key(const struct fr_result *r, bool base, char *out, size_t ca
     struct fr_plan plan = r->plan, plain = fr_plan_default();
     plan.compression.gradient_stages = !base;
     if (base) plan.compression.gradient_rank = plain.compression.gradient_rank;
-    if (base && plan.compression.scope == FR_SCOPE_NONE)
+    if (base && plan.compression.scope == FR_SCOPE_NONE && plan.compression.forward_rank == 0)
         plan.compression.codec = plain.compression.codec;
     fr_plan_line(&plan, 0, out, capacity);
     size_t used = strlen(out);

@@ -120,7 +120,7 @@ forerun tune --cluster dgx-h100 --runs in/runs.csv --out t.json >t.txt && foreru
 # On real ranks, each as small as it goes; the lines they keep are documents too.
 REAL = r"""
 forerun validate --cluster frontier --ranks 2 --app phantom --vary model.width=64 --vary ghost=2,4 --passes 1 --visit 0.01 --samples runs.jsonl --json
-forerun quality --seeds 2 --steps 12 --every 4 --held-out 16 --rates 0.01 --loss 4 --set compression.backward.rank=2 --vary compression.backward.scope=none,all --forward 2 --samples trainings-of-plans.jsonl --out model.json --json
+forerun quality --seeds 2 --steps 12 --every 4 --held-out 16 --rates 0.01 --loss 4 --set compression.backward.rank=2 --vary compression.backward.scope=none,all --vary compression.forward.rank=0,2 --samples trainings-of-plans.jsonl --out model.json --json
 forerun iterations --width 64 --tp 2 --ghost 2,4 --seeds 1 --most 100 --samples trainings.jsonl --out model.json --json
 forerun calibrate --ranks 2 --budget 2 --launches 1 --quick --only kernel,memory,gemm_fp64,all_reduce --size 8..1KiB*8 --samples samples.jsonl --out cluster.json --json
 """

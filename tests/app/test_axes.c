@@ -80,6 +80,11 @@ static bool messages_shrink(const struct fr_outcome *with, const struct fr_outco
     return with->lossy_backward == 1 && without->lossy_backward == 0 &&
            with->sent_B[FR_SENT_PP] <= without->sent_B[FR_SENT_PP];
 }
+static bool activations_shrink(const struct fr_outcome *with,
+                               const struct fr_outcome *without) {
+    return with->lossy_forward == 1 && without->lossy_forward == 0 &&
+           with->sent_B[FR_SENT_PP] <= without->sent_B[FR_SENT_PP];
+}
 static bool gradients_shrink(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->lossy_gradient > 0 && without->lossy_gradient == 0 &&
            with->sent_B[FR_SENT_DP] < without->sent_B[FR_SENT_DP];
@@ -115,6 +120,7 @@ static const struct {
     {"context parallel", activations_fall},
     {"cp by all-to-all", activations_fall},
     {"compressed messages", messages_shrink},
+    {"compressed activations", activations_shrink},
     {"compressed gradients", gradients_shrink},
     {"overlap", no_slower},
     {"recompute full", works_again},

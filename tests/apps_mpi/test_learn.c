@@ -6,7 +6,6 @@
 
 enum { SEED = 5, LAYERS = 8, BATCH = 24, HIDDEN = 16, SEQUENCE = 6 };
 static int rank, n_ranks;
-static int64_t forward_rank; /* of activations between stages */
 
 static const char model[] =
     "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 16, \"heads\": 2, \"ffn\": 32, "
@@ -38,7 +37,6 @@ static bool learn_of(const char *of, const char *plan, MPI_Comm world, int64_t e
                                 .every = every,
                                 .held_out = 48,
                                 .held_out_from = 24};
-    t->l.run.forward_rank = forward_rank;
     if (status == FR_OK) status = fr_learnt_open(&t->l, &t->out, &err);
     if (status == FR_OK) status = fr_learn(&t->l, world, &t->out, &err);
     if (status != FR_OK) FAIL("%s: %s", plan, err.detail);
@@ -107,13 +105,11 @@ static void networks_learn_alike(void) {
 }
 
 /* Looking does not change what is looked at, and twice is the same to the bit. */
-static void evaluations_leave_no_trace(void) {
+static void evaluations_leave_no_trace_of(const char *coded) {
     char plan[300];
     struct learning often = {0}, seldom = {0}, again = {0};
     snprintf(plan, sizeof plan, "{\"pp\": %d, \"micro_batch\": 2%s}", n_ranks,
-             n_ranks > 1
-                 ? ", \"compression\": {\"backward\": {\"rank\": 2, \"scope\": \"all\"}}"
-                 : "");
+             n_ranks > 1 ? coded : "");
     if (learn(plan, MPI_COMM_WORLD, 1, &often) && learn(plan, MPI_COMM_WORLD, 8, &seldom) &&
         learn(plan, MPI_COMM_WORLD, 8, &again)) {
         same("evaluated often", often.out.loss[8], seldom.out.loss[1], 0);
@@ -125,22 +121,28 @@ static void evaluations_leave_no_trace(void) {
     forget(&again);
 }
 
+static void evaluations_leave_no_trace(void) {
+    evaluations_leave_no_trace_of(
+        ", \"compression\": {\"backward\": {\"rank\": 2, \"scope\": \"all\"}}");
+}
+
 /* The same where activations go compressed: evaluations send them whole, and leave the codec alone. */
 static void forward_evaluations_leave_no_trace(void) {
     if (n_ranks == 1) return;
     struct learning plain;
     if (!learn("{\"micro_batch\": 2}", MPI_COMM_SELF, 8, &plain)) return;
-    forward_rank = 2;
-    evaluations_leave_no_trace();
+    evaluations_leave_no_trace_of(", \"compression\": {\"backward\": {\"rank\": 2, \"scope\": "
+                                  "\"all\"}, \"forward\": {\"rank\": 2}}");
     struct learning coded;
-    char plan[80];
-    snprintf(plan, sizeof plan, "{\"pp\": %d, \"micro_batch\": 2}", n_ranks);
+    char plan[120];
+    snprintf(plan, sizeof plan,
+             "{\"pp\": %d, \"micro_batch\": 2, \"compression\": {\"forward\": {\"rank\": 2}}}",
+             n_ranks);
     if (learn(plan, MPI_COMM_WORLD, 8, &coded)) {
         same("untrained, evaluated whole", coded.out.loss[0], plain.out.loss[0], 1e-12);
         if (!(fabs(coded.out.loss[1] - plain.out.loss[1]) > 1e-6))
             FAIL("activations of rank 2 lost nothing");
     }
-    forward_rank = 0;
     forget(&coded);
     forget(&plain);
 }
@@ -148,8 +150,9 @@ static void forward_evaluations_leave_no_trace(void) {
 /* Warming up without compression for all steps is not compressing, of messages and of gradients. */
 static void a_warm_up_is_plain(void) {
     static const char *const what[] = {"\"backward\": {\"rank\": 2, \"scope\": \"all\"}",
-                                       "\"gradient\": {\"rank\": 2, \"stages\": 1}"};
-    for (int axis = 0; n_ranks > 1 && axis < 2; axis++) {
+                                       "\"gradient\": {\"rank\": 2, \"stages\": 1}",
+                                       "\"forward\": {\"rank\": 2}"};
+    for (int axis = 0; n_ranks > 1 && axis < 3; axis++) {
         struct learning t[3] = {{.l = {.rate = 0}}};
         for (int i = 0; i < 3; i++) {
             char plan[300], coded[160] = "";
@@ -157,7 +160,7 @@ static void a_warm_up_is_plain(void) {
                 snprintf(coded, sizeof coded, ", \"compression\": {\"warm_up\": %d, %s}",
                          i == 1 ? 8 : 0, what[axis]);
             snprintf(plan, sizeof plan, "{\"%s\": %d, \"micro_batch\": 2%s}",
-                     axis ? "dp" : "pp", n_ranks, coded);
+                     axis == 1 ? "dp" : "pp", n_ranks, coded);
             if (!learn(plan, MPI_COMM_WORLD, 8, &t[i])) return;
         }
         same("warm-up", t[1].out.loss[1], t[0].out.loss[1], 0);

@@ -29,14 +29,15 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows;
-    bool forward;         /* activations go compressed, too: an experiment that no plan has */
+    bool forward;         /* activations go compressed, too */
     int ghosts;           /* 0: not phantom */
     const char *branches; /* of sub-grids; NULL: none */
     int coded_stages;
 };
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
-    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[60];
+    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[60],
+         forward[40] = "";
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->branches)
@@ -48,15 +49,16 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         snprintf(messages, sizeof messages,
                  ", \"backward\": {\"scope\": \"%s\", \"rank\": %d, \"lazy_error\": %s}",
                  p->scope, RANK, p->lazy ? "true" : "false");
+    if (p->forward) snprintf(forward, sizeof forward, ", \"forward\": {\"rank\": %d}", RANK);
     if (p->coded_stages)
         snprintf(gradients, sizeof gradients, ", \"gradient\": {\"stages\": %d, \"rank\": %d}",
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
              "{\"method\": %s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
-             "\"compression\": {\"embedding\": \"%s\"%s%s%s}}",
+             "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
              method, p->tp, p->pp, p->dp, p->micro, schedule, again,
-             p->fused ? "fused" : "separate", messages, gradients,
+             p->fused ? "fused" : "separate", messages, forward, gradients,
              p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
@@ -182,7 +184,7 @@ static void emulation_open(struct emulation *e, const struct plan *p) {
             for (int j = 0; j < p->tp; j++) {
                 uint64_t stream = (uint64_t)(STREAM_CODEC + 10 * c);
                 emulated_open(&e->message[d][c][j], m, n, RANK, p->lazy, SEED, stream);
-                emulated_open(&e->forward[d][c][j], m, n, RANK, p->lazy, SEED,
+                emulated_open(&e->forward[d][c][j], m, n, RANK, true, SEED,
                               stream + STREAM_FORWARD);
             }
 }
@@ -437,7 +439,7 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
             FAIL("%s, rank %d: has %lld parameters, priced %.17g", plan, rank,
                  (long long)c->real.n_parameters, stage->parameters_rank);
         n_compared++;
-        n_lossy_compared += p->scope || p->coded_stages;
+        n_lossy_compared += p->scope || p->coded_stages || p->forward;
     } else
         FAIL("%s: not priced", plan);
     fr_pipeline_free(&priced);
@@ -446,11 +448,9 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
 
 /* ---- every mesh --------------------------------------------------------------------------------- */
 
-static bool open_case(const struct plan *p, const char *model, const char *text,
-                      struct mpi_case *c) {
+static bool open_case(const char *model, const char *text, struct mpi_case *c) {
     struct fr_error err = {.status = FR_OK};
     fr_status status = mpi_case_read(c, &fr_real_pipeline, model, text, SEED, &err);
-    c->run.forward_rank = p->forward ? RANK : 0;
     if (status == FR_OK)
         status = fr_real_open(&fr_real_pipeline, &c->run, MPI_COMM_WORLD, &c->real, &err);
     if (status != FR_OK) FAIL("%s: %s %s", text, err.where, err.detail);
@@ -466,7 +466,7 @@ static void run_plan(const struct plan *p, bool fp32) {
     if (p->micro == 0 || BATCH / p->dp % p->micro != 0) return;
     write_plan(p, text, sizeof text);
     emulation_open(&e, p);
-    if (open_case(p, model_of(fp32, p->untied, model, sizeof model), text, &c)) {
+    if (open_case(model_of(fp32, p->untied, model, sizeof model), text, &c)) {
         int iterations = lossy ? 2 : 1; /* a codec keeps something for the next */
         for (int iteration = 0; iteration < iterations; iteration++) {
             double loss = mpi_case_gradients(&c);
@@ -475,7 +475,7 @@ static void run_plan(const struct plan *p, bool fp32) {
                 FAIL("%s: loss %.17g, want %.17g", text, loss, e.loss);
             check_gradients(&c, &e, text, tolerance);
         }
-        if (!fp32 && !p->forward) check_bytes(&c, p, model, text, iterations, 0);
+        if (!fp32) check_bytes(&c, p, model, text, iterations, 0);
     }
     mpi_case_close(&c);
     emulation_close(&e);

@@ -37,31 +37,31 @@ static void plans_are_trained_and_compared(void **state) {
     unlink("a.jsonl");
 }
 
-/* Activations compressed as well: a training beside each plan, which has no price and no row of a table; what
- * top-k does to messages is observed, too. */
-static void experiments_beside_plans(void **state) {
+/* Activations compressed as well, priced as any plan and a row of the table; what top-k does to messages is
+ * observed, too. */
+static void activations_go_compressed(void **state) {
     (void)state;
     static const char *const says[] = {"\"label\": \"no compression\"",
-                                       "\"label\": \"forward r2\"",
-                                       "\"label\": \"CB all r2, topk, forward r2\"",
-                                       "\"forward_rank\": 2",
-                                       "\"iteration_time_s\": null",
+                                       "\"label\": \"CF r2, topk\"",
+                                       "\"label\": \"CB all r2, CF r2, topk\"",
+                                       "\"iteration_time_s\": 0.",
                                        "\"compression_ratio\": 1,",
                                        "\"kept\": ",
                                        "\"energy_J\": 0"};
     char *table = NULL;
     size_t length = 0;
-    char *out =
-        run(QUALITY "--vary compression.backward.scope=none,all --set "
-                    "compression.backward.rank=2 --set compression.codec=topk --loss 4.6 "
-                    "--forward 2 --samples a.jsonl --out t.json --json");
+    char *out = run(
+        QUALITY "--vary compression.backward.scope=none,all --set "
+                "compression.backward.rank=2 --set compression.codec=topk --loss 4.6 "
+                "--vary compression.forward.rank=0,2 --samples a.jsonl --out t.json --json");
     for (size_t i = 0; i < sizeof says / sizeof *says; i++)
         if (!strstr(out, says[i])) fail_msg("no %s in\n%s", says[i], out);
     free(out);
     assert_int_equal(fr_file_read("t.json", FR_FILE_MAX_B, &table, &length, NULL), FR_OK);
     int rows = 0;
     for (char *at = table; (at = strstr(at, "\"method\"")); at++) rows++;
-    assert_int_equal(rows, 2);
+    assert_int_equal(rows, 4);
+    if (!strstr(table, "\"compression.forward.rank\": 2")) fail_msg("got\n%s", table);
     free(table);
     unlink("a.jsonl");
     unlink("t.json");
@@ -225,8 +225,10 @@ static void claims_of_a_paper(void **state) {
  * alike on every mesh. */
 static void more_claims(void **state) {
     (void)state;
-    char *out = run(QUALITY "--forward 2 --vary compression.backward.scope=none,all --set "
-                            "compression.backward.rank=2 --samples a.jsonl --json");
+    char *out = run(
+        QUALITY
+        "--vary compression.forward.rank=0,2 --vary compression.backward.scope=none,all --set "
+        "compression.backward.rank=2 --samples a.jsonl --json");
     fr_file_write("q.json", out, strlen(out), NULL);
     free(out);
     out = run("forerun reproduce optimus --quality q.json");
@@ -279,8 +281,7 @@ static void what_cannot_be_trained_is_refused(void **state) {
         {"--corpus nothing.txt", "nothing.txt", 3},
         {"--corpus grammar:x", "grammar:2", 2},
         {"--samples -", "must be a file", 2},
-        {"--forward 0", "--forward", 2},
-        {"--forward 2 --set pp=1 --ranks 1", "pp above 1", 3},
+        {"--set compression.forward.rank=2 --set pp=1 --ranks 1", "pp above 1", 3},
         {"word", "unexpected word", 2},
     };
     (void)state;
@@ -309,7 +310,7 @@ static int leave(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_trained_and_compared),
-        cmocka_unit_test(experiments_beside_plans),
+        cmocka_unit_test(activations_go_compressed),
         cmocka_unit_test(phantom_plans_learn_a_regression),
         cmocka_unit_test(what_is_trained_is_not_repeated),
         cmocka_unit_test(a_text_is_learnt),

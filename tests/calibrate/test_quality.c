@@ -10,8 +10,8 @@
 #include "calibrate/real/quality/cells.h"
 #include "tests/cmocka.h"
 
-static const struct fr_quality_variant plans[] = {
-    {"{\"pp\": 2}", 0}, {"{\"pp\": 2}", 2}, {"{\"dp\": 2}", 0}};
+static const char *const plans[] = {
+    "{\"pp\": 2}", "{\"pp\": 2, \"compression\": {\"forward\": {\"rank\": 2}}}", "{\"dp\": 2}"};
 
 static struct fr_quality_options options(int n_plans) {
     struct fr_quality_options o = fr_quality_defaults();

@@ -5,7 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 FR_FUZZ_TEXT(text, size) {
-    static const struct fr_quality_variant plans[] = {{"{\"pp\":2}", 0}, {"{\"dp\":2}", 2}};
+    static const char *const plans[] = {"{\"pp\":2}", "{\"dp\":2}"};
     struct fr_quality_options o = fr_quality_defaults();
     struct fr_quality_cells cells = {0};
     struct fr_quality q = {0};

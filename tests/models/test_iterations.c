@@ -17,7 +17,7 @@ static fr_iterations_origin find(const struct fr_job *job, const struct fr_metho
     plan.method = m;
     plan.tp = tp;
     plan.ghost = k;
-    return fr_iterations_find(&job->workload, &plan, (struct fr_lossy){0, 0},
+    return fr_iterations_find(&job->workload, &plan, (struct fr_lossy){0, 0, 0},
                               job->workload.global_batch, nu);
 }
 

@@ -99,6 +99,48 @@ static void engines_agree(void **state) {
     }
 }
 
+/* The same of activations, alone and beside gradients of activations, in every order of passes and with
+ * boundaries that go whole; as many tasks as messages. */
+static void engines_agree_forward(void **state) {
+    static const struct fr_schedule *const schedules[] = {
+        &fr_schedule_one_f_one_b, &fr_schedule_gpipe, &fr_schedule_zero_bubble,
+        &fr_schedule_interleaved, &fr_schedule_zero_bubble_v};
+    uint64_t seed = 9;
+    (void)state;
+    for (int k = 0; k < 400; k++) {
+        const struct fr_schedule *schedule = schedules[k % 5];
+        struct pipeline_case c;
+        struct fr_program program;
+        int stages = 2 + (int)(case_random(&seed) % 5), chunks = k % 5 < 3 ? 1 : 2,
+            micro = stages * (2 + (int)(case_random(&seed) % 3));
+        bool whole = chunks == 1 && stages > 2 && k % 3 == 0;
+        double coded = 0, sent = 0, encoded = 0, decoded = 0;
+        case_uniform(&c, schedule, stages, micro, chunks, false, 1, 2, 0.3);
+        c.p.codes_forward = true;
+        c.p.scope = k % 4 == 0 ? FR_SCOPE_ALL : FR_SCOPE_NONE;
+        for (int i = 0; i < stages; i++) { /* alike, as chunks that come back have it */
+            c.stage[i].small_forward_B = whole && i == 0 ? 0 : 8;
+            c.stage[i].small_forward_s = 0.1;
+            c.stage[i].forward_encode_s = 0.05;
+            c.stage[i].forward_decode_s = 0.02;
+            c.stage[i].small_message_s = 0.2;
+            coded += fr_pipeline_n_forward_compressed(&c.p, i);
+        }
+        FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
+        assert_int_equal(fr_program_make(&c.p, &program, NULL), FR_OK);
+        for (int64_t t = 0; t < program.n_tasks; t++) {
+            fr_task_kind kind = program.classes[program.tasks[t].class_id].kind;
+            sent += kind == FR_TASK_COMPRESSED_FORWARD;
+            encoded += kind == FR_TASK_FORWARD_COMPRESS;
+            decoded += kind == FR_TASK_FORWARD_DECOMPRESS;
+        }
+        FR_TRUE(sent == coded && encoded == coded && decoded == coded,
+                "%s, %d stages: %g messages, %g sent, %g encoded, %g decoded", schedule->name,
+                stages, coded, sent, encoded, decoded);
+        fr_program_free(&program);
+    }
+}
+
 /* Free compression of k < P stages' gradients saves at most the last stage's lead, (P-1)(B + c)
  * asynchronous, and the time never grows with k. */
 static void selective_stages(void **state) {
@@ -254,6 +296,7 @@ int main(void) {
                                        cmocka_unit_test(ratios),
                                        cmocka_unit_test(epilogue_counts),
                                        cmocka_unit_test(engines_agree),
+                                       cmocka_unit_test(engines_agree_forward),
                                        cmocka_unit_test(selective_stages),
                                        cmocka_unit_test(selective_stages_blocking),
                                        cmocka_unit_test(fused_embedding),

@@ -27,6 +27,9 @@ static const struct {
     [FR_TASK_COMPRESS] = {"compress", false},
     [FR_TASK_DECOMPRESS] = {"decompress", false},
     [FR_TASK_COMPRESSED_MESSAGE] = {"B small", true},
+    [FR_TASK_FORWARD_COMPRESS] = {"compress F", false},
+    [FR_TASK_FORWARD_DECOMPRESS] = {"decompress F", false},
+    [FR_TASK_COMPRESSED_FORWARD] = {"F small", true},
     [FR_TASK_EMBEDDING] = {"embedding", false},
     [FR_TASK_OPTIMIZER] = {"optimizer", false},
     [FR_TASK_ELEMENTWISE] = {"element-wise", false},
@@ -34,7 +37,7 @@ static const struct {
     [FR_TASK_COLLECTIVE_MESSAGE] = {"part", true},
     [FR_TASK_RECOMPUTE] = {"R", false},
 };
-_Static_assert(FR_TASK_COUNT == 16, "a new task needs its name above");
+_Static_assert(FR_TASK_COUNT == 19, "a new task needs its name above");
 
 /* Microseconds, to the nanosecond. */
 #define US "%" PRId64 ".%03d"

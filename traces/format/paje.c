@@ -66,12 +66,15 @@ static const char *const colours[FR_TASK_COUNT] = {
     [FR_TASK_COMPRESS] = "0.55 0.34 0.29",
     [FR_TASK_DECOMPRESS] = "0.77 0.61 0.58",
     [FR_TASK_COMPRESSED_MESSAGE] = "0.55 0.34 0.29",
+    [FR_TASK_FORWARD_COMPRESS] = "0.36 0.23 0.55",
+    [FR_TASK_FORWARD_DECOMPRESS] = "0.70 0.62 0.86",
+    [FR_TASK_COMPRESSED_FORWARD] = "0.36 0.23 0.55",
     [FR_TASK_ELEMENTWISE] = "0.73 0.73 0.73",
     [FR_TASK_COLLECTIVE] = "0.00 0.45 0.70",
     [FR_TASK_COLLECTIVE_MESSAGE] = "0.00 0.45 0.70",
     [FR_TASK_RECOMPUTE] = "0.95 0.81 0.50",
 };
-_Static_assert(FR_TASK_COUNT == 16, "a new task needs its colour above");
+_Static_assert(FR_TASK_COUNT == 19, "a new task needs its colour above");
 
 /* Seconds, to the nanosecond. */
 #define S "%" PRId64 ".%09" PRId64

@@ -9,12 +9,13 @@ static bool is_exact(const struct fr_json *row) {
     struct fr_json plan = fr_json_member(row, "plan"),
                    compression = fr_json_member(&plan, "compression"),
                    backward = fr_json_member(&compression, "backward"),
-                   gradient = fr_json_member(&compression, "gradient");
+                   gradient = fr_json_member(&compression, "gradient"),
+                   forward = fr_json_member(&compression, "forward");
     const char *scope = fr_json_text_at(&backward, "scope"),
                *method = fr_json_text_at(&plan, "method");
     bool coded =
         (*scope && strcmp(scope, "none") != 0) || fr_json_number_at(&gradient, "stages") > 0;
-    return !coded && !(fr_json_number_at(row, "forward_rank") > 0) &&
+    return !coded && !(fr_json_number_at(&forward, "rank") > 0) &&
            strcmp(method, "phantom") != 0;
 }
 

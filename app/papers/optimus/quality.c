@@ -18,6 +18,14 @@ struct found {
     struct fr_json rows, pairs;
 };
 
+/* Of activations between stages; 0: they go whole. */
+static double forward_rank(const struct fr_json *plan) {
+    struct fr_json compression = fr_json_member(plan, "compression"),
+                   forward = fr_json_member(&compression, "forward");
+    double rank = fr_json_number_at(&forward, "rank");
+    return rank > 0 ? rank : 0;
+}
+
 static int kind_of(const struct fr_json *plan) {
     struct fr_json compression = fr_json_member(plan, "compression"),
                    backward = fr_json_member(&compression, "backward"),
@@ -26,6 +34,7 @@ static int kind_of(const struct fr_json *plan) {
     const char *scope = fr_json_text_at(&backward, "scope");
     bool fused = strcmp(fr_json_text_at(&compression, "embedding"), "fused") == 0;
     bool coded = fr_json_number_at(&gradient, "stages") > 0, made_up = true;
+    if (forward_rank(plan) > 0) return -1;
     if (fr_json_present(&lazy))
         (void)fr_json_get_bool(&backward, "lazy_error", false, &made_up, NULL);
     if (strcmp(scope, "epilogue") == 0 && coded) return made_up ? SC : -1;
@@ -47,8 +56,7 @@ static fr_status find(const struct fr_json *root, struct found *found, struct fr
     for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
         struct fr_json row = fr_json_element(&found->rows, i),
                        plan = fr_json_member(&row, "plan");
-        bool experiment = fr_json_number_at(&row, "forward_rank") > 0;
-        int kind = experiment ? -1 : kind_of(&plan);
+        int kind = kind_of(&plan);
         if (kind >= 0 && found->row[kind] < 0) found->row[kind] = (int)i;
     }
     return FR_OK;
@@ -221,14 +229,23 @@ static double number_of(const struct found *found, int64_t i, const char *key) {
     return fr_json_number_at(&row, key);
 }
 
+/* Does it compress what goes backward, or gradients? */
+static bool compresses_else(const struct fr_json *plan) {
+    struct fr_json compression = fr_json_member(plan, "compression"),
+                   backward = fr_json_member(&compression, "backward"),
+                   gradient = fr_json_member(&compression, "gradient");
+    const char *scope = fr_json_text_at(&backward, "scope");
+    return (*scope && strcmp(scope, "none") != 0) || fr_json_number_at(&gradient, "stages") > 0;
+}
+
 /* "Compressing the forward inter-stage activation yielded divergence in the model, even with a very low
  * compression rate" (section 5.1).  That it costs is an order; that it diverges is of their size. */
 static void add_forward(const struct found *found, struct fr_reproduction *r) {
     for (int64_t i = 0; i < fr_json_array_length(&found->rows); i++) {
         struct fr_json plan = plan_of(found, i);
-        double rank = number_of(found, i, "forward_rank"), loss = number_of(found, i, "loss");
+        double rank = forward_rank(&plan), loss = number_of(found, i, "loss");
         char id[64], note[240];
-        if (!(rank > 0) || kind_of(&plan) != BASE) continue;
+        if (!(rank > 0) || compresses_else(&plan)) continue;
         snprintf(id, sizeof id, "section5.1/forward_costs/rank=%.0f", rank);
         add_order_of(found, r, id, found->row[BASE], (int)i, "compressed activations cost");
         snprintf(id, sizeof id, "section5/forward_costs_more_than_backward/rank=%.0f", rank);
@@ -254,7 +271,7 @@ static double stages_of(const struct found *found, int64_t i, double *pp, double
     double stages = fr_json_number_at(&gradient, "stages");
     *pp = fr_json_number_at(&plan, "pp");
     *rank = fr_json_number_at(&gradient, "rank");
-    return number_of(found, i, "forward_rank") > 0 || !(stages > 0) ? 0 : stages;
+    return forward_rank(&plan) > 0 || !(stages > 0) ? 0 : stages;
 }
 
 /* The better of two trade-offs: it sends no more and loses less, which the seeds tell.  +1: stages, -1: ranks,

@@ -9,9 +9,9 @@
 #include "base/alloc.h"
 #include "calibrate/samples/keep.h"
 
-/* Rates, in units of 1 / width, which is what suits Adam here (calibrate/real/iterations). */
-static const double rates[] = {0.5, 1, 2, 4};
-enum { N_RATES = sizeof rates / sizeof *rates };
+/* Rates in units of 1 / width, which is what suits Adam here (calibrate/real/iterations): powers of two,
+ * these to begin with, and more while the best of some network is at an end. */
+enum { FROM = -1, TO = 2, RATES_MOST = 9 };
 
 /* The best rate's row of each (p, k): rows of several trainings that are alike but for the rate. */
 struct best {
@@ -119,22 +119,43 @@ static void name_file(const struct fr_training_options *o, double rate, char *ou
              o->samples, o->width, o->layers, o->same_batch ? "same" : "new", rate, dot);
 }
 
+static fr_status one_rate(const struct fr_training_options *o, double rate, bool force,
+                          struct best *best, struct fr_error *err) {
+    struct fr_training_options at = *o;
+    struct fr_trained *rows = NULL;
+    char file[512];
+    int n = 0;
+    name_file(o, rate, file, sizeof file);
+    at.samples = file;
+    at.rate = rate / (double)o->width;
+    FR_TRY(fr_keep_measurements(file, o->resume, force, err));
+    fr_status status = fr_training_run(&at, &rows, &n, err);
+    if (status == FR_OK) status = keep(best, rows, n, rate, err);
+    free(rows);
+    return status;
+}
+
+/* Was some network best at this rate, beyond which none was tried? */
+static bool best_at(const struct best *best, double rate) {
+    for (int i = 0; i < best->n; i++)
+        if (reached(&best->rows[i]) && best->rate[i] == rate) return true;
+    return false;
+}
+
 static fr_status one_setting(const struct fr_training_options *o, bool force,
                              struct fr_reproduction *r, struct fr_error *err) {
     struct best best = {0};
+    int from = FROM, to = TO;
     fr_status status = FR_OK;
-    for (int i = 0; i < N_RATES && status == FR_OK; i++) {
-        struct fr_training_options at = *o;
-        struct fr_trained *rows = NULL;
-        char file[512];
-        int n = 0;
-        name_file(o, rates[i], file, sizeof file);
-        at.samples = file;
-        at.rate = rates[i] / (double)o->width;
-        status = fr_keep_measurements(file, o->resume, force, err);
-        if (status == FR_OK) status = fr_training_run(&at, &rows, &n, err);
-        if (status == FR_OK) status = keep(&best, rows, n, rates[i], err);
-        free(rows);
+    for (int k = from; k <= to && status == FR_OK; k++)
+        status = one_rate(o, ldexp(1, k), force, &best, err);
+    while (status == FR_OK && to - from + 1 < RATES_MOST) {
+        if (best_at(&best, ldexp(1, to)))
+            status = one_rate(o, ldexp(1, ++to), force, &best, err);
+        else if (best_at(&best, ldexp(1, from)))
+            status = one_rate(o, ldexp(1, --from), force, &best, err);
+        else
+            break;
     }
     if (status == FR_OK) add_rows(r, o, &best);
     free(best.rows);
@@ -147,7 +168,7 @@ fr_status fr_phantom_settings_run(const struct fr_training_options *o,
                                   struct fr_reproduction *r, struct fr_error *err) {
     for (size_t i = 0; i < s->n_widths; i++)
         for (size_t j = 0; j < s->n_depths; j++)
-            for (int same = 0; same < 2; same++) {
+            for (int same = o->same_batch; same < 2; same++) {
                 struct fr_training_options at = *o;
                 at.width = s->widths[i];
                 at.layers = s->depths[j];

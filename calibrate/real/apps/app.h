@@ -33,9 +33,6 @@ struct fr_real_case {
     const struct fr_plan *plan;
     const char *options; /**< of the program alone, or "" */
     uint64_t seed;
-    /** An experiment that no plan has: activations between stages go compressed as well, to this rank, by
-     *  the plan's codec and its lazy error propagation; 0: whole, as priced. */
-    int64_t forward_rank;
 };
 
 /** Seconds of one profiled step on this rank. */

@@ -22,25 +22,22 @@ void fr_quality_cells_free(struct fr_quality_cells *cells) {
     *cells = (struct fr_quality_cells){0};
 }
 
-static int plan_of(const struct fr_quality_options *o, const struct fr_quality_variant *v) {
+static int plan_of(const struct fr_quality_options *o, const char *plan) {
     for (int i = 0; i < o->n_plans; i++)
-        if (o->plans[i].forward_rank == v->forward_rank && !strcmp(o->plans[i].plan, v->plan))
-            return i;
+        if (strcmp(o->plans[i], plan) == 0) return i;
     return -1;
 }
 
 static fr_status append(struct fr_quality_cells *cells, const struct fr_quality_options *o,
-                        const struct fr_quality_variant *v, double rate, int64_t seed,
-                        struct fr_error *err) {
+                        const char *plan, double rate, int64_t seed, struct fr_error *err) {
     size_t points = (size_t)fr_quality_points(o);
     struct fr_quality_cell *grown =
         fr_realloc(cells->items, (size_t)(cells->n + 1), sizeof *grown);
     if (!grown) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", cells->n);
     cells->items = grown;
     struct fr_quality_cell *c = &grown[cells->n++];
-    *c = (struct fr_quality_cell){.plan_text = fr_strdup(v->plan),
-                                  .forward_rank = v->forward_rank,
-                                  .plan = plan_of(o, v),
+    *c = (struct fr_quality_cell){.plan_text = fr_strdup(plan),
+                                  .plan = plan_of(o, plan),
                                   .rate = rate,
                                   .seed = seed,
                                   .loss = fr_calloc(2 * points, sizeof *c->loss)};
@@ -56,7 +53,7 @@ fr_status fr_quality_want(struct fr_quality_cells *cells, const struct fr_qualit
         const struct fr_quality_cell *c = &cells->items[i];
         if (c->plan == plan && c->rate == rate && c->seed == seed) return FR_OK;
     }
-    return append(cells, o, &o->plans[plan], rate, seed, err);
+    return append(cells, o, o->plans[plan], rate, seed, err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -86,7 +83,6 @@ static void put_cell(struct fr_text *text, const struct fr_quality_options *o,
     fr_json_add_integer(&w, "id", id);
     fr_json_add_string(&w, "model", o->model);
     fr_json_add_string(&w, "plan", c->plan_text);
-    if (c->forward_rank) fr_json_add_integer(&w, "forward_rank", c->forward_rank);
     fr_json_add_integer(&w, "seed", c->seed);
     fr_json_add_number(&w, "rate", c->rate);
     fr_json_add_integer(&w, "steps", o->steps);
@@ -172,15 +168,14 @@ static fr_status read_head(const struct fr_json *root, const struct fr_quality_o
 static fr_status read_cell(const struct fr_json *root, const struct fr_quality_options *o,
                            int64_t id, struct fr_quality_cells *cells, struct fr_error *err) {
     struct fr_json plan = fr_json_member(root, "plan");
-    struct fr_quality_variant v = {NULL, 0};
+    const char *text = NULL;
     double rate = 0;
     int64_t seed = 0;
-    FR_TRY(fr_json_text(&plan, &v.plan, err));
-    FR_TRY(fr_json_get_integer(root, "forward_rank", false, 0, 1 << 20, &v.forward_rank, err));
+    FR_TRY(fr_json_text(&plan, &text, err));
     FR_TRY(fr_json_get_number(root, "rate", true, 0, 1e6, &rate, err));
     FR_TRY(fr_json_get_integer(root, "seed", true, 0, INT64_MAX / 2, &seed, err));
     if (id != cells->n) return fr_json_fail(root, err, "is out of order");
-    return append(cells, o, &v, rate, seed, err);
+    return append(cells, o, text, rate, seed, err);
 }
 
 static fr_status read_list(const struct fr_json *root, const char *key, int n, double *out,

@@ -9,7 +9,6 @@
 
 struct fr_quality_cell {
     char *plan_text;
-    int64_t forward_rank;
     int plan; /**< -1: of none that is asked for */
     double rate;
     int64_t seed; /**< 0: to find the rate */

@@ -35,20 +35,13 @@ static inline bool fr_quality_is_tuning(int64_t seed) {
     return seed == 0 || seed > (int64_t)1 << 40;
 }
 
-/** What is trained: a plan, and beside it what no plan has, since nobody would train so. */
-struct fr_quality_variant {
-    const char *plan; /**< text of a plan file */
-    int64_t
-        forward_rank; /**< activations between stages go compressed, too, to this rank; 0: whole */
-};
-
 struct fr_quality_options {
-    struct fr_launch_options launch;        /**< its ranks train together */
-    const char *samples;                    /**< file of trainings and results */
-    const char *corpus;                     /**< as fr_corpus_open has it */
-    uint64_t digest;                        /**< of it */
-    const char *model;                      /**< text of a model file */
-    const struct fr_quality_variant *plans; /**< n_plans of them */
+    struct fr_launch_options launch; /**< its ranks train together */
+    const char *samples;             /**< file of trainings and results */
+    const char *corpus;              /**< as fr_corpus_open has it */
+    uint64_t digest;                 /**< of it */
+    const char *model;               /**< text of a model file */
+    const char *const *plans;        /**< n_plans texts of plan files */
     int n_plans;
     const double *rates; /**< n_rates of them, ascending */
     int n_rates;

@@ -35,6 +35,7 @@ static const struct choice of_plan[] = {
     {"compression.backward.scope", "none|epilogue|all", ""},
     {"compression.backward.rank", "1|8|64|4096", ""},
     {"compression.backward.lazy_error", "true|false", ""},
+    {"compression.forward.rank", "0|8|64", ""},
     {"compression.embedding", "separate|fused", ""},
     {"compression.gradient.stages", "0|1|2|4", ""},
     {"compression.gradient.rank", "1|32|256|5000", ""},

@@ -31,8 +31,6 @@ static fr_status read_learning(const struct fr_json *root, struct fr_learning *l
     FR_TRY(fr_json_get_integer(root, "held_out", true, 1, 1 << 30, &l->held_out, err));
     FR_TRY(
         fr_json_get_integer(root, "held_out_from", true, 0, 1 << 30, &l->held_out_from, err));
-    FR_TRY(fr_json_get_integer(root, "forward_rank", false, 0, 1 << 20, &l->run.forward_rank,
-                               err));
     l->run.seed = (uint64_t)seed;
     return fr_real_divides("steps", l->steps, "every", l->every, err);
 }

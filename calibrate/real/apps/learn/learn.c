@@ -97,7 +97,7 @@ static fr_status forward(struct training *t, struct fr_mesh_chunk *c, int m,
 
 static fr_status evaluate(struct training *t, double *loss, struct fr_error *err) {
     int64_t batch = fr_real_batch(&t->run), rounds = t->l->held_out / batch;
-    t->run.forward_rank = 0; /* the model as it is, not as its messages arrive */
+    t->plan.compression.forward_rank = 0; /* the model as it is, not as its messages arrive */
     *loss = 0;
     for (int64_t i = 0; i < rounds; i++) {
         FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch, err));
@@ -116,7 +116,7 @@ static fr_status evaluate(struct training *t, double *loss, struct fr_error *err
 static void compress(struct training *t, bool on) {
     const struct fr_plan_compression *asked = &t->l->run.plan->compression;
     t->plan.compression.scope = on ? asked->scope : FR_SCOPE_NONE;
-    t->run.forward_rank = on ? t->l->run.forward_rank : 0;
+    t->plan.compression.forward_rank = on ? asked->forward_rank : 0;
     for (int i = 0; i < t->mesh->n_batches; i++) {
         struct fr_mesh_batch *b = &t->mesh->batch[i];
         int next =

@@ -4,7 +4,7 @@
  *  often on samples that are held out.
  *
  *      {"kind": "learn", "id": 0, "model": "{...}", "plan": "{...}", "seed": 1, "rate": 0.003,
- *       "steps": 600, "every": 20, "held_out": 256, "held_out_from": 0, "forward_rank": 0}
+ *       "steps": 600, "every": 20, "held_out": 256, "held_out_from": 0}
  *
  *  and, appended as each ends,
  *

@@ -41,8 +41,7 @@ struct fr_mesh_chunk {
     struct fr_real_codec
         codec; /**< of gradients to the chunk before; opened where they go compressed */
     struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
-    /** Of activations to the chunk after, and sizes of those from the chunk before; where run->forward_rank
-     *  says so. */
+    /** Of activations to the chunk after, and sizes of those from the chunk before; where they go compressed. */
     struct fr_real_codec up, up_from;
 };
 

@@ -1,6 +1,6 @@
 /* Messages between neighbouring chunks, of which each rank of tp sends its part: activations as they
- * are (in an experiment all as packets, too), of gradients all or those of the epilogue as packets of the codec
- * (codec.h); with lazy error propagation what a message lost is added to the next micro-batch's. */
+ * are or all as packets of the codec (codec.h), of gradients all or those of the epilogue; with lazy error
+ * propagation, forward always, what a message lost is added to the next micro-batch's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +60,10 @@ static fr_status receive_coded(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /* ---- forward --------------------------------------------------------------------------------- */
 
-/* Do activations of @p sizes go compressed?  Evaluations and warm-ups set the run's rank to 0. */
+/* Do activations of @p sizes go compressed?  Evaluations and warm-ups set the plan's rank to 0. */
 static bool coded_up(const struct fr_real *real, const struct fr_real_codec *sizes) {
-    return real->run->forward_rank > 0 && fr_real_codec_shrinks(real->k, sizes);
+    return real->run->plan->compression.forward_rank > 0 &&
+           fr_real_codec_shrinks(real->k, sizes);
 }
 
 fr_status fr_mesh_receive(struct fr_real *real, struct fr_mesh_state *mesh,

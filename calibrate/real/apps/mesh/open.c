@@ -42,7 +42,8 @@ static bool open_micro(const struct fr_real *real, const struct fr_mesh_state *m
     micro->sent = MPI_REQUEST_NULL;
     micro->kept = fr_calloc((size_t)c->n_units, sizeof *micro->kept);
     micro->top = fr_real_alloc(k, (int64_t)last->out * mesh->columns);
-    if (!c->last && (mesh->cut == FR_MESH_COLUMNS || real->run->forward_rank > 0)) {
+    if (!c->last &&
+        (mesh->cut == FR_MESH_COLUMNS || real->run->plan->compression.forward_rank > 0)) {
         struct fr_mesh_part part = fr_mesh_part_of(real, mesh, last->out);
         micro->part = fr_real_alloc(k, (int64_t)part.m * part.n);
         whole = micro->part;
@@ -172,34 +173,35 @@ static bool open_epilogue(const struct fr_plan *plan, const struct fr_mesh_state
 }
 
 /* A codec of @p part of what flows between chunks, with memory where @p opened and it shrinks that. */
-static bool open_codec(struct fr_real *real, struct fr_mesh_part part, int64_t rank,
+static bool open_codec(struct fr_real *real, struct fr_mesh_part part, int64_t rank, bool lazy,
                        uint64_t stream, bool opened, struct fr_real_codec *codec) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
-    *codec = fr_real_codec_of(c->codec, part.m, part.n, (int)rank, c->lazy_error);
+    *codec = fr_real_codec_of(c->codec, part.m, part.n, (int)rank, lazy);
     if (!opened || !fr_real_codec_shrinks(real->k, codec)) return true;
     return fr_real_codec_open(real->k, real->run->seed, STREAM_CODEC + stream, codec);
 }
 
-/* Of gradients down and, in an experiment, activations up: what is sent, and sizes of what is read. */
+/* Of gradients down and activations up: what is sent, and sizes of what is read. */
 static bool open_chunk_codecs(struct fr_real *real, const struct fr_mesh_state *mesh,
                               struct fr_mesh_chunk *at) {
-    int64_t down = real->run->plan->compression.backward_rank, up = real->run->forward_rank;
+    const struct fr_plan_compression *c = &real->run->plan->compression;
+    int64_t down = c->backward_rank, up = c->forward_rank;
     struct fr_mesh_part below = fr_mesh_part_of(real, mesh, at->unit->in),
                         above = fr_mesh_part_of(real, mesh, at->unit[at->n_units - 1].out);
     uint64_t stream = 10 * (uint64_t)at->number;
-    bool downwards = real->run->plan->compression.scope != FR_SCOPE_NONE;
-    return open_codec(real, above, down, 0, false, &at->from) &&
-           open_codec(real, below, up, 0, false, &at->up_from) &&
-           open_codec(real, below, down, stream, downwards && !at->first, &at->codec) &&
-           open_codec(real, above, up, stream + STREAM_FORWARD, up > 0 && !at->last, &at->up);
+    bool lazy = c->lazy_error, coded_down = c->scope != FR_SCOPE_NONE && !at->first,
+         coded_up = up > 0 && !at->last;
+    return open_codec(real, above, down, lazy, 0, false, &at->from) &&
+           open_codec(real, below, up, true, 0, false, &at->up_from) &&
+           open_codec(real, below, down, lazy, stream, coded_down, &at->codec) &&
+           open_codec(real, above, up, true, stream + STREAM_FORWARD, coded_up, &at->up);
 }
 
 static bool open_codecs(struct fr_real *real, struct fr_mesh_state *mesh) {
     const struct fr_plan_compression *c = &real->run->plan->compression;
     int64_t packet_B = 0, value_B = (int64_t)real->k->size_B;
     bool whole = true;
-    if ((c->scope == FR_SCOPE_NONE && real->run->forward_rank == 0) || mesh->stages == 1)
-        return true;
+    if ((c->scope == FR_SCOPE_NONE && c->forward_rank == 0) || mesh->stages == 1) return true;
     if (c->scope == FR_SCOPE_EPILOGUE) {
         int before = (mesh->stage + mesh->stages - 1) % mesh->stages;
         whole = open_epilogue(real->run->plan, mesh, mesh->stage, &mesh->reads) &&
