@@ -5,6 +5,7 @@
 
 #include "models/outcome/cost.h"
 #include "models/outcome/ranked.h"
+#include "search/keep.h"
 #include "search/search.h"
 #include "tests/job.h"
 #include "tests/plan_values.h"
@@ -55,10 +56,12 @@ static void same_outcome(const struct fr_outcome *a, const struct fr_outcome *b,
     FR_TRUE(a->memory_peak_B == b->memory_peak_B, "%s: memory", line);
     FR_TRUE(a->fullest_stage == b->fullest_stage && a->fullest_rank == b->fullest_rank,
             "%s: fullest", line);
-    FR_TRUE(a->lossy_gradient == b->lossy_gradient && a->lossy_backward == b->lossy_backward,
+    FR_TRUE(a->lossy_gradient == b->lossy_gradient && a->lossy_backward == b->lossy_backward &&
+                a->lossy_forward == b->lossy_forward,
             "%s: loss", line);
     FR_TRUE(a->break_even_gradient_B_per_s == b->break_even_gradient_B_per_s &&
-                a->break_even_backward_B_per_s == b->break_even_backward_B_per_s,
+                a->break_even_backward_B_per_s == b->break_even_backward_B_per_s &&
+                a->break_even_forward_B_per_s == b->break_even_forward_B_per_s,
             "%s: break even", line);
     FR_TRUE(a->extrapolated == b->extrapolated && a->ranks == b->ranks, "%s", line);
     FR_TRUE(same(a->parameters, b->parameters), "%s: parameters", line);
@@ -148,7 +151,7 @@ static void measures(fr_ranking by, const struct fr_outcome *o, double m[4]) {
     m[0] = (total ? o->total_time_s : o->time_s) / samples;
     m[1] = isfinite(energy_J) ? energy_J : 0;
     m[2] = o->memory_peak_B;
-    m[3] = o->lossy_gradient + o->lossy_backward;
+    m[3] = o->lossy_gradient + o->lossy_backward + o->lossy_forward;
 }
 
 static bool as_good(fr_ranking by, const struct fr_outcome *a, const struct fr_outcome *b) {
@@ -192,7 +195,7 @@ static void expect(const struct fr_job *job, const struct fr_space *space,
             }
         if (out.reasons) continue;
         e->feasible[e->n++] = (struct fr_ranked){fr_objective_value(o->objective, by, &out),
-                                                 out.lossy_gradient + out.lossy_backward, i};
+                                                 fr_lossiness(&out), i};
         add_to_front(e, by, &out, i);
     }
     qsort(e->feasible, e->n, sizeof *e->feasible, by_rank);
@@ -210,8 +213,10 @@ static void as_expected(const struct fr_search_result *r, const struct expected 
         FR_TRUE(r->ranked.items[i].index == e->feasible[i].index &&
                     r->ranked.items[i].value == e->feasible[i].value &&
                     r->ranked.items[i].lossy == e->feasible[i].lossy,
-                "%s: place %zu is %lld, %lld expected", said, i,
-                (long long)r->ranked.items[i].index, (long long)e->feasible[i].index);
+                "%s: place %zu is %lld at %.17g, lossy %g; expected %lld at %.17g, lossy %g",
+                said, i, (long long)r->ranked.items[i].index, r->ranked.items[i].value,
+                r->ranked.items[i].lossy, (long long)e->feasible[i].index, e->feasible[i].value,
+                e->feasible[i].lossy);
     FR_TRUE(r->pareto.count == e->n_front, "%s: %zu on the front, %zu expected", said,
             r->pareto.count, e->n_front);
     for (size_t i = 0; i < r->pareto.count; i++) {
