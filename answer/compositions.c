@@ -8,6 +8,9 @@
     "cluster.device.clock={\"max\":\"1.5 GHz\",\"min\":\"0.9 GHz\",\"knee\":\"1.2 "            \
     "GHz\",\"rise\":0.2,\"static\":0.1,\"fixed\":0.2}"
 
+/* Their way to the host. */
+#define HOST "cluster.device.host_link=25 GB/s", "cluster.device.host_bandwidth=30 GB/s"
+
 const struct fr_composition fr_compositions[] = {
     {"kind ffn", "ffn-16384", {NULL}},
     {"kind cnn", "alexnet", {NULL}},
@@ -58,6 +61,8 @@ const struct fr_composition fr_compositions[] = {
     {"flash attention", "gpt-2", {"attention=flash", NULL}},
     {"recompute, layers", "ffn-16384", {"recompute=full", NULL}},
     {"recompute, transformer", "gpt-2", {"recompute=full", NULL}},
+    {"offload optimizer", "gpt-2", {"offload=optimizer", HOST}},
+    {"offload activations", "gpt-2", {"offload=activations", HOST}},
     {"compressed messages",
      "gpt-2",
      {"compression.backward.scope=all", "pp=2", "micro_batch=4", NULL}},
@@ -122,6 +127,8 @@ const struct fr_axis_setting fr_axis_settings[] = {
      NULL,
      {"sequence_parallel=true", "overlap_tp=true", NULL}},
     {"flash attention", "attention", NULL, {"attention=flash", NULL}},
+    {"offload optimizer", "offload", NULL, {"offload=optimizer", HOST}},
+    {"offload activations", "offload", NULL, {"offload=activations", HOST}},
     {NULL, NULL, NULL, {NULL}}};
 
 bool fr_axes_meet(const struct fr_axis_setting *a, const struct fr_axis_setting *b) {
@@ -137,7 +144,7 @@ fr_status fr_axes_load(const struct fr_method *method, const struct fr_axis_sett
                        const struct fr_axis_setting *b, const char *model, struct fr_job *job,
                        struct fr_error *err) {
     char name[32];
-    const char *sets[18] = {name,
+    const char *sets[20] = {name,
                             "tp=2",
                             "pp=2",
                             "dp=4",

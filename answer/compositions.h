@@ -32,7 +32,7 @@ struct fr_axis_setting {
     const char *name;
     const char *key;   /**< of the plan; two settings of one key do not meet */
     const char *model; /**< preset that has it, or NULL: any */
-    const char *sets[3];
+    const char *sets[4];
 };
 
 /** Ended by a row without name. */

@@ -124,6 +124,7 @@ typedef struct forerun_outcome {
     double embedding_comm_s;
     double redistribution_s;
     double compression_s;
+    double offload_s;
     double bubble_s;
     double probability_best; /**< of the first few of a search: to be the fastest of these */
     double expected_regret;  /**< how much slower it is than the fastest, as a share */

@@ -48,6 +48,7 @@ static void fill_parts(forerun_outcome *o, const struct fr_outcome *out) {
     o->dp_comm_s = out->part_s[FR_PART_DP_COMM];
     o->embedding_comm_s = out->part_s[FR_PART_EMBEDDING_COMM];
     o->redistribution_s = out->part_s[FR_PART_REDISTRIBUTION];
+    o->offload_s = out->part_s[FR_PART_OFFLOAD];
     o->compression_s = out->part_s[FR_PART_COMPRESSION];
     o->bubble_s = out->part_s[FR_PART_BUBBLE];
 }

@@ -29,7 +29,7 @@ static const struct {
     {"8-way", "#8C510A"},       {"compute", "#117733"},        {"launch", "#88c999"},
     {"fixed", "#4d4d4d"},       {"tp_comm", "#332288"},        {"pp_comm", "#88CCEE"},
     {"dp_comm", "#882255"},     {"embedding_comm", "#CC6677"}, {"redistribution", "#AA4499"},
-    {"compression", "#DDCC77"}, {"bubble", "#cccccc"}};
+    {"compression", "#DDCC77"}, {"offload", "#44AA99"},        {"bubble", "#cccccc"}};
 
 const char *fr_picture_colour_of(const char *name) {
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)

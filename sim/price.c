@@ -5,7 +5,7 @@
 #include "models/price/clock.h"
 
 _Static_assert(FR_WITH_LAUNCH == 1 << (FR_PRICE_LAUNCH - 1) &&
-                   FR_WITH_EP == 1 << (FR_PRICE_EP - 1),
+                   FR_WITH_OFFLOAD == 1 << (FR_PRICE_OFFLOAD - 1),
                "parts follow the bits");
 
 static void price_pass(const struct fr_pass *pass, double share, double *part_s) {
@@ -15,6 +15,7 @@ static void price_pass(const struct fr_pass *pass, double share, double *part_s)
     part_s[FR_PRICE_CP] += share * pass->cp_s;
     part_s[FR_PRICE_EP] += share * pass->ep_s;
     part_s[FR_PRICE_GRADIENTS] += share * pass->dp_s;
+    part_s[FR_PRICE_OFFLOAD] += share * pass->host_s;
 }
 
 static const struct fr_stage *below_of(const struct fr_pipeline *p, int32_t i) {
@@ -96,6 +97,7 @@ static void price_class(const struct fr_pipeline *p, const struct fr_task_class 
     case FR_TASK_OPTIMIZER:
         part_s[FR_PRICE_ALWAYS] = stage->optimizer_s;
         part_s[FR_PRICE_GRADIENTS] = stage->gather_s;
+        part_s[FR_PRICE_OFFLOAD] = stage->offload_s;
         break;
     default:
         break;

@@ -16,6 +16,7 @@ enum {
     FR_PRICE_CODEC,
     FR_PRICE_CP,
     FR_PRICE_EP,
+    FR_PRICE_OFFLOAD,
     FR_PRICE_PARTS
 };
 
@@ -35,7 +36,7 @@ void fr_price_pipeline(const struct fr_pipeline *pipeline, const struct fr_progr
 static inline double fr_price_comm_s(const struct fr_class_price *price) {
     return price->part_s[FR_PRICE_TP] + price->part_s[FR_PRICE_CP] +
            price->part_s[FR_PRICE_EP] + price->part_s[FR_PRICE_GRADIENTS] +
-           price->part_s[FR_PRICE_EMBEDDING];
+           price->part_s[FR_PRICE_EMBEDDING] + price->part_s[FR_PRICE_OFFLOAD];
 }
 static inline double fr_price_busy_s(const struct fr_class_price *price) {
     return price->part_s[FR_PRICE_ALWAYS] + price->part_s[FR_PRICE_LAUNCH] +

@@ -9,6 +9,7 @@
 #include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/settle.h"
+#include "models/price/offload.h"
 #include "models/price/seats.h"
 #include "sim/layers.h"
 
@@ -62,8 +63,8 @@ static double more_J(const struct timed *t, int32_t stage) {
 /* Mean power of each class's work above that of waiting: what is communicated draws its own. */
 static void power_classes(struct timed *t, const struct fr_device *device) {
     const struct fr_power *power = &device->power;
-    const int comm =
-        FR_WITH_TP | FR_WITH_CP | FR_WITH_EP | FR_WITH_GRADIENTS | FR_WITH_EMBEDDING;
+    const int comm = FR_WITH_TP | FR_WITH_CP | FR_WITH_EP | FR_WITH_GRADIENTS |
+                     FR_WITH_EMBEDDING | FR_WITH_OFFLOAD;
     int32_t n = t->program->n_classes;
     fr_price_with(t->price, n, FR_WITH_ALL & ~comm, t->class_W);
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);
@@ -198,7 +199,12 @@ static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
         fr_pipeline_state_B(w, plan, &p->stage[i], part_B);
         use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
                          part_B[FR_MEMORY_OPTIMIZER] + grown * fr_pipeline_buffers_B(p, i);
-        use[i].activation_B = grown * p->stage[i].activation_B / p->args.chunks;
+        const struct fr_stage *stage = &p->stage[i];
+        const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
+        double stays_B = stage->activation_B - stage->offloaded_B;
+        use[i].state_B += grown * (fr_offload_kept_B(stage, holds.all, holds.waiting) -
+                                   holds.all * stays_B); /* on its way */
+        use[i].activation_B = grown * stays_B / p->args.chunks;
         use[i].frees = p->splits_backward ? FR_TASK_WEIGHT : FR_TASK_BACKWARD;
     }
 }

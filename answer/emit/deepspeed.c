@@ -111,6 +111,18 @@ static void recompute(struct fr_emitted *e) {
                    fr_recompute_names[e->plan.recompute]);
 }
 
+static void offload(struct fr_emitted *e) {
+    if (!(e->plan.offload & FR_OFFLOAD_OPTIMIZER))
+        fr_emit_remark(e, "the optimiser's state stays on the device");
+    else if (e->plan.zero > 0)
+        fr_emit_option(e, "zero_optimization.offload_optimizer", "cpu");
+    else
+        fr_emit_lack(e, "the optimiser's state without ZeRO: offload_optimizer needs a stage");
+    if (e->plan.offload & FR_OFFLOAD_ACTIVATIONS)
+        fr_emit_lack(e,
+                     "activations: cpu_checkpointing offloads what is recomputed from, alone");
+}
+
 static void micro_batch(struct fr_emitted *e) {
     fr_emit_option(e, "train_micro_batch_size_per_gpu", "%" PRId64, e->plan.micro_batch);
     fr_emit_option(e, "gradient_accumulation_steps", "%" PRId64, fr_emit_micro_batches(e));
@@ -162,6 +174,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_global_batch, .option = "train_batch_size"},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},
@@ -172,7 +185,11 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
 /* A number or a word of JSON as it stands, anything else a string. */
 static void value(struct fr_json_writer *w, const char *name, const char *text) {
     bool word = strcmp(text, "true") == 0;
-    if (word || strcmp(text, "false") == 0)
+    if (strcmp(name, "offload_optimizer") == 0) {
+        fr_json_add_object(w, name);
+        fr_json_add_string(w, "device", text);
+        fr_json_end_object(w);
+    } else if (word || strcmp(text, "false") == 0)
         fr_json_add_bool(w, name, word);
     else if (strspn(text, "0123456789") == strlen(text))
         fr_json_add_integer(w, name, strtoll(text, NULL, 10));

@@ -130,6 +130,27 @@ static void overlap(struct fr_emitted *e) {
         fr_emit_option(e, "--overlap-param-gather", "%s", "");
 }
 
+/* Of activations it offloads all but the last layer's, in one stage and where nothing is recomputed. */
+static void offload(struct fr_emitted *e) {
+    const struct fr_plan *p = &e->plan;
+    if (p->offload == FR_OFFLOAD_NONE)
+        fr_emit_remark(e, "none, as without --optimizer-cpu-offload");
+    if (p->offload & FR_OFFLOAD_OPTIMIZER) {
+        fr_emit_option(e, "--optimizer-cpu-offload", "%s", "");
+        fr_emit_option(e, "--optimizer-offload-fraction", "1.0");
+        fr_emit_option(e, "--use-precision-aware-optimizer", "%s", "");
+        fr_emit_option(e, "--overlap-cpu-optimizer-d2h-h2d", "%s", "");
+    }
+    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return;
+    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
+        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
+        return;
+    }
+    fr_emit_option(e, "--cpu-offloading", "%s", "");
+    fr_emit_option(e, "--cpu-offloading-num-layers", "%" PRId64,
+                   e->job->workload.transformer.layers - 1);
+}
+
 static void bucket(struct fr_emitted *e) {
     if (e->plan.overlap && e->plan.zero < 2)
         fr_emit_option(e, "--ddp-bucket-size", "%" PRId64, fr_emit_bucket(e));
@@ -279,6 +300,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_global_batch, .option = "--global-batch-size"},
     {FR_PLAN_KEY_micro_batch, .option = "--micro-batch-size"},
     {FR_PLAN_KEY_iterations, .say = iterations},

@@ -118,6 +118,25 @@ static void overlap(struct fr_emitted *e) {
     field(e, "ddp.overlap_param_gather", truth(p->zero == 3 || (p->zero >= 1 && p->overlap)));
 }
 
+/* Of activations it offloads all but the last layer's, in one stage and where nothing is recomputed. */
+static void offload(struct fr_emitted *e) {
+    const struct fr_plan *p = &e->plan;
+    if (p->offload == FR_OFFLOAD_NONE) fr_emit_remark(e, "none, as by default");
+    if (p->offload & FR_OFFLOAD_OPTIMIZER) {
+        field(e, "optimizer.optimizer_cpu_offload", "true");
+        field(e, "optimizer.optimizer_offload_fraction", "1.0");
+        field(e, "optimizer.overlap_cpu_optimizer_d2h_h2d", "true");
+    }
+    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return;
+    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
+        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
+        return;
+    }
+    field(e, "model.cpu_offloading", "true");
+    fr_emit_option(e, "model.cpu_offloading_num_layers", "%" PRId64,
+                   e->job->workload.transformer.layers - 1);
+}
+
 static void bucket(struct fr_emitted *e) {
     if (e->plan.overlap && e->plan.zero < 2)
         fr_emit_option(e, "ddp.bucket_size", "%" PRId64, fr_emit_bucket(e));
@@ -219,6 +238,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_global_batch, .option = "--global_batch_size"},
     {FR_PLAN_KEY_micro_batch, .option = "--micro_batch_size"},
     {FR_PLAN_KEY_iterations, .say = iterations},

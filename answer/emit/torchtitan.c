@@ -211,6 +211,8 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},
     {FR_PLAN_KEY_recompute, .say = recompute},
+    {FR_PLAN_KEY_offload,
+     .none = NO("option that offloads the optimiser or activations alone")},
     {FR_PLAN_KEY_global_batch, .say = global_batch},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},

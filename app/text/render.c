@@ -138,6 +138,13 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
     fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
                  fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
                  note);
+    if (!(out->host_memory_B > 0)) return;
+    const double host_B = job->cluster.device.host_memory_B;
+    snprintf(note, sizeof note, "%s%s", host_B > 0 ? "of " : "",
+             host_B > 0 ? fr_quantity_format(host_B, FR_QUANTITY_SIZE, have, sizeof have) : "");
+    fr_text_addf(text, "  %-22s %14s   %s\n", "on its host",
+                 fr_quantity_format(out->host_memory_B, FR_QUANTITY_SIZE, value, sizeof value),
+                 note);
 }
 
 static const char *energy_note(const struct fr_job *job) {

@@ -148,11 +148,14 @@ struct fr_device {
         usual_memory; /**< time of the machine as it usually is over undisturbed,
                                               less 1 */
     struct fr_interruptions interruptions;
-    double launch_s;      /**< per kernel */
-    double fixed_s;       /**< per iteration */
-    double host_launch_s; /**< of the host to launch a kernel: see fr_pass */
-    double host_skew;     /**< by which the slowest of tp hosts lags, per doubling of tp */
-    double host_pass_s;   /**< of the host around a pass of a pipeline stage */
+    double host_link_B_per_s; /**< to the host's memory, each way; 0: not stated, as below */
+    double host_memory_B;     /**< of the host's, a device's share */
+    double host_rate_B_per_s; /**< at which its share of the host goes through that */
+    double launch_s;          /**< per kernel */
+    double fixed_s;           /**< per iteration */
+    double host_launch_s;     /**< of the host to launch a kernel: see fr_pass */
+    double host_skew;         /**< by which the slowest of tp hosts lags, per doubling of tp */
+    double host_pass_s;       /**< of the host around a pass of a pipeline stage */
     double
         host_experts_s; /**< of the host to send a layer's tokens to their experts, forward */
     double

@@ -8,6 +8,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/energy.h"
 #include "models/outcome/iteration.h"
+#include "models/price/offload.h"
 #include "models/price/zero.h"
 
 double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
@@ -69,7 +70,7 @@ static void use_of(const struct fr_pipeline *p, double m, const struct fr_pipeli
             (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
         s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
     *comm_s = m * (fr_pass_comm_s(&s->forward) + fr_pass_comm_s(&s->backward)) +
-              times->gradient_exposed_s[i] + s->gather_s + s->redistribution_s;
+              times->gradient_exposed_s[i] + s->gather_s + s->redistribution_s + s->offload_s;
     if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
 }
 
@@ -112,14 +113,21 @@ void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan
     part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_workload_weight_B(w);
     if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
+    if (plan->offload & FR_OFFLOAD_OPTIMIZER) return;
     part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
 }
 
-/* Passes whose activations the stage's order makes it hold; one after the other of one stage: 1. */
-static double held_passes(const struct fr_pipeline *p, int32_t i) {
-    if (p->held) return (double)p->held[i];
-    if (!p->slots) return 1;
-    return (double)fr_schedule_held(p->splits_backward, p->slots + i * p->n_slots, p->n_slots);
+/* One pass after the other of one stage: 1, and none waits. */
+struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *p, int32_t i) {
+    const struct fr_slot *slots = p->slots ? p->slots + i * p->n_slots : NULL;
+    double chunks = p->args.chunks;
+    if (p->held)
+        return (struct fr_pipeline_held){(double)p->held[i] / chunks,
+                                         (double)p->held[p->args.stages + i] / chunks};
+    if (!slots) return (struct fr_pipeline_held){1 / chunks, 0};
+    return (struct fr_pipeline_held){
+        (double)fr_schedule_held(p->splits_backward, slots, p->n_slots) / chunks,
+        (double)fr_schedule_waiting(p->splits_backward, slots, p->n_slots) / chunks};
 }
 
 /* Peak of the fullest rank: state, and the activations of the micro-batches that its place in
@@ -130,15 +138,16 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
-        double held = held_passes(p, i) / p->args.chunks;
+        const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
         fr_pipeline_state_B(w, &out->plan, stage, part_B);
-        part_B[FR_MEMORY_ACTIVATIONS] = held * stage->activation_B;
+        part_B[FR_MEMORY_ACTIVATIONS] = fr_offload_kept_B(stage, holds.all, holds.waiting);
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
         part_B[FR_MEMORY_FRAGMENTATION] =
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += stage->parameters;
         out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
+        out->host_memory_B = fr_most(out->host_memory_B, fr_offload_host_B(stage, holds.all));
         if (sum_B <= out->memory_peak_B) continue;
         out->memory_peak_B = sum_B;
         out->fullest_stage = i;
@@ -147,7 +156,9 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                                 : -1;
         memcpy(out->memory_B, part_B, sizeof part_B);
     }
-    if (job->cluster.device.memory_B > 0 && out->memory_peak_B > job->cluster.device.memory_B)
+    const struct fr_device *device = &job->cluster.device;
+    if ((device->memory_B > 0 && out->memory_peak_B > device->memory_B) ||
+        (device->host_memory_B > 0 && out->host_memory_B > device->host_memory_B))
         out->reasons |= FR_BECAUSE(FR_REASON_MEMORY);
 }
 
@@ -243,7 +254,8 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
         {FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
         {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
         {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
-        {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
+        {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_OFFLOAD, FR_PART_OFFLOAD},
+        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
     double before_s = whole_s;
     int with = FR_WITH_ALL;
     out->time_s = before_s + job->cluster.device.fixed_s;
@@ -253,6 +265,7 @@ static fr_status add_parts(const struct fr_job *job, const struct fr_pipeline *p
         if (turns[k].off == FR_WITH_EP && out->plan.ep <= 1)
             continue; /* nothing to switch off */
         if (turns[k].off == FR_WITH_CP && out->plan.cp <= 1) continue;
+        if (turns[k].off == FR_WITH_OFFLOAD && !out->plan.offload) continue;
         FR_TRY(timer(context, with, &now, err));
         out->part_s[turns[k].part] =
             fr_most(0, before_s - now.makespan_s); /* but for rounding */

@@ -19,6 +19,13 @@ double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
 
+/** Micro-batches whose activations the order makes stage @p i hold, a pass of one of v chunks counted as
+ *  1/v; of them, those that wait for their weight gradients alone. */
+struct fr_pipeline_held {
+    double all, waiting;
+};
+struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *pipeline, int32_t i);
+
 /** Memory of a rank of stage @p i that is neither state nor activations: messages, codecs, what a
  *  pass works with [B]. */
 double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);

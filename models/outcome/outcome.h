@@ -22,6 +22,7 @@
     X(FR_PART_EMBEDDING_COMM, embedding_comm)                                                  \
     X(FR_PART_REDISTRIBUTION, redistribution)                                                  \
     X(FR_PART_COMPRESSION, compression)                                                        \
+    X(FR_PART_OFFLOAD, offload)                                                                \
     X(FR_PART_BUBBLE, bubble)
 
 enum {
@@ -86,6 +87,7 @@ struct fr_outcome {
     double part_s[FR_PART_COUNT];
     double waiting_s; /**< of a rank in the mean, while others compute for it */
     double memory_B[FR_MEMORY_COUNT], memory_peak_B;
+    double host_memory_B;         /**< of the host's, for the rank that offloads most */
     int64_t fullest_stage;        /**< of a pipeline: whose memory that is */
     int64_t fullest_rank;         /**< the first that holds as much; -1: not told */
     double sent_B[FR_SENT_COUNT]; /**< by one rank in an iteration, of each axis the most */

@@ -15,7 +15,7 @@
 struct held {
     const struct fr_schedule *schedule;
     struct fr_schedule_args args;
-    int64_t *passes; /* [P] */
+    int64_t *passes; /* [2 P]: held, waiting */
 };
 
 enum { ORDERS = 512, RUNS = 2048 };
@@ -99,13 +99,15 @@ static bool find_held(struct fr_pricer *x, struct fr_pipeline *p) {
     if (held->passes && held->schedule == p->schedule && same_args(&held->args, &p->args))
         return true;
     free(held->passes);
-    *held =
-        (struct held){p->schedule, p->args, fr_malloc((size_t)p->args.stages, sizeof(int64_t))};
+    *held = (struct held){p->schedule, p->args,
+                          fr_malloc(2 * (size_t)p->args.stages, sizeof(int64_t))};
     p->held = held->passes;
     if (!held->passes || !make_slots(x, (size_t)p->n_slots)) return false;
     for (int32_t i = 0; i < p->args.stages; i++) {
         p->schedule->order(&p->args, i, x->slots);
         held->passes[i] = fr_schedule_held(p->splits_backward, x->slots, p->n_slots);
+        held->passes[p->args.stages + i] =
+            fr_schedule_waiting(p->splits_backward, x->slots, p->n_slots);
     }
     return true;
 }

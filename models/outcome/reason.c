@@ -87,13 +87,29 @@ static void reason_iterations(const struct fr_job *job, const struct fr_outcome 
     fr_text_addf(text, "; give them with --set model.iterations=FILE or rank --per-iteration");
 }
 
+/* Where the device has enough it is the host that has not. */
 static void reason_memory(const struct fr_job *job, const struct fr_outcome *out,
                           struct fr_text *text) {
+    const struct fr_device *device = &job->cluster.device;
+    bool host = !(device->memory_B > 0 && out->memory_peak_B > device->memory_B);
+    double need_B = host ? out->host_memory_B : out->memory_peak_B,
+           have_B = host ? device->host_memory_B : device->memory_B;
     char need[32], have[32];
-    fr_text_addf(
-        text, "the fullest rank needs %s, the device has %s",
-        fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, need, sizeof need),
-        fr_quantity_format(job->cluster.device.memory_B, FR_QUANTITY_SIZE, have, sizeof have));
+    fr_text_addf(text,
+                 host
+                     ? "what is offloaded needs %s, a device's share of the host's memory is %s"
+                     : "the fullest rank needs %s, the device has %s",
+                 fr_quantity_format(need_B, FR_QUANTITY_SIZE, need, sizeof need),
+                 fr_quantity_format(have_B, FR_QUANTITY_SIZE, have, sizeof have));
+}
+
+static void reason_host(const struct fr_job *job, struct fr_text *text) {
+    bool linked = job->cluster.device.host_link_B_per_s > 0;
+    fr_text_addf(text, "offload needs %s: give it with --set cluster.device.%s",
+                 linked ? "the rate at which a device's share of the host takes the "
+                          "optimiser's step"
+                        : "the rate of a device's link to the host's memory",
+                 linked ? "host_bandwidth=\"30 GB/s\"" : "host_link=\"25 GB/s\"");
 }
 
 /* Sub-graphs divide branches, and whatever else as one rank would. */
@@ -322,6 +338,9 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_ITERATIONS:
         reason_iterations(job, out, text);
+        break;
+    case FR_REASON_HOST:
+        reason_host(job, text);
         break;
     case FR_REASON_POWER:
         reason_power(job, out, text);

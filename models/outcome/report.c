@@ -88,6 +88,8 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     for (int i = 0; i < FR_MEMORY_COUNT; i++)
         fr_json_add_number(w, fr_memory_names[i], known ? out->memory_B[i] : NAN);
     fr_json_end_object(w);
+    if (out->plan.offload)
+        fr_json_add_number(w, "host_memory_B", known ? out->host_memory_B : NAN);
     bool placed = known && out->fullest_rank >= 0;
     fr_json_add_number(w, "fullest_rank", placed ? (double)out->fullest_rank : NAN);
     fr_json_add_number(w, "fullest_stage", known ? (double)out->fullest_stage : NAN);

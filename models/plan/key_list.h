@@ -172,6 +172,15 @@ FR_PLAN_KEY(
     CHANGED, NEED(TRAINED), NULL,
     "transformers: activations computed again in the backward pass; `selective`: of the "
     "attention core, `full`: all of a layer's")
+FR_PLAN_KEY(offload, "offload", CHOICE(fr_offload_names), FIELD(offload), ", offload %s",
+            CHANGED, NEED(TRAINED) | NEED(TRANSFORMER), NULL,
+            "what lives in the host's memory: `activations` (of layers: there behind every "
+            "forward pass, "
+            "back before its backward pass, beside the passes), the `optimizer` (gradients go "
+            "there, the "
+            "host takes the step, weights come back) or `all`; the device's `host_link`, "
+            "`host_bandwidth` "
+            "and `host_memory` say over what and how fast")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
 FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),

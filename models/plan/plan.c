@@ -19,6 +19,7 @@ struct fr_plan fr_plan_default(void) {
                                             .gradient_rank = 128}};
 }
 
+const char *const fr_offload_names[] = {"none", "activations", "optimizer", "all", NULL};
 const char *const fr_branches_names[] = {"heads", "attention", "layer", NULL};
 const char *const fr_common_names[] = {"all", "subgrid", NULL};
 const char *const fr_exchange_names[] = {"all_to_all", "all_gather", NULL};

@@ -75,6 +75,7 @@ struct fr_plan {
     int64_t chunks;
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
+    fr_offload offload;     /**< likewise */
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;             /**< context parallel: ranks that share a sequence */

@@ -38,7 +38,8 @@
     X(FR_REASON_PLACEMENT, "placement_refuses")                                                \
     X(FR_REASON_MEMORY, "memory")                                                              \
     X(FR_REASON_ITERATIONS, "iterations_unknown")                                              \
-    X(FR_REASON_POWER, "power_unknown")
+    X(FR_REASON_POWER, "power_unknown")                                                        \
+    X(FR_REASON_HOST, "host_not_described")
 
 enum {
 #define FR_REASON_ENUM(code, name) code,

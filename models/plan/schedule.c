@@ -22,15 +22,25 @@ bool fr_schedule_splits(const struct fr_schedule *schedule, const struct fr_sche
     return schedule->splits_backward || (a->order && a->order->splits_backward);
 }
 
-int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots) {
-    uint8_t frees = splits ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD;
-    int64_t held = 0, most = 0;
+/* The most by which one kind of slot is ahead of another. */
+static int64_t most_ahead(uint8_t begins, uint8_t ends, const struct fr_slot *slots,
+                          int64_t n_slots) {
+    int64_t ahead = 0, most = 0;
     for (int64_t s = 0; s < n_slots; s++) {
-        if (slots[s].kind == FR_SLOT_FORWARD) held++;
-        if (slots[s].kind == frees) held--;
-        if (held > most) most = held;
+        if (slots[s].kind == begins) ahead++;
+        if (slots[s].kind == ends) ahead--;
+        if (ahead > most) most = ahead;
     }
     return most;
+}
+
+int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots) {
+    return most_ahead(FR_SLOT_FORWARD, splits ? FR_SLOT_WEIGHT : FR_SLOT_BACKWARD, slots,
+                      n_slots);
+}
+
+int64_t fr_schedule_waiting(bool splits, const struct fr_slot *slots, int64_t n_slots) {
+    return splits ? most_ahead(FR_SLOT_BACKWARD, FR_SLOT_WEIGHT, slots, n_slots) : 0;
 }
 
 const char *fr_schedule_fold_refuses(const struct fr_schedule_args *a) {

@@ -92,6 +92,8 @@ int64_t fr_schedule_alternate(const struct fr_schedule_args *a, int32_t warm_up,
 /** Most activations (of one chunk and micro-batch) that a stage with these slots holds at once,
  *  freed by its weight gradient where that is a slot of its own, else by the backward pass. */
 int64_t fr_schedule_held(bool splits, const struct fr_slot *slots, int64_t n_slots);
+/** Most of them at once whose backward pass is over and whose weight gradient is not. */
+int64_t fr_schedule_waiting(bool splits, const struct fr_slot *slots, int64_t n_slots);
 
 /** For the rows that fold: NULL, or why other numbers than two chunks and two stages do not work; and
  *  the bubble, for F = B - W = W: the last stage begins P - 1 chunks' forward passes late. */

@@ -17,7 +17,8 @@
     X(FR_SENT_TP, tp)                                                                          \
     X(FR_SENT_CP, cp)                                                                          \
     X(FR_SENT_EP, ep)                                                                          \
-    X(FR_SENT_EMBEDDING, embedding)
+    X(FR_SENT_EMBEDDING, embedding)                                                            \
+    X(FR_SENT_HOST, host)
 
 typedef enum {
 #define FR_SENT_ENUM(code, name) code,

@@ -11,6 +11,7 @@
 #include "models/price/footprint.h"
 #include "models/price/layers.h"
 #include "models/price/memo.h"
+#include "models/price/offload.h"
 #include "models/price/operation.h"
 #include "models/price/worked.h"
 #include "models/price/zero.h"
@@ -51,7 +52,8 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    return reasons | check_zero_ranks(job, plan) | fr_clock_check(job, plan);
+    return reasons | check_zero_ranks(job, plan) | fr_clock_check(job, plan) |
+           fr_offload_check(job, plan);
 }
 
 static fr_reasons check_batch(const struct fr_job *job, const struct fr_plan *plan) {
@@ -162,6 +164,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     stage->common_rank = work->common_rank;
     memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
     stage->activation_B = work->activation_B;
+    stage->ends_B = work->ends_B;
     stage->working_B = work->working_B;
     if (plan->forward) return; /* no gradients, no optimiser */
     /* Fused, the embedding is all-reduced once over 2 dp ranks, not in each end's gradients. */
@@ -319,11 +322,11 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
         add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);
-        if (transformer)
-            fr_zero_price(
-                job, plan, seats,
-                (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i),
-                &p->stage[i], extrapolated);
+        if (!transformer) continue;
+        double layers =
+            (double)fr_transformer_stage_layers(&job->workload.transformer, plan, i);
+        fr_zero_price(job, plan, seats, layers, &p->stage[i], extrapolated);
+        fr_offload_price(job, plan, layers, p->splits_backward, &p->stage[i]);
     }
     fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)

@@ -20,7 +20,9 @@ struct fr_pipeline {
     bool forward; /**< passes alone */
     uint8_t *
         cool_down; /**< [P][v][m]: read after the last forward pass; NULL where v = 1, or nobody asks */
-    const int64_t *held; /**< [P]: passes whose activations a stage holds; NULL: by the slots */
+    /** [P]: passes whose activations a stage holds, and then of them those that wait for their weight
+     *  gradients alone; NULL: by the slots. */
+    const int64_t *held;
     struct fr_stage *stage; /**< [P] */
     double embedding_s;     /**< all-reduce of a tied embedding between first and last stage */
     fr_scope scope;         /**< backward messages that go compressed */

@@ -22,7 +22,8 @@ enum {
     FR_WITH_CODEC = 32, /* time to compress and decompress; messages stay small without it */
     FR_WITH_CP = 64,
     FR_WITH_EP = 128,
-    FR_WITH_ALL = 255
+    FR_WITH_OFFLOAD = 256,
+    FR_WITH_ALL = 511
 };
 
 /** Time of one pass of a stage, all chunks: a pass of one chunk takes 1/v of it. */
@@ -30,9 +31,10 @@ struct fr_pass {
     double compute_s;
     double launch_s; /**< gaps between kernels, and what of the host's launching shows */
     double tp_s;
-    double cp_s; /**< of the ring of keys and values, the part that shows */
-    double ep_s; /**< tokens to their experts and back, likewise */
-    double dp_s; /**< of what replicas gather and scatter beside the pass, likewise */
+    double cp_s;   /**< of the ring of keys and values, the part that shows */
+    double ep_s;   /**< tokens to their experts and back, likewise */
+    double dp_s;   /**< of what replicas gather and scatter beside the pass, likewise */
+    double host_s; /**< of activations to the host's memory and back, likewise */
 };
 
 struct fr_stage {
@@ -81,6 +83,11 @@ struct fr_stage {
     double
         again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
+    double ends_B;       /**< of it, embedding's and logits' */
+    double offloaded_B;  /**< of it, in the host's memory */
+    double layer_B;      /**< of that, one layer's, which the device has at a time */
+    double host_state_B; /**< besides in the host's memory */
+    double offload_s;    /**< of the optimiser's step there, with the ways to and fro */
     double working_B;    /**< held while a pass runs */
 };
 
@@ -109,12 +116,13 @@ static inline double fr_stage_all_reduced_B(const struct fr_stage *s) {
 static inline double fr_pass_s(const struct fr_pass *pass, int with) {
     return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
            (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_CP ? pass->cp_s : 0) +
-           (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0);
+           (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0) +
+           (with & FR_WITH_OFFLOAD ? pass->host_s : 0);
 }
 
 /** What of it is communication [s]. */
 static inline double fr_pass_comm_s(const struct fr_pass *pass) {
-    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s;
+    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s + pass->host_s;
 }
 
 #endif

@@ -13,6 +13,9 @@ struct emit_plan {
     const char *cluster, *model, *sets[16];
 };
 
+#define HOST_DESCRIBED                                                                         \
+    "cluster.device.host_link=25 GB/s", "cluster.device.host_bandwidth=30 GB/s"
+
 static const struct emit_plan emit_plans[] = {
     {"dgx-h100", "llama-3-8b", {"dp=8", "zero=3", "global_batch=64"}},
     {"dgx-h100", "llama-3-8b", {"dp=8", "zero=2", "recompute=selective", "global_batch=64"}},
@@ -62,6 +65,12 @@ static const struct emit_plan emit_plans[] = {
      {"tp=4", "dp=2", "method=subgraph", "branches=layer", "global_batch=8"}},
     {"dgx-h100", "llama-3-8b", {"tp=8", "pass=forward", "global_batch=64"}},
     {"dgx-h100", "llama-3-8b", {"tp=2", "pp=4", "stage_layers=best", "global_batch=64"}},
+    {"dgx-h100",
+     "llama-3-8b",
+     {"dp=8", "zero=1", "offload=all", "global_batch=64", HOST_DESCRIBED}},
+    {"dgx-h100",
+     "llama-3-8b",
+     {"dp=2", "pp=4", "offload=all", "global_batch=64", HOST_DESCRIBED}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

@@ -114,6 +114,27 @@ static void virtual_stages(void **state) {
     emitted_free(e, &job);
 }
 
+/* One stage offloads both, a pipeline the optimiser's state alone. */
+static void what_the_host_holds(void **state) {
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_emitted *e = emitted_of(&emit_plans[15], &fr_emitter_megatron, &job, &out);
+    (void)state;
+    says(e, "--optimizer-cpu-offload", "");
+    says(e, "--cpu-offloading-num-layers", "31");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[16], &fr_emitter_megatron_bridge, &job, &out);
+    says(e, "optimizer.optimizer_cpu_offload", "true");
+    FR_TRUE(lacks(e, "offload"), "%s", "activations of a pipeline");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[15], &fr_emitter_deepspeed, &job, &out);
+    says(e, "zero_optimization.offload_optimizer", "cpu");
+    emitted_free(e, &job);
+    e = emitted_of(&emit_plans[16], &fr_emitter_deepspeed, &job, &out);
+    FR_TRUE(lacks(e, "offload"), "%s", "state without a stage of ZeRO");
+    emitted_free(e, &job);
+}
+
 static void what_replicas_divide(void **state) {
     struct fr_job job;
     struct fr_outcome out;
@@ -171,10 +192,10 @@ static void only_transformers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_told),    cmocka_unit_test(the_plans_vary_every_key),
-        cmocka_unit_test(llama_on_megatron),    cmocka_unit_test(virtual_stages),
-        cmocka_unit_test(what_replicas_divide), cmocka_unit_test(batches_add_up),
-        cmocka_unit_test(only_transformers),
+        cmocka_unit_test(every_key_is_told),   cmocka_unit_test(the_plans_vary_every_key),
+        cmocka_unit_test(llama_on_megatron),   cmocka_unit_test(virtual_stages),
+        cmocka_unit_test(what_the_host_holds), cmocka_unit_test(what_replicas_divide),
+        cmocka_unit_test(batches_add_up),      cmocka_unit_test(only_transformers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,12 +55,17 @@ static void parts_add_up(const struct pair *p) {
 
 /* ---- each axis in its own direction ----------------------------------------------------------- */
 
+/* Wherever it is. */
+static double state_B(const struct fr_outcome *out) {
+    return out->plan.offload & FR_OFFLOAD_OPTIMIZER ? out->host_memory_B
+                                                    : out->memory_B[FR_MEMORY_OPTIMIZER];
+}
 static bool zero_divides(const struct fr_outcome *with, const struct fr_outcome *without) {
-    return with->memory_B[FR_MEMORY_OPTIMIZER] < 0.5 * without->memory_B[FR_MEMORY_OPTIMIZER];
+    return state_B(with) < 0.5 * state_B(without);
 }
 static bool zero_divides_in_two(const struct fr_outcome *with,
                                 const struct fr_outcome *without) {
-    return with->memory_B[FR_MEMORY_OPTIMIZER] < 0.51 * without->memory_B[FR_MEMORY_OPTIMIZER];
+    return state_B(with) < 0.51 * state_B(without);
 }
 /* Parameters that all ranks divide anyway (zero 3) stay as many; what is gathered to work with falls. */
 static bool experts_share(const struct fr_outcome *with, const struct fr_outcome *without) {
@@ -93,7 +98,8 @@ static bool no_slower(const struct fr_outcome *with, const struct fr_outcome *wi
     return with->time_s <= without->time_s * (1 + 1e-9);
 }
 static bool works_again(const struct fr_outcome *with, const struct fr_outcome *without) {
-    return activations_fall(with, without) && with->time_s > without->time_s;
+    bool moves = with->plan.offload & FR_OFFLOAD_ACTIVATIONS; /* and has less to */
+    return activations_fall(with, without) && (moves || with->time_s > without->time_s);
 }
 static bool bubble_falls(const struct fr_outcome *with, const struct fr_outcome *without) {
     return with->part_s[FR_PART_BUBBLE] < without->part_s[FR_PART_BUBBLE];
@@ -106,6 +112,18 @@ static bool no_scores(const struct fr_outcome *with, const struct fr_outcome *wi
 static bool scores_again(const struct fr_outcome *with, const struct fr_outcome *without) {
     bool flash = with->plan.attention != FR_ATTENTION_PLAIN; /* makes them again anyway */
     return flash ? with->time_s >= without->time_s : works_again(with, without);
+}
+
+static bool host_holds_state(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->memory_B[FR_MEMORY_OPTIMIZER] == 0 &&
+           with->memory_peak_B < without->memory_peak_B &&
+           with->host_memory_B > without->host_memory_B && with->time_s > without->time_s;
+}
+/* Of stages that hold no more than the two layers on their way none are fewer on the device. */
+static bool host_holds_activations(const struct fr_outcome *with,
+                                   const struct fr_outcome *without) {
+    return with->memory_peak_B <= without->memory_peak_B &&
+           with->host_memory_B > without->host_memory_B && with->time_s > without->time_s;
 }
 
 static const struct {
@@ -131,6 +149,8 @@ static const struct {
     {"sequence parallel", activations_fall},
     {"tp overlap", activations_fall},
     {"flash attention", no_scores},
+    {"offload optimizer", host_holds_state},
+    {"offload activations", host_holds_activations},
 };
 
 static bool same(const struct fr_outcome *x, const struct fr_outcome *y) {
@@ -192,23 +212,25 @@ static double mixture_state_B(const struct fr_plan *plan, bool last) {
 /* Korthikanti et al. 2022 for two layers of GPT-2, b = 1, t = 2: s h (10 + 24 / t + 5 a s / (h t)) B each,
  * with sequence parallel all over t; without scores (selective, flash) no last term; full recomputation
  * keeps the input, 2 s h.  The first of two stages holds two micro-batches, the last one with its logits
- * and their input at 2 B; cp ranks share the tokens. */
+ * and their input at 2 B; cp ranks share the tokens; offloaded, two layers are on the device. */
 static double dense_activations_B(const struct fr_plan *plan, bool last) {
     double s = 1024, h = 768, a = 12, t = 2, between = plan->sequence_parallel ? t : 1;
     bool scores = plan->recompute == FR_RECOMPUTE_NONE && plan->attention == FR_ATTENTION_PLAIN;
     double layer = s * h * (10 / between + 24 / t + (scores ? 5 * a * s / (h * t) : 0));
     if (plan->recompute == FR_RECOMPUTE_FULL) layer = 2 * s * h / between;
-    double held = last ? 2 * layer + 2 * s * (h / between + 50432 / t) : 2 * 2 * layer;
+    double layers = last || plan->offload & FR_OFFLOAD_ACTIVATIONS ? 2 : 2 * 2;
+    double held = layers * layer + (last ? 2 * s * (h / between + 50432 / t) : 0);
     return held / (double)plan->cp;
 }
 
 static void by_hand(const struct pair *p) {
     const struct fr_plan *plan = &p->job.plan;
     bool last = p->out.fullest_stage == 1, mixture = p->job.workload.transformer.experts > 0;
-    double state_B = mixture ? mixture_state_B(plan, last) : dense_state_B(plan, last);
-    if (fabs(p->out.memory_B[FR_MEMORY_OPTIMIZER] / state_B - 1) > 1e-3)
+    double held_B = mixture ? mixture_state_B(plan, last) : dense_state_B(plan, last);
+    if (plan->offload & FR_OFFLOAD_OPTIMIZER) held_B = 0;
+    if (fabs(p->out.memory_B[FR_MEMORY_OPTIMIZER] - held_B) > 1e-3 * held_B)
         fail_msg("%s, %s: %g B of state, by hand %g", p->a->name, p->b->name,
-                 p->out.memory_B[FR_MEMORY_OPTIMIZER], state_B);
+                 p->out.memory_B[FR_MEMORY_OPTIMIZER], held_B);
     if (mixture || plan->schedule != &fr_schedule_one_f_one_b) return;
     double kept_B = dense_activations_B(plan, last);
     if (fabs(p->out.memory_B[FR_MEMORY_ACTIVATIONS] / kept_B - 1) > 1e-9)

@@ -85,6 +85,9 @@ dgx-h100 llama-3-70b tp=8 pp=4 dp=2 micro_batch=1 global_batch=64 model.dtype=fp
 dgx-h100 llama-3-405b tp=8 pp=16 dp=8 micro_batch=1 global_batch=256 model.dtype=bf16 attention=flash sequence_parallel=true
 dgx-h100 mixtral-8x7b dp=8 ep=8 zero=1 micro_batch=1 global_batch=8 model.dtype=bf16 attention=flash
 dgx-h100 mixtral-8x7b dp=8 ep=8 zero=0 micro_batch=1 global_batch=8 model.dtype=bf16 attention=flash
+dgx-h100 llama-3-8b dp=8 micro_batch=1 global_batch=64 zero=1 offload=all cluster.device.host_link=50GB/s cluster.device.host_bandwidth=30GB/s cluster.device.host_memory=250GB
+dgx-h100 llama-3-8b dp=2 pp=4 micro_batch=1 global_batch=64 schedule=zero-bubble offload=activations cluster.device.host_link=50GB/s
+dgx-h100 llama-3-8b dp=8 micro_batch=1 global_batch=64 offload=optimizer
 dgx-h100 mixtral-8x7b dp=8 zero=3 recompute=full micro_batch=1 global_batch=8 model.dtype=bf16 attention=flash
 dgx-h100 mixtral-8x7b tp=4 dp=4 ep=4 etp=1 sequence_parallel=true micro_batch=1 global_batch=64 model.dtype=bf16 attention=flash
 dgx-h100 mixtral-8x7b tp=4 dp=4 ep=4 micro_batch=1 global_batch=64 model.dtype=bf16 attention=flash zero=1

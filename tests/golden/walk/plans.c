@@ -51,6 +51,7 @@ static const struct choice of_plan[] = {
     {"bucket", "1 MB|25 MiB|1 GB|100 B", ""},
     {"overlap_experts", "true|false", "e"},
     {"recompute", "none|selective|full", ""},
+    {"offload", "none|activations|optimizer|all", "t"},
     {"global_batch", "8|16|32|64|96|7", ""},
     {"micro_batch", "1|2|4|8|3", ""},
     {"clock", "1.2 GHz|1.41 GHz|[\"1.41 GHz\",\"1.2 GHz\"]", ""},

@@ -1,0 +1,58 @@
+#include "models/price/offload.h"
+
+#include <math.h>
+
+#include "models/price/zero.h"
+
+fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan) {
+    const struct fr_device *device = &job->cluster.device;
+    if (plan->offload == FR_OFFLOAD_NONE) return 0;
+    bool linked = device->host_link_B_per_s > 0,
+         steps = !(plan->offload & FR_OFFLOAD_OPTIMIZER) || device->host_rate_B_per_s > 0;
+    return linked && steps ? 0 : FR_BECAUSE(FR_REASON_HOST);
+}
+
+/* What shows of @p copy_s beside @p n equal parts of a pass. */
+static double shows_s(const struct fr_device *device, double copy_s, double pass_s, double n) {
+    double others = 1 - 1 / n;
+    return copy_s / n + fr_device_beside_s(device, others * copy_s, others * pass_s);
+}
+
+/* Of a split backward pass the weight gradients' part finds them there. */
+static void price_activations(const struct fr_device *device, double n, bool splits,
+                              double micro_batches, struct fr_stage *stage) {
+    double copy_s = stage->offloaded_B / device->host_link_B_per_s;
+    double backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
+    if (splits) backward_s -= fr_pass_s(&stage->weight, FR_WITH_ALL);
+    stage->forward.host_s = shows_s(device, copy_s, fr_pass_s(&stage->forward, FR_WITH_ALL), n);
+    stage->backward.host_s = shows_s(device, copy_s, backward_s, n);
+    stage->sent_B[FR_SENT_HOST] += 2 * micro_batches * stage->offloaded_B;
+}
+
+static void price_optimizer(const struct fr_job *job, const struct fr_plan *plan, double layers,
+                            struct fr_stage *stage) {
+    const struct fr_device *device = &job->cluster.device;
+    const struct fr_workload *w = &job->workload;
+    double n = fr_zero_kept(plan, stage, 1), gradient_B = fr_dtype_size_B(w->gradient_dtype),
+           weight_B = fr_workload_weight_B(w);
+    double down_s = n * gradient_B / device->host_link_B_per_s,
+           step_s = n * fr_workload_update_B(w) / device->host_rate_B_per_s,
+           up_s = n * weight_B / device->host_link_B_per_s;
+    double slowest_s = fmax(fmax(down_s, step_s), up_s);
+    stage->optimizer_s = 0;
+    stage->offload_s = (down_s + step_s + up_s) / layers + (1 - 1 / layers) * slowest_s;
+    stage->host_state_B = n * (w->optimizer_state_B + gradient_B + weight_B);
+    stage->sent_B[FR_SENT_HOST] += n * (gradient_B + weight_B);
+}
+
+void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, double layers,
+                      bool splits, struct fr_stage *stage) {
+    double n = fmax(1, layers), of_pass = fmax(1, layers / (double)plan->chunks);
+    if (plan->offload & FR_OFFLOAD_ACTIVATIONS) {
+        stage->offloaded_B = stage->activation_B - stage->ends_B;
+        stage->layer_B = stage->offloaded_B / n;
+        price_activations(&job->cluster.device, of_pass, splits,
+                          (double)fr_pipeline_micro_batches(job, plan), stage);
+    }
+    if (plan->offload & FR_OFFLOAD_OPTIMIZER) price_optimizer(job, plan, n, stage);
+}

@@ -1,0 +1,55 @@
+/** @file
+ *  What lives in the host's memory: activations between their passes, the optimiser's state.
+ *
+ *  A device reaches its host's memory over a link of its own, r_l bytes a second each way at once, and
+ *  its share of the host goes through that memory at r_h (`host_link`, `host_bandwidth`).  Both are one
+ *  device's where all of a node do it at once.
+ *
+ *  Activations.  A bytes that the layers of a stage keep of a micro-batch (embedding and logits stay:
+ *  their gradients come first) go to the host layer by layer beside the forward pass, and come back
+ *  beside the backward pass, each a layer ahead of the one at work.  Of a pass of n layers that takes T,
+ *  with X = A / r_l, the last layer's way there and the first one's way back have nothing to run beside:
+ *
+ *      shows   X / n + beside((1 - 1/n) X, (1 - 1/n) T)        beside: models/device/device.h
+ *
+ *  Without interference that is what n equal products take of which each waits for its copy, less the
+ *  products.  The device holds two layers, the one at work and the one on its way; where weight
+ *  gradients are passes of their own, also all of which the backward pass is over and they are not.
+ *
+ *  Optimiser.  Gradients of the parameters whose state is a rank's own (all of them, or what `zero`
+ *  leaves it) go to the host once they are reduced, the host takes the step, the weights come back; in
+ *  pieces of a layer each, which follow each other through the three:
+ *
+ *      T = (d + u + w) / n + (1 - 1/n) max(d, u, w)      d = N g / r_l, u = N b / r_h, w = N v / r_l
+ *
+ *  of N parameters of g bytes of gradient, v of weight and b that the optimiser reads and writes.  The
+ *  host holds their state, and a copy of gradients and weights (Ren et al., ZeRO-Offload, ATC'21, section
+ *  4; there the gradients' way is hidden behind the backward pass of a model that takes no second one).
+ *  Device and passes wait: what the host draws is not counted. */
+#ifndef FR_MODELS_PRICE_OFFLOAD_H
+#define FR_MODELS_PRICE_OFFLOAD_H
+
+#include "models/price/pipeline.h"
+
+/** Can the cluster's device do what @p plan offloads?  Reasons against it. */
+fr_reasons fr_offload_check(const struct fr_job *job, const struct fr_plan *plan);
+
+/** Price it into @p stage, whose passes and step are priced.
+ *  @param layers  of the stage
+ *  @param splits  weight gradients are passes of their own */
+void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, double layers,
+                      bool splits, struct fr_stage *stage);
+
+/** Of the activations of @p held micro-batches (a pass of one of v chunks is 1/v) what the device
+ *  has, and what the host [B].  @param waiting  of them, those for their weight gradients alone */
+static inline double fr_offload_kept_B(const struct fr_stage *s, double held, double waiting) {
+    double stays_B = held * (s->activation_B - s->offloaded_B) + waiting * s->offloaded_B;
+    double all_B = held * s->activation_B;
+    double most_B = stays_B + 2 * s->layer_B;
+    return s->offloaded_B <= 0 || most_B > all_B ? all_B : most_B;
+}
+static inline double fr_offload_host_B(const struct fr_stage *s, double held) {
+    return s->host_state_B + held * s->offloaded_B;
+}
+
+#endif
