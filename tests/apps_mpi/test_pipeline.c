@@ -28,7 +28,7 @@ struct plan {
     int tp, pp, dp, chunks, micro;
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
-    bool lazy, fused, untied, topk, rows;
+    bool lazy, fused, untied, topk, rows, parts;
     bool forward;         /* activations go compressed, too */
     int ghosts;           /* 0: not phantom */
     const char *branches; /* of sub-grids; NULL: none */
@@ -55,10 +55,11 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
     snprintf(out, room,
-             "{\"method\": %s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
+             "{\"method\": %s%s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
              "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
-             method, p->tp, p->pp, p->dp, p->micro, schedule, again,
-             p->fused ? "fused" : "separate", messages, forward, gradients,
+             method, p->parts ? ", \"sequence_parallel\": true" : "", p->tp, p->pp, p->dp,
+             p->micro, schedule, again, p->fused ? "fused" : "separate", messages, forward,
+             gradients,
              p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
@@ -218,13 +219,17 @@ static void emulate(struct emulation *e) {
 /* Of layer gradients @p from what tp rank @p j has; and where its matrices are.  Heads are rows of each
  * third of qkv and columns of out, the MLP's columns rows of up and columns of down; the rest is whole.
  * Of a grid all matrices are divided by rows, their biases too; of phantom the MLP's as its own, and what
- * comes after the heads by rows.  @return its values. */
+ * comes after the heads by rows.  Norms come first but of phantom.  @return its values. */
 static int part_of(const struct emulation *e, int l, int j, const double *from, double *out,
                    struct serial_matrix *matrix, int *n_matrices) {
+    static const int norms_first[WORDS_PARTS] = {NORM1, NORM1_BIAS, NORM2, NORM2_BIAS,
+                                                 QKV,   QKV_BIAS,   OUT,   OUT_BIAS,
+                                                 UP,    UP_BIAS,    DOWN,  DOWN_BIAS};
     const struct plan *p = e->plan;
     int n = 0, tp = p->tp;
     *n_matrices = 0;
-    for (int part = 0; part < WORDS_PARTS; part++) {
+    for (int place = 0; place < WORDS_PARTS; place++) {
+        int part = p->ghosts ? place : norms_first[place];
         if (p->ghosts && (part == UP || part == DOWN)) {
             n += serial_phantom_part(part == UP ? &e->up[l] : &e->down[l], j,
                                      from + words_at(part), out + n, n, matrix, n_matrices);
@@ -398,8 +403,8 @@ static int layers_of(const struct plan *p, int stage) {
 }
 
 /* What this rank sent in @p iterations against what its stage's price books, which leaves out the three
- * values a token that a divided vocabulary's loss takes, and of phantom the gradients of norms that all
- * ranks have, once.  @param slack_B  that may go over dp beside it. */
+ * values a token that a divided vocabulary's loss takes, and of phantom and of tokens in parts the gradients
+ * of norms that all ranks have, once.  @param slack_B  that may go over dp beside it. */
 static void check_bytes(const struct mpi_case *c, const struct plan *p, const char *model,
                         const char *plan, int iterations, double slack_B) {
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
@@ -414,9 +419,9 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     bool last = c->real.pp_rank == p->pp - 1;
     double loss_B =
         last && !p->branches ? 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double) : 0;
-    if (p->ghosts)
+    if (p->ghosts || p->parts)
         loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
-                  (layers_of(p, c->real.pp_rank) + last);
+                  ((p->parts ? 2 : 1) * layers_of(p, c->real.pp_rank) + last);
     if (fr_job_load(&names, &job, &err) != FR_OK)
         FAIL("%s: %s: %s", plan, err.where, err.detail);
     else if (fr_pipeline_check(&job, &job.plan) == 0 &&
@@ -544,6 +549,25 @@ static void every_compression(struct plan *p) {
     run_plan(p, false);
     p->forward = true;
     run_plan(p, false);
+}
+
+/* Sequence parallel: tokens in parts where nothing multiplies. */
+static void every_part(void) {
+    for (int tp = 2; tp <= n_ranks; tp++)
+        for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
+            if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
+            if (n_ranks == 8 && pp != 2) continue; /* as with fewer */
+            struct plan p = {
+                .tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .parts = true, .chunks = 1};
+            p.schedule = "1f1b", p.micro = micro_for(&p, 3, 1), p.untied = pp == 1;
+            run_plan(&p, false);
+            p.schedule = "zero-bubble", p.untied = false, p.fused = pp > 1;
+            p.recompute = "full";
+            run_plan(&p, false);
+            p.recompute = "selective", p.scope = pp > 1 ? "all" : NULL, p.lazy = true;
+            p.coded_stages = p.dp > 1 ? pp : 0;
+            run_plan(&p, false);
+        }
 }
 
 static void every_mesh(bool rows, bool phantom) {
@@ -751,7 +775,8 @@ static void refusals(void) {
     refused(NULL, "{\"pp\": 2, \"micro_batch\": 5}", "does not divide by micro_batch");
     refused(NULL, "{\"pp\": 9}", "9 stages of 1 chunks for 8 layers");
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
-    refused(NULL, "{\"tp\": 2, \"sequence_parallel\": true}", "\"sequence_parallel\"");
+    refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
+            "with method tensor, not with grid");
     refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
@@ -773,6 +798,7 @@ int main(int argc, char **argv) {
     every_mesh(false, false);
     every_mesh(true, false);
     every_mesh(false, true);
+    every_part();
     every_sub_grid();
     every_division();
     finite_differences();

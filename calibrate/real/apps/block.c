@@ -14,7 +14,7 @@ static void part_sizes(const struct fr_block_sizes *z, size_t size[N_PARTS]) {
     size_t h = (size_t)z->hidden, q = (size_t)(z->heads * z->head_dim), f = (size_t)z->ffn,
            o = (size_t)fr_block_out(z), heads = o * (size_t)fr_block_in(z, (int)q),
            wide = o * (size_t)fr_block_in(z, (int)f);
-    const size_t sizes[N_PARTS] = {h, h, 3 * q * h, 3 * q, heads, o, h, h, f * h, f, wide, o};
+    const size_t sizes[N_PARTS] = {h, h, h, h, 3 * q * h, 3 * q, heads, o, f * h, f, wide, o};
     memcpy(size, sizes, sizeof sizes);
 }
 
@@ -82,16 +82,17 @@ int64_t fr_block_softmax_size(const struct fr_block_sizes *z) {
 
 static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_sizes *z,
                              const void *base, bool softmax, struct fr_block_saved *s) {
-    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
-    const struct fr_block_part all[] = {{&s->a, h * t},
-                                        {&s->mean1, t},
-                                        {&s->inverse1, t},
+    int64_t t = fr_block_tokens(z), own = fr_block_own_tokens(z), h = z->hidden,
+            q = z->heads * z->head_dim;
+    const struct fr_block_part all[] = {{&s->a, h * own},
+                                        {&s->mean1, own},
+                                        {&s->inverse1, own},
                                         {&s->qkv, 3 * q * t},
                                         {&s->c, fr_block_in(z, (int)q) * t},
-                                        {&s->x1, h * t},
-                                        {&s->m, h * t},
-                                        {&s->mean2, t},
-                                        {&s->inverse2, t},
+                                        {&s->x1, h * own},
+                                        {&s->m, h * own},
+                                        {&s->mean2, own},
+                                        {&s->inverse2, own},
                                         {&s->u, fr_block_in(z, z->ffn) * t},
                                         {&s->p, fr_block_softmax_size(z)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all - !softmax, base);
@@ -99,19 +100,28 @@ static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_block_s
 
 static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_block_sizes *z,
                                 const void *base, struct fr_block_deferred *d) {
-    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
-    const struct fr_block_part all[] = {
-        {&d->du, fr_block_in(z, z->ffn) * t}, {&d->dx1, h * t}, {&d->dqkv, 3 * q * t}};
+    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim,
+            whole = fr_block_parted(z) ? h * t : 0;
+    const struct fr_block_part all[] = {{&d->du, fr_block_in(z, z->ffn) * t},
+                                        {&d->dx1, h * fr_block_own_tokens(z)},
+                                        {&d->dqkv, 3 * q * t},
+                                        {&d->whole_dy, whole},
+                                        {&d->whole_dx1, whole},
+                                        {&d->whole_a, whole},
+                                        {&d->whole_m, whole}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
 static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_sizes *z,
                             const void *base, struct fr_block_room *r) {
-    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim,
+            whole = fr_block_parted(z) ? h * t : 0;
     const struct fr_block_part all[] = {{&r->dh, h * t},
                                         {&r->dc, fr_block_in(z, (int)q) * t},
                                         {&r->dp, (int64_t)z->sequence * z->sequence},
-                                        {&r->bias, z->ffn}};
+                                        {&r->bias, z->ffn},
+                                        {&r->whole, whole},
+                                        {&r->packed, whole}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
@@ -244,21 +254,67 @@ static void *own(const struct fr_real *real, const struct fr_block_sizes *z, int
     return fr_at(real->k, x, before);
 }
 
-/* y := w x of all ranks, with bias and residual; x is @p n values of a rank, or by rows of all. */
-static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z, int n,
-                       const void *w, const void *bias, const void *x, const void *residual,
-                       void *y, struct fr_error *err) {
-    int t = fr_block_tokens(z), h = z->hidden, o = fr_block_out(z);
-    void *mine = own(real, z, o, y);
-    fr_block_multiply(real, o, t, fr_block_in(z, n), w, x, mine);
-    if (!z->rows) FR_TRY(add_up(real, z, h, y, err));
-    FR_COMPUTE(real, real->k->bias(o, t, bias, mine, mine));
-    FR_TRY(gather(real, z, o, y, err));
-    FR_COMPUTE(real, real->k->add((size_t)h * (size_t)t, residual, y));
+/* Between columns of rank @p r of h x T, and h x t of it among those of all ranks. */
+static void move_tokens(struct fr_real *real, const struct fr_block_sizes *z, int r, bool pack,
+                        const void *from, void *to) {
+    const struct fr_kernels *k = real->k;
+    int h = z->hidden, all = fr_block_tokens(z), n = fr_block_own_tokens(z);
+    size_t column = (size_t)(r * n), part = (size_t)h * column;
+    if (pack)
+        FR_COMPUTE(real, k->copy(h, n, fr_at(k, from, column), all, fr_at(k, to, part), n));
+    else
+        FR_COMPUTE(real, k->copy(h, n, fr_at(k, from, part), n, fr_at(k, to, column), all));
+}
+
+static int64_t own_values(const struct fr_block_sizes *z) {
+    return (int64_t)z->hidden * fr_block_own_tokens(z);
+}
+
+fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                 const void *part, void *packed, void *whole,
+                                 struct fr_error *err) {
+    FR_TRY(fr_real_all_gather(real, real->tp, part, own_values(z), packed, err));
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
     return FR_OK;
 }
 
-/* dx := gradient of leave's x from dy, by rows of all ranks. */
+fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                  const void *whole, void *packed, void *part,
+                                  struct fr_error *err) {
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, true, whole, packed);
+    return fr_real_reduce_scatter(real, real->tp, packed, part, own_values(z), err);
+}
+
+/* All tokens of what each rank has a part of, in @p whole; or what it has, where it has all. */
+static fr_status join(struct fr_real *real, const struct fr_block_sizes *z,
+                      const struct fr_block_room *r, const void *part, void *whole,
+                      const void **all, struct fr_error *err) {
+    *all = fr_block_parted(z) ? whole : part;
+    if (!fr_block_parted(z)) return FR_OK;
+    return fr_block_gather_tokens(real, z, part, r->packed, whole, err);
+}
+
+/* y := w x of all ranks, with bias and residual; x is @p n values of a rank, or by rows of all. */
+static fr_status leave(struct fr_real *real, const struct fr_block_sizes *z,
+                       const struct fr_block_room *r, int n, const void *w, const void *bias,
+                       const void *x, const void *residual, void *y, struct fr_error *err) {
+    int t = fr_block_tokens(z), h = z->hidden, o = fr_block_out(z),
+        own_t = fr_block_own_tokens(z);
+    bool parted = fr_block_parted(z);
+    void *mine = own(real, z, o, parted ? r->whole : y);
+    fr_block_multiply(real, o, t, fr_block_in(z, n), w, x, mine);
+    if (parted) {
+        FR_TRY(fr_block_scatter_tokens(real, z, mine, r->packed, y, err));
+        mine = y;
+    } else if (!z->rows)
+        FR_TRY(add_up(real, z, h, y, err));
+    FR_COMPUTE(real, real->k->bias(o, own_t, bias, mine, mine));
+    FR_TRY(gather(real, z, o, y, err));
+    FR_COMPUTE(real, real->k->add((size_t)h * (size_t)own_t, residual, y));
+    return FR_OK;
+}
+
+/* dx := gradient of leave's x from dy of all tokens, by rows of all ranks. */
 static fr_status leave_back(struct fr_real *real, const struct fr_block_sizes *z, int n,
                             const void *w, const void *dy, void *dx, struct fr_error *err) {
     int in = fr_block_in(z, n), o = fr_block_out(z);
@@ -266,7 +322,7 @@ static fr_status leave_back(struct fr_real *real, const struct fr_block_sizes *z
     return z->rows ? add_up(real, z, in, dx, err) : FR_OK;
 }
 
-/* Gradients of leave's weights and bias. */
+/* Gradients of leave's weights and bias, from dy of all tokens. */
 static void leave_weight(struct fr_real *real, const struct fr_block_sizes *z, int n,
                          const void *dy, const void *x, void *dw, void *dbias) {
     int t = fr_block_tokens(z), o = fr_block_out(z);
@@ -282,23 +338,39 @@ void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
 
 fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_block *w, const struct fr_block_saved *s,
-                           const void *x, void *y, struct fr_error *err) {
+                           const struct fr_block_room *r, const void *x, void *y,
+                           struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
+    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden,
+        q = z->heads * z->head_dim, f = z->ffn;
+    const void *a, *m;
     void *u = own(real, z, f, s->u);
     FR_COMPUTE(real,
-               k->norm(h, t, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
-    fr_block_multiply(real, 3 * q, t, h, w->qkv, s->a, s->qkv);
+               k->norm(h, n, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
+    FR_TRY(join(real, z, r, s->a, r->whole, &a, err));
+    fr_block_multiply(real, 3 * q, t, h, w->qkv, a, s->qkv);
     FR_COMPUTE(real, k->bias(3 * q, t, w->qkv_bias, s->qkv, s->qkv));
     fr_block_attend(real, z, s);
     FR_TRY(gather(real, z, q, s->c, err));
-    FR_TRY(leave(real, z, q, w->out, w->out_bias, s->c, x, s->x1, err));
+    FR_TRY(leave(real, z, r, q, w->out, w->out_bias, s->c, x, s->x1, err));
     FR_COMPUTE(real,
-               k->norm(h, t, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
-    fr_block_multiply(real, f, t, h, w->up, s->m, u);
+               k->norm(h, n, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
+    FR_TRY(join(real, z, r, s->m, r->whole, &m, err));
+    fr_block_multiply(real, f, t, h, w->up, m, u);
     FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, u));
     FR_TRY(gather(real, z, f, s->u, err));
-    return leave(real, z, f, w->down, w->down_bias, s->u, s->x1, y, err);
+    return leave(real, z, r, f, w->down, w->down_bias, s->u, s->x1, y, err);
+}
+
+/* *own := the sum of all ranks' dh (h x T), of this rank's tokens; what the product read, its part saved
+ * at @p read, is gathered once more for the weights' gradient. */
+static fr_status add_up_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                               const struct fr_block_room *r, const void *read, void *whole,
+                               void **sum, struct fr_error *err) {
+    *sum = fr_block_parted(z) ? r->whole : r->dh;
+    if (!fr_block_parted(z)) return add_up(real, z, z->hidden, r->dh, err);
+    FR_TRY(fr_block_gather_tokens(real, z, read, r->packed, whole, err));
+    return fr_block_scatter_tokens(real, z, r->dh, r->packed, r->whole, err);
 }
 
 /* dx1 := gradient of x1 from dy. */
@@ -308,16 +380,18 @@ static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_block_room *r, const void *dy,
                            struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), h = z->hidden, f = z->ffn;
-    void *du = own(real, z, f, d->du);
-    FR_TRY(leave_back(real, z, f, w->down, dy, d->du, err));
+    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden, f = z->ffn;
+    void *du = own(real, z, f, d->du), *dm;
+    const void *all_dy;
+    FR_TRY(join(real, z, r, dy, d->whole_dy, &all_dy, err));
+    FR_TRY(leave_back(real, z, f, w->down, all_dy, d->du, err));
     FR_COMPUTE(real, k->relu_backward(f, t, own(real, z, f, s->u), du, r->bias));
     FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
     fr_block_multiply_back(real, f, t, h, w->up, du, r->dh);
-    FR_TRY(add_up(real, z, h, r->dh, err));
-    FR_COMPUTE(real, k->norm_backward(h, t, s->x1, w->norm2_gain, s->mean2, s->inverse2, r->dh,
+    FR_TRY(add_up_tokens(real, z, r, s->m, d->whole_m, &dm, err));
+    FR_COMPUTE(real, k->norm_backward(h, n, s->x1, w->norm2_gain, s->mean2, s->inverse2, dm,
                                       d->dx1, g->norm2_gain, g->norm2_bias));
-    FR_COMPUTE(real, k->add((size_t)h * (size_t)t, dy, d->dx1));
+    FR_COMPUTE(real, k->add((size_t)h * (size_t)n, dy, d->dx1));
     return FR_OK;
 }
 
@@ -327,15 +401,19 @@ fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
                          const struct fr_block_room *r, const void *x, const void *dy, void *dx,
                          struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden,
+        q = z->heads * z->head_dim;
+    const void *all_dx1;
+    void *da;
     FR_TRY(mlp_input(real, z, w, g, s, d, r, dy, err));
-    FR_TRY(leave_back(real, z, q, w->out, d->dx1, r->dc, err));
+    FR_TRY(join(real, z, r, d->dx1, d->whole_dx1, &all_dx1, err));
+    FR_TRY(leave_back(real, z, q, w->out, all_dx1, r->dc, err));
     fr_attention_backward(real, z, s->qkv, s->p, own(real, z, q, r->dc), r->dp, d->dqkv);
     fr_block_multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
-    FR_TRY(add_up(real, z, h, r->dh, err));
-    FR_COMPUTE(real, k->norm_backward(h, t, x, w->norm1_gain, s->mean1, s->inverse1, r->dh, dx,
+    FR_TRY(add_up_tokens(real, z, r, s->a, d->whole_a, &da, err));
+    FR_COMPUTE(real, k->norm_backward(h, n, x, w->norm1_gain, s->mean1, s->inverse1, da, dx,
                                       g->norm1_gain, g->norm1_bias));
-    FR_COMPUTE(real, k->add((size_t)h * (size_t)t, d->dx1, dx));
+    FR_COMPUTE(real, k->add((size_t)h * (size_t)n, d->dx1, dx));
     return FR_OK;
 }
 
@@ -343,10 +421,12 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block *g, const struct fr_block_saved *s,
                      const struct fr_block_deferred *d, const void *dy) {
     const struct fr_kernels *k = real->k;
+    bool parted = fr_block_parted(z);
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
-    leave_weight(real, z, f, dy, s->u, g->down, g->down_bias);
-    fr_block_add_outer(real, f, t, h, own(real, z, f, d->du), s->m, g->up);
-    leave_weight(real, z, q, d->dx1, s->c, g->out, g->out_bias);
-    fr_block_add_outer(real, 3 * q, t, h, d->dqkv, s->a, g->qkv);
+    leave_weight(real, z, f, parted ? d->whole_dy : dy, s->u, g->down, g->down_bias);
+    fr_block_add_outer(real, f, t, h, own(real, z, f, d->du), parted ? d->whole_m : s->m,
+                       g->up);
+    leave_weight(real, z, q, parted ? d->whole_dx1 : d->dx1, s->c, g->out, g->out_bias);
+    fr_block_add_outer(real, 3 * q, t, h, d->dqkv, parted ? d->whole_a : s->a, g->qkv);
     FR_COMPUTE(real, k->row_sums(3 * q, t, d->dqkv, g->qkv_bias));
 }

@@ -19,6 +19,12 @@
  *  The backward pass is in two parts, since a schedule may put the second off: gradients of inputs,
  *  with those of norms, and gradients of weights.
  *
+ *  With `parts` above 1 (sequence parallel: Korthikanti et al. 2022) each rank has its 1/p of the tokens, t of
+ *  T, wherever nothing multiplies: norms and residuals.  Then what the first products read is gathered over
+ *  tokens, the partial sums of the second ones are reduced and scattered in place of all-reduced; backward
+ *  the same of gradients, and the products' inputs once more, for the weights' gradients.  Of those of norms
+ *  each rank has a part.
+ *
  *  Attention is a function of its own, for sub-grids of heads (program subgraph).
  */
 #ifndef FR_CALIBRATE_REAL_APPS_BLOCK_H
@@ -31,9 +37,15 @@ struct fr_block_sizes {
     bool causal;
     bool rows;       /**< second products are divided by their rows */
     int rank, ranks; /**< of those that divide the layer */
+    int parts;       /**< that tokens are in where nothing multiplies; 0 or 1: whole */
 };
 static inline int fr_block_tokens(const struct fr_block_sizes *z) {
     return z->sequence * z->samples;
+}
+static inline bool fr_block_parted(const struct fr_block_sizes *z) { return z->parts > 1; }
+/** Of them a rank's own. */
+static inline int fr_block_own_tokens(const struct fr_block_sizes *z) {
+    return fr_block_tokens(z) / (fr_block_parted(z) ? z->parts : 1);
 }
 
 /** Rows of a rank's second products, and their columns for @p between values of a rank. */
@@ -47,9 +59,9 @@ static inline int fr_block_in(const struct fr_block_sizes *z, int between) {
 /** Weights of a layer, or their gradients: pointers into a block of parameters, in this order. */
 struct fr_block {
     void *norm1_gain, *norm1_bias;
-    void *qkv, *qkv_bias; /* (3 a d) x h */
-    void *out, *out_bias; /* h x (a d), or h/p x (p a d) */
     void *norm2_gain, *norm2_bias;
+    void *qkv, *qkv_bias;   /* (3 a d) x h */
+    void *out, *out_bias;   /* h x (a d), or h/p x (p a d) */
     void *up, *up_bias;     /* f x h */
     void *down, *down_bias; /* h x f, or h/p x (p f) */
 };
@@ -65,18 +77,20 @@ void fr_block_fill(const struct fr_kernels *k, const struct fr_block_sizes *z, u
 
 /** What the backward pass of one micro-batch needs beside its input; c and u by rows of all ranks. */
 struct fr_block_saved {
-    void *a, *mean1, *inverse1;          /* h T, T, T */
+    void *a, *mean1, *inverse1;          /* h t, t, t */
     void *qkv, *p, *c;                   /* 3 a d T, a s s samples, a d T */
-    void *x1, *m, *mean2, *inverse2, *u; /* h T, h T, T, T, f T */
+    void *x1, *m, *mean2, *inverse2, *u; /* h t, h t, t, t, f T */
 };
 /** What gradients of weights need besides, and the gradient of the layer's output; du, and dc below, by
  *  rows of all ranks. */
 struct fr_block_deferred {
-    void *du, *dx1, *dqkv; /* f T, h T, 3 a d T */
+    void *du, *dx1, *dqkv;                          /* f T, h t, 3 a d T */
+    void *whole_dy, *whole_dx1, *whole_a, *whole_m; /* h T of each, of all ranks' parts */
 };
-/** Room for a backward pass. */
+/** Room for a pass; `whole` and `packed` where tokens are in parts. */
 struct fr_block_room {
     void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
+    void *whole, *packed;      /* h T of each */
 };
 /** A part of a buffer: so many values, the next beginning on a cache line. */
 struct fr_block_part {
@@ -101,11 +115,21 @@ struct fr_block_deferred fr_block_deferred_at(const struct fr_kernels *k,
 struct fr_block_room fr_block_room_at(const struct fr_kernels *k,
                                       const struct fr_block_sizes *z, const void *base);
 
-/** y := layer of x, both h x T on every rank of real->tp. */
+/** whole (h x T) := own parts (h x t) of all ranks; packed: room for h T values. */
+fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                 const void *own, void *packed, void *whole,
+                                 struct fr_error *err);
+/** own (h x t) := this rank's part of the sum of all ranks' whole (h x T); packed likewise. */
+fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
+                                  const void *whole, void *packed, void *own,
+                                  struct fr_error *err);
+
+/** y := layer of x, both h x t on every rank of real->tp. */
 fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
                            const struct fr_block *w, const struct fr_block_saved *saved,
-                           const void *x, void *y, struct fr_error *err);
-/** dx := from dy, which stays; gradients of norms, and of the MLP's first bias, are added to @p g. */
+                           const struct fr_block_room *room, const void *x, void *y,
+                           struct fr_error *err);
+/** dx := from dy, h x t, which stays; gradients of norms, and of the MLP's first bias, are added to @p g. */
 fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
                          const struct fr_block *w, const struct fr_block *g,
                          const struct fr_block_saved *saved,

@@ -74,7 +74,8 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .causal = true,
                   .rows = plan->method->grids,
                   .rank = tp_rank,
-                  .ranks = tp},
+                  .ranks = tp,
+                  .parts = plan->sequence_parallel ? tp : 1},
     };
     const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
                                        : plan->method->branches ? &fr_unit_branch_block

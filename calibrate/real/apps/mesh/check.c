@@ -51,6 +51,7 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_recompute,
                            FR_PLAN_KEY_branches,
                            FR_PLAN_KEY_zero,
+                           FR_PLAN_KEY_sequence_parallel,
                            FR_PLAN_KEY_iterations};
 
 /* A key that has a value of its own and is not run, or NULL. */
@@ -87,6 +88,10 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
             err, FR_ERR_INPUT, NULL,
             "sub-grids reduce what all ranks have apart from what is theirs: zero 1, "
             "compressed gradients and a fused embedding are not run on them");
+    if (plan->sequence_parallel && plan->method != &fr_method_tensor)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "sequence_parallel is run with method tensor, not with %s",
+                       plan->method->name);
     if (plan->stage_layers_best)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "stage_layers must be numbers here; forerun predict says the best");
@@ -155,8 +160,8 @@ static fr_status check_units(const struct fr_chain *chain, struct fr_error *err)
 
 static fr_status check_tokens(const struct fr_real_case *run, struct fr_error *err) {
     const struct fr_plan *plan = run->plan;
-    if (!run->workload->transformer.layers || plan->pp == 1 || plan->method->divided)
-        return FR_OK;
+    bool parts = plan->pp > 1 || plan->sequence_parallel;
+    if (!run->workload->transformer.layers || !parts || plan->method->divided) return FR_OK;
     return fr_real_divides("a micro-batch's tokens", fr_mesh_columns(run), "tp", plan->tp, err);
 }
 

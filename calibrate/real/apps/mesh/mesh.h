@@ -71,6 +71,7 @@ typedef enum {
     FR_MESH_ALL,     /**< it has a part alone, or tp is 1 */
     FR_MESH_ROWS,    /**< features, its part in one piece */
     FR_MESH_COLUMNS, /**< tokens, as models/price/pipeline.c has a transformer's */
+    FR_MESH_TOKENS,  /**< tokens, of which it has its part alone (sequence parallel) */
 } fr_mesh_cut;
 
 struct fr_mesh_task;

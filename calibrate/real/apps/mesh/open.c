@@ -265,6 +265,7 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
 static fr_mesh_cut cut_of(const struct fr_chain *chain, const struct fr_unit *u) {
     const struct fr_plan *plan = chain->run->plan;
     if (plan->tp == 1 || u->kind->divided || plan->method->divided) return FR_MESH_ALL;
+    if (plan->sequence_parallel) return FR_MESH_TOKENS;
     return fr_chain_reads_words(chain) ? FR_MESH_COLUMNS : FR_MESH_ROWS;
 }
 

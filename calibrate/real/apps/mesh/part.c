@@ -6,7 +6,7 @@ struct fr_mesh_part fr_mesh_part_of(const struct fr_real *real,
                                     const struct fr_mesh_state *mesh, int features) {
     int tp = (int)real->run->plan->tp;
     struct fr_mesh_part part = {.m = features, .n = mesh->columns};
-    if (mesh->cut == FR_MESH_COLUMNS) part.n /= tp;
+    if (mesh->cut == FR_MESH_COLUMNS || mesh->cut == FR_MESH_TOKENS) part.n /= tp;
     if (mesh->cut != FR_MESH_ROWS) return part;
     part.m /= tp;
     part.first = (size_t)(real->tp_rank * part.m) * (size_t)part.n;
@@ -33,7 +33,7 @@ fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh,
                          void *whole, struct fr_error *err) {
     struct fr_mesh_part part = fr_mesh_part_of(real, mesh, features);
     int64_t values = (int64_t)part.m * part.n;
-    if (mesh->cut == FR_MESH_ALL) return FR_OK;
+    if (mesh->cut == FR_MESH_ALL || mesh->cut == FR_MESH_TOKENS) return FR_OK;
     if (mesh->cut == FR_MESH_ROWS)
         return fr_real_all_gather(real, real->tp, MPI_IN_PLACE, values, whole, err);
     FR_TRY(fr_real_all_gather(real, real->tp, mesh->part, values, mesh->parts, err));

@@ -3,6 +3,8 @@
  *
  *      tensor  forward   all-reduce of h T values after attention, and after the MLP
  *              backward  likewise, of the gradients before them
+ *      in parts          reduce-scatters and all-gathers of h T values in place of these (sequence parallel),
+ *              backward  with two all-gathers more
  *      grid    forward   all-gathers of q T, h T, f T, h T values, as they are made
  *              backward  all-reduces of their gradients
  *
@@ -17,6 +19,11 @@ static fr_status check(const struct fr_unit *u, struct fr_error *err) {
 }
 
 static int64_t parameters(const struct fr_unit *u) { return fr_block_parameters(&u->block); }
+
+/* Norms, of this rank's tokens. */
+static int64_t partial(const struct fr_unit *u) {
+    return fr_block_parted(&u->block) ? 4 * (int64_t)u->block.hidden : 0;
+}
 
 static struct fr_block weights(const struct fr_real *real, const struct fr_unit *u) {
     return fr_block_at(real->k, &u->block, u->w);
@@ -54,7 +61,8 @@ static fr_status make(struct fr_real *real, const struct fr_unit *u,
                       struct fr_error *err) {
     const struct fr_block w = weights(real, u);
     const struct fr_block_saved s = saved_at(real, u, at);
-    return fr_block_forward(real, &u->block, &w, &s, x, y, err);
+    const struct fr_block_room r = fr_block_room_at(real->k, &u->block, at->room);
+    return fr_block_forward(real, &u->block, &w, &s, &r, x, y, err);
 }
 
 static void attend(struct fr_real *real, const struct fr_unit *u,
@@ -112,6 +120,7 @@ const struct fr_unit_kind fr_unit_block = {
     .adds = true,
     .check = check,
     .parameters = parameters,
+    .partial = partial,
     .fill = fill,
     .room = fr_layer_room,
     .keeps = fr_layer_keeps,

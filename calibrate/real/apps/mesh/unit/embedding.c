@@ -1,6 +1,6 @@
 /* Words to activations (calibrate/real/apps/mesh/words.h): each rank looks up its part of the vocabulary,
- * an all-reduce of h T values over tp brings them together, or, where values are divided, a reduce-scatter;
- * then their gradients are gathered.  x is the words of the micro-batch, an int
+ * an all-reduce of h T values over tp brings them together, or, where values or tokens are divided, a
+ * reduce-scatter; then their gradients are gathered.  x is the words of the micro-batch, an int
  * a token, and has no gradient.
  *
  * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
@@ -35,8 +35,13 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
 
 static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
 
-/* All values of the tokens, where a rank has a part. */
-static int64_t room(const struct fr_unit *u) { return fr_words_divided(u) ? values(u) : 0; }
+/* All values of the tokens, where a rank has a part; of tokens in parts once more, packed. */
+static int64_t room(const struct fr_unit *u) {
+    return fr_block_parted(&u->block) ? 2 * values(u) : fr_words_divided(u) ? values(u) : 0;
+}
+static void *packed(const struct fr_real *real, const struct fr_unit *u) {
+    return fr_at(real->k, u->room, (size_t)values(u));
+}
 
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     (void)u;
@@ -47,10 +52,13 @@ static void keeps(const struct fr_unit *u, int64_t n[3]) {
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
     const void *learned = u->tp_rank == 0 ? positions(real, u, u->w) : NULL;
-    void *whole = fr_words_divided(u) ? u->room : next;
+    bool parted = fr_block_parted(&u->block);
+    void *whole = fr_words_divided(u) || parted ? u->room : next;
     FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, u->block.sequence,
                                     u->tp_rank * u->words, u->words, kept->x, u->table, learned,
                                     whole));
+    if (parted)
+        return fr_block_scatter_tokens(real, &u->block, whole, packed(real, u), next, err);
     if (fr_words_divided(u))
         return fr_real_reduce_scatter(real, real->tp, whole, next, (int64_t)u->out * u->columns,
                                       err);
@@ -59,8 +67,11 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
 
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx, struct fr_error *err) {
-    void *whole = fr_words_divided(u) ? u->room : dy;
+    bool parted = fr_block_parted(&u->block);
+    void *whole = fr_words_divided(u) || parted ? u->room : dy;
     (void)dx;
+    if (parted)
+        FR_TRY(fr_block_gather_tokens(real, &u->block, dy, packed(real, u), whole, err));
     if (fr_words_divided(u))
         FR_TRY(
             fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole, err));

@@ -1,7 +1,8 @@
 /* The last norm and the logits of a rank's part of the vocabulary (calibrate/real/apps/mesh/words.h).  Each
  * makes a part of its input's gradient: an all-reduce of h T values over tp.  Where values are divided they
  * are gathered before the norm, and after it backward the gradient is reduced and scattered; of the norm's
- * own gradients each rank has a part.
+ * own gradients each rank has a part.  Where tokens are in parts (sequence parallel) a rank norms its own; the
+ * normed are gathered, backward once more, and their gradients reduced and scattered.
  *
  * A rank's block: gain, bias; its part of the table, unless it is the embedding's. */
 #include "calibrate/real/apps/mesh/words.h"
@@ -25,24 +26,42 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
 
 static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden * u->columns; }
 
+static bool parted(const struct fr_unit *u) { return fr_block_parted(&u->block); }
+
 static int64_t partial(const struct fr_unit *u) {
-    return fr_words_divided(u) ? 2 * (int64_t)u->block.hidden : 0;
+    return fr_words_divided(u) || parted(u) ? 2 * (int64_t)u->block.hidden : 0;
 }
 
-/* The normed's gradient; the whole input's, where a rank has a part. */
+/* The normed's gradient; the whole input's, where a rank has a part of its values; of tokens in parts all of
+ * them packed, and the rank's own. */
 static int64_t room(const struct fr_unit *u) {
-    return (fr_words_divided(u) ? 2 : 1) * values(u);
+    return (parted(u) ? 3 : fr_words_divided(u) ? 2 : 1) * values(u);
+}
+static void *room_at(const struct fr_real *real, const struct fr_unit *u, int part) {
+    return fr_at(real->k, u->room, (size_t)(part * values(u)));
 }
 
-/* The normed; each token's mean, then 1 / sd; the whole input, where a rank has a part. */
+/* The normed; each token's mean, then 1 / sd; the whole input, where a rank has a part, or of tokens in parts
+ * the normed of all. */
 static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = values(u);
     n[1] = 2 * (int64_t)u->columns;
-    n[2] = fr_words_divided(u) ? values(u) : 0;
+    n[2] = fr_words_divided(u) || parted(u) ? values(u) : 0;
 }
 
 static const void *whole_x(const struct fr_unit *u, const struct fr_unit_kept *kept) {
     return fr_words_divided(u) ? kept->own[2] : kept->x;
+}
+static const void *whole_normed(const struct fr_unit *u, const struct fr_unit_kept *kept) {
+    return parted(u) ? kept->own[2] : kept->own[0];
+}
+
+/* The normed of all tokens. */
+static fr_status join(struct fr_real *real, const struct fr_unit *u,
+                      const struct fr_unit_kept *kept, struct fr_error *err) {
+    if (!parted(u)) return FR_OK;
+    return fr_block_gather_tokens(real, &u->block, kept->own[0], room_at(real, u, 1),
+                                  kept->own[2], err);
 }
 
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
@@ -53,11 +72,25 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     if (fr_words_divided(u))
         FR_TRY(
             fr_real_all_gather(real, real->tp, kept->x, (int64_t)u->in * t, kept->own[2], err));
-    FR_COMPUTE(real, k->norm(h, t, whole_x(u, kept), u->w, bias(real, u, u->w), kept->own[1],
-                             inverse, kept->own[0]));
-    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h, kept->own[0], t, 0,
-                             next, t));
+    FR_COMPUTE(real, k->norm(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
+                             bias(real, u, u->w), kept->own[1], inverse, kept->own[0]));
+    FR_TRY(join(real, u, kept, err));
+    FR_COMPUTE(real, k->gemm(false, false, u->words, t, h, 1, u->table, h,
+                             whole_normed(u, kept), t, 0, next, t));
     return FR_OK;
+}
+
+/* The normed's gradient, of which each rank has made a part, added up: *sum, of its own tokens. */
+static fr_status add_up(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                        void **sum, struct fr_error *err) {
+    *sum = parted(u) ? room_at(real, u, 2) : u->room;
+    if (parted(u)) {
+        FR_TRY(join(real, u, kept, err)); /* once more, for the weights' gradient */
+        return fr_block_scatter_tokens(real, &u->block, u->room, room_at(real, u, 1), *sum,
+                                       err);
+    }
+    if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
+    return fr_real_all_reduce(real, real->tp, u->room, values(u), err);
 }
 
 /* dy lies where the logits did, and stays. */
@@ -67,22 +100,22 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     int t = u->columns, h = u->block.hidden;
     bool divided = fr_words_divided(u);
     void *inverse = fr_at(k, kept->own[1], (size_t)t),
-         *whole = divided ? fr_at(k, u->room, (size_t)values(u)) : dx;
+         *whole = divided ? room_at(real, u, 1) : dx, *sum;
     kept->d = dy;
     FR_COMPUTE(real,
                k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
-    if (u->tp > 1 && !divided)
-        FR_TRY(fr_real_all_reduce(real, real->tp, u->room, values(u), err));
-    FR_COMPUTE(real, k->norm_backward(h, t, whole_x(u, kept), u->w, kept->own[1], inverse,
-                                      u->room, whole, u->g, bias(real, u, u->g)));
+    FR_TRY(add_up(real, u, kept, &sum, err));
+    FR_COMPUTE(real,
+               k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
+                                kept->own[1], inverse, sum, whole, u->g, bias(real, u, u->g)));
     if (!divided) return FR_OK;
     return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t, err);
 }
 
 static void weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     int t = u->columns, h = u->block.hidden;
-    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t, kept->own[0], t,
-                                   1, u->d_table, h));
+    FR_COMPUTE(real, real->k->gemm(false, true, u->words, h, t, 1, kept->d, t,
+                                   whole_normed(u, kept), t, 1, u->d_table, h));
 }
 
 const struct fr_unit_kind fr_unit_logits = {
