@@ -181,7 +181,9 @@ static void put_object(const struct fr_json *object, const char *name, int depth
 static void put_binding(const struct fr_json *root, struct fr_text *html) {
     struct fr_json best = fr_json_member(root, "best"),
                    explain = fr_json_member(root, "explain");
-    struct fr_json outcome = fr_json_present(&best) ? best : *root;
+    struct fr_json outcome = fr_json_present(&best) ? best : *root,
+                   simulated = fr_json_member(root, "outcome");
+    if (fr_json_present(&simulated)) outcome = simulated;
     struct fr_json parts = fr_json_member(&outcome, "breakdown_s");
     const char *largest = "";
     double most = 0, whole = fr_json_is_object(&parts) ? sum_of(&parts) : 0;
@@ -206,6 +208,10 @@ void fr_result_html(const struct fr_json *root, struct fr_text *html) {
         snprintf(kind, sizeof kind, "%.*s", (int)strcspn(schema + 8, "/") & 31, schema + 8);
     put_binding(root, html);
     put_pictures(kind, root, html);
+    if (strcmp(kind, "simulation") == 0) {
+        struct fr_json outcome = fr_json_member(root, "outcome");
+        put_pictures("outcome", &outcome, html);
+    }
     if (strcmp(kind, "reproduce") == 0) put_sheets(root, html);
     put_object(root, "", 0, html);
 }

@@ -344,7 +344,7 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
                          out->plan.compression.warm_up);
                 row(text, "  warm-up", out->plain_time_s, FR_QUANTITY_TIME, total);
             }
-        } else
+        } else if (job->workload.n_iterations > 0 || job->workload.n_laws > 0)
             say(text, "to the loss", "-", iterations_note(out));
         render_parts(text, out);
         if (isfinite(out->parameters)) render_memory(text, job, out);

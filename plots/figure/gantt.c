@@ -15,8 +15,8 @@ static const double left_px = 130, plot_px = 1070;
 
 /* Okabe & Ito; a message in the darker relative of its pass. */
 const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
-    [FR_TASK_FORWARD] = {"forward", 0x117733, true},
-    [FR_TASK_BACKWARD] = {"backward", 0x6cc0a0, false},
+    [FR_TASK_FORWARD] = {"forward", 0x55b07a, false},
+    [FR_TASK_BACKWARD] = {"backward", 0xa6dbb8, false},
     [FR_TASK_WEIGHT] = {"weight gradient", 0x999933, false},
     [FR_TASK_COMPRESS] = {"compress", 0xddcc77, false},
     [FR_TASK_DECOMPRESS] = {"decompress", 0xefe6bb, false},
@@ -33,7 +33,7 @@ const struct fr_gantt_task fr_gantt_tasks[FR_TASK_COUNT] = {
     [FR_TASK_ELEMENTWISE] = {"element-wise", 0xbbbbbb, false},
     [FR_TASK_COLLECTIVE] = {"collective", 0x332288, true},
     [FR_TASK_COLLECTIVE_MESSAGE] = {"collective's message", 0x332288, true},
-    [FR_TASK_RECOMPUTE] = {"recompute", 0xc9e8dc, false}, /* backward's, hatched */
+    [FR_TASK_RECOMPUTE] = {"recompute", 0xd9f0e0, false}, /* backward's, hatched */
 };
 _Static_assert(FR_TASK_COUNT == 19, "a new task needs its name and colour above");
 

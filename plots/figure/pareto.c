@@ -97,7 +97,7 @@ static bool label_point(struct fr_picture *p, struct layout *l, const struct fr_
         if (!is_free(l, &box)) continue;
         take(l, box);
         fr_picture_text(p, text, near, middle, places[i].right > 0 ? "left" : "right",
-                        LABEL_SIZE, best ? "#D55E00" : "#000000");
+                        LABEL_SIZE, best ? "#000000" : "#444444");
         return true;
     }
     return false;
