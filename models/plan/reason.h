@@ -48,8 +48,9 @@ enum {
         FR_REASON_COUNT
 };
 
-/** A set: bit i stands for reason i. */
-typedef uint32_t fr_reasons;
+/** A set: bit i stands for reason i; one more bit than reasons, so that a set can be shifted past all. */
+typedef uint64_t fr_reasons;
+_Static_assert(FR_REASON_COUNT < 64, "a set of reasons needs a bit for each");
 #define FR_BECAUSE(code) ((fr_reasons)1 << (code))
 
 /** Short names in order, then NULL. */
