@@ -97,8 +97,9 @@ static double samples(const struct fr_outcome *best, const struct fr_outcome *ot
                : 1;
 }
 
-double fr_explain_behind(const struct fr_outcome *best, const struct fr_outcome *other) {
-    return samples(best, other) * other->time_s / best->time_s - 1;
+double fr_explain_behind(fr_objective objective, fr_ranking by, const struct fr_outcome *best,
+                         const struct fr_outcome *other) {
+    return fr_objective_value(objective, by, other) / fr_objective_value(objective, by, best) - 1;
 }
 
 /* The part in which @p other loses most to @p best, and how much, over the best one's samples. */
@@ -159,21 +160,24 @@ static fr_status json_choice(struct fr_json_writer *w, const struct fr_job *job,
 
 /* Why @p other lost, and under which changes it would overtake the best. */
 static void json_near_miss(struct fr_json_writer *w, const struct fr_job *job,
-                           const struct fr_outcome *best, const double *best_if_s,
+                           const struct fr_search_options *options,
+                           const struct fr_search_result *result, const double *best_if_s,
                            const struct fr_outcome *other) {
+    const struct fr_outcome *best = &result->top.items[0].outcome;
+    const double behind = fr_explain_behind(options->objective, result->by, best, other);
     char line[FR_PLAN_LINE];
     double lost_s, what_if_s[FR_SCENARIOS];
     int most = fr_explain_loses_in(best, other, &lost_s);
     scenario_times(job, &other->plan, what_if_s);
     fr_json_begin_object(w);
     fr_json_add_string(w, "plan", fr_report_outcome_line(other, line, sizeof line));
-    fr_json_add_number(w, "behind", fr_explain_behind(best, other));
+    fr_json_add_number(w, "behind", behind);
     fr_json_add_string(w, "loses_in", fr_part_names[most]);
     fr_json_add_number(w, "loses_s", lost_s);
     json_plan(w, other, what_if_s);
     fr_json_add_array(w, "overtakes_if");
     for (int k = 0; k < FR_SCENARIOS; k++)
-        if (fr_explain_behind(best, other) >= 0 &&
+        if (samples(best, other) * other->time_s >= best->time_s &&
             samples(best, other) * what_if_s[k] < best_if_s[k])
             fr_json_put_string(w, fr_scenarios[k].name);
     fr_json_end_array(w);
@@ -239,7 +243,8 @@ fr_status fr_explain_search_json(struct fr_json_writer *w, const struct fr_job *
     FR_TRY(json_around(w, job, space, options, result, err));
     fr_json_add_array(w, "near_misses");
     for (size_t i = 1; i < result->top.count && i < MISSES_MAX; i++)
-        json_near_miss(w, job, best, best_if_s, &result->top.items[i].outcome);
+        json_near_miss(w, job, options, result, best_if_s,
+                       &result->top.items[i].outcome);
     fr_json_end_array(w);
     fr_json_end_object(w);
     return FR_OK;

@@ -244,6 +244,7 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
     struct fr_best best = {.cut = false};
     struct fr_front front = {.count = 0};
     *result = (struct fr_search_result){.by = fr_search_ranking(b->job, b->space, b->options),
+                                        .unpriced = -1,
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
     join_counts(b, result);

@@ -61,7 +61,7 @@ enum { FR_SEARCH_METHODS = 16 };
 
 struct fr_search_result {
     int64_t evaluated, feasible, infeasible;
-    int64_t unpriced; /**< of the feasible: by bounds neither listed nor on the front */
+    int64_t unpriced; /**< of the feasible: by bounds neither listed nor on the front; -1: not counted */
     int64_t because
         [FR_REASON_COUNT]; /**< infeasible configurations by reason; one may have several */
     /** An infeasible example of each reason, for a sentence with numbers; index -1: none. */

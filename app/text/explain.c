@@ -29,14 +29,32 @@ void fr_explain_plan(struct fr_text *text, const struct fr_job *job,
     }
 }
 
-static void near_miss(struct fr_text *text, const struct fr_outcome *best,
+/* What a search of @p options ranked, where that is not the time of an iteration or sample. */
+static const char *of_what(const struct fr_search_options *options, fr_ranking by) {
+    bool total = by == FR_RANK_TOTAL;
+    switch (options->objective) {
+    case FR_OBJECTIVE_ENERGY: return total ? " energy to the loss" : " energy";
+    case FR_OBJECTIVE_EDP: return total ? " energy x time to the loss" : " energy x time";
+    default: return total ? " time to the loss" : "";
+    }
+}
+
+/* How far behind by what was ranked, and the part in which an iteration of it takes most longer. */
+static void near_miss(struct fr_text *text, const struct fr_search_options *options,
+                      fr_ranking by, const struct fr_outcome *best,
                       const struct fr_outcome *other) {
     char plan[FR_PLAN_LINE], time[40];
     double lost_s;
     int most = fr_explain_loses_in(best, other, &lost_s);
-    fr_text_addf(text, "  %+.2f %%, %s more %s\n%*s", 100 * fr_explain_behind(best, other),
-                 fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
-                 fr_part_names[most], PLAN, "");
+    fr_text_addf(text, "  %+.2f %%%s, ",
+                 100 * fr_explain_behind(options->objective, by, best, other),
+                 of_what(options, by));
+    if (lost_s > 0)
+        fr_text_addf(text, "%s more %s\n%*s",
+                     fr_render_quantity(lost_s, FR_QUANTITY_TIME, time, sizeof time),
+                     fr_part_names[most], PLAN, "");
+    else
+        fr_text_addf(text, "in no part slower\n%*s", PLAN, "");
     fr_wrap_cell(text, PLAN, fr_report_outcome_line(other, plan, sizeof plan));
 }
 
@@ -155,6 +173,6 @@ fr_status fr_explain_search(struct fr_text *text, const struct fr_job *job,
     FR_TRY(around(text, job, space, options, result, err));
     if (result->top.count > 1) fr_text_addf(text, "why the next ones lose\n");
     for (size_t i = 1; i < result->top.count && i < 5; i++)
-        near_miss(text, best, &result->top.items[i].outcome);
+        near_miss(text, options, result->by, best, &result->top.items[i].outcome);
     return FR_OK;
 }

@@ -322,6 +322,10 @@ fr_status fr_app_search_text(struct fr_text *text, const struct fr_searched *r, 
     fr_text_addf(text,
                  "objective  least %s, %" PRId64 " plans evaluated, %" PRId64 " feasible\n",
                  fr_searched_ranked_by(r), result->evaluated, result->feasible);
+    if (result->unpriced > 0)
+        fr_text_addf(text,
+                     "bounds     %" PRId64 " of these excluded by a lower bound, unpriced\n",
+                     result->unpriced);
     text_recipe(text, r, columns);
     if (fr_searched_note(r)) fr_wrap_head(text, "note", fr_searched_note(r), columns);
     if (result->top.count) {

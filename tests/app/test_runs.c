@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/json.h"
 #include "tests/app/command.h"
 
 static const char runs[] =
@@ -175,6 +176,43 @@ static void answers_say_how_sure_they_are(void **state) {
                    0, "\"overtakes_if\"", NULL);
 }
 
+/* How far the next ones are behind is told in what the search minimised: the ratio of the outcomes' own keys. */
+static void the_next_lose_in_what_was_ranked(void **state) {
+    static const struct {
+        const char *objective, *key;
+    } rows[] = {{"total-time", "total_time_s"},
+                {"total-energy", "total_energy_J"},
+                {"time --per-iteration", "iteration_time_s"},
+                {"energy --per-iteration", "iteration_energy_J"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char command[300];
+        snprintf(command, sizeof command,
+                 "forerun search --cluster frontier --model ffn-16384 --ranks 64 --vary "
+                 "method=tensor,phantom,grid --vary ghost=4,16 --explain --json --objective %s",
+                 rows[k].objective);
+        struct output o = fr_test_run(command);
+        struct fr_json_document *document = NULL;
+        struct fr_error err = {.status = FR_OK};
+        if (fr_json_parse(o.out, strlen(o.out), "search", &document, &err) != FR_OK)
+            fail_msg("%s: %s", o.err, err.detail);
+        struct fr_json root = fr_json_root(document), top = fr_json_member(&root, "top"),
+                       best = fr_json_element(&top, 0), why = fr_json_member(&root, "explain"),
+                       misses = fr_json_member(&why, "near_misses");
+        assert_true(fr_json_array_length(&misses) > 0);
+        for (int64_t i = 0; i < fr_json_array_length(&misses); i++) {
+            struct fr_json other = fr_json_element(&top, i + 1),
+                           miss = fr_json_element(&misses, i);
+            FR_NEAR(1 + fr_json_number_at(&miss, "behind"),
+                    fr_json_number_at(&other, rows[k].key) /
+                        fr_json_number_at(&best, rows[k].key),
+                    1e-12);
+        }
+        fr_json_free(document);
+        fr_test_output_free(&o);
+    }
+}
+
 static void faults_are_told(void **state) {
     (void)state;
     fr_test_expect("forerun tune --cluster dgx-a100", 2, NULL, "--runs is required");
@@ -192,6 +230,7 @@ int main(void) {
         cmocka_unit_test(power_logs_are_a_run),
         cmocka_unit_test(imported_runs_are_runs),
         cmocka_unit_test(answers_say_how_sure_they_are),
+        cmocka_unit_test(the_next_lose_in_what_was_ranked),
         cmocka_unit_test(faults_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
