@@ -88,17 +88,26 @@ void fr_picture_text(struct fr_picture *p, const char *text, double x_px, double
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+/* Do the words of @p text that end and begin around its letter @p end stay together: a number and its unit, or a
+ * short word before a number, "k 16", "batch 32"? */
+static bool stay_together(const char *text, size_t end, size_t blanks) {
+    enum { UNIT = 3, NAME = 5 };
+    const char *next = text + end + blanks;
+    size_t before = 0;
+    while (before < end && text[end - 1 - before] != ' ') before++;
+    if (before > 0 && is_digit(text[end - 1])) return strcspn(next, " ") <= UNIT;
+    return before <= NAME && is_digit(*next);
+}
+
 /* Where the word ends that begins behind @p length letters and blanks: three blanks part fields, within which
- * no line ends where they fit one; a number keeps its unit, and a letter before it: "k 16". */
+ * no line ends where they fit one. */
 static size_t word_end(const char *text, size_t length, bool fields) {
     size_t end = length + strspn(text + length, " ");
     for (;;) {
         end += strcspn(text + end, " ");
-        const size_t blanks = strspn(text + end, " "), unit = strcspn(text + end + blanks, " ");
-        const bool number = end > 0 && is_digit(text[end - 1]),
-                   letter = is_digit(text[end + blanks]) && (end < 2 || text[end - 2] == ' ');
-        const bool kept = fields ? blanks < 3 : (number && unit <= 3) || letter;
-        if (blanks == 0 || !unit || !kept) return end;
+        const size_t blanks = strspn(text + end, " ");
+        if (!text[end + blanks]) return end;
+        if (fields ? blanks >= 3 : !stay_together(text, end, blanks)) return end;
         end += blanks;
     }
 }
@@ -222,10 +231,11 @@ void fr_picture_key(struct fr_picture *p, double left, double top) {
         left = 8, top = p->stack.key_px + p->n_keys * STACK_KEY_PX;
         fr_text_addf(&p->script, "set key font @SMALL\n");
     }
-    fr_text_addf(&p->script,
-                 "set key at screen %.5f,%.5f left top vertical maxcols 1 Left reverse "
-                 "samplen 2.2 spacing 1.15\n",
-                 across(p, left), up(p, top));
+    fr_text_addf(
+        &p->script,
+        "set key at screen %.5f,%.5f left top vertical maxrows 40 maxcols 1 Left reverse "
+        "samplen 2.2 spacing 1.15\n",
+        across(p, left), up(p, top));
 }
 
 void fr_picture_key_room(struct fr_picture *p, double left, const char *title) {

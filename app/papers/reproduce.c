@@ -27,6 +27,7 @@ static struct fr_reproduce_row *append(struct fr_reproduction *r) {
         r->rows = grown;
         r->capacity = capacity;
     }
+    r->rows[r->count] = (struct fr_reproduce_row){.low = NAN, .high = NAN};
     return &r->rows[r->count++];
 }
 
@@ -36,8 +37,12 @@ void fr_reproduce_add(struct fr_reproduction *r, fr_role role, double published,
     struct fr_reproduce_row *row = append(r);
     va_list ap;
     if (!row) return;
-    *row = (struct fr_reproduce_row){
-        .published = published, .ours = ours, .unit = unit, .role = role};
+    *row = (struct fr_reproduce_row){.published = published,
+                                     .ours = ours,
+                                     .low = NAN,
+                                     .high = NAN,
+                                     .unit = unit,
+                                     .role = role};
     row->judged = !isnan(published);
     row->holds = row->judged && fabs(ours - published) <= tolerance * fabs(published);
     snprintf(row->note, sizeof row->note, "%s", note ? note : "");
@@ -53,6 +58,8 @@ void fr_reproduce_add_point(struct fr_reproduction *r, double ours, const char *
     if (!row) return;
     *row = (struct fr_reproduce_row){.published = NAN,
                                      .ours = ours,
+                                     .low = NAN,
+                                     .high = NAN,
                                      .unit = unit,
                                      .role = FR_ROLE_PREDICTED,
                                      .detail = true};
@@ -67,6 +74,14 @@ void fr_reproduce_judge(struct fr_reproduction *r, bool holds) {
     r->rows[r->count - 1].holds = holds;
 }
 
+void fr_reproduce_interval(struct fr_reproduction *r, double low, double high) {
+    if (r->failed || r->count == 0) return;
+    struct fr_reproduce_row *row = &r->rows[r->count - 1];
+    if (!(low <= row->ours && row->ours <= high) || !isfinite(high)) return;
+    row->low = low;
+    row->high = high;
+}
+
 void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char *note,
                                const char *id_format, ...) {
     struct fr_reproduce_row *row = append(r);
@@ -74,6 +89,8 @@ void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char
     if (!row) return;
     *row = (struct fr_reproduce_row){.published = 1,
                                      .ours = holds,
+                                     .low = NAN,
+                                     .high = NAN,
                                      .unit = "1",
                                      .role = FR_ROLE_ORDERING,
                                      .judged = true,

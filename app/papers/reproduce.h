@@ -30,8 +30,8 @@ extern const char *const fr_role_names[];
 
 struct fr_reproduce_row {
     char id[96];
-    double published; /**< NaN: the paper gives no number */
-    double ours;
+    double published;       /**< NaN: the paper gives no number */
+    double ours, low, high; /**< low, high: its 90 % interval; NaN: none is stated */
     const char *unit;
     fr_role role;
     bool
@@ -58,6 +58,8 @@ void fr_reproduce_add_point(struct fr_reproduction *r, double ours, const char *
                             const char *id_format, ...) __attribute__((format(printf, 4, 5)));
 /** Judge the row appended last against the target that its note states. */
 void fr_reproduce_judge(struct fr_reproduction *r, bool holds);
+/** State the 90 % interval of the row appended last, where it lies about its value. */
+void fr_reproduce_interval(struct fr_reproduction *r, double low, double high);
 /** Append an ordering. */
 void fr_reproduce_add_ordering(struct fr_reproduction *r, bool holds, const char *note,
                                const char *id_format, ...)

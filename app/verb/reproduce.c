@@ -51,6 +51,10 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
         fr_json_add_string(w, "id", row->id);
         fr_json_add_number(w, "published", row->published);
         fr_json_add_number(w, "ours", row->ours);
+        if (isfinite(row->high)) {
+            fr_json_add_number(w, "low", row->low);
+            fr_json_add_number(w, "high", row->high);
+        }
         fr_json_add_string(w, "unit", row->unit);
         fr_json_add_number(w, "error", error_of(row));
         fr_json_add_string(w, "role", fr_role_names[row->role]);

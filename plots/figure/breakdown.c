@@ -105,11 +105,34 @@ static void add_part(struct fr_picture *p, const struct chart *c, int part) {
                      fr_picture_colour_of(fr_part_names[part]));
 }
 
+/* End of a result's 90 % interval, of the iteration; NaN where none is stated. */
+static double end_of(const struct fr_result *r, double end_s) {
+    return end_s > 0 && r->time_s > 0 ? r->iteration_time_s * end_s / r->time_s : NAN;
+}
+
+static void add_intervals(struct fr_picture *p, const struct chart *c) {
+    int block = -1;
+    for (int i = 0; i < c->bars; i++) {
+        const struct fr_result *r = &c->results->items[i];
+        const double low = end_of(r, r->low_s), high = end_of(r, r->high_s);
+        if (!(low <= high)) continue;
+        if (block < 0) block = fr_picture_block(p);
+        FR_ROW(p, low / c->unit_s, i + 0.5 * (p->stack.on ? bar_half : 0),
+               (high - low) / c->unit_s, 0);
+    }
+    if (block >= 0)
+        fr_picture_curve(p, block, NULL,
+                         "using 1:2:3:4 with vectors heads size screen 0.006,90 lc rgb "
+                         "'#000000' lw 1");
+}
+
 static void draw_bars(struct fr_picture *p, const struct chart *c) {
     char label[32];
     double longest = 0;
-    for (int i = 0; i < c->bars; i++)
-        longest = fmax(longest, c->results->items[i].iteration_time_s);
+    for (int i = 0; i < c->bars; i++) {
+        const struct fr_result *r = &c->results->items[i];
+        longest = fmax(longest, fmax(r->iteration_time_s, end_of(r, r->high_s)));
+    }
     fr_text_addf(&p->script,
                  "set border 1\nunset grid\nset grid x lt 1 lc rgb '#dddddd' lw 0.8\n"
                  "unset ytics\nset xrange [0:%.9g]\nset yrange [%.9g:-0.5]\n",
@@ -118,6 +141,7 @@ static void draw_bars(struct fr_picture *p, const struct chart *c) {
     fr_picture_axis_label(p, "x", label);
     fr_picture_key(p, c->left_px + plot_px + 25, TOP_PX - 6);
     for (int part = 0; part < FR_PART_COUNT; part++) add_part(p, c, part);
+    add_intervals(p, c);
     fr_picture_plotted(p);
 }
 
@@ -126,6 +150,7 @@ static void draw_all(struct fr_picture *p, struct chart *c) {
     if (c->results->count > BARS_MAX)
         fr_text_addf(&p->note, "The first %d of %zu plans.  ", c->bars, c->results->count);
     fr_text_addf(&p->title, "Where an iteration goes");
+    fr_results_interval_note(c->results, p);
     fr_results_footer(c->results, p, false);
     add_labels(p, c);
     draw_bars(p, c);
@@ -149,7 +174,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     FR_TRY(need_parts(results, root, err));
     struct chart c = {.results = results,
                       .bars = results->count < BARS_MAX ? (int)results->count : BARS_MAX};
-    c.bar_px = p->stack.on ? 56 : fmax(bar_px, (double)KEY_PX / c.bars);
+    c.bar_px = p->stack.on ? fmax(56, 18.0 * p->stack.keys / c.bars)
+                           : fmax(bar_px, (double)KEY_PX / c.bars);
     c.left_px = label_room(&c);
     if (!p->stack.on) {
         p->width_px = (int)(c.left_px + plot_px) + RIGHT_PX;

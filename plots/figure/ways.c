@@ -24,7 +24,8 @@ struct kind {
 
 struct curve {
     struct kind kind;
-    double time_s[COUNTS_MAX]; /* at each rank count; 0: none */
+    double time_s[COUNTS_MAX];                    /* at each rank count; 0: none */
+    double low_s[COUNTS_MAX], high_s[COUNTS_MAX]; /* 0: not stated */
 };
 
 struct curves {
@@ -112,8 +113,10 @@ static fr_status make(const struct fr_results *results, struct curves *c,
             c->left_out++;
             continue;
         }
-        double *time_s = &curve->time_s[count_at(c, r->ranks)];
-        if (*time_s <= 0 || r->time_s < *time_s) *time_s = r->time_s;
+        const int at = count_at(c, r->ranks);
+        if (curve->time_s[at] > 0 && r->time_s >= curve->time_s[at]) continue;
+        curve->time_s[at] = r->time_s;
+        curve->low_s[at] = r->low_s, curve->high_s[at] = r->high_s;
     }
     return FR_OK;
 }
@@ -124,16 +127,40 @@ static double gain(const struct curves *c, const struct curve *curve, int j) {
     return data_s > 0 && curve->time_s[j] > 0 ? data_s / curve->time_s[j] : NAN;
 }
 
+/* The 90 % interval of each time, a bar: curves are close, and bands would cover each other. */
+static void add_intervals(struct fr_picture *p, const struct curves *c) {
+    for (int i = 0; i < c->count; i++) {
+        const struct curve *curve = &c->items[i];
+        char label[64];
+        label_of(&curve->kind, label, sizeof label);
+        /* Beside each other. */
+        const double aside = pow(1.025, i - (c->count - 1) / 2.0);
+        int block = -1;
+        for (int j = 0; j < c->n_ranks; j++) {
+            if (!(curve->time_s[j] > 0 && curve->low_s[j] > 0)) continue;
+            if (block < 0) block = fr_picture_block(p);
+            FR_ROW(p, (double)c->ranks[j] * aside, curve->low_s[j], 0,
+                   curve->high_s[j] - curve->low_s[j]);
+        }
+        if (block >= 0)
+            fr_picture_curve(
+                p, block, NULL,
+                "using 1:2:3:4 with vectors heads size screen 0.006,90 lc rgb '%s' lw 1",
+                fr_picture_series_colour(label, i));
+    }
+}
+
 static void add_curves(struct fr_picture *p, const struct curves *c, bool of_time) {
     for (int i = 0; i < c->count; i++) {
         const struct curve *curve = &c->items[i];
         char label[64];
+        label_of(&curve->kind, label, sizeof label);
         int block = fr_picture_block(p);
         for (int j = 0; j < c->n_ranks; j++) {
             double time_s = curve->time_s[j] > 0 ? curve->time_s[j] : NAN;
             FR_ROW(p, (double)c->ranks[j], of_time ? time_s : 100 * gain(c, curve, j));
         }
-        fr_picture_curve(p, block, label_of(&curve->kind, label, sizeof label),
+        fr_picture_curve(p, block, label,
                          "using 1:2 with linespoints lc rgb '%s' pt %d ps 0.9 lw 1.6%s",
                          fr_picture_series_colour(label, i), fr_picture_point(i),
                          curve->kind.naive ? " dt 2" : "");
@@ -144,11 +171,16 @@ static void draw_time(struct fr_picture *p, const struct fr_results *results,
                       const struct curves *c) {
     struct fr_scale seen = FR_SCALE_EMPTY;
     for (int i = 0; i < c->count; i++)
-        for (int j = 0; j < c->n_ranks; j++) fr_scale_include(&seen, c->items[i].time_s[j]);
+        for (int j = 0; j < c->n_ranks; j++) {
+            fr_scale_include(&seen, c->items[i].time_s[j]);
+            fr_scale_include(&seen, c->items[i].low_s[j]);
+            fr_scale_include(&seen, c->items[i].high_s[j]);
+        }
     fr_picture_panel(p, &time_box, fr_results_time_name(results));
     fr_scale_counts(p, c->ranks, c->n_ranks, 9);
     fr_scale_axis(p, "y", seen, FR_QUANTITY_TIME, 9);
     fr_picture_axis_label(p, "x", "ranks");
+    add_intervals(p, c);
     add_curves(p, c, true);
     fr_picture_plotted(p);
 }
@@ -185,6 +217,7 @@ static void add_title(struct fr_picture *p, const struct fr_results *results,
         fr_text_addf(&p->title, "Sub-graph and data parallelism");
     fr_text_addf(&p->note, "Each point is the fastest plan of its curve%s.  ",
                  c->left_out ? "; some plans have no room here" : "");
+    fr_results_interval_note(results, p);
     fr_results_footer(results, p, false);
 }
 

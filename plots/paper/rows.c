@@ -13,6 +13,8 @@ static fr_status read_row(const struct fr_json *node, struct fr_paper_row *row,
     FR_TRY(fr_json_get_string(node, "unit", true, row->unit, sizeof row->unit, err));
     FR_TRY(fr_json_get_string(node, "role", true, row->role, sizeof row->role, err));
     FR_TRY(fr_json_get_known(node, "published", -most, most, &row->published, err));
+    FR_TRY(fr_json_get_known(node, "low", -most, most, &row->low, err));
+    FR_TRY(fr_json_get_known(node, "high", -most, most, &row->high, err));
     return fr_json_get_known(node, "ours", -most, most, &row->ours, err);
 }
 

@@ -12,6 +12,7 @@ enum { FR_PAPER_WORD = 48 };
 struct fr_paper_row {
     char id[128], unit[16], role[16];
     double published, ours; /**< NaN: none */
+    double low, high;       /**< 90 % interval of ours; NaN: none */
 };
 
 struct fr_paper_rows {

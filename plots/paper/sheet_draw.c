@@ -56,6 +56,8 @@ static void include_values(const struct fr_sheet_field *f, struct fr_scale *seen
         const struct fr_sheet_spot *at = &f->spot[i];
         fr_scale_include(seen, at->row->published * f->factor);
         fr_scale_include(seen, at->row->ours * f->factor);
+        fr_scale_include(seen, at->row->low * f->factor);
+        fr_scale_include(seen, at->row->high * f->factor);
         if (f->panel->kind == FR_SHEET_STACK && at->row->ours > 0)
             fr_scale_include(seen, sum[at->place] += at->row->ours * f->factor);
     }
@@ -146,6 +148,29 @@ static void words_axis(struct fr_picture *p, const struct fr_sheet_field *f) {
     fr_text_addf(&p->script, ")\n");
 }
 
+static bool is_stated(const struct fr_sheet_spot *at) {
+    return isfinite(at->row->low) && isfinite(at->row->high);
+}
+
+/* The 90 % interval of ours, below all curves. */
+static void draw_band(struct fr_picture *p, const struct fr_sheet_layout *s,
+                      const struct fr_sheet_field *f, int series) {
+    int block = -1;
+    for (int k = 0; k < f->n_places; k++)
+        for (int i = 0; i < f->n; i++) {
+            const struct fr_sheet_spot *at = &f->spot[i];
+            if (at->series != series || at->place != k || !is_stated(at)) continue;
+            if (block < 0) block = fr_picture_block(p);
+            FR_ROW(p, fr_sheet_number_of(at->x), at->row->low * f->factor,
+                   at->row->high * f->factor);
+        }
+    if (block >= 0)
+        fr_picture_curve(
+            p, block, NULL,
+            "using 1:2:3 with filledcurves lc rgb '%s' fs transparent solid 0.13 noborder",
+            colour_of(s, series));
+}
+
 static void draw_curve(struct fr_picture *p, const struct fr_sheet_layout *s,
                        const struct fr_sheet_field *f, int series) {
     int line = -1, marks = -1, variant = variant_of(s, series);
@@ -170,6 +195,22 @@ static void draw_curve(struct fr_picture *p, const struct fr_sheet_layout *s,
                          colour, fr_picture_point(series + 1));
 }
 
+static void draw_bars_intervals(struct fr_picture *p, const struct fr_sheet_field *f,
+                                double width) {
+    int block = -1;
+    for (int i = 0; i < f->n; i++) {
+        const struct fr_sheet_spot *at = &f->spot[i];
+        if (!is_stated(at)) continue;
+        if (block < 0) block = fr_picture_block(p);
+        FR_ROW(p, at->place - 0.35 + (at->series + 0.5) * width, at->row->low * f->factor, 0,
+               (at->row->high - at->row->low) * f->factor);
+    }
+    if (block >= 0)
+        fr_picture_curve(
+            p, block, NULL,
+            "using 1:2:3:4 with vectors heads size screen 0.006,90 lc rgb '#444444' lw 1");
+}
+
 /* Ours as bars side by side, published as a mark over each. */
 static void draw_bars(struct fr_picture *p, const struct fr_sheet_layout *s,
                       const struct fr_sheet_field *f) {
@@ -183,6 +224,7 @@ static void draw_bars(struct fr_picture *p, const struct fr_sheet_layout *s,
     }
     fr_picture_curve(p, ours, NULL,
                      "using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid noborder");
+    draw_bars_intervals(p, f, width);
     for (int i = 0; i < f->n; i++) {
         const struct fr_sheet_spot *at = &f->spot[i];
         if (!isfinite(at->row->published)) continue;
@@ -226,6 +268,7 @@ static void draw_field(struct fr_picture *p, const struct fr_sheet_layout *s,
     y_axis(p, f);
     if (f->panel->kind == FR_SHEET_CURVES) {
         numbers_axis(p, f);
+        for (int i = 0; i < s->n_series; i++) draw_band(p, s, f, i);
         for (int i = 0; i < s->n_series; i++) draw_curve(p, s, f, i);
     } else {
         words_axis(p, f);
@@ -325,11 +368,19 @@ static double field_px(const struct fr_sheet_field *f) {
     return PLOT_PX + (*f->panel->x ? 56 : 44);
 }
 
+static bool any_stated(const struct fr_sheet_layout *s) {
+    for (int k = 0; k < s->n_fields; k++)
+        for (int i = 0; i < s->field[k].n; i++)
+            if (is_stated(&s->field[k].spot[i])) return true;
+    return false;
+}
+
 static void add_note(const struct fr_sheet_layout *s, const struct fr_paper_rows *rows,
                      struct fr_text *note) {
     int first = (int)strcspn(rows->title, ":");
     if (first > 0) fr_text_addf(note, "%.*s. ", first, rows->title);
     fr_text_addf(note, "%s", s->of->note);
+    if (any_stated(s)) fr_text_addf(note, " Bands and whiskers: 90 %% intervals of ours.");
     if (*rows->version) fr_text_addf(note, " forerun %s", rows->version);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "app/papers/interval.h"
 #include "app/papers/reproduce.h"
 #include "models/outcome/cost.h"
 #include "search/layer_grids.h"
@@ -130,9 +131,13 @@ static void add_totals(struct fr_reproduction *r, const struct fr_job *job) {
 /* Figure 5's bars: an iteration, compute included. */
 static void add_iterations(struct fr_reproduction *r, const struct fr_job *job) {
     for (size_t i = 0; i < sizeof best / sizeof *best; i++)
-        for (int64_t p = best[i].p, pr = 1; pr <= 16 && pr <= p; pr *= 2)
-            fr_reproduce_add_point(r, 1e3 * price(job, pr, p / pr).time_s, "ms",
-                                   "fig5/P=%d/%dx%d/iteration", (int)p, (int)pr, (int)(p / pr));
+        for (int64_t p = best[i].p, pr = 1; pr <= 16 && pr <= p; pr *= 2) {
+            struct fr_outcome out = price(job, pr, p / pr);
+            fr_paper_interval(job, &out);
+            fr_reproduce_add_point(r, 1e3 * out.time_s, "ms", "fig5/P=%d/%dx%d/iteration",
+                                   (int)p, (int)pr, (int)(p / pr));
+            fr_reproduce_time_interval(r, &out, 1e3);
+        }
 }
 
 static fr_status add_per_layer(struct fr_reproduction *r, const struct fr_job *job,
@@ -180,8 +185,10 @@ static void add_weak(struct fr_reproduction *r, const struct fr_job *job) {
         for (int64_t pr = 1; pr <= p; pr *= 2) {
             struct fr_outcome out = price_of(job, pr, p / pr, 4 * p);
             if (pr <= 16) {
+                fr_paper_interval(job, &out);
                 fr_reproduce_add_point(r, 1e3 * out.time_s, "ms", "fig6/P=%d/%dx%d/iteration",
                                        (int)p, (int)pr, (int)(p / pr));
+                fr_reproduce_time_interval(r, &out, 1e3);
                 fr_reproduce_add_point(r, 1e3 * comm_s(&out), "ms",
                                        "fig6/P=%d/%dx%d/communication", (int)p, (int)pr,
                                        (int)(p / pr));

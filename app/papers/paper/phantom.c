@@ -5,6 +5,7 @@
  * and 128 are predicted; 256, where both methods jump, is not explained and not used. */
 #include <math.h>
 
+#include "app/papers/interval.h"
 #include "app/papers/phantom/figures.h"
 #include "calibrate/numbers/nlfit.h"
 
@@ -149,18 +150,25 @@ static void add_energies(struct fr_reproduction *r, const struct fr_phantom_sett
     double tolerance = literal ? 0.12 : 0.05;
     for (int i = 0; i < N_ROWS; i++) {
         const struct table1 *t = &table1[i];
-        double tp_J = tensor_J(s, i), pp_J = phantom_J(s, i);
+        const struct fr_outcome tp = fr_phantom_stated(s, &fr_method_tensor, t->p, 0),
+                                pp = fr_phantom_stated(s, &fr_method_phantom, t->p, t->k);
+        const struct fr_cluster *cluster = &s->job.cluster;
+        double tp_J = tp.energy_J, pp_J = pp.energy_J;
         fr_reproduce_add(r, role_of(i), t->tp_energy_J, tp_J, "J", tolerance,
                          note_of(i, literal), "table1/p=%d/tensor/energy_per_epoch%s",
                          (int)t->p, convention);
+        fr_reproduce_energy_interval(r, cluster, &tp, 1);
         fr_reproduce_add(r, role_of(i), t->pp_energy_J, pp_J, "J", tolerance,
                          note_of(i, literal), "table1/p=%d/phantom/energy_per_epoch%s",
                          (int)t->p, convention);
+        fr_reproduce_energy_interval(r, cluster, &pp, 1);
         if (literal) continue;
         fr_reproduce_add(r, role_of(i), t->tp_total_J, tp_J * t->tp_epochs, "J", tolerance,
                          "published epochs", "table1/p=%d/tensor/total_energy", (int)t->p);
+        fr_reproduce_energy_interval(r, cluster, &tp, t->tp_epochs);
         fr_reproduce_add(r, role_of(i), t->pp_total_J, pp_J * t->pp_epochs, "J", tolerance,
                          "published epochs", "table1/p=%d/phantom/total_energy", (int)t->p);
+        fr_reproduce_energy_interval(r, cluster, &pp, t->pp_epochs);
     }
 }
 
@@ -184,8 +192,8 @@ static void add_parameters(struct fr_reproduction *r, const struct fr_phantom_se
 static void add_figure7(struct fr_reproduction *r, const struct fr_phantom_setting *s) {
     for (int i = 0; i < N_ROWS; i++) {
         const struct table1 *t = &table1[i];
-        struct fr_outcome tp = fr_phantom_at(s, &fr_method_tensor, t->p, 0),
-                          pp = fr_phantom_at(s, &fr_method_phantom, t->p, t->k);
+        struct fr_outcome tp = fr_phantom_stated(s, &fr_method_tensor, t->p, 0),
+                          pp = fr_phantom_stated(s, &fr_method_phantom, t->p, t->k);
         fr_reproduce_add_point(r, tp.parameters * 1e-9 * t->tp_epochs, "1e9",
                                "fig7a/p=%d/tensor/size_times_epochs", (int)t->p);
         r->rows[r->count - 1].published = t->tp_size_M * 1e-3 * t->tp_epochs;
@@ -194,8 +202,10 @@ static void add_figure7(struct fr_reproduction *r, const struct fr_phantom_setti
         r->rows[r->count - 1].published = t->pp_size_M * 1e-3 * t->pp_epochs;
         fr_reproduce_add_point(r, tp.time_s * t->tp_epochs, "s",
                                "fig7c/p=%d/tensor/time_to_loss", (int)t->p);
+        fr_reproduce_time_interval(r, &tp, t->tp_epochs);
         fr_reproduce_add_point(r, pp.time_s * t->pp_epochs, "s",
                                "fig7c/p=%d/phantom/time_to_loss", (int)t->p);
+        fr_reproduce_time_interval(r, &pp, t->pp_epochs);
     }
 }
 

@@ -1,4 +1,5 @@
 #include "app/papers/phantom/figures.h"
+#include "app/papers/interval.h"
 
 #include <math.h>
 
@@ -62,15 +63,17 @@ static void add_times(struct fr_reproduction *r, const struct fr_phantom_setting
                       int64_t first, int64_t ghost_low, int64_t ghost_high,
                       const char *figure) {
     for (int64_t p = first; p <= 256; p *= 2) {
-        struct fr_outcome tp = fr_phantom_at(s, &fr_method_tensor, p, 0);
+        struct fr_outcome tp = fr_phantom_stated(s, &fr_method_tensor, p, 0);
         if (!tp.reasons)
             fr_reproduce_add_point(r, tp.time_s, "s", "%s/p=%d/tensor/iteration", figure,
                                    (int)p);
+        if (!tp.reasons) fr_reproduce_time_interval(r, &tp, 1);
         for (int64_t k = ghost_low; k <= ghost_high; k *= 2) {
-            struct fr_outcome pp = fr_phantom_at(s, &fr_method_phantom, p, k);
-            if (!pp.reasons)
-                fr_reproduce_add_point(r, pp.time_s, "s", "%s/p=%d/phantom k=%d/iteration",
-                                       figure, (int)p, (int)k);
+            struct fr_outcome pp = fr_phantom_stated(s, &fr_method_phantom, p, k);
+            if (pp.reasons) continue;
+            fr_reproduce_add_point(r, pp.time_s, "s", "%s/p=%d/phantom k=%d/iteration", figure,
+                                   (int)p, (int)k);
+            fr_reproduce_time_interval(r, &pp, 1);
         }
     }
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "app/papers/interval.h"
+
 static struct fr_plan plan_of(const struct fr_method *method, int64_t p, int64_t k,
                               int64_t batch) {
     struct fr_plan plan = fr_plan_default();
@@ -25,4 +27,11 @@ struct fr_outcome fr_phantom_at(const struct fr_phantom_setting *s,
     for (int i = 0; i < FR_PART_COUNT; i++)
         low.part_s[i] += share * (high.part_s[i] - low.part_s[i]);
     return low;
+}
+
+struct fr_outcome fr_phantom_stated(const struct fr_phantom_setting *s,
+                                    const struct fr_method *method, int64_t p, int64_t k) {
+    struct fr_outcome out = fr_phantom_at(s, method, p, k);
+    fr_paper_interval(&s->job, &out);
+    return out;
 }

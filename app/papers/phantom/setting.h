@@ -14,5 +14,8 @@ struct fr_phantom_setting {
 /** Outcome at a batch that need not be whole: a line between the two whole ones. */
 struct fr_outcome fr_phantom_at(const struct fr_phantom_setting *s,
                                 const struct fr_method *method, int64_t p, int64_t k);
+/** The same with its interval. */
+struct fr_outcome fr_phantom_stated(const struct fr_phantom_setting *s,
+                                    const struct fr_method *method, int64_t p, int64_t k);
 
 #endif

@@ -1,0 +1,34 @@
+#include "app/papers/interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "calibrate/runs/interval.h"
+#include "models/outcome/energy.h"
+
+void fr_paper_interval(const struct fr_job *job, struct fr_outcome *out) {
+    struct fr_tune_result *known = fr_calloc(1, sizeof *known);
+    double predicted_s = 0, low_s = NAN, high_s = NAN;
+    if (known && isfinite(out->time_s)) {
+        fr_interval_known(&job->cluster, job->workload.dtype, known);
+        fr_interval_plan(known, &job->workload, &out->plan, &predicted_s, &low_s, &high_s);
+    }
+    if (predicted_s > 0) {
+        out->low_s = out->time_s * low_s / predicted_s;
+        out->high_s = out->time_s * high_s / predicted_s;
+    }
+    free(known);
+}
+
+void fr_reproduce_time_interval(struct fr_reproduction *r, const struct fr_outcome *out,
+                                double scale) {
+    fr_reproduce_interval(r, out->low_s * scale, out->high_s * scale);
+}
+
+void fr_reproduce_energy_interval(struct fr_reproduction *r, const struct fr_cluster *cluster,
+                                  const struct fr_outcome *out, double scale) {
+    double low_J = NAN, high_J = NAN;
+    fr_energy_interval(cluster, out, &low_J, &high_J);
+    fr_reproduce_interval(r, low_J * scale, high_J * scale);
+}
