@@ -6,6 +6,7 @@
 static void help_and_version(void **state) {
     (void)state;
     fr_test_expect("forerun --version", 0, "forerun 0.", NULL);
+    fr_test_expect("forerun-mpi --version", 0, "runs with ", NULL);
     fr_test_expect("forerun --help", 0, "predict", NULL);
     fr_test_expect("forerun", 2, NULL, "predict");
     static const char *const verbs[] = {"predict",   "search",     "calibrate", "fit", "plot",

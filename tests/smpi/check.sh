@@ -46,8 +46,15 @@ calibrate --refresh --out c.json
 [ "$code" = 0 ] || fail "--refresh: exit $code"
 for file in doctored s; do grep -v broadcast $file.jsonl >$file.rest; done
 cmp -s doctored.rest s.rest || fail '--refresh changed lines of other operations'
-calibrate --check
+calibrate --check --json
 [ "$code" = 0 ] || fail "--check after --refresh: exit $code"
+# As its schema has it, where there is an independent reader of schemas.
+python3=$(for p in /usr/bin/python3 python3; do "$p" -c 'import jsonschema' 2>/dev/null && echo "$p" && break; done) || :
+if [ -n "$python3" ]; then
+  "$bin/forerun" show check >schema.json
+  "$python3" -c 'import json, jsonschema
+jsonschema.validate(json.load(open("said")), json.load(open("schema.json")))' || fail 'not as schemas/check.json has it'
+fi
 # Line by line, the cluster file is that of the first calibration but for what broadcast's samples say.
 part() { awk -v op="$2" '$0 ~ "^  \"" op "\":" { on = 1 } on && /^  }/ { on = 0 } on' "$1"; }
 for op in all_reduce all_gather; do
