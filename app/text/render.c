@@ -92,6 +92,11 @@ void fr_render_rates(struct fr_text *text, const struct fr_job *job,
     if (isfinite(rates.mfu)) snprintf(note, sizeof note, "MFU %.1f %%", 100 * rates.mfu);
     row(text, "model FLOP/s a device", rates.model_flop_per_s_per_device, FR_QUANTITY_WORK_RATE,
         note);
+    if (rates.hardware_flop_per_s_per_device <= rates.model_flop_per_s_per_device) return;
+    if (isfinite(rates.hfu)) snprintf(note, sizeof note, "HFU %.1f %%, ", 100 * rates.hfu);
+    strcat(note, "recomputation counted");
+    row(text, "hardware FLOP/s a device", rates.hardware_flop_per_s_per_device,
+        FR_QUANTITY_WORK_RATE, note);
 }
 
 static void render_parts(struct fr_text *text, const struct fr_outcome *out) {

@@ -4,17 +4,32 @@
 
 #include "models/workload/flop.h"
 
+/* Of one sample, done a second time [FLOP]. */
+static double flop_again(const struct fr_workload *w, const struct fr_plan *plan) {
+    if (plan->forward || plan->recompute == FR_RECOMPUTE_NONE) return 0;
+    return plan->recompute == FR_RECOMPUTE_FULL ? fr_workload_layers_flop(w)
+                                                : fr_workload_cores_flop(w);
+}
+
 struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out) {
     const struct fr_workload *w = &job->workload;
     double samples_per_s =
         isfinite(out->time_s) ? (double)fr_job_batch(job, &out->plan) / out->time_s : NAN;
     double peak_flop_per_s = job->cluster.device.gemm[w->dtype].peak_flop_per_s;
-    struct fr_rates rates = {.samples_per_s = samples_per_s, .tokens_per_s = NAN, .mfu = NAN};
+    struct fr_rates rates = {
+        .samples_per_s = samples_per_s, .tokens_per_s = NAN, .mfu = NAN, .hfu = NAN};
     rates.model_flop_per_s_per_device =
         samples_per_s * fr_workload_flop(w) / (out->plan.forward ? 3 : 1) / (double)out->ranks;
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
-    if (peak_flop_per_s > 0) rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;
+    rates.tokens_per_s_per_device = rates.tokens_per_s / (double)out->ranks;
+    rates.hardware_flop_per_s_per_device =
+        rates.model_flop_per_s_per_device +
+        samples_per_s * flop_again(w, &out->plan) / (double)out->ranks;
+    if (peak_flop_per_s > 0) {
+        rates.mfu = rates.model_flop_per_s_per_device / peak_flop_per_s;
+        rates.hfu = rates.hardware_flop_per_s_per_device / peak_flop_per_s;
+    }
     double batch = (double)fr_job_batch(job, &out->plan);
     rates.iterations_per_epoch =
         w->samples && isfinite(out->time_s) ? (double)w->samples / batch : NAN;

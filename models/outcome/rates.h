@@ -5,6 +5,7 @@
  *      model FLOP/s a device = B flop / (T ranks)        models/workload/flop.h
  *      forward alone: a third of it (one product of three)
  *      MFU = that / the device's peak in the model's dtype
+ *      hardware FLOP/s a device, HFU: the same with what the plan recomputes counted again
  *      iterations an epoch = S / B, its time and energy so many iterations'   S samples of the training set
  *
  *  Model FLOP utilisation leaves out what is done twice (recomputation), as Chowdhery et al., PaLM,
@@ -17,7 +18,8 @@
 
 /** NaN what is not known: tokens of a model without, MFU of measured stages or without a peak. */
 struct fr_rates {
-    double samples_per_s, tokens_per_s, model_flop_per_s_per_device, mfu;
+    double samples_per_s, tokens_per_s, tokens_per_s_per_device;
+    double model_flop_per_s_per_device, mfu, hardware_flop_per_s_per_device, hfu;
     double iterations_per_epoch, epoch_time_s,
         epoch_energy_J; /**< of a model that says its samples */
 };
@@ -26,8 +28,11 @@ struct fr_rates {
 #define FR_RATE_LIST(X)                                                                        \
     X(samples_per_s)                                                                           \
     X(tokens_per_s)                                                                            \
+    X(tokens_per_s_per_device)                                                                 \
     X(model_flop_per_s_per_device)                                                             \
     X(mfu)                                                                                     \
+    X(hardware_flop_per_s_per_device)                                                          \
+    X(hfu)                                                                                     \
     X(iterations_per_epoch)                                                                    \
     X(epoch_time_s)                                                                            \
     X(epoch_energy_J)

@@ -19,4 +19,9 @@
 /** Of one sample, a sequence of a transformer [FLOP]; NaN of a model of measured stages. */
 double fr_workload_flop(const struct fr_workload *workload);
 
+/** Of it one forward pass of a transformer's layers, without the logits; of their attention cores alone (scores
+ *  and weighted values): what recomputation does again [FLOP].  0 of other models. */
+double fr_workload_layers_flop(const struct fr_workload *workload);
+double fr_workload_cores_flop(const struct fr_workload *workload);
+
 #endif

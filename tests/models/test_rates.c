@@ -80,11 +80,45 @@ static void rates_are_of_the_iteration(void **state) {
     fr_job_free(&job);
 }
 
+/* Narayanan et al.'s Eq. 3 counts every layer's second forward pass: hardware FLOP with recompute full. */
+static void hardware_counts_what_is_done_again(void **state) {
+    static const char *const sets[] = {"tp=8",
+                                       "pp=8",
+                                       "global_batch=64",
+                                       "model.dtype=bf16",
+                                       "recompute=full",
+                                       "model.vocabulary=51200",
+                                       NULL};
+    const double s = 2048, l = 96, h = 12288, V = 51200;
+    const double eq3 = 96 * 64 * s * l * h * h * (1 + s / (6 * h) + V / (16 * l * h));
+    struct fr_job job;
+    struct fr_outcome out;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt3-175b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    out.time_s = 20;
+    struct fr_rates full = fr_rates_of(&job, &out);
+    near(full.hardware_flop_per_s_per_device * 20 * 64 / eq3, 1, 1e-12);
+    near(full.hfu / full.mfu,
+         full.hardware_flop_per_s_per_device / full.model_flop_per_s_per_device, 1e-12);
+    near(full.tokens_per_s_per_device, 64 * s / 20 / 64, 1e-9);
+    /* Selective: scores and weighted values, 4 s^2 h a layer. */
+    out.plan.recompute = FR_RECOMPUTE_SELECTIVE;
+    near((fr_rates_of(&job, &out).hardware_flop_per_s_per_device -
+          full.model_flop_per_s_per_device) *
+             20 / (4 * s * s * h * l),
+         1, 1e-9);
+    out.plan.recompute = FR_RECOMPUTE_NONE;
+    near(fr_rates_of(&job, &out).hfu, full.mfu, 1e-15);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(as_megatron_counts),
                                        cmocka_unit_test(as_palm_counts),
                                        cmocka_unit_test(a_mixture_counts_what_a_token_meets),
                                        cmocka_unit_test(layers_count_their_products),
-                                       cmocka_unit_test(rates_are_of_the_iteration)};
+                                       cmocka_unit_test(rates_are_of_the_iteration),
+                                       cmocka_unit_test(hardware_counts_what_is_done_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
