@@ -46,6 +46,26 @@ static void what_is_not_there_is_not_counted(void **state) {
     assert_false(fr_energy_known(&c, FR_ENERGY_DEVICE));
 }
 
+/* However little a host or a switch draws, or a supply loses, it is known. */
+static void little_is_known_too(void **state) {
+    static const struct fr_level_power of[] = {{true, 0, 0, 1, 0},
+                                               {true, 0, 1e-3, 1, 0},
+                                               {true, 0, 0, 1 - 1e-3, 0},
+                                               {true, 0, 0, 1, 1e-3}};
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int l = 0; l < 2; l++) {
+            struct fr_cluster c = {.pue = k ? 1 + 1e-3 : 1, .device.power = {.known = true}};
+            c.levels.count = 2;
+            c.levels.level[0] = c.levels.level[1] =
+                (struct fr_level){.ranks = 8, .power = {.efficiency = 1}};
+            c.levels.level[l].power = of[k];
+            assert_int_equal(fr_energy_known(&c, FR_ENERGY_NODE), k == 1 || k == 2);
+            assert_int_equal(fr_energy_known(&c, FR_ENERGY_NETWORK), k == 3);
+            assert_int_equal(fr_energy_known(&c, FR_ENERGY_FACILITY), k > 0);
+        }
+}
+
 /* Preset nodes at work draw what the logs say that they were made of (before the supplies; SMC 6.95 to
  * 7.20 kW, Lenovo 9.8 to 10.0 kW), and one of eight nodes another 2 kW of switches. */
 static void presets_draw_what_was_metered(void **state) {
@@ -87,9 +107,9 @@ static void intervals_add_in_squares(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
-                                       cmocka_unit_test(what_is_not_there_is_not_counted),
-                                       cmocka_unit_test(presets_draw_what_was_metered),
-                                       cmocka_unit_test(intervals_add_in_squares)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand), cmocka_unit_test(what_is_not_there_is_not_counted),
+        cmocka_unit_test(little_is_known_too), cmocka_unit_test(presets_draw_what_was_metered),
+        cmocka_unit_test(intervals_add_in_squares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

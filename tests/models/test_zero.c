@@ -526,6 +526,54 @@ static void other_methods_refuse_experts(void **state) {
                 FR_BECAUSE(FR_REASON_METHOD));
 }
 
+/* Z neighbours that divide a state are no more than the replicas, and make up all copies of each kind that
+ * the model has: of N copies min(Z, N) go into N.  Counted here for all small meshes. */
+static void zero_ranks_go_into_all_copies(void **state) {
+    static const struct {
+        const char *model, *sets[4];
+        bool mixture, common;
+        int grid[3];
+    } of[] = {{"llama-3-8b", {"attention=flash"}, false, false, {0}},
+              {"mixtral-8x7b", {"attention=flash"}, true, false, {0}},
+              {"gpt-2", {"method=subgraph", "micro_batch=4"}, false, true, {0}},
+              {"gpt-2",
+               {"method=grid", "layer_tp=[1,2,4]", "micro_batch=4"},
+               false,
+               false,
+               {1, 2, 4}}};
+    const fr_reasons no = FR_BECAUSE(FR_REASON_ZERO_RANKS);
+    int refused = 0, accepted = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        const char *sets[] = {"global_batch=96", "zero=1",      of[k].sets[0],
+                              of[k].sets[1],     of[k].sets[2], NULL};
+        struct fr_job job;
+        fr_test_job("dgx-h100", of[k].model, sets, &job);
+        struct fr_plan *p = &job.plan;
+        for (int c = 0; c < 6 * 4 * 2 * 7; c++) {
+            p->dp = 1 + c % 6, p->ep = of[k].mixture ? 1 << c / 6 % 4 : 1,
+            p->cp = of[k].mixture ? 1 + c / 24 % 2 : 1;
+            p->zero_ranks = c / 48, p->tp = of[k].common || of[k].grid[0] ? 2 : 1;
+            int64_t copies[5] = {p->dp * p->cp, 1, 1, 1, 1}, z = p->zero_ranks;
+            if (of[k].mixture && copies[0] % p->ep != 0) continue;
+            if (of[k].mixture) copies[1] = copies[0] / p->ep;
+            if (of[k].common) copies[1] = copies[0] * p->tp;
+            for (int g = 0; g < 3 && of[k].grid[0]; g++)
+                if (of[k].grid[g] != p->tp) copies[1 + g] = p->dp * p->tp / of[k].grid[g];
+            bool bad = z > copies[0];
+            for (int i = 0; i < 5 && z > 0; i++)
+                bad = bad || (copies[i] > z && copies[i] % z != 0);
+            fr_reasons got = fr_pipeline_check(&job, p) & no;
+            FR_TRUE((got != 0) == bad, "%s: dp %d cp %d ep %d tp %d, zero_ranks %d: %d",
+                    of[k].model, (int)p->dp, (int)p->cp, (int)p->ep, (int)p->tp, (int)z,
+                    got != 0);
+            refused += bad, accepted += !bad;
+        }
+        fr_job_free(&job);
+    }
+    FR_TRUE(refused > 100 && accepted > 100, "%d, %d", refused, accepted);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_is_the_models),
@@ -545,6 +593,7 @@ int main(void) {
         cmocka_unit_test(a_distributed_optimiser_costs_no_more),
         cmocka_unit_test(loads_and_rows),
         cmocka_unit_test(other_methods_refuse_experts),
+        cmocka_unit_test(zero_ranks_go_into_all_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,9 @@ static const struct {
      "gpt-2.5b",
      {"global_batch=16", "micro_batch=1", "cluster.device.memory=60 GB"}},
     {"frontier", "ffn-4096", {"global_batch=64"}},
-    {"frontier", "ffn-4096", {"global_batch=64", "method=grid"}},
+    {"cori-knl", "alexnet", {"global_batch=64", "method=grid"}},
 };
-enum { JOBS = sizeof jobs / sizeof *jobs };
+enum { JOBS = sizeof jobs / sizeof *jobs, TRANSFORMERS = 4 /* of them, the first */ };
 
 static const struct {
     const char *key, *values;
@@ -41,7 +41,7 @@ static const struct {
     {"schedule", "gpipe,1f1b,zero-bubble"},
     {"overlap", "none,gradient"},
     {"method", "tensor,phantom,grid"},
-    {"layer_tp", "uniform,[1,2],[2,2],[4,2]"},
+    {"layer_tp", "uniform,[1,1,1,1,1,2,2,2],[2,2,2,2,2,2,2,2],[1,1,1,2,2,4,4,4]"},
     {"ghost", "2,8"},
     {"sequence_parallel", "false,true"},
     {"compression.gradient.stages", "0,1"},
@@ -64,6 +64,18 @@ static bool has(const struct drawn *d, const char *key) {
     return false;
 }
 
+/* What is seldom drawn together. */
+static const char *const together[][VARY] = {
+    {"tp", "dp", "layer_tp"},  {"dp", "layer_tp"},     {"tp", "layer_tp", "pp"},
+    {"method", "ghost", "tp"}, {"method", "tp", "dp"}, {"schedule", "pp", "tp"}};
+
+static void take(struct drawn *d, const char *key) {
+    int k = 0;
+    while (strcmp(keys[k].key, key) != 0) k++;
+    snprintf(d->vary[d->n], sizeof *d->vary, "%s=%s", key, keys[k].values);
+    d->key[d->n++] = k;
+}
+
 static struct drawn draw(uint64_t *dice, int round) {
     static const char *const counts[] = {"4", "8", "2,4", "8,16"};
     struct drawn d = {.job = round % JOBS, .ranks = counts[fr_test_random(dice, 4)]};
@@ -73,17 +85,20 @@ static struct drawn draw(uint64_t *dice, int round) {
                                            .memory_limit_B = fr_test_random(dice, 4) ? 0 : 25e9,
                                            .threads = 1 + (int)fr_test_random(dice, 3),
                                            .exhaustive = fr_test_random(dice, 2)};
-    bool layers = jobs[d.job].model[0] == 'f';
+    bool layers = d.job >= TRANSFORMERS, each = strcmp(jobs[d.job].model, "alexnet") == 0;
+    const char *const *some =
+        together[fr_test_random(dice, sizeof together / sizeof *together)];
+    if (each) d.options.objective = FR_OBJECTIVE_TIME; /* nobody states its power */
+    for (int i = 0; each && round % 4 < 2 && i < VARY && some[i]; i++) take(&d, some[i]);
     while (d.n < 2 + (int)fr_test_random(dice, VARY - 1) && d.n < VARY) {
         int k = (int)fr_test_random(dice, KEYS);
         const char *key = keys[k].key;
-        bool of_layers = strcmp(key, "layer_tp") == 0; /* one a layer: of two */
+        bool of_layers = strcmp(key, "layer_tp") == 0; /* eight of them */
         bool of_transformers = strcmp(key, "zero") == 0 ||
                                strcmp(key, "sequence_parallel") == 0 ||
                                strcmp(key, "model.sequence") == 0;
-        if (has(&d, key) || (layers ? of_transformers : of_layers)) continue;
-        snprintf(d.vary[d.n], sizeof *d.vary, "%s=%s", key, keys[k].values);
-        d.key[d.n++] = k;
+        if (has(&d, key) || (layers && of_transformers) || (of_layers && !each)) continue;
+        take(&d, key);
     }
     return d;
 }

@@ -37,6 +37,12 @@ static const struct {
      "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
      "compression.backward.scope=all"},
     {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
+     "compression.backward.scope=epilogue"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=2 schedule=dualpipe-v chunks=2 "
+     "compression.backward.scope=epilogue"},
+    {"dgx-a100", "gpt-2",
      "micro_batch=1 global_batch=16 pp=4 dp=2 compression.backward.scope=epilogue "
      "compression.gradient.stages=2"},
     {"dgx-a100", "gpt-2",
