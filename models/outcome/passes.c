@@ -416,13 +416,15 @@ static void price_passes(struct passes *s) {
     }
 }
 
-/* Does the recurrence say the same of the times? */
-static bool as_long(const struct passes *s, double limit_s, double *time_s,
-                    struct fr_error *err) {
+/* Does the recurrence say that it takes no longer?  FR_ERR_UNSUPPORTED where it does, or prices none such. */
+static fr_status take_time(const struct passes *s, double limit_s, const char *otherwise,
+                           double *time_s, struct fr_error *err) {
     struct fr_pipeline_times times = {0};
-    if (fr_pipeline_run(s->p, FR_WITH_ALL, &times, err) != FR_OK) return false;
+    fr_status status = fr_pipeline_run(s->p, FR_WITH_ALL, &times, err);
     *time_s = times.makespan_s;
-    return times.makespan_s <= limit_s * (1 + 1e-9);
+    if (status == FR_ERR_NOMEM) return status;
+    bool holds = status == FR_OK && times.makespan_s <= limit_s * (1 + 1e-9);
+    return holds ? FR_OK : fr_fail(err, FR_ERR_UNSUPPORTED, "clock", "%s", otherwise);
 }
 
 static fr_status solve(struct passes *s, double slowdown, struct fr_error *err) {
@@ -434,8 +436,8 @@ static fr_status solve(struct passes *s, double slowdown, struct fr_error *err) 
     pin(s);
     make_tails(s);
     make_curves(s);
-    if (!ordered || !as_long(s, INFINITY, &full_s, err))
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "clock", "the recurrence prices no such order");
+    FR_TRY(take_time(s, ordered ? INFINITY : 0, "the recurrence prices no such order", &full_s,
+                     err));
     s->deadline_s = (1 + slowdown) * full_s;
     if (go_early(s, s->at_s) > s->deadline_s * (1 + EXACT))
         return fr_fail(err, FR_ERR_UNSUPPORTED, "clock", "gradients under way hold up passes");
@@ -443,9 +445,7 @@ static fr_status solve(struct passes *s, double slowdown, struct fr_error *err) 
     round_up(s);
     reclaim(s);
     FR_TRY(fr_clock_set_passes(s->device, s->clock, s->p, err));
-    return as_long(s, s->deadline_s, &after_s, err)
-               ? FR_OK
-               : fr_fail(err, FR_ERR_UNSUPPORTED, "clock", "gradients under way take longer");
+    return take_time(s, s->deadline_s, "gradients under way take longer", &after_s, err);
 }
 
 static bool asks_for_none(const struct fr_job *job, const struct fr_plan *plan) {

@@ -1,51 +1,14 @@
 /* Every allocation of every question fails in turn: what comes back is FORERUN_NO_MEMORY or, where the
- * allocation was not needed, the undisturbed answer; nothing is leaked, and the program goes on.
- * glibc only: its own names of the functions stand behind ours. */
-#include <errno.h>
-#include <stdatomic.h>
+ * allocation was not needed, the undisturbed answer; nothing is leaked, and the program goes on. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "include/forerun.h"
 #include "tests/cmocka.h"
+#include "tests/failing.h"
 
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *block, size_t size);
-void *__libc_memalign(size_t step, size_t size);
-void __libc_free(void *block);
-
-static atomic_bool counting;
-static atomic_long made, live, fails_at; /* of allocations while counting; 0: none fails */
-
-static bool fails(void) {
-    if (!atomic_load(&counting)) return false;
-    if (atomic_fetch_add(&made, 1) + 1 != atomic_load(&fails_at)) return false;
-    errno = ENOMEM;
-    return true;
-}
-
-static void *counted(void *block) {
-    if (block) atomic_fetch_add(&live, 1);
-    return block;
-}
-
-void *malloc(size_t size) { return fails() ? NULL : counted(__libc_malloc(size)); }
-void *calloc(size_t n, size_t size) { return fails() ? NULL : counted(__libc_calloc(n, size)); }
-void *realloc(void *old, size_t size) {
-    void *block = fails() ? NULL : __libc_realloc(old, size);
-    return old ? block : counted(block);
-}
-void *aligned_alloc(size_t step, size_t size) {
-    return fails() ? NULL : counted(__libc_memalign(step, size));
-}
-void free(void *block) {
-    if (block) atomic_fetch_sub(&live, 1);
-    __libc_free(block);
-}
-
+#ifdef FR_FAILING
 /* ---- questions -------------------------------------------------------------------------------- */
 
 static char samples[64];
@@ -187,13 +150,10 @@ struct answer {
 static struct answer answered(const struct question *q, long nth) {
     forerun_result *result = NULL;
     struct answer a = {.json = NULL};
-    long before = atomic_load(&live);
-    atomic_store(&made, 0);
-    atomic_store(&fails_at, nth);
-    atomic_store(&counting, true);
+    long before = atomic_load(&n_live);
+    failing_begin(nth);
     a.status = q->ask(&result, &a.error);
-    atomic_store(&counting, false);
-    a.made = atomic_load(&made);
+    a.made = failing_end();
     if (result) {
         const char *json = forerun_json(result), *elapsed = strstr(json, "\"elapsed_s\": ");
         size_t head = elapsed ? (size_t)(elapsed - json) : strlen(json);
@@ -204,7 +164,7 @@ static struct answer answered(const struct question *q, long nth) {
         strcpy(a.json + head, json + head + tail);
     }
     forerun_result_free(result);
-    a.leaked = atomic_load(&live) - before - (a.json != NULL);
+    a.leaked = atomic_load(&n_live) - before - (a.json != NULL);
     return a;
 }
 
