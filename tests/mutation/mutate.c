@@ -7,7 +7,7 @@
  * What is changed: an arithmetic operator, a comparison, a logical one, a number by one, to zero or
  * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
  * axes; fields).  Left alone: comments, strings, directives, declarations, lines about memory that
- * runs out (other tests make it run out), lengths of arrays where they are declared.  The sources are formatted, so that a binary operator has
+ * runs out (other tests make it run out), lengths of arrays where they are declared, what picks either of two that are equal.  The sources are formatted, so that a binary operator has
  * blanks around it and a pointer's star has not. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
@@ -164,6 +164,26 @@ static const struct pair fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+/* Does the code before @p at end in the @p n letters of @p word, as a whole? */
+static bool ends_in(const struct source *s, size_t at, const char *word, size_t n) {
+    return n > 0 && at > n && strncmp(s->code + at - n, word, n) == 0 &&
+           strchr(" (!", s->code[at - n - 1]);
+}
+
+/* "a < b ? a : b": of two that are equal either is the answer, so that "or equal" changes nothing. */
+static bool picks_either(const struct source *s, size_t i, size_t n) {
+    const char *right = s->code + i + n + 1, *asks = strstr(right, " ? ");
+    const char *otherwise = asks ? strstr(asks, " : ") : NULL;
+    if (!otherwise) return false;
+    const char *then = asks + 3, *last = otherwise + 3;
+    size_t n_right = (size_t)(asks - right), n_then = (size_t)(otherwise - then),
+           n_last = strcspn(last, ";,)\n");
+    bool right_then = n_then == n_right && strncmp(then, right, n_right) == 0,
+         right_last = n_last == n_right && strncmp(last, right, n_right) == 0;
+    return (right_then && ends_in(s, i - 1, last, n_last)) ||
+           (right_last && ends_in(s, i - 1, then, n_then));
+}
+
 /* A binary operator between blanks (or a line's end). */
 static void add_operators(const struct source *s, size_t i) {
     const char *c = s->code;
@@ -172,7 +192,8 @@ static void add_operators(const struct source *s, size_t i) {
     while (c[i + n] && strchr("+-*/%<>=!&|", c[i + n])) n++;
     if (n == 0 || !(c[i + n] == ' ' || c[i + n] == '\n')) return;
     for (size_t k = 0; k < COUNT(operators); k++)
-        if (strlen(operators[k].from) == n && strncmp(c + i, operators[k].from, n) == 0)
+        if (strlen(operators[k].from) == n && strncmp(c + i, operators[k].from, n) == 0 &&
+            !(strchr("<>", c[i]) && operators[k].to[0] == c[i] && picks_either(s, i, n)))
             add(s, i, n, operators[k].to);
 }
 
