@@ -6,9 +6,11 @@
  *
  * What is changed: an arithmetic operator, a comparison, a logical one, a number by one, to zero or
  * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
- * axes; fields).  Left alone: comments, strings, directives, declarations, lines about memory that
- * runs out (other tests make it run out), lengths of arrays where they are declared, what picks either of two that are equal.  The sources are formatted, so that a binary operator has
- * blanks around it and a pointer's star has not. */
+ * axes; fields).  Left alone: comments, strings, directives, declarations, lengths of arrays where
+ * they are declared, lines about memory that runs out (other tests make it run out), numbers of a
+ * hash, what picks either of two that are equal, what a variable begins with that a key sets.  The
+ * sources are formatted, so that a binary operator has blanks around it and a pointer's star has
+ * not. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <stdbool.h>
@@ -164,6 +166,10 @@ static const struct pair fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
+static bool starts(const char *text, const char *with) {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
 /* Does the code before @p at end in the @p n letters of @p word, as a whole? */
 static bool ends_in(const struct source *s, size_t at, const char *word, size_t n) {
     return n > 0 && at > n && strncmp(s->code + at - n, word, n) == 0 &&
@@ -197,31 +203,57 @@ static void add_operators(const struct source *s, size_t i) {
             add(s, i, n, operators[k].to);
 }
 
-/* Within the brackets of a declared array, "char text[SIZE + 1]": on a line that begins with a type, before
- * any value. */
-static bool is_length(const struct source *s, size_t i) {
+static size_t line_begin(const struct source *s, size_t i) {
+    while (i > 0 && s->code[i - 1] != '\n') i--;
+    return i;
+}
+
+/* Does the line at @p begin declare something, beginning with a type? */
+static bool declares(const struct source *s, size_t begin) {
     static const char *const types[] = {"char ",    "double ",   "int ",      "bool ",
                                         "size_t ",  "int64_t ",  "int32_t ",  "int16_t ",
                                         "uint8_t ", "uint64_t ", "uint32_t ", "struct "};
-    const char *c = s->code;
-    size_t begin = i, opened = 0;
-    while (begin > 0 && c[begin - 1] != '\n') begin--;
-    size_t at = begin;
-    while (c[at] == ' ') at++;
-    for (bool more = true; more;) {
-        more = false;
-        if (strncmp(c + at, "static ", 7) == 0) at += 7, more = true;
-        if (strncmp(c + at, "const ", 6) == 0) at += 6, more = true;
-    }
-    bool typed = false;
+    const char *at = s->code + begin + strspn(s->code + begin, " ");
+    while (starts(at, "static ") || starts(at, "const ")) at = strchr(at, ' ') + 1;
     for (size_t k = 0; k < COUNT(types); k++)
-        typed = typed || strncmp(c + at, types[k], strlen(types[k])) == 0;
-    for (size_t k = at; typed && k < i; k++) {
+        if (starts(at, types[k])) return true;
+    return false;
+}
+
+/* Within the brackets of a declared array, "char text[SIZE + 1]", before any value. */
+static bool is_length(const struct source *s, size_t i) {
+    const char *c = s->code;
+    size_t begin = line_begin(s, i);
+    int opened = 0;
+    if (!declares(s, begin)) return false;
+    for (size_t k = begin; k < i; k++) {
         if (c[k] == '=') return false;
-        opened += c[k] == '[';
-        opened -= c[k] == ']';
+        opened += (c[k] == '[') - (c[k] == ']');
     }
-    return typed && opened > 0;
+    return opened > 0;
+}
+
+/* What a variable begins with that a key sets which must be there: "int width = 0", and behind it
+ * "fr_json_get_integer(node, "width", true, ..., &width, err)". */
+static bool is_set_by_key(const struct source *s, size_t i) {
+    enum { BEHIND = 1500 };
+    const char *c = s->code;
+    size_t begin = line_begin(s, i), end = i, stop;
+    char name[64];
+    if (!declares(s, begin) || i < 4 || !starts(c + i - 3, " = ")) return false;
+    end = i - 3;
+    for (begin = end; begin > 0 && is_word(c[begin - 1]);) begin--;
+    if (end - begin + 3 > sizeof name) return false;
+    snprintf(name, sizeof name, "&%.*s,", (int)(end - begin), c + begin);
+    stop = i + BEHIND < s->length ? i + BEHIND : s->length;
+    const char *set = memmem(c + i, stop - i, name, strlen(name));
+    if (!set) return false;
+    begin = line_begin(s, (size_t)(set - c));
+    if (!memmem(c + begin, (size_t)(set - c) - begin, "fr_json_get_", 12))
+        begin = line_begin(s, begin ? begin - 1 : 0);
+    size_t length = (size_t)(set - c) - begin;
+    return memmem(c + begin, length, "fr_json_get_", 12) &&
+           memmem(c + begin, length, " true,", 6);
 }
 
 /* A number; not the length of an array, which is alone in its brackets and above 2, or declared. */
@@ -233,7 +265,7 @@ static void add_number(const struct source *s, size_t i, size_t n) {
     double value = strtod(text, &end);
     if (*end && *end != '.') return; /* hexadecimal, suffixes */
     if (i > 0 && c[i - 1] == '[' && c[i + n] == ']' && value > 2) return;
-    if (is_length(s, i)) return;
+    if (is_length(s, i) || is_set_by_key(s, i)) return;
     bool whole = !strpbrk(text, ".eE");
     const double to[] = {value + 1, value - 1, 0, 2 * value};
     for (int k = 0; k < 4; k++) {
@@ -255,10 +287,6 @@ static void add_name(const struct source *s, size_t i, size_t n) {
     for (size_t k = 0; k < count; k++)
         if (strlen(pairs[k].from) == n && strncmp(c + i, pairs[k].from, n) == 0)
             add(s, i, n, pairs[k].to);
-}
-
-static bool starts(const char *text, const char *with) {
-    return strncmp(text, with, strlen(with)) == 0;
 }
 
 /* A statement alone on its line: an assignment or a call whose result nobody looks at, with
@@ -290,9 +318,23 @@ static void add_statement(const struct source *s, size_t begin, size_t end, char
 
 /* Lines of which no single change says anything. */
 static bool left_alone(const char *line, size_t n) {
-    static const char *const words[] = {
-        "malloc",   "calloc",   "realloc",     "NOMEM",   "enum {",       "failed",
-        "capacity", "snprintf", "fr_text_add", "fr_fail", "fr_json_fail", "fr_line_addf"};
+    static const char *const words[] = {"uint64_t h[",
+                                        "(h[",
+                                        "hash = (hash",
+                                        "0xbf58476d1ce4e5b9",
+                                        "0x94d049bb133111eb", /* hashes */
+                                        "malloc",
+                                        "calloc",
+                                        "realloc",
+                                        "NOMEM",
+                                        "enum {",
+                                        "failed",
+                                        "capacity",
+                                        "snprintf",
+                                        "fr_text_add",
+                                        "fr_fail",
+                                        "fr_json_fail",
+                                        "fr_line_addf"};
     for (size_t k = 0; k < COUNT(words); k++)
         if (memmem(line, n, words[k], strlen(words[k]))) return true;
     return false;
