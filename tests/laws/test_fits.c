@@ -337,13 +337,14 @@ static void two_terms_as_gsl_has_them(void **state) {
     }
     FR_TRUE(inside > 150, "%d", inside);
     const double none[] = {0, 0, 0}, some[] = {2, 2, 2}, other[] = {4, 4, 4},
-                 rising[] = {1, 2, 3}, falling[] = {3, 2, 1};
+                 rising[] = {1, 2, 3}, falling[] = {3, 2, 1}, little[] = {0.01, 0.01, 0.01};
     const struct {
         const double *u, *v;
         double a, b;
     } want[] = {{none, some, 0, 0.5},   {some, none, 0.5, 0},   {none, none, 0, 0},
                 {some, other, 0.5, 0},  {other, some, 0.25, 0}, {rising, falling, 0.25, 0.25},
-                {some, rising, 0.5, 0}, {rising, some, 0, 0.5}};
+                {some, rising, 0.5, 0}, {rising, some, 0, 0.5}, {none, little, 0, 100},
+                {little, none, 100, 0}};
     for (size_t k = 0; k < sizeof want / sizeof *want; k++) {
         double a, b;
         fr_fit_two_terms(want[k].u, want[k].v, 3, &a, &b);
@@ -586,6 +587,46 @@ static void the_rate_is_the_likeliest(void **state) {
     }
 }
 
+/* ---- shared links ------------------------------------------------------------------------------ */
+
+/* n pairs at once over a link that s of them share take min(n, s) times as long but for the latency; what is
+ * asked for is the share of a node that one link serves.  Other levels, directions and sizes say nothing, nor
+ * does a message that takes no longer than none, and then what was assumed stays. */
+static void links_are_shared_by_as_many_as_made_it(void **state) {
+    uint64_t dice = 192837465192837465u;
+    int told = 0;
+    (void)state;
+    for (int round = 0; round < 500; round++) {
+        struct fr_sample_pairs item[64];
+        struct fr_samples samples = {.pairs = item};
+        int64_t shared = 1 + below(&dice, 8), most = 1 << below(&dice, 4),
+                per_node = 1 + below(&dice, 8), got = 77;
+        double latency_s = 2e-6, beta = round % 10 ? between(&dice, 1e-10, 1e-9) : 0;
+        for (int64_t pairs = most; pairs > 0; pairs /= 2)
+            for (double size_B = 8; size_B < 1e7; size_B *= 4096)
+                for (int other = 0; other < 3; other++) {
+                    double slower = pairs < shared ? (double)pairs : (double)shared;
+                    item[samples.n_pairs++] = (struct fr_sample_pairs){
+                        .level = other != 1,
+                        .direction = other == 2,
+                        .n_pairs = pairs,
+                        .size_B = size_B,
+                        .time_s = other ? 1e-3 * uniform(&dice)
+                                        : latency_s + (size_B - 8) * beta * slower};
+                }
+        assert_int_equal(fr_fit_shared_by(&samples, 1, per_node, &got), FR_OK);
+        double slower = shared < most ? (double)shared : (double)most;
+        double share = slower * (double)per_node / (double)most;
+        int64_t want = llround(share);
+        if (fabs(share - floor(share) - 0.5) < 1e-6) continue; /* either */
+        want = want < 1 ? 1 : want > per_node ? per_node : want;
+        FR_TRUE(got == (most > 1 && beta > 0 ? want : 77), "round %d: %d, want %d", round,
+                (int)got, (int)want);
+        told += got != 77;
+    }
+    FR_TRUE(told > 200, "%d", told);
+}
+
 /* ---- power ------------------------------------------------------------------------------------ */
 
 /* Each state's median over windows that a meter saw, a rank's share; the worst of their qualities. */
@@ -637,6 +678,7 @@ int main(void) {
         cmocka_unit_test(tables_with_holes),
         cmocka_unit_test(an_axis_has_an_end),
         cmocka_unit_test(the_rate_is_the_likeliest),
+        cmocka_unit_test(links_are_shared_by_as_many_as_made_it),
         cmocka_unit_test(power_is_a_median),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,8 +66,9 @@ static bool has(const struct drawn *d, const char *key) {
 
 /* What is seldom drawn together. */
 static const char *const together[][VARY] = {
-    {"tp", "dp", "layer_tp"},  {"dp", "layer_tp"},     {"tp", "layer_tp", "pp"},
-    {"method", "ghost", "tp"}, {"method", "tp", "dp"}, {"schedule", "pp", "tp"}};
+    {"tp", "dp", "layer_tp"}, {"dp", "layer_tp"},       {"tp", "layer_tp", "pp"},
+    {"layer_tp", "tp"},       {"layer_tp", "dp", "tp"}, {"method", "ghost", "tp"},
+    {"method", "tp", "dp"},   {"schedule", "pp", "tp"}};
 
 static void take(struct drawn *d, const char *key) {
     int k = 0;
