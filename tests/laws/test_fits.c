@@ -601,6 +601,7 @@ static void links_are_shared_by_as_many_as_made_it(void **state) {
         struct fr_samples samples = {.pairs = item};
         int64_t shared = 1 + below(&dice, 8), most = 1 << below(&dice, 4),
                 per_node = 1 + below(&dice, 8), got = 77;
+        bool hides = round % 10 == 1, quick = round % 10 == 2; /* alone; together */
         double latency_s = 2e-6, beta = round % 10 ? between(&dice, 1e-10, 1e-9) : 0;
         for (int64_t pairs = most; pairs > 0; pairs /= 2)
             for (double size_B = 8; size_B < 1e7; size_B *= 4096)
@@ -612,7 +613,8 @@ static void links_are_shared_by_as_many_as_made_it(void **state) {
                         .n_pairs = pairs,
                         .size_B = size_B,
                         .time_s = other ? 1e-3 * uniform(&dice)
-                                        : latency_s + (size_B - 8) * beta * slower};
+                                        : latency_s + (size_B - 8) * beta * slower *
+                                                          (pairs == 1 ? !hides : !quick)};
                 }
         assert_int_equal(fr_fit_shared_by(&samples, 1, per_node, &got), FR_OK);
         double slower = shared < most ? (double)shared : (double)most;
@@ -620,8 +622,9 @@ static void links_are_shared_by_as_many_as_made_it(void **state) {
         int64_t want = llround(share);
         if (fabs(share - floor(share) - 0.5) < 1e-6) continue; /* either */
         want = want < 1 ? 1 : want > per_node ? per_node : want;
-        FR_TRUE(got == (most > 1 && beta > 0 ? want : 77), "round %d: %d, want %d", round,
-                (int)got, (int)want);
+        bool tells = most > 1 && beta > 0 && !hides && !quick;
+        FR_TRUE(got == (tells ? want : 77), "round %d: %d, want %d", round, (int)got,
+                (int)want);
         told += got != 77;
     }
     FR_TRUE(told > 200, "%d", told);

@@ -53,6 +53,7 @@ enum { KEYS = sizeof keys / sizeof *keys, VARY = 4 };
 
 struct drawn {
     int job, n, key[VARY];
+    bool plain; /* nothing of the model or the cluster is varied */
     char vary[VARY][96];
     const char *ranks;
     struct fr_search_options options;
@@ -94,6 +95,7 @@ static struct drawn draw(uint64_t *dice, int round) {
         together[fr_test_random(dice, sizeof together / sizeof *together)];
     if (each) d.options.objective = FR_OBJECTIVE_TIME; /* nobody states its power */
     for (int i = 0; each && round % 4 < 2 && i < VARY && some[i]; i++) take(&d, some[i]);
+    d.plain = true;
     while (d.n < 2 + (int)fr_test_random(dice, VARY - 1) && d.n < VARY) {
         int k = (int)fr_test_random(dice, KEYS);
         const char *key = keys[k].key;
@@ -102,6 +104,7 @@ static struct drawn draw(uint64_t *dice, int round) {
                                strcmp(key, "sequence_parallel") == 0 ||
                                strcmp(key, "model.sequence") == 0;
         if (has(&d, key) || (layers && of_transformers) || (of_layers && !each)) continue;
+        d.plain = d.plain && strncmp(key, "model.", 6) != 0 && strncmp(key, "cluster.", 8) != 0;
         take(&d, key);
     }
     return d;
@@ -249,14 +252,22 @@ static void price_all(const struct drawn *d, int at, char said[VARY][64], struct
 
 /* ---- what is found ----------------------------------------------------------------------------- */
 
+enum { LISTED_MAX = 512 };
 struct listing {
     const struct drawn *d;
     struct rows rows;
+    char line[LISTED_MAX][FR_PLAN_LINE];
 };
 
 static bool list(void *context, size_t rank, const struct fr_outcome *out) {
     struct listing *l = context;
     assert_int_equal(rank, l->rows.n);
+    assert_true(rank < LISTED_MAX);
+    fr_plan_line(&out->plan, 0, l->line[rank], FR_PLAN_LINE);
+    for (size_t i = 0; i < rank && l->d->plain; i++) /* a plan stands once */
+        FR_TRUE(l->rows.row[i].ranks != out->ranks || strcmp(l->line[i], l->line[rank]) != 0,
+                "twice: %s, of %s; %s; %s on %s", l->line[rank], l->d->vary[0], l->d->vary[1],
+                l->d->vary[2], l->d->ranks);
     add(&l->rows, row_of(l->d, out));
     return true;
 }
@@ -350,7 +361,8 @@ static void against_all(const struct drawn *d, uint64_t *dice, int *plans) {
     struct fr_job job;
     struct fr_space space;
     struct fr_search_result whole, some;
-    struct listing found = {.d = d};
+    static struct listing found;
+    found = (struct listing){.d = d};
     struct rows all = {.n = 0};
     struct fr_error err = {0};
     const char *sets[5] = {"model.defaults=2019"}, *vary[VARY];

@@ -309,6 +309,38 @@ static void an_order_says_its_mesh(void **state) {
     }
 }
 
+/* Where stages, or chunks, are varied too the order is listed once, as the configuration that says them itself,
+ * whatever the mesh. */
+static void an_order_is_listed_once(void **state) {
+    static const char *const two = "schedule=[\"F0 F1 B0 B1\",\"F0 B0 F1 B1\"]",
+                             *const chunks =
+                                 "schedule=[\"F0.0 F0.1 B0.1 B0.0\",\"F0.0 F0.1 B0.1 B0.0\"]";
+    (void)state;
+    for (int of = 0; of < 2; of++)
+        for (int64_t dp = 1; dp <= 8; dp *= 2)
+            for (int first = 0; first < 2; first++) {
+                const char *other = of ? "chunks=1,2" : "pp=1,2", *order = of ? chunks : two;
+                const char *said[] = {first ? order : other, first ? other : order};
+                struct fr_plan base = fr_plan_default(), plan;
+                struct fr_space space;
+                bool fits = false;
+                int listed = 0;
+                base.dp = dp;
+                assert_int_equal(
+                    fr_space_make("16", said, 2, &base, true, false, NULL, &space, NULL),
+                    FR_OK);
+                for (int64_t i = 0; i < space.size; i++) {
+                    if (!fr_space_plan(&space, NULL, i, &plan, &fits)) continue;
+                    listed++;
+                    FR_TRUE(fits && plan.pp == 2 && plan.chunks == (of ? 2 : 1) &&
+                                plan.dp == dp && plan.tp == 8 / dp,
+                            "%s, dp %d", other, (int)dp);
+                }
+                FR_TRUE(listed == 1, "%s, dp %d: %d", other, (int)dp, listed);
+                fr_space_free(&space);
+            }
+}
+
 /* A million millions, and no more. */
 static void a_space_has_an_end(void **state) {
     (void)state;
@@ -447,6 +479,7 @@ int main(void) {
         cmocka_unit_test(best_grid),
         cmocka_unit_test(best_grid_of_each_layer),
         cmocka_unit_test(an_order_says_its_mesh),
+        cmocka_unit_test(an_order_is_listed_once),
         cmocka_unit_test(a_space_has_an_end),
         cmocka_unit_test(reasons_have_examples),
         cmocka_unit_test(energy_needs_power_and_memory_has_a_limit),
