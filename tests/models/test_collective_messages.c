@@ -2,6 +2,7 @@
  * operation says, and the bytes that must move do move. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "models/network/pattern.h"
 #include "tests/collective_points.h"
@@ -35,6 +36,8 @@ static void well_formed(const struct fr_collective *row, const struct fr_collect
         bool leaves = m->src / a->ranks_per_node != m->dst / a->ranks_per_node;
         EXPECT(m->crosses || !leaves, row, a, "message %d from %d to %d crosses unpaid", i,
                m->src, m->dst);
+        bool ring = strncmp(row->name, "ring", 4) == 0;
+        EXPECT(m->around == ring, row, a, "message %d is off its ring, or on one", i);
         for (int32_t k = 0; k < m->n_after; k++)
             EXPECT(m->after[k] >= 0 && m->after[k] < i, row, a, "message %d comes after %d", i,
                    m->after[k]);
