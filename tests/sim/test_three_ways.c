@@ -23,8 +23,7 @@ static const struct {
     {"dgx-h100", "mixtral-8x7b", "micro_batch=1 global_batch=16 attention=flash dp=4 ep=4"},
     {"dgx-a100", "mixtral-8x7b", "micro_batch=2 global_batch=16 method=grid tp=2 dp=4 ep=2"},
     {"lassen", "t5-large-mod", "global_batch=16 method=subgraph tp=4"},
-    {"lassen", "gpt-2",
-     "global_batch=16 method=subgraph tp=2 branches=attention"},
+    {"lassen", "gpt-2", "global_batch=16 method=subgraph tp=2 branches=attention"},
     {"dgx-a100", "gpt-2", "micro_batch=2 global_batch=16 method=grid tp=2"},
     {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 method=phantom tp=2 ghost=8"},
     {"a100-hdr", "gpt-2.5b", "micro_batch=2 global_batch=16 method=grid tp=2 layer_tp=[2,1,2]"},
@@ -52,6 +51,10 @@ static const struct {
     {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 clock=slack"},
     {"dgx-a100", "gpt-2",
      "micro_batch=1 global_batch=16 pp=4 clock=slack compression.backward.scope=all"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 pp=2 offload=all recompute=full"},
+    {"dgx-a100", "gpt-2",
+     "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
+     "compression.forward.rank=8 compression.backward.scope=epilogue"},
     {"frontier", "ffn-4096", "tp=4 global_batch=64"},
     {"frontier", "ffn-4096",
      "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},
@@ -76,6 +79,8 @@ static const struct {
     {"pass", "both|forward"},
     {"compression.backward.scope", "none|epilogue|all"},
     {"compression.backward.rank", "1|8|64"},
+    {"compression.forward.rank", "0|8|64"},
+    {"offload", "none|activations|optimizer|all"},
     {"compression.embedding", "separate|fused"},
     {"compression.gradient.stages", "0|1|2|4"},
     {"compression.gradient.rank", "1|32|256"},
@@ -140,11 +145,13 @@ static void draw(uint64_t *dice, struct words *w, size_t *start) {
 }
 
 static bool load(const struct words *w, size_t start, struct fr_job *job) {
-    const char *sets[WORDS + 2] = {"model.defaults=2019", "cluster.device.memory=0 B"};
+    const char *sets[WORDS + 4] = {"model.defaults=2019", "cluster.device.memory=0 B",
+                                   "cluster.device.host_link=25 GB/s",
+                                   "cluster.device.host_bandwidth=100 GB/s"};
     struct fr_job_names names = {
         .cluster = starts[start].cluster, .model = starts[start].model, .sets = sets};
     struct fr_error err = {0};
-    names.n_sets = 2;
+    names.n_sets = 4;
     for (int i = 0; i < w->n; i++) sets[names.n_sets++] = w->word[i];
     if (fr_job_load(&names, job, &err) == FR_OK) return true;
     fr_job_free(job);
@@ -165,11 +172,12 @@ struct serial {
 };
 
 static double part(const struct fr_pass *pass, int with) {
-    const double some_s[] = {pass->launch_s, pass->tp_s, pass->dp_s, pass->cp_s, pass->ep_s};
-    static const int bits[] = {FR_WITH_LAUNCH, FR_WITH_TP, FR_WITH_GRADIENTS, FR_WITH_CP,
-                               FR_WITH_EP};
+    const double some_s[] = {pass->launch_s, pass->tp_s, pass->dp_s,
+                             pass->cp_s,     pass->ep_s, pass->host_s};
+    static const int bits[] = {FR_WITH_LAUNCH, FR_WITH_TP, FR_WITH_GRADIENTS,
+                               FR_WITH_CP,     FR_WITH_EP, FR_WITH_OFFLOAD};
     double sum_s = pass->compute_s;
-    for (int k = 0; k < 5; k++) sum_s += with & bits[k] ? some_s[k] : 0;
+    for (int k = 0; k < 6; k++) sum_s += with & bits[k] ? some_s[k] : 0;
     return sum_s;
 }
 
@@ -177,16 +185,24 @@ static double part(const struct fr_pass *pass, int with) {
 static double travels_s(const struct serial *s, int64_t lower, const struct fr_slot *x) {
     int32_t across = fr_pipeline_boundary(s->p, lower);
     if (across < 0 || !(s->with & FR_WITH_MESSAGES)) return 0;
-    bool small = x->kind == FR_SLOT_BACKWARD && s->p->scope != FR_SCOPE_NONE &&
-                 fr_pipeline_small(s->p, lower, x->micro);
-    return small ? s->p->stage[across].small_message_s : s->p->stage[across].message_s;
+    const struct fr_stage *stage = &s->p->stage[across];
+    if (x->kind == FR_SLOT_FORWARD)
+        return stage->small_forward_B > 0 ? stage->small_forward_s : stage->message_s;
+    bool small = s->p->scope != FR_SCOPE_NONE && fr_pipeline_small(s->p, lower, x->micro);
+    return small ? stage->small_message_s : stage->message_s;
 }
 
-static bool coded(const struct serial *s, int64_t lower, const struct fr_slot *x) {
-    return s->with & FR_WITH_CODEC && x->kind == FR_SLOT_BACKWARD && s->p->args.stages > 1 &&
-           s->p->scope != FR_SCOPE_NONE && lower >= 0 &&
-           lower < (int64_t)s->p->args.stages * s->p->args.chunks - 1 &&
-           fr_pipeline_small(s->p, lower, x->micro);
+/* The boundary that the message between virtual stage @p lower and the next crosses compressed; -1: none. */
+static int32_t coded(const struct serial *s, int64_t lower, const struct fr_slot *x) {
+    int64_t last = (int64_t)s->p->args.stages * s->p->args.chunks - 1;
+    if (!(s->with & FR_WITH_CODEC) || s->p->args.stages == 1 || lower < 0 || lower >= last)
+        return -1;
+    int32_t across = fr_pipeline_boundary(s->p, lower);
+    if (across < 0 || x->kind == FR_SLOT_WEIGHT) return -1;
+    bool small = x->kind == FR_SLOT_FORWARD
+                     ? s->p->stage[across].small_forward_B > 0
+                     : s->p->scope != FR_SCOPE_NONE && fr_pipeline_small(s->p, lower, x->micro);
+    return small ? across : -1;
 }
 
 /* @return false: what the next pass of stage @p i reads is not there, or none is left */
@@ -215,10 +231,18 @@ static bool one_pass(struct serial *s, int32_t i) {
                     : p->splits_backward && !x->whole ? back_s - weight_s
                                                       : back_s;
     double longer_s = p->longer_s ? p->longer_s[i * p->n_slots + s->next[i]] : 0;
-    double done_s = fmax(s->free_s[i], input_s) + (coded(s, at, x) ? p->stage[i].decode_s : 0) +
-                    pass_s + longer_s;
-    int32_t below = at > 0 ? fr_pipeline_boundary(p, at - 1) : -1;
-    s->free_s[i] = done_s + (coded(s, at - 1, x) ? p->stage[below].encode_s : 0);
+    int32_t reads = coded(s, forward ? at - 1 : at, x),
+            sends = coded(s, forward ? at : at - 1, x);
+    const struct fr_stage *from = &p->stage[reads < 0 ? 0 : reads],
+                          *to = &p->stage[sends < 0 ? 0 : sends];
+    double read_s = reads < 0 ? 0
+                    : forward ? from->forward_decode_s
+                              : from->decode_s,
+           send_s = sends < 0 ? 0
+                    : forward ? to->forward_encode_s
+                              : to->encode_s;
+    double done_s = fmax(s->free_s[i], input_s) + read_s + pass_s + longer_s;
+    s->free_s[i] = done_s + send_s;
     if (!weight) s->end_s[!forward][at * m + x->micro] = s->free_s[i];
     bool makes = p->splits_backward && !x->whole ? weight : x->kind == FR_SLOT_BACKWARD;
     if (makes && ++s->made[i][x->chunk] == m)
@@ -254,6 +278,7 @@ static double serial_s(struct serial *s, const struct fr_pipeline *p, int with) 
         double end_s =
             tied ? ends_s + (with & FR_WITH_EMBEDDING ? p->embedding_s : 0) : s->free_s[i];
         all_s = fmax(all_s, end_s + p->stage[i].optimizer_s +
+                                (with & FR_WITH_OFFLOAD ? p->stage[i].offload_s : 0) +
                                 (with & FR_WITH_GRADIENTS ? p->stage[i].gather_s : 0));
     }
     return all_s;
@@ -264,7 +289,8 @@ static const struct {
 } turns[] = {{FR_WITH_CODEC, FR_PART_COMPRESSION}, {FR_WITH_EMBEDDING, FR_PART_EMBEDDING_COMM},
              {FR_WITH_GRADIENTS, FR_PART_DP_COMM}, {FR_WITH_MESSAGES, FR_PART_PP_COMM},
              {FR_WITH_EP, FR_PART_EP_COMM},        {FR_WITH_CP, FR_PART_CP_COMM},
-             {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
+             {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_OFFLOAD, FR_PART_OFFLOAD},
+             {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
 
 #define NEAR(what, got, want, off)                                                             \
     FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
