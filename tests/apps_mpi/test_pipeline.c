@@ -582,8 +582,13 @@ static void every_mesh(bool rows, bool phantom) {
         }
 }
 
+/* Zero 3 leaves a rank its share of the parameters; a pass more gathers the others. */
+static void gather_again(struct mpi_case *c, int zero) {
+    if (zero == 3) mpi_case_gradients(c);
+}
+
 /* Two steps with the optimiser's work divided, and with all of it on each. */
-static void check_steps(const struct plan *p) {
+static void check_steps(const struct plan *p, int zero) {
     struct mpi_case c[2];
     char model[400], text[2][500];
     double loss;
@@ -591,7 +596,7 @@ static void check_steps(const struct plan *p) {
         struct fr_error err = {.status = FR_OK};
         write_plan(p, text[i], sizeof text[i]);
         size_t end = strlen(text[i]);
-        if (i) snprintf(text[i] + end - 1, sizeof text[i] - end, ", \"zero\": 1}");
+        if (i) snprintf(text[i] + end - 1, sizeof text[i] - end, ", \"zero\": %d}", zero);
         if (!mpi_case_open(&c[i], &fr_real_pipeline,
                            model_of(false, p->untied, model, sizeof model), text[i], SEED))
             return;
@@ -599,15 +604,33 @@ static void check_steps(const struct plan *p) {
             if (fr_real_step(c[i].app, &c[i].real, &loss, &err) != FR_OK)
                 FAIL("%s: %s", text[i], err.detail);
     }
+    /* Of what is scattered, and of what is whole, the last shares end beyond it; every time. */
+    double beyond_B = 3 * p->dp * (p->dp - 1) * sizeof(double),
+           times = zero > 1 ? BATCH / p->dp / p->micro : 1;
+    check_bytes(&c[1], p, model, text[1], 2, beyond_B * times);
+    gather_again(&c[1], zero);
     double worst = 0;
     for (int64_t k = 0; k < c[0].real.n_parameters; k++)
         worst = fmax(worst, fabs(c[0].real.k->get(c[0].real.parameters, (size_t)k) -
                                  c[1].real.k->get(c[1].real.parameters, (size_t)k)));
     if (!(worst <= 1e-12)) FAIL("%s: parameters differ by %g after two steps", text[1], worst);
-    /* Of what is scattered, and of what is whole, the last shares end beyond it. */
-    double beyond_B = 3 * p->dp * (p->dp - 1) * sizeof(double);
-    check_bytes(&c[1], p, model, text[1], 2, beyond_B);
     for (int i = 0; i < 2; i++) mpi_case_close(&c[i]);
+}
+
+/* Zero 2 and 3: passes in order and split, values and tokens in parts. */
+static void every_share(struct plan p) {
+    if (n_ranks == 8 && p.pp != 2) return; /* as with fewer */
+    p.coded_stages = 0, p.topk = p.fused = false, p.untied = p.pp > 1;
+    for (int zero = 2; zero <= 3; zero++) {
+        p.schedule = zero == 2 ? "1f1b" : "zero-bubble";
+        check_steps(&p, zero);
+        if (p.tp == 1) continue;
+        p.parts = true;
+        check_steps(&p, zero);
+        p.parts = false, p.ghosts = p.tp < 8 ? 2 : 1;
+        check_steps(&p, zero);
+        p.ghosts = 0;
+    }
 }
 
 /* Sub-grids, of heads, attentions and whole layers: every schedule once, messages whole and compressed. */
@@ -656,8 +679,9 @@ static void every_division(void) {
                 if (ways[i].fused && pp == 1) continue;
                 p.coded_stages = ways[i].coded ? (pp + 1) / 2 : 0;
                 p.topk = ways[i].topk, p.fused = ways[i].fused;
-                check_steps(&p);
+                check_steps(&p, 1);
             }
+            every_share(p);
         }
 }
 
@@ -777,7 +801,7 @@ static void refusals(void) {
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
-    refused(NULL, "{\"zero\": 2, \"dp\": 2}", "zero 2 is not run here");
+    refused(NULL, "{\"zero\": 2, \"dp\": 2, \"pp\": 2}", "without a tied embedding");
     refused(NULL, "{\"cp\": 2}", "\"cp\"");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
     refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",

@@ -125,7 +125,7 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
                              struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
-    real->division = fr_division_of(plan->zero == 1 ? (int)plan->dp : 1, real->n_parameters);
+    real->division = fr_division_of(plan->zero > 0 ? (int)plan->dp : 1, real->n_parameters);
     int64_t all = fr_division_share(&real->division) * real->division.replicas;
     real->parameters = fr_real_alloc(real->k, all);
     real->gradients = fr_real_alloc(real->k, all);
@@ -230,7 +230,9 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
     real->phases = (struct fr_phases){0};
     FR_TRY(app->gradients(real, loss, err));
     fr_real_update(real);
-    return fr_real_divided(real) ? gather_parameters(real, err) : FR_OK;
+    bool gathers =
+        fr_real_divided(real) && real->run->plan->zero < 3; /* else every pass does */
+    return gathers ? gather_parameters(real, err) : FR_OK;
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */
@@ -292,6 +294,23 @@ fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const vo
     FR_TRY(meet(real, comm, &start_s, err));
     FR_MPI_TRY(MPI_Allgather(send, (int)size_B, MPI_BYTE, recv, (int)size_B, MPI_BYTE, comm));
     book(real, comm, (double)size_B / (double)real->k->size_B, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   int64_t count, void *recv, MPI_Request *request,
+                                   struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Iallgather(send, (int)count, real->k->mpi, recv, (int)count, real->k->mpi,
+                              comm, request));
+    book(real, comm, (double)count, others(comm));
+    return met(real, start_s);
+}
+
+fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Wait(request, MPI_STATUS_IGNORE));
     return met(real, start_s);
 }
 

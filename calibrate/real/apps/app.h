@@ -54,7 +54,7 @@ struct fr_real {
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;
     struct fr_division
-        division; /**< of the optimiser's work and state (zero 1), or all on each */
+        division; /**< of the optimiser's work and state (zero), or all on each */
     void *packed; /**< shares of all replicas, where they are in more than one piece */
     struct fr_update update;
     bool profile;
@@ -136,6 +136,11 @@ fr_status fr_real_all_gather(struct fr_real *real, MPI_Comm comm, const void *se
 /** @p size_B bytes of each. */
 fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const void *send,
                                    size_t size_B, void *recv, struct fr_error *err);
+/** Begun, to run beside what follows until fr_real_wait. */
+fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
+                                   int64_t count, void *recv, MPI_Request *request,
+                                   struct fr_error *err);
+fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count, struct fr_error *err);
 /** In place. */

@@ -278,6 +278,20 @@ fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_siz
     return FR_OK;
 }
 
+fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
+                                const void *part, void *packed, MPI_Request *request,
+                                struct fr_error *err) {
+    return fr_real_all_gather_begin(real, real->tp, part, own_values(z), packed, request, err);
+}
+
+fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
+                              const void *packed, void *whole, MPI_Request *request,
+                              struct fr_error *err) {
+    FR_TRY(fr_real_wait(real, request, err));
+    for (int r = 0; r < z->parts; r++) move_tokens(real, z, r, false, packed, whole);
+    return FR_OK;
+}
+
 fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
                                   const void *whole, void *packed, void *part,
                                   struct fr_error *err) {
@@ -362,14 +376,19 @@ fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
     return leave(real, z, r, f, w->down, w->down_bias, s->u, s->x1, y, err);
 }
 
-/* *own := the sum of all ranks' dh (h x T), of this rank's tokens; what the product read, its part saved
- * at @p read, is gathered once more for the weights' gradient. */
-static fr_status add_up_tokens(struct fr_real *real, const struct fr_block_sizes *z,
-                               const struct fr_block_room *r, const void *read, void *whole,
-                               void **sum, struct fr_error *err) {
-    *sum = fr_block_parted(z) ? r->whole : r->dh;
-    if (!fr_block_parted(z)) return add_up(real, z, z->hidden, r->dh, err);
-    FR_TRY(fr_block_gather_tokens(real, z, read, r->packed, whole, err));
+/* *dx := gradient of what the first product (@p m rows of @p w) read, from dy: the sum over ranks, of this
+ * rank's tokens.  What it read, its part at @p read, is gathered once more meanwhile, for the weights' gradient. */
+static fr_status enter_back(struct fr_real *real, const struct fr_block_sizes *z,
+                            const struct fr_block_room *r, int m, const void *w, const void *dy,
+                            const void *read, void *whole, void **dx, struct fr_error *err) {
+    int t = fr_block_tokens(z), h = z->hidden;
+    MPI_Request gathered = MPI_REQUEST_NULL;
+    bool parted = fr_block_parted(z);
+    *dx = parted ? r->whole : r->dh;
+    if (parted) FR_TRY(fr_block_gather_begin(real, z, read, r->packed, &gathered, err));
+    fr_block_multiply_back(real, m, t, h, w, dy, r->dh);
+    if (!parted) return add_up(real, z, h, r->dh, err);
+    FR_TRY(fr_block_gather_end(real, z, r->packed, whole, &gathered, err));
     return fr_block_scatter_tokens(real, z, r->dh, r->packed, r->whole, err);
 }
 
@@ -387,8 +406,7 @@ static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
     FR_TRY(leave_back(real, z, f, w->down, all_dy, d->du, err));
     FR_COMPUTE(real, k->relu_backward(f, t, own(real, z, f, s->u), du, r->bias));
     FR_COMPUTE(real, k->add((size_t)f, r->bias, g->up_bias));
-    fr_block_multiply_back(real, f, t, h, w->up, du, r->dh);
-    FR_TRY(add_up_tokens(real, z, r, s->m, d->whole_m, &dm, err));
+    FR_TRY(enter_back(real, z, r, f, w->up, du, s->m, d->whole_m, &dm, err));
     FR_COMPUTE(real, k->norm_backward(h, n, s->x1, w->norm2_gain, s->mean2, s->inverse2, dm,
                                       d->dx1, g->norm2_gain, g->norm2_bias));
     FR_COMPUTE(real, k->add((size_t)h * (size_t)n, dy, d->dx1));
@@ -401,16 +419,14 @@ fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
                          const struct fr_block_room *r, const void *x, const void *dy, void *dx,
                          struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden,
-        q = z->heads * z->head_dim;
+    int n = fr_block_own_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
     const void *all_dx1;
     void *da;
     FR_TRY(mlp_input(real, z, w, g, s, d, r, dy, err));
     FR_TRY(join(real, z, r, d->dx1, d->whole_dx1, &all_dx1, err));
     FR_TRY(leave_back(real, z, q, w->out, all_dx1, r->dc, err));
     fr_attention_backward(real, z, s->qkv, s->p, own(real, z, q, r->dc), r->dp, d->dqkv);
-    fr_block_multiply_back(real, 3 * q, t, h, w->qkv, d->dqkv, r->dh);
-    FR_TRY(add_up_tokens(real, z, r, s->a, d->whole_a, &da, err));
+    FR_TRY(enter_back(real, z, r, 3 * q, w->qkv, d->dqkv, s->a, d->whole_a, &da, err));
     FR_COMPUTE(real, k->norm_backward(h, n, x, w->norm1_gain, s->mean1, s->inverse1, da, dx,
                                       g->norm1_gain, g->norm1_bias));
     FR_COMPUTE(real, k->add((size_t)h * (size_t)n, d->dx1, dx));

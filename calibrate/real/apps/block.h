@@ -119,6 +119,13 @@ struct fr_block_room fr_block_room_at(const struct fr_kernels *k,
 fr_status fr_block_gather_tokens(struct fr_real *real, const struct fr_block_sizes *z,
                                  const void *own, void *packed, void *whole,
                                  struct fr_error *err);
+/** The same in two parts, with something between them that leaves packed alone. */
+fr_status fr_block_gather_begin(struct fr_real *real, const struct fr_block_sizes *z,
+                                const void *own, void *packed, MPI_Request *request,
+                                struct fr_error *err);
+fr_status fr_block_gather_end(struct fr_real *real, const struct fr_block_sizes *z,
+                              const void *packed, void *whole, MPI_Request *request,
+                              struct fr_error *err);
 /** own (h x t) := this rank's part of the sum of all ranks' whole (h x T); packed likewise. */
 fr_status fr_block_scatter_tokens(struct fr_real *real, const struct fr_block_sizes *z,
                                   const void *whole, void *packed, void *own,

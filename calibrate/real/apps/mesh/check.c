@@ -79,15 +79,18 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     if (plan->recompute && !run->workload->transformer.layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
-    if (plan->zero > 1)
-        return fr_fail(err, FR_ERR_INPUT, NULL, "zero %" PRId64 " is not run here; zero 1 is",
+    bool tied = run->workload->transformer.tied && plan->pp > 1;
+    if (plan->zero > 1 && (tied || plan->chunks > 1 || plan->compression.gradient_stages > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "zero %" PRId64
+                       " is run with one chunk a stage, gradients that go whole, "
+                       "and over stages without a tied embedding",
                        plan->zero);
     if (plan->method->branches &&
         (plan->zero || fr_mesh_fused(run) || plan->compression.gradient_stages > 0))
-        return fr_fail(
-            err, FR_ERR_INPUT, NULL,
-            "sub-grids reduce what all ranks have apart from what is theirs: zero 1, "
-            "compressed gradients and a fused embedding are not run on them");
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "sub-grids reduce what all ranks have apart from what is theirs: zero, "
+                       "compressed gradients and a fused embedding are not run on them");
     if (plan->sequence_parallel && plan->method != &fr_method_tensor)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",

@@ -8,6 +8,7 @@
  *      message.c   activations and their gradients to and from the neighbouring stages
  *      part.c      the share of them that a rank sends
  *      partial.c   gradients of which each tp rank has a part
+ *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
  *      task.h      what enters the first unit, and what is asked of the last one's output
  *
@@ -100,6 +101,8 @@ struct fr_mesh_state {
         factors; /**< of a batch, all P, then all Q with what goes whole; or all packets, then that */
     void *gathered; /**< packets of all replicas */
     void *partials; /**< of all units */
+    void *share,
+        *scattered; /**< zero 2, 3: a rank's share of gradients, summed; of one micro-batch */
     /** Of a tied embedding this rank's part and its gradients, with whom it is kept equal: the first
      *  and last stage's ranks, of a replica or, fused, of all.  MPI_COMM_NULL: with nobody. */
     void *tied;
@@ -178,6 +181,19 @@ fr_status fr_mesh_gather(struct fr_real *real, const struct fr_mesh_state *mesh,
 int64_t fr_mesh_partials(const struct fr_mesh_state *mesh);
 fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
                                struct fr_error *err);
+
+/* ---- zero.c: nothing of it where the plan's zero does not ask for it ------------------------------- */
+
+/** Values of a rank's share; 0: gradients are not scattered micro-batch by micro-batch. */
+int64_t fr_mesh_share(const struct fr_real *real);
+void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
+/** All of them, for a pass. */
+fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err);
+/** What is in the block to those whose it is; the block is zero then. */
+fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *mesh,
+                                    struct fr_error *err);
+/** The share to its place in the block, for the optimiser. */
+void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 

@@ -134,6 +134,8 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
         {&mesh->part, parts / real->run->plan->tp},
         {&mesh->parts, parts},
         {&mesh->partials, fr_mesh_partials(mesh)},
+        {&mesh->share, fr_mesh_share(real)},
+        {&mesh->scattered, fr_mesh_share(real)},
     };
     mesh->out.values = in * mesh->columns;
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
@@ -347,11 +349,28 @@ void fr_mesh_close(struct fr_real *real) {
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     if (mesh->all != MPI_COMM_NULL) MPI_Comm_free(&mesh->all);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {mesh->chunk,   mesh->slots,    mesh->out.buffer,   mesh->out.request,
-                           mesh->d[0],    mesh->d[1],     mesh->room,         mesh->packet,
-                           mesh->part,    mesh->parts,    mesh->batch,        mesh->coded,
-                           mesh->factors, mesh->gathered, mesh->partials,     mesh->inputs,
-                           mesh->targets, mesh->reads,    mesh->before_reads, mesh->shares,
+    void *const owned[] = {mesh->chunk,
+                           mesh->slots,
+                           mesh->out.buffer,
+                           mesh->out.request,
+                           mesh->d[0],
+                           mesh->d[1],
+                           mesh->room,
+                           mesh->packet,
+                           mesh->part,
+                           mesh->parts,
+                           mesh->batch,
+                           mesh->coded,
+                           mesh->factors,
+                           mesh->gathered,
+                           mesh->partials,
+                           mesh->inputs,
+                           mesh->targets,
+                           mesh->reads,
+                           mesh->before_reads,
+                           mesh->shares,
+                           mesh->share,
+                           mesh->scattered,
                            mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -7,6 +7,7 @@ static fr_status forward(struct fr_real *real, struct fr_mesh_state *mesh,
                          const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
+    FR_TRY(fr_mesh_gather_parameters(real, err));
     if (c->first)
         micro->kept[0].x = mesh->task->inputs(real, mesh, slot->micro);
     else
@@ -35,6 +36,7 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
     struct fr_mesh_micro *micro = &c->micro[slot->micro];
     void *dy, *outgoing = NULL;
     int at = -1;
+    FR_TRY(fr_mesh_gather_parameters(real, err));
     FR_TRY(begin_backward(real, mesh, c, slot->micro, &dy, err));
     if (!c->first) FR_TRY(fr_mesh_outgoing(real, mesh, &at, &outgoing, err));
     for (int i = c->n_units - 1; i >= 0; i--) {
@@ -58,9 +60,10 @@ static void weight(struct fr_real *real, struct fr_mesh_state *mesh,
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot, struct fr_error *err) {
     if (slot->kind == FR_SLOT_FORWARD) return forward(real, mesh, slot, err);
-    if (slot->kind == FR_SLOT_BACKWARD) return backward(real, mesh, slot, err);
-    weight(real, mesh, slot);
-    return FR_OK;
+    if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot, err));
+    if (slot->kind == FR_SLOT_WEIGHT) weight(real, mesh, slot);
+    bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */
+    return made ? fr_mesh_scatter_gradients(real, mesh, err) : FR_OK;
 }
 
 static void begin(struct fr_real *real, struct fr_unit *u) {
@@ -74,11 +77,13 @@ static void begin(struct fr_real *real, struct fr_unit *u) {
 fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error *err) {
     struct fr_mesh_state *mesh = real->state;
     mesh->loss = 0;
+    fr_mesh_begin_share(real, mesh);
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) begin(real, &mesh->chunk[c].unit[i]);
     for (int64_t i = 0; i < mesh->n_slots; i++)
         FR_TRY(run_slot(real, mesh, &mesh->slots[i], err));
     *loss = mesh->loss;
+    fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh, err));
     return fr_mesh_reduce(real, mesh, err);
 }

@@ -149,7 +149,7 @@ static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh
 static int64_t scatter_room(const struct fr_real *real) {
     const struct fr_division *d = &real->division;
     int64_t share = d->part[FR_DIVISION_SCATTERED].share;
-    if (!fr_real_divided(real)) return 0;
+    if (!fr_real_divided(real) || fr_mesh_share(real) > 0) return 0;
     return fr_division_plain(d) ? share : share * (d->replicas + 1);
 }
 
@@ -351,5 +351,6 @@ fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
     FR_TRY(join_ends(real, mesh, err));
-    return fr_real_divided(real) ? scatter(real, mesh, err) : FR_OK;
+    bool scatters = fr_real_divided(real) && fr_mesh_share(real) == 0; /* else it has been */
+    return scatters ? scatter(real, mesh, err) : FR_OK;
 }

@@ -80,14 +80,22 @@ static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit
     return FR_OK;
 }
 
-/* The normed's gradient, of which each rank has made a part, added up: *sum, of its own tokens. */
-static fr_status add_up(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
-                        void **sum, struct fr_error *err) {
+/* *sum := the normed's gradient from dy, added up over ranks, of its own tokens.  The normed of all tokens are
+ * gathered once more meanwhile, for the weights' gradient. */
+static fr_status normed_back(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
+                             const void *dy, void **sum, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = u->columns, h = u->block.hidden;
+    MPI_Request gathered = MPI_REQUEST_NULL;
+    void *packed = room_at(real, u, 1);
     *sum = parted(u) ? room_at(real, u, 2) : u->room;
+    if (parted(u))
+        FR_TRY(fr_block_gather_begin(real, &u->block, kept->own[0], packed, &gathered, err));
+    FR_COMPUTE(real,
+               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
     if (parted(u)) {
-        FR_TRY(join(real, u, kept, err)); /* once more, for the weights' gradient */
-        return fr_block_scatter_tokens(real, &u->block, u->room, room_at(real, u, 1), *sum,
-                                       err);
+        FR_TRY(fr_block_gather_end(real, &u->block, packed, kept->own[2], &gathered, err));
+        return fr_block_scatter_tokens(real, &u->block, u->room, packed, *sum, err);
     }
     if (u->tp == 1 || fr_words_divided(u)) return FR_OK;
     return fr_real_all_reduce(real, real->tp, u->room, values(u), err);
@@ -96,18 +104,15 @@ static fr_status add_up(struct fr_real *real, struct fr_unit *u, struct fr_unit_
 /* dy lies where the logits did, and stays. */
 static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                        void *dy, void *dx, struct fr_error *err) {
-    const struct fr_kernels *k = real->k;
     int t = u->columns, h = u->block.hidden;
     bool divided = fr_words_divided(u);
-    void *inverse = fr_at(k, kept->own[1], (size_t)t),
+    void *inverse = fr_at(real->k, kept->own[1], (size_t)t),
          *whole = divided ? room_at(real, u, 1) : dx, *sum;
     kept->d = dy;
-    FR_COMPUTE(real,
-               k->gemm(true, false, h, t, u->words, 1, u->table, h, dy, t, 0, u->room, t));
-    FR_TRY(add_up(real, u, kept, &sum, err));
-    FR_COMPUTE(real,
-               k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept), u->w,
-                                kept->own[1], inverse, sum, whole, u->g, bias(real, u, u->g)));
+    FR_TRY(normed_back(real, u, kept, dy, &sum, err));
+    FR_COMPUTE(real, real->k->norm_backward(h, fr_block_own_tokens(&u->block), whole_x(u, kept),
+                                            u->w, kept->own[1], inverse, sum, whole, u->g,
+                                            bias(real, u, u->g)));
     if (!divided) return FR_OK;
     return fr_real_reduce_scatter(real, real->tp, whole, dx, (int64_t)u->in * t, err);
 }
