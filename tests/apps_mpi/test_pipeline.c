@@ -31,17 +31,21 @@ struct plan {
     bool lazy, fused, untied, topk, rows, parts;
     bool forward;         /* activations go compressed, too */
     int ghosts;           /* 0: not phantom */
+    int cp;               /* ranks that share a sample; 0: none */
     const char *branches; /* of sub-grids; NULL: none */
     int coded_stages;
 };
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
-    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "", method[60],
-         forward[40] = "";
+    char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "",
+         method[100], forward[40] = "";
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->branches)
         snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"", p->branches);
+    if (p->cp)
+        snprintf(method, sizeof method, "\"tensor\", \"cp\": %d, \"context\": \"all-to-all\"",
+                 p->cp);
     if (p->pp > 1)
         snprintf(schedule, sizeof schedule, ", \"schedule\": \"%s\"%s", p->schedule,
                  p->chunks > 1 ? ", \"chunks\": 2" : "");
@@ -402,6 +406,8 @@ static int layers_of(const struct plan *p, int stage) {
     return sum;
 }
 
+static int replicas(const struct plan *p) { return p->dp * (p->cp ? p->cp : 1); }
+
 /* What this rank sent in @p iterations against what its stage's price books, which leaves out the three
  * values a token that a divided vocabulary's loss takes, and of phantom and of tokens in parts the gradients
  * of norms that all ranks have, once.  @param slack_B  that may go over dp beside it. */
@@ -410,15 +416,17 @@ static void check_bytes(const struct mpi_case *c, const struct plan *p, const ch
     static const int axes[][2] = {{FR_REAL_TP, FR_SENT_TP},
                                   {FR_REAL_PP, FR_SENT_PP},
                                   {FR_REAL_DP, FR_SENT_DP},
-                                  {FR_REAL_OTHER, FR_SENT_EMBEDDING}};
+                                  {FR_REAL_OTHER, FR_SENT_EMBEDDING},
+                                  {FR_REAL_CP, FR_SENT_CP}};
     const struct fr_job_names names = {.cluster = cluster, .model = model, .plan = plan};
     struct fr_job job = {0};
     struct fr_pipeline priced = {0};
     struct fr_error err = {.status = FR_OK};
     uint32_t extrapolated = 0;
     bool last = c->real.pp_rank == p->pp - 1;
-    double loss_B =
-        last && !p->branches ? 3.0 * (p->tp - 1) * BATCH / p->dp * WORDS_S * sizeof(double) : 0;
+    double loss_B = last && !p->branches
+                        ? 3.0 * (p->tp - 1) * BATCH / replicas(p) * WORDS_S * sizeof(double)
+                        : 0;
     if (p->ghosts || p->parts)
         loss_B += 2.0 * (p->tp - 1) / p->tp * 2 * WORDS_H * sizeof(double) *
                   ((p->parts ? 2 : 1) * layers_of(p, c->real.pp_rank) + last);
@@ -556,7 +564,7 @@ static void every_part(void) {
     for (int tp = 2; tp <= n_ranks; tp++)
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
             if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
-            if (n_ranks == 8 && pp != 2) continue; /* as with fewer */
+            if (n_ranks == 8 && (tp != 2 || pp != 2)) continue; /* as with fewer */
             struct plan p = {
                 .tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .parts = true, .chunks = 1};
             p.schedule = "1f1b", p.micro = micro_for(&p, 3, 1), p.untied = pp == 1;
@@ -605,7 +613,7 @@ static void check_steps(const struct plan *p, int zero) {
                 FAIL("%s: %s", text[i], err.detail);
     }
     /* Of what is scattered, and of what is whole, the last shares end beyond it; every time. */
-    double beyond_B = 3 * p->dp * (p->dp - 1) * sizeof(double),
+    double beyond_B = 3 * replicas(p) * (replicas(p) - 1) * sizeof(double),
            times = zero > 1 ? BATCH / p->dp / p->micro : 1;
     check_bytes(&c[1], p, model, text[1], 2, beyond_B * times);
     gather_again(&c[1], zero);
@@ -619,7 +627,7 @@ static void check_steps(const struct plan *p, int zero) {
 
 /* Zero 2 and 3: passes in order and split, values and tokens in parts. */
 static void every_share(struct plan p) {
-    if (n_ranks == 8 && p.pp != 2) return; /* as with fewer */
+    if (n_ranks == 8 && (p.tp != 2 || p.pp != 2)) return; /* as with fewer */
     p.coded_stages = 0, p.topk = p.fused = false, p.untied = p.pp > 1;
     for (int zero = 2; zero <= 3; zero++) {
         p.schedule = zero == 2 ? "1f1b" : "zero-bubble";
@@ -683,6 +691,27 @@ static void every_division(void) {
             }
             every_share(p);
         }
+}
+
+/* Context parallel: cp ranks have a sample's tokens, and between products 1/cp of its heads. */
+static void every_context(void) {
+    for (int cp = 2; cp <= n_ranks && cp <= 4; cp *= 2)
+        for (int tp = 1; n_ranks % cp == 0 && tp <= n_ranks / cp; tp++)
+            for (int pp = 1; n_ranks / cp % tp == 0 && pp <= n_ranks / cp / tp; pp++) {
+                if (n_ranks / cp / tp % pp != 0 || WORDS_HEADS % (tp * cp) != 0) continue;
+                if (n_ranks == 8 && (tp != 2 || pp != 2)) continue; /* as with fewer */
+                struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / cp / tp / pp, .cp = cp};
+                p.schedule = "1f1b", p.chunks = 1, p.micro = micro_for(&p, 3, 1);
+                run_plan(&p, false);
+                p.schedule = "zero-bubble", p.recompute = "full", p.fused = pp > 1;
+                run_plan(&p, false);
+                p.recompute = "selective", p.untied = true, p.fused = false;
+                run_plan(&p, false);
+                if (n_ranks == 8) continue;
+                p.recompute = NULL;
+                check_steps(&p, 1);
+                check_steps(&p, 3);
+            }
 }
 
 static void finite_differences(void) {
@@ -802,7 +831,9 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
     refused(NULL, "{\"zero\": 2, \"dp\": 2, \"pp\": 2}", "without a tied embedding");
-    refused(NULL, "{\"cp\": 2}", "\"cp\"");
+    refused(NULL, "{\"cp\": 2}", "\"context\": \"all-to-all\"");
+    refused(NULL, "{\"cp\": 2, \"tp\": 8, \"context\": \"all-to-all\"}",
+            "does not divide by tp x cp");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
     refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",
             "does not divide by tp");
@@ -823,6 +854,7 @@ int main(int argc, char **argv) {
     every_mesh(true, false);
     every_mesh(false, true);
     every_part();
+    every_context();
     every_sub_grid();
     every_division();
     finite_differences();

@@ -103,15 +103,18 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
     if (real->n_ranks != fr_plan_ranks(plan))
         return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks on %d of them",
                        fr_plan_ranks(plan), real->n_ranks);
-    int dp = (int)plan->dp,
+    int dp = (int)fr_plan_replicas(plan), cp = (int)(dp / plan->dp),
         strides[] = {1, (int)fr_plan_pp_stride(plan), (int)fr_plan_dp_stride(plan)};
     if (plan->method->data_first) /* models/price/seats.h: those of a sub-grid side by side */
         strides[0] = dp, strides[1] = dp * tp, strides[2] = 1;
     real->tp_rank = real->rank / strides[0] % tp;
     real->pp_rank = real->rank / strides[1] % pp;
     real->dp_rank = real->rank / strides[2] % dp;
+    real->cp_rank = real->dp_rank % cp;
     FR_TRY(split(real, real->pp_rank * dp + real->dp_rank, real->rank, &real->tp, err));
     FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
+    FR_TRY(split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
+                 real->rank, &real->cp, err));
     return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
 }
 
@@ -125,7 +128,8 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
                              struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
     real->n_parameters = app->n_parameters(real);
-    real->division = fr_division_of(plan->zero > 0 ? (int)plan->dp : 1, real->n_parameters);
+    real->division =
+        fr_division_of(plan->zero > 0 ? (int)fr_plan_replicas(plan) : 1, real->n_parameters);
     int64_t all = fr_division_share(&real->division) * real->division.replicas;
     real->parameters = fr_real_alloc(real->k, all);
     real->gradients = fr_real_alloc(real->k, all);
@@ -152,6 +156,7 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
         .tp = MPI_COMM_NULL,
         .dp = MPI_COMM_NULL,
         .pp = MPI_COMM_NULL,
+        .cp = MPI_COMM_NULL,
         .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
     if (!real->k)
         return fr_fail(err, FR_ERR_INPUT, NULL,
@@ -165,7 +170,7 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
-    MPI_Comm *comms[] = {&real->tp, &real->dp, &real->pp, &real->world};
+    MPI_Comm *comms[] = {&real->tp, &real->dp, &real->pp, &real->cp, &real->world};
     if (real->state) app->close(real);
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
@@ -259,6 +264,7 @@ static void book(struct fr_real *real, MPI_Comm comm, double values, double shar
     int axis = comm == real->tp   ? FR_REAL_TP
                : comm == real->dp ? FR_REAL_DP
                : comm == real->pp ? FR_REAL_PP
+               : comm == real->cp ? FR_REAL_CP
                                   : FR_REAL_OTHER;
     real->sent_B[axis] += values * share * (double)real->k->size_B;
 }

@@ -40,16 +40,17 @@ struct fr_phases {
     double compute_s, collective_s, wait_s;
 };
 
-/** Whom a rank sends to: the ranks of its tp, pp and dp axes, or others (those that share a tied
+/** Whom a rank sends to: the ranks of its tp, pp, dp and cp axes, or others (those that share a tied
  *  embedding, or a layer's own grid). */
-enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_OTHER, FR_REAL_AXES };
+enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_CP, FR_REAL_OTHER, FR_REAL_AXES };
 
 /** What every program has: communicators of the mesh, blocks, clocks. */
 struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
-    MPI_Comm world, tp, dp, pp; /**< ranks of equal dp and pp, of equal tp and pp, ... */
-    int rank, n_ranks, tp_rank, dp_rank, pp_rank;
+    /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample. */
+    MPI_Comm world, tp, dp, pp, cp;
+    int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank;
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;

@@ -25,6 +25,10 @@
  *  the same of gradients, and the products' inputs once more, for the weights' gradients.  Of those of norms
  *  each rank has a part.
  *
+ *  With `cp` above 1 (context parallel by all-to-all: Jacobs et al., DeepSpeed Ulysses, 2023) so many ranks
+ *  have 1/cp of each sample's tokens; between the products around the heads these are exchanged for all tokens of
+ *  1/cp of the heads, and back, as are their gradients.
+ *
  *  Attention is a function of its own, for sub-grids of heads (program subgraph).
  */
 #ifndef FR_CALIBRATE_REAL_APPS_BLOCK_H
@@ -38,9 +42,14 @@ struct fr_block_sizes {
     bool rows;       /**< second products are divided by their rows */
     int rank, ranks; /**< of those that divide the layer */
     int parts;       /**< that tokens are in where nothing multiplies; 0 or 1: whole */
+    int cp, cp_rank; /**< ranks that share a sample's tokens; 0 or 1: none */
 };
+/** Of a sample, those of a rank; and of all samples. */
+static inline int fr_block_sequence(const struct fr_block_sizes *z) {
+    return z->cp > 1 ? z->sequence / z->cp : z->sequence;
+}
 static inline int fr_block_tokens(const struct fr_block_sizes *z) {
-    return z->sequence * z->samples;
+    return fr_block_sequence(z) * z->samples;
 }
 static inline bool fr_block_parted(const struct fr_block_sizes *z) { return z->parts > 1; }
 /** Of them a rank's own. */
@@ -91,6 +100,8 @@ struct fr_block_deferred {
 struct fr_block_room {
     void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
     void *whole, *packed;      /* h T of each */
+    void *qkv, *heads, *sent,
+        *arrived; /* where cp ranks exchange: 3 a d T, a d T, 3 a d T of each */
 };
 /** A part of a buffer: so many values, the next beginning on a cache line. */
 struct fr_block_part {
@@ -150,7 +161,7 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
 
 /** The heads once more, to where the forward pass put what they make. */
 void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
-                     const struct fr_block_saved *saved);
+                     const struct fr_block_saved *saved, const struct fr_block_room *room);
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,
                           void *p, void *c);

@@ -70,12 +70,13 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .head_dim = (int)t->head_dim,
                   .ffn = (int)t->ffn / tp,
                   .sequence = (int)t->sequence,
-                  .samples = columns / (int)t->sequence,
+                  .samples = columns / (int)(t->sequence / plan->cp),
                   .causal = true,
                   .rows = plan->method->grids,
                   .rank = tp_rank,
                   .ranks = tp,
-                  .parts = plan->sequence_parallel ? tp : 1},
+                  .parts = plan->sequence_parallel ? tp : 1,
+                  .cp = (int)plan->cp},
     };
     const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
                                        : plan->method->branches ? &fr_unit_branch_block

@@ -20,7 +20,7 @@ int64_t fr_mesh_micro_batch(const struct fr_real_case *run) {
 int64_t fr_mesh_columns(const struct fr_real_case *run) {
     int64_t sequence = run->workload->transformer.sequence, samples = fr_mesh_micro_batch(run);
     if (run->plan->method->branches) samples /= run->plan->tp; /* of sub-grids parts */
-    return samples * (run->workload->transformer.layers ? sequence : 1);
+    return samples * (run->workload->transformer.layers ? sequence / run->plan->cp : 1);
 }
 
 int64_t fr_mesh_micro_batches(const struct fr_real_case *run) {
@@ -52,6 +52,8 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_branches,
                            FR_PLAN_KEY_zero,
                            FR_PLAN_KEY_sequence_parallel,
+                           FR_PLAN_KEY_cp,
+                           FR_PLAN_KEY_context,
                            FR_PLAN_KEY_iterations};
 
 /* A key that has a value of its own and is not run, or NULL. */
@@ -102,6 +104,19 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
         return fr_fail(err, FR_ERR_INPUT, NULL, "\"%s\" must have its default in real runs",
                        lacks ? lacks->name : "schedule");
     return FR_OK;
+}
+
+/* Ranks that share a sample exchange tokens for heads. */
+static fr_status check_context(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    const struct fr_transformer *t = &run->workload->transformer;
+    if (plan->cp == 1) return FR_OK;
+    if (plan->method != &fr_method_tensor || !plan->context_heads)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "\"cp\" is run with method tensor and \"context\": \"all-to-all\"");
+    FR_TRY(fr_real_divides("the sequence", t->sequence, "cp", plan->cp, err));
+    return fr_real_divides("the number of heads", t->heads, "tp x cp", plan->tp * plan->cp,
+                           err);
 }
 
 static fr_status check_batch(const struct fr_real_case *run, struct fr_error *err) {
@@ -171,6 +186,7 @@ static fr_status check_tokens(const struct fr_real_case *run, struct fr_error *e
 fr_status fr_mesh_check(const struct fr_real_case *run, struct fr_error *err) {
     struct fr_chain chain;
     FR_TRY(check_keys(run, err));
+    FR_TRY(check_context(run, err));
     fr_status status = fr_chain_make(run, &chain, err);
     if (status == FR_OK) status = check_units(&chain, err);
     if (status == FR_OK) status = check_batch(run, err);

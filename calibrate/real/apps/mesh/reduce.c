@@ -23,7 +23,7 @@ static bool gathers(const struct fr_real *real) {
 static bool pays(const struct fr_real *real, const struct fr_real_codec *codec) {
     double whole_B = (double)codec->low.m * codec->low.n * (double)real->k->size_B,
            packet_B = (double)fr_real_codec_size_B(real->k, codec);
-    return gathers(real) ? (double)real->run->plan->dp * packet_B < 2 * whole_B
+    return gathers(real) ? (double)fr_plan_replicas(real->run->plan) * packet_B < 2 * whole_B
                          : packet_B < whole_B;
 }
 
@@ -156,7 +156,7 @@ static int64_t scatter_room(const struct fr_real *real) {
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     int64_t room = 0, most_B = 0;
     size_t units = 0;
-    if (real->run->plan->dp == 1 || mesh->all != MPI_COMM_NULL) return true;
+    if (fr_plan_replicas(real->run->plan) == 1 || mesh->all != MPI_COMM_NULL) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
@@ -173,8 +173,8 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     room = most(room, scatter_room(real));
     if (gathers(real)) room = most(room, most_B / value_B + 1);
     mesh->factors = fr_real_alloc(real->k, room);
-    mesh->gathered =
-        fr_real_alloc(real->k, gathers(real) ? most_B * real->run->plan->dp / value_B + 1 : 0);
+    mesh->gathered = fr_real_alloc(
+        real->k, gathers(real) ? most_B * fr_plan_replicas(real->run->plan) / value_B + 1 : 0);
     return whole && mesh->factors && mesh->gathered;
 }
 
@@ -252,7 +252,7 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
 static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
                    const struct fr_mesh_batch *batch, size_t n_q) {
     const struct fr_kernels *k = real->k;
-    double replicas = (double)real->run->plan->dp;
+    double replicas = (double)fr_plan_replicas(real->run->plan);
     size_t at = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -268,7 +268,7 @@ static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
 static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh,
                                 const struct fr_mesh_batch *batch, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int replicas = (int)real->run->plan->dp;
+    int replicas = (int)fr_plan_replicas(real->run->plan);
     size_t own_B = packets_B(real, mesh, batch), at_B = 0;
     int64_t rest = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {

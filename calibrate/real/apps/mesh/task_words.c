@@ -8,14 +8,18 @@
 
 enum { STREAM_TOKENS = 3, SHARE = 3 };
 
+/* Tokens of a sample that a rank has. */
+static int64_t sequence_of(const struct fr_real *real) {
+    return real->run->workload->transformer.sequence / real->run->plan->cp;
+}
+
 /* Sample of the replica that this rank's @p token is of: of a micro-batch sub-grids have parts. */
 static int64_t sample_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          int64_t token) {
     int64_t micro = fr_mesh_micro_batch(real->run), m = token / mesh->columns,
-            own = mesh->columns / real->run->workload->transformer.sequence,
+            own = mesh->columns / sequence_of(real),
             part = mesh->all != MPI_COMM_NULL ? real->tp_rank : 0;
-    return m * micro + part * own +
-           token % mesh->columns / real->run->workload->transformer.sequence;
+    return m * micro + part * own + token % mesh->columns / sequence_of(real);
 }
 
 /* The word of this rank's @p token, or one @p later; of sample i the first is sequence + 1 after that of
@@ -24,8 +28,10 @@ static int word_at(const struct fr_real *real, const struct fr_mesh_state *mesh,
                    int later) {
     const struct fr_transformer *t = &real->run->workload->transformer;
     int64_t replica = fr_real_batch(real->run) / real->run->plan->dp;
-    int64_t sample = real->dp_rank * replica + sample_of(real, mesh, token);
-    uint64_t at = (uint64_t)(sample * (t->sequence + 1) + token % t->sequence + later);
+    int64_t own = sequence_of(real), first = real->cp_rank * own,
+            sample =
+                real->dp_rank / real->run->plan->cp * replica + sample_of(real, mesh, token);
+    uint64_t at = (uint64_t)(sample * (t->sequence + 1) + first + token % own + later);
     return (int)(fr_random_at(real->run->seed, STREAM_TOKENS, at) % (uint64_t)t->vocabulary);
 }
 

@@ -68,7 +68,8 @@ static fr_status make(struct fr_real *real, const struct fr_unit *u,
 static void attend(struct fr_real *real, const struct fr_unit *u,
                    const struct fr_layer_at *at) {
     const struct fr_block_saved s = saved_at(real, u, at);
-    fr_block_attend(real, &u->block, &s);
+    const struct fr_block_room r = fr_block_room_at(real->k, &u->block, at->room);
+    fr_block_attend(real, &u->block, &s, &r);
 }
 
 static fr_status make_input(struct fr_real *real, const struct fr_unit *u,

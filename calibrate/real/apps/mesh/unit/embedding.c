@@ -4,6 +4,8 @@
  * a token, and has no gradient.
  *
  * A rank's block: its part of the table; positions, h x s, which every rank has alike. */
+#include <string.h>
+
 #include "calibrate/real/apps/mesh/words.h"
 #include "calibrate/real/apps/random.h"
 
@@ -37,7 +39,16 @@ static int64_t values(const struct fr_unit *u) { return (int64_t)u->block.hidden
 
 /* All values of the tokens, where a rank has a part; of tokens in parts once more, packed. */
 static int64_t room(const struct fr_unit *u) {
-    return fr_block_parted(&u->block) ? 2 * values(u) : fr_words_divided(u) ? values(u) : 0;
+    int64_t whole = fr_block_parted(&u->block) ? 2 * values(u)
+                    : fr_words_divided(u)      ? values(u)
+                                               : 0;
+    return whole +
+           (u->block.cp > 1 ? (int64_t)u->block.hidden * fr_block_sequence(&u->block) : 0);
+}
+/* Behind that, where ranks share samples: those of their positions that are the rank's own. */
+static void *own_positions(const struct fr_real *real, const struct fr_unit *u) {
+    int64_t own = (int64_t)u->block.hidden * fr_block_sequence(&u->block);
+    return fr_at(real->k, u->room, (size_t)(room(u) - own));
 }
 static void *packed(const struct fr_real *real, const struct fr_unit *u) {
     return fr_at(real->k, u->room, (size_t)values(u));
@@ -48,13 +59,35 @@ static void keeps(const struct fr_unit *u, int64_t n[3]) {
     n[0] = n[1] = n[2] = 0;
 }
 
+/* The rank's columns of all positions. */
+static size_t first_position(const struct fr_real *real, const struct fr_unit *u) {
+    return (size_t)(real->cp_rank * fr_block_sequence(&u->block));
+}
+static const void *take_positions(struct fr_real *real, const struct fr_unit *u,
+                                  const void *all) {
+    const struct fr_kernels *k = real->k;
+    int s = fr_block_sequence(&u->block);
+    if (!all || u->block.cp <= 1) return all;
+    FR_COMPUTE(real, k->copy(u->block.hidden, s, fr_at(k, all, first_position(real, u)),
+                             u->block.sequence, own_positions(real, u), s));
+    return own_positions(real, u);
+}
+static void add_positions(struct fr_real *real, const struct fr_unit *u, void *all) {
+    const struct fr_kernels *k = real->k;
+    size_t s = (size_t)fr_block_sequence(&u->block), wide = (size_t)u->block.sequence;
+    for (size_t i = 0; i < (size_t)u->block.hidden; i++)
+        FR_COMPUTE(real, k->add(s, fr_at(k, own_positions(real, u), i * s),
+                                fr_at(k, all, i * wide + first_position(real, u))));
+}
+
 /* The first rank adds the positions, once. */
 static fr_status forward(struct fr_real *real, struct fr_unit *u, struct fr_unit_kept *kept,
                          void *next, struct fr_error *err) {
-    const void *learned = u->tp_rank == 0 ? positions(real, u, u->w) : NULL;
+    const void *learned =
+        take_positions(real, u, u->tp_rank == 0 ? positions(real, u, u->w) : NULL);
     bool parted = fr_block_parted(&u->block);
     void *whole = fr_words_divided(u) || parted ? u->room : next;
-    FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, u->block.sequence,
+    FR_COMPUTE(real, real->k->embed(u->block.hidden, u->columns, fr_block_sequence(&u->block),
                                     u->tp_rank * u->words, u->words, kept->x, u->table, learned,
                                     whole));
     if (parted)
@@ -75,9 +108,18 @@ static fr_status input(struct fr_real *real, struct fr_unit *u, struct fr_unit_k
     if (fr_words_divided(u))
         FR_TRY(
             fr_real_all_gather(real, real->tp, dy, (int64_t)u->out * u->columns, whole, err));
-    FR_COMPUTE(real, real->k->embed_backward(u->block.hidden, u->columns, u->block.sequence,
+    void *all = positions(real, u, u->g), *d_positions = all;
+    bool shares = all && u->block.cp > 1;
+    int sequence = fr_block_sequence(&u->block);
+    if (shares) {
+        d_positions = own_positions(real, u);
+        FR_COMPUTE(real, memset(d_positions, 0,
+                                (size_t)(u->block.hidden * sequence) * real->k->size_B));
+    }
+    FR_COMPUTE(real, real->k->embed_backward(u->block.hidden, u->columns, sequence,
                                              u->tp_rank * u->words, u->words, kept->x, whole,
-                                             u->d_table, positions(real, u, u->g)));
+                                             u->d_table, d_positions));
+    if (shares) add_positions(real, u, all);
     return FR_OK;
 }
 
