@@ -216,7 +216,7 @@ static void bad_sizes_are_refused(void **state) {
     static const struct {
         const char *app, *vary, *says;
         fr_status status;
-    } bad[] = {{"grid", "tp=3", "is no multiple of dp x pp x tp = 3", FR_ERR_INPUT},
+    } bad[] = {{"grid", "tp=3", "is no multiple of dp x pp x tp x cp = 3", FR_ERR_INPUT},
                {"phantom", "ghost=4,", "is no whole number", FR_ERR_USAGE},
                {"phantom", "ghost", "is not of the form KEY=RANGE", FR_ERR_USAGE},
                {"grid", "placement=,x", "is no list of values", FR_ERR_USAGE},

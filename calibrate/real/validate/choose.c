@@ -177,20 +177,20 @@ static fr_status set_method(const struct choosing *c, struct fr_json_document *p
 
 static fr_status set_axis_left(const struct choosing *c, struct fr_json_document *plan,
                                struct fr_error *err) {
-    static const char *const axes[] = {"dp", "pp", "tp"};
+    static const char *const axes[] = {"dp", "pp", "tp", "cp"};
     bool by_data = says(plan, "tp") || strcmp(c->app, "pipeline") == 0;
     const char *left = by_data ? "dp" : "tp";
     struct fr_json root = fr_json_root(plan);
     int64_t taken = 1;
     char value[24];
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         int64_t size = 1;
         FR_TRY(fr_json_get_integer(&root, axes[i], false, 1, 1 << 24, &size, err));
         taken *= size;
     }
     if (c->ranks % taken != 0 || (says(plan, left) && taken != c->ranks))
         return fr_fail(err, FR_ERR_INPUT, "--ranks",
-                       "%" PRId64 " is no multiple of dp x pp x tp = %" PRId64
+                       "%" PRId64 " is no multiple of dp x pp x tp x cp = %" PRId64
                        ", which --vary, --set or --plan ask for",
                        c->ranks, taken);
     if (says(plan, left) || c->ranks == taken) return FR_OK;
