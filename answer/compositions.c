@@ -24,6 +24,7 @@ const struct fr_composition fr_compositions[] = {
     {"pp, layers", "ffn-16384", {"pp=2", "micro_batch=4", NULL}},
     {"pp, branches", "attention-branches", {"pp=3", "micro_batch=4", NULL}},
     {"pp, transformer", "gpt-2", {"pp=2", "micro_batch=4", NULL}},
+    {"pp, cross-attention", "transformer-base", {"pp=3", "micro_batch=4", NULL}},
     {"chunks, transformer",
      "gpt-2",
      {"pp=2", "chunks=2", "schedule=interleaved", "micro_batch=4"}},

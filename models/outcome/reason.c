@@ -176,8 +176,10 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     case FR_REASON_PIPELINE:
         fr_text_addf(text,
                      job->workload.transformer.cross_layers
-                         ? "pp = %" PRId64 ": with cross-attention the encoder's output "
-                           "would travel with every message, which is not priced"
+                         ? "pp = %" PRId64
+                           " with several chunks a stage: the encoder's output, "
+                           "which cross-attention reads, would travel with messages of some "
+                           "and not of others, which have one price"
                          : "pp = %" PRId64 ": a grid per layer is priced without pipeline only",
                      plan->pp);
         break;

@@ -201,8 +201,9 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
 
 /* Bytes across each boundary.  With tp > 1 each rank of a stage sends 1/t of a transformer's
  * activation, and the receivers gather it (Megatron's scatter-gather), unless the method divides it
- * between layers anyway; cSub has all of it on one rank. */
-static void size_message(const struct fr_job *job, const struct fr_plan *plan,
+ * between layers anyway; cSub has all of it on one rank.  Inside a decoder the encoder's output travels too,
+ * and a rank keeps what of it came in. */
+static void size_message(const struct fr_job *job, const struct fr_plan *plan, int32_t i,
                          struct fr_stage *stage) {
     const struct fr_transformer *t = &job->workload.transformer;
     bool one_rank = plan->common_subgrid;
@@ -212,12 +213,18 @@ static void size_message(const struct fr_job *job, const struct fr_plan *plan,
            h = (double)t->hidden, parts = one_rank ? 1 : (double)plan->tp;
     double whole_B = tokens * h * fr_dtype_kept_B(job->workload.dtype);
     bool by_width = plan->method->uses_ghost; /* what flows between layers is divided so */
-    stage->message_rows = by_width ? tokens : tokens / parts;
-    stage->message_columns = by_width ? h / parts : h;
-    stage->message_B = whole_B / parts;
-    if (plan->method->divided || plan->sequence_parallel) return;
     int64_t rows = fr_plan_arriving(plan);
-    if (rows > 1) stage->gathered_B = whole_B / (double)plan->tp * (double)rows;
+    bool stays = plan->method->divided || plan->sequence_parallel; /* in its part, on arrival */
+    double up = fr_transformer_carries(t, plan, i + 1) ? 2 : 1,
+           gathered_B = stays || rows <= 1 ? 0 : whole_B / (double)plan->tp * (double)rows;
+    stage->message_rows = up * (by_width ? tokens : tokens / parts);
+    stage->message_columns = by_width ? h / parts : h;
+    stage->message_B = up * whole_B / parts;
+    stage->gathered_B = up * gathered_B;
+    if (!fr_transformer_carries(t, plan, i) || plan->forward) return;
+    double kept_B = gathered_B > 0 ? gathered_B : whole_B / parts;
+    stage->activation_B += kept_B;
+    stage->ends_B += kept_B;
 }
 
 /* One message across the boundary above stage @p i [s].  The ranks of a stage send at once, and so
@@ -296,8 +303,10 @@ static void add_reduced(const struct fr_stage *stage, struct fr_pipeline *p) {
 
 /* Is all of stage @p i as in the stage before? */
 static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_t i) {
+    const struct fr_transformer *t = &job->workload.transformer;
     return i > 0 && fr_codec_codes(plan, i) == fr_codec_codes(plan, i - 1) &&
-           fr_worked_repeats(job, plan, i);
+           fr_worked_repeats(job, plan, i) &&
+           fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
 }
 
 /* Durations of all stages on their seats. */
@@ -318,7 +327,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
             fr_layers_stage(job, plan, seats, i, &p->stage[i], extrapolated);
         else
             price_measured(&job->workload.stages, i, p);
-        if (!job->workload.n_layers) size_message(job, plan, &p->stage[i]);
+        if (!job->workload.n_layers) size_message(job, plan, i, &p->stage[i]);
         add_reduced(&p->stage[i], p);
         p->message_B = fmax(p->message_B, p->stage[i].message_B);
         price_gradient(job, plan, seats, &p->stage[i], extrapolated);

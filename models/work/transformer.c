@@ -38,13 +38,25 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
         .cross_replicated = norm + qk_norms + out_bias};
 }
 
+/* Of the layers below stage @p i, those of the decoder; below 0: so many of the encoder's are above. */
+static int64_t decoded_below(const struct fr_transformer *t, const struct fr_plan *plan,
+                             int64_t i) {
+    int64_t before = 0;
+    for (int64_t k = 0; k < i; k++) before += fr_transformer_stage_layers(t, plan, k);
+    return before - (t->layers - t->cross_layers);
+}
+
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
                                    int64_t i) {
-    int64_t before = 0, here = fr_transformer_stage_layers(t, plan, i);
     if (t->cross_layers == 0) return 0;
-    for (int64_t k = 0; k < i; k++) before += fr_transformer_stage_layers(t, plan, k);
-    int64_t crossed = before + here - (t->layers - t->cross_layers);
+    int64_t here = fr_transformer_stage_layers(t, plan, i),
+            crossed = decoded_below(t, plan, i) + here;
     return crossed < 0 ? 0 : crossed < here ? crossed : here;
+}
+
+bool fr_transformer_carries(const struct fr_transformer *t, const struct fr_plan *plan,
+                            int64_t i) {
+    return t->cross_layers > 0 && i > 0 && i < plan->pp && decoded_below(t, plan, i) > 0;
 }
 
 /* Parameters that tp divides, and those that every rank holds. */

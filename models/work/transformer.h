@@ -19,6 +19,9 @@
  *  Left out: of a vocabulary that t ranks divide, what a loss exchanges, three values a token (the real
  *  program sends them: largest logit, sum of exponentials, the target's logit).
  *
+ *  Encoder and decoder (layers with cross-attention, the last ones) are stages in a row; left out: the
+ *  decoder's own lookup of its words, where it begins.
+ *
  *  Sequence parallel (Korthikanti et al., Reducing Activation Recomputation, 2022): between the
  *  products each rank holds T/t tokens.  An all-reduce becomes a reduce-scatter and an
  *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;
@@ -64,6 +67,11 @@ double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
 /** Of the layers of stage @p i, those with cross-attention. */
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
                                    int64_t i);
+
+/** Does the boundary below stage @p i cut the decoder?  Then the encoder's output, to which every layer above
+ *  attends, travels beside the decoder's activations, and its gradient beside theirs. */
+bool fr_transformer_carries(const struct fr_transformer *t, const struct fr_plan *plan,
+                            int64_t i);
 
 /** Kept for the backward pass by dropout: bytes a value before each residual addition; and by a
  *  softmax and its dropout, bytes a score. */

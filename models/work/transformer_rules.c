@@ -145,8 +145,9 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     struct hearing h = {.asked = -1};
     divide(workload, plan, &h);
     if (!fr_transformer_layers_fit(t, plan)) h.reasons |= FR_BECAUSE(FR_REASON_STAGES);
-    /* The encoder's output would have to travel with every message. */
-    if (t->cross_layers > 0 && plan->pp > 1) h.reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
+    /* It travels with messages of the decoder's chunks, and with none of the encoder's. */
+    if (t->cross_layers > 0 && plan->pp > 1 && plan->chunks > 1)
+        h.reasons |= FR_BECAUSE(FR_REASON_PIPELINE);
     return h.reasons;
 }
 

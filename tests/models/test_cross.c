@@ -1,6 +1,7 @@
 /* What a cross-attention adds to a layer's traffic, by hand: a norm that is read and written and a residual
  * addition that is read twice and written once, three times as much with the backward pass. */
 #include "models/outcome/cost.h"
+#include "models/price/pipeline.h"
 #include "tests/job.h"
 
 /* Time of a micro-batch's passes over memory alone: products take no time, a fused kernel keeps no scores. */
@@ -40,7 +41,59 @@ static void each_moves_its_norm_and_residual(void **state) {
                 1e-6);
 }
 
+struct stages {
+    struct fr_job job;
+    struct fr_pipeline p;
+};
+
+/* Twelve layers on four stages, the last @p cross of a decoder. */
+static void make(int cross, const char *const keys[2], struct stages *s) {
+    char layers[48];
+    const char *const sets[] = {
+        "pp=4", "micro_batch=2", "global_batch=16", keys[0], keys[1], layers, NULL};
+    uint32_t extrapolated = 0;
+    snprintf(layers, sizeof layers, "model.cross_layers=%d", cross);
+    fr_test_job("lassen", "transformer-base", sets, &s->job);
+    assert_int_equal(fr_pipeline_check(&s->job, &s->job.plan), 0);
+    assert_int_equal(fr_pipeline_make(&s->job, &s->job.plan, &s->p, &extrapolated, NULL),
+                     FR_OK);
+}
+
+static void drop(struct stages *s) {
+    fr_pipeline_free(&s->p);
+    fr_job_free(&s->job);
+}
+
+/* Messages are T h values; above the ninth layer, inside a decoder of six, those of the encoder's output
+ * besides, both ways, which the last stage keeps with each of its passes. */
+static void the_encoder_travels(void **state) {
+    static const char *const keys[][2] = {
+        {"tp=1", "dp=1"}, {"tp=2", "sequence_parallel=true"}, {"tp=2", "dp=1"}};
+    static const double sent[] = {1, 2, 3, 2};
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        struct stages s, none;
+        make(6, keys[k], &s);
+        make(0, keys[k], &none);
+        const struct fr_transformer *t = &s.job.workload.transformer;
+        double tp = (double)s.job.plan.tp, values = 2 * (double)(t->sequence * t->hidden),
+               whole_B = values * fr_dtype_kept_B(s.job.workload.dtype);
+        for (int i = 0; i < 4; i++) {
+            const struct fr_stage *stage = &s.p.stage[i];
+            double kept_B = i == 3 ? whole_B / (k == 1 ? tp : 1) : 0;
+            FR_NEAR(stage->sent_B[FR_SENT_PP], 8 * sent[i] * whole_B / tp, 1e-12);
+            FR_NEAR(stage->gathered_B, k == 2 ? (i == 2 ? 2 : 1) * whole_B : 0, 1e-12);
+            FR_NEAR(stage->ends_B - none.p.stage[i].ends_B, kept_B, 1e-12);
+            assert_true(i != 2 ||
+                        s.p.stage[3].activation_B - stage->activation_B == s.p.stage[3].ends_B);
+        }
+        drop(&s);
+        drop(&none);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_moves_its_norm_and_residual)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_moves_its_norm_and_residual),
+                                       cmocka_unit_test(the_encoder_travels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,10 +55,9 @@ static const struct {
      "tp = 9 does not divide the hidden width of 1920"},
     {"cori-knl", "alexnet", "method=grid pp=2 dp=4 layer_tp=[1,1,1,1,1,1,1,1]",
      FR_REASON_PIPELINE, "pp = 2: a grid per layer is priced without pipeline only"},
-    {"lassen", "t5-large-mod", "pp=2 dp=4", FR_REASON_PIPELINE,
-     "pp = 2: with cross-attention the encoder's output would travel with every message, which "
-     "is "
-     "not priced"},
+    {"lassen", "t5-large-mod", "pp=2 dp=4 schedule=interleaved chunks=2", FR_REASON_PIPELINE,
+     "pp = 2 with several chunks a stage: the encoder's output, which cross-attention reads, "
+     "would travel with messages of some and not of others, which have one price"},
     {"frontier", "ffn-16384", "method=phantom tp=8", FR_REASON_GHOST,
      "method phantom needs ghost, the number of ghost neurons (at least 1)"},
     {"frontier", "ffn-16384", "method=phantom tp=8 ghost=1792", FR_REASON_GHOST_EQ8,
