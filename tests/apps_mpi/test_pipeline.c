@@ -33,6 +33,7 @@ struct plan {
     int ghosts;           /* 0: not phantom */
     int cp;               /* ranks that share a sample; 0: none */
     const char *branches; /* of sub-grids; NULL: none */
+    bool gathers;         /* their slices whole */
     int coded_stages;
 };
 
@@ -42,7 +43,8 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->branches)
-        snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"", p->branches);
+        snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"%s", p->branches,
+                 p->gathers ? ", \"exchange\": \"all_gather\"" : "");
     if (p->cp)
         snprintf(method, sizeof method, "\"tensor\", \"cp\": %d, \"context\": \"all-to-all\"",
                  p->cp);
@@ -63,8 +65,7 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
              "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
              method, p->parts ? ", \"sequence_parallel\": true" : "", p->tp, p->pp, p->dp,
              p->micro, schedule, again, p->fused ? "fused" : "separate", messages, forward,
-             gradients,
-             p->topk ? ", \"codec\": \"topk\"" : "");
+             gradients, p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
 static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
@@ -654,6 +655,9 @@ static void every_branching(struct plan *p) {
             count--;
         if (p->micro % p->tp != 0) continue;
         run_plan(p, false);
+        p->gathers = i == 0;
+        if (p->gathers) run_plan(p, false);
+        p->gathers = false;
         if (p->pp == 1) continue;
         p->schedule = "zero-bubble";
         run_plan(p, false);

@@ -186,6 +186,12 @@ static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_unit
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
+/* What a rank holds of an exchange: all values of all tokens, where slices are gathered whole. */
+static int64_t exchanged(const struct fr_unit *u, const struct sizes *z) {
+    int64_t all = u->run->plan->gather_all ? (int64_t)z->all_q * z->t : 0, most = widest(z);
+    return all > most ? all : most;
+}
+
 static int64_t lay_out_pass(const struct fr_kernels *k, const struct fr_unit *u,
                             const void *base, struct pass *r) {
     const struct sizes z = sizes_of(u);
@@ -198,7 +204,7 @@ static int64_t lay_out_pass(const struct fr_kernels *k, const struct fr_unit *u,
         {&r->dqkv, 3 * z.q * t},
         {&r->dp, s * s},
         {&r->bias, z.f},
-        {&r->packed, widest(&z)}};
+        {&r->packed, exchanged(u, &z)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
@@ -243,8 +249,11 @@ static struct pass pass_at(const struct fr_real *real, const struct fr_unit *u,
 /* The group of ranks that branches split over. */
 static struct fr_subgrid group_of(const struct fr_real *real, const struct fr_unit *u,
                                   const struct pass *r) {
-    return (struct fr_subgrid){
-        .g = u->tp, .subgrid = u->tp_rank, .group = real->tp, .buffer = {r->packed, NULL}};
+    return (struct fr_subgrid){.g = u->tp,
+                               .subgrid = u->tp_rank,
+                               .group = real->tp,
+                               .gather_all = u->run->plan->gather_all,
+                               .buffer = {r->packed, NULL}};
 }
 
 /* @p values of own tokens to all of the group's, or @p slices of them. */
