@@ -24,7 +24,10 @@ static const struct fr_option options[] = {
      "as a table to paste; of training and energy the tables of docs/accuracy.md", 0},
     {"latex", NULL, "as a longtable, to paste", 0},
     {"update", "FILE", "write them between the marks of FILE (docs/accuracy.md)", 0},
-    {"measured", NULL, "phantom: train for real to a loss, instead of the paper's numbers", 0},
+    {"measured", NULL,
+     "phantom: iterations to a loss that were measured, instead of the paper's numbers; with "
+     "any option below it trains for real",
+     0},
     {"quality", "FILE",
      "optimus, dsp: the paper's claims of model quality beside this result of forerun "
      "quality --json",
@@ -32,6 +35,7 @@ static const struct fr_option options[] = {
     {"widths", "RANGE", "phantom --measured: at several widths, each at the best of four rates",
      0},
     {"depths", "RANGE", "and of so many layers (default --layers)", 0},
+    {"out", "FILE", "with --widths: the table that was measured, as the one that ships", 0},
     {"cluster", "FILE|PRESET", "with --measured: what an iteration costs (default frontier)",
      'c'},
     FR_TRAINING_OPTIONS,
@@ -68,9 +72,21 @@ static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r)
     }
 }
 
+static fr_status write_table(const char *out, const struct fr_phantom_table *table,
+                             struct fr_error *err) {
+    struct fr_text text = {0};
+    fr_phantom_table_write(table, &text);
+    fr_status status = text.failed ? fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory")
+                                   : fr_file_write_last(out, text.data, text.length, err);
+    fr_text_free(&text);
+    return status;
+}
+
 /* Several widths and depths, without prices. */
 static fr_status settings(const struct fr_args *args, const struct fr_training_options *o,
                           struct fr_reproduction *r, struct fr_error *err) {
+    const char *out = fr_args_get(args, "out");
+    struct fr_phantom_table table = {0};
     const char *depths = fr_args_get(args, "depths");
     struct fr_phantom_settings s = {.force = fr_args_has(args, "force"), .n_depths = 1};
     int64_t *widths = NULL, *own = NULL;
@@ -80,9 +96,32 @@ static fr_status settings(const struct fr_args *args, const struct fr_training_o
         status = fr_range_parse(depths, false, 1, "--depths", &own, &s.n_depths, err);
     s.widths = widths;
     s.depths = own ? own : &o->layers;
-    if (status == FR_OK) status = fr_phantom_settings_run(o, &s, r, err);
+    if (status == FR_OK && out) status = fr_file_check_writable(out, err);
+    if (status == FR_OK) status = fr_phantom_settings_run(o, &s, &table, err);
+    fr_phantom_table_reproduce(&table, r); /* of a job that ended early what there is */
+    if (status == FR_OK && out) status = write_table(out, &table, err);
+    fr_phantom_table_free(&table);
     free(widths);
     free(own);
+    return status;
+}
+
+/* Nothing was asked to be trained. */
+static bool asks_for_the_table(const struct fr_args *args) {
+    static const char *const trains[] = {"widths", "depths",     "cluster", "width",   "layers",
+                                         "batch",  "same-batch", "tp",      "ghost",   "loss",
+                                         "rate",   "seeds",      "most",    "samples", "resume",
+                                         "force",  "out",        NULL};
+    for (int i = 0; trains[i]; i++)
+        if (fr_args_has(args, trains[i])) return false;
+    return true;
+}
+
+static fr_status shipped(struct fr_reproduction *r, struct fr_error *err) {
+    struct fr_phantom_table table;
+    fr_status status = fr_phantom_table_shipped(&table, err);
+    if (status == FR_OK) fr_phantom_table_reproduce(&table, r);
+    fr_phantom_table_free(&table);
     return status;
 }
 
@@ -90,6 +129,7 @@ static fr_status settings(const struct fr_args *args, const struct fr_training_o
 static fr_status measure(const struct fr_args *args, struct fr_reproduction *r,
                          struct fr_error *err) {
     struct fr_training_request request;
+    if (asks_for_the_table(args)) return shipped(r, err);
     fr_status status = fr_training_request_read(args, "frontier", &request, err);
     if (status == FR_OK && fr_args_has(args, "widths"))
         status = settings(args, &request.o, r, err);
@@ -180,6 +220,8 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
         !fr_args_has(args, "measured"))
         return fr_fail(err, FR_ERR_USAGE, fr_args_has(args, "widths") ? "--widths" : "--depths",
                        "is of trainings: forerun reproduce phantom --measured");
+    if (fr_args_has(args, "out") && !fr_args_has(args, "widths"))
+        return fr_fail(err, FR_ERR_USAGE, "--out", "is the table of --widths");
     if (fr_args_has(args, "quality") && wanted != &fr_paper_optimus && wanted != &fr_paper_dsp)
         return fr_fail(err, FR_ERR_USAGE, "--quality",
                        "is of the papers optimus and dsp: forerun reproduce optimus --quality "
@@ -226,7 +268,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 }
 
 static const struct fr_output outputs[] = {
-    {"update", NULL, NULL}, {"samples", NULL, NULL}, {NULL, NULL, NULL}};
+    {"update", NULL, NULL}, {"samples", NULL, NULL}, {"out", NULL, NULL}, {NULL, NULL, NULL}};
 
 static const char *word(int i) {
     int n = 0;

@@ -8,7 +8,8 @@
 #include "base/json.h"
 
 struct fr_preset {
-    const char *kind; /**< "cluster", "model", or "schema" of a document */
+    const char *
+        kind; /**< "cluster", "model", "iterations" that were measured, or "schema" of a document */
     const char *name;
     const char *text;
     size_t length;

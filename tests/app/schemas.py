@@ -122,6 +122,7 @@ REAL = r"""
 forerun validate --cluster frontier --ranks 2 --app phantom --vary model.width=64 --vary ghost=2,4 --passes 1 --visit 0.01 --samples runs.jsonl --json
 forerun quality --seeds 2 --steps 12 --every 4 --held-out 16 --rates 0.01 --loss 4 --set compression.backward.rank=2 --vary compression.backward.scope=none,all --vary compression.forward.rank=0,2 --samples trainings-of-plans.jsonl --out model.json --json
 forerun iterations --width 64 --tp 2 --ghost 2,4 --seeds 1 --most 100 --samples trainings.jsonl --out model.json --json
+forerun reproduce phantom --measured --same-batch --widths 32 --depths 1 --batch 16 --tp 2 --ghost 2 --seeds 1 --loss 0.15 --most 50 --samples i.log --out measured-iterations.json --json
 forerun calibrate --ranks 2 --budget 2 --launches 1 --quick --only kernel,memory,gemm_fp64,all_reduce --size 8..1KiB*8 --samples samples.jsonl --out cluster.json --json
 """
 
@@ -173,8 +174,8 @@ def kept(name, text, command):
             holds(stem, json.loads(line), command)
     elif name in ("c.json", "cluster.json"):
         holds("cluster", json.loads(text), command)
-    elif name == "model.json":
-        holds("model", json.loads(text), command)
+    elif name in ("model.json", "measured-iterations.json"):
+        holds(stem, json.loads(text), command)
 
 
 # ---- what is read --------------------------------------------------------------------------------
@@ -183,6 +184,8 @@ def presets():
     for kind in "cluster", "model":
         for path in sorted((ROOT / "presets" / kind).glob("*.json")):
             holds(kind, json.loads(path.read_text()), path.name)
+    for path in sorted((ROOT / "presets" / "iterations").glob("*.json")):
+        holds("measured-iterations", json.loads(path.read_text()), path.name)
     for path in sorted((GOLDEN / "in").glob("*.json")):
         if path.name in ("mlp.json", "stages.json"):
             holds("model", json.loads(path.read_text()), path.name)

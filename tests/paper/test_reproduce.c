@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/papers/phantom/settings.h"
 #include "app/papers/reproduce.h"
 #include "tests/cmocka.h"
 
@@ -202,9 +203,109 @@ static void dsp(void **state) {
     free(r.rows);
 }
 
+/* ---- iterations that were measured -------------------------------------------------------------- */
+
+/* Networks that Eq. 8 allows, medians inside their ranges; read, written and read again it is the same. */
+static void the_table_that_ships(void **state) {
+    struct fr_phantom_table table, again;
+    struct fr_text first = {0}, second = {0};
+    struct fr_json_document *document = NULL;
+    (void)state;
+    assert_int_equal(fr_phantom_table_shipped(&table, NULL), FR_OK);
+    assert_true(table.n > 5);
+    for (int i = 0; i < table.n; i++)
+        for (int j = 0; j < table.items[i].n; j++) {
+            const struct fr_trained *x = &table.items[i].rows[j];
+            double share = (double)table.items[i].width / (double)x->tp;
+            FR_TRUE(x->tp == 1 || (double)x->ghost < share * (1 - 1 / (double)x->tp),
+                    "k %d at p %d", (int)x->ghost, (int)x->tp);
+            FR_TRUE(x->n_reached == 0 || (x->low <= x->iterations && x->iterations <= x->high),
+                    "%g in %g to %g", x->iterations, x->low, x->high);
+            FR_TRUE((x->n_reached < x->n_seeds) == isfinite(x->loss), "a loss of %g", x->loss);
+        }
+    fr_phantom_table_write(&table, &first);
+    assert_int_equal(fr_json_parse(first.data, first.length, "table", &document, NULL), FR_OK);
+    struct fr_json root = fr_json_root(document);
+    assert_int_equal(fr_phantom_table_read(&root, &again, NULL), FR_OK);
+    fr_phantom_table_write(&again, &second);
+    assert_string_equal(fr_text_get(&first), fr_text_get(&second));
+    fr_json_free(document);
+    fr_phantom_table_free(&table);
+    fr_phantom_table_free(&again);
+    fr_text_free(&first);
+    fr_text_free(&second);
+}
+
+#define NETWORK                                                                                \
+    "\"width\": 64, \"layers\": 2, \"batch\": 8, \"same_batch\": true, \"loss\": 0.1, "        \
+    "\"most\": 9, "                                                                            \
+    "\"rate\": 0.5, \"seeds\": 3, "
+#define TABLE(rows)                                                                            \
+    "{\"schema\": \"forerun/measured-iterations/1\", \"version\": \"0\", \"source\": \"\", "   \
+    "\"commands\": [\"one\"], \"rows\": [" rows "]}"
+#define TENSOR                                                                                 \
+    "{" NETWORK "\"tp\": 1, \"ghost\": 0, \"reached\": 3, \"iterations\": 100, \"low\": 90, "  \
+    "\"high\": 110, \"lowest_loss\": null}"
+#define PHANTOM(p, reached, low, high)                                                         \
+    ", {" NETWORK "\"tp\": " p ", \"ghost\": 2, \"reached\": " reached                         \
+    ", \"iterations\": " low ", \"low\": " low ", \"high\": " high ", \"lowest_loss\": 0.2}"
+
+/* Fewer, more, overlapping, not all seeds: judged where the ranges part, and nowhere else. */
+static void an_order_needs_ranges_that_part(void **state) {
+    static const char text[] = TABLE(TENSOR PHANTOM("2", "3", "80", "89") PHANTOM(
+        "4", "3", "111", "120") PHANTOM("8", "3", "60", "95") PHANTOM("16", "2", "10", "20"));
+    static const struct {
+        const char *id;
+        bool judged, holds;
+    } want[] = {
+        {"ordering/measured/n=64/L=2/same_batch/loss=0.1/p=2/iterations", true, true},
+        {"ordering/measured/n=64/L=2/same_batch/loss=0.1/p=4/iterations", true, false},
+        {"ordering/measured/n=64/L=2/same_batch/loss=0.1/p=8/iterations", false, false},
+        {"ordering/measured/n=64/L=2/same_batch/loss=0.1/p=16/iterations", false, false},
+    };
+    struct fr_json_document *document = NULL;
+    struct fr_phantom_table table;
+    struct fr_reproduction r = {0};
+    (void)state;
+    assert_int_equal(fr_json_parse(text, strlen(text), "table", &document, NULL), FR_OK);
+    struct fr_json root = fr_json_root(document);
+    assert_int_equal(fr_phantom_table_read(&root, &table, NULL), FR_OK);
+    fr_phantom_table_reproduce(&table, &r);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        const struct fr_reproduce_row *x = row(&r, want[i].id);
+        FR_TRUE(x->judged == want[i].judged && x->holds == want[i].holds, "%s: %d %d", x->id,
+                x->judged, x->holds);
+    }
+    FR_NEAR(row(&r, "measured/n=64/L=2/same_batch/loss=0.1/p=2/phantom_over_tensor")->ours, 0.8,
+            1e-12);
+    free(r.rows);
+    fr_phantom_table_free(&table);
+    fr_json_free(document);
+}
+
+static void a_bad_table_is_refused(void **state) {
+    static const char *const bad[] = {"{}", TABLE(""), TABLE(TENSOR ", {}"),
+                                      TABLE("{" NETWORK "\"tp\": 0}"),
+                                      TABLE(TENSOR PHANTOM("2", "4", "80", "89"))};
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct fr_json_document *document = NULL;
+        struct fr_phantom_table table;
+        assert_int_equal(fr_json_parse(bad[i], strlen(bad[i]), "table", &document, NULL),
+                         FR_OK);
+        struct fr_json root = fr_json_root(document);
+        FR_TRUE(fr_phantom_table_read(&root, &table, NULL) == FR_ERR_INPUT, "%s", bad[i]);
+        fr_phantom_table_free(&table);
+        fr_json_free(document);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_hold),
+        cmocka_unit_test(the_table_that_ships),
+        cmocka_unit_test(an_order_needs_ranges_that_part),
+        cmocka_unit_test(a_bad_table_is_refused),
         cmocka_unit_test(only_what_can_be_held_against_something_is_judged),
         cmocka_unit_test(phantom),
         cmocka_unit_test(figure_5a_is_of_its_own_width),

@@ -6,8 +6,8 @@
 #ifndef FR_APP_PAPERS_PHANTOM_SETTINGS_H
 #define FR_APP_PAPERS_PHANTOM_SETTINGS_H
 
+#include "app/papers/phantom/table.h"
 #include "app/papers/reproduce.h"
-#include "calibrate/real/iterations/iterations.h"
 
 struct fr_phantom_settings {
     const int64_t *widths, *depths;
@@ -16,11 +16,15 @@ struct fr_phantom_settings {
         force; /**< replace files of trainings; each setting has its own, beside that of the options */
 };
 
-/** Train all of them as @p o says otherwise, and add rows: iterations of tensor and of the k that needs
- *  fewest, at each p, and their order, judged where the ranges over seeds part.
+/** Train all of them as @p o says otherwise.  @param[out] table  freed with fr_phantom_table_free, also on error
  *  @return as fr_training_run */
 fr_status fr_phantom_settings_run(const struct fr_training_options *o,
                                   const struct fr_phantom_settings *settings,
-                                  struct fr_reproduction *r, struct fr_error *err);
+                                  struct fr_phantom_table *table, struct fr_error *err);
+
+/** Add rows: iterations of tensor and of the k that needs fewest, at each p, and their order, judged where the
+ *  ranges over seeds part. */
+void fr_phantom_table_reproduce(const struct fr_phantom_table *table,
+                                struct fr_reproduction *r);
 
 #endif
