@@ -82,6 +82,27 @@ static void meshes_learn_alike(void) {
     forget(&alone);
 }
 
+/* Sub-grids, whose ranks have parts of a micro-batch's samples. */
+static void sub_graphs_learn_alike(void) {
+    static const char *const branches[] = {"heads", "attention", "layer"};
+    struct learning alone, together;
+    if (n_ranks % 2 != 0 || !learn("{\"micro_batch\": 2}", MPI_COMM_SELF, 2, &alone)) return;
+    for (int i = 0; i < 3; i++) {
+        char plan[200];
+        snprintf(plan, sizeof plan,
+                 "{\"method\": \"subgraph\", \"branches\": \"%s\", \"tp\": 2, \"%s\": %d, "
+                 "\"micro_batch\": 2}",
+                 branches[i], i == 1 ? "pp" : "dp", n_ranks / 2);
+        if (learn(plan, MPI_COMM_WORLD, 2, &together))
+            for (int j = 0; j < 5; j++) {
+                same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
+                same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
+            }
+        forget(&together);
+    }
+    forget(&alone);
+}
+
 /* A regression, whose samples each rank makes for itself: the same losses on any mesh. */
 static void networks_learn_alike(void) {
     static const char *const axes[] = {"pp", "dp", "tp"};
@@ -288,6 +309,7 @@ int main(int argc, char **argv) {
     if (rank == 0) observed_by_loops();
     if (rank == 0) making_up_helps_and_hurts();
     meshes_learn_alike();
+    sub_graphs_learn_alike();
     networks_learn_alike();
     evaluations_leave_no_trace();
     forward_evaluations_leave_no_trace();

@@ -250,11 +250,12 @@ static void more_claims(void **state) {
         fail_msg("got\n%s", out);
     free(out);
     unlink("a.jsonl");
-    out = run(QUALITY "--set tp=1 --vary pp=1,2 --samples a.jsonl --json");
+    out = run(QUALITY "--vary method=tensor,subgraph --vary tp=1,2 --samples a.jsonl --json");
     fr_file_write("q.json", out, strlen(out), NULL);
     free(out);
     out = run("forerun reproduce dsp --quality q.json --json");
-    if (!strstr(out, "quality/fig17/same_curve/") || !strstr(out, "\"holds\": true"))
+    if (!strstr(out, "quality/fig17/same_curve/subgraph tp 2") ||
+        strstr(out, "quality/fig17/same_curve/tensor tp 2") || !strstr(out, "\"holds\": true"))
         fail_msg("got\n%s", out);
     free(out);
     unlink("a.jsonl");

@@ -47,13 +47,15 @@ struct training {
     struct fr_learnt *out;
 };
 
-/* The replica's part of the batch that begins at sample @p first, in place of the words before. */
+/* This rank's part of the batch that begins at sample @p first, in place of the words before. */
 static void take_words(struct training *t, int part, int64_t first) {
     int s = (int)t->run.workload->transformer.sequence;
-    int64_t replica = fr_real_batch(&t->run) / t->plan.dp;
+    int64_t replica = fr_real_batch(&t->run) / t->plan.dp,
+            n = (int64_t)t->mesh->n_micro * t->mesh->columns / s;
     int *inputs = t->mesh->inputs, *targets = t->mesh->targets;
-    for (int64_t i = 0; i < replica; i++) {
-        int64_t sample = first + t->real.dp_rank * replica + i;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t sample =
+            first + t->real.dp_rank * replica + fr_mesh_words_sample(&t->real, t->mesh, i * s);
         fr_corpus_sample(t->l->corpus, part, t->run.seed, sample, s, t->document);
         for (int j = 0; j < s; j++) {
             if (inputs) inputs[i * s + j] = t->document[j];

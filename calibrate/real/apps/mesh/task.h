@@ -22,6 +22,10 @@ struct fr_mesh_task {
 };
 extern const struct fr_mesh_task fr_mesh_regression, fr_mesh_words;
 
+/** Sample of the replica that this rank's @p token is of, of all its micro-batches one after the other. */
+int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                             int64_t token);
+
 /** In place of a regression's samples the batch that begins at sample @p first of @p all.  FR_OK or
  *  FR_ERR_NOMEM. */
 fr_status fr_mesh_regression_take(struct fr_real *real, int64_t first, int64_t all,

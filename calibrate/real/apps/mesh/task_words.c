@@ -13,9 +13,9 @@ static int64_t sequence_of(const struct fr_real *real) {
     return real->run->workload->transformer.sequence / real->run->plan->cp;
 }
 
-/* Sample of the replica that this rank's @p token is of: of a micro-batch sub-grids have parts. */
-static int64_t sample_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
-                         int64_t token) {
+/* Of a micro-batch sub-grids have parts. */
+int64_t fr_mesh_words_sample(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                             int64_t token) {
     int64_t micro = fr_mesh_micro_batch(real->run), m = token / mesh->columns,
             own = mesh->columns / sequence_of(real),
             part = mesh->all != MPI_COMM_NULL ? real->tp_rank : 0;
@@ -29,8 +29,8 @@ static int word_at(const struct fr_real *real, const struct fr_mesh_state *mesh,
     const struct fr_transformer *t = &real->run->workload->transformer;
     int64_t replica = fr_real_batch(real->run) / real->run->plan->dp;
     int64_t own = sequence_of(real), first = real->cp_rank * own,
-            sample =
-                real->dp_rank / real->run->plan->cp * replica + sample_of(real, mesh, token);
+            sample = real->dp_rank / real->run->plan->cp * replica +
+                     fr_mesh_words_sample(real, mesh, token);
     uint64_t at = (uint64_t)(sample * (t->sequence + 1) + first + token % own + later);
     return (int)(fr_random_at(real->run->seed, STREAM_TOKENS, at) % (uint64_t)t->vocabulary);
 }
