@@ -200,11 +200,12 @@ static bool any_known(const struct fr_qualities *q) {
 
 static void put_table(struct fr_json_writer *w, const struct fr_qualities *q) {
     const struct fr_quality_options *o = &q->options;
-    char source[200];
+    char source[240];
     snprintf(source, sizeof source,
              "measured by forerun quality on %.60s: geometric means over %" PRId64
-             " seeds, each plan at its best rate of %" PRId64 " steps",
-             o->corpus, o->seeds, o->steps);
+             " seeds, %s, %" PRId64 " steps",
+             o->corpus, o->seeds,
+             o->n_rates > 1 ? "each plan at its best rate" : "all plans at one rate", o->steps);
     fr_json_add_object(w, "iterations");
     fr_json_add_string(w, "source", source);
     fr_json_add_integer(w, "width", fr_workload_width(&q->job.workload));

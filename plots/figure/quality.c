@@ -31,6 +31,7 @@ struct rows {
     double *iteration;
     int n, points;
     double entropy, target;
+    bool tuned; /**< the rate of each was sought, not given */
     char corpus[64], cluster[64], unit[64];
 };
 
@@ -67,8 +68,9 @@ static fr_status read_curve(const struct fr_json *one, struct rows *rows, struct
 
 static fr_status read_row(const struct fr_json *one, struct rows *rows, struct fr_error *err) {
     struct row *row = &rows->items[rows->n++];
-    struct fr_json label = fr_json_member(one, "label");
+    struct fr_json label = fr_json_member(one, "label"), rates = fr_json_member(one, "rates");
     const char *text = "";
+    rows->tuned = rows->tuned || fr_json_array_length(&rates) > 0;
     double share = 1;
     FR_TRY(fr_json_text(&label, &text, err));
     snprintf(row->label, sizeof row->label, "%s", text);
@@ -264,8 +266,9 @@ static void add_texts(struct fr_picture *p, const struct rows *rows,
     int never = 0, unpriced = 0;
     for (int i = 0; i < rows->n; i++) never += rows->items[i].reached < rows->items[i].seeds;
     for (int i = 0; i < rows->n; i++) unpriced += !(rows->items[i].iteration_s > 0);
-    fr_text_addf(&p->title, "Learning %s: %.0f seeds a plan, each at its best learning rate",
-                 rows->corpus, rows->items[0].seeds);
+    fr_text_addf(&p->title, "Learning %s: %.0f seeds a plan, %s", rows->corpus,
+                 rows->items[0].seeds,
+                 rows->tuned ? "each at its best learning rate" : "all at one learning rate");
     fr_text_addf(&p->note, "Means over seeds and their 95 %% intervals.  ");
     if (isfinite(rows->target))
         fr_text_addf(&p->note, "The loss: %.4g %s; times and energies of %s.  ", rows->target,
@@ -273,8 +276,7 @@ static void add_texts(struct fr_picture *p, const struct rows *rows,
     if (never && isfinite(rows->target))
         fr_text_addf(&p->note, "%d of %d plans did not reach it with every seed.  ", never,
                      rows->n);
-    if (unpriced)
-        fr_text_addf(&p->note, "%d of %d are experiments without a price.", unpriced, rows->n);
+    if (unpriced) fr_text_addf(&p->note, "%d of %d have no price there.", unpriced, rows->n);
     fr_provenance_line(p, "forerun quality", root);
 }
 
