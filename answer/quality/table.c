@@ -49,13 +49,15 @@ static bool is_exact(const struct fr_plan *plan) {
     return plan->method->exact && !compresses(plan);
 }
 
-static void put_row(struct fr_json_writer *w, const struct fr_plan *plan, double iterations) {
+static void put_row(struct fr_json_writer *w, const struct fr_plan *plan,
+                    const struct fr_quality_row *row) {
     fr_json_begin_object(w);
     fr_json_add_string(w, "method", plan->method->name);
     if (!is_exact(plan)) fr_json_add_integer(w, "tp", plan->tp);
     if (plan->method->uses_ghost) fr_json_add_integer(w, "ghost", plan->ghost);
     if (compresses(plan)) put_when(w, plan, 0);
-    fr_json_add_number(w, "iterations", iterations);
+    fr_json_add_number(w, "iterations", row->steps.mean);
+    fr_json_add_number(w, "rate", row->rate);
     fr_json_end_object(w);
 }
 
@@ -83,7 +85,7 @@ static void put_rows(struct fr_json_writer *w, const struct fr_qualities *q) {
         const struct fr_plan *plan = &q->plans[i].cost.plan;
         if (!is_known(q, i) || batch_of(q, i) != basis_batch(q) || (is_exact(plan) && exact))
             continue;
-        put_row(w, plan, q->found.rows[i].steps.mean);
+        put_row(w, plan, &q->found.rows[i]);
         exact = exact || is_exact(plan);
     }
     fr_json_end_array(w);

@@ -16,7 +16,7 @@ const char *const fr_iterations_origins[] = {"unknown", "given", "interpolated",
                                              "scaled",  "law",   NULL};
 static const char *const scalings[] = {"none", "samples", NULL};
 static const char *const row_keys[] = {"method", "tp",         "ghost", "compressed",
-                                       "plan",   "iterations", NULL};
+                                       "plan",   "iterations", "rate",  NULL};
 
 /* ---- rows that name keys ---------------------------------------------------------------------- */
 
@@ -85,6 +85,7 @@ static fr_status row_read(const struct fr_json *node, struct fr_iterations_row *
     FR_TRY(fr_json_get_integer(node, "ghost", false, 0, FR_RANKS_MAX, &row->ghost, err));
     struct fr_json when = fr_json_member(node, "plan");
     FR_TRY(fr_json_get_bool(node, "compressed", false, &row->compressed, err));
+    FR_TRY(fr_json_get_number(node, "rate", false, 0, 1e6, &row->rate, err));
     if (fr_json_present(&when)) {
         FR_TRY(when_read(&when, &row->when, err));
         const struct fr_plan_compression *c = &row->when->plan.compression;

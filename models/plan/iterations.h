@@ -35,7 +35,7 @@ extern const char *const fr_iterations_origins[];
 
 /** Read a whole model file: what is trained (fr_workload_read), and its "iterations", a number, or
  *  {"source", "width", "layers", "sequence", "global_batch", "rate", "loss", "scaling", "laws", "table":
- *  [{"method", "tp", "ghost", "compressed", "plan", "iterations"}, ...]}, or such a table alone.  tp and
+ *  [{"method", "tp", "ghost", "compressed", "plan", "iterations", "rate"}, ...]}, or such a table alone.  tp and
  *  ghost may be absent: any; compressed: false; plan: {"KEY": value, ...} of other keys, by their dotted
  *  names.  A row with a plan holds where all of these have that value, and those of compression that it
  *  does not name their defaults.

@@ -66,6 +66,7 @@ struct fr_iterations_row {
     struct fr_iterations_when
         *when; /**< what else of a plan it holds for, or NULL: any such plan */
     double iterations;
+    double rate; /**< of learning, that it was measured at; 0: not said */
 };
 
 /** A law of iterations (models/plan/iterations_law.h). */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/papers/optimus/curves.h"
 #include "app/papers/phantom/settings.h"
 #include "app/papers/reproduce.h"
 #include "tests/cmocka.h"
@@ -300,10 +301,46 @@ static void a_bad_table_is_refused(void **state) {
     }
 }
 
+/* ---- curves ------------------------------------------------------------------------------------- */
+
+#define POINT(i, low, loss, high)                                                              \
+    "{\"iteration\": " #i ", \"loss\": " #loss ", \"loss_low\": " #low                         \
+    ", \"loss_high\": " #high "}"
+
+/* Intervals that part refuse "the same"; those that overlap confirm nothing. */
+static void curves_that_seeds_tell_apart(void **state) {
+    static const char text[] = "[{\"curve\": [" POINT(0, 3, 4, 5) ", " POINT(
+        10, 2, 2.1, 2.2) "]}, {\"curve\": [" POINT(0, 6, 7,
+                                                   8) ", " POINT(10, 2.15, 2.25,
+                                                                 2.35) "]}, {\"curve\": "
+                                                                       "[" POINT(0, 3, 4,
+                                                                                 5) ", " POINT(10,
+                                                                                               2.3,
+                                                                                               2.4,
+                                                                                               2.5) "]}]";
+    struct fr_json_document *document = NULL;
+    struct fr_reproduction r = {0};
+    (void)state;
+    assert_int_equal(fr_json_parse(text, strlen(text), "curves", &document, NULL), FR_OK);
+    struct fr_json root = fr_json_root(document), base = fr_json_element(&root, 0),
+                   near = fr_json_element(&root, 1), far = fr_json_element(&root, 2);
+    fr_optimus_curve(&base, &near, "near", true, &r);
+    fr_optimus_curve(&base, &far, "far", true, &r);
+    fr_optimus_curve(&base, &far, "costs", false, &r);
+    FR_NEAR(row(&r, "quality/fig9/near")->ours, 0.15, 1e-12);
+    FR_NEAR(row(&r, "quality/fig9/far")->ours, 0.3, 1e-12);
+    assert_false(row(&r, "quality/fig9/near")->judged);
+    assert_true(row(&r, "quality/fig9/far")->judged && !row(&r, "quality/fig9/far")->holds);
+    assert_false(row(&r, "quality/fig9/costs")->judged);
+    free(r.rows);
+    fr_json_free(document);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_hold),
         cmocka_unit_test(the_table_that_ships),
+        cmocka_unit_test(curves_that_seeds_tell_apart),
         cmocka_unit_test(an_order_needs_ranges_that_part),
         cmocka_unit_test(a_bad_table_is_refused),
         cmocka_unit_test(only_what_can_be_held_against_something_is_judged),

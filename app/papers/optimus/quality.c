@@ -1,5 +1,7 @@
 #include "app/papers/optimus/quality.h"
 
+#include "app/papers/optimus/curves.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -331,6 +333,24 @@ static void add_figure13(const struct found *found, struct fr_reproduction *r) {
                          "quality/fig13/stages_always_better");
 }
 
+/* "With compressed backpropagation and fused embedding synchronization the perplexity remains mostly the same";
+ * selective stages cost some. */
+static void add_figure9(const struct found *found, struct fr_reproduction *r) {
+    static const struct {
+        int kind;
+        const char *name;
+        bool same;
+    } curves[] = {{CB, "CB", true}, {FE, "FE", true}, {SC, "CB+FE+SC", false}};
+    if (found->row[BASE] < 0) return;
+    struct fr_json base = fr_json_element(&found->rows, found->row[BASE]);
+    for (size_t i = 0; i < sizeof curves / sizeof *curves; i++) {
+        int at = found->row[curves[i].kind];
+        if (at < 0) continue;
+        struct fr_json other = fr_json_element(&found->rows, at);
+        fr_optimus_curve(&base, &other, curves[i].name, curves[i].same, r);
+    }
+}
+
 fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction *r,
                              struct fr_error *err) {
     struct found found;
@@ -347,6 +367,7 @@ fr_status fr_optimus_quality(const struct fr_json *root, struct fr_reproduction 
               "the same with all messages compressed");
     add_divergence(&found, r, NAIVE, "without_lazy_error");
     add_divergence(&found, r, NAIVE_LEP, "with_lazy_error");
+    add_figure9(&found, r);
     add_forward(&found, r);
     add_figure13(&found, r);
     add_observed(&found, r, CB, "epilogue");

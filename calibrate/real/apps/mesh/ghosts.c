@@ -12,10 +12,11 @@ fr_status fr_ghosts_check(int64_t n, int64_t m, int p, int k, struct fr_error *e
     FR_TRY(fr_real_divides("a layer's inputs", n, "tp", p, err));
     /* One rank has nobody to send ghosts to, and then no width is too large. */
     if (k >= 1 && (p == 1 || k < limit)) return FR_OK;
-    return fr_fail(err, FR_ERR_INPUT, NULL,
-                   "ghost %d must be at least 1 and below (n/p)(1 - 1/p) = %g (seed "
-                   "000, Eq. 8)",
-                   k, limit);
+    return fr_fail(
+        err, FR_ERR_INPUT, NULL,
+        "ghost %d must be at least 1 and below (n/p)(1 - 1/p) = %g (Eq. 8 of Seal et "
+        "al. 2025)",
+        k, limit);
 }
 
 /* Values before C, before the first D. */
