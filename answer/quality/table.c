@@ -56,8 +56,8 @@ static void put_row(struct fr_json_writer *w, const struct fr_plan *plan,
     if (!is_exact(plan)) fr_json_add_integer(w, "tp", plan->tp);
     if (plan->method->uses_ghost) fr_json_add_integer(w, "ghost", plan->ghost);
     if (compresses(plan)) put_when(w, plan, 0);
-    fr_json_add_number(w, "iterations", row->steps.mean);
     fr_json_add_number(w, "rate", row->rate);
+    fr_json_add_number(w, "iterations", row->steps.mean);
     fr_json_end_object(w);
 }
 
