@@ -107,6 +107,10 @@ static void bucket(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
+    if (fr_recompute_saves(e->plan.recompute)) {
+        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
+        return;
+    }
     fr_emit_remark(e, "%s: " CODE("deepspeed.checkpointing around layers"),
                    fr_recompute_names[e->plan.recompute]);
 }
@@ -175,6 +179,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
+    {FR_PLAN_KEY_offload_layers, .none = NO("key that offloads some layers' activations")},
     {FR_PLAN_KEY_global_batch, .option = "train_batch_size"},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},

@@ -148,7 +148,8 @@ static void offload(struct fr_emitted *e) {
     }
     fr_emit_option(e, "--cpu-offloading", "%s", "");
     fr_emit_option(e, "--cpu-offloading-num-layers", "%" PRId64,
-                   e->job->workload.transformer.layers - 1);
+                   p->offload_layers ? p->offload_layers
+                                     : e->job->workload.transformer.layers - 1);
 }
 
 static void bucket(struct fr_emitted *e) {
@@ -175,6 +176,10 @@ static void overlap_experts(struct fr_emitted *e) {
 static void recompute(struct fr_emitted *e) {
     if (e->plan.recompute == FR_RECOMPUTE_NONE) {
         fr_emit_remark(e, "none, as without --recompute-granularity");
+        return;
+    }
+    if (fr_recompute_saves(e->plan.recompute)) {
+        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
         return;
     }
     fr_emit_option(e, "--recompute-granularity", "%s", fr_recompute_names[e->plan.recompute]);
@@ -301,6 +306,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
+    {FR_PLAN_KEY_offload_layers, .none = "with the activations"},
     {FR_PLAN_KEY_global_batch, .option = "--global-batch-size"},
     {FR_PLAN_KEY_micro_batch, .option = "--micro-batch-size"},
     {FR_PLAN_KEY_iterations, .say = iterations},

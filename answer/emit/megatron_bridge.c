@@ -134,7 +134,8 @@ static void offload(struct fr_emitted *e) {
     }
     field(e, "model.cpu_offloading", "true");
     fr_emit_option(e, "model.cpu_offloading_num_layers", "%" PRId64,
-                   e->job->workload.transformer.layers - 1);
+                   p->offload_layers ? p->offload_layers
+                                     : e->job->workload.transformer.layers - 1);
 }
 
 static void bucket(struct fr_emitted *e) {
@@ -149,6 +150,10 @@ static void overlap_experts(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
+    if (fr_recompute_saves(e->plan.recompute)) {
+        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
+        return;
+    }
     if (e->plan.recompute == FR_RECOMPUTE_NONE)
         field(e, "model.recompute_granularity", "null");
     else if (e->plan.recompute == FR_RECOMPUTE_SELECTIVE)
@@ -239,6 +244,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
+    {FR_PLAN_KEY_offload_layers, .none = "with the activations"},
     {FR_PLAN_KEY_global_batch, .option = "--global_batch_size"},
     {FR_PLAN_KEY_micro_batch, .option = "--micro_batch_size"},
     {FR_PLAN_KEY_iterations, .say = iterations},

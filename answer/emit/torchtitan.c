@@ -138,6 +138,10 @@ static void bucket(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
+    if (fr_recompute_saves(e->plan.recompute)) {
+        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
+        return;
+    }
     static const char *const classes[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
     fr_emit_remark(e, "%s: a class in the model's configuration, activation_checkpoint=%s",
                    fr_recompute_names[e->plan.recompute], classes[e->plan.recompute]);
@@ -213,6 +217,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload,
      .none = NO("option that offloads the optimiser or activations alone")},
+    {FR_PLAN_KEY_offload_layers, .none = NO("option that offloads activations")},
     {FR_PLAN_KEY_global_batch, .say = global_batch},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},

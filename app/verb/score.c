@@ -33,6 +33,7 @@ struct scoring {
     struct fr_scored *scored, *joules; /* of the iteration's time, and of its energy */
     double *watts_error;               /* of the mean power, given no time */
     fr_reasons *reasons;
+    double *memory_B; /* of the fullest rank, as predicted */
     char (*key)[KEY_MAX];
     char columns_text[512];
     const char *columns[COLUMNS_MAX + 1];
@@ -120,6 +121,7 @@ static void refuse(void *context, int64_t i) {
     struct fr_outcome out;
     fr_cost(&job, &job.plan, &out);
     s->reasons[i] = out.reasons;
+    s->memory_B[i] = isfinite(out.time_s) && isfinite(out.parameters) ? out.memory_peak_B : NAN;
 }
 
 static void count_refused(struct scoring *s, struct refused *r) {
@@ -249,6 +251,13 @@ static void json_by(struct fr_json_writer *w, const struct scoring *s) {
     fr_text_free(&by);
 }
 
+static void json_reasons(struct fr_json_writer *w, fr_reasons reasons) {
+    fr_json_add_array(w, "reasons");
+    for (int k = 0; k < FR_REASON_COUNT; k++)
+        if (reasons & FR_BECAUSE(k)) fr_json_put_string(w, fr_reason_names[k]);
+    fr_json_end_array(w);
+}
+
 static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
     fr_json_add_array(w, "rows");
     for (int i = 0; i < s->runs.count; i++) {
@@ -266,6 +275,8 @@ static void json_rows(struct fr_json_writer *w, const struct scoring *s) {
         fr_json_add_number(w, "predicted_J", s->joules[i].predicted_s);
         fr_json_add_number(w, "low_J", s->joules[i].low_s);
         fr_json_add_number(w, "high_J", s->joules[i].high_s);
+        fr_json_add_number(w, "memory_B", s->memory_B[i]);
+        json_reasons(w, s->reasons[i]);
         fr_json_end_object(w);
     }
     fr_json_end_array(w);
@@ -366,9 +377,11 @@ static fr_status score(const struct fr_args *args, struct scoring *s, struct fr_
     s->scored = fr_calloc(room, sizeof *s->scored);
     s->key = fr_calloc(room, sizeof *s->key);
     s->reasons = fr_calloc(room, sizeof *s->reasons);
+    s->memory_B = fr_calloc(room, sizeof *s->memory_B);
     s->joules = fr_calloc(room, sizeof *s->joules);
     s->watts_error = fr_calloc(room, sizeof *s->watts_error);
-    if (!s->use || !s->scored || !s->key || !s->reasons || !s->joules || !s->watts_error)
+    if (!s->use || !s->scored || !s->key || !s->reasons || !s->memory_B || !s->joules ||
+        !s->watts_error)
         return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < s->runs.count; i++)
         fr_study_key(&s->runs.items[i], s->columns, s->key[i], KEY_MAX);
@@ -391,6 +404,7 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     free(s->scored);
     free(s->key);
     free(s->reasons);
+    free(s->memory_B);
     free(s->joules);
     free(s->watts_error);
     fr_runs_free(&s->runs);

@@ -7,6 +7,7 @@
 #include "models/outcome/report.h"
 #include "models/plan/key.h"
 #include "models/price/codec_price.h"
+#include "models/price/offload.h"
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
 #include "models/work/transformer.h"
@@ -249,7 +250,13 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                            "compressed: a codec waits for all of them");
         break;
     case FR_REASON_RECOMPUTE:
-        fr_text_addf(text, "recompute is priced for transformers only");
+        if (job->workload.transformer.layers)
+            fr_text_addf(text,
+                         "recompute %s is priced for method tensor: what method %s would "
+                         "keep nobody has said",
+                         fr_recompute_names[plan->recompute], plan->method->name);
+        else
+            fr_text_addf(text, "recompute is priced for transformers only");
         break;
     case FR_REASON_LOSSY:
         fr_text_addf(

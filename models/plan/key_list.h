@@ -171,7 +171,9 @@ FR_PLAN_KEY(
     recompute, "recompute", CHOICE(fr_recompute_names), FIELD(recompute), ", recompute %s",
     CHANGED, NEED(TRAINED), NULL,
     "transformers: activations computed again in the backward pass; `selective`: of the "
-    "attention core, `full`: all of a layer's")
+    "attention core, `full`: all of a layer's; `save_qkv`: all but queries, keys and values, "
+    "`save_qkv_out`: and what the attention's second product made (JAX's policies; method "
+    "tensor)")
 FR_PLAN_KEY(offload, "offload", CHOICE(fr_offload_names), FIELD(offload), ", offload %s",
             CHANGED, NEED(TRAINED) | NEED(TRANSFORMER), NULL,
             "what lives in the host's memory: `activations` (of layers: there behind every "
@@ -181,6 +183,10 @@ FR_PLAN_KEY(offload, "offload", CHOICE(fr_offload_names), FIELD(offload), ", off
             "host takes the step, weights come back) or `all`; the device's `host_link`, "
             "`host_bandwidth` "
             "and `host_memory` say over what and how fast")
+FR_PLAN_KEY(
+    offload_layers, "offload_layers", INTEGER(0, FR_RANKS_MAX), FIELD(offload_layers),
+    " of %s layers", CHANGED, NEED(OFFLOADED), "all of them",
+    "of how many of a rank's layers the activations are offloaded, the first ones (0: all)")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
 FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),

@@ -30,6 +30,8 @@ FR_PLAN_NEED(CODED, true,
              "compression.gradient.stages",
              p->compression.scope != FR_SCOPE_NONE || p->compression.forward_rank > 0 ||
                  p->compression.gradient_stages > 0)
+FR_PLAN_NEED(OFFLOADED, true, "\"offload\": \"activations\"",
+             p->offload &FR_OFFLOAD_ACTIVATIONS)
 FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
 FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
              p->pp > 1 || p->schedule->phases || p->order)

@@ -76,6 +76,7 @@ struct fr_plan {
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
     fr_offload offload;     /**< likewise */
+    int64_t offload_layers; /**< whose activations go, of a rank's; 0: all */
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
     int64_t cp;             /**< context parallel: ranks that share a sequence */

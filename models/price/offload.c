@@ -18,14 +18,22 @@ static double shows_s(const struct fr_device *device, double copy_s, double pass
     return copy_s / n + fr_device_beside_s(device, others * copy_s, others * pass_s);
 }
 
+/* The first k of n layers go beside themselves; all of them leave the last one's way with nothing to run beside. */
+static double passes_s(const struct fr_device *device, double copy_s, double pass_s, double n,
+                       double share) {
+    return share < 1 ? fr_device_beside_s(device, copy_s, share * pass_s)
+                     : shows_s(device, copy_s, pass_s, n);
+}
+
 /* Of a split backward pass the weight gradients' part finds them there. */
-static void price_activations(const struct fr_device *device, double n, bool splits,
-                              double micro_batches, struct fr_stage *stage) {
+static void price_activations(const struct fr_device *device, double n, double share,
+                              bool splits, double micro_batches, struct fr_stage *stage) {
     double copy_s = stage->offloaded_B / device->host_link_B_per_s;
     double backward_s = fr_pass_s(&stage->backward, FR_WITH_ALL);
     if (splits) backward_s -= fr_pass_s(&stage->weight, FR_WITH_ALL);
-    stage->forward.host_s = shows_s(device, copy_s, fr_pass_s(&stage->forward, FR_WITH_ALL), n);
-    stage->backward.host_s = shows_s(device, copy_s, backward_s, n);
+    stage->forward.host_s =
+        passes_s(device, copy_s, fr_pass_s(&stage->forward, FR_WITH_ALL), n, share);
+    stage->backward.host_s = passes_s(device, copy_s, backward_s, n, share);
     stage->sent_B[FR_SENT_HOST] += 2 * micro_batches * stage->offloaded_B;
 }
 
@@ -49,9 +57,10 @@ void fr_offload_price(const struct fr_job *job, const struct fr_plan *plan, doub
                       bool splits, struct fr_stage *stage) {
     double n = fmax(1, layers), of_pass = fmax(1, layers / (double)plan->chunks);
     if (plan->offload & FR_OFFLOAD_ACTIVATIONS) {
-        stage->offloaded_B = stage->activation_B - stage->ends_B;
-        stage->layer_B = stage->offloaded_B / n;
-        price_activations(&job->cluster.device, of_pass, splits,
+        double share = plan->offload_layers ? fmin(1, (double)plan->offload_layers / n) : 1;
+        stage->layer_B = (stage->activation_B - stage->ends_B) / n;
+        stage->offloaded_B = share * n * stage->layer_B;
+        price_activations(&job->cluster.device, of_pass, share, splits,
                           (double)fr_pipeline_micro_batches(job, plan), stage);
     }
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) price_optimizer(job, plan, n, stage);

@@ -12,6 +12,8 @@
  *
  *      shows   X / n + beside((1 - 1/n) X, (1 - 1/n) T)        beside: models/device/device.h
  *
+ *  Of k < n layers (`offload_layers`, the first ones) X = k A / (n r_l) runs beside k T / n, and others follow.
+ *
  *  Without interference that is what n equal products take of which each waits for its copy, less the
  *  products.  The device holds two layers, the one at work and the one on its way; where weight
  *  gradients are passes of their own, also all of which the backward pass is over and they are not.

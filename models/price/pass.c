@@ -50,7 +50,7 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
     double host_s = device->host_launch_s * skew;
     bool experts = layers && x->job->workload.transformer.experts > 1;
     double experts_s = experts ? work->layers * device->host_experts_s : 0,
-           again = x->plan->recompute == FR_RECOMPUTE_FULL ? 1 : 0;
+           again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0;
     double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
     add_pass(&passes.forward, kernels[FR_PASS_FORWARD] * host_s + experts_s,
              stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), &stage->forward);

@@ -82,6 +82,8 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
     if (!job->workload.transformer.layers)
         return plan->recompute ? FR_BECAUSE(FR_REASON_RECOMPUTE) : 0;
     if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (fr_recompute_saves(plan->recompute) && plan->method != &fr_method_tensor)
+        reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (plan->method->stage) reasons |= plan->method->check_stage(&job->workload, plan);

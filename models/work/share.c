@@ -20,7 +20,7 @@ static void add_kernels(struct fr_rank_work *work, double kernels, bool common) 
 /* What is recomputed: all, or the softmax alone. */
 static struct fr_elementwise again_part(const struct fr_stage_share *s, double set_B,
                                         fr_recompute recompute) {
-    bool full = recompute == FR_RECOMPUTE_FULL;
+    bool full = fr_recomputes_layer(recompute);
     if (recompute == FR_RECOMPUTE_NONE) return (struct fr_elementwise){0};
     return (struct fr_elementwise){full ? s->forward_B - s->once_B : s->softmax_B,
                                    full ? s->norm_B : 0, s->softmax_B, set_B};

@@ -34,12 +34,16 @@ static struct fr_operation *add(struct fr_rank_work *work, fr_pass_kind pass,
     return fr_work_add_collective(work, pass, on->axis, op, size_B, times);
 }
 
+static uint8_t beside_pairs(const struct fr_stage_view *v) {
+    return v->gathers && v->plan->overlap_tp ? FR_BESIDE_PIECES : FR_BESIDE_NOTHING;
+}
+
 /* Around @p times pairs: each way one all-reduce, or a gather before and a scatter after, which the plan may
  * have in pieces beside the products. */
 static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view *on,
                       double times, struct fr_rank_work *work) {
     double size_B = on->tokens * v->h * v->value_B;
-    uint8_t beside = v->gathers && v->plan->overlap_tp ? FR_BESIDE_PIECES : FR_BESIDE_NOTHING;
+    uint8_t beside = beside_pairs(v);
     for (int k = 0; k < (v->full ? 3 : 2); k++) {
         add(work, passes[k], on, v->gathers ? FR_OP_ALL_GATHER : FR_OP_ALL_REDUCE, size_B,
             times)
@@ -47,6 +51,19 @@ static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view 
         if (v->gathers)
             add(work, passes[k], on, FR_OP_REDUCE_SCATTER, size_B, times)->beside = beside;
     }
+}
+
+/* Again with a policy: the end of the attention's pair where that is not kept, the beginning of the MLP's. */
+static void add_unsaved(const struct fr_stage_view *v, double mlps, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
+    double size_B = a->tokens * v->h * v->value_B;
+    if (!v->saves) return;
+    if (v->out && a->p > 1)
+        add(work, FR_PASS_AGAIN, a, v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE,
+            size_B, v->attentions)
+            ->beside = beside_pairs(v);
+    if (v->gathers && m->p > 1 && mlps > 0)
+        add(work, FR_PASS_AGAIN, m, FR_OP_ALL_GATHER, size_B, mlps)->beside = beside_pairs(v);
 }
 
 /* Around @p times of two products by rows, with @p between values after the first. */
@@ -76,6 +93,7 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
     bool alike = a->axis == m->axis;
     if (a->p > 1) add_pairs(v, a, v->attentions + (alike ? mlps : 0), work);
     if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, mlps, work);
+    add_unsaved(v, mlps, work);
 }
 
 /* @p times tokens go from one group's grid to another's: to one of fewer columns they are gathered on
@@ -105,7 +123,7 @@ static void add_moves(const struct fr_stage_view *v, struct fr_rank_work *work) 
 static void add_head_exchanges(struct fr_rank_work *work, const struct fr_plan *plan,
                                const struct fr_context *c) {
     double token_B = c->tokens / c->p * c->value_B;
-    for (int k = 0; k < (plan->recompute == FR_RECOMPUTE_FULL ? 3 : 2); k++) {
+    for (int k = 0; k < (fr_recomputes_layer(plan->recompute) ? 3 : 2); k++) {
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL,
                                (c->q + 2 * c->kv) * token_B, c->attentions);
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, c->q * token_B,
@@ -131,7 +149,7 @@ void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_trans
         ->beside = FR_BESIDE_ATTENTION;
 }
 
-/* To the experts and back, forward and backward; again where all is recomputed.  By rows an expert's
+/* To the experts and back, forward and backward; again where all is recomputed, with a policy there alone.  By rows an expert's
  * outputs come back from the rank that made them, 1/p each; the same share of their gradients goes
  * out backward. */
 static void add_experts(const struct fr_workload *workload, const struct fr_stage_view *v,
@@ -140,11 +158,11 @@ static void add_experts(const struct fr_workload *workload, const struct fr_stag
     double size_B = fr_experts_sent_B(workload, v->plan, v->mlp_on.tokens);
     bool shares =
         v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_mlps_divided(v) > 0;
-    for (int k = 0; k < (v->full ? 3 : 2); k++)
+    for (int k = 0; k < (v->first ? 3 : 2); k++)
         for (int share = 0; share < (shares ? 2 : 1); share++)
             fr_work_add_collective(work, passes[k], FR_AXIS_EP, FR_OP_ALL_TO_ALL,
                                    share ? size_B / v->mlp_on.p : size_B,
-                                   shares ? v->layers : 2 * v->layers)
+                                   shares || (k == 2 && v->saves) ? v->layers : 2 * v->layers)
                 ->beside = v->plan->overlap_experts ? FR_BESIDE_PASS : FR_BESIDE_NOTHING;
 }
 

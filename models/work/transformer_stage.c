@@ -32,10 +32,16 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                               .s = s,
                               .own = own,
                               .value_B = fr_dtype_kept_B(workload->dtype),
+                              .read_B = fr_dtype_size_B(workload->dtype),
+                              .narrow = workload->dtype == FR_FP8,
                               .layers = (double)fr_transformer_stage_layers(t, plan, i),
                               .cross = (double)fr_transformer_stage_cross(t, plan, i),
                               .full = plan->recompute == FR_RECOMPUTE_FULL,
-                              .any = plan->recompute != FR_RECOMPUTE_NONE};
+                              .any = plan->recompute != FR_RECOMPUTE_NONE,
+                              .saves = fr_recompute_saves(plan->recompute),
+                              .out = plan->recompute == FR_RECOMPUTE_FULL ||
+                                     plan->recompute == FR_RECOMPUTE_SAVE_QKV,
+                              .first = fr_recomputes_layer(plan->recompute)};
     v.attention_on = group_of(plan, own, FR_GRID_ATTENTION);
     v.mlp_on = group_of(plan, own, FR_GRID_MLP);
     v.ends_on = group_of(plan, own, FR_GRID_ENDS);
@@ -70,7 +76,7 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 }
 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
-                        double n, double k, double times, double regathers,
+                        double n, double k, double times, double regathers, bool again,
                         struct fr_rank_work *work) {
     fr_work_add_product(
         work, &(struct fr_product){.m = m,
@@ -79,7 +85,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                    .batch = on->batch,
                                    .times = times,
                                    .pieces = in_pieces(v, on) ? on->p : 1,
-                                   .again = v->full,
+                                   .again = again,
                                    .copies = on->copies,
                                    .regathers = v->gathers && on->p > 1 ? regathers : 0,
                                    .regather_axis = on->axis,
@@ -88,9 +94,10 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
 
 /* The second of two products: @p out x @p in, by its columns, or by its rows. */
 static void add_second(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
-                       double out, double n, double in, double times,
+                       double out, double n, double in, double times, bool again,
                        struct fr_rank_work *work) {
-    add_product(v, on, v->rows ? out / p : out, n, v->rows ? in : in / p, times, 0, work);
+    add_product(v, on, v->rows ? out / p : out, n, v->rows ? in : in / p, times, 0, again,
+                work);
 }
 
 static void add_products(const struct fr_stage_view *v, struct fr_rank_work *work) {
@@ -99,13 +106,13 @@ static void add_products(const struct fr_stage_view *v, struct fr_rank_work *wor
     double each = m->tokens;
     if (t->experts) each = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t));
     add_product(v, a, (v->q + 2 * v->kv) / a->p, a->tokens, v->h, v->attentions, v->attentions,
-                work);
+                v->full, work);
     fr_transformer_add_core(work, t, v->plan, v->queries, a->batch,
                             v->attentions * a->batch * v->heads);
-    add_second(v, a, a->p, v->h, a->tokens, v->q, v->attentions, work);
+    add_second(v, a, a->p, v->h, a->tokens, v->q, v->attentions, v->out, work);
     add_product(v, m, v->wide / v->etp, each, v->h, v->layers * (v->mlp - 1) * v->experts,
-                fr_transformer_mlps_divided(v), work);
-    add_second(v, m, v->etp, v->h, each, v->wide, v->layers * v->experts, work);
+                fr_transformer_mlps_divided(v), v->first, work);
+    add_second(v, m, v->etp, v->h, each, v->wide, v->layers * v->experts, v->full, work);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
@@ -131,7 +138,10 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
                                .kernels =
                                    v->layers * fr_transformer_layer_kernels(t, (int64_t)a->p) +
                                    v->cross * fr_transformer_cross_kernels(t, (int64_t)a->p)};
-    s.again_kernels = v->full  ? s.kernels
+    /* Not again with a policy: the last addition (two read, one written) and product, and what it keeps. */
+    if (v->saves) s.once_B = v->layers * 3 * mlp_stream * v->value_B;
+    double kept = v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2) : 0;
+    s.again_kernels = v->first ? s.kernels - kept
                       : v->any ? v->attentions * fr_transformer_head_kernels(t, (int64_t)a->p)
                                : 0;
     fr_transformer_add_share(work, &s, v->layers, v->plan->recompute);
@@ -146,30 +156,43 @@ static double largest_message_B(const struct fr_stage_view *v) {
     return v->attentions > 0 ? fmax(outer, inner) * v->value_B : 0;
 }
 
+/* What a policy keeps beside a layer's input. */
+static double saved_values(const struct fr_stage_view *v, double stream) {
+    const struct fr_group_view *a = &v->attention_on;
+    if (!v->saves) return 0;
+    return v->attentions * ((v->q + 2 * v->kv) / a->p * a->tokens + (v->out ? 0 : stream));
+}
+
 /* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
  * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
  * width and head count, with dropout or without: inputs of the norms and products, what the
  * softmax made, and what dropout made of it; masks.  Divided by rows, inputs of the second products
- * are whole. */
+ * are whole.  With fp8 a product keeps its input as it read it, at 8 bits (Transformer Engine); what norms,
+ * attention and activations read stays at value_B, so that fused attention's output is kept twice. */
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double stream = a->tokens * v->h / a->between, mlp_stream = m->tokens * v->h / m->between;
     double heads_made = v->rows ? v->q * a->p : v->q, mlp_made = v->rows ? v->etp : 1;
-    double heads_kept = 2 * stream + (v->q + 2 * v->kv + heads_made) / a->p * a->tokens +
-                        (t->qk_norms ? (v->q + v->kv) / a->p * a->tokens : 0);
+    double made = heads_made / a->p * a->tokens, wide = v->mlp_rows * v->wide / v->etp;
+    double heads_kept = stream + (v->q + 2 * v->kv) / a->p * a->tokens +
+                        (t->qk_norms ? (v->q + v->kv) / a->p * a->tokens : 0) +
+                        (v->narrow && v->scores == 0 ? made : 0);
     double core_B = fr_transformer_score_B(t, v->value_B) * v->scores;
-    double attention_B = heads_kept * v->value_B + core_B + fr_transformer_mask_B(t) * stream;
-    double mlp_kept = 2 * mlp_stream + (v->mlp - 1 + mlp_made) * v->mlp_rows * v->wide / v->etp;
-    double all_B = attention_B + mlp_kept * v->value_B + fr_transformer_mask_B(t) * mlp_stream;
+    double attention_B = heads_kept * v->value_B + (stream + made) * v->read_B + core_B +
+                         fr_transformer_mask_B(t) * stream;
+    double mlp_kept = mlp_stream + (v->mlp - 1) * wide;
+    double all_B = attention_B + mlp_kept * v->value_B +
+                   (mlp_stream + mlp_made * wide) * v->read_B +
+                   fr_transformer_mask_B(t) * mlp_stream;
     work->working_B = largest_message_B(v);
     work->activation_B = v->layers * all_B + v->cross * attention_B;
     if (!v->any) return;
-    if (v->full)
-        work->activation_B = v->layers * stream * v->value_B;
+    if (v->first)
+        work->activation_B = (v->layers * stream + saved_values(v, stream)) * v->value_B;
     else
         work->activation_B -= v->attentions * core_B;
-    work->working_B += v->layers > 0 ? v->full ? all_B : core_B : 0;
+    work->working_B += v->layers > 0 ? v->first ? all_B : core_B : 0;
 }
 
 /* Biases after second products, of which by rows a rank has its own part. */

@@ -35,11 +35,15 @@ struct fr_stage_view {
     bool rows;              /**< `divide` rows; else pairs */
     bool uniform;           /**< all groups on the plan's tp */
     double s, own, value_B; /**< own: of s tokens, a rank's queries */
+    double read_B;          /**< of a value that a product reads */
+    bool narrow;            /**< read_B is less than value_B */
     double layers, cross, attentions;
-    double queries;  /**< of a head in the attention, on a rank */
+    double queries;                      /**< of a head in the attention, on a rank */
     double heads, scores;                /**< of a rank; of an attention, in memory */
     double mlp_rows, wide, etp, experts; /**< of the MLP, or of the experts on the rank */
     bool full, any;                      /**< recomputes all of it, some of it */
+    bool saves;                          /**< all but what a policy names */
+    bool out, first;                     /**< the attention's second product, the MLP's first */
     bool gathers;                        /**< sequence parallel */
 };
 

@@ -70,7 +70,7 @@ static const struct emit_plan emit_plans[] = {
      {"dp=8", "zero=1", "offload=all", "global_batch=64", HOST_DESCRIBED}},
     {"dgx-h100",
      "llama-3-8b",
-     {"dp=2", "pp=4", "offload=all", "global_batch=64", HOST_DESCRIBED}},
+     {"dp=2", "pp=4", "offload=all", "offload_layers=12", "global_batch=64", HOST_DESCRIBED}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

@@ -143,6 +143,8 @@ static const struct {
     {"overlap", no_slower},
     {"recompute full", works_again},
     {"recompute selective", scores_again},
+    {"recompute save_qkv", works_again},
+    {"recompute save_qkv_out", works_again},
     {"interleaved", bubble_falls},
     {"zero-bubble", bubble_falls},
     {"zero-bubble-v", bubble_falls},
@@ -211,13 +213,15 @@ static double mixture_state_B(const struct fr_plan *plan, bool last) {
 
 /* Korthikanti et al. 2022 for two layers of GPT-2, b = 1, t = 2: s h (10 + 24 / t + 5 a s / (h t)) B each,
  * with sequence parallel all over t; without scores (selective, flash) no last term; full recomputation
- * keeps the input, 2 s h.  The first of two stages holds two micro-batches, the last one with its logits
+ * keeps the input, 2 s h, with a policy 6 s h / t of queries, keys and values, and 2 s h of what comes after.  The first of two stages holds two micro-batches, the last one with its logits
  * and their input at 2 B; cp ranks share the tokens; offloaded, two layers are on the device. */
 static double dense_activations_B(const struct fr_plan *plan, bool last) {
     double s = 1024, h = 768, a = 12, t = 2, between = plan->sequence_parallel ? t : 1;
     bool scores = plan->recompute == FR_RECOMPUTE_NONE && plan->attention == FR_ATTENTION_PLAIN;
     double layer = s * h * (10 / between + 24 / t + (scores ? 5 * a * s / (h * t) : 0));
-    if (plan->recompute == FR_RECOMPUTE_FULL) layer = 2 * s * h / between;
+    if (plan->recompute >= FR_RECOMPUTE_FULL) layer = 2 * s * h / between;
+    if (plan->recompute > FR_RECOMPUTE_FULL) layer += 2 * 3 * s * h / t;
+    if (plan->recompute == FR_RECOMPUTE_SAVE_QKV_OUT) layer += 2 * s * h / between;
     double layers = last || plan->offload & FR_OFFLOAD_ACTIVATIONS ? 2 : 2 * 2;
     double held = layers * layer + (last ? 2 * s * (h / between + 50432 / t) : 0);
     return held / (double)plan->cp;

@@ -185,7 +185,7 @@ static void given_back(const char *cluster, const char *model) {
     uint64_t dice = 362436069;
     fr_test_job(cluster, model, NULL, &job);
     int timed = 0;
-    for (int n = 0; n < 1800; n++) {
+    for (int n = 0; n < 2400; n++) {
         struct plan *p = draw(&dice, 3 + (uint64_t)n % 8);
         struct fr_text first = {0}, second = {0};
         struct fr_json_document *document = NULL;

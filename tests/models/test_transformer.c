@@ -158,6 +158,7 @@ static void llama_405b_fits_as_published(void **state) {
                           "global_batch=2048",
                           "sequence_parallel=true",
                           "attention=flash",
+                          "cluster.device.memory=80 GB",
                           NULL};
     struct fr_job job;
     struct fr_outcome out;

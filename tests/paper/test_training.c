@@ -7,14 +7,9 @@
 #include "tests/paper/accuracy.h"
 
 /* Coverages outside what their notes ask, of tables that only report; each must really miss, and
- * docs/accuracy.md says so.  More rows than nine in ten lie in intervals that are too wide; of the sharded
- * runs in bf16 6 of 11 do. */
-static const char *const known_misses[] = {"mpt/a100_40gb/coverage",
-                                           "mpt/h100/coverage",
-                                           "dgxc/coverage",
-                                           "bridge_gb300/coverage",
-                                           "dgxc_fsdp/coverage",
-                                           NULL};
+ * docs/accuracy.md says so.  More rows than nine in ten lie in intervals that are too wide. */
+static const char *const known_misses[] = {"mpt/a100_40gb/coverage", "mpt/h100/coverage",
+                                           "dgxc/coverage", NULL};
 
 static void tables_reach_what_they_must(void **state) {
     struct fr_reproduction r = {0};

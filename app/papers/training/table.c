@@ -173,10 +173,10 @@ static const struct {
             {"dgxc_fp8", "efficiency of the preset's products"},
             {"bridge_moe", "host_experts"},
             {"bridge_b*", "host_experts"},
-            {"bridge_gb*", "host_experts, 64 ranks of a rack"},
+            {"bridge_gb*", "host_experts, 64 ranks of a rack, layers offloaded"},
             {"vtrain_*",
              "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
-            {"dgxc_fsdp*", "where the links come from"}};
+            {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {
     for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)

@@ -1,10 +1,15 @@
 /* NVIDIA's Megatron-Bridge performance summary: throughput of its pre-training recipes.
  *
- * fp8 of any scaling keeps values between products at 16 bits.  Fused attention, sequence parallelism with
+ * fp8 of any scaling keeps values between products at 16 bits, and weights at 8 (its mixed_precision.py:
+ * fp8_param_gather).  Fused attention, sequence parallelism with
  * tp, its exchanges hidden under dense products (their recipes' tp_comm_overlap), a distributed optimiser
  * and gradients at 16 bits beside the backward pass; `fsdp` fully sharded; experts whole on their ranks
  * (its recipes' expert_tensor_parallel_size 1), exchanged beside another micro-batch's work (their
- * moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Values
+ * moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Llama 3 70B
+ * fully sharded offloads activations on Grace (scripts/performance/configs/llama/llama3_workload_base_configs.py:
+ * cpu_offloading_num_layers 40 on GB200 and 20 on GB300 in fp8, 20 and 30 in bf16, 5 on B200 in fp8), which
+ * the tables do not say.  In 26.02.01 they give GB300's row in MXFP8 2 samples a micro-batch and no chunks, which
+ * 288 GB cannot hold; its recipe has 1 and 5, as the rows of other releases.  Values
  * in parentheses belong to another precision of the same row, and such rows are left out, as are 4-bit
  * formats, dropped tokens and fine-tuning. */
 #include "calibrate/runs/runs.h"
@@ -13,12 +18,30 @@
 #include <string.h>
 
 static const char *const columns[] = {
-    "dense_or_moe",        "system",     "paired_values_in_parentheses",
+    "dense_or_moe",        "system",     "release", "paired_values_in_parentheses",
     "derived_step_time_s", "dp_derived", NULL};
 
 static const char *dtype_of(const char *precision) {
     if (fr_run_mentions(precision, "fp8")) return "fp8";
     return fr_run_mentions(precision, "bf16") ? "bf16" : NULL;
+}
+
+/* Layers whose activations a fully sharded 70B offloads. */
+static int offloaded(const struct fr_run_source *in, const char *dtype) {
+    const char *system = fr_run_cell(in, "system");
+    bool fp8 = strcmp(dtype, "fp8") == 0;
+    if (!fr_run_mentions(fr_run_cell(in, "model"), "LLAMA3_70B")) return 0;
+    if (fr_run_mentions(system, "GB200")) return fp8 ? 40 : 20;
+    if (fr_run_mentions(system, "GB300")) return fp8 ? 20 : 30;
+    return fr_run_mentions(system, "DGX-B200") && fp8 ? 5 : 0;
+}
+
+/* @return whether the row's micro-batch and chunks are not its recipe's */
+static bool mistaken(const struct fr_run_source *in) {
+    return strncmp(fr_run_cell(in, "release"), "26.02.01 ", 9) == 0 &&
+           fr_run_mentions(fr_run_cell(in, "model"), "LLAMA3_70B") &&
+           fr_run_mentions(fr_run_cell(in, "system"), "GB300") &&
+           fr_run_mentions(fr_run_cell(in, "precision"), "MXFP8");
 }
 
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
@@ -44,6 +67,14 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         return FR_RUN_METHOD; /* the capacity is not said */
     fr_run_number(in, "fsdp", &sharded);
     fr_run_integer(in, "vp", &chunks);
+    if (mistaken(in)) {
+        fr_run_row_set(out, "plan.micro_batch", "1");
+        chunks = 5;
+    }
+    if (sharded > 0 && offloaded(in, dtype) > 0) {
+        fr_run_row_set(out, "plan.offload", "activations");
+        fr_run_row_set(out, "plan.offload_layers", "%d", offloaded(in, dtype));
+    }
     fr_run_row_set(out, "plan.tp", "%" PRId64, tp);
     fr_run_copy(in, "cp", out, "plan.cp");
     fr_run_copy(in, "gpus", out, "ranks");
@@ -61,6 +92,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.dtype", "%s", dtype);
     fr_run_row_set(out, "model.gradient_dtype", "bf16");
+    if (strcmp(dtype, "fp8") == 0) fr_run_row_set(out, "model.weight_dtype", "fp8");
     fr_run_row_set(out, "plan.zero", sharded > 0 ? "3" : "1");
     if (sharded <= 0) fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "plan.attention", "flash");

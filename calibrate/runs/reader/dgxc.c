@@ -5,9 +5,20 @@
  * backward pass, without recomputation; experts are divided over tp as the other products
  * (Megatron-Core before expert tensor parallelism), and evenly loaded.  Dense ones hide the exchanges of tensor
  * parallelism under products (ub_tp_comm_overlap: true in the configurations of GPT-3 and Nemotron-4 15B,
- * user buffers for H100 in Llama 3.1's); Grok-1's says false.  MaxText and Paxml recipes run
- * fully sharded.  Fine-tuning packs sequences and freezes weights, and is left out.  Recipes run with
- * fewer layers than the model are runs of a model of so many layers. */
+ * user buffers for H100 in Llama 3.1's); Grok-1's says false.  Fine-tuning packs sequences and freezes
+ * weights, and is left out.  Recipes run with fewer layers than the model are runs of a model of so many
+ * layers.
+ *
+ * MaxText and Paxml recipes run fully sharded and recompute, which their configure.sh says and the tables of
+ * results do not: MaxText divides over all GPUs of up to 32 nodes and over 16 nodes' in larger jobs, Paxml over 16
+ * nodes'.  Llama 2 keeps query_proj, key_proj, value_proj and out_proj (v24.11.1: a custom policy; in bf16
+ * the MLP's output besides, which no gradient asks for), Llama 3 the first three (v25.02: save_qkv_proj);
+ * Paxml's GPT-3 the same as Llama 2 (Synthetic175BCkpt: SAVE_QKV_OUT_PROJ).  Both hold weights once, at 32 bits,
+ * and cast what they gather: with two moments 12 B a parameter, of which our weights' copies are a part.
+ *
+ * grok1/README.md of v25.05 has a table of plans for GB200 and one for H100; the copy at hand gives rows
+ * of 512 H100 the former (tp 4, pp 1), which 80 GB cannot hold.  The latter says tp 4, pp 8, cp 2, ep 8, etp 1 and 8
+ * chunks. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -23,13 +34,49 @@ static const char *const columns[] = {"release",
                                       "measured_step_time_s",
                                       NULL};
 
+enum { GROUP = 16 * 8, LARGE = 64 * 8 }; /* GPUs that share parameters; of a large job */
+
+static fr_run_skip sharded_degrees(const struct fr_run_source *in, struct fr_run_row *out) {
+    const char *title = fr_run_cell(in, "title");
+    int64_t gpus = 0;
+    bool paxml = fr_run_mentions(title, "Paxml");
+    if (!fr_run_integer(in, "gpus", &gpus)) return FR_RUN_NO_DEGREES;
+    fr_run_row_set(out, "plan.zero", "3");
+    if (gpus > GROUP && (paxml || gpus >= LARGE))
+        fr_run_row_set(out, "plan.zero_ranks", "%d", GROUP);
+    fr_run_row_set(out, "plan.recompute",
+                   fr_run_mentions(title, "LLama3") ? "save_qkv" : "save_qkv_out");
+    bool fp8 = fr_run_mentions(fr_run_cell(in, "precision"), "fp8");
+    fr_run_row_set(out, "model.optimizer_state", fp8 ? "8 B" : "10 B");
+    return FR_RUN_USABLE;
+}
+
+/* @return whether the row's plan is the other table's */
+static bool other_table(const struct fr_run_source *in) {
+    return strcmp(fr_run_cell(in, "file"), "grok1/README.md") == 0 &&
+           fr_run_mentions(fr_run_cell(in, "gpu"), "H100") &&
+           strcmp(fr_run_cell(in, "pp"), "1") == 0;
+}
+
+static fr_run_skip table_degrees(struct fr_run_row *out) {
+    fr_run_row_set(out, "plan.tp", "4");
+    fr_run_row_set(out, "plan.pp", "8");
+    fr_run_row_set(out, "plan.cp", "2");
+    fr_run_row_set(out, "plan.ep", "8");
+    fr_run_row_set(out, "plan.etp", "1");
+    fr_run_row_set(out, "plan.chunks", "8");
+    fr_run_row_set(out, "plan.schedule", "interleaved");
+    fr_run_row_set(out, "plan.sequence_parallel", "true");
+    fr_run_row_set(out, "plan.zero", "1");
+    fr_run_row_set(out, "plan.overlap", "gradient");
+    return FR_RUN_USABLE;
+}
+
 static fr_run_skip degrees(const struct fr_run_source *in, bool sharded,
                            struct fr_run_row *out) {
     int64_t tp = 1, chunks = 1;
-    if (sharded) {
-        fr_run_row_set(out, "plan.zero", "3");
-        return FR_RUN_USABLE;
-    }
+    if (sharded) return sharded_degrees(in, out);
+    if (other_table(in)) return table_degrees(out);
     if (!fr_run_integer(in, "tp", &tp) || !fr_run_copy(in, "pp", out, "plan.pp"))
         return FR_RUN_NO_DEGREES;
     fr_run_row_set(out, "plan.tp", "%" PRId64, tp);

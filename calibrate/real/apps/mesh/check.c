@@ -82,6 +82,10 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
     const struct fr_plan_key *lacks = find_lacking(plan);
     if (plan->recompute && !run->workload->transformer.layers)
         return fr_fail(err, FR_ERR_INPUT, NULL, "only transformers recompute here");
+    if (fr_recompute_saves(plan->recompute))
+        return fr_fail(err, FR_ERR_INPUT, NULL, "recompute %s is not run here; %s is",
+                       fr_recompute_names[plan->recompute],
+                       fr_recompute_names[FR_RECOMPUTE_FULL]);
     bool tied = run->workload->transformer.tied && plan->pp > 1;
     if (plan->zero > 1 && (tied || plan->chunks > 1 || plan->compression.gradient_stages > 0))
         return fr_fail(err, FR_ERR_INPUT, NULL,

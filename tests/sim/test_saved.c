@@ -1,0 +1,159 @@
+/* What a backward pass keeps, makes again or fetches from the host: policies that keep attention's products,
+ * inputs of products at 8 bits, activations in the host's memory; by hand, and both engines on it. */
+#include <math.h>
+#include <string.h>
+
+#include "models/outcome/cost.h"
+#include "models/outcome/report.h"
+#include "models/work/transformer.h"
+#include "sim/run.h"
+#include "tests/job.h"
+
+/* Llama 3 8B, a sample of 8192 tokens on tp ranks. */
+static const double T = 8192, h = 4096, q = 4096, kv = 1024, f = 14336;
+
+struct again {
+    double flop, attentions, reduced, gathered, scattered;
+};
+
+static struct again of_again(const struct fr_rank_work *work) {
+    struct again a = {0};
+    for (int i = 0; i < work->n_ops; i++) {
+        const struct fr_operation *o = &work->op[i];
+        if (o->pass != FR_PASS_AGAIN) continue;
+        if (o->kind == FR_WORK_PRODUCT)
+            a.flop +=
+                2 * o->shape.m * o->shape.n * o->shape.k * fmax(1, o->shape.batch) * o->times;
+        if (o->kind == FR_WORK_ATTENTION) a.attentions += o->size;
+        if (o->kind != FR_WORK_COLLECTIVE) continue;
+        if (o->op == FR_OP_ALL_REDUCE) a.reduced += o->times;
+        if (o->op == FR_OP_ALL_GATHER) a.gathered += o->times;
+        if (o->op == FR_OP_REDUCE_SCATTER) a.scattered += o->times;
+    }
+    return a;
+}
+
+/* The middle one of four stages: 8 layers. */
+static void work_of(const char *tp, const char *sequence, const char *recompute,
+                    const char *dtype, struct fr_rank_work *work) {
+    const char *sets[] = {
+        tp,    sequence,          "pp=4", "global_batch=4", "micro_batch=1", recompute,
+        dtype, "attention=flash", NULL};
+    struct fr_job job;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_transformer_stage(&job.workload, &job.plan, 1, work);
+    fr_job_free(&job);
+}
+
+static void policies_by_hand(void **state) {
+    (void)state;
+    const double all = 2 * T * (h * (q + 2 * kv) + q * h + 3 * h * f), up = 2 * T * 2 * h * f,
+                 out = 2 * T * q * h;
+    const struct {
+        const char *recompute;
+        double flop, reduced, gathered, scattered, kept; /* a layer; kept: values */
+    } rows[] = {{"recompute=full", all, 2, 2, 2, T * h},
+                {"recompute=save_qkv", out + up, 1, 1, 1, T * (h + q + 2 * kv)},
+                {"recompute=save_qkv_out", up, 0, 1, 0, T * (2 * h + q + 2 * kv)}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int tp = 1; tp <= 4; tp *= 4)
+            for (int divided = 0; divided < 2; divided++) {
+                struct fr_rank_work work;
+                bool sp = divided && tp > 1;
+                work_of(tp == 1 ? "tp=1" : "tp=4",
+                        sp ? "sequence_parallel=true" : "sequence_parallel=false",
+                        rows[k].recompute, "model.dtype=bf16", &work);
+                struct again a = of_again(&work);
+                double t = tp, whole = rows[k].kept, stream = k == 2 ? 2 * T * h : T * h;
+                FR_NEAR(a.flop, 8 * rows[k].flop / t, 1e-12);
+                FR_NEAR(a.attentions, 8 * 4 * T * T / 2 * q / t, 1e-12);
+                FR_NEAR(a.reduced, tp > 1 && !sp ? 8 * rows[k].reduced : 0, 1e-12);
+                FR_NEAR(a.gathered, sp ? 8 * rows[k].gathered : 0, 1e-12);
+                FR_NEAR(a.scattered, sp ? 8 * rows[k].scattered : 0, 1e-12);
+                FR_NEAR(work.activation_B,
+                        8 * 2 * (sp ? whole / t : stream + (whole - stream) / t), 1e-12);
+            }
+}
+
+/* Two inputs of norms at 16 bits and of products at 8; queries, keys, values and what attention made of
+ * them at 16, the last at 8 besides; gate and up at 16, what is made of them at 8. */
+static void fp8_by_hand(void **state) {
+    (void)state;
+    struct fr_rank_work work;
+    work_of("tp=1", "sequence_parallel=false", "recompute=none", "model.dtype=fp8", &work);
+    FR_NEAR(work.activation_B,
+            8 * T * (2 * (2 + 1) * h + 2 * (q + 2 * kv) + (2 + 1) * q + 2 * 2 * f + f), 1e-12);
+    work_of("tp=1", "sequence_parallel=false", "recompute=none", "model.dtype=bf16", &work);
+    FR_NEAR(work.activation_B, 8 * T * 2 * (4 * h + 2 * q + 2 * kv + 3 * f), 1e-12);
+}
+
+/* ---- offloaded -------------------------------------------------------------------------------- */
+
+static void cost(const char *layers, const char *rate, const char *more,
+                 struct fr_outcome *out) {
+    const char *sets[] = {"dp=2",
+                          "global_batch=8",
+                          "micro_batch=1",
+                          "model.dtype=bf16",
+                          "zero=3",
+                          "attention=flash",
+                          "cluster.device.interference=0",
+                          rate,
+                          layers,
+                          more,
+                          NULL};
+    struct fr_job job;
+    struct fr_simulation event;
+    struct fr_error err = {0};
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_cost(&job, &job.plan, out);
+    if (fr_simulate(&job, &job.plan, NULL, &event, &err) != FR_OK) fail_msg("%s", err.detail);
+    FR_NEAR(event.outcome.time_s, out->time_s, 1e-9);
+    FR_NEAR(event.outcome.energy_J, out->energy_J, 1e-9);
+    fr_simulation_free(&event);
+    fr_job_free(&job);
+}
+
+/* Four micro-batches; 8 of 32 layers of a bytes each, out and back; two on the device. */
+static void some_layers_by_hand(void **state) {
+    (void)state;
+    const double a = T * 2 * (4 * h + 2 * q + 2 * kv + 3 * f);
+    struct fr_outcome none, fast, slow, slower, all;
+    cost("offload=none", "cluster.device.host_link=1 GB/s", NULL, &none);
+    cost("offload=activations", "cluster.device.host_link=100 TB/s", "offload_layers=8", &fast);
+    cost("offload=activations", "cluster.device.host_link=2 GB/s", "offload_layers=8", &slow);
+    cost("offload=activations", "cluster.device.host_link=1 GB/s", "offload_layers=8", &slower);
+    cost("offload=activations", "cluster.device.host_link=1 GB/s", "offload_layers=99", &all);
+    FR_NEAR(fast.time_s, none.time_s, 1e-12);
+    FR_NEAR(slower.time_s - slow.time_s, 4 * 8 * 2 * (a / 1e9 - a / 2e9), 1e-9);
+    FR_NEAR(none.memory_B[FR_MEMORY_ACTIVATIONS] - slow.memory_B[FR_MEMORY_ACTIVATIONS], 6 * a,
+            1e-12);
+    FR_NEAR(slow.host_memory_B, 8 * a, 1e-12);
+    FR_NEAR(all.host_memory_B, 32 * a, 1e-12);
+    FR_NEAR(slow.sent_B[FR_SENT_HOST], 4 * 8 * 2 * a, 1e-12);
+}
+
+static void a_policy_needs_its_method(void **state) {
+    (void)state;
+    const char *sets[] = {
+        "tp=2", "global_batch=4", "micro_batch=1", "recompute=save_qkv", "method=grid", NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    struct fr_text text = {0};
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    fr_report_reason(&job, &out, FR_REASON_RECOMPUTE, &text);
+    assert_true(out.reasons & FR_BECAUSE(FR_REASON_RECOMPUTE));
+    assert_string_equal(fr_text_get(&text),
+                        "recompute save_qkv is priced for method tensor: what method grid "
+                        "would keep nobody has said");
+    fr_text_free(&text);
+    fr_job_free(&job);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(policies_by_hand), cmocka_unit_test(fp8_by_hand),
+        cmocka_unit_test(some_layers_by_hand), cmocka_unit_test(a_policy_needs_its_method)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
