@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/escape.h"
 #include "base/file.h"
+#include "calibrate/runs/log.h"
 #include "calibrate/runs/mllog.h"
 #include "calibrate/samples/import.h"
 
@@ -21,24 +22,32 @@ static const struct fr_option options[] = {
     {"system", "TEXT", "whose machine; files of different systems are never fitted together",
      0},
     {"setup", "TEXT", "how it was set up; the same holds", 0},
-    {"column", "KEY=VALUE",
-     "of the runs.csv, what an MLPerf log does not say: model=, plan.tp=", 0},
+    {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
 
+#define FORMATS "nccl-tests, osu, imb, runs, mlperf-power, megatron, nemo, torchtitan, mlperf"
+
+static const struct fr_run_log *log_of(const char *name) {
+    for (int i = 0; fr_run_logs[i]; i++)
+        if (strcmp(fr_run_logs[i]->name, name) == 0) return fr_run_logs[i];
+    return NULL;
+}
+
 static fr_status find(const char *name, const struct fr_importer **importer,
                       struct fr_error *err) {
-    const char *known[16] = {"runs", "mlperf-power"};
-    for (int i = 0; fr_importers[i] && i < 13; i++) {
-        known[i + 2] = fr_importers[i]->spelling;
+    const char *known[32] = {"runs", "mlperf-power"};
+    int n = 2;
+    for (int i = 0; fr_run_logs[i] && n < 16; i++) known[n++] = fr_run_logs[i]->name;
+    for (int i = 0; fr_importers[i] && n < 31; i++) {
+        known[n++] = fr_importers[i]->spelling;
         *importer = fr_importers[i];
-        if (strcmp(known[i + 2], name) == 0) return FR_OK;
+        if (strcmp(fr_importers[i]->spelling, name) == 0) return FR_OK;
     }
     const char *near = fr_suggest(name, known);
-    return fr_fail(err, FR_ERR_USAGE, NULL,
-                   "no format \"%.40s\"%s%s%s; known: nccl-tests, osu, imb, runs, mlperf-power",
-                   name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s%s%s; known: " FORMATS, name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
 static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
@@ -175,6 +184,53 @@ static fr_status import_power(const struct fr_args *args, struct fr_runs *runs,
     return print(out, &text, err);
 }
 
+/* ---- trainers' logs --------------------------------------------------------------------------- */
+
+/* One file, one run: what the line gives goes before what the log says. */
+static fr_status add_log(const struct fr_args *args, const struct fr_run_log *log,
+                         const char *path, struct fr_run *run, struct fr_text *notes,
+                         struct fr_error *err) {
+    struct fr_run_row row = {0};
+    struct fr_log_counts counts = {0};
+    char *text = NULL;
+    size_t length = 0;
+    fr_run_skip skip;
+    FR_TRY(set_columns(args, &row, err));
+    FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
+    fr_status status = fr_run_log_read(log, text, length, path, &row, &counts, err);
+    free(text);
+    FR_TRY(status);
+    if (!fr_run_row_get(&row, "id")) fr_run_row_set(&row, "id", "%.90s", path);
+    if (counts.steps) fr_text_addf(notes, "%s: %d steps\n", path, counts.steps);
+    if (counts.malformed)
+        fr_text_addf(notes,
+                     "%s: %d line%s left out that start%s as a step does and do%s not say how "
+                     "long it took, the first is line %d\n",
+                     path, counts.malformed, counts.malformed == 1 ? "" : "s",
+                     counts.malformed == 1 ? "s" : "", counts.malformed == 1 ? "es" : "",
+                     counts.first);
+    return fr_run_make(&row, path, run, &skip, err);
+}
+
+static fr_status import_logs(const struct fr_args *args, const struct fr_run_log *log,
+                             struct fr_runs *runs, struct fr_text *notes,
+                             struct fr_error *err) {
+    const char *out = fr_args_get(args, "out");
+    struct fr_text text = {0};
+    int n = args->n_words - 1;
+    if (n == 0) return fr_fail(err, FR_ERR_USAGE, NULL, "no files given");
+    if (out) FR_TRY(fr_file_check_writable(out, err));
+    runs->items = fr_calloc((size_t)n, sizeof *runs->items);
+    if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    runs->capacity = n;
+    for (int i = 0; i < n; i++) {
+        runs->count = i + 1;
+        FR_TRY(add_log(args, log, args->word[i + 1], &runs->items[i], notes, err));
+    }
+    fr_runs_write(runs, &text);
+    return print(out, &text, err);
+}
+
 static fr_status import(const struct fr_args *args, struct fr_samples *samples,
                         struct fr_text *notes, struct fr_error *err) {
     const struct fr_importer *importer = NULL;
@@ -182,8 +238,7 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
     struct fr_text text = {0};
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL,
-                       "no format given; known: nccl-tests, osu, imb, runs, mlperf-power");
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given; known: " FORMATS);
     FR_TRY(find(args->word[0], &importer, err));
     FR_TRY(read_options(args, &given, err));
     if (args->n_words == 1)
@@ -208,14 +263,16 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
     struct fr_text notes = {0};
     const char *what = args->n_words > 0 ? args->word[0] : "";
     bool power = strcmp(what, "mlperf-power") == 0, training = strcmp(what, "runs") == 0;
+    const struct fr_run_log *log = log_of(what);
     fr_status status = power      ? import_power(args, &runs, &notes, err)
                        : training ? import_runs(args, &runs, &notes, err)
+                       : log      ? import_logs(args, log, &runs, &notes, err)
                                   : import(args, &samples, &notes, err);
     struct fr_text shown = {0};
     fr_escape_terminal(&shown, fr_text_get(&notes), notes.length);
     fputs(fr_text_get(&shown), stderr);
     fr_text_free(&shown);
-    if (status == FR_OK && !training && !power)
+    if (status == FR_OK && !training && !power && !log)
         fprintf(stderr, "%zu samples from %zu file%s\n", samples.n_collective, samples.n_source,
                 samples.n_source == 1 ? "" : "s");
     fr_text_free(&notes);
@@ -226,23 +283,23 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
 
-/* Benchmarks, "runs" and "mlperf-power". */
+/* Benchmarks, "runs", "mlperf-power" and trainers' logs, of which there are four. */
 static const char *word(int i) {
     int n = 0;
     while (fr_importers[n] && n < i) n++;
     return fr_importers[n] ? fr_importers[n]->spelling
            : i == n        ? "runs"
            : i == n + 1    ? "mlperf-power"
+           : i < n + 6     ? fr_run_logs[i - n - 2]->name
                            : NULL;
 }
 
 const struct fr_verb fr_verb_import = {
     .name = "import",
     .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
-               "runs and MLPerf's power logs as runs",
-    .usage =
-        "nccl-tests|osu|imb|runs|mlperf-power FILE... [--ranks N] [--nodes N] [--system TEXT] "
-        "[-o FILE]",
+               "runs, MLPerf's power logs and trainers' logs as runs",
+    .usage = "nccl-tests|osu|imb|runs|mlperf-power|megatron|nemo|torchtitan|mlperf FILE... "
+             "[--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
@@ -254,6 +311,11 @@ const struct fr_verb fr_verb_import = {
         "  forerun import mlperf-power result_0.txt power/node_0.txt --column model=gpt3-175b "
         "\\\n"
         "      --column ranks=8 -o runs.csv       # the run's log, then one of each node\n"
+        "  forerun import megatron train.log -o runs.csv   # or nemo, torchtitan, mlperf: a "
+        "run "
+        "a file\n"
+        "  forerun import torchtitan t.log --column model=llama-3-8b --column ranks=64 \\\n"
+        "      --column plan.global_batch=512 --column plan.zero=3 -o runs.csv\n"
         "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",
     .options = options,
     .outputs = outputs,
