@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sort.h"
 #include "calibrate/numbers/statistics.h"
 
 const struct fr_run_log *const fr_run_logs[] = {
@@ -127,7 +128,7 @@ static fr_status set_time(const struct steps *steps, const char *name, struct fr
     }
     if (steps->n == 0)
         return fr_fail(err, FR_ERR_INPUT, name, "times no step; is it a log of this kind?");
-    qsort(steps->number + from, n, sizeof *steps->number, smaller_first);
+    fr_sort_items(steps->number + from, n, sizeof *steps->number, smaller_first);
     double time_s = fr_sorted_median(steps->number + from, n);
     if (steps->rates) FR_TRY(time_of_rate(row, name, time_s, &time_s, err));
     fr_run_row_set(row, "measured_s", "%.9g", time_s);

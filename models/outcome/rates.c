@@ -4,11 +4,17 @@
 
 #include "models/workload/flop.h"
 
-/* Of one sample, done a second time [FLOP]. */
+/* Of one sample, done a second time [FLOP]; which products that is: models/plan/recompute.h. */
 static double flop_again(const struct fr_workload *w, const struct fr_plan *plan) {
-    if (plan->forward || plan->recompute == FR_RECOMPUTE_NONE) return 0;
-    return plan->recompute == FR_RECOMPUTE_FULL ? fr_workload_layers_flop(w)
-                                                : fr_workload_cores_flop(w);
+    struct fr_layers_flop of = fr_workload_layers_flop(w);
+    if (plan->forward) return 0;
+    switch (plan->recompute) {
+    case FR_RECOMPUTE_SELECTIVE: return of.core;
+    case FR_RECOMPUTE_FULL: return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last;
+    case FR_RECOMPUTE_SAVE_QKV: return of.core + of.out + of.mlp_first;
+    case FR_RECOMPUTE_SAVE_QKV_OUT: return of.core + of.mlp_first;
+    default: return 0;
+    }
 }
 
 struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *out) {

@@ -97,6 +97,34 @@ fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_fam
     return FR_OK;
 }
 
+/* `layer_types`, where the file has it, names each layer's. */
+static fr_status count_sliding(const struct fr_json *config, const struct fr_transformer *t,
+                               int64_t *layers, struct fr_error *err) {
+    struct fr_json types = fr_json_member(config, "layer_types");
+    if (!given(config, "layer_types")) return FR_OK;
+    FR_TRY(fr_json_array(&types, 1, MOST, err));
+    *layers = 0;
+    for (int64_t i = 0; i < t->layers; i++) {
+        struct fr_json one = fr_json_element(&types, (size_t)i);
+        const char *type = "";
+        if (!fr_json_is_string(&one)) break;
+        FR_TRY(fr_json_text(&one, &type, err));
+        *layers += strcmp(type, "sliding_attention") == 0;
+    }
+    return FR_OK;
+}
+
+fr_status fr_family_read_window(const struct fr_json *config, int64_t absent, int64_t layers,
+                                struct fr_transformer *t, struct fr_error *err) {
+    int64_t window = absent;
+    FR_TRY(fr_family_integer(config, "sliding_window", false, MOST, &window, err));
+    FR_TRY(count_sliding(config, t, &layers, err));
+    if (window == 0 || layers <= 0) return FR_OK;
+    t->window = window;
+    t->window_layers = layers < t->layers ? layers : t->layers;
+    return FR_OK;
+}
+
 fr_status fr_family_read_experts(const struct fr_json *config,
                                  const struct fr_family_experts *keys, struct fr_transformer *t,
                                  struct fr_error *err) {
@@ -254,6 +282,9 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "add_cross_attention",
                                        "attn_pdrop",
                                        "resid_pdrop",
+                                       "sliding_window",
+                                       "use_sliding_window",
+                                       "max_window_layers",
                                        "num_experts",
                                        "num_local_experts",
                                        "n_routed_experts",

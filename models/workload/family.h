@@ -77,6 +77,9 @@ fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_fam
 /** Key-value heads divide the heads; else an error at @p key. */
 fr_status fr_family_check_heads(const struct fr_json *config, const char *key,
                                 const struct fr_transformer *t, struct fr_error *err);
+/** A sliding window: which layers have one.  Absent or null: of @p absent tokens, 0: none. */
+fr_status fr_family_read_window(const struct fr_json *config, int64_t absent, int64_t layers,
+                                struct fr_transformer *t, struct fr_error *err);
 /** A choice of experts in the place of every MLP: keys of how many, how many a token, how wide. */
 struct fr_family_experts {
     const char *count, *chosen, *width;

@@ -14,24 +14,29 @@ static double layers_forward(const struct fr_workload *workload) {
     return products;
 }
 
-static double cores_forward(const struct fr_transformer *t) {
-    double s = (double)t->sequence, q = (double)(t->heads * t->head_dim);
-    return (double)(t->layers + t->cross_layers) * 2 * s * s * q;
+double fr_transformer_seen(const struct fr_transformer *t) {
+    if (t->window == 0 || t->window >= t->sequence) return 1;
+    double outside = 1 - (double)t->window / (double)t->sequence;
+    return 1 - (double)t->window_layers / (double)t->layers * outside * outside;
 }
 
-static double layers_of_transformer(const struct fr_transformer *t) {
+/* Multiplications of all layers, one sample forward. */
+static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *t) {
     double h = (double)t->hidden, s = (double)t->sequence, q = (double)(t->heads * t->head_dim),
-           kv = (double)(t->kv_heads * t->head_dim), matrices = t->gated ? 3 : 2;
-    double mlp = t->experts ? matrices * h * (double)(t->expert_ffn * t->experts_per_token) +
-                                  h * (double)t->experts
-                            : matrices * h * (double)t->ffn;
-    double attentions = (double)(t->layers + t->cross_layers);
-    double projections = s * (h * (q + 2 * kv) + q * h);
-    return attentions * projections + cores_forward(t) + (double)t->layers * s * mlp;
+           kv = (double)(t->kv_heads * t->head_dim), layers = (double)t->layers,
+           attentions = layers + (double)t->cross_layers,
+           wide = (double)(t->experts ? t->expert_ffn * t->experts_per_token : t->ffn);
+    return (struct fr_layers_flop){
+        .qkv = attentions * s * h * (q + 2 * kv),
+        .core = attentions * 2 * s * s * q * fr_transformer_seen(t),
+        .out = attentions * s * q * h,
+        .mlp_first = layers * s * h * (wide * (t->gated ? 2 : 1) + (double)t->experts),
+        .mlp_last = layers * s * h * wide};
 }
 
 static double transformer_forward(const struct fr_transformer *t) {
-    return layers_of_transformer(t) +
+    struct fr_layers_flop layers = layers_of_transformer(t);
+    return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
            (double)t->sequence * (double)t->hidden * (double)t->vocabulary;
 }
 
@@ -42,12 +47,11 @@ double fr_workload_flop(const struct fr_workload *workload) {
                               : (double)NAN;
 }
 
-double fr_workload_layers_flop(const struct fr_workload *workload) {
+struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload) {
     const struct fr_transformer *t = &workload->transformer;
-    return t->layers ? FLOP_OF_PRODUCT * layers_of_transformer(t) : 0;
-}
-
-double fr_workload_cores_flop(const struct fr_workload *workload) {
-    const struct fr_transformer *t = &workload->transformer;
-    return t->layers ? FLOP_OF_PRODUCT * cores_forward(t) : 0;
+    if (!t->layers) return (struct fr_layers_flop){0};
+    struct fr_layers_flop f = layers_of_transformer(t);
+    return (struct fr_layers_flop){FLOP_OF_PRODUCT * f.qkv, FLOP_OF_PRODUCT * f.core,
+                                   FLOP_OF_PRODUCT * f.out, FLOP_OF_PRODUCT * f.mlp_first,
+                                   FLOP_OF_PRODUCT * f.mlp_last};
 }

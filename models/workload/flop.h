@@ -10,7 +10,7 @@
  *  w f the MLP's two or three widths, of a mixture those of the experts that a token goes through and
  *  the router's; a layer with cross-attention has its attention twice.  Scores are counted whole, not
  *  halved for a causal mask, as Chowdhery et al., PaLM, 2022 (appendix B) and Narayanan et al., SC'21
- *  (Eq. 3 without its recomputation) count them. */
+ *  (Eq. 3 without its recomputation) count them; of windows the share that is seen. */
 #ifndef FR_MODELS_WORKLOAD_FLOP_H
 #define FR_MODELS_WORKLOAD_FLOP_H
 
@@ -19,9 +19,16 @@
 /** Of one sample, a sequence of a transformer [FLOP]; NaN of a model of measured stages. */
 double fr_workload_flop(const struct fr_workload *workload);
 
-/** Of it one forward pass of a transformer's layers, without the logits; of their attention cores alone (scores
- *  and weighted values): what recomputation does again [FLOP].  0 of other models. */
-double fr_workload_layers_flop(const struct fr_workload *workload);
-double fr_workload_cores_flop(const struct fr_workload *workload);
+/** Of it one forward pass of a transformer's layers, without the logits: queries, keys and values; the attention
+ *  core (scores and weighted values); its second product; the MLP but for its last product (with the router of
+ *  experts), and that one [FLOP].  What recomputation does again is of these; 0 of other models. */
+struct fr_layers_flop {
+    double qkv, core, out, mlp_first, mlp_last;
+};
+struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload);
+
+/** Share of the pairs of a token and one before it at which attentions look, in the mean over the layers:
+ *  where f of them have a window of w of s tokens, w s - w^2/2 of s^2/2 pairs, so 1 - f (1 - w/s)^2. */
+double fr_transformer_seen(const struct fr_transformer *t);
 
 #endif

@@ -52,8 +52,8 @@ struct fr_layer {
      *  layer.  0: as many as leave it, which is how Eq. 4 of Gholami et al. 2017 counts a layer. */
     double input_gradients;
     /* Of kind branches; the groups of such a layer are its branches. */
-    double branches;              /**< parallel ones; 0: a common layer */
-    fr_joint joint_in, joint_out; /**< at the first and last layer of a section */
+    double branches;               /**< parallel ones; 0: a common layer */
+    fr_joint joint_in, joint_out;  /**< at the first and last layer of a section */
     struct fr_window window, pool; /**< of a convolution; of the pooling after it */
 };
 
@@ -129,6 +129,8 @@ struct fr_transformer {
     bool dropout;         /**< of the scores and before both residual additions */
     int64_t cross_layers; /**< the last ones, with cross-attention besides: a decoder's */
     double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
+    int64_t window; /**< tokens that a query attends to, itself among them; 0: all before it */
+    int64_t window_layers; /**< in how many of the layers */
 };
 
 struct fr_workload {
@@ -136,9 +138,9 @@ struct fr_workload {
     char source[1024];
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
-    fr_dtype weight_dtype;    /**< that weights are held and gathered in: fr_workload_weight_B */
-    bool gradient_said;       /**< by the file */
-    bool modern;              /**< plans start from what is usual today: models/job/assume.h */
+    fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
+    bool gradient_said;    /**< by the file */
+    bool modern;           /**< plans start from what is usual today: models/job/assume.h */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     int64_t samples;          /**< of the training set, an epoch; 0: not said */

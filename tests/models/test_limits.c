@@ -284,6 +284,13 @@ static void of_a_transformer(void **state) {
     limits_strangers(text, 0, read_model);
     static const char dense[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
                                 "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000}";
+    static const char windows[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
+                                  "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000, "
+                                  "\"window\": 8, \"window_layers\": 4}";
+    static const struct limit of_windows[] = {
+        {"window", "0", "1", "67108864", "67108865", true}, /* its layers hang on it */
+        {"window_layers", "0", "1", "8", "9", false}};
+    HOLD(windows, of_windows, read_model);
     static const struct limit of_experts_alone[] = {
         {"capacity", "2", NULL, NULL, NULL, false},
         {"imbalance", "2", NULL, NULL, NULL, false},

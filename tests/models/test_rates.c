@@ -108,6 +108,18 @@ static void hardware_counts_what_is_done_again(void **state) {
           full.model_flop_per_s_per_device) *
              20 / (4 * s * s * h * l),
          1, 1e-9);
+    /* With a policy that keeps queries, keys and values (6 s h^2): all but those and the MLP's last product
+     * (8 s h^2) of 24 s h^2 + 4 s^2 h a layer; that keeps the attention's second product, too: 2 s h^2 less. */
+    out.plan.recompute = FR_RECOMPUTE_SAVE_QKV;
+    near((fr_rates_of(&job, &out).hardware_flop_per_s_per_device -
+          full.model_flop_per_s_per_device) *
+             20 / ((10 * s * h * h + 4 * s * s * h) * l),
+         1, 1e-9);
+    out.plan.recompute = FR_RECOMPUTE_SAVE_QKV_OUT;
+    near((fr_rates_of(&job, &out).hardware_flop_per_s_per_device -
+          full.model_flop_per_s_per_device) *
+             20 / ((8 * s * h * h + 4 * s * s * h) * l),
+         1, 1e-9);
     out.plan.recompute = FR_RECOMPUTE_NONE;
     near(fr_rates_of(&job, &out).hfu, full.mfu, 1e-15);
     fr_job_free(&job);

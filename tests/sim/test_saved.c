@@ -6,6 +6,7 @@
 #include "models/outcome/cost.h"
 #include "models/outcome/report.h"
 #include "models/work/transformer.h"
+#include "models/workload/flop.h"
 #include "sim/run.h"
 #include "tests/job.h"
 
@@ -87,6 +88,39 @@ static void fp8_by_hand(void **state) {
     FR_NEAR(work.activation_B, 8 * T * 2 * (4 * h + 2 * q + 2 * kv + 3 * f), 1e-12);
 }
 
+/* Llama 3 8B with windows of 2048 tokens in 8 of its 32 layers: of 8192^2 / 2 pairs a windowed layer looks
+ * at 2048 x 8192 - 2048^2 / 2. */
+static void windows_by_hand(void **state) {
+    (void)state;
+    const char *sets[] = {"model.window=2048", "model.window_layers=8", "attention=flash",
+                          "model.dtype=bf16",  "global_batch=1",        NULL},
+               *plain[] = {"model.window=2048", "model.window_layers=8", "global_batch=1",
+                           NULL};
+    const double pairs = 24 * T * T / 2 + 8 * (2048 * T - 2048. * 2048 / 2);
+    struct fr_job job;
+    struct fr_rank_work work;
+    double forward = 0, scores = 0;
+    fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+    fr_transformer_stage(&job.workload, &job.plan, 0, &work);
+    for (int i = 0; i < work.n_ops; i++)
+        if (work.op[i].kind == FR_WORK_ATTENTION && work.op[i].pass == FR_PASS_FORWARD)
+            forward += work.op[i].size * work.op[i].times;
+    FR_NEAR(forward, 4 * q * pairs, 1e-12);
+    double seen = pairs / (32 * T * T / 2), whole = fr_workload_flop(&job.workload);
+    job.workload.transformer.window = 0;
+    FR_NEAR(fr_workload_flop(&job.workload) - whole, 12 * 32 * T * T * q * (1 - seen), 1e-9);
+    fr_job_free(&job);
+    fr_test_job("dgx-h100", "llama-3-8b", plain, &job);
+    fr_transformer_stage(&job.workload, &job.plan, 0, &work);
+    for (int i = 0; i < work.n_ops; i++) {
+        const struct fr_operation *o = &work.op[i];
+        if (o->kind == FR_WORK_SCORES && o->pass == FR_PASS_FORWARD)
+            scores += 2 * o->shape.m * o->shape.n * o->shape.k * o->times;
+    }
+    FR_NEAR(scores, 32 * 2 * 2 * T * T * q, 1e-12); /* masked, made all the same */
+    fr_job_free(&job);
+}
+
 /* ---- offloaded -------------------------------------------------------------------------------- */
 
 static void cost(const char *layers, const char *rate, const char *more,
@@ -153,7 +187,8 @@ static void a_policy_needs_its_method(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies_by_hand), cmocka_unit_test(fp8_by_hand),
-        cmocka_unit_test(some_layers_by_hand), cmocka_unit_test(a_policy_needs_its_method)};
+        cmocka_unit_test(policies_by_hand), cmocka_unit_test(windows_by_hand),
+        cmocka_unit_test(fp8_by_hand), cmocka_unit_test(some_layers_by_hand),
+        cmocka_unit_test(a_policy_needs_its_method)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

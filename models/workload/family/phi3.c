@@ -5,12 +5,13 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
     *t = (struct fr_transformer){0};
     FR_TRY(fr_family_refuse_biases(config, err));
-    return fr_family_read_rotary(config, t, err);
+    FR_TRY(fr_family_read_rotary(config, t, err));
+    return fr_family_read_window(config, 0, t->layers, t, err);
 }
 
 const struct fr_family fr_family_phi3 = {
     .name = "phi3",
     .architecture = "Phi3ForCausalLM",
-    .summary = "as llama; its sliding window is priced as full attention",
+    .summary = "as llama, with a sliding window",
     .read = read,
 };

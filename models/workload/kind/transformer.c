@@ -27,12 +27,28 @@ static const char *const keys[] = {"layers",
                                    "imbalance",
                                    "cross_layers",
                                    "head_kernels",
+                                   "window",
+                                   "window_layers",
                                    NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
 static const char *const position_kinds[] = {"learned", "rotary", "none", NULL};
 
 enum { MOST = 1 << 26 };
+
+static fr_status read_window(const struct fr_json *object, struct fr_transformer *t,
+                             struct fr_error *err) {
+    struct fr_json window = fr_json_member(object, "window"),
+                   layers = fr_json_member(object, "window_layers");
+    FR_TRY(fr_json_get_integer(object, "window", false, 1, MOST, &t->window, err));
+    if (t->window == 0 && fr_json_present(&layers))
+        return fr_json_fail(&layers, err, "has no effect without a window");
+    if (t->window > 0 && t->cross_layers > 0)
+        return fr_json_fail(&window, err, "is not priced beside cross_layers");
+    t->window_layers = t->window ? t->layers : 0;
+    return fr_json_get_integer(object, "window_layers", false, 1, t->layers, &t->window_layers,
+                               err);
+}
 
 static fr_status read(const struct fr_json *object, struct fr_workload *workload,
                       struct fr_error *err) {
@@ -84,6 +100,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
                ? fr_json_get_choice(object, "head_kernels", false, head_kernels, &batched, err)
                : fr_json_get_number(object, "head_kernels", false, 1, 1000, &t->head_kernels,
                                     err));
+    FR_TRY(read_window(object, t, err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */

@@ -122,7 +122,7 @@ static void insert(struct walk *w, const struct scan *s, const struct span *at,
         "\"modern\"|repeat: 3|positions: 16|groups: "
         "2|padding: 1|stride: 2|pool: {\"kernel\": 2, \"stride\": "
         "2}|vocabulary_multiple: 64|cross_layers: "
-        "2|head_kernels: 3|weight: \"0.5 ms\"|gradient: \"30 "
+        "2|head_kernels: 3|window: 8|window_layers: 2|weight: \"0.5 ms\"|gradient: \"30 "
         "MB\"|message: \"2 MB\"|shared_by: 2|launch: \"7 "
         "us\"|host_launch: \"9 us\"|host_skew: 0.2|host_pass: \"50 "
         "us\"|host_experts: \"3 ms\"|fixed: \"4 "
