@@ -298,9 +298,11 @@ const struct fr_verb fr_verb_import = {
     .name = "import",
     .summary = "read nccl-tests, rccl-tests, OSU or IMB output as samples, published training "
                "runs, MLPerf's power logs and trainers' logs as runs",
-    .usage = "nccl-tests|osu|imb|runs|mlperf-power|megatron|nemo|torchtitan|mlperf FILE... "
-             "[--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
+    .usage = "KIND FILE... [--ranks N] [--nodes N] [--system TEXT] [-o FILE]",
     .details =
+        "KIND is nccl-tests (rccl-tests, too), osu or imb, which become samples; or runs, "
+        "mlperf-power,\n"
+        "megatron, nemo, torchtitan or mlperf, which become runs.\n"
         "Samples go to standard output, what was left out or assumed to standard error. Beside "
         "log.txt a sidecar\n"
         "log.json may say ranks, nodes, gpus_per_node, system, gpu, network, mpi, nccl, "
@@ -311,9 +313,7 @@ const struct fr_verb fr_verb_import = {
         "  forerun import mlperf-power result_0.txt power/node_0.txt --column model=gpt3-175b "
         "\\\n"
         "      --column ranks=8 -o runs.csv       # the run's log, then one of each node\n"
-        "  forerun import megatron train.log -o runs.csv   # or nemo, torchtitan, mlperf: a "
-        "run "
-        "a file\n"
+        "  forerun import megatron train.log -o runs.csv       # each file a run\n"
         "  forerun import torchtitan t.log --column model=llama-3-8b --column ranks=64 \\\n"
         "      --column plan.global_batch=512 --column plan.zero=3 -o runs.csv\n"
         "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",

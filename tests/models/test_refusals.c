@@ -102,7 +102,8 @@ static void of_branches(void **state) {
         {FR_REASON_STAGES, "method=subgraph tp=4 micro_batch=4 compression.gradient.stages=2",
          "method=subgraph tp=4 micro_batch=4 compression.gradient.stages=1"},
     };
-    static const struct refusal cross[] = {{FR_REASON_PIPELINE, "pp=2", "pp=1"}};
+    static const struct refusal cross[] = {
+        {FR_REASON_PIPELINE, "pp=2 schedule=interleaved chunks=2", "pp=2"}};
     (void)state;
     HOLD("lassen", "gpt-2", rows);
     HOLD("lassen", "t5-large-mod", cross);

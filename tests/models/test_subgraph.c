@@ -213,10 +213,13 @@ static void refuses(void **state) {
     const char *const micro[] = {"method=subgraph", "tp=4", "micro_batch=2", NULL};
     const char *const sequence[] = {"method=subgraph", "tp=4", "sequence_parallel=true", NULL};
     const char *const pipeline[] = {"method=subgraph", "tp=2", "pp=2", NULL};
+    const char *const chunks[] = {"method=subgraph",       "tp=2",     "pp=2",
+                                  "schedule=interleaved", "chunks=2", NULL};
     assert_true(priced("transformer-base", heads).reasons & FR_BECAUSE(FR_REASON_BRANCHES));
     assert_true(priced("transformer-base", micro).reasons & FR_BECAUSE(FR_REASON_BRANCHES));
     assert_true(priced("transformer-base", sequence).reasons & FR_BECAUSE(FR_REASON_METHOD));
-    assert_true(priced("transformer-base", pipeline).reasons & FR_BECAUSE(FR_REASON_PIPELINE));
+    assert_true(priced("transformer-base", chunks).reasons & FR_BECAUSE(FR_REASON_PIPELINE));
+    assert_false(priced("transformer-base", pipeline).reasons & FR_BECAUSE(FR_REASON_PIPELINE));
     assert_int_equal(priced("gpt-2", pipeline).reasons, 0);
 }
 
