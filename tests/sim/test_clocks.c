@@ -98,6 +98,48 @@ static void nothing_drawn_is_better(void **state) {
     fr_job_free(&job);
 }
 
+/* More clocks than can all be tried: no other clock of one stage, nor of two at once, saves anything in time. */
+static void no_pair_is_better(void **state) {
+    static const char *const layers[] = {"stage_layers=[2,5,3,2]", "stage_layers=[4,1,6,1]",
+                                         "stage_layers=[1,1,1,9]", "stage_layers=[3,3,2,4]"};
+    static const double slowdowns[] = {0, 0.03, 0.1};
+    (void)state;
+    for (int l = 0; l < 4; l++) {
+        const char *sets[] = {"cluster.device.clock.step=50 MHz",
+                              "pp=4",
+                              layers[l],
+                              "micro_batch=1",
+                              "global_batch=8",
+                              NULL};
+        struct fr_job job;
+        fr_test_job(CLUSTER, "gpt-2", sets, &job);
+        const struct fr_device_clock *clock = &job.cluster.device.clock;
+        int clocks = fr_device_clocks(clock);
+        assert_true(clocks * clocks * clocks * clocks > 5000);
+        struct fr_outcome full = price(&job, NULL, 0);
+        for (int d = 0; d < 3; d++) {
+            int64_t chosen_Hz[STAGES], clock_Hz[STAGES];
+            assert_int_equal(fr_clocks_choose(&job, &job.plan, slowdowns[d], chosen_Hz, NULL),
+                             FR_OK);
+            struct fr_outcome out = price(&job, chosen_Hz, STAGES);
+            for (int i = 0; i < STAGES; i++)
+                for (int k = i; k < STAGES; k++)
+                    for (int c = 0; c < clocks * clocks; c++) {
+                        memcpy(clock_Hz, chosen_Hz, sizeof clock_Hz);
+                        clock_Hz[i] = llround(fr_device_clock_at(clock, c % clocks));
+                        if (k > i) clock_Hz[k] = llround(fr_device_clock_at(clock, c / clocks));
+                        struct fr_outcome x = price(&job, clock_Hz, STAGES);
+                        FR_TRUE(x.time_s > (1 + slowdowns[d]) * full.time_s * (1 + 1e-8) ||
+                                    x.energy_J >= out.energy_J * (1 - 1e-8),
+                                "%s, %g: stages %d, %d: %.12g J, chosen %.12g J", layers[l],
+                                slowdowns[d], i, k, x.energy_J, out.energy_J);
+                        if (k == i && c + 1 == clocks) break;
+                    }
+        }
+        fr_job_free(&job);
+    }
+}
+
 /* Stages alone off the critical path: only the last one's gradients are long, and who is done earlier may
  * compute more slowly; nothing at all where all stages fill and drain.  "slack", of passes, saves no less. */
 static void slack_costs_no_time(void **state) {
@@ -255,6 +297,7 @@ static void what_cannot_be_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_better_than_what_is_chosen),
                                        cmocka_unit_test(nothing_drawn_is_better),
+                                       cmocka_unit_test(no_pair_is_better),
                                        cmocka_unit_test(slack_costs_no_time),
                                        cmocka_unit_test(one_clock_by_hand),
                                        cmocka_unit_test(limits_and_engines_agree),

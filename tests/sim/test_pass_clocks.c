@@ -114,6 +114,51 @@ static void nothing_drawn_is_better(void **state) {
     fr_job_free(&job);
 }
 
+/* Of what is chosen no pass can go one clock lower and save anything in time. */
+static void no_pass_has_room_left(void **state) {
+    static const char *const more[][3] = {
+        {"schedule=1f1b", "stage_layers=[2,5,3,2]", "global_batch=6"},
+        {"schedule=gpipe", "stage_layers=[4,2,3,3]", "global_batch=4"},
+        {"schedule=zero-bubble", "stage_layers=[3,3,3,3]", "global_batch=6"},
+        {"schedule=interleaved", "chunks=3", "global_batch=8"}};
+    static const double slowdowns[] = {0, 0.03, 0.5};
+    enum { PASSES = 4 * 3 * 8 * 3 };
+    (void)state;
+    for (size_t r = 0; r < sizeof more / sizeof *more; r++) {
+        const char *sets[] = {"pp=4",     "micro_batch=1", "cluster.device.clock.step=111 MHz",
+                              more[r][0], more[r][1],      more[r][2],
+                              NULL};
+        struct fr_job job;
+        fr_test_job(CLUSTER, "gpt-2", sets, &job);
+        const struct fr_plan *p = &job.plan;
+        int passes = (int)(p->pp * p->global_batch * p->chunks) * (r == 2 ? 3 : 2), lowered = 0;
+        double full_s = price(&job, NULL).time_s, fixed_s = job.cluster.device.fixed_s;
+        assert_true(passes <= PASSES);
+        for (size_t d = 0; d < 3; d++) {
+            int16_t *clock = NULL;
+            double deadline_s = full_s + slowdowns[d] * (full_s - fixed_s);
+            assert_int_equal(fr_passes_choose(&job, p, slowdowns[d], &clock, NULL), FR_OK);
+            struct fr_outcome out = price(&job, clock);
+            for (int k = 0; k < passes; k++) {
+                if (clock[k] == 0) {
+                    lowered++;
+                    continue;
+                }
+                clock[k]--;
+                struct fr_outcome x = price(&job, clock);
+                clock[k]++;
+                FR_TRUE(x.time_s > deadline_s * (1 + 1e-8) ||
+                            x.energy_J >= out.energy_J * (1 - 1e-8),
+                        "row %zu, %g, pass %d: %.12g s of %.12g, %.12g J of %.12g", r,
+                        slowdowns[d], k, x.time_s, deadline_s, x.energy_J, out.energy_J);
+            }
+            free(clock);
+        }
+        assert_true(lowered > 0);
+        fr_job_free(&job);
+    }
+}
+
 /* "slack" takes no longer, saves where a pipeline fills and drains, and meets every axis of a pipeline: the
  * event engine says the same of time and energy. */
 static void slack_meets_every_axis(void **state) {
@@ -187,9 +232,9 @@ static void what_is_critical_stays(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_better_than_what_is_chosen),
-                                       cmocka_unit_test(nothing_drawn_is_better),
-                                       cmocka_unit_test(slack_meets_every_axis),
-                                       cmocka_unit_test(what_is_critical_stays)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_better_than_what_is_chosen),
+        cmocka_unit_test(nothing_drawn_is_better), cmocka_unit_test(no_pass_has_room_left),
+        cmocka_unit_test(slack_meets_every_axis), cmocka_unit_test(what_is_critical_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
