@@ -397,6 +397,7 @@ walks() {
     echo "golden-walk clusters $seed 1500 in/rich/cluster.json in/rich/*cluster*.json in/rich/*cluster*.json $up/presets/cluster/*.json"
     echo "golden-walk models $seed 800 in/rich/[bfmpst]*.json in/rich/cnn.json in/rich/conv.json $up/presets/model/*.json $up/tests/models/hf/*.json"
     echo "golden-walk comparisons $seed 60"
+    echo "golden-walk clocks $seed 150"
     echo "golden-walk plan-files $seed 1500"
     echo "golden-walk samples $seed 150"
     echo "golden-walk runs $seed 120"

@@ -279,6 +279,55 @@ void walk_simulations(struct walk *w) {
     }
 }
 
+/* ---- clocks --------------------------------------------------------------------------------------- */
+
+static const struct choice of_clocks[] = {
+    {"pp", "2|3|4", ""},
+    {"dp", "1|2", ""},
+    {"schedule", "1f1b|gpipe|zero-bubble|interleaved|zero-bubble-v|dualpipe-v|1f1b-double", ""},
+    {"chunks", "1|2|3", ""},
+    {"global_batch", "4|8|12", ""},
+    {"stage_layers", "equal|[2,5,3,2]|[4,1,6,1]|[7,5]|[1,10,1]", ""},
+    {"compression.backward.scope", "none|epilogue|all", ""},
+    {"compression.gradient.stages", "0|1|2", ""},
+    {"overlap", "none|gradient", ""},
+    {"recompute", "none|full", ""},
+    {"pass", "both|forward", ""},
+    {"cluster.device.clock.step", "15 MHz|50 MHz|111 MHz|270 MHz", ""},
+};
+
+/* Clocks that a plan leaves to be chosen: of each pass where nothing gets slower, of stages within a slowdown. */
+void walk_clocks(struct walk *w) {
+    for (int i = 0; i < w->count; i++) {
+        static const char *const machines = "dgx-a100|dgx-a100|dgx-h100|a100-hdr";
+        struct line line = {.n = 0};
+        struct state s = {.model = "gpt-2", .of = ""};
+        bool search = walk_chance(w, 0.3);
+        char value[64];
+        walk_word(w, machines, s.cluster, sizeof s.cluster);
+        if (!search) put(&s, "pp", "4");
+        put(&s, "micro_batch", "1");
+        put(&s, "global_batch", "8");
+        for (int n = 1 + walk_below(w, 4); n > 0; n--) {
+            const struct choice *c = &of_clocks[walk_below(w, COUNT(of_clocks))];
+            if (search && strcmp(c->key, "pp") == 0) continue;
+            put(&s, c->key, walk_word(w, c->values, value, sizeof value));
+        }
+        if (!search) put(&s, "clock", "slack");
+        write(&s, search ? "search" : "simulate", &line);
+        if (search)
+            line_add_all(
+                &line,
+                walk_chance(w, 0.5)
+                    ? "--ranks 4 --vary pp=2,4 --objective energy --max-slowdown 3% --json"
+                    : "--ranks 4 --vary pp=2,4 --objective energy --max-slowdown 20% --json");
+        else
+            line_add_all(&line, "--json --trace t.csv");
+        line_run(&line);
+        walk_show("t.csv");
+    }
+}
+
 /* ---- comparisons --------------------------------------------------------------------------------- */
 
 /* Some keys of a plan as JSON, quoted where they are words. */

@@ -112,6 +112,7 @@ static const struct {
     {"plans", walk_plans},
     {"simulations", walk_simulations},
     {"searches", walk_searches},
+    {"clocks", walk_clocks},
     {"clusters", walk_clusters},
     {"models", walk_models},
     {"plan-files", walk_plan_files},

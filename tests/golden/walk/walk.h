@@ -64,6 +64,7 @@ void walk_write(const char *path, const struct fr_text *text);
 void walk_plans(struct walk *w);
 void walk_simulations(struct walk *w);
 void walk_searches(struct walk *w);
+void walk_clocks(struct walk *w);
 void walk_clusters(struct walk *w);
 void walk_models(struct walk *w);
 void walk_plan_files(struct walk *w);
