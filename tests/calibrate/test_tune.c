@@ -162,6 +162,7 @@ static void held_with_a_width_is_uncertain(void **state) {
         if (unsure.index[k] == j) at = k;
     assert_true(at >= 0);
     gradient[at] = 0.5;
+    for (int k = unsure.n_known; k < FR_KNOWN_MAX; k++) gradient[k] = 7; /* of nothing */
     if (fabs(fr_tune_deviation(&unsure, gradient) / 0.15 - 1) > 1e-12)
         fail_msg("got %g, wanted 0.15", fr_tune_deviation(&unsure, gradient));
     drop(&f);
@@ -188,6 +189,10 @@ static void unseen_kinds_are_less_certain(void **state) {
     }
     r.experts = r.sharded = true;
     assert_true(fr_tune_spread(&r, &kinds[3]) == r.spread);
+    r.experts = r.sharded = false;
+    kinds[0].workload.transformer.experts = 1,
+    kinds[0].plan.zero = 1; /* neither is one of them */
+    assert_true(fr_tune_spread(&r, &kinds[0]) == r.spread);
     drop(&f);
 }
 
@@ -386,7 +391,7 @@ static double sum_at(double x, void *with) {
 static void a_coefficient_is_where_the_sum_is_least(void **state) {
     static const struct {
         double rows_max, scale, sigma;
-    } of[] = {{0, 0, 0},      {4, 0, 0},         {4, 0.2, 0},
+    } of[] = {{0, 0, 0},     {4, 0, 0},         {4, 0.2, 0},
               {0.5, 0, 0.3}, {1000, 0.02, 0.4}, {2, 0.05, 0.1}};
     struct fixture f;
     (void)state;

@@ -158,6 +158,10 @@ static bool load(const struct words *w, size_t start, struct fr_job *job) {
     return false;
 }
 
+#define NEAR(what, got, want, off)                                                             \
+    FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
+            (double)(want))
+
 /* ---- one pass after another -------------------------------------------------------------------- */
 
 enum { STAGES = 8, PASSES = 8192 };
@@ -292,10 +296,6 @@ static const struct {
              {FR_WITH_TP, FR_PART_TP_COMM},        {FR_WITH_OFFLOAD, FR_PART_OFFLOAD},
              {FR_WITH_LAUNCH, FR_PART_LAUNCH}};
 
-#define NEAR(what, got, want, off)                                                             \
-    FR_TRUE(fabs((got) - (want)) <= (off), "%s: %s %.17g, %.17g", told, what, (double)(got),   \
-            (double)(want))
-
 /* The closed form's time and parts are those of the passes one after another; with clocks of their own they
  * hold for what is on at full clock, so that the whole alone is asked for. */
 static void by_hand(const struct fr_job *job, const struct fr_plan *plan,
@@ -321,6 +321,38 @@ static void by_hand(const struct fr_job *job, const struct fr_plan *plan,
 }
 
 /* ---- what is exchanged ------------------------------------------------------------------------ */
+
+/* A group of one need not be there. */
+#define SAME(what, got, want)                                                                  \
+    FR_TRUE((want) > 1 ? (got) == (want) : (got) <= 1, "%s: %s %d, %d", told, what,            \
+            (int)(got), (int)(want))
+
+/* Groups are as large as the plan has them: of copies, of those that divide a state and those of whom each has the
+ * same part, of the grids of groups of products, of what gathers a message. */
+static void groups_are_whole(const struct fr_job *job, const struct fr_plan *plan,
+                             const struct fr_seats *s, const char *told) {
+    SAME("cp", s->cp.n_ranks, plan->cp);
+    for (int k = 0; k < FR_COPIES; k++) {
+        int g = k - FR_COPIES_ATTENTION;
+        bool held = k == FR_COPIES_REST ||
+                    (k == FR_COPIES_EXPERTS && job->workload.transformer.experts > 0) ||
+                    (g >= 0 && plan->layer_tp && fr_plan_own_grid(plan, g));
+        if (!held) continue;
+        int64_t copies = fr_plan_copies(plan, (fr_copies)k),
+                z = fr_plan_dividing(plan, (fr_copies)k);
+        SAME("copies", s->copies[k].all.n_ranks, copies);
+        if (plan->zero > 0 && copies > 1) {
+            SAME("dividing", s->copies[k].dividing.n_ranks, z);
+            SAME("across", s->copies[k].across.n_ranks, copies / z);
+        }
+        if (g >= 0) SAME("grid", s->grid[g].n_ranks, fr_plan_grid(plan, g));
+    }
+    if (!plan->method->data_first) SAME("arrive", s->arrive.n_ranks, fr_plan_arriving(plan));
+    for (int g = 0; plan->layer_tp && g < FR_GRIDS; g++) {
+        int64_t p = fr_plan_grid(plan, g), q = fr_plan_grid(plan, (g + 1) % FR_GRIDS);
+        if (p != q) SAME("between", s->between[g].n_ranks, p > q ? p / q : q / p);
+    }
+}
 
 /* Whoever does a stage's collective is more than one, has something to say, and says it. */
 static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *plan,
@@ -351,6 +383,7 @@ static void nobody_talks_alone(const struct fr_job *job, const struct fr_plan *p
                     o->axis, o->pass, (int)group[o->axis]->n_ranks, o->size, o->times);
         }
     }
+    groups_are_whole(job, plan, &seats, told);
     fr_seats_free(&seats);
 }
 
