@@ -92,6 +92,11 @@ static bool whole(const struct from *f) { return f->t != NULL; }
 static bool mixed(const struct from *f) { return f->t && f->t->experts > 1; }
 static bool nested(const struct from *f) { return f->t && f->job->cluster.levels.count > 1; }
 static bool tied(const struct from *f) { return f->t && f->t->tied; }
+/* Only a cluster that says how fast its hosts are offers them. */
+static bool hosted(const struct from *f) {
+    const struct fr_device *device = &f->job->cluster.device;
+    return f->t && device->host_link_B_per_s > 0 && device->host_rate_B_per_s > 0;
+}
 static bool lossy(const struct from *f) { return f->t && f->lossy; }
 
 /* Values that are counted, by a function; or words, of what `is` holds of. */
@@ -121,6 +126,7 @@ static const struct {
     {FR_PLAN_KEY_overlap_tp, NULL, whole, "false,true", NULL},
     {FR_PLAN_KEY_overlap_experts, NULL, mixed, "false,true", NULL},
     {FR_PLAN_KEY_recompute, NULL, whole, "none,selective,full", NULL},
+    {FR_PLAN_KEY_offload, NULL, hosted, "none,optimizer,activations,all", NULL},
     {FR_PLAN_KEY_micro_batch, micro_batches, NULL, NULL, NULL},
 };
 

@@ -26,6 +26,7 @@ static void of_a_transformer(void **state) {
                                           {"zero", "0,1,2,3"},
                                           {"overlap", "none,gradient"},
                                           {"recompute", "none,selective,full"},
+                                          {"offload", ""},
                                           {"micro_batch", "1,2,4,8"},
                                           {"compression.embedding", ""},
                                           {"compression.gradient.stages", ""}};
@@ -41,6 +42,23 @@ static void of_a_transformer(void **state) {
     assert_string_equal(values(&recipe, "method"), "tensor,phantom");
     assert_string_equal(values(&recipe, "compression.gradient.stages"), "0,1,2,4,8");
     fr_job_free(&job);
+}
+
+/* The hosts' memory, where the cluster says how to get there and what they do with it. */
+static void hosts_are_offered(void **state) {
+    static const char *const sets[] = {"cluster.device.host_link=50 GB/s",
+                                       "cluster.device.host_bandwidth=30 GB/s", NULL};
+    static const char *const words[] = {"none,optimizer,activations,all", "", ""};
+    (void)state;
+    for (int without = 0; without < 3; without++) {
+        const char *const some[] = {sets[without == 1], without ? NULL : sets[1], NULL};
+        struct fr_job job;
+        struct fr_recipe recipe;
+        fr_test_job("dgx-a100", "llama-3-8b", some, &job);
+        fr_recipe_choose(&job, 16, false, &recipe);
+        assert_string_equal(values(&recipe, "offload"), words[without]);
+        fr_job_free(&job);
+    }
 }
 
 /* What is stated stays: a key, and one inside objects. */
@@ -150,8 +168,8 @@ static void narrowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_transformer), cmocka_unit_test(stated_keys_stay),
-        cmocka_unit_test(narrowed), cmocka_unit_test(every_kind_has_plans),
-        cmocka_unit_test(words_are_told)};
+        cmocka_unit_test(of_a_transformer),     cmocka_unit_test(hosts_are_offered),
+        cmocka_unit_test(stated_keys_stay),     cmocka_unit_test(narrowed),
+        cmocka_unit_test(every_kind_has_plans), cmocka_unit_test(words_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
