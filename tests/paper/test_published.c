@@ -29,6 +29,7 @@ static const struct machine {
     {"training/megatron_bridge.csv", "GB300", "gb300-nvl72"},
     {"training/llmfoundry_mpt_fsdp.csv", "a100_80gb", "dgx-a100"},
     {"training/llmfoundry_mpt_fsdp.csv", "h100", "dgx-h100"},
+    {"training/bigscience_1b3_v100.csv", "V100-32GB", "dgx-v100"},
     {"training/simumax_b200.csv", NULL, "dgx-b200"},
     {"training/torchtitan.csv", NULL, "dgx-h100"},
 };
