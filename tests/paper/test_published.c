@@ -30,6 +30,7 @@ static const struct machine {
     {"training/llmfoundry_mpt_fsdp.csv", "a100_80gb", "dgx-a100"},
     {"training/llmfoundry_mpt_fsdp.csv", "h100", "dgx-h100"},
     {"training/bigscience_1b3_v100.csv", "V100-32GB", "dgx-v100"},
+    {"training/mi325x_megatron_logs.csv", NULL, "mi325x"},
     {"training/simumax_b200.csv", NULL, "dgx-b200"},
     {"training/torchtitan.csv", NULL, "dgx-h100"},
 };
