@@ -33,6 +33,13 @@ show() { # show COMMAND... : as it would be typed
 
 tell() { fold -s -w 76 | sed 's/^/   /; s/ *$//'; }
 
+# Output that is 80 columns wide already: indented where there is room for it.
+relay() {
+  awk '
+    { line[NR] = $0; if (length($0) > wide) wide = length($0) }
+    END { for (i = 1; i <= NR; i++) print (wide > 77 || line[i] == "" ? "" : "   ") line[i] }'
+}
+
 # ask FILE COMMAND... : all that it prints goes to demo-output/FILE; what sed's script $pick leaves of it to
 # the reader too.
 ask() {
@@ -40,7 +47,7 @@ ask() {
   shift
   show "$@"
   "$@" >"$file" || fr_stop "step $number failed (exit $?): $*"
-  sed -n "$pick" "$file" | tell
+  sed -n "$pick" "$file" | relay
 }
 
 search() { # search NAME OPTION... : its answer, NAME.txt with the table, NAME.json to go on with
