@@ -56,29 +56,62 @@ static double label_room(const struct chart *c) {
     return ceil(room) + 40;
 }
 
+enum { NARROW_SIZE = 9, NARROW_STEP_PX = 12 };
+
+/* Lines that a label takes above its bar, in one column. */
+static int wrap_label(const struct chart *c, const struct fr_picture *p, int i,
+                      struct fr_text *lines) {
+    char line[FR_RESULT_LABEL + 32];
+    return fr_picture_wrap(bar_label(c, i, line, sizeof line), NARROW_SIZE,
+                           p->width_px - 2 * NARROW_LEFT_PX, lines);
+}
+
+static int most_lines(const struct chart *c, const struct fr_picture *p) {
+    int most = 1;
+    for (int i = 0; i < c->bars; i++) {
+        struct fr_text lines = {0};
+        const int n = wrap_label(c, p, i, &lines);
+        most = n > most ? n : most;
+        fr_text_free(&lines);
+    }
+    return most;
+}
+
+/* Above its bar: what it is, and below that the time. */
+static void add_narrow_label(struct fr_picture *p, const struct chart *c, int i, double y_px,
+                             const char *time) {
+    struct fr_text lines = {0};
+    wrap_label(c, p, i, &lines);
+    y_px = fr_picture_lines(p, fr_text_get(&lines), NARROW_LEFT_PX, y_px, NARROW_STEP_PX,
+                            NARROW_SIZE, "#000000");
+    fr_picture_text(p, time, NARROW_LEFT_PX, y_px, "left", NARROW_SIZE, "#555555");
+    p->script.failed = p->script.failed || lines.failed;
+    fr_text_free(&lines);
+}
+
 static void add_labels(struct fr_picture *p, const struct chart *c) {
     char line[FR_RESULT_LABEL + 32], time[40];
-    double left_px = c->left_px, top_px = TOP_PX;
+    const double left_px = c->left_px;
+    double top_px = TOP_PX;
     p->stack.plot_px = c->bar_px * c->bars, p->stack.left_px = NARROW_LEFT_PX;
     fr_picture_panel(p, &(struct fr_box){c->left_px, TOP_PX, plot_px, c->bar_px * c->bars}, "");
-    if (p->stack.on) left_px = NARROW_LEFT_PX, top_px = p->placed.top;
+    if (p->stack.on) top_px = p->placed.top;
     for (int i = 0; i < c->bars; i++) {
         const struct fr_result *r = &c->results->items[i];
-        double middle = top_px + c->bar_px * (i + 0.5), size = p->stack.on ? 9 : LABEL_SIZE;
-        /* Beside the bars, or above each. */
-        double x_px = p->stack.on ? left_px : left_px - 12,
-               y_px = p->stack.on ? middle - 0.4 * c->bar_px : middle - 8;
-        const char *align = p->stack.on ? "left" : "right";
-        fr_picture_text(p, bar_label(c, i, line, sizeof line), x_px, y_px, align, (int)size,
-                        "#000000");
+        double middle = top_px + c->bar_px * (i + 0.5), x_px = left_px - 12;
         fr_scale_text(r->iteration_time_s, FR_QUANTITY_TIME, time, sizeof time);
         size_t used = strlen(time);
         if (i > 0)
             fr_line_addf(time, sizeof time, &used, " (%+.1f %%)",
                          100 *
                              (r->iteration_time_s / c->results->items[0].iteration_time_s - 1));
-        fr_picture_text(p, time, x_px, p->stack.on ? y_px + 12 : middle + 8, align,
-                        p->stack.on ? 9 : 10, "#555555");
+        if (p->stack.on) {
+            add_narrow_label(p, c, i, middle - 0.5 * c->bar_px + 6, time);
+            continue;
+        }
+        fr_picture_text(p, bar_label(c, i, line, sizeof line), x_px, middle - 8, "right",
+                        LABEL_SIZE, "#000000");
+        fr_picture_text(p, time, x_px, middle + 8, "right", 10, "#555555");
     }
 }
 
@@ -174,7 +207,8 @@ static fr_status draw(struct fr_picture *p, struct fr_results *results,
     FR_TRY(need_parts(results, root, err));
     struct chart c = {.results = results,
                       .bars = results->count < BARS_MAX ? (int)results->count : BARS_MAX};
-    c.bar_px = p->stack.on ? fmax(56, 18.0 * p->stack.keys / c.bars)
+    c.bar_px = p->stack.on ? fmax(56 + 2.0 * NARROW_STEP_PX * (most_lines(&c, p) - 1),
+                                  18.0 * p->stack.keys / c.bars)
                            : fmax(bar_px, (double)KEY_PX / c.bars);
     c.left_px = label_room(&c);
     if (!p->stack.on) {
