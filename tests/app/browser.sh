@@ -84,3 +84,34 @@ grep -q "<html[^>]* tried=\"true,true,true,$pictures\"" tried.dom || {
   exit 1
 }
 echo "a page of results sorts, filters and shows $pictures pictures"
+
+# One page of every other kind of result: each has its heading, its picture, and tables that the script took up.
+"$bin/forerun" predict --cluster a100-hdr --model gpt-8.3b --set tp=8 --set pp=4 --set dp=4 --json >outcome.json
+"$bin/forerun" simulate --cluster a100-hdr --model gpt-2.5b --set tp=4 --set pp=4 --set dp=8 --json >simulation.json
+"$bin/forerun" reproduce dsp --json >paper.json
+for kind in validate score quality clusters; do cp "$here/../plots/fixtures/$kind.json" .; done
+"$bin/forerun" report outcome.json simulation.json validate.json score.json quality.json clusters.json paper.json -o kinds.html
+{
+  grep -v Content-Security-Policy kinds.html | sed '$d'
+  cat <<'END'
+<script>
+window.onload = () => {
+  const tables = [...document.querySelectorAll('table.s')]
+  const taken = tables.filter(t => t.parentNode.parentNode.querySelector('input[type=search]'))
+  const pictures = [...document.images].filter(i => i.naturalWidth > 100).length
+  document.documentElement.setAttribute('tried', [tables.length > 4, tables.length === taken.length, pictures].join())
+}
+</script></body></html>
+END
+} >tried.html
+open_page tried.html >tried.dom
+pictures=11
+command -v gnuplot >/dev/null || pictures=0
+grep -q "<html[^>]* tried=\"true,true,$pictures\"" tried.dom || {
+  echo "tables, all taken up, pictures: $(grep -o 'tried="[^"]*"' tried.dom)"
+  exit 1
+}
+for kind in outcome simulation validate score quality clusters reproduce; do
+  grep -q "forerun/$kind/1" tried.dom || { echo "no $kind on the page"; exit 1; }
+done
+echo "a page of seven kinds of results shows $pictures pictures"
