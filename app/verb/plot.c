@@ -233,7 +233,8 @@ const struct fr_verb fr_verb_plot = {
                "A curve over any input: search --vary model.sequence=2048..16384*2 --json, "
                "then the same.\n"
                "All figures and tables of a paper, published beside ours, one column wide:\n"
-               "  forerun reproduce phantom --json | forerun plot - -o figures/\n",
+               "  forerun reproduce phantom --json | forerun plot - -o figures/\n"
+               "  forerun reproduce phantom grid optimus dsp --json | forerun plot - -o all/\n",
     .options = options,
     .outputs = outputs,
     .first_input = 1,

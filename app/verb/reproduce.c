@@ -48,10 +48,13 @@ static double error_of(const struct fr_reproduce_row *row) {
     return row->published != 0 ? row->ours / row->published - 1 : NAN;
 }
 
-static void json_rows(struct fr_json_writer *w, const struct fr_reproduction *r) {
+/* @p paper: NULL where the document is of one alone and says so above. */
+static void json_rows(struct fr_json_writer *w, const struct fr_paper *paper,
+                      const struct fr_reproduction *r) {
     for (size_t i = 0; i < r->count; i++) {
         const struct fr_reproduce_row *row = &r->rows[i];
         fr_json_begin_object(w);
+        if (paper) fr_json_add_string(w, "paper", paper->name);
         fr_json_add_string(w, "id", row->id);
         fr_json_add_number(w, "published", row->published);
         fr_json_add_number(w, "ours", row->ours);
@@ -161,7 +164,7 @@ static fr_status one(const struct fr_paper *paper, const struct fr_args *args,
     if (status == FR_OK && r.failed) status = fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     bool shown = status == FR_OK || status == FR_ERR_PARTIAL;
     if (shown && json)
-        json_rows(w, &r);
+        json_rows(w, args->n_words == 1 ? NULL : paper, &r);
     else if (shown && fr_args_has(args, "latex"))
         fr_rows_latex(paper, &r, w->text);
     else if (shown && markdown && paper->mark)
@@ -237,26 +240,41 @@ static fr_status check(const struct fr_args *args, const struct fr_paper *wanted
     return status == FR_OK ? fr_file_check_writable(update, err) : status;
 }
 
+static bool is_asked(const struct fr_paper *paper, const struct fr_args *args) {
+    bool asked = args->n_words == 0;
+    for (int i = 0; i < args->n_words; i++)
+        asked = asked || strcmp(args->word[i], paper->name) == 0;
+    return asked;
+}
+
+/* Titles by name, where rows are of several. */
+static void json_papers(struct fr_json_writer *w, const struct fr_args *args) {
+    fr_json_add_object(w, "papers");
+    for (const struct fr_paper *const *p = fr_papers; *p; p++)
+        if (is_asked(*p, args)) fr_json_add_string(w, (*p)->name, (*p)->title);
+    fr_json_end_object(w);
+}
+
 static fr_status run(const struct fr_args *args, struct fr_error *err) {
     const struct fr_paper *wanted = NULL;
     struct fr_text text = {0};
     struct fr_json_writer w = {.text = &text, .indent = 2};
     bool json = fr_args_has(args, "json");
     fr_status status = FR_OK;
-    if (args->n_words > 1)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "one paper at a time, or none for all");
-    if (args->n_words == 1) FR_TRY(find(args->word[0], &wanted, err));
+    for (int i = 0; i < args->n_words; i++) FR_TRY(find(args->word[i], &wanted, err));
+    if (args->n_words > 1) wanted = NULL;
     FR_TRY(check(args, wanted, err));
     if (json) {
         fr_json_begin_object(&w);
         fr_json_add_string(&w, "schema", "forerun/reproduce/1");
         fr_json_add_string(&w, "paper", wanted ? wanted->name : "all");
         if (wanted) fr_json_add_string(&w, "title", wanted->title);
+        if (!wanted) json_papers(&w, args);
         fr_json_add_string(&w, "version", FR_VERSION);
         fr_json_add_array(&w, "rows");
     }
     for (const struct fr_paper *const *p = fr_papers; *p && status == FR_OK; p++)
-        if (!wanted || wanted == *p) status = one(*p, args, &w, err);
+        if (is_asked(*p, args)) status = one(*p, args, &w, err);
     if (json) {
         fr_json_end_array(&w);
         fr_json_end_object(&w);
@@ -279,7 +297,7 @@ static const char *word(int i) {
 const struct fr_verb fr_verb_reproduce = {
     .name = "reproduce",
     .summary = "the papers' tables and figures, published beside ours",
-    .usage = "[NAME] [--measured] [--quality FILE] [--update FILE] "
+    .usage = "[NAME...] [--measured] [--quality FILE] [--update FILE] "
              "[--wide|--latex|--markdown|--json]",
     .details =
         "Each row has a role: identity, fitted, predicted, ordering, not_explained.  A note "

@@ -9,6 +9,7 @@ static const double most = 1e30;
 
 static fr_status read_row(const struct fr_json *node, struct fr_paper_row *row,
                           struct fr_error *err) {
+    FR_TRY(fr_json_get_string(node, "paper", false, row->paper, sizeof row->paper, err));
     FR_TRY(fr_json_get_string(node, "id", true, row->id, sizeof row->id, err));
     FR_TRY(fr_json_get_string(node, "unit", true, row->unit, sizeof row->unit, err));
     FR_TRY(fr_json_get_string(node, "role", true, row->role, sizeof row->role, err));

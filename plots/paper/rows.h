@@ -10,6 +10,7 @@
 enum { FR_PAPER_WORD = 48 };
 
 struct fr_paper_row {
+    char paper[32]; /**< in a document of several, else "" */
     char id[128], unit[16], role[16];
     double published, ours; /**< NaN: none */
     double low, high;       /**< 90 % interval of ours; NaN: none */

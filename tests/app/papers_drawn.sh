@@ -39,4 +39,13 @@ shows phantom/table1.md "| 8 | 537 (536.9) | 181.2 (181.2) |"
 shows optimus/table2.svg "CB" "+FE" "+SC 3/4" published
 shows optimus/fig10.svg "dp comm" bubble compression
 shows dsp/fig15.svg 2-way 4-way 8-way "mark: published"
+
+# All of them at once: each file says whose it is, and is what its paper alone gives.
+"$bin/forerun" reproduce phantom grid optimus dsp --json | "$bin/forerun" plot - -o all/
+for paper in phantom grid optimus dsp; do
+  for file in "$paper"/*; do
+    cmp -s "$file" "all/$paper-${file##*/}" || fail "all/$paper-${file##*/} is not $file"
+  done
+done
+[ "$(ls all | wc -l)" = "$(ls phantom grid optimus dsp | grep -c '\.')" ] || fail "all: $(ls all | tr '\n' ' ')"
 echo "all figures and tables of four papers drawn"
