@@ -277,8 +277,8 @@ static void an_order_needs_ranges_that_part(void **state) {
         FR_TRUE(x->judged == want[i].judged && x->holds == want[i].holds, "%s: %d %d", x->id,
                 x->judged, x->holds);
     }
-    FR_NEAR(row(&r, "measured/n=64/L=2/same_batch/loss=0.1/p=2/phantom_over_tensor")->ours, 0.8,
-            1e-12);
+    const struct fr_reproduce_row *first = row(&r, want[0].id);
+    FR_TRUE(strstr(first->note, ": 0.80 times those of tensor"), "%s", first->note);
     free(r.rows);
     fr_phantom_table_free(&table);
     fr_json_free(document);
@@ -310,14 +310,12 @@ static void a_bad_table_is_refused(void **state) {
 /* Intervals that part refuse "the same"; those that overlap confirm nothing. */
 static void curves_that_seeds_tell_apart(void **state) {
     static const char text[] = "[{\"curve\": [" POINT(0, 3, 4, 5) ", " POINT(
-        10, 2, 2.1, 2.2) "]}, {\"curve\": [" POINT(0, 6, 7,
-                                                   8) ", " POINT(10, 2.15, 2.25,
-                                                                 2.35) "]}, {\"curve\": "
-                                                                       "[" POINT(0, 3, 4,
-                                                                                 5) ", " POINT(10,
-                                                                                               2.3,
-                                                                                               2.4,
-                                                                                               2.5) "]}]";
+        10, 2, 2.1,
+        2.2) "]}, {\"curve\": [" POINT(0, 6, 7,
+                                       8) ", " POINT(10, 2.15, 2.25,
+                                                     2.35) "]}, {\"curve\": "
+                                                           "[" POINT(0, 3, 4, 5) ", " POINT(
+                                                               10, 2.3, 2.4, 2.5) "]}]";
     struct fr_json_document *document = NULL;
     struct fr_reproduction r = {0};
     (void)state;

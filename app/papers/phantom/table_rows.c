@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app/papers/phantom/settings.h"
+#include "base/text.h"
 
 /* Index of tensor's row (p 1), or of the k at @p p that needs fewest iterations; -1. */
 static int fewest(const struct fr_phantom_measured *best, int64_t p) {
@@ -34,20 +35,22 @@ static void add_order(struct fr_reproduction *r, const struct fr_trained *tensor
     bool known = fr_phantom_reached(tensor) && fr_phantom_reached(phantom);
     bool fewer = known && phantom->high < tensor->low,
          more = known && phantom->low > tensor->high;
-    snprintf(note, sizeof note, "phantom needs fewer iterations%s%s",
-             fewer || more ? "" : "; not resolved: ",
-             fewer || more ? ""
-             : known       ? "the seeds' ranges overlap"
+    size_t used = 0;
+    fr_line_addf(note, sizeof note, &used, "phantom needs fewer iterations");
+    if (known)
+        fr_line_addf(note, sizeof note, &used,
+                     ": %.2f times those of tensor, where at n = 16384, L = 2, p = 8 the paper "
+                     "has 157 / 453 = 0.35",
+                     phantom->iterations / tensor->iterations);
+    if (!fewer && !more)
+        fr_line_addf(note, sizeof note, &used, "; not resolved: %s",
+                     known ? "the seeds' ranges overlap"
                            : "one of the two did not reach the loss with every seed");
     if (fewer || more)
         fr_reproduce_add_ordering(r, fewer, note, "ordering/measured/%s/iterations", where);
     else
         fr_reproduce_add(r, FR_ROLE_ORDERING, NAN, NAN, "1", 0, note,
                          "ordering/measured/%s/iterations", where);
-    if (known)
-        fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, phantom->iterations / tensor->iterations,
-                         "1", 0, "at n = 16384, L = 2, p = 8 the paper has 157 / 453 = 0.35",
-                         "measured/%s/phantom_over_tensor", where);
 }
 
 /* The p that were tried, each once, rising. */
@@ -59,23 +62,39 @@ static int64_t next_tp(const struct fr_phantom_measured *best, int64_t after) {
     return next;
 }
 
-static void add_setting(struct fr_reproduction *r, const struct fr_phantom_measured *best) {
+/* "n=512/L=2/same_batch/loss=0.07" */
+static void name_setting(const struct fr_phantom_measured *best, char *out, size_t room) {
+    snprintf(out, room, "n=%" PRId64 "/L=%" PRId64 "/%s/loss=%g", best->width, best->layers,
+             best->same_batch ? "same_batch" : "new_samples", best->loss);
+}
+
+static void add_networks(struct fr_reproduction *r, const struct fr_phantom_measured *best) {
+    char where[64], what[64];
     int tensor = fewest(best, 1);
-    if (tensor < 0) return;
+    name_setting(best, where, sizeof where);
+    if (tensor >= 0) add_row(r, best, tensor, where, "tensor");
     for (int64_t p = next_tp(best, 1); p > 0; p = next_tp(best, p)) {
-        char where[80], what[32];
         int phantom = fewest(best, p);
-        snprintf(where, sizeof where, "n=%" PRId64 "/L=%" PRId64 "/%s/loss=%g/p=%" PRId64,
-                 best->width, best->layers, best->same_batch ? "same_batch" : "new_samples",
-                 best->loss, p);
-        snprintf(what, sizeof what, "phantom/k=%" PRId64, best->rows[phantom].ghost);
-        add_row(r, best, tensor, where, "tensor");
+        snprintf(what, sizeof what, "p=%" PRId64 "/phantom/k=%" PRId64, p,
+                 best->rows[phantom].ghost);
         add_row(r, best, phantom, where, what);
-        add_order(r, &best->rows[tensor], &best->rows[phantom], where);
     }
 }
 
+static void add_orders(struct fr_reproduction *r, const struct fr_phantom_measured *best) {
+    char setting[64], where[96];
+    int tensor = fewest(best, 1);
+    name_setting(best, setting, sizeof setting);
+    if (tensor < 0) return;
+    for (int64_t p = next_tp(best, 1); p > 0; p = next_tp(best, p)) {
+        snprintf(where, sizeof where, "%s/p=%" PRId64, setting, p);
+        add_order(r, &best->rows[tensor], &best->rows[fewest(best, p)], where);
+    }
+}
+
+/* Numbers first, then what they say. */
 void fr_phantom_table_reproduce(const struct fr_phantom_table *table,
                                 struct fr_reproduction *r) {
-    for (int i = 0; i < table->n; i++) add_setting(r, &table->items[i]);
+    for (int i = 0; i < table->n; i++) add_networks(r, &table->items[i]);
+    for (int i = 0; i < table->n; i++) add_orders(r, &table->items[i]);
 }
