@@ -20,13 +20,17 @@ struct learning {
     struct fr_learnt out;
 };
 
+/* With as many words on one rank as on two: a vocabulary is filled up to 128 tp words. */
+static const char filled[] =
+    "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 16, \"heads\": 2, \"ffn\": 32, "
+    "\"sequence\": 6, \"vocabulary\": 256, \"dtype\": \"fp64\", \"global_batch\": 24}";
 static const char network[] = "{\"kind\": \"ffn\", \"layers\": 8, \"width\": 16, \"dtype\": "
                               "\"fp64\", \"global_batch\": 24}";
 
 static bool learn_of(const char *of, const char *plan, MPI_Comm world, int64_t every,
                      struct learning *t) {
     struct fr_error err = {.status = FR_OK};
-    const char *corpus = of == model ? "grammar" : "regression";
+    const char *corpus = of == network ? "regression" : "grammar";
     *t = (struct learning){0};
     fr_status status = mpi_case_read(&t->c, &fr_real_pipeline, of, plan, SEED, &err);
     if (status == FR_OK) status = fr_corpus_open(corpus, NULL, 0, SEQUENCE, &t->corpus, &err);
@@ -79,6 +83,41 @@ static void meshes_learn_alike(void) {
             }
         forget(&together);
     }
+    forget(&alone);
+}
+
+/* A plan's losses are those of one rank. */
+static void learns_as(const char *plan, const struct learning *alone) {
+    struct learning together;
+    if (learn_of(filled, plan, MPI_COMM_WORLD, 2, &together))
+        for (int j = 0; j < 5; j++) {
+            same(plan, together.out.loss[j], alone->out.loss[j], 1e-9);
+            same(plan, together.out.train_loss[j], alone->out.train_loss[j], 1e-9);
+        }
+    forget(&together);
+}
+
+/* State that replicas share, and positions that tensor parallel ranks share; context parallel ranks have parts
+ * of a sample, which no corpus is read in: refused. */
+static void divided_state_learns_alike(void) {
+    struct learning alone, parts;
+    struct fr_error err = {.status = FR_OK};
+    char plan[200];
+    if (n_ranks != 2 || !learn_of(filled, "{\"micro_batch\": 1}", MPI_COMM_SELF, 2, &alone))
+        return;
+    learns_as("{\"tp\": 2, \"micro_batch\": 1}", &alone);
+    learns_as("{\"tp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true}", &alone);
+    for (int zero = 1; zero <= 3; zero++) {
+        snprintf(plan, sizeof plan, "{\"dp\": 2, \"micro_batch\": 1, \"zero\": %d}", zero);
+        learns_as(plan, &alone);
+    }
+    parts = alone;
+    struct fr_plan cp = *alone.l.run.plan;
+    cp.cp = 2;
+    cp.context_heads = true;
+    parts.l.run.plan = &cp;
+    if (fr_learn_check(&parts.l, n_ranks, &err) != FR_ERR_INPUT || !strstr(err.detail, "cp = 2"))
+        FAIL("context parallel: %s", err.detail);
     forget(&alone);
 }
 
@@ -309,6 +348,7 @@ int main(int argc, char **argv) {
     if (rank == 0) observed_by_loops();
     if (rank == 0) making_up_helps_and_hurts();
     meshes_learn_alike();
+    divided_state_learns_alike();
     sub_graphs_learn_alike();
     networks_learn_alike();
     evaluations_leave_no_trace();

@@ -27,6 +27,11 @@ fr_status fr_learn_check(const struct fr_learning *l, int n_ranks, struct fr_err
     if (fr_plan_ranks(l->run.plan) != n_ranks)
         return fr_fail(err, FR_ERR_INPUT, NULL, "a plan of %" PRId64 " ranks in a job of %d",
                        fr_plan_ranks(l->run.plan), n_ranks);
+    if (l->run.plan->cp > 1)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "cp = %" PRId64 ": a corpus is read in whole samples, of which context "
+                       "parallel ranks have parts; 1 learns the same",
+                       l->run.plan->cp);
     if (t->vocabulary < tokens)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "a vocabulary of %.0f is too small for the corpus' %d tokens",
@@ -101,6 +106,7 @@ static fr_status evaluate(struct training *t, double *loss, struct fr_error *err
     int64_t batch = fr_real_batch(&t->run), rounds = t->l->held_out / batch;
     t->plan.compression.forward_rank = 0; /* the model as it is, not as its messages arrive */
     *loss = 0;
+    FR_TRY(fr_mesh_gather_parameters(&t->real, err)); /* a rank has those that it updated */
     for (int64_t i = 0; i < rounds; i++) {
         FR_TRY(take_batch(t, FR_CORPUS_HELD_OUT, t->l->held_out_from + i * batch, err));
         t->mesh->loss = 0;
