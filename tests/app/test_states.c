@@ -123,7 +123,8 @@ static void check(int k) {
     fr_test_job(plans[k].cluster, plans[k].model, sets, &job);
     const struct fr_simulate_options options = {.timeline = true};
     assert_int_equal(fr_simulate(&job, &job.plan, &options, &s, NULL), FR_OK);
-    if (s.outcome.reasons || s.n_stages == 0) fail_msg("plan %d: %#x", k, s.outcome.reasons);
+    if (s.outcome.reasons || s.n_stages == 0)
+        fail_msg("plan %d: %#llx", k, (unsigned long long)s.outcome.reasons);
     fr_cost(&job, &s.outcome.plan, &closed);
     if (isfinite(closed.time_s)) { /* blocking exchanges have no closed form */
         near(k, "time of the closed form", closed.time_s, s.outcome.time_s, 1e-9);

@@ -127,8 +127,8 @@ static void micro_batches(void **state) {
 }
 
 static void has_reason(const struct fr_outcome *out, int reason) {
-    FR_TRUE(out->reasons & FR_BECAUSE(reason), "%s expected, got %#x", fr_reason_names[reason],
-            out->reasons);
+    FR_TRUE(out->reasons & FR_BECAUSE(reason), "%s expected, got %#llx", fr_reason_names[reason],
+            (unsigned long long)out->reasons);
     if (reason != FR_REASON_MEMORY) assert_true(isnan(out->time_s));
 }
 

@@ -23,7 +23,9 @@ static void priced(const char *cluster, const char *model, const char *const *se
     uint32_t extrapolated = 0;
     fr_test_job(cluster, model, sets, job);
     fr_reasons reasons = fr_pipeline_check(job, &job->plan);
-    if (reasons) fail_msg("%s %s...: refused, reasons %#x", sets[4], sets[5], reasons);
+    if (reasons)
+        fail_msg("%s %s...: refused, reasons %#llx", sets[4], sets[5],
+                 (unsigned long long)reasons);
     assert_int_equal(fr_pipeline_make(job, &job->plan, p, &extrapolated, NULL), FR_OK);
 }
 

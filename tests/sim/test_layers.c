@@ -162,7 +162,8 @@ static void methods_in_pipelines(void **state) {
         fr_test_job("frontier", "ffn-16384", all, &job);
         if (fr_simulate(&job, &job.plan, NULL, &event, &err) != FR_OK)
             fail_msg("%s: %s", err.where, err.detail);
-        FR_TRUE(event.outcome.reasons == 0, "plan %d: %x", k, event.outcome.reasons);
+        FR_TRUE(event.outcome.reasons == 0, "plan %d: %llx", k,
+                (unsigned long long)event.outcome.reasons);
         fr_cost(&job, &job.plan, &closed);
         if (!job.plan.duplex) same(&event.outcome, &closed);
         struct fr_plan one = job.plan; /* the same without pipeline */
