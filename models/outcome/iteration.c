@@ -22,6 +22,7 @@ double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
 
 double fr_pipeline_lossy_forward(const struct fr_pipeline *p) {
     double all = 0, lossy = 0;
+    if (!p->codes_forward) return 0;
     for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
         all += fr_pipeline_n_messages(p, i);
         lossy += fr_pipeline_n_forward_compressed(p, i);
