@@ -84,6 +84,17 @@ int64_t fr_emit_bucket(const struct fr_emitted *e) {
     return (int64_t)(e->plan.bucket_size_B / fr_dtype_size_B(e->job->workload.gradient_dtype));
 }
 
+bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers) {
+    const struct fr_plan *p = &e->plan;
+    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return false;
+    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
+        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
+        return false;
+    }
+    *layers = p->offload_layers ? p->offload_layers : e->job->workload.transformer.layers - 1;
+    return true;
+}
+
 /* ---- a row ---------------------------------------------------------------------------------- */
 
 /* What no framework has an option for, where its rows say nothing else. */
@@ -109,6 +120,27 @@ static const struct {
     {FR_PLAN_KEY_clock, "clock of a device: nvidia-smi --lock-gpu-clocks on each node"},
     {FR_PLAN_KEY_power_cap, "limit of a device's power: nvidia-smi --power-limit on each node"},
 };
+
+/* Of keys that they have, a value that none has; whatever the row says of others. */
+static bool asks_for_a_policy(const struct fr_plan *plan) {
+    return fr_recompute_saves(plan->recompute);
+}
+
+static const struct {
+    int key;
+    bool (*asked)(const struct fr_plan *plan);
+    const char *what;
+} values_nowhere[] = {
+    {FR_PLAN_KEY_recompute, asks_for_a_policy,
+     "none: a policy that keeps what attention's products made (JAX)"},
+};
+
+static const char *lacked_value(const struct fr_emitted *e, int key) {
+    for (size_t i = 0; i < sizeof values_nowhere / sizeof *values_nowhere; i++)
+        if (values_nowhere[i].key == key && values_nowhere[i].asked(&e->plan))
+            return values_nowhere[i].what;
+    return NULL;
+}
 
 static const struct fr_emit_row *row_of(const struct fr_emitter *to, int key) {
     for (int i = 0; i < FR_PLAN_KEYS; i++)
@@ -145,6 +177,8 @@ static void say(struct fr_emitted *e, int k) {
     if (!row && !lacked(k)) return; /* a test walks the keys */
     if (!row) {
         say_none(e, key, e->to->no, lacked(k));
+    } else if (lacked_value(e, k)) {
+        fr_emit_lack(e, "%s", lacked_value(e, k));
     } else if (row->say) {
         row->say(e);
     } else if (row->option) {

@@ -109,6 +109,9 @@ int64_t fr_emit_layers(const struct fr_emitted *e, int64_t i);
 bool fr_emit_layers_equal(const struct fr_emitted *e);
 /** Gradients of a bucket, in values. */
 int64_t fr_emit_bucket(const struct fr_emitted *e);
+/** Layers whose activations Megatron's trainers send to the host: all but the last where the plan does not
+ *  say.  @return false where the plan asks for none, or, and the lack is said, has stages or recomputes */
+bool fr_emit_offloaded_layers(struct fr_emitted *e, int64_t *layers);
 /** An array of bash: "name=(", a line "--option value  # key" each (a field without dashes "a.b=value"). */
 void fr_emit_array(const struct fr_emitted *e, const char *name, struct fr_text *text);
 

@@ -107,10 +107,6 @@ static void bucket(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
-    if (fr_recompute_saves(e->plan.recompute)) {
-        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
-        return;
-    }
     fr_emit_remark(e, "%s: " CODE("deepspeed.checkpointing around layers"),
                    fr_recompute_names[e->plan.recompute]);
 }

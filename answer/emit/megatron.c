@@ -130,9 +130,9 @@ static void overlap(struct fr_emitted *e) {
         fr_emit_option(e, "--overlap-param-gather", "%s", "");
 }
 
-/* Of activations it offloads all but the last layer's, in one stage and where nothing is recomputed. */
 static void offload(struct fr_emitted *e) {
     const struct fr_plan *p = &e->plan;
+    int64_t layers = 0;
     if (p->offload == FR_OFFLOAD_NONE)
         fr_emit_remark(e, "none, as without --optimizer-cpu-offload");
     if (p->offload & FR_OFFLOAD_OPTIMIZER) {
@@ -141,15 +141,9 @@ static void offload(struct fr_emitted *e) {
         fr_emit_option(e, "--use-precision-aware-optimizer", "%s", "");
         fr_emit_option(e, "--overlap-cpu-optimizer-d2h-h2d", "%s", "");
     }
-    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return;
-    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
-        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
-        return;
-    }
+    if (!fr_emit_offloaded_layers(e, &layers)) return;
     fr_emit_option(e, "--cpu-offloading", "%s", "");
-    fr_emit_option(e, "--cpu-offloading-num-layers", "%" PRId64,
-                   p->offload_layers ? p->offload_layers
-                                     : e->job->workload.transformer.layers - 1);
+    fr_emit_option(e, "--cpu-offloading-num-layers", "%" PRId64, layers);
 }
 
 static void bucket(struct fr_emitted *e) {
@@ -176,10 +170,6 @@ static void overlap_experts(struct fr_emitted *e) {
 static void recompute(struct fr_emitted *e) {
     if (e->plan.recompute == FR_RECOMPUTE_NONE) {
         fr_emit_remark(e, "none, as without --recompute-granularity");
-        return;
-    }
-    if (fr_recompute_saves(e->plan.recompute)) {
-        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
         return;
     }
     fr_emit_option(e, "--recompute-granularity", "%s", fr_recompute_names[e->plan.recompute]);

@@ -118,24 +118,18 @@ static void overlap(struct fr_emitted *e) {
     field(e, "ddp.overlap_param_gather", truth(p->zero == 3 || (p->zero >= 1 && p->overlap)));
 }
 
-/* Of activations it offloads all but the last layer's, in one stage and where nothing is recomputed. */
 static void offload(struct fr_emitted *e) {
     const struct fr_plan *p = &e->plan;
+    int64_t layers = 0;
     if (p->offload == FR_OFFLOAD_NONE) fr_emit_remark(e, "none, as by default");
     if (p->offload & FR_OFFLOAD_OPTIMIZER) {
         field(e, "optimizer.optimizer_cpu_offload", "true");
         field(e, "optimizer.optimizer_offload_fraction", "1.0");
         field(e, "optimizer.overlap_cpu_optimizer_d2h_h2d", "true");
     }
-    if (!(p->offload & FR_OFFLOAD_ACTIVATIONS)) return;
-    if (p->pp > 1 || p->recompute != FR_RECOMPUTE_NONE) {
-        fr_emit_lack(e, "activations: it offloads them in one stage, none recomputed");
-        return;
-    }
+    if (!fr_emit_offloaded_layers(e, &layers)) return;
     field(e, "model.cpu_offloading", "true");
-    fr_emit_option(e, "model.cpu_offloading_num_layers", "%" PRId64,
-                   p->offload_layers ? p->offload_layers
-                                     : e->job->workload.transformer.layers - 1);
+    fr_emit_option(e, "model.cpu_offloading_num_layers", "%" PRId64, layers);
 }
 
 static void bucket(struct fr_emitted *e) {
@@ -150,10 +144,6 @@ static void overlap_experts(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
-    if (fr_recompute_saves(e->plan.recompute)) {
-        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
-        return;
-    }
     if (e->plan.recompute == FR_RECOMPUTE_NONE)
         field(e, "model.recompute_granularity", "null");
     else if (e->plan.recompute == FR_RECOMPUTE_SELECTIVE)

@@ -138,10 +138,6 @@ static void bucket(struct fr_emitted *e) {
 }
 
 static void recompute(struct fr_emitted *e) {
-    if (fr_recompute_saves(e->plan.recompute)) {
-        fr_emit_lack(e, "none: a policy that keeps what attention's products made (JAX)");
-        return;
-    }
     static const char *const classes[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
     fr_emit_remark(e, "%s: a class in the model's configuration, activation_checkpoint=%s",
                    fr_recompute_names[e->plan.recompute], classes[e->plan.recompute]);

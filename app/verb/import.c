@@ -27,7 +27,26 @@ static const struct fr_option options[] = {
     FR_OPTION_HELP,
     FR_OPTION_END};
 
-#define FORMATS "nccl-tests, osu, imb, runs, mlperf-power, megatron, nemo, torchtitan, mlperf"
+/* Every KIND: benchmarks, "runs", "mlperf-power" and trainers' logs; NULL past the last. */
+static const char *word(int i) {
+    int n = 0;
+    for (; fr_importers[n]; n++)
+        if (n == i) return fr_importers[n]->spelling;
+    if (i - n < 2) return i == n ? "runs" : "mlperf-power";
+    for (int k = 0; fr_run_logs[k]; k++)
+        if (k == i - n - 2) return fr_run_logs[k]->name;
+    return NULL;
+}
+
+enum { KINDS_MOST = 32 };
+
+/* "; known: nccl-tests, ...": what is said of a KIND that is none, or of none. */
+static const char *say_known(char *out, size_t room) {
+    size_t used = 0;
+    for (int i = 0; word(i); i++)
+        fr_line_addf(out, room, &used, "%s%s", i ? ", " : "; known: ", word(i));
+    return out;
+}
 
 static const struct fr_run_log *log_of(const char *name) {
     for (int i = 0; fr_run_logs[i]; i++)
@@ -37,17 +56,17 @@ static const struct fr_run_log *log_of(const char *name) {
 
 static fr_status find(const char *name, const struct fr_importer **importer,
                       struct fr_error *err) {
-    const char *known[32] = {"runs", "mlperf-power"};
-    int n = 2;
-    for (int i = 0; fr_run_logs[i] && n < 16; i++) known[n++] = fr_run_logs[i]->name;
-    for (int i = 0; fr_importers[i] && n < 31; i++) {
-        known[n++] = fr_importers[i]->spelling;
+    const char *known[KINDS_MOST] = {NULL};
+    char all[240];
+    for (int i = 0; fr_importers[i]; i++) {
         *importer = fr_importers[i];
         if (strcmp(fr_importers[i]->spelling, name) == 0) return FR_OK;
     }
+    for (int i = 0; i + 1 < KINDS_MOST && word(i); i++) known[i] = word(i);
     const char *near = fr_suggest(name, known);
-    return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s%s%s; known: " FORMATS, name,
-                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return fr_fail(err, FR_ERR_USAGE, NULL, "no format \"%.40s\"%s%s%s%s", name,
+                   near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "",
+                   say_known(all, sizeof all));
 }
 
 static fr_status read_options(const struct fr_args *args, struct fr_import_options *given,
@@ -236,9 +255,11 @@ static fr_status import(const struct fr_args *args, struct fr_samples *samples,
     const struct fr_importer *importer = NULL;
     struct fr_import_options given = {0};
     struct fr_text text = {0};
+    char all[240];
     const char *out = fr_args_get(args, "out");
     if (args->n_words == 0)
-        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given; known: " FORMATS);
+        return fr_fail(err, FR_ERR_USAGE, NULL, "no format given%s",
+                       say_known(all, sizeof all));
     FR_TRY(find(args->word[0], &importer, err));
     FR_TRY(read_options(args, &given, err));
     if (args->n_words == 1)
@@ -282,17 +303,6 @@ static fr_status run(const struct fr_args *args, struct fr_error *err) {
 }
 
 static const struct fr_output outputs[] = {{"out", NULL, NULL}, {NULL, NULL, NULL}};
-
-/* Benchmarks, "runs", "mlperf-power" and trainers' logs, of which there are four. */
-static const char *word(int i) {
-    int n = 0;
-    while (fr_importers[n] && n < i) n++;
-    return fr_importers[n] ? fr_importers[n]->spelling
-           : i == n        ? "runs"
-           : i == n + 1    ? "mlperf-power"
-           : i < n + 6     ? fr_run_logs[i - n - 2]->name
-                           : NULL;
-}
 
 const struct fr_verb fr_verb_import = {
     .name = "import",

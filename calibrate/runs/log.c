@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/sort.h"
 #include "calibrate/numbers/statistics.h"
 
 const struct fr_run_log *const fr_run_logs[] = {
@@ -93,11 +92,6 @@ static fr_status add_lines(const struct fr_run_log *log, const char *text, size_
     return FR_OK;
 }
 
-static int smaller_first(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double of_row(const struct fr_run_row *row, const char *key) {
     const char *value = fr_run_row_get(row, key);
     return value ? atof(value) : 0;
@@ -128,7 +122,7 @@ static fr_status set_time(const struct steps *steps, const char *name, struct fr
     }
     if (steps->n == 0)
         return fr_fail(err, FR_ERR_INPUT, name, "times no step; is it a log of this kind?");
-    fr_sort_items(steps->number + from, n, sizeof *steps->number, smaller_first);
+    fr_sort(steps->number + from, n);
     double time_s = fr_sorted_median(steps->number + from, n);
     if (steps->rates) FR_TRY(time_of_rate(row, name, time_s, &time_s, err));
     fr_run_row_set(row, "measured_s", "%.9g", time_s);

@@ -11,23 +11,23 @@
 #include "models/price/offload.h"
 #include "models/price/zero.h"
 
-double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
+/* Of one direction, whose messages across a boundary @p compressed counts. */
+static double lossy_share(const struct fr_pipeline *p,
+                          double (*compressed)(const struct fr_pipeline *p, int32_t i)) {
     double all = 0, lossy = 0;
     for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
         all += fr_pipeline_n_messages(p, i);
-        lossy += fr_pipeline_n_compressed(p, i);
+        lossy += compressed(p, i);
     }
     return lossy > 0 ? lossy / all : 0;
 }
 
+double fr_pipeline_lossy_backward(const struct fr_pipeline *p) {
+    return lossy_share(p, fr_pipeline_n_compressed);
+}
+
 double fr_pipeline_lossy_forward(const struct fr_pipeline *p) {
-    double all = 0, lossy = 0;
-    if (!p->codes_forward) return 0;
-    for (int32_t i = 0; i < p->args.stages && p->args.stages > 1; i++) {
-        all += fr_pipeline_n_messages(p, i);
-        lossy += fr_pipeline_n_forward_compressed(p, i);
-    }
-    return lossy > 0 ? lossy / all : 0;
+    return p->codes_forward ? lossy_share(p, fr_pipeline_n_forward_compressed) : 0;
 }
 
 /* ---- use of a stage ------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "models/outcome/outcome.h"
 #include "models/outcome/recurrence.h"
 
-/** Share of the backward messages that go compressed. */
+/** Share of the backward, and of the forward messages that go compressed. */
 double fr_pipeline_lossy_backward(const struct fr_pipeline *pipeline);
 double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 

@@ -62,11 +62,22 @@ static void same(const char *what, double got, double want, double tolerance) {
         FAIL("%s: got %.17g, want %.17g", what, got, want);
 }
 
+/* A plan's losses on all ranks are those of one. */
+static void learns_as(const char *of, const char *plan, const struct learning *alone) {
+    struct learning together;
+    if (learn_of(of, plan, MPI_COMM_WORLD, 2, &together))
+        for (int j = 0; j < 5; j++) {
+            same(plan, together.out.loss[j], alone->out.loss[j], 1e-9);
+            same(plan, together.out.train_loss[j], alone->out.train_loss[j], 1e-9);
+        }
+    forget(&together);
+}
+
 /* Eight steps of Adam on any mesh, and of a codec of full rank, which loses nothing. */
 static void meshes_learn_alike(void) {
     static const char *const more[] = {
         "", ", \"compression\": {\"backward\": {\"scope\": \"all\", \"rank\": 6}}"};
-    struct learning alone, together;
+    struct learning alone;
     if (!learn("{\"micro_batch\": 1}", MPI_COMM_SELF, 2, &alone)) return;
     if (!(alone.out.loss[4] < 0.9 * alone.out.loss[0]))
         FAIL("nothing was learnt: %g to %g", alone.out.loss[0], alone.out.loss[4]);
@@ -76,25 +87,9 @@ static void meshes_learn_alike(void) {
         if (i / 2 && i % 2) continue; /* replicas send no messages between stages */
         snprintf(plan, sizeof plan, "{\"%s\": %d, \"micro_batch\": 1%s}", i / 2 ? "dp" : "pp",
                  n_ranks, more[i % 2]);
-        if (learn(plan, MPI_COMM_WORLD, 2, &together))
-            for (int j = 0; j < 5; j++) {
-                same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
-                same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
-            }
-        forget(&together);
+        learns_as(model, plan, &alone);
     }
     forget(&alone);
-}
-
-/* A plan's losses are those of one rank. */
-static void learns_as(const char *plan, const struct learning *alone) {
-    struct learning together;
-    if (learn_of(filled, plan, MPI_COMM_WORLD, 2, &together))
-        for (int j = 0; j < 5; j++) {
-            same(plan, together.out.loss[j], alone->out.loss[j], 1e-9);
-            same(plan, together.out.train_loss[j], alone->out.train_loss[j], 1e-9);
-        }
-    forget(&together);
 }
 
 /* State that replicas share, and positions that tensor parallel ranks share; context parallel ranks have parts
@@ -105,11 +100,11 @@ static void divided_state_learns_alike(void) {
     char plan[200];
     if (n_ranks != 2 || !learn_of(filled, "{\"micro_batch\": 1}", MPI_COMM_SELF, 2, &alone))
         return;
-    learns_as("{\"tp\": 2, \"micro_batch\": 1}", &alone);
-    learns_as("{\"tp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true}", &alone);
+    learns_as(filled, "{\"tp\": 2, \"micro_batch\": 1}", &alone);
+    learns_as(filled, "{\"tp\": 2, \"micro_batch\": 1, \"sequence_parallel\": true}", &alone);
     for (int zero = 1; zero <= 3; zero++) {
         snprintf(plan, sizeof plan, "{\"dp\": 2, \"micro_batch\": 1, \"zero\": %d}", zero);
-        learns_as(plan, &alone);
+        learns_as(filled, plan, &alone);
     }
     parts = alone;
     struct fr_plan cp = *alone.l.run.plan;
@@ -124,7 +119,7 @@ static void divided_state_learns_alike(void) {
 /* Sub-grids, whose ranks have parts of a micro-batch's samples. */
 static void sub_graphs_learn_alike(void) {
     static const char *const branches[] = {"heads", "attention", "layer"};
-    struct learning alone, together;
+    struct learning alone;
     if (n_ranks % 2 != 0 || !learn("{\"micro_batch\": 2}", MPI_COMM_SELF, 2, &alone)) return;
     for (int i = 0; i < 3; i++) {
         char plan[200];
@@ -132,12 +127,7 @@ static void sub_graphs_learn_alike(void) {
                  "{\"method\": \"subgraph\", \"branches\": \"%s\", \"tp\": 2, \"%s\": %d, "
                  "\"micro_batch\": 2}",
                  branches[i], i == 1 ? "pp" : "dp", n_ranks / 2);
-        if (learn(plan, MPI_COMM_WORLD, 2, &together))
-            for (int j = 0; j < 5; j++) {
-                same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
-                same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
-            }
-        forget(&together);
+        learns_as(model, plan, &alone);
     }
     forget(&alone);
 }
@@ -145,7 +135,7 @@ static void sub_graphs_learn_alike(void) {
 /* A regression, whose samples each rank makes for itself: the same losses on any mesh. */
 static void networks_learn_alike(void) {
     static const char *const axes[] = {"pp", "dp", "tp"};
-    struct learning alone, together;
+    struct learning alone;
     if (!learn_of(network, "{\"micro_batch\": 3}", MPI_COMM_SELF, 2, &alone)) return;
     if (!(alone.out.loss[4] < 0.95 * alone.out.loss[0]))
         FAIL("nothing was learnt: %g to %g", alone.out.loss[0], alone.out.loss[4]);
@@ -154,12 +144,7 @@ static void networks_learn_alike(void) {
     for (int i = 0; i < 3; i++) {
         char plan[100];
         snprintf(plan, sizeof plan, "{\"%s\": %d, \"micro_batch\": 3}", axes[i], n_ranks);
-        if (learn_of(network, plan, MPI_COMM_WORLD, 2, &together))
-            for (int j = 0; j < 5; j++) {
-                same(plan, together.out.loss[j], alone.out.loss[j], 1e-9);
-                same(plan, together.out.train_loss[j], alone.out.train_loss[j], 1e-9);
-            }
-        forget(&together);
+        learns_as(network, plan, &alone);
     }
     forget(&alone);
 }

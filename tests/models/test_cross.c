@@ -1,8 +1,7 @@
 /* What a cross-attention adds to a layer's traffic, by hand: a norm that is read and written and a residual
  * addition that is read twice and written once, three times as much with the backward pass. */
 #include "models/outcome/cost.h"
-#include "models/price/pipeline.h"
-#include "tests/job.h"
+#include "tests/pipeline.h"
 
 /* Time of a micro-batch's passes over memory alone: products take no time, a fused kernel keeps no scores. */
 static double pass_s(int cross, double *tokens_B, double *rate) {
@@ -51,18 +50,11 @@ static void make(int cross, const char *const keys[2], struct stages *s) {
     char layers[48];
     const char *const sets[] = {
         "pp=4", "micro_batch=2", "global_batch=16", keys[0], keys[1], layers, NULL};
-    uint32_t extrapolated = 0;
     snprintf(layers, sizeof layers, "model.cross_layers=%d", cross);
-    fr_test_job("lassen", "transformer-base", sets, &s->job);
-    assert_int_equal(fr_pipeline_check(&s->job, &s->job.plan), 0);
-    assert_int_equal(fr_pipeline_make(&s->job, &s->job.plan, &s->p, &extrapolated, NULL),
-                     FR_OK);
+    fr_test_pipeline("lassen", "transformer-base", sets, &s->job, &s->p);
 }
 
-static void drop(struct stages *s) {
-    fr_pipeline_free(&s->p);
-    fr_job_free(&s->job);
-}
+static void drop(struct stages *s) { fr_test_pipeline_free(&s->job, &s->p); }
 
 /* Messages are T h values; above the ninth layer, inside a decoder of six, those of the encoder's output
  * besides, both ways, which the last stage keeps with each of its passes. */

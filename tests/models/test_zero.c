@@ -7,7 +7,7 @@
 #include "models/price/seats.h"
 #include "models/price/zero.h"
 #include "models/work/experts.h"
-#include "tests/job.h"
+#include "tests/pipeline.h"
 
 #define MIXTRAL                                                                                \
     "model.dtype=bf16", "attention=flash", "micro_batch=1", "cluster.device.memory=1e6 GB"
@@ -17,22 +17,6 @@ enum { L = 32, H = 4096, KV = 1024, E = 8, F = 14336, S = 4096, V = 32000 };
 static const double experts = (double)L * E * 3 * H * F;
 static const double attention = (double)L * (2.0 * H * H + 2.0 * H * KV);
 static const double routers = (double)L * H * E, norms = (2.0 * L + 1) * H, words = 2.0 * V * H;
-
-static void priced(const char *cluster, const char *model, const char *const *sets,
-                   struct fr_job *job, struct fr_pipeline *p) {
-    uint32_t extrapolated = 0;
-    fr_test_job(cluster, model, sets, job);
-    fr_reasons reasons = fr_pipeline_check(job, &job->plan);
-    if (reasons)
-        fail_msg("%s %s...: refused, reasons %#llx", sets[4], sets[5],
-                 (unsigned long long)reasons);
-    assert_int_equal(fr_pipeline_make(job, &job->plan, p, &extrapolated, NULL), FR_OK);
-}
-
-static void done(struct fr_job *job, struct fr_pipeline *p) {
-    fr_pipeline_free(p);
-    fr_job_free(job);
-}
 
 static struct fr_outcome outcome(const char *cluster, const char *model,
                                  const char *const *sets) {
@@ -64,7 +48,7 @@ static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_C
     snprintf(text[6], 64, "global_batch=%d", mesh->dp);
     snprintf(text[7], 64, mesh->etp ? "etp=%d" : "chunks=1", mesh->etp);
     if (mesh->etp) sets[3] = "sequence_parallel=true";
-    priced("dgx-h100", "mixtral-8x7b", sets, &job, &p);
+    fr_test_pipeline("dgx-h100", "mixtral-8x7b", sets, &job, &p);
     for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B[k] = 0;
     for (int i = 0; i < mesh->pp; i++) {
         double part_B[FR_MEMORY_COUNT] = {0};
@@ -72,7 +56,7 @@ static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_C
         for (int k = 0; k < FR_MEMORY_COUNT; k++)
             sum_B[k] += mesh->dp * mesh->cp * mesh->tp * part_B[k];
     }
-    done(&job, &p);
+    fr_test_pipeline_free(&job, &p);
 }
 
 /* Summed over all ranks it is the model's, norms on each of tp ranks; undivided, once a copy. */
@@ -258,7 +242,7 @@ static void messages_by_hand(void **state) {
     struct fr_job job;
     struct fr_pipeline p;
     (void)state;
-    priced("a100-hdr", "gpt-2.5b", sets, &job, &p);
+    fr_test_pipeline("a100-hdr", "gpt-2.5b", sets, &job, &p);
     const struct fr_transformer *t = &job.workload.transformer;
     double whole_B = 4.0 * (double)t->sequence * (double)t->hidden * 2;
     double passes = (double)t->layers / 2 * 4 + 1; /* an all-reduce each; one at either end */
@@ -270,7 +254,7 @@ static void messages_by_hand(void **state) {
                 rank_B * fr_dtype_size_B(job.workload.gradient_dtype) / 2, 1e-12);
         assert_true(p.stage[i].sent_B[FR_SENT_DP] <= 0);
     }
-    done(&job, &p);
+    fr_test_pipeline_free(&job, &p);
 }
 
 /* With two chunks stage 2 of 3 sends one of two activations on, and stage 0 one gradient back. */
@@ -282,10 +266,10 @@ static void chunks_by_hand(void **state) {
     struct fr_job job;
     struct fr_pipeline p;
     (void)state;
-    priced("a100-hdr", "gpt-2.5b", sets, &job, &p);
+    fr_test_pipeline("a100-hdr", "gpt-2.5b", sets, &job, &p);
     for (int i = 0; i < 3; i++)
         FR_NEAR(p.stage[i].sent_B[FR_SENT_PP], 15 * sent[i] * p.message_B, 1e-12);
-    done(&job, &p);
+    fr_test_pipeline_free(&job, &p);
 }
 
 /* ---- times ------------------------------------------------------------------------------------- */
@@ -308,8 +292,8 @@ static void zero_1_by_hand(void **state) {
     struct fr_job job, other;
     struct fr_pipeline p, q;
     (void)state;
-    priced("dgx-h100", "mixtral-8x7b", none, &job, &p);
-    priced("dgx-h100", "mixtral-8x7b", one, &other, &q);
+    fr_test_pipeline("dgx-h100", "mixtral-8x7b", none, &job, &p);
+    fr_test_pipeline("dgx-h100", "mixtral-8x7b", one, &other, &q);
     FR_NEAR(p.stage[0].gradient_s,
             comm_s(&job, FR_OP_ALL_REDUCE, 8, 1, 4 * rest) +
                 comm_s(&job, FR_OP_ALL_REDUCE, 2, 4, 4 * shard),
@@ -332,8 +316,8 @@ static void zero_1_by_hand(void **state) {
                      FR_OK);
     FR_NEAR(with.makespan_s - without.makespan_s, q.stage[0].gradient_s + q.stage[0].gather_s,
             1e-9);
-    done(&job, &p);
-    done(&other, &q);
+    fr_test_pipeline_free(&job, &p);
+    fr_test_pipeline_free(&other, &q);
 }
 
 /* Layer by layer beside the passes, of which it takes a quarter of its time; the first layer's
@@ -354,7 +338,7 @@ static void zero_2_and_3_by_hand(void **state) {
         const double n = 8030261248, layers = 32;
         struct fr_job job;
         struct fr_pipeline p;
-        priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+        fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
         const struct fr_stage *s = &p.stage[0];
         double gather_s = layers * comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n / layers),
                scatter_s = layers * comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * n / layers);
@@ -373,7 +357,7 @@ static void zero_2_and_3_by_hand(void **state) {
         /* Two layers are whole at a time. */
         FR_NEAR(fr_pipeline_buffers_B(&p, 0), 2 / layers * (4 * n + (zero == 3 ? 2 * n : 0)),
                 1e-12);
-        done(&job, &p);
+        fr_test_pipeline_free(&job, &p);
     }
 }
 
@@ -389,14 +373,14 @@ static void zero_and_overlap(void **state) {
     struct fr_job job;
     struct fr_pipeline p;
     (void)state;
-    priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+    fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
     const struct fr_stage *s = &p.stage[0];
     assert_int_equal(s->buckets, 30); /* 29.9 GiB */
     FR_NEAR(s->bucket_s, comm_s(&job, FR_OP_REDUCE_SCATTER, 8, 1, 4 * n / 30), 1e-12);
     double gather_s = 32 * comm_s(&job, FR_OP_ALL_GATHER, 8, 1, 2 * n / 32);
     assert_true(gather_s < s->forward.compute_s);
     FR_NEAR(s->gather_s, gather_s / 4, 1e-12);
-    done(&job, &p);
+    fr_test_pipeline_free(&job, &p);
     struct fr_outcome out = outcome("dgx-h100", "llama-3-8b", three);
     assert_true(out.reasons == FR_BECAUSE(FR_REASON_OVERLAP));
 }
@@ -427,13 +411,13 @@ static void weights_of_their_own_width(void **state) {
         snprintf(dtype, sizeof dtype, "model.dtype=%s", rows[i].dtype);
         snprintf(weight, sizeof weight, "model.weight_dtype=%s",
                  rows[i].weight ? rows[i].weight : "");
-        priced("dgx-h100", "llama-3-8b", sets, &job, &p);
+        fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
         double part_B[FR_MEMORY_COUNT];
         fr_pipeline_state_B(&job.workload, &job.plan, &p.stage[0], part_B);
         FR_NEAR(part_B[FR_MEMORY_PARAMETERS], rows[i].held_B * n, 1e-12);
         FR_NEAR(p.stage[0].gather_s,
                 comm_s(&job, FR_OP_ALL_GATHER, 8, 1, rows[i].gathered_B * n), 1e-12);
-        done(&job, &p);
+        fr_test_pipeline_free(&job, &p);
     }
 }
 
@@ -445,7 +429,7 @@ static void experts_and_ring_by_hand(void **state) {
     struct fr_job job;
     struct fr_pipeline p;
     (void)state;
-    priced("dgx-h100", "mixtral-8x7b", sets, &job, &p);
+    fr_test_pipeline("dgx-h100", "mixtral-8x7b", sets, &job, &p);
     const struct fr_stage *s = &p.stage[0];
     double there_s = comm_s(&job, FR_OP_ALL_TO_ALL, 4, 1, 2 * 2048 * (double)H * 2);
     FR_NEAR(s->forward.ep_s, 2 * L * there_s, 1e-12);
@@ -461,7 +445,7 @@ static void experts_and_ring_by_hand(void **state) {
            all_s = 2 * gather_s + scatter_s;
     FR_NEAR(s->forward.cp_s, fmax(0, gather_s - core_s) + fmin(gather_s, core_s) / 4, 1e-9);
     FR_NEAR(s->backward.cp_s, fmax(0, all_s - back_s) + fmin(all_s, back_s) / 4, 1e-9);
-    done(&job, &p);
+    fr_test_pipeline_free(&job, &p);
 }
 
 /* A distributed optimiser sends what an all-reduce does, or less: it costs no more, but for a few

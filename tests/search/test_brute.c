@@ -110,14 +110,21 @@ static struct drawn draw(uint64_t *dice, int round) {
     return d;
 }
 
-static int load(const struct drawn *d, const char *const *more, int n, struct fr_job *job) {
-    const char *sets[32] = {"model.defaults=2019"};
+/* The names of its job, before anything else is set; @p sets has room for these and more. */
+static struct fr_job_names names_of(const struct drawn *d, const char **sets) {
     struct fr_job_names names = {.cluster = jobs[d->job].cluster,
                                  .model = jobs[d->job].model,
                                  .sets = sets,
                                  .n_sets = 1};
+    sets[0] = "model.defaults=2019";
     for (int i = 0; i < 4 && jobs[d->job].sets[i]; i++)
         sets[names.n_sets++] = jobs[d->job].sets[i];
+    return names;
+}
+
+static int load(const struct drawn *d, const char *const *more, int n, struct fr_job *job) {
+    const char *sets[32];
+    struct fr_job_names names = names_of(d, sets);
     for (int i = 0; i < n; i++) sets[names.n_sets++] = more[i];
     struct fr_error err = {0};
     fr_status status = fr_job_load(&names, job, &err);
@@ -365,14 +372,9 @@ static void against_all(const struct drawn *d, uint64_t *dice, int *plans) {
     found = (struct listing){.d = d};
     struct rows all = {.n = 0};
     struct fr_error err = {0};
-    const char *sets[5] = {"model.defaults=2019"}, *vary[VARY];
+    const char *sets[5], *vary[VARY];
     char said[VARY][64];
-    struct fr_job_names names = {.cluster = jobs[d->job].cluster,
-                                 .model = jobs[d->job].model,
-                                 .sets = sets,
-                                 .n_sets = 1};
-    for (int i = 0; i < 4 && jobs[d->job].sets[i]; i++)
-        sets[names.n_sets++] = jobs[d->job].sets[i];
+    struct fr_job_names names = names_of(d, sets);
     for (int i = 0; i < d->n; i++) vary[i] = d->vary[i];
     if (fr_job_load(&names, &job, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     if (fr_space_make(d->ranks, vary, d->n, &job.plan, false, false, &names, &space, &err) !=

@@ -6,7 +6,7 @@
 #include "models/outcome/iteration.h"
 #include "models/outcome/report.h"
 #include "models/price/offload.h"
-#include "tests/job.h"
+#include "tests/pipeline.h"
 
 #define HOST                                                                                   \
     "cluster.device.host_link=20 GB/s", "cluster.device.host_bandwidth=40 GB/s",               \
@@ -18,17 +18,10 @@ struct stages {
 };
 
 static void make(const char *const *sets, struct stages *s) {
-    uint32_t extrapolated = 0;
-    fr_test_job("dgx-a100", "gpt-2", sets, &s->job);
-    assert_int_equal(fr_pipeline_check(&s->job, &s->job.plan), 0);
-    assert_int_equal(fr_pipeline_make(&s->job, &s->job.plan, &s->p, &extrapolated, NULL),
-                     FR_OK);
+    fr_test_pipeline("dgx-a100", "gpt-2", sets, &s->job, &s->p);
 }
 
-static void drop(struct stages *s) {
-    fr_pipeline_free(&s->p);
-    fr_job_free(&s->job);
-}
+static void drop(struct stages *s) { fr_test_pipeline_free(&s->job, &s->p); }
 
 /* @p n products of a pass one after the other, a copy behind each on a link of its own: how much later
  * the last copy is over.  The same backwards: each product waits for its copy, one ahead. */

@@ -17,12 +17,7 @@ enum { FROM = -1, TO = 2, RATES_MOST = 9 };
 /* The best rate's row of each (p, k): rows of several trainings that are alike but for the rate. */
 static fr_status keep(struct fr_phantom_measured *best, const struct fr_trained *rows, int n,
                       double rate, struct fr_error *err) {
-    size_t room = (size_t)(best->n + n) + 1;
-    struct fr_trained *grown = fr_realloc(best->rows, room, sizeof *grown);
-    if (grown) best->rows = grown;
-    double *rate_of = fr_realloc(best->rate, room, sizeof *rate_of);
-    if (rate_of) best->rate = rate_of;
-    if (!grown || !rate_of) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d trainings", n);
+    FR_TRY(fr_phantom_measured_room(best, n + 1, err)); /* no block of nothing */
     for (int i = 0; i < n; i++) {
         int j = 0;
         while (j < best->n &&

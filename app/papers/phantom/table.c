@@ -140,6 +140,16 @@ static fr_status read_trained(const struct fr_json *row, struct fr_trained *t, d
     return read_number(row, "lowest_loss", &t->loss, err);
 }
 
+fr_status fr_phantom_measured_room(struct fr_phantom_measured *one, int more,
+                                   struct fr_error *err) {
+    size_t room = (size_t)(one->n + more);
+    struct fr_trained *rows = fr_realloc(one->rows, room, sizeof *rows);
+    if (rows) one->rows = rows;
+    double *rate = fr_realloc(one->rate, room, sizeof *rate);
+    if (rate) one->rate = rate;
+    return rows && rate ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "%d networks", one->n);
+}
+
 static bool same_setting(const struct fr_phantom_measured *a,
                          const struct fr_phantom_measured *b) {
     return a->width == b->width && a->layers == b->layers && a->batch == b->batch &&
@@ -148,14 +158,9 @@ static bool same_setting(const struct fr_phantom_measured *a,
 
 static fr_status append(struct fr_phantom_measured *to, const struct fr_trained *t, double rate,
                         struct fr_error *err) {
-    size_t room = (size_t)to->n + 1;
-    struct fr_trained *rows = fr_realloc(to->rows, room, sizeof *rows);
-    if (rows) to->rows = rows;
-    double *rates = fr_realloc(to->rate, room, sizeof *rates);
-    if (rates) to->rate = rates;
-    if (!rows || !rates) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d networks", to->n);
-    rows[to->n] = *t;
-    rates[to->n++] = rate;
+    FR_TRY(fr_phantom_measured_room(to, 1, err));
+    to->rows[to->n] = *t;
+    to->rate[to->n++] = rate;
     return FR_OK;
 }
 

@@ -35,6 +35,9 @@ bool fr_phantom_reached(const struct fr_trained *row);
 /** Is @p a better than @p b: fewer iterations, else more seeds that reached the loss, else nearer to it? */
 bool fr_phantom_better(const struct fr_trained *a, const struct fr_trained *b);
 
+/** Make rows and rates @p more longer than the n there are.  FR_OK or FR_ERR_NOMEM. */
+fr_status fr_phantom_measured_room(struct fr_phantom_measured *one, int more,
+                                   struct fr_error *err);
 /** Append @p one, which the table then owns, also on error.  FR_OK or FR_ERR_NOMEM. */
 fr_status fr_phantom_table_add(struct fr_phantom_table *table,
                                const struct fr_phantom_measured *one, struct fr_error *err);
