@@ -75,6 +75,14 @@ static void sequence_parallel(struct fr_emitted *e) {
     field(e, "model.sequence_parallel", truth(e->plan.sequence_parallel));
 }
 
+/* A recipe's own choice stands where the key is not said. */
+static void overlap_tp(struct fr_emitted *e) {
+    if (e->plan.tp > 1)
+        field(e, "comm_overlap.tp_comm_overlap", truth(e->plan.overlap_tp));
+    else
+        fr_emit_remark(e, "one rank of a layer exchanges nothing");
+}
+
 static void attention(struct fr_emitted *e) {
     static const char *const backends[] = {"unfused", "flash", "flash", "flash"};
     field(e, "model.attention_backend", backends[e->plan.attention]);
@@ -225,7 +233,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_embedding, .none = "it reduces the tied embedding over its own two stages"},
     {FR_PLAN_KEY_stage_layers, .say = stage_layers},
     {FR_PLAN_KEY_sequence_parallel, .say = sequence_parallel},
-    {FR_PLAN_KEY_overlap_tp, .none = NO("option that hides tensor parallelism's exchanges")},
+    {FR_PLAN_KEY_overlap_tp, .say = overlap_tp},
     {FR_PLAN_KEY_attention, .say = attention},
     {FR_PLAN_KEY_zero, .say = zero},
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},

@@ -225,6 +225,7 @@ static const char *const able[] = {"schedule=1f1b,interleaved,gpipe,zero-bubble-
                                    "rank_order=tp-dp-pp",
                                    "overlap_experts=false",
                                    "etp=1",
+                                   "offload=none",
                                    "method=tensor",
                                    "compression.backward.scope=none",
                                    "compression.gradient.stages=0",

@@ -1,6 +1,7 @@
 /* Plans in a framework's words: every key is told of, and a few plans word for word. */
 #include <string.h>
 
+#include "search/recipe.h"
 #include "tests/answer/emit_plans.h"
 
 static int lines_about(const struct fr_emitted *e, const char *key) {
@@ -177,6 +178,74 @@ static void batches_add_up(void **state) {
     }
 }
 
+enum { BASES = 4 };
+static const char *const bases[BASES][7] = {
+    {"tp=8", "dp=8", "global_batch=64", HOST_DESCRIBED},
+    {"tp=8", "dp=8", "zero=2", "global_batch=64", HOST_DESCRIBED},
+    {"tp=4", "dp=8", "ep=8", "etp=1", "global_batch=64", HOST_DESCRIBED},
+    {"tp=8", "pp=2", "dp=4", "global_batch=64", HOST_DESCRIBED}};
+
+/* What the framework leaves to the training program's own code is no lack of the framework. */
+static bool by_its_program(const struct fr_emitted *e, const char *key) {
+    for (int i = 0; i < e->n; i++)
+        if (strcmp(e->line[i].about, key) == 0 && strstr(e->line[i].text, "the program's code"))
+            return true;
+    return false;
+}
+
+/* With @p set on one of the bases, if any takes it: does the framework do as told of @p key? */
+static bool runs(const struct fr_emitter *to, const char *model, const char *key,
+                 const char *set) {
+    bool taken = false, run = false;
+    struct fr_emitted *e = calloc(1, sizeof *e);
+    for (int b = 0; b < BASES && !run; b++) {
+        const char *sets[8];
+        int n = 0;
+        while (n < 7 && bases[b][n]) sets[n] = bases[b][n], n++;
+        sets[n++] = set;
+        struct fr_job_names names = {
+            .cluster = "dgx-h100", .model = model, .sets = sets, .n_sets = n};
+        struct fr_error err = {0};
+        struct fr_outcome out;
+        struct fr_job job;
+        if (fr_job_load(&names, &job, &err) != FR_OK) continue;
+        fr_cost(&job, &job.plan, &out);
+        bool idle = fr_plan_idle_key(&job.workload, &job.plan, &(const char *){NULL});
+        if (!idle && fr_emit(to, &job, &out, e, &err) == FR_OK)
+            taken = true, run = !lacks(e, key) || by_its_program(e, key);
+        fr_job_free(&job);
+    }
+    free(e);
+    return run || !taken;
+}
+
+/* Each value that a search tries on a framework's behalf is one that it runs, with some others. */
+static void what_a_search_tries(void **state) {
+    static const char *const models[] = {"gpt3-175b", "mixtral-8x7b"};
+    static const char *const hosted[] = {HOST_DESCRIBED, NULL};
+    (void)state;
+    for (int f = 0; fr_emitters[f]; f++)
+        for (int m = 0; m < 2; m++) {
+            const struct fr_emitter *to = fr_emitters[f];
+            struct fr_recipe recipe;
+            struct fr_job job;
+            fr_test_job("dgx-h100", models[m], hosted, &job);
+            fr_recipe_choose(&job, 64, true, &recipe);
+            fr_job_free(&job);
+            for (int i = 0; to->able[i]; i++) fr_recipe_restrict(to->able[i], &recipe);
+            for (int r = 0; r < recipe.n; r++) {
+                char *rest = recipe.row[r].values, *word;
+                while ((word = strtok_r(rest, ",", &rest))) {
+                    char set[128];
+                    snprintf(set, sizeof set, "%s=%s", recipe.row[r].key, word);
+                    if (strstr(word, "..")) continue; /* numbers, which all take */
+                    FR_TRUE(runs(to, models[m], recipe.row[r].key, set), "%s, %s: %s", to->name,
+                            models[m], set);
+                }
+            }
+        }
+}
+
 static void only_transformers(void **state) {
     static const char *const sets[] = {"tp=8", NULL};
     struct fr_emitted *e = calloc(1, sizeof *e);
@@ -195,7 +264,8 @@ int main(void) {
         cmocka_unit_test(every_key_is_told),   cmocka_unit_test(the_plans_vary_every_key),
         cmocka_unit_test(llama_on_megatron),   cmocka_unit_test(virtual_stages),
         cmocka_unit_test(what_the_host_holds), cmocka_unit_test(what_replicas_divide),
-        cmocka_unit_test(batches_add_up),      cmocka_unit_test(only_transformers),
+        cmocka_unit_test(batches_add_up),      cmocka_unit_test(what_a_search_tries),
+        cmocka_unit_test(only_transformers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
