@@ -54,12 +54,18 @@ void fr_of_method_keep(struct fr_ranked *best, const struct fr_ranked *mine) {
 
 /* ---- the front ----------------------------------------------------------------------------------- */
 
+/* To 41 bits (Veltkamp's splitting): sums in another order are one number, which no plan is better by. */
+static double to_12_digits(double x) {
+    double c = 4097 * x; /* 2^12 + 1 */
+    return isfinite(c) ? c - (c - x) : x;
+}
+
 struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *out,
                                         int64_t index) {
     double energy_J = fr_objective_value(FR_OBJECTIVE_ENERGY, by, out);
-    return (struct fr_front_point){fr_objective_value(FR_OBJECTIVE_TIME, by, out),
-                                   isfinite(energy_J) ? energy_J : 0, out->memory_peak_B,
-                                   fr_lossiness(out), index};
+    return (struct fr_front_point){to_12_digits(fr_objective_value(FR_OBJECTIVE_TIME, by, out)),
+                                   isfinite(energy_J) ? to_12_digits(energy_J) : 0,
+                                   to_12_digits(out->memory_peak_B), fr_lossiness(out), index};
 }
 
 bool fr_front_as_good(const struct fr_front_point *a, const struct fr_front_point *b) {

@@ -40,6 +40,7 @@ struct fr_front {
     size_t count, capacity;
 };
 
+/** What @p out is held against others by; times, joules and bytes to twelve digits. */
 struct fr_front_point fr_front_point_of(fr_ranking by, const struct fr_outcome *out,
                                         int64_t index);
 /** Is @p a nowhere worse than @p b? */

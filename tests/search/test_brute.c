@@ -279,9 +279,12 @@ static bool list(void *context, size_t rank, const struct fr_outcome *out) {
     return true;
 }
 
+/* To the twelve digits at which the same sum in another order is the same. */
+static bool no_more(double x, double y) { return x <= y * (1 + 1e-12); }
+
 static bool as_good(const struct row *a, const struct row *b, bool energy) {
-    return a->time_s <= b->time_s && (!energy || a->energy_J <= b->energy_J) &&
-           a->memory_B <= b->memory_B && a->lossy <= b->lossy;
+    return no_more(a->time_s, b->time_s) && (!energy || no_more(a->energy_J, b->energy_J)) &&
+           no_more(a->memory_B, b->memory_B) && a->lossy <= b->lossy;
 }
 
 /* Nobody is on the front of whom another is better in something and worse in nothing; of everybody else
@@ -295,7 +298,7 @@ static void is_front(const struct drawn *d, const struct rows *all,
                     "%s: %zu", d->vary[0], f);
         for (size_t g = 0; g < f; g++) {
             struct row other = row_of(d, &front->items[g].outcome);
-            FR_TRUE(other.time_s <= on.time_s &&
+            FR_TRUE(no_more(other.time_s, on.time_s) &&
                         !(as_good(&other, &on, energy) && as_good(&on, &other, energy)),
                     "%s: %zu, %zu", d->vary[0], g, f);
         }

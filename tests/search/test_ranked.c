@@ -154,11 +154,14 @@ static void measures(fr_ranking by, const struct fr_outcome *o, double m[4]) {
     m[3] = o->lossy_gradient + o->lossy_backward + o->lossy_forward;
 }
 
+/* To the twelve digits at which the same sum in another order is the same. */
+static bool no_more(double x, double y) { return x <= y * (1 + 1e-12); }
+
 static bool as_good(fr_ranking by, const struct fr_outcome *a, const struct fr_outcome *b) {
     double x[4], y[4];
     measures(by, a, x);
     measures(by, b, y);
-    return x[0] <= y[0] && x[1] <= y[1] && x[2] <= y[2] && x[3] <= y[3];
+    return no_more(x[0], y[0]) && no_more(x[1], y[1]) && no_more(x[2], y[2]) && x[3] <= y[3];
 }
 
 static void add_to_front(struct expected *e, fr_ranking by, const struct fr_outcome *out,
