@@ -181,6 +181,7 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
             continue;
         }
         sum->time_s[o->pass][spent[o->kind]] += time_s;
+        if (o->kind == FR_WORK_SCORES) sum->time_s[o->pass][FR_SPENT_SCORES] += time_s;
         if (o->kind == FR_WORK_KERNELS) sum->kernels[o->pass] += x->passes * o->times;
         if (o->common) sum->common_s += time_s;
         before_s = time_s;
@@ -194,7 +195,8 @@ static struct fr_pass pass_of(const struct fr_device *device, const double t[FR_
                            .tp_s = t[FR_SPENT_TP] + t[FR_SPENT_TP_STALLED],
                            .cp_s = t[FR_SPENT_CP],
                            .ep_s = t[FR_SPENT_EP]};
-    pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE], t[FR_SPENT_ATTENTION]);
+    pass.cp_s += fr_device_beside_s(device, t[FR_SPENT_CP_BESIDE],
+                                    t[FR_SPENT_ATTENTION] + t[FR_SPENT_SCORES]);
     pass.tp_s += fr_device_beside_s(device, t[FR_SPENT_TP_BESIDE], t[FR_SPENT_PRODUCTS]);
     pass.ep_s += fr_device_beside_s(device, t[FR_SPENT_EP_BESIDE],
                                     t[FR_SPENT_PRODUCTS] + t[FR_SPENT_ATTENTION]);

@@ -54,14 +54,15 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *ope
 /** What a rank spends its time with. */
 enum {
     FR_SPENT_PRODUCTS,
-    FR_SPENT_ATTENTION,
+    FR_SPENT_ATTENTION, /**< fused */
+    FR_SPENT_SCORES,    /**< of FR_SPENT_PRODUCTS those of attention that is not */
     FR_SPENT_TRAFFIC,
     FR_SPENT_LAUNCH,
     FR_SPENT_TP,
     FR_SPENT_TP_STALLED, /**< the host waits too */
     FR_SPENT_TP_BESIDE,  /**< in pieces beside the pass's products */
     FR_SPENT_CP,
-    FR_SPENT_CP_BESIDE, /**< the fused attention */
+    FR_SPENT_CP_BESIDE, /**< attention */
     FR_SPENT_EP,
     FR_SPENT_EP_BESIDE, /**< all of the pass */
     FR_SPENT_REDUCED,   /**< gradients, once an iteration */

@@ -70,7 +70,7 @@ typedef enum {
 typedef enum {
     FR_BESIDE_NOTHING,   /**< on its way */
     FR_BESIDE_PRODUCT,   /**< the operation before it */
-    FR_BESIDE_ATTENTION, /**< the pass's fused attention */
+    FR_BESIDE_ATTENTION, /**< the pass's attention: one fused kernel, or products over scores */
     FR_BESIDE_PASS,      /**< products and attention of the pass */
     FR_BESIDE_PIECES,    /**< the pass's products, all but the first of its ranks' pieces */
 } fr_beside;

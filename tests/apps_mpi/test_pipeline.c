@@ -32,6 +32,7 @@ struct plan {
     bool forward;         /* activations go compressed, too */
     int ghosts;           /* 0: not phantom */
     int cp;               /* ranks that share a sample; 0: none */
+    bool ring;            /* whose keys go round */
     const char *branches; /* of sub-grids; NULL: none */
     bool gathers;         /* their slices whole */
     int coded_stages;
@@ -39,15 +40,15 @@ struct plan {
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
     char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "",
-         method[100], forward[40] = "";
+         method[100], context[50] = "", forward[40] = "";
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->branches)
         snprintf(method, sizeof method, "\"subgraph\", \"branches\": \"%s\"%s", p->branches,
                  p->gathers ? ", \"exchange\": \"all_gather\"" : "");
     if (p->cp)
-        snprintf(method, sizeof method, "\"tensor\", \"cp\": %d, \"context\": \"all-to-all\"",
-                 p->cp);
+        snprintf(context, sizeof context, ", \"cp\": %d%s", p->cp,
+                 p->ring ? "" : ", \"context\": \"all-to-all\"");
     if (p->pp > 1)
         snprintf(schedule, sizeof schedule, ", \"schedule\": \"%s\"%s", p->schedule,
                  p->chunks > 1 ? ", \"chunks\": 2" : "");
@@ -60,12 +61,13 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         snprintf(gradients, sizeof gradients, ", \"gradient\": {\"stages\": %d, \"rank\": %d}",
                  p->coded_stages, RANK);
     if (p->recompute) snprintf(again, sizeof again, ", \"recompute\": \"%s\"", p->recompute);
-    snprintf(out, room,
-             "{\"method\": %s%s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
-             "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
-             method, p->parts ? ", \"sequence_parallel\": true" : "", p->tp, p->pp, p->dp,
-             p->micro, schedule, again, p->fused ? "fused" : "separate", messages, forward,
-             gradients, p->topk ? ", \"codec\": \"topk\"" : "");
+    snprintf(
+        out, room,
+        "{\"method\": %s%s%s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
+        "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
+        method, context, p->parts ? ", \"sequence_parallel\": true" : "", p->tp, p->pp, p->dp,
+        p->micro, schedule, again, p->fused ? "fused" : "separate", messages, forward,
+        gradients, p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
 static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
@@ -697,7 +699,26 @@ static void every_division(void) {
         }
 }
 
-/* Context parallel: cp ranks have a sample's tokens, and between products 1/cp of its heads. */
+/* Schedules and what is made again, of one way. */
+static void check_context(struct plan p) {
+    p.schedule = "1f1b", p.chunks = 1, p.micro = micro_for(&p, 3, 1);
+    if (p.branches)
+        for (int count = 4; count >= 1 && (p.micro = micro_for(&p, count, 1)) % p.tp != 0;)
+            count--;
+    if (p.micro % p.tp != 0 && p.branches) return;
+    run_plan(&p, false);
+    p.schedule = "zero-bubble", p.recompute = "full", p.fused = p.pp > 1 && !p.branches;
+    run_plan(&p, false);
+    p.recompute = "selective", p.untied = true, p.fused = false;
+    run_plan(&p, false);
+    if (n_ranks == 8 || p.branches || p.ghosts) return;
+    p.recompute = NULL;
+    check_steps(&p, 1);
+    check_steps(&p, 3);
+}
+
+/* Context parallel: cp ranks have a sample's tokens, and its heads' keys go round, or between products each has
+ * 1/cp of its heads; of tensor, of tokens in parts, of grids, of phantom layers and of sub-grids. */
 static void every_context(void) {
     for (int cp = 2; cp <= n_ranks && cp <= 4; cp *= 2)
         for (int tp = 1; n_ranks % cp == 0 && tp <= n_ranks / cp; tp++)
@@ -705,16 +726,18 @@ static void every_context(void) {
                 if (n_ranks / cp / tp % pp != 0 || WORDS_HEADS % (tp * cp) != 0) continue;
                 if (n_ranks == 8 && (tp != 2 || pp != 2)) continue; /* as with fewer */
                 struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / cp / tp / pp, .cp = cp};
-                p.schedule = "1f1b", p.chunks = 1, p.micro = micro_for(&p, 3, 1);
-                run_plan(&p, false);
-                p.schedule = "zero-bubble", p.recompute = "full", p.fused = pp > 1;
-                run_plan(&p, false);
-                p.recompute = "selective", p.untied = true, p.fused = false;
-                run_plan(&p, false);
-                if (n_ranks == 8) continue;
-                p.recompute = NULL;
-                check_steps(&p, 1);
-                check_steps(&p, 3);
+                for (int way = 0; way < 10; way++) {
+                    bool divided = tp > 1 && way / 2 > 0;
+                    if (way / 2 > 0 && !divided) continue;
+                    struct plan q = p;
+                    q.ring = way % 2 == 0;
+                    q.parts = way / 2 == 1, q.rows = way / 2 == 2;
+                    q.ghosts = way / 2 == 3 && tp == 2 ? 1 : 0;
+                    q.branches = way / 2 == 4 ? way % 2 ? "layer" : "heads" : NULL;
+                    if ((way / 2 == 3 && !q.ghosts) || (n_ranks == 8 && way && !q.ring))
+                        continue;
+                    check_context(q);
+                }
             }
 }
 
@@ -835,7 +858,6 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
     refused(NULL, "{\"zero\": 2, \"dp\": 2, \"pp\": 2}", "without a tied embedding");
-    refused(NULL, "{\"cp\": 2}", "\"context\": \"all-to-all\"");
     refused(NULL, "{\"cp\": 2, \"tp\": 8, \"context\": \"all-to-all\"}",
             "does not divide by tp x cp");
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");

@@ -66,8 +66,10 @@ static inline float exponential(float x) {
         .norm_backward = norm_backward_##suffix, .norm_sums = norm_sums_##suffix,              \
         .norm_part = norm_part_##suffix, .norm_sums_backward = norm_sums_backward_##suffix,    \
         .norm_part_backward = norm_part_backward_##suffix, .softmax = softmax_##suffix,        \
-        .softmax_backward = softmax_backward_##suffix, .softmax_part = softmax_part_##suffix,  \
-        .cross_entropy = cross_entropy_##suffix,                                               \
+        .softmax_backward = softmax_backward_##suffix, .softmax_next = softmax_next_##suffix,  \
+        .softmax_end = softmax_end_##suffix, .softmax_back = softmax_back_##suffix,            \
+        .scale_columns = scale_columns_##suffix, .column_dots = column_dots_##suffix,          \
+        .softmax_part = softmax_part_##suffix, .cross_entropy = cross_entropy_##suffix,        \
     }
 
 const struct fr_kernels *fr_kernels_of(fr_dtype dtype) {

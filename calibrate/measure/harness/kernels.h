@@ -71,14 +71,15 @@ struct fr_kernels {
      *  that come last.  Magnitudes are compared by the upper 32 bits of a value, and sorted by radix in
      *  four passes; @p room holds 4 n words. */
     void (*select_largest)(size_t n, size_t kept, const void *x, uint32_t *room, void *values,
-                    uint32_t *places);
+                           uint32_t *places);
     /** x[place] += value. */
     void (*scatter_add)(size_t n, const void *values, const uint32_t *places, void *x);
     /* What a convolutional network needs besides; channels x height x width values x samples. */
     /** columns, (channels kernel^2) x (positions samples) := what each window sees of x, 0 around it. */
     void (*see)(const struct fr_windows *w, int samples, const void *x, void *columns);
     /** dx += the columns' gradients, each where its value was seen. */
-    void (*see_backward)(const struct fr_windows *w, int samples, const void *columns, void *dx);
+    void (*see_backward)(const struct fr_windows *w, int samples, const void *columns,
+                         void *dx);
     /** y := the largest value that each window sees of its channel. */
     void (*pool)(const struct fr_windows *w, int samples, const void *x, void *y);
     /** dx += dy where x is the first of its window's largest. */
@@ -120,6 +121,23 @@ struct fr_kernels {
     void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);
     /** ds := alpha p (dp - sum p dp), row by row; in place over dp. */
     void (*softmax_backward)(int rows, int columns, double alpha, const void *p, void *dp);
+    /* The same where the columns come block after block (calibrate/real/apps/ring.h), [rows] of each. */
+    /** scores := exp(alpha (scores - top)), top the largest of a row so far: of @p before, NULL for the
+     *  first block, and of this one.  sum := that of all exponentials of the row so far; shrink := what
+     *  those before are to be multiplied by.  With @p causal as softmax has it. */
+    void (*softmax_next)(int rows, int columns, bool causal, double alpha, const void *before,
+                         void *top, void *sum, void *shrink, void *scores);
+    /** A block made under @p top becomes weights: times exp(alpha (top - last)) / sum. */
+    void (*softmax_end)(int rows, int columns, double alpha, const void *top, const void *last,
+                        const void *sum, void *scores);
+    /** ds := alpha p (dp - inner), row by row; in place over dp. */
+    void (*softmax_back)(int rows, int columns, double alpha, const void *p, const void *inner,
+                         void *dp);
+    /** x, of rows @p ld apart: each column times its factor, or divided by it. */
+    void (*scale_columns)(int rows, int columns, int ld, bool divide, const void *factor,
+                          void *x);
+    /** out[columns] := sums over rows of x y. */
+    void (*column_dots)(int rows, int columns, int ld, const void *x, const void *y, void *out);
     /* Cross-entropy of each token (column) against its class, a rank having classes from @p first
      * on. */
     /** logits := exp(logits - each token's largest); part, 3 x tokens := those largest, the sums of

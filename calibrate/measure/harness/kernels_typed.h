@@ -464,6 +464,63 @@ static void NAME(softmax_backward)(int rows, int columns, double alpha, const vo
     }
 }
 
+static void NAME(softmax_next)(int rows, int columns, bool causal, double alpha,
+                               const void *before, void *top, void *sum, void *shrink,
+                               void *scores) {
+    const REAL *last = before;
+    REAL *largest = top, *total = sum, *factor = shrink;
+    for (int i = 0; i < rows; i++) {
+        int n = causal && i + 1 < columns ? i + 1 : columns;
+        REAL *s = (REAL *)scores + (size_t)i * (size_t)columns, most = NAME(largest)(n, s);
+        if (last && last[i] > most) most = last[i];
+        factor[i] = last ? EXP((REAL)alpha * (last[i] - most)) : 0;
+        largest[i] = most;
+        for (int j = 0; j < n; j++) s[j] = EXP((REAL)alpha * (s[j] - most));
+        for (int j = n; j < columns; j++) s[j] = 0;
+        total[i] = (last ? total[i] * factor[i] : 0) + NAME(sum)(n, s);
+    }
+}
+
+static void NAME(softmax_end)(int rows, int columns, double alpha, const void *top,
+                              const void *last, const void *sum, void *scores) {
+    const REAL *then = top, *now = last, *total = sum;
+    for (int i = 0; i < rows; i++) {
+        REAL *s = (REAL *)scores + (size_t)i * (size_t)columns;
+        REAL factor = EXP((REAL)alpha * (then[i] - now[i])) / total[i];
+        for (int j = 0; j < columns; j++) s[j] *= factor;
+    }
+}
+
+static void NAME(softmax_back)(int rows, int columns, double alpha, const void *p,
+                               const void *inner, void *dp) {
+    for (int i = 0; i < rows; i++) {
+        const REAL *restrict pi = (const REAL *)p + (size_t)i * (size_t)columns;
+        REAL *restrict d = (REAL *)dp + (size_t)i * (size_t)columns;
+        REAL sum = ((const REAL *)inner)[i];
+        for (int j = 0; j < columns; j++) d[j] = (REAL)alpha * pi[j] * (d[j] - sum);
+    }
+}
+
+static void NAME(scale_columns)(int rows, int columns, int ld, bool divide, const void *factor,
+                                void *x) {
+    const REAL *restrict f = factor;
+    for (int i = 0; i < rows; i++) {
+        REAL *restrict row = (REAL *)x + (size_t)i * (size_t)ld;
+        for (int j = 0; j < columns; j++) row[j] = divide ? row[j] / f[j] : row[j] * f[j];
+    }
+}
+
+static void NAME(column_dots)(int rows, int columns, int ld, const void *x, const void *y,
+                              void *out) {
+    REAL *restrict sum = out;
+    for (int j = 0; j < columns; j++) sum[j] = 0;
+    for (int i = 0; i < rows; i++) {
+        const REAL *restrict a = (const REAL *)x + (size_t)i * (size_t)ld;
+        const REAL *restrict b = (const REAL *)y + (size_t)i * (size_t)ld;
+        for (int j = 0; j < columns; j++) sum[j] += a[j] * b[j];
+    }
+}
+
 static void NAME(softmax_part)(int classes, int tokens, int first, const int *target,
                                void *logits, void *part) {
     REAL *z = logits, *top = part;

@@ -55,6 +55,14 @@ NOTHING(norm_part_backward, int features, int all, int tokens, const void *x, co
         const void *mean, const void *inverse, const void *dy, const void *sums, void *dx)
 NOTHING(softmax, int rows, int columns, bool causal, double alpha, void *scores)
 NOTHING(softmax_backward, int rows, int columns, double alpha, const void *p, void *dp)
+NOTHING(softmax_next, int rows, int columns, bool causal, double alpha, const void *before,
+        void *top, void *sum, void *shrink, void *scores)
+NOTHING(softmax_end, int rows, int columns, double alpha, const void *top, const void *last,
+        const void *sum, void *scores)
+NOTHING(softmax_back, int rows, int columns, double alpha, const void *p, const void *inner,
+        void *dp)
+NOTHING(scale_columns, int rows, int columns, int ld, bool divide, const void *factor, void *x)
+NOTHING(column_dots, int rows, int columns, int ld, const void *x, const void *y, void *out)
 NOTHING(softmax_part, int classes, int tokens, int first, const int *target, void *logits,
         void *part)
 ZERO(cross_entropy, int classes, int tokens, int first, const int *target, double scale,
@@ -88,6 +96,11 @@ void fr_kernels_simulate(struct fr_kernels *k) {
     k->norm_part_backward = norm_part_backward;
     k->softmax = softmax;
     k->softmax_backward = softmax_backward;
+    k->softmax_next = softmax_next;
+    k->softmax_end = softmax_end;
+    k->softmax_back = softmax_back;
+    k->scale_columns = scale_columns;
+    k->column_dots = column_dots;
     k->softmax_part = softmax_part;
     k->cross_entropy = cross_entropy;
 }

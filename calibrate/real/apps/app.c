@@ -320,6 +320,25 @@ fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_err
     return met(real, start_s);
 }
 
+/* One of the two books it. */
+fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
+                             const void *values, int64_t count, MPI_Request *request,
+                             struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(MPI_Isend(values, (int)count, real->k->mpi, to, tag, comm, request));
+    book(real, comm, (double)count, 1);
+    return met(real, start_s);
+}
+
+fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
+                                void *values, int64_t count, MPI_Request *request,
+                                struct fr_error *err) {
+    double start_s;
+    FR_TRY(meet(real, comm, &start_s, err));
+    FR_MPI_TRY(MPI_Irecv(values, (int)count, real->k->mpi, from, tag, comm, request));
+    return met(real, start_s);
+}
+
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count, struct fr_error *err) {
     double start_s;

@@ -141,6 +141,13 @@ fr_status fr_real_all_gather_bytes(struct fr_real *real, MPI_Comm comm, const vo
 fr_status fr_real_all_gather_begin(struct fr_real *real, MPI_Comm comm, const void *send,
                                    int64_t count, void *recv, MPI_Request *request,
                                    struct fr_error *err);
+/** A message to, and one from, a rank of @p comm, both begun by all of it; likewise. */
+fr_status fr_real_send_begin(struct fr_real *real, MPI_Comm comm, int to, int tag,
+                             const void *values, int64_t count, MPI_Request *request,
+                             struct fr_error *err);
+fr_status fr_real_receive_begin(struct fr_real *real, MPI_Comm comm, int from, int tag,
+                                void *values, int64_t count, MPI_Request *request,
+                                struct fr_error *err);
 fr_status fr_real_wait(struct fr_real *real, MPI_Request *request, struct fr_error *err);
 fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void *send,
                                  void *recv, int64_t count, struct fr_error *err);

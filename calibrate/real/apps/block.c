@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "calibrate/real/apps/context.h"
 #include "calibrate/real/apps/random.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -115,17 +116,13 @@ static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_bloc
 static int64_t lay_out_room(const struct fr_kernels *k, const struct fr_block_sizes *z,
                             const void *base, struct fr_block_room *r) {
     int64_t t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim,
-            whole = fr_block_parted(z) ? h * t : 0, exchanged = z->cp > 1 ? q * t : 0;
+            whole = fr_block_parted(z) ? h * t : 0;
     const struct fr_block_part all[] = {{&r->dh, h * t},
                                         {&r->dc, fr_block_in(z, (int)q) * t},
-                                        {&r->dp, (int64_t)z->sequence * z->sequence},
+                                        {&r->context, fr_context_room_size(z)},
                                         {&r->bias, z->ffn},
                                         {&r->whole, whole},
-                                        {&r->packed, whole},
-                                        {&r->qkv, 3 * exchanged},
-                                        {&r->heads, exchanged},
-                                        {&r->sent, 3 * exchanged},
-                                        {&r->arrived, 3 * exchanged}};
+                                        {&r->packed, whole}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
@@ -349,88 +346,34 @@ static void leave_weight(struct fr_real *real, const struct fr_block_sizes *z, i
     FR_COMPUTE(real, real->k->row_sums(o, t, mine, dbias));
 }
 
-/* Of a rank that has all tokens of 1/cp of the heads. */
-static struct fr_block_sizes heads_of(const struct fr_block_sizes *z) {
-    struct fr_block_sizes all = *z;
-    if (z->cp > 1) all.heads /= z->cp;
-    all.cp = 1;
-    return all;
-}
-
-/* Between @p n groups of all the rank's heads, n q x t of its tokens, and packets for the cp ranks: of each
- * group 1/cp of its rows. */
-static void move_heads(struct fr_real *real, const struct fr_block_sizes *z, int n, bool pack,
-                       const void *from, void *to) {
-    const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), rows = z->heads / z->cp * z->head_dim;
-    for (int r = 0; r < z->cp; r++)
-        for (int i = 0; i < n; i++) {
-            size_t packet = (size_t)((r * n + i) * rows) * (size_t)t,
-                   own = (size_t)((i * z->cp + r) * rows) * (size_t)t;
-            FR_COMPUTE(real, k->copy(rows, t, fr_at(k, from, pack ? own : packet), t,
-                                     fr_at(k, to, pack ? packet : own), t));
-        }
-}
-
-/* Between packets of the cp ranks, n q / cp x t each, and all tokens of these rows: of every sample those of
- * rank r are the r-th. */
-static void move_samples(struct fr_real *real, const struct fr_block_sizes *z, int n, bool pack,
-                         const void *from, void *to) {
-    const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), s = fr_block_sequence(z), all = t * z->cp,
-        rows = n * z->heads / z->cp * z->head_dim;
-    for (int r = 0; r < z->cp; r++)
-        for (int j = 0; j < z->samples; j++) {
-            size_t packet = (size_t)(r * rows) * (size_t)t + (size_t)(j * s),
-                   whole = (size_t)(j * z->sequence + r * s);
-            FR_COMPUTE(real,
-                       k->copy(rows, s, fr_at(k, from, pack ? whole : packet), pack ? all : t,
-                               fr_at(k, to, pack ? packet : whole), pack ? t : all));
-        }
-}
-
-/* @p heads (n q / cp x all tokens) := from @p tokens (n q x the rank's), or back. */
-static fr_status exchange(struct fr_real *real, const struct fr_block_sizes *z,
-                          const struct fr_block_room *r, int n, bool back, const void *from,
-                          void *to, struct fr_error *err) {
-    int64_t each = (int64_t)n * z->heads / z->cp * z->head_dim * fr_block_tokens(z);
-    (back ? move_samples : move_heads)(real, z, n, true, from, r->sent);
-    FR_TRY(fr_real_all_to_all(real, real->cp, r->sent, each, r->arrived, err));
-    (back ? move_heads : move_samples)(real, z, n, false, r->arrived, to);
-    return FR_OK;
-}
-
-void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
-                     const struct fr_block_saved *s, const struct fr_block_room *r) {
-    const struct fr_block_sizes all = heads_of(z);
-    void *c = z->cp > 1 ? r->heads : own(real, z, z->heads * z->head_dim, s->c);
-    fr_attention_forward(real, &all, s->qkv, s->p, c);
-}
-
 /* c := heads of queries, keys and values made of @p a. */
 static fr_status attend(struct fr_real *real, const struct fr_block_sizes *z,
                         const struct fr_block *w, const struct fr_block_saved *s,
                         const struct fr_block_room *r, const void *a, struct fr_error *err) {
     int t = fr_block_tokens(z), q = z->heads * z->head_dim;
-    bool exchanges = z->cp > 1;
-    void *qkv = exchanges ? r->qkv : s->qkv;
+    const struct fr_context_room room = fr_context_room_at(real->k, z, r->context);
+    void *qkv = fr_context_made(z, &room, s->qkv);
     fr_block_multiply(real, 3 * q, t, z->hidden, w->qkv, a, qkv);
     FR_COMPUTE(real, real->k->bias(3 * q, t, w->qkv_bias, qkv, qkv));
-    if (exchanges) FR_TRY(exchange(real, z, r, 3, false, qkv, s->qkv, err));
-    fr_block_attend(real, z, s, r);
-    return exchanges ? exchange(real, z, r, 1, true, r->heads, s->c, err) : FR_OK;
+    return fr_context_forward(real, z, &room, s->qkv, s->p, own(real, z, q, s->c), err);
+}
+
+fr_status fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
+                          const struct fr_block_saved *s, const struct fr_block_room *r,
+                          struct fr_error *err) {
+    const struct fr_context_room room = fr_context_room_at(real->k, z, r->context);
+    void *c = own(real, z, z->heads * z->head_dim, s->c);
+    return fr_context_again(real, z, &room, s->qkv, s->p, c, err);
 }
 
 /* dqkv := gradient from dc, r->dc. */
 static fr_status attend_back(struct fr_real *real, const struct fr_block_sizes *z,
                              const struct fr_block_saved *s, const struct fr_block_room *r,
                              void *dqkv, struct fr_error *err) {
-    const struct fr_block_sizes all = heads_of(z);
-    bool exchanges = z->cp > 1;
-    void *dc = exchanges ? r->heads : own(real, z, z->heads * z->head_dim, r->dc);
-    if (exchanges) FR_TRY(exchange(real, z, r, 1, false, r->dc, dc, err));
-    fr_attention_backward(real, &all, s->qkv, s->p, dc, r->dp, exchanges ? r->qkv : dqkv);
-    return exchanges ? exchange(real, z, r, 3, true, r->qkv, dqkv, err) : FR_OK;
+    const struct fr_context_room room = fr_context_room_at(real->k, z, r->context);
+    int q = z->heads * z->head_dim;
+    return fr_context_backward(real, z, &room, s->qkv, s->p, own(real, z, q, s->c),
+                               own(real, z, q, r->dc), dqkv, err);
 }
 
 fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,

@@ -25,9 +25,7 @@
  *  the same of gradients, and the products' inputs once more, for the weights' gradients.  Of those of norms
  *  each rank has a part.
  *
- *  With `cp` above 1 (context parallel by all-to-all: Jacobs et al., DeepSpeed Ulysses, 2023) so many ranks
- *  have 1/cp of each sample's tokens; between the products around the heads these are exchanged for all tokens of
- *  1/cp of the heads, and back, as are their gradients.
+ *  With `cp` above 1 (context parallel, context.h) so many ranks have 1/cp of each sample's tokens.
  *
  *  Attention is a function of its own, for sub-grids of heads (program subgraph).
  */
@@ -42,7 +40,8 @@ struct fr_block_sizes {
     bool rows;       /**< second products are divided by their rows */
     int rank, ranks; /**< of those that divide the layer */
     int parts;       /**< that tokens are in where nothing multiplies; 0 or 1: whole */
-    int cp, cp_rank; /**< ranks that share a sample's tokens; 0 or 1: none */
+    int cp;          /**< ranks that share a sample's tokens; 0 or 1: none */
+    bool ring;       /**< whose keys and values go round; else they exchange tokens for heads */
 };
 /** Of a sample, those of a rank; and of all samples. */
 static inline int fr_block_sequence(const struct fr_block_sizes *z) {
@@ -98,10 +97,9 @@ struct fr_block_deferred {
 };
 /** Room for a pass; `whole` and `packed` where tokens are in parts. */
 struct fr_block_room {
-    void *dh, *dc, *dp, *bias; /* h T, a d T, s s, f */
-    void *whole, *packed;      /* h T of each */
-    void *qkv, *heads, *sent,
-        *arrived; /* where cp ranks exchange: 3 a d T, a d T, 3 a d T of each */
+    void *dh, *dc, *bias; /* h T, a d T, f */
+    void *whole, *packed; /* h T of each */
+    void *context;        /* the heads' (context.h) */
 };
 /** A part of a buffer: so many values, the next beginning on a cache line. */
 struct fr_block_part {
@@ -160,8 +158,9 @@ void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block_deferred *deferred, const void *dy);
 
 /** The heads once more, to where the forward pass put what they make. */
-void fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
-                     const struct fr_block_saved *saved, const struct fr_block_room *room);
+fr_status fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,
+                          const struct fr_block_saved *saved, const struct fr_block_room *room,
+                          struct fr_error *err);
 /** c (a d x T) := attention of qkv (3 a d x T); p keeps the softmax. */
 void fr_attention_forward(struct fr_real *real, const struct fr_block_sizes *z, const void *qkv,
                           void *p, void *c);

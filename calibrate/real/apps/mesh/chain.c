@@ -76,7 +76,8 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .rank = tp_rank,
                   .ranks = tp,
                   .parts = plan->sequence_parallel ? tp : 1,
-                  .cp = (int)plan->cp},
+                  .cp = (int)plan->cp,
+                  .ring = plan->cp > 1 && !plan->context_heads},
     };
     const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
                                        : plan->method->branches ? &fr_unit_branch_block

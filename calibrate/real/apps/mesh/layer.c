@@ -81,7 +81,7 @@ static fr_status recompute(struct fr_real *real, struct fr_unit *u, struct fr_un
                            const struct fr_layer_at *at, struct fr_error *err) {
     if (again(u) == FR_RECOMPUTE_FULL)
         return fr_layer_forward(real, u, kept, part_at(real, u, OUTPUT), err);
-    if (again(u) == FR_RECOMPUTE_SELECTIVE) u->kind->way->attend(real, u, at);
+    if (again(u) == FR_RECOMPUTE_SELECTIVE) return u->kind->way->attend(real, u, at, err);
     return FR_OK;
 }
 

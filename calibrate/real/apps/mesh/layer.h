@@ -27,7 +27,8 @@ struct fr_layer_way {
                          const struct fr_layer_at *at, const void *x, void *y,
                          struct fr_error *err);
     /** The heads alone, once more. */
-    void (*attend)(struct fr_real *real, const struct fr_unit *u, const struct fr_layer_at *at);
+    fr_status (*attend)(struct fr_real *real, const struct fr_unit *u,
+                        const struct fr_layer_at *at, struct fr_error *err);
     fr_status (*input)(struct fr_real *real, const struct fr_unit *u,
                        const struct fr_layer_at *at, const void *x, const void *dy, void *dx,
                        struct fr_error *err);

@@ -340,7 +340,7 @@ static fr_status reduce_parts(struct fr_real *real, struct fr_mesh_state *mesh,
                               struct fr_error *err) {
     int64_t own = real->n_parameters - mesh->n_common;
     FR_TRY(fr_real_all_reduce(real, mesh->all, real->gradients, mesh->n_common, err));
-    if (own == 0 || real->run->plan->dp == 1) return FR_OK;
+    if (own == 0 || fr_plan_replicas(real->run->plan) == 1) return FR_OK;
     return fr_real_all_reduce(
         real, real->dp, fr_at(real->k, real->gradients, (size_t)mesh->n_common), own, err);
 }

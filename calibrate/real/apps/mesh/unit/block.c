@@ -65,11 +65,11 @@ static fr_status make(struct fr_real *real, const struct fr_unit *u,
     return fr_block_forward(real, &u->block, &w, &s, &r, x, y, err);
 }
 
-static void attend(struct fr_real *real, const struct fr_unit *u,
-                   const struct fr_layer_at *at) {
+static fr_status attend(struct fr_real *real, const struct fr_unit *u,
+                        const struct fr_layer_at *at, struct fr_error *err) {
     const struct fr_block_saved s = saved_at(real, u, at);
     const struct fr_block_room r = fr_block_room_at(real->k, &u->block, at->room);
-    fr_block_attend(real, &u->block, &s, &r);
+    return fr_block_attend(real, &u->block, &s, &r, err);
 }
 
 static fr_status make_input(struct fr_real *real, const struct fr_unit *u,

@@ -12,6 +12,7 @@
  * branches, which a sub-grid does.  Alike are norms, biases after sums, and the products of common layers. */
 #include <math.h>
 
+#include "calibrate/real/apps/context.h"
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/mesh/layer.h"
 #include "calibrate/real/apps/random.h"
@@ -153,7 +154,7 @@ struct deferred {
     void *du, *dy, *dx1, *left, *dqkv;
 };
 struct pass {
-    void *own, *wide, *other, *dc, *dqkv, *dp, *bias, *packed;
+    void *own, *wide, *other, *dc, *dqkv, *bias, *packed, *context;
 };
 
 static int64_t widest(const struct sizes *z) {
@@ -195,16 +196,17 @@ static int64_t exchanged(const struct fr_unit *u, const struct sizes *z) {
 static int64_t lay_out_pass(const struct fr_kernels *k, const struct fr_unit *u,
                             const void *base, struct pass *r) {
     const struct sizes z = sizes_of(u);
-    int64_t s = u->block.sequence, t = z.t;
+    const struct fr_block_sizes a = attention_of(u);
+    int64_t t = z.t;
     const struct fr_block_part all[] = {
         {&r->own, (int64_t)(z.h > 3 * z.all_q ? z.h : 3 * z.all_q) * z.c},
         {&r->wide, widest(&z)},
         {&r->other, widest(&z)},
         {&r->dc, z.q * t},
         {&r->dqkv, 3 * z.q * t},
-        {&r->dp, s * s},
         {&r->bias, z.f},
-        {&r->packed, exchanged(u, &z)}};
+        {&r->packed, exchanged(u, &z)},
+        {&r->context, fr_context_room_size(&a)}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
 
@@ -276,11 +278,13 @@ static void *third(const struct fr_real *real, const void *qkv, int part, int ro
 
 /* ---- passes ---------------------------------------------------------------------------------- */
 
-static void attend(struct fr_real *real, const struct fr_unit *u,
-                   const struct fr_layer_at *at) {
+static fr_status attend(struct fr_real *real, const struct fr_unit *u,
+                        const struct fr_layer_at *at, struct fr_error *err) {
     const struct saved s = saved_at(real, u, at);
-    struct fr_block_sizes a = attention_of(u);
-    fr_attention_forward(real, &a, s.qkv, s.p, s.c);
+    const struct pass r = pass_at(real, u, at);
+    const struct fr_block_sizes a = attention_of(u);
+    const struct fr_context_room room = fr_context_room_at(real->k, &a, r.context);
+    return fr_context_again(real, &a, &room, s.qkv, s.p, s.c, err);
 }
 
 /* What the product of queries, keys and values reads: the own tokens, or all of the group's. */
@@ -295,20 +299,22 @@ static fr_status heads_in(struct fr_real *real, const struct fr_unit *u, const s
 
 /* x1 from x. */
 static fr_status heads_forward(struct fr_real *real, const struct fr_unit *u,
-                               const struct fr_layer_at *at, const struct saved *s,
-                               const struct pass *r, const void *x, struct fr_error *err) {
+                               const struct saved *s, const struct pass *r, const void *x,
+                               struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     const struct block w = weights(real, u);
+    const struct fr_block_sizes a = attention_of(u);
+    const struct fr_context_room room = fr_context_room_at(k, &a, r->context);
     int in = z.heads ? z.c : z.t;
-    void *qkv = z.heads ? r->own : s->qkv;
+    void *made = fr_context_made(&a, &room, s->qkv), *qkv = z.heads ? r->own : made;
     FR_TRY(heads_in(real, u, s, r, x, err));
     fr_block_multiply(real, 3 * z.qkv, in, z.h, w.qkv, s->a, qkv);
     FR_COMPUTE(real, k->bias(3 * z.qkv, in, w.qkv_bias, qkv, qkv));
     for (int part = 0; z.heads && part < 3; part++)
         FR_TRY(spread(real, u, r, true, z.all_q, third(real, qkv, part, z.all_q, z.c),
-                      third(real, s->qkv, part, z.q, z.t), err));
-    attend(real, u, at);
+                      third(real, made, part, z.q, z.t), err));
+    FR_TRY(fr_context_forward(real, &a, &room, s->qkv, s->p, s->c, err));
     if (z.heads)
         FR_TRY(collect(real, u, r, true, z.all_q, s->c, s->made, err));
     else
@@ -330,7 +336,7 @@ static fr_status forward_layer(struct fr_real *real, const struct fr_unit *u,
     const struct pass r = pass_at(real, u, at);
     int up = z.mlp ? z.t : z.c;
     void *m = z.mlp ? r.own : s.m;
-    FR_TRY(heads_forward(real, u, at, &s, &r, x, err));
+    FR_TRY(heads_forward(real, u, &s, &r, x, err));
     FR_COMPUTE(real, k->norm(z.h, z.c, s.x1, w.gain2, w.bias2, s.mean2, s.inverse2, m));
     if (z.mlp) FR_TRY(spread(real, u, &r, false, z.h, m, s.m, err));
     fr_block_multiply(real, z.f, up, z.h, w.up, s.m, s.u);
@@ -373,6 +379,7 @@ static fr_status heads_back(struct fr_real *real, const struct fr_unit *u,
     const struct sizes z = sizes_of(u);
     const struct block w = weights(real, u);
     struct fr_block_sizes a = attention_of(u);
+    const struct fr_context_room room = fr_context_room_at(k, &a, r->context);
     void *dqkv = z.heads ? r->dqkv : d->dqkv;
     if (z.heads)
         FR_COMPUTE(real, k->copy(1, z.h * z.c, d->dx1, 0, d->left, 0));
@@ -381,7 +388,7 @@ static fr_status heads_back(struct fr_real *real, const struct fr_unit *u,
     fr_block_multiply_back(real, z.h, z.heads ? z.c : z.t, z.qkv, w.out, d->left,
                            z.heads ? r->wide : r->dc);
     if (z.heads) FR_TRY(spread(real, u, r, true, z.all_q, r->wide, r->dc, err));
-    fr_attention_backward(real, &a, s->qkv, s->p, r->dc, r->dp, dqkv);
+    FR_TRY(fr_context_backward(real, &a, &room, s->qkv, s->p, s->c, r->dc, dqkv, err));
     for (int part = 0; z.heads && part < 3; part++)
         FR_TRY(collect(real, u, r, true, z.all_q, third(real, dqkv, part, z.q, z.t),
                        third(real, d->dqkv, part, z.all_q, z.c), err));

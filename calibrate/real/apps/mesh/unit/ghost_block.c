@@ -14,6 +14,7 @@
  * up's matrices, its bias (f); down's, its bias (o). */
 #include <math.h>
 
+#include "calibrate/real/apps/context.h"
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/mesh/ghosts.h"
 #include "calibrate/real/apps/mesh/layer.h"
@@ -134,7 +135,7 @@ struct deferred {
 /* Two of a token's whole values; of the heads, of the second norm; scores; a bias; ghosts of a rank and
  * of all; the norm's sums. */
 struct pass {
-    void *whole, *second, *dc, *dm, *dp, *bias, *mine, *all, *sums;
+    void *whole, *second, *dc, *dm, *context, *bias, *mine, *all, *sums;
 };
 
 static int64_t lay_out_saved(const struct fr_kernels *k, const struct fr_unit *u,
@@ -167,10 +168,11 @@ static int64_t lay_out_deferred(const struct fr_kernels *k, const struct fr_unit
 static int64_t lay_out_pass(const struct fr_kernels *k, const struct fr_unit *u,
                             const void *base, struct pass *r) {
     const struct sizes z = sizes_of(u);
-    int64_t t = z.t, ghosts = fr_ghosts_values(&z.up), s = u->block.sequence;
+    int64_t t = z.t, ghosts = fr_ghosts_values(&z.up),
+            context = fr_context_room_size(&u->block);
     const struct fr_block_part all[] = {
         {&r->whole, z.h * t}, {&r->second, z.h * t},     {&r->dc, z.q * t},
-        {&r->dm, z.o * t},    {&r->dp, s * s},           {&r->bias, z.f},
+        {&r->dm, z.o * t},    {&r->context, context},    {&r->bias, z.f},
         {&r->mine, ghosts},   {&r->all, u->tp * ghosts}, {&r->sums, 2 * t}};
     return fr_block_lay_out(k, all, sizeof all / sizeof *all, base);
 }
@@ -214,15 +216,16 @@ static struct pass pass_at(const struct fr_real *real, const struct fr_unit *u,
 
 static size_t own_values(const struct sizes *z) { return (size_t)z->o * (size_t)z->t; }
 
-static void attend(struct fr_real *real, const struct fr_unit *u,
-                   const struct fr_layer_at *at) {
+static fr_status attend(struct fr_real *real, const struct fr_unit *u,
+                        const struct fr_layer_at *at, struct fr_error *err) {
     const struct saved s = saved_at(real, u, at);
-    fr_attention_forward(real, &u->block, s.qkv, s.p, s.c);
+    const struct pass r = pass_at(real, u, at);
+    const struct fr_context_room room = fr_context_room_at(real->k, &u->block, r.context);
+    return fr_context_again(real, &u->block, &room, s.qkv, s.p, s.c, err);
 }
 
 /* x1, from the own rows x of what enters. */
-static fr_status heads(struct fr_real *real, const struct fr_unit *u,
-                       const struct fr_layer_at *at, const struct saved *s,
+static fr_status heads(struct fr_real *real, const struct fr_unit *u, const struct saved *s,
                        const struct pass *r, const void *x, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
@@ -230,9 +233,11 @@ static fr_status heads(struct fr_real *real, const struct fr_unit *u,
     size_t n = own_values(&z);
     FR_TRY(fr_real_all_gather(real, real->tp, x, (int64_t)n, s->x, err));
     FR_COMPUTE(real, k->norm(z.h, z.t, s->x, w.gain1, w.bias1, s->mean1, s->inverse1, s->a));
-    fr_block_multiply(real, 3 * z.q, z.t, z.h, w.qkv, s->a, s->qkv);
-    FR_COMPUTE(real, k->bias(3 * z.q, z.t, w.qkv_bias, s->qkv, s->qkv));
-    attend(real, u, at);
+    const struct fr_context_room room = fr_context_room_at(k, &u->block, r->context);
+    void *qkv = fr_context_made(&u->block, &room, s->qkv);
+    fr_block_multiply(real, 3 * z.q, z.t, z.h, w.qkv, s->a, qkv);
+    FR_COMPUTE(real, k->bias(3 * z.q, z.t, w.qkv_bias, qkv, qkv));
+    FR_TRY(fr_context_forward(real, &u->block, &room, s->qkv, s->p, s->c, err));
     fr_block_multiply(real, z.h, z.t, z.q, w.out, s->c, r->whole);
     FR_TRY(fr_real_reduce_scatter(real, real->tp, r->whole, s->x1, (int64_t)n, err));
     FR_COMPUTE(real, k->bias(z.o, z.t, w.out_bias, s->x1, s->x1));
@@ -248,7 +253,7 @@ static fr_status forward_layer(struct fr_real *real, const struct fr_unit *u,
     const struct block w = at_block(real, u, u->w);
     const struct saved s = saved_at(real, u, at);
     const struct pass r = pass_at(real, u, at);
-    FR_TRY(heads(real, u, at, &s, &r, x, err));
+    FR_TRY(heads(real, u, &s, &r, x, err));
     FR_COMPUTE(real, k->norm_sums(z.o, z.t, s.x1, r.sums));
     FR_TRY(fr_real_all_reduce(real, real->tp, r.sums, 2 * z.t, err));
     FR_COMPUTE(real, k->norm_part(z.o, z.h, z.t, s.x1, w.gain2, w.bias2, r.sums, s.mean2,
@@ -296,12 +301,13 @@ static fr_status input_layer(struct fr_real *real, const struct fr_unit *u,
     const struct saved s = saved_at(real, u, at);
     const struct deferred d = deferred_at(real, u, at);
     const struct pass r = pass_at(real, u, at);
+    const struct fr_context_room room = fr_context_room_at(k, &u->block, r.context);
     void *mine = own_rows(real, u, d.dx1);
     size_t n = own_values(&z);
     (void)x;
     FR_TRY(mlp_input(real, u, &s, &d, &r, dy, mine, err));
     fr_block_multiply_back(real, z.h, z.t, z.q, w.out, d.dx1, r.dc);
-    fr_attention_backward(real, &u->block, s.qkv, s.p, r.dc, r.dp, d.dqkv);
+    FR_TRY(fr_context_backward(real, &u->block, &room, s.qkv, s.p, s.c, r.dc, d.dqkv, err));
     fr_block_multiply_back(real, 3 * z.q, z.t, z.h, w.qkv, d.dqkv, r.whole);
     FR_COMPUTE(real, k->norm_backward(z.h, z.t, s.x, w.gain1, s.mean1, s.inverse1, r.whole,
                                       r.second, g.gain1, g.bias1));
