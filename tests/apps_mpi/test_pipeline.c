@@ -86,8 +86,8 @@ enum { MATRICES = 24, STREAM_LAYER = 64, STREAM_UP = 8, STREAM_DOWN = 16 };
 
 struct emulation {
     const struct plan *plan;
-    int micros; /* of a replica */
-    struct words w, g[8];
+    int micros;           /* of a replica */
+    struct words w, g[8]; /* of a replica; of sub-grids, of each rank's own samples */
     struct serial_phantom up[WORDS_LAYERS], down[WORDS_LAYERS];
     double loss;
     struct emulated_codec message[8][16][8], forward[8][16][8]; /* [replica][chunk][part] */
@@ -101,8 +101,8 @@ static int first_layer(const struct plan *p, int number) {
 }
 
 /* Values of 8 B, with top-k their places besides; of gradients every replica gathers what all send. */
-static bool saves(const struct plan *p, bool gradient, int m, int n) {
-    int replicas = p->topk && gradient ? p->dp : 2;
+static bool saves(const struct plan *p, int copies, int m, int n) {
+    int replicas = p->topk && copies ? copies : 2;
     return replicas * RANK * (m + n) * (p->topk ? 12 : 8) < 2 * m * n * 8;
 }
 
@@ -119,12 +119,16 @@ static bool in_epilogue(const struct plan *p, int number, int micro, int micros)
     return false;
 }
 
+/* Ranks whose samples are trained apart: those of sub-grids between branches. */
+static int ways(const struct plan *p) { return p->branches ? p->tp : 1; }
+
 /* A matrix (hidden x t) goes through the codecs of its tp parts: a rank sends its tokens, or of phantom its
- * values of all tokens. */
+ * values of all tokens; of sub-grids it has no others. */
 static void code_parts(const struct plan *p, struct emulated_codec codec[8], int t, double *x) {
-    int n = p->ghosts ? t : t / p->tp, m = p->ghosts ? WORDS_H / p->tp : WORDS_H;
-    if (!saves(p, false, m, n)) return;
-    for (int j = 0; j < p->tp; j++) {
+    int parts = p->tp / ways(p), n = p->ghosts ? t : t / parts,
+        m = p->ghosts ? WORDS_H / p->tp : WORDS_H;
+    if (!saves(p, 0, m, n)) return;
+    for (int j = 0; j < parts; j++) {
         double *part = words_room(m, n), *own = x + (p->ghosts ? j * m * t : j * n);
         for (int i = 0; i < m * n; i++) part[i] = own[i / n * t + i % n];
         codec[j].topk = p->topk;
@@ -134,34 +138,36 @@ static void code_parts(const struct plan *p, struct emulated_codec codec[8], int
     }
 }
 
-/* dx crosses the boundary above chunk @p below. */
-static void cross(struct emulation *e, int d, int below, int micro, int t, double *dx) {
+/* dx crosses the boundary above chunk @p below, of the samples of way @p w. */
+static void cross(struct emulation *e, int d, int w, int below, int micro, int t, double *dx) {
     const struct plan *p = e->plan;
     bool all = p->scope && strcmp(p->scope, "all") == 0;
     if (p->scope && (all || in_epilogue(p, below, micro, e->micros)))
-        code_parts(p, e->message[d][below + 1], t, dx);
+        code_parts(p, e->message[d][below + 1] + w, t, dx);
 }
 
-/* Forward and backward of micro-batch @p m of replica @p d. */
-static void train_micro(struct emulation *e, int d, int m) {
+/* Forward and backward of micro-batch @p m of replica @p d, its samples of way @p w. */
+static void train_micro(struct emulation *e, int d, int w, int m) {
     const struct plan *p = e->plan;
-    int first = d * BATCH / p->dp + m * p->micro, t = p->micro * WORDS_S;
+    struct words *g = &e->g[d * ways(p) + w];
+    int micro = p->micro / ways(p), first = d * BATCH / p->dp + m * p->micro + w * micro,
+        t = micro * WORDS_S;
     struct words_kept kept[WORDS_LAYERS];
-    double *x = words_embed(&e->w, SEED, first, p->micro), *dy = words_room(WORDS_H, t);
+    double *x = words_embed(&e->w, SEED, first, micro), *dy = words_room(WORDS_H, t);
     for (int l = 0, chunk = 0; l < WORDS_LAYERS; l++) {
         double *y = words_room(WORDS_H, t);
         kept[l] = words_forward(e->w.layer[l], t, x, y);
         x = y;
         if (l + 1 == WORDS_LAYERS || l + 1 != first_layer(p, chunk + 1)) continue;
-        if (p->forward) code_parts(p, e->forward[d][chunk], t, x);
+        if (p->forward) code_parts(p, e->forward[d][chunk] + w, t, x);
         chunk++;
     }
-    e->loss += words_loss(&e->w, &e->g[d], SEED, first, p->micro, BATCH * WORDS_S, x, dy);
+    e->loss += words_loss(&e->w, g, SEED, first, micro, BATCH * WORDS_S, x, dy);
     for (int l = WORDS_LAYERS - 1, chunk = p->pp * p->chunks - 1; l >= 0; l--) {
-        words_backward(e->w.layer[l], e->g[d].layer[l], t, &kept[l], dy);
-        if (l > 0 && l == first_layer(p, chunk)) cross(e, d, --chunk, m, t, dy);
+        words_backward(e->w.layer[l], g->layer[l], t, &kept[l], dy);
+        if (l > 0 && l == first_layer(p, chunk)) cross(e, d, w, --chunk, m, t, dy);
     }
-    words_embed_back(&e->g[d], SEED, first, p->micro, dy);
+    words_embed_back(g, SEED, first, micro, dy);
     free(x);
     free(dy);
 }
@@ -208,9 +214,10 @@ static void emulation_close(struct emulation *e) {
                 emulated_close(&e->message[d][c][j]);
                 emulated_close(&e->forward[d][c][j]);
             }
+    }
+    for (int d = 0; d < e->plan->dp * ways(e->plan); d++)
         for (int l = 0; l < WORDS_LAYERS; l++)
             for (int i = 0; i < MATRICES; i++) emulated_close(&e->gradient[d][l][i]);
-    }
 }
 
 /* An iteration: gradients of every replica by themselves. */
@@ -218,7 +225,8 @@ static void emulate(struct emulation *e) {
     e->loss = 0;
     memset(e->g, 0, sizeof e->g);
     for (int d = 0; d < e->plan->dp; d++)
-        for (int m = 0; m < e->micros; m++) train_micro(e, d, m);
+        for (int w = 0; w < ways(e->plan); w++)
+            for (int m = 0; m < e->micros; m++) train_micro(e, d, w, m);
 }
 
 /* ---- a rank's part --------------------------------------------------------------------------------- */
@@ -262,33 +270,82 @@ static int part_of(const struct emulation *e, int l, int j, const double *from, 
     return n;
 }
 
-/* Layer @p l as tp rank @p j has it after the replicas have added it up; codecs where its stage's
+/* Of layer gradients @p from the values that all ranks of a stage have alike, or those of sub-grid @p j's
+ * branches: norms and biases after sums first, then the products.  @return how many. */
+static int branch_part(const struct plan *p, int j, bool branch, const double *from,
+                       double *out, struct serial_matrix *matrix, int *n_matrices) {
+    static const int order[WORDS_PARTS] = {NORM1,    NORM1_BIAS, NORM2,   NORM2_BIAS,
+                                           OUT_BIAS, DOWN_BIAS,  QKV,     QKV_BIAS,
+                                           OUT,      UP,         UP_BIAS, DOWN};
+    bool heads = strcmp(p->branches, "heads") != 0, mlp = strcmp(p->branches, "layer") == 0;
+    int n = 0;
+    *n_matrices = 0;
+    for (int i = 0; i < WORDS_PARTS; i++) {
+        int part = order[i], blocks = part == QKV || part == QKV_BIAS ? 3 : 1;
+        bool branches = part >= UP && part <= DOWN ? mlp : part >= QKV && part <= OUT && heads;
+        bool columns = part == OUT || part == DOWN;
+        int all = words_rows[part] / blocks, wide = words_columns[part],
+            own = branches && !columns ? all / p->tp : all,
+            take = branches && columns ? wide / p->tp : wide,
+            row = branches && !columns ? j * own : 0,
+            column = branches && columns ? j * take : 0;
+        if (branches != branch) continue;
+        if (wide > 1) matrix[(*n_matrices)++] = (struct serial_matrix){n, blocks * own, take};
+        for (int b = 0; b < blocks; b++)
+            for (int r = 0; r < own; r++)
+                for (int c = 0; c < take; c++)
+                    out[n++] = from[words_at(part) + (b * all + row + r) * wide + column + c];
+    }
+    return n;
+}
+
+/* Who have the same: replicas, or with what is common to sub-grids all ranks of a stage. */
+static int copies_of(const struct plan *p, bool branch) {
+    return branch || !p->branches ? p->dp : p->dp * p->tp;
+}
+
+/* What copy @p d has of layer @p l before they are added up, and the number of its first matrix. */
+static int own_part(const struct emulation *e, int l, int j, bool branch, int d, double *out,
+                    struct serial_matrix *matrix, int *n_matrices, int *first) {
+    static double sum[WORDS_LAYER];
+    const struct plan *p = e->plan;
+    *first = 0;
+    if (!p->branches) return part_of(e, l, j, e->g[d].layer[l], out, matrix, n_matrices);
+    if (!branch) return branch_part(p, j, false, e->g[d].layer[l], out, matrix, n_matrices);
+    memset(sum, 0, sizeof sum);
+    for (int w = 0; w < p->tp; w++)
+        for (int i = 0; i < WORDS_LAYER; i++) sum[i] += e->g[d * p->tp + w].layer[l][i];
+    branch_part(p, j, false, sum, out, matrix, first);
+    return branch_part(p, j, true, sum, out, matrix, n_matrices);
+}
+
+/* Layer @p l as tp rank @p j has it after all copies have added it up; codecs where its stage's
  * gradients go compressed.  @return its values, in @p wanted. */
-static int reduced(struct emulation *e, int stage, int l, int j, double *wanted) {
+static int reduced(struct emulation *e, int stage, int l, int j, bool branch, double *wanted) {
     const struct plan *p = e->plan;
     static double part[8][WORDS_LAYER];
     struct serial_matrix matrix[MATRICES];
-    int n = 0, n_matrices = 0;
-    for (int d = 0; d < p->dp; d++)
-        n = part_of(e, l, j, e->g[d].layer[l], part[d], matrix, &n_matrices);
+    int n = 0, n_matrices = 0, first = 0, copies = copies_of(p, branch);
+    for (int d = 0; d < copies; d++)
+        n = own_part(e, l, j, branch, d, part[d], matrix, &n_matrices, &first);
     memset(wanted, 0, (size_t)n * sizeof *wanted);
-    for (int d = 0; d < p->dp; d++)
+    for (int d = 0; d < copies; d++)
         for (int i = 0; i < n; i++) wanted[i] += part[d][i];
-    for (int i = 0; i < n_matrices && stage < p->coded_stages && p->dp > 1; i++) {
+    for (int i = 0; i < n_matrices && stage < p->coded_stages && copies > 1; i++) {
         const struct serial_matrix *x = &matrix[i];
         struct emulated_codec codec[8];
         double *in[8];
-        if (!saves(p, true, x->m, x->n)) continue;
-        for (int d = 0; d < p->dp; d++) {
-            struct emulated_codec *kept = &e->gradient[d][l][i];
+        if (!saves(p, copies, x->m, x->n)) continue;
+        for (int d = 0; d < copies; d++) {
+            struct emulated_codec *kept = &e->gradient[d][l][first + i];
             if (!kept->q)
                 emulated_open(kept, x->m, x->n, RANK, true, SEED,
-                              (uint64_t)(STREAM_GRADIENT + 64 * l + i));
+                              (uint64_t)(STREAM_GRADIENT + 64 * l + first + i));
             kept->topk = p->topk;
             codec[d] = *kept; /* one beside the other; what they point to is kept */
             in[d] = part[d] + x->at;
         }
-        emulated_code(codec, p->dp, in);
+        emulated_code(codec, copies, in);
         memcpy(wanted + x->at, in[0], (size_t)(x->m * x->n) * sizeof *wanted);
     }
     return n;
@@ -298,7 +355,7 @@ static int reduced(struct emulation *e, int stage, int l, int j, double *wanted)
 static void sum_of(const struct emulation *e, size_t offset, int n, bool and_logits,
                    double *sum) {
     memset(sum, 0, (size_t)n * sizeof *sum);
-    for (int d = 0; d < e->plan->dp; d++)
+    for (int d = 0; d < e->plan->dp * ways(e->plan); d++)
         for (int i = 0; i < n; i++) {
             sum[i] += ((const double *)&e->g[d])[offset + (size_t)i];
             if (and_logits)
@@ -319,37 +376,6 @@ static int64_t check_table(const struct mpi_case *c, const struct emulation *e, 
     return offset + n;
 }
 
-/* Of layer @p l the values that all ranks of a stage have alike, or those of sub-grid @p j's branches: norms
- * and biases after sums first, then the products.  @return how many. */
-static int branch_part(const struct emulation *e, int l, int j, bool branch, double *wanted) {
-    static const int order[WORDS_PARTS] = {NORM1,    NORM1_BIAS, NORM2,   NORM2_BIAS,
-                                           OUT_BIAS, DOWN_BIAS,  QKV,     QKV_BIAS,
-                                           OUT,      UP,         UP_BIAS, DOWN};
-    const struct plan *p = e->plan;
-    static double sum[WORDS_LAYER];
-    bool heads = strcmp(p->branches, "heads") != 0, mlp = strcmp(p->branches, "layer") == 0;
-    int n = 0;
-    memset(sum, 0, sizeof sum);
-    for (int d = 0; d < p->dp; d++)
-        for (int i = 0; i < WORDS_LAYER; i++) sum[i] += e->g[d].layer[l][i];
-    for (int i = 0; i < WORDS_PARTS; i++) {
-        int part = order[i], blocks = part == QKV || part == QKV_BIAS ? 3 : 1;
-        bool branches = part >= UP && part <= DOWN ? mlp : part >= QKV && part <= OUT && heads;
-        bool columns = part == OUT || part == DOWN;
-        int all = words_rows[part] / blocks, wide = words_columns[part],
-            own = branches && !columns ? all / p->tp : all,
-            take = branches && columns ? wide / p->tp : wide,
-            row = branches && !columns ? j * own : 0,
-            column = branches && columns ? j * take : 0;
-        if (branches != branch) continue;
-        for (int b = 0; b < blocks; b++)
-            for (int r = 0; r < own; r++)
-                for (int c = 0; c < take; c++)
-                    wanted[n++] = sum[words_at(part) + (b * all + row + r) * wide + column + c];
-    }
-    return n;
-}
-
 /* Those of a chunk's layers, from value @p at on; of sub-grids what is common, or branches. */
 static int64_t check_layers(const struct mpi_case *c, struct emulation *e, int chunk,
                             bool branch, const char *text, int64_t at, double tolerance) {
@@ -358,8 +384,7 @@ static int64_t check_layers(const struct mpi_case *c, struct emulation *e, int c
     char what[400];
     int number = chunk * p->pp + c->real.pp_rank;
     for (int l = first_layer(p, number); l < first_layer(p, number + 1); l++) {
-        int n = p->branches ? branch_part(e, l, c->real.tp_rank, branch, wanted)
-                            : reduced(e, c->real.pp_rank, l, c->real.tp_rank, wanted);
+        int n = reduced(e, c->real.pp_rank, l, c->real.tp_rank, branch, wanted);
         snprintf(what, sizeof what, "layer %d, %.380s", l, text);
         if (n > 0) check_block(c, what, at, wanted, n, tolerance);
         at += n;
@@ -616,7 +641,8 @@ static void check_steps(const struct plan *p, int zero) {
                 FAIL("%s: %s", text[i], err.detail);
     }
     /* Of what is scattered, and of what is whole, the last shares end beyond it; every time. */
-    double beyond_B = 3 * replicas(p) * (replicas(p) - 1) * sizeof(double),
+    int copies = replicas(p) * ways(p);
+    double beyond_B = (p->branches ? 6 : 3) * copies * (copies - 1) * sizeof(double),
            times = zero > 1 ? BATCH / p->dp / p->micro : 1;
     check_bytes(&c[1], p, model, text[1], 2, beyond_B * times);
     gather_again(&c[1], zero);
@@ -644,6 +670,31 @@ static void every_share(struct plan p) {
     }
 }
 
+/* Sub-grids whose gradients go as factors and as sparse parts, with all that a plan compresses; whose common
+ * part all ranks of a stage divide, and a branch its replicas (zero 1 to 3). */
+static void check_branch_gradients(struct plan *p) {
+    static const char *const branches[] = {"heads", "attention", "layer"};
+    if (n_ranks == 8 && (p->tp != 2 || p->pp != 2)) return; /* as with fewer */
+    p->schedule = "1f1b", p->chunks = 1, p->recompute = NULL, p->untied = false;
+    for (int i = 0; i < 3; i++) {
+        p->branches = branches[i];
+        p->coded_stages = p->dp > 1 ? (p->pp + 1) / 2 : 0;
+        if (p->dp > 1) run_plan(p, false);
+        p->topk = true;
+        if (p->dp > 1) run_plan(p, false);
+        p->topk = false;
+        p->fused = p->pp > 1, p->scope = p->pp > 1 ? "epilogue" : NULL, p->lazy = true;
+        if (p->pp > 1) run_plan(p, false);
+        if (n_ranks < 8) check_steps(p, 1);
+        p->fused = false, p->scope = NULL, p->coded_stages = 0;
+        check_steps(p, 1);
+        p->untied = p->pp > 1;
+        check_steps(p, 2);
+        check_steps(p, 3);
+        p->untied = false;
+    }
+}
+
 /* Sub-grids, of heads, attentions and whole layers: every schedule once, messages whole and compressed. */
 static void every_branching(struct plan *p) {
     static const char *const branches[] = {"heads", "attention", "layer"}, *const again[] = {
@@ -667,6 +718,7 @@ static void every_branching(struct plan *p) {
         run_plan(p, false);
         p->scope = NULL;
     }
+    check_branch_gradients(p);
 }
 
 static void every_sub_grid(void) {
@@ -863,9 +915,6 @@ static void refusals(void) {
     refused(NULL, "{\"method\": \"phantom\", \"ghost\": 4, \"tp\": 2}", "(n/p)(1 - 1/p) = 4");
     refused(NULL, "{\"method\": \"subgraph\", \"tp\": 2, \"micro_batch\": 3}",
             "does not divide by tp");
-    refused(NULL,
-            "{\"method\": \"subgraph\", \"tp\": 2, \"dp\": 2, \"zero\": 1, \"micro_batch\": 2}",
-            "not run on them");
     refused(
         NULL,
         "{\"method\": \"subgraph\", \"tp\": 2, \"common\": \"subgrid\", \"micro_batch\": 2}",

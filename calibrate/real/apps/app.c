@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "calibrate/measure/harness/pages.h"
+#include "calibrate/real/apps/shares.h"
 
 const struct fr_real_app *const fr_real_apps[] = {
 #define FR_REAL_APP(name) &fr_real_##name,
@@ -115,6 +116,9 @@ static fr_status make_mesh(struct fr_real *real, MPI_Comm world, struct fr_error
     FR_TRY(split(real, real->pp_rank * tp + real->tp_rank, real->rank, &real->dp, err));
     FR_TRY(split(real, (real->pp_rank * tp + real->tp_rank) * dp + real->dp_rank / cp,
                  real->rank, &real->cp, err));
+    if (plan->method->branches)
+        FR_TRY(split(real, real->pp_rank, real->rank, &real->stage, err));
+    if (plan->method->branches) FR_MPI_TRY(MPI_Comm_rank(real->stage, &real->stage_rank));
     return split(real, real->dp_rank * tp + real->tp_rank, real->rank, &real->pp, err);
 }
 
@@ -130,7 +134,8 @@ static fr_status make_blocks(const struct fr_real_app *app, struct fr_real *real
     real->n_parameters = app->n_parameters(real);
     real->division =
         fr_division_of(plan->zero > 0 ? (int)fr_plan_replicas(plan) : 1, real->n_parameters);
-    int64_t all = fr_division_share(&real->division) * real->division.replicas;
+    int64_t all = fr_division_share(&real->division) *
+                  fr_division_holders(&real->division, FR_DIVISION_SCATTERED);
     real->parameters = fr_real_alloc(real->k, all);
     real->gradients = fr_real_alloc(real->k, all);
     return real->parameters && real->gradients ? FR_OK : no_memory(real, err);
@@ -143,7 +148,7 @@ static fr_status make_moments(struct fr_real *real, struct fr_error *err) {
     int64_t share = fr_division_share(d);
     real->n_moments = state <= 0 ? 0 : state <= 4 ? 1 : 2;
     real->moments = fr_real_alloc(real->k, share * real->n_moments);
-    real->packed = fr_real_alloc(real->k, fr_division_plain(d) ? 0 : share * d->replicas);
+    real->packed = fr_real_alloc(real->k, fr_shares_room(d));
     return real->moments && real->packed ? FR_OK : no_memory(real, err);
 }
 
@@ -157,6 +162,7 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
         .dp = MPI_COMM_NULL,
         .pp = MPI_COMM_NULL,
         .cp = MPI_COMM_NULL,
+        .stage = MPI_COMM_NULL,
         .update = {.rate = 1e-3, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8}};
     if (!real->k)
         return fr_fail(err, FR_ERR_INPUT, NULL,
@@ -170,7 +176,8 @@ fr_status fr_real_open(const struct fr_real_app *app, const struct fr_real_case 
 }
 
 void fr_real_close(const struct fr_real_app *app, struct fr_real *real) {
-    MPI_Comm *comms[] = {&real->tp, &real->dp, &real->pp, &real->cp, &real->world};
+    MPI_Comm *comms[] = {&real->tp, &real->dp,    &real->pp,
+                         &real->cp, &real->stage, &real->world};
     if (real->state) app->close(real);
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (*comms[i] != MPI_COMM_NULL) MPI_Comm_free(comms[i]);
@@ -198,36 +205,14 @@ static void update(struct fr_real *real, size_t n, size_t at, size_t moment) {
 
 void fr_real_update(struct fr_real *real) {
     const struct fr_division *d = &real->division;
-    int replica = fr_real_divided(real) ? real->dp_rank : 0;
     real->update.t++;
     for (int part = 0; part < FR_DIVISION_PARTS; part++)
         for (int i = 0; i < d->part[part].n_spans; i++) {
             size_t at, to;
-            int64_t n = fr_division_piece(d, part, replica, i, &at, &to);
+            int own = fr_shares_own(real, part / FR_DIVISION_WAYS);
+            int64_t n = fr_division_piece(d, part, own, i, &at, &to);
             if (n > 0) update(real, (size_t)n, at, (size_t)fr_division_before(d, part) + to);
         }
-}
-
-/* A replica's share of the parameters from or to where all of them lie packed. */
-static void move_share(struct fr_real *real, int replica, bool into_block) {
-    const struct fr_division *d = &real->division;
-    size_t first = (size_t)(replica * fr_division_share(d));
-    for (int part = 0; part < FR_DIVISION_PARTS; part++)
-        FR_COMPUTE(real,
-                   fr_division_copy(real->k, d, part, replica, into_block, real->parameters,
-                                    fr_at(real->k, real->packed,
-                                          first + (size_t)fr_division_before(d, part))));
-}
-
-static fr_status gather_parameters(struct fr_real *real, struct fr_error *err) {
-    const struct fr_division *d = &real->division;
-    bool plain = fr_division_plain(d);
-    if (!plain) move_share(real, real->dp_rank, false);
-    FR_TRY(fr_real_all_gather(real, real->dp, MPI_IN_PLACE, fr_division_share(d),
-                              plain ? real->parameters : real->packed, err));
-    for (int r = 0; !plain && r < d->replicas; r++)
-        if (r != real->dp_rank) move_share(real, r, true);
-    return FR_OK;
 }
 
 fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, double *loss,
@@ -235,9 +220,8 @@ fr_status fr_real_step(const struct fr_real_app *app, struct fr_real *real, doub
     real->phases = (struct fr_phases){0};
     FR_TRY(app->gradients(real, loss, err));
     fr_real_update(real);
-    bool gathers =
-        fr_real_divided(real) && real->run->plan->zero < 3; /* else every pass does */
-    return gathers ? gather_parameters(real, err) : FR_OK;
+    /* With zero 3 every pass does. */
+    return real->run->plan->zero < 3 ? fr_shares_gather(real, err) : FR_OK;
 }
 
 /* ---- collectives --------------------------------------------------------------------------- */

@@ -48,9 +48,10 @@ enum { FR_REAL_TP, FR_REAL_PP, FR_REAL_DP, FR_REAL_CP, FR_REAL_OTHER, FR_REAL_AX
 struct fr_real {
     const struct fr_real_case *run;
     const struct fr_kernels *k;
-    /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample. */
-    MPI_Comm world, tp, dp, pp, cp;
-    int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank;
+    /** Ranks of equal dp and pp, of equal tp and pp (those of all dp cp replicas), ..., that share a sample; and,
+     *  of sub-grids, those of equal pp, else null. */
+    MPI_Comm world, tp, dp, pp, cp, stage;
+    int rank, n_ranks, tp_rank, dp_rank, pp_rank, cp_rank, stage_rank;
     int64_t n_parameters;                   /**< on this rank */
     void *parameters, *gradients, *moments; /**< moments: 0 to 2 of each value of the share */
     int n_moments;
@@ -108,9 +109,9 @@ struct fr_real_buffer {
 bool fr_real_alloc_all(const struct fr_kernels *k, const struct fr_real_buffer *all,
                        size_t count);
 
-/** Do replicas divide the optimiser's work? */
-static inline bool fr_real_divided(const struct fr_real *real) {
-    return real->division.replicas > 1;
+/** Do those who hold something alike divide the optimiser's work on it? */
+static inline bool fr_real_divided(const struct fr_real *real, int holder) {
+    return real->division.holders[holder] > 1;
 }
 
 /** The optimiser over this rank's share of the parameters, once; part of fr_real_step. */

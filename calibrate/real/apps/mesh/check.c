@@ -93,11 +93,6 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
                        " is run with one chunk a stage, gradients that go whole, "
                        "and over stages without a tied embedding",
                        plan->zero);
-    if (plan->method->branches &&
-        (plan->zero || fr_mesh_fused(run) || plan->compression.gradient_stages > 0))
-        return fr_fail(err, FR_ERR_INPUT, NULL,
-                       "sub-grids reduce what all ranks have apart from what is theirs: zero, "
-                       "compressed gradients and a fused embedding are not run on them");
     if (plan->sequence_parallel && plan->method != &fr_method_tensor)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",

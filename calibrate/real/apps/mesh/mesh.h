@@ -60,8 +60,10 @@ struct fr_mesh_coded {
     struct fr_real_codec codec;
 };
 
-/** Gradients that are all-reduced at once, those of several units where they lie side by side. */
+/** Gradients that are all-reduced at once, those of several units where they lie side by side, over those who
+ *  hold them alike. */
 struct fr_mesh_batch {
+    int holder; /**< FR_HELD_BY_REPLICAS or FR_HELD_BY_STAGE */
     void *at;
     int64_t n;
     int coded_from, coded_to; /**< its matrices among those that go compressed, ascending */
@@ -108,8 +110,8 @@ struct fr_mesh_state {
     void *tied;
     int64_t n_tied;
     MPI_Comm ends;
-    MPI_Comm all;     /**< ranks of a stage, where sub-grids hold parameters alike; else null */
-    int64_t n_common; /**< those, the first in the blocks */
+    int64_t
+        n_common; /**< of sub-grids what all ranks of a stage hold alike, the first in the blocks */
     void *inputs, *targets; /**< [n_micro], of the first and the last chunk; the task's */
     void *shares;           /**< the task's room for a loss over tp ranks */
     double loss;
@@ -186,6 +188,8 @@ fr_status fr_mesh_add_partials(struct fr_real *real, struct fr_mesh_state *mesh,
 
 /** Values of a rank's share; 0: gradients are not scattered micro-batch by micro-batch. */
 int64_t fr_mesh_share(const struct fr_real *real);
+/** Room for it, once real->division is known.  @return false when memory is exhausted. */
+bool fr_mesh_open_share(const struct fr_real *real, struct fr_mesh_state *mesh);
 void fr_mesh_begin_share(struct fr_real *real, struct fr_mesh_state *mesh);
 /** All of them, for a pass. */
 fr_status fr_mesh_gather_parameters(struct fr_real *real, struct fr_error *err);

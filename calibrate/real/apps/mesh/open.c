@@ -134,8 +134,6 @@ static bool open_shared(struct fr_real *real, struct fr_mesh_state *mesh) {
         {&mesh->part, parts / real->run->plan->tp},
         {&mesh->parts, parts},
         {&mesh->partials, fr_mesh_partials(mesh)},
-        {&mesh->share, fr_mesh_share(real)},
-        {&mesh->scattered, fr_mesh_share(real)},
     };
     mesh->out.values = in * mesh->columns;
     if (!fr_real_alloc_all(real->k, all, sizeof all / sizeof *all)) return false;
@@ -244,7 +242,7 @@ static void share_table(const struct fr_real_case *run, struct fr_mesh_state *me
 }
 
 /* Copies of a tied table are kept equal by the ranks of equal tp that have one, of a replica or of
- * all. */
+ * all; sub-grids have it whole. */
 static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
                            struct fr_error *err) {
     const struct fr_plan *plan = real->run->plan;
@@ -252,10 +250,10 @@ static fr_status open_tied(struct fr_real *real, struct fr_mesh_state *mesh,
     const struct fr_unit *u = mesh->chunk[0].first ? mesh->chunk[0].unit
                               : tail->last         ? &tail->unit[tail->n_units - 1]
                                                    : NULL;
-    int replica = fr_mesh_fused(real->run) ? 0 : real->dp_rank;
+    bool fused = fr_mesh_fused(real->run), whole = plan->method->branches;
+    int replica = fused ? 0 : real->dp_rank, part = fused && whole ? 0 : real->tp_rank;
     if (!real->run->workload->transformer.tied || plan->pp == 1) return FR_OK;
-    FR_MPI_TRY(MPI_Comm_split(real->world,
-                              u ? replica * (int)plan->tp + real->tp_rank : MPI_UNDEFINED,
+    FR_MPI_TRY(MPI_Comm_split(real->world, u ? replica * (int)plan->tp + part : MPI_UNDEFINED,
                               real->rank, &mesh->ends));
     if (!u) return FR_OK;
     FR_MPI_TRY(MPI_Comm_set_errhandler(mesh->ends, MPI_ERRORS_RETURN));
@@ -287,15 +285,6 @@ static bool open_chunks(struct fr_real *real, struct fr_mesh_state *mesh,
     return whole && open_shared(real, mesh) && open_codecs(real, mesh);
 }
 
-/* Those who add up what sub-grids hold alike. */
-static fr_status open_all(struct fr_real *real, struct fr_mesh_state *mesh,
-                          struct fr_error *err) {
-    if (!real->run->plan->method->branches) return FR_OK;
-    FR_MPI_TRY(MPI_Comm_split(real->world, real->pp_rank, real->rank, &mesh->all));
-    FR_MPI_TRY(MPI_Comm_set_errhandler(mesh->all, MPI_ERRORS_RETURN));
-    return FR_OK;
-}
-
 static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
                             const struct fr_chain *chain, struct fr_error *err) {
     bool words = fr_chain_reads_words(chain);
@@ -306,9 +295,9 @@ static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
     if (words) {
         share_table(real->run, mesh);
         FR_TRY(open_tied(real, mesh, err));
-        FR_TRY(open_all(real, mesh, err));
     }
-    if (!fr_mesh_open_batches(real, mesh)) return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs");
+    if (!fr_mesh_open_batches(real, mesh) || !fr_mesh_open_share(real, mesh))
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs and shares of gradients");
     return mesh->task->open(real, mesh, chain, err);
 }
 
@@ -318,7 +307,7 @@ fr_status fr_mesh_open(struct fr_real *real, struct fr_error *err) {
     struct fr_chain chain;
     real->state = mesh;
     if (!mesh) return fr_fail(err, FR_ERR_NOMEM, NULL, "the program's state");
-    mesh->ends = mesh->all = MPI_COMM_NULL;
+    mesh->ends = MPI_COMM_NULL;
     mesh->stages = (int)plan->pp;
     mesh->stage = real->pp_rank;
     mesh->n_chunks = (int)plan->chunks;
@@ -347,7 +336,6 @@ void fr_mesh_close(struct fr_real *real) {
     }
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
-    if (mesh->all != MPI_COMM_NULL) MPI_Comm_free(&mesh->all);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
     void *const owned[] = {mesh->chunk,
                            mesh->slots,

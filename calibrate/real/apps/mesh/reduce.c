@@ -1,5 +1,5 @@
-/* Gradients over replicas after the last backward pass, layer by layer, of a transformer all of a stage
- * at once: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
+/* Gradients over those who hold them alike after the last backward pass, layer by layer, of a transformer all of a
+ * stage at once, of sub-grids what is common and what is a branch's: an all-reduce over dp; of the first `stages` stages one of the matrices' P, then one of
  * their Q with the rest (with error feedback).  A tied embedding is all-reduced with the other gradients
  * over dp and then between the two ends, or fused, once over 2 dp ranks.
  *
@@ -11,20 +11,35 @@
 
 #include "base/alloc.h"
 #include "calibrate/real/apps/mesh/mesh.h"
+#include "calibrate/real/apps/shares.h"
 
 /* ---- what goes compressed ----------------------------------------------------------------------- */
 
-/* Packets of every replica, where it takes them all to add them up. */
+static int copies_of(const struct fr_real *real, int holder) {
+    int replicas = (int)fr_plan_replicas(real->run->plan);
+    return holder == FR_HELD_BY_STAGE ? replicas * (int)real->run->plan->tp : replicas;
+}
+
+/* Who holds what is at @p at in the block. */
+static int holder_of(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                     const void *at) {
+    if (real->stage == MPI_COMM_NULL) return FR_HELD_BY_REPLICAS;
+    return (const char *)at <
+                   (const char *)fr_at(real->k, real->gradients, (size_t)mesh->n_common)
+               ? FR_HELD_BY_STAGE
+               : FR_HELD_BY_REPLICAS;
+}
+
+/* Packets of every copy, where it takes them all to add them up. */
 static bool gathers(const struct fr_real *real) {
     return real->run->plan->compression.codec->op == FR_OP_ALL_GATHER;
 }
 
 /* Does a rank send less for it?  Of an all-reduced matrix twice (D - 1) / D, of a gathered packet D - 1. */
-static bool pays(const struct fr_real *real, const struct fr_real_codec *codec) {
+static bool pays(const struct fr_real *real, const struct fr_real_codec *codec, int copies) {
     double whole_B = (double)codec->low.m * codec->low.n * (double)real->k->size_B,
            packet_B = (double)fr_real_codec_size_B(real->k, codec);
-    return gathers(real) ? (double)fr_plan_replicas(real->run->plan) * packet_B < 2 * whole_B
-                         : packet_B < whole_B;
+    return gathers(real) ? copies * packet_B < 2 * whole_B : packet_B < whole_B;
 }
 
 static int64_t most(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -39,9 +54,9 @@ static int count(const struct fr_real *real, const struct fr_mesh_state *mesh) {
 
 enum { STREAM_GRADIENT = 1000, STREAMS_A_UNIT = 64 };
 
-/* @p all has room for every matrix of the unit. */
+/* What @p holder have of it; @p all has room for every matrix of the unit. */
 static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
-                      struct fr_unit_matrix *all, int room) {
+                      int holder, struct fr_unit_matrix *all, int room) {
     const struct fr_compression *kind = real->run->plan->compression.codec;
     int rank = (int)real->run->plan->compression.gradient_rank;
     int n = u->kind->matrices(real, u, all, room);
@@ -49,7 +64,8 @@ static bool open_unit(struct fr_real *real, struct fr_mesh_state *mesh, const st
         struct fr_mesh_coded *coded = &mesh->coded[mesh->n_coded];
         uint64_t stream = (uint64_t)(STREAM_GRADIENT + STREAMS_A_UNIT * u->index + i);
         struct fr_real_codec codec = fr_real_codec_of(kind, all[i].m, all[i].n, rank, true);
-        if (!pays(real, &codec)) continue; /* goes whole */
+        if (holder_of(real, mesh, all[i].at) != holder) continue;
+        if (!pays(real, &codec, copies_of(real, holder))) continue; /* goes whole */
         *coded = (struct fr_mesh_coded){.at = all[i].at, .codec = codec};
         mesh->n_coded++;
         if (!fr_real_codec_open(real->k, real->run->seed, stream, &coded->codec)) return false;
@@ -82,32 +98,56 @@ static bool is_apart(const struct fr_real *real, const struct fr_mesh_state *mes
     return fr_mesh_fused(real->run) && mesh->tied;
 }
 
+/* Values of a unit that @p holder have, and where their gradients are. */
+static int64_t held(const struct fr_real *real, const struct fr_unit *u, int holder,
+                    void **at) {
+    bool parts = real->stage != MPI_COMM_NULL;
+    int64_t common = u->kind->common ? u->kind->common(u) : u->n;
+    bool own = parts && holder == FR_HELD_BY_REPLICAS;
+    *at = own ? u->own_g : u->g;
+    return !parts ? u->n : own ? u->n - common : common;
+}
+
 /* A transformer's units lie side by side.  An embedding that is fused goes by itself; it is the first in
  * its block, or the last. */
-static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh,
-                      const struct fr_unit *u) {
-    bool joins = u->kind->adds && mesh->n_batches > 0;
-    bool apart = is_apart(real, mesh) && u->d_table == mesh->tied;
-    if (!joins)
-        mesh->batch[mesh->n_batches++] = (struct fr_mesh_batch){
-            .at = u->g, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
-    struct fr_mesh_batch *batch = &mesh->batch[mesh->n_batches - 1];
-    batch->n += u->n;
-    if (!apart) return;
+static void add_batch(struct fr_real *real, struct fr_mesh_state *mesh, const struct fr_unit *u,
+                      int holder) {
+    struct fr_mesh_batch *batch = mesh->n_batches ? &mesh->batch[mesh->n_batches - 1] : NULL;
+    void *at;
+    int64_t n = held(real, u, holder, &at);
+    bool joins = u->kind->adds && batch && batch->holder == holder;
+    if (!joins) {
+        batch = &mesh->batch[mesh->n_batches++];
+        *batch = (struct fr_mesh_batch){
+            .holder = holder, .at = at, .coded_from = mesh->n_coded, .coded_to = mesh->n_coded};
+    }
+    batch->n += n;
+    if (n == 0 || !is_apart(real, mesh) || u->d_table != mesh->tied) return;
     batch->n -= mesh->n_tied;
     if (u->d_table == batch->at) batch->at = fr_at(real->k, batch->at, (size_t)mesh->n_tied);
 }
 
-static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
-                         struct fr_unit_matrix *all, int n) {
+static bool open_held(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
+                      struct fr_unit_matrix *all, int n) {
     bool coded = mesh->stage < real->run->plan->compression.gradient_stages;
     for (int c = 0; c < mesh->n_chunks; c++)
         for (int i = 0; i < mesh->chunk[c].n_units; i++) {
             const struct fr_unit *u = &mesh->chunk[c].unit[i];
-            add_batch(real, mesh, u);
-            if (coded && !open_unit(real, mesh, u, all, n)) return false;
+            add_batch(real, mesh, u, holder);
+            if (coded && !open_unit(real, mesh, u, holder, all, n)) return false;
             mesh->batch[mesh->n_batches - 1].coded_to = mesh->n_coded;
         }
+    return true;
+}
+
+static bool open_batches(struct fr_real *real, struct fr_mesh_state *mesh,
+                         struct fr_unit_matrix *all, int n) {
+    bool parts = real->stage != MPI_COMM_NULL;
+    for (int holder = FR_HOLDERS - 1; holder >= 0; holder--) {
+        bool any = holder == FR_HELD_BY_REPLICAS || parts;
+        if (any && copies_of(real, holder) > 1 && !open_held(real, mesh, holder, all, n))
+            return false;
+    }
     return true;
 }
 
@@ -115,57 +155,77 @@ static size_t place_of(const struct fr_real *real, const void *at) {
     return (size_t)((const char *)at - (const char *)real->gradients) / real->k->size_B;
 }
 
-/* Of a batch what goes whole is scattered, and the rest is on all replicas. */
+/* Of a batch what goes whole is scattered, and the rest is on all who hold it. */
 static bool divide_batch(const struct fr_real *real, const struct fr_mesh_state *mesh,
                          const struct fr_mesh_batch *batch, struct fr_division *d) {
     size_t at = place_of(real, batch->at), end = at + (size_t)batch->n;
+    int scattered = fr_division_part_of(batch->holder, FR_DIVISION_SCATTERED),
+        everywhere = fr_division_part_of(batch->holder, FR_DIVISION_WHOLE);
     bool whole = true;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         const struct fr_lowrank *c = &mesh->coded[i].codec.low;
         size_t stop = place_of(real, mesh->coded[i].at), n = (size_t)c->m * (size_t)c->n;
-        whole = whole && fr_division_add(d, FR_DIVISION_SCATTERED, at, (int64_t)(stop - at)) &&
-                fr_division_add(d, FR_DIVISION_WHOLE, stop, (int64_t)n);
+        whole = whole && fr_division_add(d, scattered, at, (int64_t)(stop - at)) &&
+                fr_division_add(d, everywhere, stop, (int64_t)n);
         at = stop + n;
     }
-    return whole && fr_division_add(d, FR_DIVISION_SCATTERED, at, (int64_t)(end - at));
+    return whole && fr_division_add(d, scattered, at, (int64_t)(end - at));
 }
 
-/* Who updates what, unless all goes whole: then a share is one piece. */
+/* What one rank has alone, branches without replicas. */
+static bool divide_alone(const struct fr_real *real, const struct fr_mesh_state *mesh,
+                         struct fr_division *d) {
+    if (real->stage == MPI_COMM_NULL || copies_of(real, FR_HELD_BY_REPLICAS) > 1) return true;
+    int part = fr_division_part_of(FR_HELD_BY_REPLICAS, FR_DIVISION_WHOLE);
+    return fr_division_add(d, part, (size_t)mesh->n_common,
+                           real->n_parameters - mesh->n_common);
+}
+
+/* Who updates what, unless replicas have it all and all goes whole: then a share is one piece. */
 static bool open_division(struct fr_real *real, const struct fr_mesh_state *mesh) {
-    struct fr_division d = fr_division_none(real->division.replicas);
-    bool whole = true;
-    if (!fr_real_divided(real) || (mesh->n_coded == 0 && !is_apart(real, mesh))) return true;
+    bool parts = real->stage != MPI_COMM_NULL, whole = true;
+    const int holders[FR_HOLDERS] = {copies_of(real, FR_HELD_BY_REPLICAS),
+                                     parts ? copies_of(real, FR_HELD_BY_STAGE) : 1};
+    struct fr_division d = fr_division_none(holders);
+    if (real->run->plan->zero == 0) return true;
+    if (!parts && mesh->n_coded == 0 && !is_apart(real, mesh)) return true;
     for (int i = 0; whole && i < mesh->n_batches; i++)
         whole = divide_batch(real, mesh, &mesh->batch[i], &d);
-    if (whole && is_apart(real, mesh))
-        whole =
-            fr_division_add(&d, FR_DIVISION_WHOLE, place_of(real, mesh->tied), mesh->n_tied);
+    whole = whole && divide_alone(real, mesh, &d);
+    if (whole && is_apart(real, mesh)) {
+        int holder = parts ? FR_HELD_BY_STAGE : FR_HELD_BY_REPLICAS;
+        whole = fr_division_add(&d, fr_division_part_of(holder, FR_DIVISION_WHOLE),
+                                place_of(real, mesh->tied), mesh->n_tied);
+    }
     fr_division_free(&real->division);
     real->division = d;
     return whole;
 }
 
-/* Shares of all replicas of what is scattered, unless they lie in the block; and the own one. */
+/* Of a share what is scattered. */
 static int64_t scatter_room(const struct fr_real *real) {
-    const struct fr_division *d = &real->division;
-    int64_t share = d->part[FR_DIVISION_SCATTERED].share;
-    if (!fr_real_divided(real) || fr_mesh_share(real) > 0) return 0;
-    return fr_division_plain(d) ? share : share * (d->replicas + 1);
+    int64_t room = 0;
+    for (int h = 0; h < FR_HOLDERS; h++)
+        room = most(room,
+                    real->division.part[fr_division_part_of(h, FR_DIVISION_SCATTERED)].share);
+    return real->run->plan->zero == 1 ? room : 0;
 }
 
 bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
-    int64_t room = 0, most_B = 0;
+    int64_t room = 0, most_B = 0, gathered_B = 0;
     size_t units = 0;
-    if (fr_plan_replicas(real->run->plan) == 1 || mesh->all != MPI_COMM_NULL) return true;
+    if (fr_plan_replicas(real->run->plan) == 1 && real->stage == MPI_COMM_NULL) return true;
     for (int c = 0; c < mesh->n_chunks; c++) units += (size_t)mesh->chunk[c].n_units;
     int n = count(real, mesh);
     struct fr_unit_matrix *all = fr_calloc((size_t)n + 1, sizeof *all);
-    mesh->batch = fr_calloc(units, sizeof *mesh->batch);
+    mesh->batch = fr_calloc(FR_HOLDERS * units, sizeof *mesh->batch);
     mesh->coded = fr_calloc((size_t)n + 1, sizeof *mesh->coded);
     bool whole = all && mesh->batch && mesh->coded && open_batches(real, mesh, all, n);
     for (int i = 0; whole && i < mesh->n_batches; i++) {
         if (mesh->n_coded) room = most(room, room_of(mesh, &mesh->batch[i]));
-        most_B = most(most_B, (int64_t)packets_B(real, mesh, &mesh->batch[i]));
+        int64_t batch_B = (int64_t)packets_B(real, mesh, &mesh->batch[i]);
+        most_B = most(most_B, batch_B);
+        gathered_B = most(gathered_B, batch_B * copies_of(real, mesh->batch[i].holder));
     }
     free(all);
     whole = whole && open_division(real, mesh);
@@ -173,8 +233,7 @@ bool fr_mesh_open_batches(struct fr_real *real, struct fr_mesh_state *mesh) {
     room = most(room, scatter_room(real));
     if (gathers(real)) room = most(room, most_B / value_B + 1);
     mesh->factors = fr_real_alloc(real->k, room);
-    mesh->gathered = fr_real_alloc(
-        real->k, gathers(real) ? most_B * fr_plan_replicas(real->run->plan) / value_B + 1 : 0);
+    mesh->gathered = fr_real_alloc(real->k, gathers(real) ? gathered_B / value_B + 1 : 0);
     return whole && mesh->factors && mesh->gathered;
 }
 
@@ -186,7 +245,7 @@ static int64_t move_rest(const struct fr_real *real, const struct fr_mesh_state 
                          const struct fr_mesh_batch *batch, bool out, void *packed) {
     const size_t value_B = real->k->size_B;
     char *at = batch->at, *end = fr_at(real->k, at, (size_t)batch->n), *to = packed;
-    if (fr_real_divided(real)) return 0;
+    if (fr_real_divided(real, batch->holder)) return 0;
     for (int i = batch->coded_from; i <= batch->coded_to; i++) {
         const struct fr_mesh_coded *coded = &mesh->coded[i];
         char *stop = i < batch->coded_to ? coded->at : end;
@@ -219,7 +278,7 @@ static fr_status reduce_p(struct fr_real *real, struct fr_mesh_state *mesh,
         copy(real, c->rank * c->m, c->factors, fr_at(real->k, mesh->factors, (size_t)n));
         n += (int64_t)c->rank * c->m;
     }
-    return fr_real_all_reduce(real, real->dp, mesh->factors, n, err);
+    return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors, n, err);
 }
 
 /* Q of all, with the rest.  What a rank keeps as its error is its own M - P Q^T with its own Q: then
@@ -245,14 +304,15 @@ static fr_status reduce_q(struct fr_real *real, struct fr_mesh_state *mesh,
         *n_q += (size_t)c->rank * (size_t)c->n;
     }
     FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, fr_at(k, mesh->factors, *n_q)));
-    return fr_real_all_reduce(real, real->dp, mesh->factors, (int64_t)*n_q + rest, err);
+    return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), mesh->factors,
+                              (int64_t)*n_q + rest, err);
 }
 
 /* Gradients are sums over replicas; Q's mean is what the next iteration starts from. */
 static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
                    const struct fr_mesh_batch *batch, size_t n_q) {
     const struct fr_kernels *k = real->k;
-    double replicas = (double)fr_plan_replicas(real->run->plan);
+    double replicas = copies_of(real, batch->holder);
     size_t at = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_lowrank *c = &mesh->coded[i].codec.low;
@@ -268,7 +328,8 @@ static void decode(struct fr_real *real, struct fr_mesh_state *mesh,
 static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh,
                                 const struct fr_mesh_batch *batch, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int replicas = (int)fr_plan_replicas(real->run->plan);
+    const MPI_Comm comm = fr_shares_comm(real, batch->holder);
+    int replicas = copies_of(real, batch->holder);
     size_t own_B = packets_B(real, mesh, batch), at_B = 0;
     int64_t rest = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
@@ -278,7 +339,7 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
         FR_COMPUTE(real, memcpy((char *)mesh->factors + at_B, packet, size_B));
         at_B += size_B;
     }
-    FR_TRY(fr_real_all_gather_bytes(real, real->dp, mesh->factors, own_B, mesh->gathered, err));
+    FR_TRY(fr_real_all_gather_bytes(real, comm, mesh->factors, own_B, mesh->gathered, err));
     at_B = 0;
     for (int i = batch->coded_from; i < batch->coded_to; i++) {
         struct fr_mesh_coded *coded = &mesh->coded[i];
@@ -288,7 +349,7 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
     }
     FR_COMPUTE(real, rest = move_rest(real, mesh, batch, false, mesh->factors));
     if (rest == 0) return FR_OK;
-    FR_TRY(fr_real_all_reduce(real, real->dp, mesh->factors, rest, err));
+    FR_TRY(fr_real_all_reduce(real, comm, mesh->factors, rest, err));
     FR_COMPUTE(real, move_rest(real, mesh, batch, true, mesh->factors));
     return FR_OK;
 }
@@ -296,10 +357,11 @@ static fr_status reduce_packets(struct fr_real *real, struct fr_mesh_state *mesh
 static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch, struct fr_error *err) {
     size_t n_q = 0;
-    if (batch->coded_from == batch->coded_to)
-        return fr_real_divided(real)
-                   ? FR_OK
-                   : fr_real_all_reduce(real, real->dp, batch->at, batch->n, err);
+    if (batch->coded_from == batch->coded_to) {
+        if (fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
+        return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
+                                  batch->n, err);
+    }
     if (gathers(real)) return reduce_packets(real, mesh, batch, err);
     FR_TRY(reduce_p(real, mesh, batch, err));
     FR_TRY(reduce_q(real, mesh, batch, &n_q, err));
@@ -307,25 +369,13 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
     return FR_OK;
 }
 
-/* Between the block of gradients and @p packed a replica's share of what is scattered. */
-static void move_share(struct fr_real *real, int replica, bool into_block, void *packed) {
-    FR_COMPUTE(real, fr_division_copy(real->k, &real->division, FR_DIVISION_SCATTERED, replica,
-                                      into_block, real->gradients, packed));
-}
-
 /* To each its share; ends of a tied embedding have been added up before. */
-static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh,
+static fr_status scatter(struct fr_real *real, struct fr_mesh_state *mesh, int holder,
                          struct fr_error *err) {
-    const struct fr_division *d = &real->division;
-    int64_t share = d->part[FR_DIVISION_SCATTERED].share;
-    size_t all = fr_division_plain(d) ? 0 : (size_t)(share * d->replicas);
-    void *own = fr_at(real->k, mesh->factors, all);
-    if (share == 0) return FR_OK;
-    for (int r = 0; all && r < d->replicas; r++)
-        move_share(real, r, false, fr_at(real->k, mesh->factors, (size_t)(r * share)));
-    FR_TRY(fr_real_reduce_scatter(real, real->dp, all ? mesh->factors : real->gradients, own,
-                                  share, err));
-    move_share(real, real->dp_rank, true, own);
+    int part = fr_division_part_of(holder, FR_DIVISION_SCATTERED);
+    if (!fr_real_divided(real, holder) || real->division.part[part].share == 0) return FR_OK;
+    FR_TRY(fr_shares_scatter(real, holder, mesh->factors, err));
+    fr_shares_put(real, holder, mesh->factors);
     return FR_OK;
 }
 
@@ -335,22 +385,12 @@ static fr_status join_ends(struct fr_real *real, struct fr_mesh_state *mesh,
     return fr_real_all_reduce(real, mesh->ends, mesh->tied, mesh->n_tied, err);
 }
 
-/* What all ranks of a stage hold alike, and what a sub-grid's do. */
-static fr_status reduce_parts(struct fr_real *real, struct fr_mesh_state *mesh,
-                              struct fr_error *err) {
-    int64_t own = real->n_parameters - mesh->n_common;
-    FR_TRY(fr_real_all_reduce(real, mesh->all, real->gradients, mesh->n_common, err));
-    if (own == 0 || fr_plan_replicas(real->run->plan) == 1) return FR_OK;
-    return fr_real_all_reduce(
-        real, real->dp, fr_at(real->k, real->gradients, (size_t)mesh->n_common), own, err);
-}
-
 fr_status fr_mesh_reduce(struct fr_real *real, struct fr_mesh_state *mesh,
                          struct fr_error *err) {
-    if (mesh->all != MPI_COMM_NULL) FR_TRY(reduce_parts(real, mesh, err));
     for (int i = mesh->n_batches - 1; i >= 0; i--)
         FR_TRY(reduce_batch(real, mesh, &mesh->batch[i], err));
     FR_TRY(join_ends(real, mesh, err));
-    bool scatters = fr_real_divided(real) && fr_mesh_share(real) == 0; /* else it has been */
-    return scatters ? scatter(real, mesh, err) : FR_OK;
+    bool scatters = fr_mesh_share(real) == 0; /* else it has been */
+    for (int h = 0; scatters && h < FR_HOLDERS; h++) FR_TRY(scatter(real, mesh, h, err));
+    return FR_OK;
 }

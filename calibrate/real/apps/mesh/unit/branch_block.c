@@ -135,11 +135,18 @@ static void fill(const struct fr_real *real, struct fr_unit *u) {
     fr_fill_normal(k, seed, stream + 3, 0, z.h, f, z.f, z.all_f, 1 / sqrt(z.all_f), w.down);
 }
 
-/* A codec of gradients would have to tell the two parts apart. */
+/* The common ones, then the branches'. */
 static int matrices(const struct fr_real *real, const struct fr_unit *u,
                     struct fr_unit_matrix *out, int room) {
-    (void)real, (void)u, (void)out, (void)room;
-    return 0;
+    const struct sizes z = sizes_of(u);
+    const struct block g = gradients(real, u);
+    const struct fr_unit_matrix all[] = {
+        {g.qkv, 3 * z.qkv, z.h}, {g.out, z.h, z.qkv}, {g.up, z.f, z.h}, {g.down, z.h, z.f}};
+    const bool branch[] = {!z.heads, !z.heads, z.mlp, z.mlp};
+    int n = 0, matrices = (int)(sizeof all / sizeof *all);
+    for (int i = 0; i < 2 * matrices; i++)
+        if (branch[i % matrices] == i / matrices && n++ < room) out[n - 1] = all[i % matrices];
+    return matrices;
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
