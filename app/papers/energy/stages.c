@@ -202,11 +202,11 @@ static fr_status predict_stages(struct tables *t, const struct measured *first, 
     return FR_OK;
 }
 
-/* ---- a device's voltage ---------------------------------------------------------------------- */
+/* ---- a device -------------------------------------------------------------------------------- */
 
-/* From all clocks of the first profile whose name says @p device. */
-static fr_status voltage_of(const struct stages *s, const char *device, struct room *room,
-                            struct fr_clock_voltage *voltage, struct fr_error *err) {
+/* The series of the first profile whose name says @p device. */
+static int series_on(const struct stages *s, const char *device,
+                     struct fr_clock_series *series) {
     const char *profile = NULL;
     int n = 0;
     for (int i = 0; i < s->count; i++) {
@@ -214,12 +214,28 @@ static fr_status voltage_of(const struct stages *s, const char *device, struct r
         if (!strstr(m->profile, device) || m->n > FR_LINE_POINTS_MAX) continue;
         if (!profile) profile = m->profile;
         if (strcmp(m->profile, profile) != 0) continue;
-        room->series[n++] = (struct fr_clock_series){m->points, m->n};
+        series[n++] = (struct fr_clock_series){m->points, m->n};
     }
+    return n;
+}
+
+/* From all clocks; sums are over the passes, each as it ran at the highest. */
+static fr_status device_of(const struct stages *s, const char *device, struct room *room,
+                           struct fr_stage_device *out, struct fr_error *err) {
+    double energy_J = 0, time_s = 0, fixed_s = 0, fitted_s = 0;
+    int n = series_on(s, device, room->series);
     if (n == 0)
         return fr_fail(err, FR_ERR_IO, file, "no stage measured on a device called %s", device);
     FR_TRY(fr_clock_fit(room->series, n, room->fitted, NULL, err));
-    *voltage = room->fitted[0].power.voltage;
+    for (int i = 0; i < n; i++) {
+        const struct fr_clock_point *top = &room->series[i].points[room->series[i].n - 1];
+        energy_J += top->energy_J;
+        time_s += top->time_s;
+        fixed_s += room->fitted[i].time.fixed_s;
+        fitted_s += fr_clock_fitted_time_s(&room->fitted[i], top->clock_Hz);
+    }
+    *out = (struct fr_stage_device){room->fitted[0].power.voltage, energy_J / time_s,
+                                    fixed_s / fitted_s};
     return FR_OK;
 }
 
@@ -302,17 +318,17 @@ fr_status fr_energy_stages(struct fr_reproduction *r, struct fr_error *err) {
 
 struct asked {
     const char *device;
-    struct fr_clock_voltage *voltage;
+    struct fr_stage_device *out;
 };
 
-static fr_status one_voltage(void *context, const struct stages *s, struct room *room,
-                             struct fr_error *err) {
+static fr_status one_device(void *context, const struct stages *s, struct room *room,
+                            struct fr_error *err) {
     const struct asked *asked = context;
-    return voltage_of(s, asked->device, room, asked->voltage, err);
+    return device_of(s, asked->device, room, asked->out, err);
 }
 
-fr_status fr_energy_stage_voltage(const char *device, struct fr_clock_voltage *voltage,
-                                  struct fr_error *err) {
-    struct asked asked = {device, voltage};
-    return read_stages(one_voltage, &asked, err);
+fr_status fr_energy_stage_device(const char *device, struct fr_stage_device *out,
+                                 struct fr_error *err) {
+    struct asked asked = {device, out};
+    return read_stages(one_device, &asked, err);
 }

@@ -1,188 +1,210 @@
 /* Perseus' whole trainings: four A100 or eight A40 as a pipeline, at full clock and under plans of a
  * clock for every pass, whose rows tell the highest, the lowest and the mean clock.  A row's time is
- * given; its energy is predicted.
- *
- *      E = N s T + D v(f)^2 / v(f0)^2          D = E0 - N s T0
- *
- *  N devices, T time and f mean clock of the row, E0 and T0 of the training at full clock, at which the
- *  device runs at f0 in the mean; v the voltage, fitted to the stages' profiles (models/device/clock.h);
- *  s what a device draws whatever it does.  s and f0 are the device's. */
+ * given; its energy is predicted (app/papers/energy/pipelined.h) from its network's shape, from the stages
+ * of an A40, and from the other trainings on its device. */
+#include "app/papers/energy/pipelined.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/energy/parts.h"
+#include "app/papers/energy/stage_work.h"
 #include "base/alloc.h"
 #include "base/sort.h"
 
 static const char *const file = "energy/perseus_sosp24_training.csv";
 
-enum { TRAININGS_MAX = 64, PLANS_MAX = 128, GIVEN = 4 };
-
-struct plan {
-    char id[40];
-    double mean_Hz, time_s, energy_J;
-};
-
-struct training {
-    char device[24], model[32];
-    double devices, stages, micro_batches;
-    struct plan plans[PLANS_MAX];
-    int n;
-    double full_Hz, full_s, full_J; /* of its plans without clocks */
-};
-
-struct trainings {
-    struct training *items;
-    int count;
-};
-
-/* What is a device's: the voltage, what it draws whatever it does, its mean clock when none is set. */
-struct device {
-    struct fr_clock_voltage voltage;
-    double static_W, free_Hz;
-};
+enum { GIVEN = 4 };
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static struct training *training_of(struct trainings *t, const struct training *key) {
+static struct fr_pipelined *training_of(struct fr_pipelined_all *t,
+                                        const struct fr_pipelined *key) {
     for (int i = 0; i < t->count; i++)
         if (strcmp(t->items[i].device, key->device) == 0 &&
             strcmp(t->items[i].model, key->model) == 0)
             return &t->items[i];
-    if (t->count == TRAININGS_MAX) return NULL;
+    if (t->count == FR_PIPELINED_MAX) return NULL;
     t->items[t->count] = *key;
     return &t->items[t->count++];
 }
 
-static void read_row(const struct fr_csv *csv, int row, struct trainings *t) {
-    struct training key = {.devices = fr_energy_number(csv, row, "gpus"),
-                           .stages = fr_energy_number(csv, row, "pp"),
-                           .micro_batches = fr_energy_number(csv, row, "num_microbatches")};
-    struct plan p = {.mean_Hz = 1e6 * fr_energy_number(csv, row, "freq_mhz_mean"),
-                     .time_s = fr_energy_number(csv, row, "measured_iter_time_s"),
-                     .energy_J = fr_energy_number(csv, row, "measured_iter_energy_J_all_gpus")};
+/* balance and flop; @return false for a network whose shape is not known. */
+static bool set_work(const struct fr_csv *csv, int row, struct fr_pipelined *x) {
+    double flop[FR_STAGES_MAX], sum = 0, most = 0;
+    int stages = (int)x->stages;
+    if (!fr_energy_stage_work(x->model, fr_energy_text(csv, row, "partition"), stages,
+                              fr_energy_number(csv, row, "micro_batch"), flop))
+        return false;
+    for (int i = 0; i < stages; i++) {
+        sum += flop[i];
+        most = fmax(most, flop[i]);
+    }
+    x->balance = sum / stages / most;
+    x->flop = sum * x->micro_batches;
+    return true;
+}
+
+static void read_row(const struct fr_csv *csv, int row, struct fr_pipelined_all *t) {
+    struct fr_pipelined key = {.devices = fr_energy_number(csv, row, "gpus"),
+                               .stages = fr_energy_number(csv, row, "pp"),
+                               .micro_batches = fr_energy_number(csv, row, "num_microbatches")};
+    struct fr_clock_plan p = {
+        .mean_Hz = 1e6 * fr_energy_number(csv, row, "freq_mhz_mean"),
+        .time_s = fr_energy_number(csv, row, "measured_iter_time_s"),
+        .energy_J = fr_energy_number(csv, row, "measured_iter_energy_J_all_gpus")};
     snprintf(key.device, sizeof key.device, "%.*s",
              (int)strcspn(fr_energy_text(csv, row, "gpu"), "- "),
              fr_energy_text(csv, row, "gpu"));
     snprintf(key.model, sizeof key.model, "%.30s", fr_energy_text(csv, row, "model"));
     snprintf(p.id, sizeof p.id, "%.20s/%.10s", fr_energy_text(csv, row, "planner"),
              fr_energy_text(csv, row, "plan_index"));
-    struct training *x = training_of(t, &key);
-    if (x && x->n < PLANS_MAX && p.mean_Hz > 0 && p.time_s > 0 && p.energy_J > 0)
+    struct fr_pipelined *x = set_work(csv, row, &key) ? training_of(t, &key) : NULL;
+    if (x && x->n < FR_CLOCK_PLANS_MAX && p.mean_Hz > 0 && p.time_s > 0 && p.energy_J > 0)
         x->plans[x->n++] = p;
 }
 
-static bool without_clocks(const struct training *x, const struct plan *p) {
-    return p->mean_Hz >= 0.999 * x->full_Hz;
-}
-
 static int by_clock(const void *a, const void *b) {
-    const struct plan *x = a, *y = b;
+    const struct fr_clock_plan *x = a, *y = b;
     return FR_ORDER(x->mean_Hz, y->mean_Hz);
 }
 
-static void tidy(struct training *x) {
-    double n = 0;
+static void tidy(struct fr_pipelined *x) {
     fr_sort_items(x->plans, (size_t)x->n, sizeof *x->plans, by_clock);
     x->full_Hz = x->n ? x->plans[x->n - 1].mean_Hz : 0;
-    for (int i = 0; i < x->n; i++) {
-        if (!without_clocks(x, &x->plans[i])) continue;
-        x->full_s += x->plans[i].time_s;
-        x->full_J += x->plans[i].energy_J;
-        n++;
+    while (x->clocked < x->n && x->plans[x->clocked].mean_Hz < 0.999 * x->full_Hz) x->clocked++;
+    for (int i = x->clocked; i < x->n; i++) {
+        x->full_s += x->plans[i].time_s / (x->n - x->clocked);
+        x->full_J += x->plans[i].energy_J / (x->n - x->clocked);
     }
-    x->full_s /= n;
-    x->full_J /= n;
 }
 
-/* ---- plans with clocks ---------------------------------------------------------------------- */
+/* ---- fits ------------------------------------------------------------------------------------ */
 
-static double energy_J(const struct training *x, const struct plan *p, const struct device *d) {
-    double least_W = fmin(d->static_W, 0.95 * x->full_J / x->full_s / x->devices),
-           dynamic_J = x->full_J - x->devices * least_W * x->full_s,
-           v = fr_clock_voltage_squared(&d->voltage, fmin(p->mean_Hz, d->free_Hz)),
-           v0 = fr_clock_voltage_squared(&d->voltage, d->free_Hz);
-    return x->devices * least_W * p->time_s + dynamic_J * v / v0;
+/* The training @p x predicted, and what of it and of the others may be seen. */
+struct view {
+    const struct fr_pipelined_all *all;
+    const struct fr_pipelined *x;
+    const struct fr_pipelined *without; /* of the others, left out too; or NULL */
+    int without_given;                  /* of the plans given, left out; -1: none */
+};
+
+static double error_of(const struct view *v, const struct fr_pipelined *x, int plan,
+                       const struct fr_pipelined_device *d) {
+    const struct fr_clock_plan *p = &x->plans[plan];
+    return fr_pipelined_energy_J(x, p, d, fr_pipelined_share(v->all, x, v->x)) / p->energy_J -
+           1;
 }
 
-/* Root mean square of the errors of the plans with clocks of @p x: all, or @p given of them. */
-static double scatter(const struct training *x, const struct device *d, int given) {
-    double sum = 0, n = 0;
-    int clocked = 0;
-    while (clocked < x->n && !without_clocks(x, &x->plans[clocked])) clocked++;
-    for (int k = 0; k < (given ? given : clocked); k++) {
-        int i = given ? (int)lround((double)k * (clocked - 1) / (given - 1)) : k;
-        sum += pow(energy_J(x, &x->plans[i], d) / x->plans[i].energy_J - 1, 2);
-        n++;
-    }
-    return n > 0 ? sqrt(sum / n) : 0;
+/* Mean square of the errors of the plans with clocks of @p x. */
+static double square_of(const struct view *v, const struct fr_pipelined *x,
+                        const struct fr_pipelined_device *d) {
+    double sum = 0;
+    for (int i = 0; i < x->clocked; i++) sum += pow(error_of(v, x, i, d), 2);
+    return x->clocked > 0 ? sum / x->clocked : 0;
 }
 
-typedef double misfit_fn(const struct trainings *t, const struct training *x,
-                         const struct device *d);
+static int given_at(const struct fr_pipelined *x, int k) {
+    return (int)lround((double)k * (x->clocked - 1) / (GIVEN - 1));
+}
+
+static bool is_given(const struct fr_pipelined *x, int i) {
+    for (int k = 0; k < GIVEN; k++)
+        if (given_at(x, k) == i) return true;
+    return false;
+}
+
+typedef double misfit_fn(const struct view *v, const struct fr_pipelined_device *d);
 
 /* Each of the other trainings counts alike. */
-static double misfit_others(const struct trainings *t, const struct training *x,
-                            const struct device *d) {
+static double misfit_others(const struct view *v, const struct fr_pipelined_device *d) {
     double sum = 0;
-    for (int i = 0; i < t->count; i++)
-        if (&t->items[i] != x && strcmp(t->items[i].device, x->device) == 0)
-            sum += pow(scatter(&t->items[i], d, 0), 2);
+    for (int i = 0; i < v->all->count; i++) {
+        const struct fr_pipelined *y = &v->all->items[i];
+        if (fr_pipelined_is_other(y, v->x) && y != v->without) sum += square_of(v, y, d);
+    }
     return sum;
 }
 
-static double misfit_own(const struct trainings *t, const struct training *x,
-                         const struct device *d) {
-    (void)t;
-    return scatter(x, d, GIVEN);
+static double misfit_given(const struct view *v, const struct fr_pipelined_device *d) {
+    double sum = 0;
+    for (int k = 0; k < GIVEN; k++)
+        if (k != v->without_given) sum += pow(error_of(v, v->x, given_at(v->x, k), d), 2);
+    return sum;
 }
 
 /* By a grid, 5 W and a hundredth of the highest clock. */
-static double fit(const struct trainings *t, const struct training *x, misfit_fn *misfit,
-                  struct device *d) {
-    struct device best = *d;
+static void fit(const struct view *v, misfit_fn *misfit, struct fr_pipelined_device *d) {
+    struct fr_pipelined_device best = *d;
     double least = INFINITY;
     for (int w = 0; w <= 40; w++)
         for (int f = 70; f <= 100; f++) {
             d->static_W = 5 * w;
-            d->free_Hz = 0.01 * f * x->full_Hz;
-            double sum = misfit(t, x, d);
+            d->free_share = 0.01 * f;
+            double sum = misfit(v, d);
             if (sum >= least) continue;
             least = sum;
             best = *d;
         }
     *d = best;
-    return least;
 }
 
-static double others_of(const struct trainings *t, const struct training *x) {
-    int n = 0;
+/* ---- how far off ----------------------------------------------------------------------------- */
+
+struct scatter {
+    double squares;
+    int n;
+};
+
+static double sigma_of(const struct scatter *s) { return s->n ? sqrt(s->squares / s->n) : NAN; }
+
+/* Between trainings: each other one from those that are left without it. */
+static struct scatter between(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                              const struct fr_pipelined_device *start) {
+    struct scatter s = {0};
+    for (int i = 0; i < t->count; i++) {
+        struct view v = {t, x, &t->items[i], -1};
+        struct fr_pipelined_device d = *start;
+        if (!fr_pipelined_is_other(&t->items[i], x)) continue;
+        fit(&v, misfit_others, &d);
+        s.squares += square_of(&v, &t->items[i], &d);
+        s.n++;
+    }
+    return s;
+}
+
+/* Within trainings of the device: of the plans given those between the ends, each from the others given. */
+static struct scatter within(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                             const struct fr_pipelined_device *start) {
+    struct scatter s = {0};
     for (int i = 0; i < t->count; i++)
-        n += &t->items[i] != x && strcmp(t->items[i].device, x->device) == 0;
-    return n;
+        for (int k = 1; k + 1 < GIVEN && strcmp(t->items[i].device, x->device) == 0; k++) {
+            struct view v = {t, &t->items[i], NULL, k};
+            struct fr_pipelined_device d = *start;
+            fit(&v, misfit_given, &d);
+            s.squares += pow(error_of(&v, v.x, given_at(v.x, k), &d), 2);
+            s.n++;
+        }
+    return s;
 }
 
-static bool is_given(const struct training *x, int i) {
-    int clocked = 0;
-    while (clocked < x->n && !without_clocks(x, &x->plans[clocked])) clocked++;
-    for (int k = 0; k < GIVEN; k++)
-        if ((int)lround((double)k * (clocked - 1) / (GIVEN - 1)) == i) return true;
-    return false;
-}
+/* ---- plans with clocks ---------------------------------------------------------------------- */
 
-static fr_status add_plans(const struct training *x, const struct device *d, double sigma,
-                           int degrees, bool own, struct fr_energy_rows *rows,
+static fr_status add_plans(const struct view *v, const struct fr_pipelined_device *d,
+                           const struct scatter *scatter, bool own, struct fr_energy_rows *rows,
                            struct fr_error *err) {
-    for (int i = 0; i < x->n && !without_clocks(x, &x->plans[i]); i++) {
-        struct fr_energy_row row = {.measured = x->plans[i].energy_J,
-                                    .predicted = energy_J(x, &x->plans[i], d),
-                                    .sigma = sigma,
-                                    .degrees = degrees};
+    const struct fr_pipelined *x = v->x;
+    double share = fr_pipelined_share(v->all, x, x);
+    for (int i = 0; i < x->clocked; i++) {
+        const struct fr_clock_plan *p = &x->plans[i];
+        struct fr_energy_row row = {.measured = p->energy_J,
+                                    .predicted = fr_pipelined_energy_J(x, p, d, share),
+                                    .sigma = sigma_of(scatter),
+                                    .degrees = scatter->n};
         if (own && is_given(x, i)) continue;
         snprintf(row.group, sizeof row.group, "%s/%s", x->device, x->model);
-        snprintf(row.id, sizeof row.id, "%.46s/%.30s", row.group, x->plans[i].id);
+        snprintf(row.id, sizeof row.id, "%.46s/%.30s", row.group, p->id);
         if (!fr_energy_rows_add(rows, &row))
             return fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
     }
@@ -191,16 +213,18 @@ static fr_status add_plans(const struct training *x, const struct device *d, dou
 
 /* Of the plans that are no slower than each measured one, that of the least predicted energy: what
  * choosing it costs, in the mean. */
-static double frontier_regret(const struct training *x, const struct device *d) {
-    double sum = 0;
+static double frontier_regret(const struct view *v, const struct fr_pipelined_device *d) {
+    const struct fr_pipelined *x = v->x;
+    double sum = 0, share = fr_pipelined_share(v->all, x, x);
     for (int b = 0; b < x->n; b++) {
         double least_J = INFINITY, foretold_J = INFINITY, chosen_J = INFINITY;
         for (int i = 0; i < x->n; i++) {
-            const struct plan *p = &x->plans[i];
+            const struct fr_clock_plan *p = &x->plans[i];
+            double energy_J = fr_pipelined_energy_J(x, p, d, share);
             if (p->time_s > x->plans[b].time_s) continue;
             least_J = fmin(least_J, p->energy_J);
-            if (energy_J(x, p, d) >= foretold_J) continue;
-            foretold_J = energy_J(x, p, d);
+            if (energy_J >= foretold_J) continue;
+            foretold_J = energy_J;
             chosen_J = p->energy_J;
         }
         sum += chosen_J / least_J - 1;
@@ -208,83 +232,94 @@ static double frontier_regret(const struct training *x, const struct device *d) 
     return sum / x->n;
 }
 
-static fr_status voltage(const struct training *x, struct device *d, struct fr_error *err) {
+/* Stages of the A40 were measured on the board that trained; the A100's stages are of another board (400 W),
+ * so that of theirs only voltage and times are taken: both boards that trained have a limit of 300 W. */
+static fr_status device_of(const struct fr_pipelined *x, struct fr_pipelined_device *d,
+                           struct fr_error *err) {
+    struct fr_stage_device a40;
     char name[24] = "";
     for (size_t i = 0; x->device[i]; i++)
         name[i] = (char)(x->device[i] | ('A' <= x->device[i] && x->device[i] <= 'Z' ? 32 : 0));
-    return fr_energy_stage_voltage(name, &d->voltage, err);
+    *d = (struct fr_pipelined_device){.free_share = 1};
+    FR_TRY(fr_energy_stage_device("a40", &a40, err));
+    d->work_W = a40.full_W;
+    return fr_energy_stage_device(name, &d->stage, err);
 }
 
 static const struct fr_table_limits limits = {.mean = 0.05, FR_TABLE_COVERED};
 
-static fr_status clock_plans(struct fr_reproduction *r, const struct trainings *t,
+struct plan_tables {
+    struct fr_energy_rows own, others;
+    double regret;
+};
+
+static fr_status predict_plans(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                               struct plan_tables *tables, struct fr_error *err) {
+    struct fr_pipelined_device d;
+    struct view v = {t, x, NULL, -1};
+    FR_TRY(device_of(x, &d, err));
+    struct scatter in = within(t, x, &d), across = between(t, x, &d);
+    fit(&v, misfit_given, &d);
+    FR_TRY(add_plans(&v, &d, &in, true, &tables->own, err));
+    fit(&v, misfit_others, &d);
+    FR_TRY(add_plans(&v, &d, &across, false, &tables->others, err));
+    tables->regret += frontier_regret(&v, &d) / t->count;
+    return FR_OK;
+}
+
+static fr_status clock_plans(struct fr_reproduction *r, const struct fr_pipelined_all *t,
                              struct fr_error *err) {
-    struct fr_energy_rows own = {0}, others = {0};
-    double regret = 0;
+    struct plan_tables tables = {.regret = 0};
     fr_status status = FR_OK;
-    for (int i = 0; i < t->count && status == FR_OK; i++) {
-        const struct training *x = &t->items[i];
-        struct device d = {.static_W = 0};
-        status = voltage(x, &d, err);
-        if (status != FR_OK) break;
-        /* of the four plans given two are spent on what was fitted */
-        double sigma = fit(t, x, misfit_own, &d) * sqrt(GIVEN / (GIVEN - 2.0));
-        status = add_plans(x, &d, sigma, GIVEN - 2, true, &own, err);
-        sigma = sqrt(fit(t, x, misfit_others, &d) / fmax(1, others_of(t, x)));
-        if (status == FR_OK)
-            status = add_plans(x, &d, sigma, (int)others_of(t, x), false, &others, err);
-        regret += frontier_regret(x, &d) / t->count;
-    }
+    for (int i = 0; i < t->count && status == FR_OK; i++)
+        status = predict_plans(t, &t->items[i], &tables, err);
     if (status == FR_OK)
-        status = fr_energy_rows_table(r, &own, "clock_plans",
+        status = fr_energy_rows_table(r, &tables.own, "clock_plans",
                                       "energy given the time; four plans of the training given",
                                       "J", &limits, err);
     if (status == FR_OK)
         status = fr_energy_rows_table(
-            r, &others, "clock_plans_from_others",
+            r, &tables.others, "clock_plans_from_others",
             "energy given the time; the plans at full clock given, the rest from the device's "
             "other trainings",
             "J", &limits, err);
-    free(own.items);
-    free(others.items);
+    free(tables.own.items);
+    free(tables.others.items);
     FR_TRY(status);
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, regret, "1", 0,
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, tables.regret, "1", 0,
                      "energy of the plan of least predicted energy among those no slower, over "
                      "the least measured, less 1; must be at most 0.02",
                      "clock_plans_frontier/regret");
-    fr_reproduce_judge(r, regret <= 0.02);
+    fr_reproduce_judge(r, tables.regret <= 0.02);
     return FR_OK;
 }
 
 /* ---- at full clock -------------------------------------------------------------------------- */
 
-/* Both boards have the same limit, which stages of the A40 reach (energy/perseus_stage_profile_freq). */
-static const double BUSY_W = 300;
-
-static double busy_share(const struct training *x) {
-    return x->micro_batches / (x->micro_batches + x->stages - 1);
-}
-
-/* Power of a device that waits, from the other trainings on it: between none and all. */
-static double waiting_W(const struct trainings *t, const struct training *x) {
+/* W, from the other trainings on the device, as @p x sees them. */
+static double waiting_W(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                        double work_W) {
     double sum = 0, n = 0;
     for (int i = 0; i < t->count; i++) {
-        const struct training *y = &t->items[i];
-        double u = busy_share(y), mean_W = y->full_J / y->full_s / y->devices;
-        if (y == x || strcmp(y->device, x->device) != 0 || u >= 1) continue;
-        sum += fmin(BUSY_W, fmax(0, (mean_W - u * BUSY_W) / (1 - u)));
+        const struct fr_pipelined *y = &t->items[i];
+        if (!fr_pipelined_is_other(y, x)) continue;
+        sum += fr_pipelined_waiting_W(y, fr_pipelined_share(t, y, x), work_W);
         n++;
     }
     return n > 0 ? sum / n : 0;
 }
 
-static fr_status full_clock(struct fr_reproduction *r, const struct trainings *t,
+static fr_status full_clock(struct fr_reproduction *r, const struct fr_pipelined_all *t,
                             struct fr_error *err) {
     struct fr_energy_rows rows = {0};
     fr_status status = FR_OK;
     for (int i = 0; i < t->count && status == FR_OK; i++) {
-        const struct training *x = &t->items[i];
-        double u = busy_share(x), mean_W = u * BUSY_W + (1 - u) * waiting_W(t, x);
+        const struct fr_pipelined *x = &t->items[i];
+        struct fr_pipelined_device d;
+        status = device_of(x, &d, err);
+        if (status != FR_OK) break;
+        double u = fr_pipelined_share(t, x, x),
+               mean_W = u * d.work_W + (1 - u) * waiting_W(t, x, d.work_W);
         struct fr_energy_row row = {
             .measured = x->full_J, .predicted = x->devices * mean_W * x->full_s, .sigma = NAN};
         snprintf(row.id, sizeof row.id, "%s/%s", x->device, x->model);
@@ -294,15 +329,15 @@ static fr_status full_clock(struct fr_reproduction *r, const struct trainings *t
     if (status == FR_OK)
         status = fr_energy_rows_table(
             r, &rows, "full_clock",
-            "energy given the time: the board's limit while a balanced pipeline works; waiting "
-            "from the device's other trainings",
+            "energy given the time: stages at work draw what an A40's were measured at, for as "
+            "long as its shape says; waiting from the device's other trainings",
             "J", &limits, err);
     free(rows.items);
     return status;
 }
 
 fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err) {
-    struct trainings t = {fr_calloc(TRAININGS_MAX, sizeof *t.items), 0};
+    struct fr_pipelined_all t = {fr_calloc(FR_PIPELINED_MAX, sizeof *t.items), 0};
     struct fr_csv csv = {.text = NULL};
     fr_status status = t.items
                            ? fr_energy_csv(file, &csv, err)
