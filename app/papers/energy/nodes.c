@@ -4,7 +4,8 @@
  *
  *  B power of a node that works, W of one that waits, u the share of the time that it works: that of a
  *  step on the fewest nodes, divided over all, in the measured step time T on N (1 where no time is
- *  logged).  B is the median over other benchmarks, W the mean after their runs ended. */
+ *  logged).  B is the median over other benchmarks, W the mean after their runs ended.  Nodes that log no
+ * time may wait for each other; they say nothing of B. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ enum { KINDS_MAX = 256 };
 /* Runs of one benchmark on one system, metered on one side. */
 struct kind {
     const char *system, *side, *accelerator, *benchmark;
-    double accelerators, runs, mean_W, idle_W, idle_runs, low_W, step_s, step_runs;
+    double accelerators, runs, mean_W, square_W, idle_W, idle_runs, low_W, step_s, step_runs;
 };
 
 struct run {
@@ -67,6 +68,7 @@ static void read_row(struct nodes *n, const struct fr_csv *csv, int row) {
     double mean_W = fr_energy_number(csv, row, "measured_node_power_mean_W"), lows = 0;
     if (!k || isnan(mean_W)) return;
     count_in(mean_W, &k->mean_W, &k->runs);
+    k->square_W += mean_W * mean_W;
     count_in(fr_energy_number(csv, row, "measured_idle_after_W"), &k->idle_W, &k->idle_runs);
     count_in(fr_energy_number(csv, row, "measured_step_time_s"), &k->step_s, &k->step_runs);
     count_in(fr_energy_number(csv, row, "measured_node_power_low_W"), &k->low_W, &lows);
@@ -110,37 +112,109 @@ static bool same_system(const struct kind *from, const struct kind *k) {
     return strcmp(from->system, k->system) == 0;
 }
 
-static bool comparable(const struct kind *from, const struct kind *k, left_out_fn *left_out) {
-    return strcmp(from->side, k->side) == 0 && strcmp(from->accelerator, k->accelerator) == 0 &&
-           !left_out(from, k);
+static bool same_hardware(const struct kind *from, const struct kind *k) {
+    return strcmp(from->side, k->side) == 0 && strcmp(from->accelerator, k->accelerator) == 0;
 }
 
 struct node_power {
-    double busy_W, waiting_W, sigma;
-    int degrees; /* of sigma */
+    double busy_W, waiting_W, sigma, waiting_sigma; /* relative, each of its own */
+    int degrees;                                    /* of sigma */
 };
 
-/* From the kinds that are not left out; busy NaN where there is none. */
-static struct node_power node_power(const struct nodes *n, const struct kind *k,
-                                    left_out_fn *left_out) {
-    double busy_W[KINDS_MAX], idle_W = 0, idles = 0, squares = 0;
+/* Nodes that log no step times may wait for each other for any share of their time. */
+static bool waits_unknown(const struct kind *k) {
+    return isnan(k->step_s) && k->accelerators > 8;
+}
+
+/* How kinds that are not left out differ: by benchmark, from the median of their accelerator and side, and
+ * by run; relative. */
+struct spread {
+    double squares, degrees;         /* by benchmark */
+    double run_squares, run_degrees; /* by run, of one benchmark */
+};
+
+static void count_runs(const struct kind *k, struct spread *s) {
+    s->run_squares += k->square_W / (k->mean_W * k->mean_W) - k->runs;
+    s->run_degrees += k->runs - 1;
+}
+
+/* From the kinds like @p k that are not left out; busy NaN where there is none. */
+static size_t busy_of(const struct nodes *n, const struct kind *like, const struct kind *k,
+                      left_out_fn *left_out, double waiting_W, struct spread *s,
+                      double *median_W) {
+    double busy_W[KINDS_MAX];
     size_t count = 0;
-    for (int i = 0; i < n->n_kinds; i++)
-        if (comparable(&n->kinds[i], k, left_out))
-            count_in(n->kinds[i].idle_W, &idle_W, &idles);
-    struct node_power p = {NAN, idles > 0 ? idle_W / idles : NAN, NAN, 0};
     for (int i = 0; i < n->n_kinds; i++) {
         const struct kind *from = &n->kinds[i];
         double u = busy_share(n, from);
-        if (!comparable(from, k, left_out) || (u < 1 && isnan(p.waiting_W))) continue;
-        busy_W[count++] = u < 1 ? (from->mean_W - (1 - u) * p.waiting_W) / u : from->mean_W;
+        if (!same_hardware(from, like) || left_out(from, k) || waits_unknown(from) ||
+            (u < 1 && isnan(waiting_W)))
+            continue;
+        busy_W[count++] = u < 1 ? (from->mean_W - (1 - u) * waiting_W) / u : from->mean_W;
+        count_runs(from, s);
     }
-    if (count == 0) return p;
+    *median_W = NAN;
+    if (count == 0) return 0;
     fr_sort(busy_W, count);
-    p.busy_W = fr_sorted_median(busy_W, count);
-    for (size_t i = 0; i < count; i++) squares += pow(busy_W[i] / p.busy_W - 1, 2);
-    p.sigma = count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
-    p.degrees = (int)count - 1;
+    *median_W = fr_sorted_median(busy_W, count);
+    for (size_t i = 0; i < count; i++) s->squares += pow(busy_W[i] / *median_W - 1, 2);
+    s->degrees += (double)count - 1;
+    return count;
+}
+
+/* W, and how kinds differ in it; NaN where none, or only one, was left to itself after its runs. */
+static double waiting_of(const struct nodes *n, const struct kind *like, const struct kind *k,
+                         left_out_fn *left_out, double *sigma) {
+    double idle_W = 0, square_W = 0, idles = 0;
+    for (int i = 0; i < n->n_kinds; i++) {
+        const struct kind *from = &n->kinds[i];
+        if (!same_hardware(from, like) || left_out(from, k) || isnan(from->idle_W)) continue;
+        idle_W += from->idle_W;
+        square_W += from->idle_W * from->idle_W;
+        idles++;
+    }
+    double mean_W = idles > 0 ? idle_W / idles : NAN,
+           square = square_W / (mean_W * mean_W) - idles;
+    if (sigma) *sigma = idles > 1 ? sqrt(fmax(0, square) / (idles - 1)) : NAN;
+    return mean_W;
+}
+
+static bool first_like(const struct nodes *n, int i) {
+    for (int j = 0; j < i; j++)
+        if (strcmp(n->kinds[j].side, n->kinds[i].side) == 0 &&
+            strcmp(n->kinds[j].accelerator, n->kinds[i].accelerator) == 0)
+            return false;
+    return true;
+}
+
+/* Of every accelerator on both sides. */
+static struct spread spread_of(const struct nodes *n, const struct kind *k,
+                               left_out_fn *left_out) {
+    struct spread s = {0};
+    for (int i = 0; i < n->n_kinds; i++) {
+        double median_W;
+        if (first_like(n, i))
+            busy_of(n, &n->kinds[i], k, left_out,
+                    waiting_of(n, &n->kinds[i], k, left_out, NULL), &s, &median_W);
+    }
+    return s;
+}
+
+/* A benchmark more, beside the median of @p count. */
+static void set_sigma(const struct spread *s, size_t count, struct node_power *p) {
+    double between = s->squares / s->degrees * (1 + 1.0 / (double)count),
+           runs = s->run_squares / s->run_degrees;
+    p->sigma = s->degrees > 0 ? sqrt(between + (runs > 0 ? runs : 0)) : NAN;
+    p->degrees = (int)s->degrees;
+}
+
+static struct node_power node_power(const struct nodes *n, const struct kind *k,
+                                    left_out_fn *left_out) {
+    struct node_power p = {.busy_W = NAN, .sigma = NAN};
+    p.waiting_W = waiting_of(n, k, k, left_out, &p.waiting_sigma);
+    struct spread all = spread_of(n, k, left_out), here = {0};
+    size_t count = busy_of(n, k, k, left_out, p.waiting_W, &here, &p.busy_W);
+    if (count > 0) set_sigma(&all, count, &p);
     return p;
 }
 
@@ -163,7 +237,7 @@ static const double IDLE_SHARE = 1.0 / 7; /* of a device's limit at rest: assume
  * limit. */
 static struct node_power other_accelerator(const struct nodes *n, const struct kind *k,
                                            left_out_fn *left_out) {
-    struct node_power best = {NAN, NAN, NAN, 0};
+    struct node_power best = {.busy_W = NAN, .sigma = NAN};
     for (int i = 0; i < n->n_kinds && isnan(best.busy_W); i++) {
         const struct kind *from = &n->kinds[i];
         if (strcmp(from->side, k->side) != 0 || left_out(from, k)) continue;
@@ -173,25 +247,32 @@ static struct node_power other_accelerator(const struct nodes *n, const struct k
         double from_W = 8 * limit_W(from->accelerator), to_W = 8 * limit_W(k->accelerator),
                host_W = p.waiting_W - IDLE_SHARE * from_W;
         best = (struct node_power){host_W + (p.busy_W - host_W) / from_W * to_W,
-                                   host_W + IDLE_SHARE * to_W, p.sigma, p.degrees};
+                                   host_W + IDLE_SHARE * to_W, p.sigma, p.waiting_sigma,
+                                   p.degrees};
     }
     return best;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-/* Nodes that log no step times may wait for each other for any share of their time: in nine cases of ten for
- * no more than nine tenths. */
+/* Of nodes that may wait for any share of their time: in nine cases of ten for no more than nine tenths. */
 static double least_W(const struct kind *k, const struct node_power *p) {
-    return isnan(k->step_s) && k->accelerators > 8 ? mean_W(p, 0.1) : 0;
+    return waits_unknown(k) ? mean_W(p, 0.1) : 0;
+}
+
+/* Of the mean: work and waiting err each for itself. */
+static double sigma_at(const struct node_power *p, double u) {
+    double work = u < 1 ? u * p->busy_W / mean_W(p, u) : 1;
+    return u < 1 ? hypot(work * p->sigma, (1 - work) * p->waiting_sigma) : p->sigma;
 }
 
 static fr_status push(struct fr_energy_rows *rows, const struct run *run,
-                      const struct node_power *p, double predicted_W, double least_W,
+                      const struct node_power *p, double u, double least_W,
                       struct fr_error *err) {
+    double predicted_W = mean_W(p, u);
     struct fr_energy_row row = {.measured = run->mean_W,
                                 .predicted = predicted_W,
-                                .sigma = p->sigma,
+                                .sigma = sigma_at(p, u),
                                 .degrees = p->degrees,
                                 .least = least_W};
     size_t length = strlen(run->id);
@@ -213,9 +294,9 @@ static fr_status left_out_table(struct fr_reproduction *r, const struct nodes *n
         const struct kind *k = n->runs[i].kind;
         struct node_power p = node_power(n, k, left_out);
         if (isnan(p.busy_W)) p = other_accelerator(n, k, left_out);
-        double predicted_W = mean_W(&p, busy_share(n, k));
-        if (!isnan(predicted_W))
-            status = push(&rows, &n->runs[i], &p, predicted_W, least_W(k, &p), err);
+        double u = busy_share(n, k);
+        if (!isnan(mean_W(&p, u)))
+            status = push(&rows, &n->runs[i], &p, u, least_W(k, &p), err);
     }
     if (status == FR_OK)
         status = fr_energy_rows_table(r, &rows, name, procedure, "W", &limits, err);
@@ -233,10 +314,10 @@ static fr_status scale(struct fr_reproduction *r, const struct nodes *n, struct 
         double u = busy_share(n, k);
         for (int j = 0; j < n->n_kinds && u < 1; j++) {
             const struct kind *o = &n->kinds[j];
-            if (!comparable(o, k, same_system) || !same_benchmark(o, k)) continue;
+            if (!same_hardware(o, k) || same_system(o, k) || !same_benchmark(o, k)) continue;
             struct node_power p = node_power(n, k, same_benchmark);
             p.busy_W = o->mean_W, p.waiting_W = o->low_W;
-            status = push(&rows, &n->runs[i], &p, mean_W(&p, u), 0, err);
+            status = push(&rows, &n->runs[i], &p, u, 0, err);
             break;
         }
     }
@@ -324,7 +405,8 @@ static fr_status supplies(struct fr_reproduction *r, const struct nodes *n,
             continue;
         struct node_power p = {.busy_W = NAN};
         supply_scatter(n, ac->kind, &line, &p);
-        status = push(&rows, ac, &p, line.constant_W + line.slope * dc->mean_W, 0, err);
+        p.busy_W = line.constant_W + line.slope * dc->mean_W;
+        status = push(&rows, ac, &p, 1, 0, err);
     }
     if (status == FR_OK)
         status = fr_energy_rows_table(r, &rows, "nodes_supplies",
