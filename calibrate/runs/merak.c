@@ -5,14 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the trainings published those that are decoders alone; sequence 1024 (merak/examples, utils.py). */
+/* Of the trainings published those of one stack of layers; sequences of 1024 tokens or what the tokenizer
+ * holds (merak/examples, utils.py; run_bert.py: 24 encoders of BERT-Large's heads). */
 static const struct shape {
     const char *name;
-    int layers, hidden, heads, vocabulary;
-} shapes[] = {{"gpt3-xl", 24, 2048, 16, 50257},
-              {"gpt3-2.7b", 32, 2560, 32, 50257},
-              {"gpt3-6.7b", 32, 4096, 32, 50257},
-              {"bloom-3b", 30, 2560, 32, 250880}};
+    int layers, hidden, heads, vocabulary, sequence;
+} shapes[] = {{"gpt3-xl", 24, 2048, 16, 50257, 1024},
+              {"gpt3-2.7b", 32, 2560, 32, 50257, 1024},
+              {"gpt3-6.7b", 32, 4096, 32, 50257, 1024},
+              {"bloom-3b", 30, 2560, 32, 250880, 1024},
+              {"bert-huge-uncased", 24, 2048, 16, 30522, 512}};
 
 static const struct shape *shape_of(const char *name) {
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -27,7 +29,7 @@ static void set_model(const struct shape *s, struct fr_run_row *out) {
     fr_run_row_set(out, "model.heads", "%d", s->heads);
     fr_run_row_set(out, "model.vocabulary", "%d", s->vocabulary);
     fr_run_row_set(out, "model.vocabulary_multiple", "1");
-    fr_run_row_set(out, "model.sequence", "1024");
+    fr_run_row_set(out, "model.sequence", "%d", s->sequence);
     fr_run_row_set(out, "model.dtype", "tf32");
     fr_run_row_set(out, "model.gradient_dtype", "fp32");
     fr_run_row_set(out, "model.optimizer_state", "8 B");

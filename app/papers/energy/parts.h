@@ -21,6 +21,8 @@ fr_status fr_energy_stage_device(const char *device, struct fr_stage_device *out
                                  struct fr_error *err);
 /** Whole trainings on pipelines, with and without clock plans (Perseus). */
 fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err);
+/** Energy of a step with its time predicted, too (Perseus). */
+fr_status fr_energy_steps(struct fr_reproduction *r, struct fr_error *err);
 /** What clocks of passes save at no more time, beside plans that were run (Perseus). */
 fr_status fr_energy_slack(struct fr_reproduction *r, struct fr_error *err);
 /** Trainings under power limits (Zeus). */

@@ -56,6 +56,12 @@ double fr_pipelined_waiting_W(const struct fr_pipelined *x, double share, double
 double fr_pipelined_energy_J(const struct fr_pipelined *x, const struct fr_clock_plan *p,
                              const struct fr_pipelined_device *d, double share);
 
+/** Read the trainings; items are the caller's to free, also on error. */
+fr_status fr_pipelined_read(struct fr_pipelined_all *t, struct fr_error *err);
+/** Mean power of a device at full clock from the device's other trainings: u B + (1 - u) W. */
+fr_status fr_pipelined_full_W(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                              double *mean_W, struct fr_error *err);
+
 /** On the same device, and another. */
 bool fr_pipelined_is_other(const struct fr_pipelined *y, const struct fr_pipelined *x);
 

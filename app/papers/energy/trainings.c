@@ -309,17 +309,24 @@ static double waiting_W(const struct fr_pipelined_all *t, const struct fr_pipeli
     return n > 0 ? sum / n : 0;
 }
 
+fr_status fr_pipelined_full_W(const struct fr_pipelined_all *t, const struct fr_pipelined *x,
+                              double *mean_W, struct fr_error *err) {
+    struct fr_pipelined_device d;
+    FR_TRY(device_of(x, &d, err));
+    double u = fr_pipelined_share(t, x, x);
+    *mean_W = u * d.work_W + (1 - u) * waiting_W(t, x, d.work_W);
+    return FR_OK;
+}
+
 static fr_status full_clock(struct fr_reproduction *r, const struct fr_pipelined_all *t,
                             struct fr_error *err) {
     struct fr_energy_rows rows = {0};
     fr_status status = FR_OK;
     for (int i = 0; i < t->count && status == FR_OK; i++) {
         const struct fr_pipelined *x = &t->items[i];
-        struct fr_pipelined_device d;
-        status = device_of(x, &d, err);
+        double mean_W;
+        status = fr_pipelined_full_W(t, x, &mean_W, err);
         if (status != FR_OK) break;
-        double u = fr_pipelined_share(t, x, x),
-               mean_W = u * d.work_W + (1 - u) * waiting_W(t, x, d.work_W);
         struct fr_energy_row row = {
             .measured = x->full_J, .predicted = x->devices * mean_W * x->full_s, .sigma = NAN};
         snprintf(row.id, sizeof row.id, "%s/%s", x->device, x->model);
@@ -336,17 +343,23 @@ static fr_status full_clock(struct fr_reproduction *r, const struct fr_pipelined
     return status;
 }
 
-fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err) {
-    struct fr_pipelined_all t = {fr_calloc(FR_PIPELINED_MAX, sizeof *t.items), 0};
+fr_status fr_pipelined_read(struct fr_pipelined_all *t, struct fr_error *err) {
+    *t = (struct fr_pipelined_all){fr_calloc(FR_PIPELINED_MAX, sizeof *t->items), 0};
     struct fr_csv csv = {.text = NULL};
-    fr_status status = t.items
+    fr_status status = t->items
                            ? fr_energy_csv(file, &csv, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "the rows do not fit in memory");
-    for (int row = 0; status == FR_OK && row < csv.n_rows; row++) read_row(&csv, row, &t);
-    for (int i = 0; i < t.count; i++) tidy(&t.items[i]);
+    for (int row = 0; status == FR_OK && row < csv.n_rows; row++) read_row(&csv, row, t);
+    for (int i = 0; i < t->count; i++) tidy(&t->items[i]);
+    fr_csv_free(&csv);
+    return status;
+}
+
+fr_status fr_energy_trainings(struct fr_reproduction *r, struct fr_error *err) {
+    struct fr_pipelined_all t;
+    fr_status status = fr_pipelined_read(&t, err);
     if (status == FR_OK) status = clock_plans(r, &t, err);
     if (status == FR_OK) status = full_clock(r, &t, err);
-    fr_csv_free(&csv);
     free(t.items);
     return status;
 }

@@ -7,7 +7,7 @@
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     static fr_status (*const parts[])(struct fr_reproduction *, struct fr_error *) = {
-        fr_energy_stages, fr_energy_trainings, fr_energy_slack, fr_energy_limits,
+        fr_energy_stages, fr_energy_trainings, fr_energy_steps, fr_energy_slack, fr_energy_limits,
         fr_energy_nodes};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         fr_status status = parts[i](r, err);
