@@ -84,6 +84,7 @@ const struct fr_composition fr_compositions[] = {
     {"clock, layers in a row", "ffn-16384", {"clock=1.2GHz", CLOCK, NULL}},
     {"grid per layer", "ffn-16384", {"layer_tp=[4]", NULL}},
     {"grid per group, transformer", "gpt-2", {"layer_tp=[1,4,2]", NULL}},
+    {"adapters beside frozen weights", "gpt-2", {"model.lora_rank=8", NULL}},
     {NULL, NULL, {NULL}}};
 
 fr_status fr_composition_load(const struct fr_composition *composition,
@@ -133,6 +134,7 @@ const struct fr_axis_setting fr_axis_settings[] = {
     {"flash attention", "attention", NULL, {"attention=flash", NULL}},
     {"offload optimizer", "offload", NULL, {"offload=optimizer", HOST}},
     {"offload activations", "offload", NULL, {"offload=activations", HOST}},
+    {"adapters", "lora_rank", NULL, {"model.lora_rank=8", NULL}},
     {NULL, NULL, NULL, {NULL}}};
 
 bool fr_axes_meet(const struct fr_axis_setting *a, const struct fr_axis_setting *b) {

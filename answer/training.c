@@ -130,11 +130,12 @@ fr_status fr_training_check(const struct fr_training *t, const struct fr_job *jo
                    job->workload.name);
 }
 
-/* What is needed to go on: the weights and the optimiser's state of all parameters. */
+/* What is needed to go on: the weights and the optimiser's state of all parameters that are trained. */
 static double checkpoint_B(const struct fr_training *t, const struct fr_workload *w,
                            const struct fr_outcome *out) {
     if (t->checkpoint_B > 0) return t->checkpoint_B;
-    return out->parameters * (fr_dtype_kept_B(w->dtype) + w->optimizer_state_B);
+    return (out->parameters - out->parameters_frozen) *
+           (fr_dtype_kept_B(w->dtype) + w->optimizer_state_B);
 }
 
 /* The time to checkpoint, to fail and to start again on top. */

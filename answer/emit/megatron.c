@@ -249,6 +249,8 @@ static void model(struct fr_emitted *e) {
     fr_emit_option(e, "--ffn-hidden-size", "%" PRId64, t->ffn);
     heads(e);
     experts(e);
+    if (t->lora_rank > 0)
+        fr_emit_lack(e, "lora_rank: " NO("option for adapters beside frozen weights"));
     if (t->gated) fr_emit_option(e, "--swiglu", "%s", "");
     if (!t->norm_biases) fr_emit_option(e, "--normalization", "RMSNorm");
     if (!t->biases) fr_emit_option(e, "--disable-bias-linear", "%s", "");

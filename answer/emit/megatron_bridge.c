@@ -210,6 +210,8 @@ static void rest(struct fr_emitted *e) {
     fr_emit_option(e, "--seq_length", "%" PRId64, t->sequence);
     fr_emit_option(e, "--num_layers", "%" PRId64, t->layers);
     fr_emit_option(e, "--hidden_size", "%" PRId64, t->hidden);
+    if (t->lora_rank > 0)
+        fr_emit_lack(e, "lora_rank: this is its script of pre-training, which trains all weights");
     if (t->experts > 0) fr_emit_option(e, "model.num_moe_experts", "%" PRId64, t->experts);
     fr_emit_remark(
         e, "heads, MLP, norms and vocabulary are the recipe's: check that they are %s's",

@@ -330,6 +330,9 @@ void fr_render_outcome(struct fr_text *text, const struct fr_job *job,
     if (isfinite(out->time_s)) {
         if (isfinite(out->parameters)) {
             say(text, "parameters", count(out->parameters, total, sizeof total), "");
+            if (out->parameters_frozen > 0)
+                say(text, "  trained",
+                    count(out->parameters - out->parameters_frozen, total, sizeof total), "");
             say(text, "  fullest rank", count(out->parameters_rank_max, total, sizeof total),
                 "");
         }

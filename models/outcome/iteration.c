@@ -109,13 +109,12 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
 void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
     part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
-    double kept[4]; /* of a rank's parameters, by the least zero that divides their state */
-    for (int z = 1; z < 4; z++) kept[z] = fr_zero_kept(plan, stage, z);
-    part_B[FR_MEMORY_PARAMETERS] = kept[3] * fr_workload_weight_B(w);
+    part_B[FR_MEMORY_PARAMETERS] = fr_zero_kept(plan, stage, 3) * fr_workload_weight_B(w);
     if (plan->forward) return;
-    part_B[FR_MEMORY_GRADIENTS] = kept[2] * fr_dtype_size_B(w->gradient_dtype);
+    part_B[FR_MEMORY_GRADIENTS] =
+        fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
     if (plan->offload & FR_OFFLOAD_OPTIMIZER) return;
-    part_B[FR_MEMORY_OPTIMIZER] = kept[1] * w->optimizer_state_B;
+    part_B[FR_MEMORY_OPTIMIZER] = fr_zero_trained(plan, stage, 1) * w->optimizer_state_B;
 }
 
 /* One pass after the other of one stage: 1, and none waits. */
@@ -147,6 +146,7 @@ static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
             fr_memory_fragmentation_B(&job->cluster.device, part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B += part_B[k];
         out->parameters += stage->parameters;
+        out->parameters_frozen += stage->frozen;
         out->parameters_rank_max = fr_most(out->parameters_rank_max, stage->parameters_rank);
         out->host_memory_B = fr_most(out->host_memory_B, fr_offload_host_B(stage, holds.all));
         if (sum_B <= out->memory_peak_B) continue;

@@ -80,6 +80,7 @@ struct fr_outcome {
     uint32_t extrapolated; /**< see FR_EXTRAPOLATED_GEMM */
     int64_t ranks;
     double parameters, parameters_rank_max;
+    double parameters_frozen; /**< of parameters, not trained */
     double time_s;        /**< one iteration; NaN where the plan cannot be laid out at all */
     double low_s, high_s; /**< its 90 % interval, where someone stated one; else 0 */
     double energy_J; /**< one iteration, of all that the cluster states; NaN: no power stated */

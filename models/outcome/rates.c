@@ -9,11 +9,16 @@ static double flop_again(const struct fr_workload *w, const struct fr_plan *plan
     struct fr_layers_flop of = fr_workload_layers_flop(w);
     if (plan->forward) return 0;
     switch (plan->recompute) {
-    case FR_RECOMPUTE_SELECTIVE: return of.core;
-    case FR_RECOMPUTE_FULL: return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last;
-    case FR_RECOMPUTE_SAVE_QKV: return of.core + of.out + of.mlp_first;
-    case FR_RECOMPUTE_SAVE_QKV_OUT: return of.core + of.mlp_first;
-    default: return 0;
+    case FR_RECOMPUTE_SELECTIVE:
+        return of.core;
+    case FR_RECOMPUTE_FULL:
+        return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last;
+    case FR_RECOMPUTE_SAVE_QKV:
+        return of.core + of.out + of.mlp_first;
+    case FR_RECOMPUTE_SAVE_QKV_OUT:
+        return of.core + of.mlp_first;
+    default:
+        return 0;
     }
 }
 
@@ -25,7 +30,9 @@ struct fr_rates fr_rates_of(const struct fr_job *job, const struct fr_outcome *o
     struct fr_rates rates = {
         .samples_per_s = samples_per_s, .tokens_per_s = NAN, .mfu = NAN, .hfu = NAN};
     rates.model_flop_per_s_per_device =
-        samples_per_s * fr_workload_flop(w) / (out->plan.forward ? 3 : 1) / (double)out->ranks;
+        samples_per_s *
+        (out->plan.forward ? fr_workload_forward_flop(w) : fr_workload_flop(w)) /
+        (double)out->ranks;
     if (w->transformer.layers)
         rates.tokens_per_s = samples_per_s * (double)w->transformer.sequence;
     rates.tokens_per_s_per_device = rates.tokens_per_s / (double)out->ranks;

@@ -215,7 +215,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                          plan->chunks > 1 ? ", embedding and logits counted as layers" : "");
         break;
     case FR_REASON_METHOD:
-        if (plan->method->stage)
+        if (job->workload.transformer.lora_rank > 0 && plan->method != &fr_method_tensor)
+            fr_text_addf(text,
+                         "lora_rank: adapters are divided as method tensor divides their "
+                         "products; how method %s would nobody has said",
+                         plan->method->name);
+        else if (plan->method->stage)
             fr_text_addf(
                 text,
                 plan->sequence_parallel
@@ -250,7 +255,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                            "compressed: a codec waits for all of them");
         break;
     case FR_REASON_RECOMPUTE:
-        if (job->workload.transformer.layers)
+        if (job->workload.transformer.lora_rank > 0 && fr_recompute_saves(plan->recompute))
+            fr_text_addf(text,
+                         "recompute %s beside lora_rank: what of an adapter that policy keeps "
+                         "nobody has said",
+                         fr_recompute_names[plan->recompute]);
+        else if (job->workload.transformer.layers)
             fr_text_addf(text,
                          "recompute %s is priced for method tensor: what method %s would "
                          "keep nobody has said",

@@ -171,6 +171,8 @@ void fr_report_json(struct fr_json_writer *w, const struct fr_job *job,
     varied_json(w, job);
     fr_json_add_integer(w, "ranks", out->ranks);
     fr_json_add_number(w, "parameters", priced ? out->parameters : NAN);
+    if (priced && out->parameters_frozen > 0)
+        fr_json_add_number(w, "parameters_trained", out->parameters - out->parameters_frozen);
     fr_json_add_number(w, "parameters_per_rank_max", priced ? out->parameters_rank_max : NAN);
     fr_json_add_number(w, "iteration_time_s", out->time_s);
     if (out->high_s > 0) {

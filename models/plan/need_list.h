@@ -12,7 +12,8 @@ FR_PLAN_NEED(TRANSFORMER, true, "a model of kind transformer", !m || transformer
 FR_PLAN_NEED(TRAINED, true, "a backward pass (\"pass\": \"both\")", !p->forward)
 FR_PLAN_NEED(EXPERTS, true, "a mixture of experts", !m || m->transformer.experts > 0)
 FR_PLAN_NEED(TIED, true, "logits that share the embedding's weights, on another stage",
-             (!m || (transformer && m->transformer.tied)) && !p->schedule->folds)
+             (!m || (transformer && m->transformer.tied && !m->transformer.lora_rank)) &&
+                 !p->schedule->folds)
 FR_PLAN_NEED(GHOST, true, "a method with ghost neurons", p->method->uses_ghost)
 FR_PLAN_NEED(SUBGRAPH, true, "method subgraph", p->method->branches)
 FR_PLAN_NEED(GRID, true, "method grid", p->method->grids)

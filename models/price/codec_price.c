@@ -22,6 +22,10 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
     if (!fr_plan_reduces(plan))
         return "compression.gradient has nothing to compress: with one replica (dp = cp = 1) "
                "no gradients are reduced";
+    if (w->transformer.lora_rank > 0 && c->codec->op == FR_OP_ALL_REDUCE &&
+        c->gradient_rank >= w->transformer.lora_rank)
+        return "compression.gradient.rank is no less than lora_rank: an adapter's gradients "
+               "are that narrow already, and factors of them would be longer";
     return plan->zero >= 2
                ? "compression.gradient codes whole matrices once an iteration; zero 2 and 3 "
                  "scatter their gradients after every micro-batch: use zero 0 or 1"

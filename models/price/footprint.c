@@ -11,6 +11,13 @@ void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *
     footprint->activation_B += activation_B;
 }
 
+void fr_footprint_freeze(struct fr_footprint *footprint, const struct fr_workload *workload,
+                         double parameters) {
+    double gradient_B = fr_dtype_size_B(workload->gradient_dtype);
+    footprint->state_B -= parameters * (gradient_B + workload->optimizer_state_B);
+    footprint->pass_B -= parameters * gradient_B;
+}
+
 /* One micro-batch of so many comes after the optimiser, the others after the one before. */
 static double mean_B(double first_B, double other_B, double micro_batches) {
     double first = log(first_B + 1), others = log(other_B + 1);

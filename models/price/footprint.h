@@ -31,6 +31,10 @@ struct fr_footprint {
 void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *workload,
                       double parameters, double activation_B);
 
+/** Of them so many @p parameters are not trained: weights alone. */
+void fr_footprint_freeze(struct fr_footprint *footprint, const struct fr_workload *workload,
+                         double parameters);
+
 /** All that products go through in a step of @p micro_batches passes: of one micro-batch in all, the
  *  first, the weights were last touched by the optimiser, by the others in the pass before (a mean
  *  of logarithms) [B]. */

@@ -41,7 +41,7 @@ static void price_optimizer(const struct fr_job *job, const struct fr_plan *plan
                             struct fr_stage *stage) {
     const struct fr_device *device = &job->cluster.device;
     const struct fr_workload *w = &job->workload;
-    double n = fr_zero_kept(plan, stage, 1), gradient_B = fr_dtype_size_B(w->gradient_dtype),
+    double n = fr_zero_trained(plan, stage, 1), gradient_B = fr_dtype_size_B(w->gradient_dtype),
            weight_B = fr_dtype_size_B(w->weight_dtype);
     double down_s = n * gradient_B / device->host_link_B_per_s,
            step_s = n * fr_workload_update_B(w) / device->host_rate_B_per_s,

@@ -81,8 +81,10 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
     if (job->workload.n_layers) return fr_layers_check(job, plan);
     if (!job->workload.transformer.layers)
         return plan->recompute ? FR_BECAUSE(FR_REASON_RECOMPUTE) : 0;
-    if (!plan->method->stage) reasons |= FR_BECAUSE(FR_REASON_METHOD);
-    if (fr_recompute_saves(plan->recompute) && plan->method != &fr_method_tensor)
+    bool tensor = plan->method == &fr_method_tensor,
+         adapters = job->workload.transformer.lora_rank > 0;
+    if (!plan->method->stage || (adapters && !tensor)) reasons |= FR_BECAUSE(FR_REASON_METHOD);
+    if (fr_recompute_saves(plan->recompute) && (!tensor || adapters))
         reasons |= FR_BECAUSE(FR_REASON_RECOMPUTE);
     if (!job->cluster.device.gemm[job->workload.dtype].form)
         reasons |= FR_BECAUSE(FR_REASON_DTYPE);
@@ -162,6 +164,8 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     *extrapolated |= worked->extrapolated;
     stage->parameters = work->parameters;
     stage->parameters_rank = work->parameters_rank;
+    stage->frozen = work->frozen;
+    stage->frozen_rank = work->frozen_rank;
     stage->expert_rank = work->expert_rank;
     stage->common_rank = work->common_rank;
     memcpy(stage->grid_rank, work->grid_rank, sizeof stage->grid_rank);
@@ -173,14 +177,17 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     bool fused = plan->compression.fused_embedding && plan->pp > 1;
     double gradient_B = fr_dtype_size_B(job->workload.gradient_dtype);
     double apart = fused ? work->embedding_rank : 0, common = work->common_rank;
-    double own = work->parameters_rank - work->expert_rank - common - work->grid_rank[0] -
-                 work->grid_rank[1] - work->grid_rank[2];
+    bool frozen = work->frozen_rank > 0;
+    double own = frozen ? work->parameters_rank - work->frozen_rank
+                        : work->parameters_rank - work->expert_rank - common -
+                              work->grid_rank[0] - work->grid_rank[1] - work->grid_rank[2];
     if (common > 0)
         common -= apart;
     else
         own -= apart;
     stage->gradient_B = fr_plan_replicas(plan) > 1 ? own * gradient_B : 0;
-    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? work->expert_rank * gradient_B : 0;
+    double experts = frozen ? 0 : work->expert_rank;
+    stage->expert_B = fr_plan_expert_copies(plan) > 1 ? experts * gradient_B : 0;
     stage->common_B = fr_plan_replicas(plan) * plan->tp > 1 ? common * gradient_B : 0;
     for (int g = 0; g < FR_GRIDS; g++)
         stage->grid_B[g] = fr_plan_copies(plan, (fr_copies)(FR_COPIES_ATTENTION + g)) > 1
@@ -188,12 +195,13 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                                : 0;
     struct fr_footprint footprint = {0};
     fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+    fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
     price.update_B = fr_footprint_update_B(&footprint);
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
     if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
-    stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_kept(plan, stage, 1));
+    stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1));
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,

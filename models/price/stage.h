@@ -77,9 +77,10 @@ struct fr_stage {
     double clock_Hz;              /**< of its devices; 0: their highest */
     double parameters;            /**< over its tp ranks; NaN: not known */
     double parameters_rank;
-    double expert_rank;  /**< of them, experts' */
-    double common_rank;  /**< of them, common layers' of method subgraph */
-    double grid_rank[3]; /**< of them, of groups on grids of their own */
+    double frozen, frozen_rank; /**< of these, not trained */
+    double expert_rank;         /**< of them, experts' */
+    double common_rank;         /**< of them, common layers' of method subgraph */
+    double grid_rank[3];        /**< of them, of groups on grids of their own */
     double
         again_s; /**< of the backward pass, repeats the forward pass; fr_pipeline_price_again */
     double activation_B; /**< kept for the backward pass by one rank, a micro-batch */
@@ -106,6 +107,12 @@ static inline void fr_stage_held(const struct fr_stage *s, double by_kind[FR_COP
                                    s->grid_rank[1],
                                    s->grid_rank[2]};
     memcpy(by_kind, all, sizeof all);
+}
+/** Those of them that are trained: beside frozen ones adapters, which have the replicas' copies. */
+static inline void fr_stage_trained(const struct fr_stage *s, double by_kind[FR_COPIES]) {
+    const double adapters[FR_COPIES] = {s->parameters_rank - s->frozen_rank};
+    fr_stage_held(s, by_kind);
+    if (s->frozen_rank > 0) memcpy(by_kind, adapters, sizeof adapters);
 }
 static inline double fr_stage_all_reduced_B(const struct fr_stage *s) {
     return s->gradient_B + s->expert_B + s->common_B + s->grid_B[0] + s->grid_B[1] +

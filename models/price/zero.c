@@ -2,13 +2,26 @@
 
 #include <math.h>
 
+static double divided(const struct fr_plan *plan, const double by_kind[FR_COPIES]) {
+    double kept = 0;
+    for (int k = 0; k < FR_COPIES; k++)
+        if (by_kind[k] > 0) kept += by_kind[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
+    return kept;
+}
+
 double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
-    double held[FR_COPIES], kept = 0;
+    double held[FR_COPIES];
     if (plan->zero == 0 || plan->zero < least) return stage->parameters_rank;
     fr_stage_held(stage, held);
-    for (int k = 0; k < FR_COPIES; k++)
-        if (held[k] > 0) kept += held[k] / (double)fr_plan_dividing(plan, (fr_copies)k);
-    return kept;
+    return divided(plan, held);
+}
+
+double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least) {
+    double trained[FR_COPIES];
+    if (plan->zero == 0 || plan->zero < least)
+        return stage->parameters_rank - stage->frozen_rank;
+    fr_stage_trained(stage, trained);
+    return divided(plan, trained);
 }
 
 /* What each kind of copies does together, in @p parts: @p op of all its @p size_B, or, where fewer divide,
@@ -102,7 +115,10 @@ void fr_zero_price(const struct fr_job *job, const struct fr_plan *plan,
                        .seats = seats,
                        .ledger = {&job->cluster, stage->sent_B, 1, extrapolated},
                        .layers = fmax(1, layers)};
-    fr_stage_held(stage, c.parameters_B);
+    if (plan->zero == 3)
+        fr_stage_held(stage, c.parameters_B);
+    else
+        fr_stage_trained(stage, c.parameters_B); /* gathered once they are updated */
     for (int k = 0; k < FR_COPIES; k++) c.parameters_B[k] *= value_B;
     fr_stage_reduced_B(stage, c.gradients_B);
     double forward_s = fr_pass_s(&stage->forward, FR_WITH_ALL);

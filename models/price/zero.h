@@ -43,8 +43,10 @@
 #include "models/price/pipeline.h"
 #include "models/price/seats.h"
 
-/** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide. */
+/** Of a rank's parameters what the plan leaves on it of state that zero @p least and above divide; and of those
+ *  that are trained. */
 double fr_zero_kept(const struct fr_plan *plan, const struct fr_stage *stage, int least);
+double fr_zero_trained(const struct fr_plan *plan, const struct fr_stage *stage, int least);
 
 /** Time of reducing a stage's gradients once an iteration, in @p parts equal parts: all-reduced, or
  *  scattered to those that divide them, and all-reduced across such groups [s]. */

@@ -103,13 +103,14 @@ struct fr_rank_work {
     double parameters_mean; /**< of a layer: on a rank in the mean */
     double embedding_rank;  /**< of parameters_rank, the (shared) embedding matrix */
     double expert_rank;     /**< of them, experts', of which there are fewer copies */
-    double common_rank;     /**< of them, equal on all tp ranks and reduced over them too */
-    double grid_rank[3];    /**< of them, of a transformer's groups on grids of their own */
-    double idle_ranks;      /**< share of the ranks that wait while common work is done */
-    double activation_B;    /**< kept for the backward pass, a micro-batch */
-    double ends_B;          /**< of it, embedding's and logits' */
-    double working_B;       /**< held while a pass runs, the largest message at least */
-    struct fr_operation op[112];
+    double frozen, frozen_rank; /**< of parameters and parameters_rank, not trained */
+    double common_rank;         /**< of them, equal on all tp ranks and reduced over them too */
+    double grid_rank[3];        /**< of them, of a transformer's groups on grids of their own */
+    double idle_ranks;          /**< share of the ranks that wait while common work is done */
+    double activation_B;        /**< kept for the backward pass, a micro-batch */
+    double ends_B;              /**< of it, embedding's and logits' */
+    double working_B;           /**< held while a pass runs, the largest message at least */
+    struct fr_operation op[160];
 };
 
 /** An empty list. */
@@ -151,6 +152,7 @@ struct fr_product {
     double m, n, k, batch, times;
     double pieces; /**< 0: one */
     bool scores;   /**< of attention, without weights */
+    bool frozen;   /**< its weights are not trained: no gradient of theirs */
     bool again, common;
     fr_axis copies;               /**< of its weights; 0: FR_AXIS_DP */
     double regathers, regather_B; /**< all-gathers beside the input gradient, */

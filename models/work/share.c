@@ -1,5 +1,6 @@
 /* What every division of a transformer adds to its list (models/work/transformer.h). */
 #include "models/work/transformer.h"
+#include "models/workload/adapters.h"
 #include "models/workload/flop.h"
 
 static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double times,
@@ -10,10 +11,11 @@ static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double tim
     o->common = common;
 }
 
-static void add_kernels(struct fr_rank_work *work, double kernels, bool common) {
+static void add_kernels(struct fr_rank_work *work, double kernels, bool common, bool frozen) {
     static const double times[] = {
         [FR_PASS_FORWARD] = 1, [FR_PASS_INPUT] = 1.5, [FR_PASS_WEIGHT] = 0.5};
-    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_WEIGHT && kernels > 0; pass++)
+    int last = frozen ? FR_PASS_INPUT : FR_PASS_WEIGHT;
+    for (int pass = FR_PASS_FORWARD; pass <= last && kernels > 0; pass++)
         fr_work_add(work, FR_WORK_KERNELS, (fr_pass_kind)pass, times[pass] * kernels)->common =
             common;
 }
@@ -38,8 +40,8 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
         add_traffic(work, (fr_pass_kind)pass, pass == FR_PASS_INPUT ? 2 : 1, common, true);
     }
     add_traffic(work, FR_PASS_AGAIN, 1, again_part(s, set_B, recompute), false);
-    add_kernels(work, s->kernels - s->common_kernels, false);
-    add_kernels(work, s->common_kernels, true);
+    add_kernels(work, s->kernels - s->common_kernels, false, s->frozen);
+    add_kernels(work, s->common_kernels, true, s->frozen);
     if (s->again_kernels > 0)
         fr_work_add(work, FR_WORK_KERNELS, FR_PASS_AGAIN, s->again_kernels);
 }
@@ -71,7 +73,8 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
 void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
                              bool first, bool last, const struct fr_ends *e) {
     double h = (double)t->hidden;
-    struct fr_stage_share s = {0};
+    bool frozen = fr_transformer_frozen(t);
+    struct fr_stage_share s = {.frozen = frozen};
     if (first) {
         s.forward_B += 2 * e->tokens * e->kept * e->value_B;
         s.kernels += 2;
@@ -84,7 +87,8 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
                                                  .batch = e->batch,
                                                  .times = 1,
                                                  .common = e->common,
-                                                 .regathers = e->regathers,
+                                                 .frozen = frozen,
+                                                 .regathers = frozen ? 0 : e->regathers,
                                                  .regather_axis = e->axis,
                                                  .regather_B = e->tokens * h * e->value_B});
         s.forward_B += fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
@@ -112,5 +116,6 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
         work->parameters += norm + (t->tied ? 0 : embedding);
         work->parameters_rank += norm + (!t->tied || copy ? embedding / tp : 0);
     }
-    if (t->tied && (first || last)) work->embedding_rank = embedding / tp;
+    if (t->tied && (first || last) && !fr_transformer_frozen(t))
+        work->embedding_rank = embedding / tp; /* frozen copies stay equal */
 }

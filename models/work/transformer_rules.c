@@ -38,6 +38,10 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          "tp = %" PRId64 " does not divide the %" PRId64
          " key-value heads, of which every rank has whole ones (copies of one are not priced)",
          tp, t->kv_heads);
+    rule(h, t->lora_rank % tp == 0, FR_REASON_WIDTH,
+         "tp = %" PRId64 " does not divide lora_rank = %" PRId64
+         ", of which every rank has whole rows",
+         tp, t->lora_rank);
     rule(h, t->ffn % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp, t->ffn);
     rule(h, !plan->method->grids || plan->pairs || t->hidden % tp == 0, FR_REASON_WIDTH,

@@ -1,8 +1,10 @@
 /* A transformer's stage as operations, of methods tensor and grid (models/work/transformer_view.h). */
 #include <math.h>
 
+#include "models/work/adapters.h"
 #include "models/work/experts.h"
 #include "models/work/transformer_view.h"
+#include "models/workload/adapters.h"
 
 /* A group of products on its P_r ranks: of the R ranks' samples it has a column's. */
 static struct fr_group_view group_of(const struct fr_plan *plan, double own, int group) {
@@ -78,6 +80,9 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers, bool again,
                         struct fr_rank_work *work) {
+    bool frozen = fr_transformer_frozen(v->t),
+         adapted = on == &v->mlp_on ? v->t->lora_mlp : v->t->lora_attention;
+    if (frozen && !adapted) regathers = 0; /* nobody asks for the input again */
     fr_work_add_product(
         work, &(struct fr_product){.m = m,
                                    .n = n,
@@ -86,6 +91,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                    .times = times,
                                    .pieces = in_pieces(v, on) ? on->p : 1,
                                    .again = again,
+                                   .frozen = frozen,
                                    .copies = on->copies,
                                    .regathers = v->gathers && on->p > 1 ? regathers : 0,
                                    .regather_axis = on->axis,
@@ -133,6 +139,7 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
         v->cross * attention;
     double norms = v->layers * (stream + mlp_stream) + v->cross * stream;
     struct fr_stage_share s = {.forward_B = moved * v->value_B,
+                               .frozen = fr_transformer_frozen(t),
                                .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                .softmax_B = v->attentions * softmax * v->value_B,
                                .kernels =
@@ -163,6 +170,20 @@ static double saved_values(const struct fr_stage_view *v, double stream) {
     return v->attentions * ((v->q + 2 * v->kv) / a->p * a->tokens + (v->out ? 0 : stream));
 }
 
+/* Inputs that weight gradients need, of an attention's two products, @p in and @p made: all, those that an
+ * adapter reads, or, frozen, what fused attention keeps of its own. */
+static double attention_inputs_B(const struct fr_stage_view *v, double in, double made) {
+    bool own = v->scores == 0 && !v->narrow;
+    if (fr_transformer_frozen(v->t) && !v->t->lora_attention) return own ? made * v->read_B : 0;
+    return (in + made) * v->read_B + fr_adapters_kept(v, false) * v->value_B;
+}
+
+/* The same of an MLP's. */
+static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made) {
+    if (fr_transformer_frozen(v->t) && !v->t->lora_mlp) return 0;
+    return (in + made) * v->read_B + fr_adapters_kept(v, true) * v->value_B;
+}
+
 /* Korthikanti et al. 2022, Eq. 2, s b h (10 + 24/t + 5 a s / (h t)) bytes at two bytes a
  * value, and Eq. 4 with sequence parallel, the 10 over t as well; written for any dtype, MLP
  * width and head count, with dropout or without: inputs of the norms and products, what the
@@ -179,11 +200,11 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
                         (t->qk_norms ? (v->q + v->kv) / a->p * a->tokens : 0) +
                         (v->narrow && v->scores == 0 ? made : 0);
     double core_B = fr_transformer_score_B(t, v->value_B) * v->scores;
-    double attention_B = heads_kept * v->value_B + (stream + made) * v->read_B + core_B +
-                         fr_transformer_mask_B(t) * stream;
+    double attention_B = heads_kept * v->value_B + attention_inputs_B(v, stream, made) +
+                         core_B + fr_transformer_mask_B(t) * stream;
     double mlp_kept = mlp_stream + (v->mlp - 1) * wide;
     double all_B = attention_B + mlp_kept * v->value_B +
-                   (mlp_stream + mlp_made * wide) * v->read_B +
+                   mlp_inputs_B(v, mlp_stream, mlp_made * wide) +
                    fr_transformer_mask_B(t) * mlp_stream;
     work->working_B = largest_message_B(v);
     work->activation_B = v->layers * all_B + v->cross * attention_B;
@@ -255,6 +276,15 @@ static void add_ends(const struct fr_stage_view *v, bool first, bool last,
     fr_transformer_add_vocabulary_exchanges(v, first, last, work);
 }
 
+/* All that was counted stays as it is; adapters come on top. */
+static void freeze(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    double trained = fr_adapters_parameters(v);
+    work->frozen = work->parameters;
+    work->frozen_rank = work->parameters_rank;
+    work->parameters += trained;
+    work->parameters_rank += trained / (double)v->plan->tp;
+}
+
 void fr_transformer_stage(const struct fr_workload *workload, const struct fr_plan *plan,
                           int64_t i, struct fr_rank_work *work) {
     const struct fr_stage_view v = view_of(workload, plan, i);
@@ -264,7 +294,9 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     add_products(&v, work);
     fr_transformer_add_exchanges(workload, &v, work);
     add_elementwise(&v, work);
+    fr_adapters_add(&v, work);
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);
+    if (fr_transformer_frozen(v.t)) freeze(&v, work);
 }

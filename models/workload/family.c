@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/adapters.h"
+
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
 const struct fr_family *const fr_families[] = {
@@ -225,7 +227,8 @@ static bool among(const char *const *keys, const char *key) {
 
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
-    static const char *const theirs[] = {"sequence", "head_dim", "experts_per_token", NULL};
+    static const char *const theirs[] = {"sequence",  "head_dim", "experts_per_token",
+                                         "lora_rank", "lora_on",  NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -390,6 +393,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     if (!given(config, "tie_word_embeddings"))
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
     FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
+    FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "models/workload/adapters.h"
+
 static const double PASSES = 3, FLOP_OF_PRODUCT = 2;
 
 /* Multiplications of one sample forward. */
@@ -34,17 +36,41 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *
         .mlp_last = layers * s * h * wide};
 }
 
+/* Of the adapters beside them. */
+static double adapters_forward(const struct fr_transformer *t) {
+    struct fr_adapted list[FR_ADAPTED_MAX];
+    int n = fr_adapters_list(t, list);
+    double layers = (double)t->layers, values = 0;
+    for (int i = 0; i < n; i++)
+        values += (list[i].mlp ? layers : layers + (double)t->cross_layers) *
+                  (list[i].inputs + list[i].outputs);
+    return values * (double)t->lora_rank * (double)t->sequence;
+}
+
+/* Multiplications of one sample forward, without adapters. */
 static double transformer_forward(const struct fr_transformer *t) {
     struct fr_layers_flop layers = layers_of_transformer(t);
     return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
            (double)t->sequence * (double)t->hidden * (double)t->vocabulary;
 }
 
+/* Frozen products are made in two passes. */
+static double transformer_passes(const struct fr_transformer *t) {
+    double core = layers_of_transformer(t).core, products = transformer_forward(t) - core;
+    if (!fr_transformer_frozen(t)) return PASSES * FLOP_OF_PRODUCT * transformer_forward(t);
+    return FLOP_OF_PRODUCT * ((PASSES - 1) * products + PASSES * (core + adapters_forward(t)));
+}
+
 double fr_workload_flop(const struct fr_workload *workload) {
-    if (workload->transformer.layers)
-        return PASSES * FLOP_OF_PRODUCT * transformer_forward(&workload->transformer);
+    if (workload->transformer.layers) return transformer_passes(&workload->transformer);
     return workload->n_layers ? PASSES * FLOP_OF_PRODUCT * layers_forward(workload)
                               : (double)NAN;
+}
+
+double fr_workload_forward_flop(const struct fr_workload *workload) {
+    const struct fr_transformer *t = &workload->transformer;
+    if (!fr_transformer_frozen(t)) return fr_workload_flop(workload) / PASSES;
+    return FLOP_OF_PRODUCT * (transformer_forward(t) + adapters_forward(t));
 }
 
 struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload) {

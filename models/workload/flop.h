@@ -10,7 +10,8 @@
  *  w f the MLP's two or three widths, of a mixture those of the experts that a token goes through and
  *  the router's; a layer with cross-attention has its attention twice.  Scores are counted whole, not
  *  halved for a causal mask, as Chowdhery et al., PaLM, 2022 (appendix B) and Narayanan et al., SC'21
- *  (Eq. 3 without its recomputation) count them; of windows the share that is seen. */
+ *  (Eq. 3 without its recomputation) count them; of windows the share that is seen.  Beside adapters
+ *  (models/workload/adapters.h) the frozen products have no weight gradient: two of the three; adapters all. */
 #ifndef FR_MODELS_WORKLOAD_FLOP_H
 #define FR_MODELS_WORKLOAD_FLOP_H
 
@@ -18,6 +19,8 @@
 
 /** Of one sample, a sequence of a transformer [FLOP]; NaN of a model of measured stages. */
 double fr_workload_flop(const struct fr_workload *workload);
+/** Of it the forward pass. */
+double fr_workload_forward_flop(const struct fr_workload *workload);
 
 /** Of it one forward pass of a transformer's layers, without the logits: queries, keys and values; the attention
  *  core (scores and weighted values); its second product; the MLP but for its last product (with the router of

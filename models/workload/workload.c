@@ -113,7 +113,11 @@ fr_status fr_workload_read(const struct fr_json_document *document,
     FR_TRY(fr_family_is_config(&root) ? fr_family_read(&root, workload, err)
                                       : own_read(&root, workload, err));
     struct fr_json profile = fr_json_member(&root, "layer_profile");
-    return fr_json_present(&profile) ? fr_layer_profile_read(&profile, workload, err) : FR_OK;
+    if (!fr_json_present(&profile)) return FR_OK;
+    if (workload->transformer.lora_rank > 0)
+        return fr_json_fail(
+            &profile, err, "measured layers made weight gradients, which lora_rank leaves out");
+    return fr_layer_profile_read(&profile, workload, err);
 }
 
 void fr_workload_free(struct fr_workload *workload) {

@@ -131,6 +131,8 @@ struct fr_transformer {
     double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
     int64_t window; /**< tokens that a query attends to, itself among them; 0: all before it */
     int64_t window_layers; /**< in how many of the layers */
+    int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
+    bool lora_attention, lora_mlp; /**< where they are */
 };
 
 struct fr_workload {

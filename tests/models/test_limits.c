@@ -291,6 +291,12 @@ static void of_a_transformer(void **state) {
         {"window", "0", "1", "67108864", "67108865", true}, /* its layers hang on it */
         {"window_layers", "0", "1", "8", "9", false}};
     HOLD(windows, of_windows, read_model);
+    static const char adapters[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
+                                   "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000, "
+                                   "\"lora_rank\": 8, \"lora_on\": \"all\"}";
+    static const struct limit of_adapters[] = {
+        {"lora_rank", "0", "1", "1048576", "1048577", true}}; /* where they are hangs on it */
+    HOLD(adapters, of_adapters, read_model);
     static const struct limit of_experts_alone[] = {
         {"capacity", "2", NULL, NULL, NULL, false},
         {"imbalance", "2", NULL, NULL, NULL, false},

@@ -55,6 +55,9 @@ static const struct {
     {"dgx-a100", "gpt-2",
      "micro_batch=1 global_batch=16 pp=4 schedule=zero-bubble-v chunks=2 "
      "compression.forward.rank=8 compression.backward.scope=epilogue"},
+    {"dgx-a100", "gpt-2", "micro_batch=1 global_batch=16 model.lora_rank=8"},
+    {"dgx-h100", "mixtral-8x7b",
+     "micro_batch=1 global_batch=16 dp=4 ep=2 attention=flash model.lora_rank=16"},
     {"frontier", "ffn-4096", "tp=4 global_batch=64"},
     {"frontier", "ffn-4096",
      "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},
@@ -99,6 +102,7 @@ static const struct {
     {"rank_order", "tp-pp-dp|tp-dp-pp"},
     {"placement", "linear|round-robin|by-axis:pp-dp-tp"},
     {"clock", "full|slack|1.2 GHz"},
+    {"model.lora_rank", "4|16"},
     {"power_cap", "none|300 W"},
     {"cluster.device.fixed", "0 s|30 ms"},
     {"cluster.device.launch", "0 s|20 us"},

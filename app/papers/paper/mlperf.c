@@ -1,4 +1,4 @@
-/* MLPerf Training's pre-training runs: predicted blind, and after one refit a machine.
+/* MLPerf Training's pre-training runs: predicted blind, and after one refit a machine; fine-tuning by adapters: blind.
  *
  *      blind   the preset as it is, nothing fitted to these rows
  *      refit   the efficiency of products fitted to the machine's smallest run, its larger ones predicted;
@@ -21,6 +21,7 @@
 #include "calibrate/runs/interval.h"
 
 static const struct fr_table_limits blind_limits = {.mean = 0.06, FR_TABLE_COVERED};
+static const struct fr_table_limits lora_limits = {FR_TABLE_COVERED};
 static const struct fr_table_limits refit_limits = {.mean = 0.04, FR_TABLE_COVERED};
 
 /* ---- predictions ------------------------------------------------------------------------- */
@@ -108,17 +109,37 @@ static fr_status refit_rounds(struct study *s, const struct fr_cluster *preset,
     return status;
 }
 
-/* All runs of the machine as it is, then the larger ones after the refits. */
-static fr_status machine(struct study *s, const char *name, const struct fr_table_set *set,
-                         struct fr_error *err) {
-    struct fr_cluster preset = {0};
+/* Add the machine's runs to the blind part. @return how many */
+static int take(struct study *s, const char *name, const struct fr_table_set *set) {
     int from = s->blind.n;
     for (int i = 0; i < set->n; i++) {
         const char *of = fr_mlperf_preset(set->use[i]);
         if (of && strcmp(of, name) == 0) s->blind.runs[s->blind.n++] = set->use[i];
     }
+    return s->blind.n - from;
+}
+
+/* The machine's runs as the preset is. */
+static fr_status blind(struct study *s, const char *name, const struct fr_table_set *set,
+                       struct fr_error *err) {
+    struct fr_cluster preset = {0};
+    int from = s->blind.n, n = take(s, name, set);
+    if (n == 0) return FR_OK;
+    fr_status status = fr_table_cluster(name, &preset, err);
+    if (status == FR_OK) {
+        fr_interval_known(&preset, s->blind.runs[from]->workload.dtype, s->known);
+        predict(&s->blind, from, &preset, s->known);
+    }
+    fr_cluster_free(&preset);
+    return status;
+}
+
+/* All runs of the machine as it is, then the larger ones after the refits. */
+static fr_status machine(struct study *s, const char *name, const struct fr_table_set *set,
+                         struct fr_error *err) {
+    struct fr_cluster preset = {0};
+    int from = s->blind.n, n = take(s, name, set);
     const struct fr_run **runs = s->blind.runs + from;
-    int n = s->blind.n - from;
     if (n == 0) return FR_OK;
     fr_status status = fr_table_cluster(name, &preset, err);
     if (status == FR_OK) {
@@ -170,13 +191,13 @@ static fr_status add_part(struct fr_reproduction *r, const struct part *p,
     return fr_table_add(r, p->name, p->procedure, &of, p->scored, p->n, p->limits, NULL, err);
 }
 
-static void add_without(struct fr_reproduction *r, const struct fr_table_set *set) {
+static void add_without(struct fr_reproduction *r, const char *file,
+                        const struct fr_table_set *set) {
     int without = 0;
     for (int i = 0; i < set->n; i++) without += !fr_mlperf_preset(set->use[i]);
     if (without)
         fr_reproduce_add(r, FR_ROLE_IDENTITY, NAN, without, "rows", 0,
-                         "an accelerator that no preset describes", "left_out/%s/preset",
-                         fr_mlperf_file);
+                         "an accelerator that no preset describes", "left_out/%s/preset", file);
 }
 
 static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
@@ -198,7 +219,7 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
     if (status == FR_OK) status = add_part(r, &s.blind, err);
     if (status == FR_OK) status = add_part(r, &s.refit, err);
     if (status == FR_OK) status = add_part(r, &s.of_round, err);
-    if (status == FR_OK) add_without(r, set);
+    if (status == FR_OK) add_without(r, fr_mlperf_file, set);
     part_free(&s.blind);
     part_free(&s.of_round);
     part_free(&s.refit);
@@ -206,14 +227,31 @@ static fr_status make(struct fr_reproduction *r, const struct fr_table_set *set,
     return status;
 }
 
+/* Adapters beside frozen weights: blind alone. */
+static fr_status fine_tuning(struct fr_reproduction *r, const struct fr_table_set *set,
+                             struct fr_error *err) {
+    struct study s = {
+        .blind = {"mlperf_lora", "presets as they are", &lora_limits, NULL, NULL, NULL, 0},
+        .known = fr_calloc(1, sizeof *s.known)};
+    bool fits = part_make(set->n, &s.blind) && s.known;
+    fr_status status = fits ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    for (int i = 0; fr_mlperf_machine(i) && status == FR_OK; i++)
+        status = blind(&s, fr_mlperf_machine(i), set, err);
+    if (status == FR_OK) status = add_part(r, &s.blind, err);
+    if (status == FR_OK) add_without(r, fr_mlperf_lora_file, set);
+    part_free(&s.blind);
+    free(s.known);
+    return status;
+}
+
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    return fr_mlperf_study(r, make, err);
+    FR_TRY(fr_mlperf_study(r, fr_mlperf_file, make, err));
+    return fr_mlperf_study(r, fr_mlperf_lora_file, fine_tuning, err);
 }
 
 const struct fr_paper fr_paper_mlperf = {
     .name = "mlperf",
-    .title = "pre-training runs of MLPerf Training, predicted blind and after one refit a "
-             "machine",
+    .title = "runs of MLPerf Training, predicted blind and after one refit a machine",
     .run = run,
     .measured = true,
 };

@@ -121,7 +121,8 @@ static double device_s(const struct fr_run *run) {
 
 /* Degrees and micro-batch: what of a plan a later round chose anew. */
 static bool alike(const struct fr_plan *a, const struct fr_plan *b) {
-    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->micro_batch == b->micro_batch;
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp &&
+           a->micro_batch == b->micro_batch;
 }
 
 static bool same_work(const struct fr_run *a, const struct fr_run *b) {
@@ -236,7 +237,7 @@ static fr_status each(struct fr_reproduction *r, const struct fr_table_set *set,
 }
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    return fr_mlperf_study(r, each, err);
+    return fr_mlperf_study(r, fr_mlperf_file, each, err);
 }
 
 const struct fr_paper fr_paper_plans = {

@@ -4,12 +4,17 @@
 
 #include "base/data.h"
 
-const char fr_mlperf_file[] = "mlperf/time_pretraining.csv";
+const char fr_mlperf_file[] = "mlperf/time_pretraining.csv",
+           fr_mlperf_lora_file[] = "mlperf/time_lora.csv";
 
 /* The longer name of a device first: "GB200" holds "B200". */
 static const struct {
     const char *device, *cluster;
-} machines[] = {{"H100", "dgx-h100"}, {"GB200", "gb200-nvl72"}, {"B200", "dgx-b200"}};
+} machines[] = {{"H100", "dgx-h100"},
+                {"GB200", "gb200-nvl72"},
+                {"B200", "dgx-b200"},
+                {"MI325X", "mi325x"},
+                {"MI300X", "mi300x"}};
 
 enum { MACHINES = sizeof machines / sizeof *machines };
 
@@ -22,22 +27,22 @@ const char *fr_mlperf_preset(const struct fr_run *run) {
 
 const char *fr_mlperf_machine(int i) { return i < MACHINES ? machines[i].cluster : NULL; }
 
-fr_status fr_mlperf_study(struct fr_reproduction *r,
+fr_status fr_mlperf_study(struct fr_reproduction *r, const char *file,
                           fr_status (*study)(struct fr_reproduction *r,
                                              const struct fr_table_set *set,
                                              struct fr_error *err),
                           struct fr_error *err) {
     struct fr_table_set set = {0};
     char path[512];
-    if (!fr_data_find(fr_mlperf_file, path, sizeof path)) {
+    if (!fr_data_find(file, path, sizeof path)) {
         fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
                          "skipped: no shared/data above this folder and none in FORERUN_DATA",
                          "skipped");
         return FR_OK;
     }
-    fr_status status = fr_table_read(fr_mlperf_file, &set, err);
+    fr_status status = fr_table_read(file, &set, err);
     if (status == FR_OK) {
-        fr_table_left_out(r, fr_mlperf_file, &set.runs);
+        fr_table_left_out(r, file, &set.runs);
         status = study(r, &set, err);
     }
     fr_table_free(&set);

@@ -5,12 +5,12 @@
 
 #include "app/papers/training/table.h"
 
-/** Below the data folder. */
-extern const char fr_mlperf_file[];
+/** Below the data folder: pre-training, and fine-tuning by adapters. */
+extern const char fr_mlperf_file[], fr_mlperf_lora_file[];
 
-/** Run @p study on its rows, after what is left out of them; without the data a row says so.
+/** Run @p study on the rows of @p file, after what is left out of them; without the data a row says so.
  *  @return FR_OK, or what reading or @p study failed with. */
-fr_status fr_mlperf_study(struct fr_reproduction *r,
+fr_status fr_mlperf_study(struct fr_reproduction *r, const char *file,
                           fr_status (*study)(struct fr_reproduction *r,
                                              const struct fr_table_set *set,
                                              struct fr_error *err),

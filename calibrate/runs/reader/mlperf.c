@@ -1,11 +1,18 @@
-/* MLPerf Training's closed division: pre-training of GPT-3 and Llama 3.1, plans tuned by hand.
+/* MLPerf Training's closed division: pre-training of GPT-3 and Llama 3.1, and fine-tuning of Llama 2 70B by
+ * adapters (LoRA), plans tuned by hand.
  *
  * The table was made from the submitters' logs and configurations.  fp8 of any scaling keeps values between
- * products at 16 bits; gradients are reduced at the width that a row says.  Attention is fused.  Where a
+ * products at 16 bits; gradients are reduced at the width that a row says.  Attention is fused.  Exchanges
+ * hidden under products go with sequence parallelism alone (Megatron-LM asserts it).  Where a
  * row states no order of ranks it is Megatron-LM's, replicas after tp.  Where a log has no step times the
- * time is that of the run without its evaluations by its steps.  A row with an unnamed mesh, of int8 or
- * of fine-tuning cannot be used.  Where the row does not say that parameters were gathered in fp8 weights of
- * fp8 runs are held at 16 bits, as that software did by default. */
+ * time is that of the run without its evaluations by its steps.  A row with an unnamed mesh, or of int8,
+ * cannot be used.  Where the row does not say that parameters were gathered in fp8 weights of
+ * fp8 runs are held at 16 bits, as that software did by default.
+ *
+ * Of fine-tuning the benchmark's rules say what rows leave out: sequences packed to 8192 tokens, adapters of rank 16
+ * beside the attention's products, nothing else trained.  Frozen weights of fp8 runs are held in fp8: at 16 bits, beside
+ * the copies that products take, 70 billion would not be on one device, where rows of tp 1 have them.  A
+ * row that names no micro-batch has one sample where its replicas' share is one. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -28,14 +35,23 @@ static fr_run_skip time_of(const struct fr_run_source *in, struct fr_run_row *ou
     return timed ? FR_RUN_USABLE : FR_RUN_NO_TIME;
 }
 
+/* Has a replica one sample of an iteration? */
+static bool one_sample(const struct fr_run_source *in) {
+    int64_t replicas = 0, batch = 0;
+    return fr_run_integer(in, "dp", &replicas) &&
+           fr_run_integer(in, "global_batch_seqs", &batch) && replicas > 0 && replicas == batch;
+}
+
 static fr_run_skip mesh(const struct fr_run_source *in, struct fr_run_row *out) {
     int64_t chunks = 1;
     if (!fr_run_copy(in, "tp", out, "plan.tp") || !fr_run_copy(in, "pp", out, "plan.pp") ||
         !fr_run_copy(in, "accelerators", out, "ranks"))
         return FR_RUN_NO_DEGREES;
-    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
-        return FR_RUN_NO_MICRO_BATCH;
     if (!fr_run_copy(in, "global_batch_seqs", out, "plan.global_batch")) return FR_RUN_NO_BATCH;
+    if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch")) {
+        if (!one_sample(in)) return FR_RUN_NO_MICRO_BATCH;
+        fr_run_row_set(out, "plan.micro_batch", "1");
+    }
     fr_run_copy(in, "cp", out, "plan.cp");
     fr_run_integer(in, "vpp_chunks", &chunks);
     if (chunks > 1) {
@@ -58,9 +74,12 @@ static void bucket(const struct fr_run_source *in, struct fr_run_row *out) {
 }
 
 static void options(const struct fr_run_source *in, struct fr_run_row *out) {
-    if (is(in, "sequence_parallel", "yes"))
+    bool pieces = is(in, "tp_comm_overlap", "yes");
+    int64_t tp = 1;
+    fr_run_integer(in, "tp", &tp);
+    if (is(in, "sequence_parallel", "yes") || (pieces && tp > 1))
         fr_run_row_set(out, "plan.sequence_parallel", "true");
-    if (is(in, "tp_comm_overlap", "yes")) fr_run_row_set(out, "plan.overlap_tp", "true");
+    if (pieces && tp > 1) fr_run_row_set(out, "plan.overlap_tp", "true");
     if (is(in, "distributed_optimizer", "zero1")) fr_run_row_set(out, "plan.zero", "1");
     if (is(in, "overlap_grad_reduce", "yes")) {
         fr_run_row_set(out, "plan.overlap", "gradient");
@@ -69,13 +88,23 @@ static void options(const struct fr_run_source *in, struct fr_run_row *out) {
     fr_run_row_set(out, "plan.attention", "flash");
 }
 
+static void fine_tuning(const struct fr_run_source *in, struct fr_run_row *out) {
+    fr_run_row_set(out, "model.sequence", "8192");
+    fr_run_row_set(out, "model.lora_rank", "16");
+    fr_run_row_set(out, "note.task", "lora");
+    if (is(in, "precision", "fp8")) fr_run_row_set(out, "model.weight_dtype", "fp8");
+}
+
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
     fr_run_skip skip = time_of(in, out);
     if (skip != FR_RUN_USABLE) return skip;
-    if (fr_run_mentions(fr_run_cell(in, "model"), "lora")) return FR_RUN_METHOD;
+    bool adapters = fr_run_mentions(fr_run_cell(in, "model"), "lora");
     if (!is(in, "precision", "fp8") && !is(in, "precision", "bf16")) return FR_RUN_DTYPE;
     if (!fr_run_find_model(fr_run_cell(in, "model"), out)) return FR_RUN_UNKNOWN_MODEL;
-    if (!fr_run_copy(in, "sequence", out, "model.sequence")) return FR_RUN_NO_SIZES;
+    if (adapters)
+        fine_tuning(in, out);
+    else if (!fr_run_copy(in, "sequence", out, "model.sequence"))
+        return FR_RUN_NO_SIZES;
     if ((skip = mesh(in, out)) != FR_RUN_USABLE) return skip;
     options(in, out);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
@@ -91,7 +120,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
 
 const struct fr_run_reader fr_run_reader_mlperf = {
     .name = "mlperf",
-    .summary = "pre-training runs of MLPerf Training's closed division, v3.0 to v5.1",
+    .summary = "runs of MLPerf Training's closed division, v3.0 to v5.1",
     .source = "mlcommons/training_results_v3.0 to v5.1, result logs and configurations",
     .columns = columns,
     .read = read,

@@ -3,6 +3,7 @@
  * cross_layers the last ones are a decoder's and attend to what the first ones encode. */
 #include <inttypes.h>
 
+#include "models/workload/adapters.h"
 #include "models/workload/workload.h"
 
 static const char *const keys[] = {"layers",
@@ -29,6 +30,8 @@ static const char *const keys[] = {"layers",
                                    "head_kernels",
                                    "window",
                                    "window_layers",
+                                   "lora_rank",
+                                   "lora_on",
                                    NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
@@ -101,6 +104,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
                : fr_json_get_number(object, "head_kernels", false, 1, 1000, &t->head_kernels,
                                     err));
     FR_TRY(read_window(object, t, err));
+    FR_TRY(fr_adapters_read(object, t, err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */

@@ -1,0 +1,32 @@
+/** @file
+ *  What adapters beside frozen weights (models/workload/adapters.h) ask of a rank.
+ *
+ *  Divided over p = tp ranks as NeMo's and Megatron-Bridge's parallel adapters are, of T tokens:
+ *
+ *                 A                  then                  B                     backward, besides
+ *      first      r/p x T x in       all-gather of T r     out/p x T x r         all-reduce of T in
+ *      second     r x T x in/p       all-reduce of T r     out/p x T x r,        all-reduce of T r
+ *                                                          all-gather of T out
+ *
+ *  so that p divides r, and each rank trains 1/p of every adapter.  With sequence parallel what the second one
+ *  gathers is scattered without sending, and its gradient gathered: an all-gather of T out more backward.  What B
+ *  made is added to what W made: three values an output.
+ *
+ *  Frozen: no products for weight gradients, no gradients and no optimiser state; the input of a product is kept for
+ *  its adapter alone.  Left out: dropout before A, and that the first layer's input needs no gradient.  Pruned from
+ *  memory: A x is kept, r values a token and adapter.  Source: NeMo, parallel_adapters.py (ParallelLinearAdapter). */
+#ifndef FR_MODELS_WORK_ADAPTERS_H
+#define FR_MODELS_WORK_ADAPTERS_H
+
+#include "models/work/transformer_view.h"
+
+/** Add products, kernels and exchanges of the layers' adapters, and what of it moves beside products. */
+void fr_adapters_add(const struct fr_stage_view *v, struct fr_rank_work *work);
+
+/** Values that the adapters of a layer's attention, or of its MLP, keep on a rank. */
+double fr_adapters_kept(const struct fr_stage_view *v, bool mlp);
+
+/** Parameters of the stage's adapters, over all tp ranks. */
+double fr_adapters_parameters(const struct fr_stage_view *v);
+
+#endif
