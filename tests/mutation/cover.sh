@@ -14,7 +14,7 @@ set -eu
 root=$1 dir=$2
 tree=$dir/tree
 
-# ---- the copy: times are kept ---------------------------------------------------------------------
+# ---- the copy: what is the same keeps its time, from whichever checkout it comes ------------------
 
 mkdir -p "$tree" "$dir/lines" "$dir/took" "$dir/tmp"
 cd "$root"
@@ -24,7 +24,11 @@ else
   find . -name build -prune -o \( -type f -o -type l \) -print0
 fi | tr '\0' '\n' | sed 's|^\./||' | while read -r file; do [ -e "$file" ] && echo "$file"; done |
   sort -u >"$dir/list"
-tar -cf - -C "$root" -T "$dir/list" | tar -xf - -C "$tree"
+while read -r file; do
+  cmp -s "$file" "$tree/$file" && continue
+  echo "$file"
+done <"$dir/list" >"$dir/new"
+tar -cf - -C "$root" -T "$dir/new" | tar -xmf - -C "$tree"
 (cd "$tree" && find . -type f | sed 's|^\./||' | sort) >"$dir/have"
 comm -13 "$dir/list" "$dir/have" | while read -r file; do rm -f "$tree/$file"; done
 

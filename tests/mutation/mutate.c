@@ -8,9 +8,15 @@
  * to twice, a negation dropped, a statement dropped, one of a pair of names exchanged (fmin, fmax;
  * axes; fields).  Left alone: comments, strings, directives, declarations, lengths of arrays where
  * they are declared, lines about memory that runs out (other tests make it run out), numbers of a
- * hash, what picks either of two that are equal, what a variable begins with that a key sets.  The
- * sources are formatted, so that a binary operator has blanks around it and a pointer's star has
- * not. */
+ * hash, what a variable begins with that a key sets; and what changes nothing by its form:
+ *
+ *     a < b ? a : b         or equal: of two that are equal either is the answer
+ *     if (a > b) b = a;     or equal: sets a number to what it is
+ *     -1 to -2              that is set, given, returned: it says "none", of which the sign is read (it is
+ *                           changed to 0, and where it is compared)
+ *     _Static_assert        said to the compiler, which refuses what is false
+ *
+ * The sources are formatted, so that a binary operator has blanks around it and a pointer's star has not. */
 #define _GNU_SOURCE /* memmem */
 #include <ctype.h>
 #include <stdbool.h>
@@ -190,6 +196,21 @@ static bool picks_either(const struct source *s, size_t i, size_t n) {
            (right_last && ends_in(s, i - 1, then, n_then));
 }
 
+/* "if (a > b) b = a;" or "a = b": of two that are equal it sets a number to what it is. */
+static bool sets_what_is(const struct source *s, size_t i, size_t n) {
+    const char *right = s->code + i + n + 1, *end = strstr(right, ") ");
+    size_t line = i, n_left, n_right;
+    while (line > 0 && s->code[line - 1] != '\n') line--;
+    const char *left = s->code + line + strspn(s->code + line, " ");
+    if (!end || !starts(left, "if (") || left + 4 > s->code + i) return false;
+    left += 4;
+    n_left = (size_t)(s->code + i - 1 - left), n_right = (size_t)(end - right);
+    char one[200], other[200];
+    snprintf(one, sizeof one, "%.*s = %.*s;", (int)n_right, right, (int)n_left, left);
+    snprintf(other, sizeof other, "%.*s = %.*s;", (int)n_left, left, (int)n_right, right);
+    return starts(end + 2, one) || starts(end + 2, other);
+}
+
 /* A binary operator between blanks (or a line's end). */
 static void add_operators(const struct source *s, size_t i) {
     const char *c = s->code;
@@ -199,7 +220,8 @@ static void add_operators(const struct source *s, size_t i) {
     if (n == 0 || !(c[i + n] == ' ' || c[i + n] == '\n')) return;
     for (size_t k = 0; k < COUNT(operators); k++)
         if (strlen(operators[k].from) == n && strncmp(c + i, operators[k].from, n) == 0 &&
-            !(strchr("<>", c[i]) && operators[k].to[0] == c[i] && picks_either(s, i, n)))
+            !(strchr("<>", c[i]) && operators[k].to[0] == c[i] &&
+              (picks_either(s, i, n) || sets_what_is(s, i, n))))
             add(s, i, n, operators[k].to);
 }
 
@@ -256,6 +278,14 @@ static bool is_set_by_key(const struct source *s, size_t i) {
            memmem(c + begin, length, " true,", 6);
 }
 
+/* "-1" that is set, given or returned: -2 says "none" as well.  Not where it is compared. */
+static bool says_none(const struct source *s, size_t i) {
+    const char *c = s->code + i;
+    if (i < 8 || c[-1] != '-') return false;
+    return starts(c - 3, ", -") || starts(c - 4, " = -") || starts(c - 4, " ? -") ||
+           starts(c - 4, " : -") || starts(c - 8, "return -");
+}
+
 /* A number; not the length of an array, which is alone in its brackets and above 2, or declared. */
 static void add_number(const struct source *s, size_t i, size_t n) {
     const char *c = s->code;
@@ -266,13 +296,13 @@ static void add_number(const struct source *s, size_t i, size_t n) {
     if (*end && *end != '.') return; /* hexadecimal, suffixes */
     if (i > 0 && c[i - 1] == '[' && c[i + n] == ']' && value > 2) return;
     if (is_length(s, i) || is_set_by_key(s, i)) return;
-    bool whole = !strpbrk(text, ".eE");
+    bool whole = !strpbrk(text, ".eE"), none = whole && value == 1 && says_none(s, i);
     const double to[] = {value + 1, value - 1, 0, 2 * value};
     for (int k = 0; k < 4; k++) {
         char out[32];
         bool twice = to[k] == value;
         for (int j = 0; j < k; j++) twice = twice || to[j] == to[k];
-        if (twice || to[k] < 0) continue;
+        if (twice || to[k] < 0 || (none && to[k] > 0)) continue;
         snprintf(out, sizeof out, whole ? "%.0f" : "%.17g", to[k]);
         if (!whole && !strpbrk(out, ".e")) strcat(out, ".0");
         add(s, i, n, out);
@@ -327,6 +357,7 @@ static bool left_alone(const char *line, size_t n) {
                                         "calloc",
                                         "realloc",
                                         "NOMEM",
+                                        "_Static_assert",
                                         "enum {",
                                         "failed",
                                         "capacity",

@@ -16,6 +16,9 @@
 #     equivalent  survived, and stands in tests/mutation/survivors (file, line as it is, line as changed) with the
 #                 reason why nothing can notice
 #     stillborn   does not compile without a warning: nothing to notice; another is drawn in its place
+#     same        the compiler makes the same code of it, byte for byte, as of the file as it is, and no sanitizer
+#                 minds (of what is undefined the compiler may make what it likes): nothing to notice; another is
+#                 drawn in its place (Papadakis, Jia, Harman & Le Traon, "Trivial compiler equivalence", ICSE 2015)
 #
 # A developer's tool, not among the tests: seconds a change.  The first run builds three times (as released;
 # for coverage; with sanitizers) and runs every test once, to learn which lines it executes (cover.sh).
@@ -80,16 +83,30 @@ commands() {
   fi
   cat "$kept"
 }
-# build FOLDER BUILD FILE: FOLDER/lib holds the one library with FOLDER/changed.c in place of FILE; by the
-# commands of the build, with other files in their places.
-build() {
+# compile FOLDER BUILD FILE: FOLDER/changed.o of FOLDER/changed.c, which stands for FILE; by the command of the build
+compile() {
   commands "$2" "$3" >"$1/commands"
   { read -r object && read -r library && read -r compile && read -r link; } <"$1/commands"
+  (cd "$2" && sh -c "$compile -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c") >"$1/build.log" 2>&1
+}
+# link FOLDER BUILD: FOLDER/lib holds the one library with FOLDER/changed.o in its place
+link() {
   rm -rf "${1:?}/lib"
   mkdir "$1/lib"
   link=$(echo "$link" | sed -e "s| -o $library | -o $1/lib/$library |" -e "s| $object | $1/changed.o |")
-  (cd "$2" && sh -c "$compile -iquote $(dirname "$dir/tree/$3") -o $1/changed.o -c $1/changed.c" &&
-    sh -c "$link") >"$1/build.log" 2>&1
+  (cd "$2" && sh -c "$link") >>"$1/build.log" 2>&1
+}
+# same_code FOLDER FILE: is FOLDER/changed.o what FILE makes, compiled from the same place?
+same_code() {
+  kept=$1/unchanged/$(echo "$2" | tr / _).o
+  if [ ! -s "$kept" ]; then
+    mkdir -p "$1/unchanged" "$1/beside"
+    mv "$1/changed.c" "$1/changed.o" "$1/beside"
+    cp "$dir/tree/$2" "$1/changed.c"
+    compile "$1" "$dir/plain" "$2" && mv "$1/changed.o" "$kept"
+    mv "$1/beside/changed.c" "$1/beside/changed.o" "$1"
+  fi
+  cmp -s "$1/changed.o" "$kept"
 }
 
 # passes FOLDER LIBRARIES BUILD TEST SECONDS: programs of BUILD, with LIBRARIES before theirs
@@ -145,7 +162,6 @@ order() { # order FOLDER FILE
 limit_of() { echo "$1" | awk '{printf "%d", 30 + 15 * $1}'; }
 
 killed_by() { # killed_by FOLDER FILE: the first test that fails; false where none does
-  order "$1" "$2" >"$1/order"
   timeout=
   while read -r seconds test; do
     limit=$(limit_of "$seconds")
@@ -160,7 +176,7 @@ killed_by() { # killed_by FOLDER FILE: the first test that fails; false where no
 
 # The quickest first, as many as took twenty seconds together without sanitizers.
 killed_by_sanitizer() { # killed_by_sanitizer FOLDER FILE
-  [ -s "$1/tests" ] && build "$1" "$dir/sanitized" "$2" || return 1
+  [ -s "$1/tests" ] && compile "$1" "$dir/sanitized" "$2" && link "$1" "$dir/sanitized" || return 1
   sort -n "$1/order" | awk '$2 != "golden" && (all += $1) < 20' >"$1/order.sanitized"
   while read -r seconds test; do
     limit=$(limit_of "$(echo "$seconds" | awk '{print 4 * $1}')")
@@ -186,12 +202,18 @@ excused() { # excused FILE LINE LINE-AS-CHANGED
 }
 
 judge() { # judge FOLDER FILE LINE: verdict and by
-  verdict=killed by=
-  build "$1" "$dir/plain" "$2" || { verdict=stillborn && return; }
+  verdict=killed by='' unseen=survived
+  compile "$1" "$dir/plain" "$2" || { verdict=stillborn && return; }
   tests_of "$2" "$3" >"$1/tests"
-  by=$(killed_by "$1" "$2") && return
+  order "$1" "$2" >"$1/order"
+  if same_code "$1" "$2"; then
+    unseen=same
+  else
+    link "$1" "$dir/plain" || { verdict=stillborn && return; }
+    by=$(killed_by "$1" "$2") && return
+  fi
   by=$(killed_by_sanitizer "$1" "$2") && return
-  verdict=survived
+  verdict=$unseen
   [ -s "$1/tests" ] || by='not executed'
 }
 
@@ -205,7 +227,7 @@ try() { # try FOLDER NUMBER FILE LINE OFFSET LENGTH REPLACEMENT ORIGINAL
   printf '%3d %-10s %s:%s  %s -> %s  %s\n' "$2" $verdict "$3" "$4" "$8" "$7" "${by:+($by)}"
 }
 
-tried() { awk -F '\t' -v upto="$count" '$2 != "stillborn" {n++} END {exit !(n + 0 < upto)}' "$results"; }
+tried() { awk -F '\t' -v upto="$count" '$2 != "stillborn" && $2 != "same" {n++} END {exit !(n + 0 < upto)}' "$results"; }
 
 work() { # work JOB: what no other job has taken, until enough were tried
   number=0
@@ -228,8 +250,8 @@ tell() { # tell RESULTS
     function percent(part, whole) {return sprintf("%.1f %%", whole ? 100 * part / whole : 0)}
     END {
       tried = n["killed"] + n["survived"] + n["equivalent"]
-      printf "%d changes drawn, %d stillborn; of %d tried %d killed, %d equivalent, %d survived\n", drawn,
-             n["stillborn"], tried, n["killed"], n["equivalent"], n["survived"]
+      printf "%d changes drawn, %d stillborn, %d the same code; of %d tried %d killed, %d equivalent, %d survived\n",
+             drawn, n["stillborn"], n["same"], tried, n["killed"], n["equivalent"], n["survived"]
       print "killed: " percent(n["killed"], tried - n["equivalent"]) " of what can be noticed, " \
             percent(n["killed"], tried) " with equivalents counted as not killed"
       printf "by a sanitizer alone: %d; by a test that did not end: %d; first by golden outputs: %d, by commands " \
@@ -243,13 +265,14 @@ tell() { # tell RESULTS
 trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM HUP
 for seed in $(echo "$seed" | tr , ' '); do
   # shellcheck disable=SC2086  # a list of names
-  "$dir/mutate" pick "$seed" $((2 * count + 20)) $files >"$dir/picked"
+  "$dir/mutate" pick "$seed" $((2 * count + 40)) $files >"$dir/picked"
   results=$dir/results.$seed.$count.$(cksum <"$dir/picked" | cut -d' ' -f1)
   touch "$results"
   rm -rf "$dir/claims"
   mkdir -p "$dir/claims"
   for job in $(seq "$jobs"); do
     mkdir -p "$dir/$job/tmp"
+    rm -rf "$dir/$job/unchanged"
     work "$job" &
   done
   wait
