@@ -5,6 +5,7 @@
 #include "models/work/transformer.h"
 #include "models/workload/family.h"
 #include "tests/job.h"
+#include "tests/plan_values.h"
 
 static fr_status read(const char *text, struct fr_workload *w, struct fr_error *err) {
     struct fr_json_document *document = NULL;
@@ -236,6 +237,33 @@ static void text_config(void **state) {
     assert_non_null(strstr(w.source, "text_config only"));
 }
 
+/* Which layers slide says the list of their types, where there is one, and no other key. */
+static void sliding_layers_are_those_named(void **state) {
+    static const char format[] =
+        "{\"model_type\": \"%s\", \"num_hidden_layers\": %d, \"hidden_size\": 64, "
+        "\"num_attention_heads\": 4, \"max_position_embeddings\": 128, \"vocab_size\": 256, "
+        "\"intermediate_size\": 128, \"sliding_window\": 16, \"layer_types\": [%s]}";
+    uint64_t dice = 8;
+    (void)state;
+    for (int round = 0; round < 40; round++) {
+        char text[2000], types[1200] = "";
+        int layers = 1 + (int)fr_test_random(&dice, 6), wanted = 0;
+        for (int l = 0; l < layers + 2; l++) { /* what is behind the last layer is no layer's */
+            bool slides = fr_test_random(&dice, 2);
+            wanted += slides && l < layers;
+            snprintf(types + strlen(types), sizeof types - strlen(types), "%s\"%s_attention\"",
+                     l ? ", " : "", slides ? "sliding" : "full");
+        }
+        snprintf(text, sizeof text, format, round % 2 ? "gemma2" : "gemma3_text", layers,
+                 types);
+        struct fr_workload w;
+        struct fr_error err = {0};
+        if (read(text, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        assert_int_equal(w.transformer.window_layers, wanted);
+        assert_int_equal(w.transformer.window, wanted ? 16 : 0);
+    }
+}
+
 /* --set of a key that the file does not have and no family reads is a misspelling. */
 static void misspelt_sets(void **state) {
     (void)state;
@@ -430,6 +458,7 @@ int main(void) {
                                        cmocka_unit_test(biases),
                                        cmocka_unit_test(text_config),
                                        cmocka_unit_test(misspelt_sets),
+                                       cmocka_unit_test(sliding_layers_are_those_named),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
  *     if (a > b) b = a;     or equal: sets a number to what it is
  *     -1 to -2              that is set, given, returned: it says "none", of which the sign is read (it is
  *                           changed to 0, and where it is compared)
+ *     1e-9 to 2e-9          what is 1e-6 and below is slack for rounding, of this order or that
  *     _Static_assert        said to the compiler, which refuses what is false
  *
  * The sources are formatted, so that a binary operator has blanks around it and a pointer's star has not. */
@@ -303,6 +304,7 @@ static void add_number(const struct source *s, size_t i, size_t n) {
         bool twice = to[k] == value;
         for (int j = 0; j < k; j++) twice = twice || to[j] == to[k];
         if (twice || to[k] < 0 || (none && to[k] > 0)) continue;
+        if (k == 3 && value > 0 && value <= 1e-6) continue;
         snprintf(out, sizeof out, whole ? "%.0f" : "%.17g", to[k]);
         if (!whole && !strpbrk(out, ".e")) strcat(out, ".0");
         add(s, i, n, out);

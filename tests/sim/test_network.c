@@ -3,9 +3,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "sim/paths.h"
 #include "sim/unfold.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"
+#include "topology/route.h"
 
 #define STAGES                                                                                 \
     "{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", \"message\": \""
@@ -81,6 +83,113 @@ static void never_faster_than_isolated(void **state) {
 }
 
 /* ---- one message after another ---------------------------------------------------------------- */
+
+/* ---- paths ---------------------------------------------------------------------------------------- */
+
+enum { PAIRS_MAX = 64 * 64 };
+
+/* Which link is local number @p number?  The one whose first use numbered it. */
+static void uses_as_counted(const struct fr_network_work *work, const struct fr_paths *paths,
+                            const struct fr_path *path, const int64_t *link_of) {
+    const struct fr_levels *levels = &work->cluster->levels;
+    int64_t first[FR_ROUTE_MAX], other[FR_ROUTE_MAX];
+    int n = fr_route(levels, fr_paths_slot(work, path->from, 0, 0),
+                     fr_paths_slot(work, path->to, 0, 0), first);
+    double latency_s = 0, alone_B_per_s = INFINITY;
+    for (int h = 0; h < n; h++) latency_s += fr_link_at(levels, first[h]).latency_s;
+    FR_NEAR(path->latency_s + 1, latency_s + 1, 1e-15);
+    assert_true(path->n_uses <= paths->uses_max);
+    for (int32_t k = 0; k < path->n_uses; k++) {
+        const struct fr_fluid_use *use = &paths->uses[path->first + k];
+        int64_t link = link_of[use->link], times = 0;
+        for (int64_t d = 0; d < work->seats.dp; d++)
+            for (int64_t t = 0; t < work->seats.tp; t++) {
+                int m = fr_route(levels, fr_paths_slot(work, path->from, t, d),
+                                 fr_paths_slot(work, path->to, t, d), other);
+                for (int h = 0; h < m; h++) times += other[h] == link;
+            }
+        assert_int_equal(use->weight, times);
+        alone_B_per_s =
+            fmin(alone_B_per_s, fr_link_at(levels, link).rate_B_per_s / (double)times);
+    }
+    FR_NEAR(path->alone_B_per_s, alone_B_per_s, 1e-15);
+}
+
+/* All pairs of ranks, drawn: each pair is one path, there and, of an exchange, back. */
+static void paths_of_all_pairs(void **state) {
+    static const int64_t meshes[][3] = {{64, 1, 1}, {8, 2, 4}, {16, 4, 1}, {5, 1, 7}};
+    uint64_t dice = 21;
+    (void)state;
+    for (size_t round = 0; round < 4 * sizeof clusters / sizeof *clusters; round++) {
+        static struct fr_task task[PAIRS_MAX];
+        static int64_t link_of[1 << 14];
+        struct fr_task_class class[2] = {{.kind = FR_TASK_FORWARD_MESSAGE},
+                                         {.kind = FR_TASK_EXCHANGE}};
+        const double class_B[2] = {1e6, 1e6};
+        const int64_t *mesh = meshes[round % 4];
+        const char *sets[] = {clusters[round / 4], NULL};
+        struct fr_job job;
+        struct fr_paths paths;
+        fr_test_job("a100-hdr", stages_file("1 MB"), sets, &job);
+        struct fr_program program = {
+            .n_ranks = (int32_t)mesh[0], .n_classes = 2, .classes = class};
+        program.tasks = task;
+        for (int32_t from = 0; from < mesh[0]; from++)
+            for (int32_t to = 0; to < mesh[0]; to++)
+                if (from != to && case_random(&dice) % 8)
+                    task[program.n_tasks++] =
+                        (struct fr_task){.class_id = case_random(&dice) % 16 == 0,
+                                         .rank = from,
+                                         .peer = to,
+                                         .after = {-1, -1, -1}};
+        const struct fr_network_work work = {
+            &job.cluster, &program, class_B, NULL, NULL, 0, {mesh[1], mesh[2], NULL}};
+        assert_int_equal(fr_paths_make(&work, &paths, NULL), FR_OK);
+        bool *there = calloc((size_t)(mesh[0] * mesh[0]), 1);
+        int32_t n_paths = 0, uses_max = 0, n_links = 0;
+        for (int64_t t = 0; t < program.n_tasks; t++)
+            for (int back = 0; back <= task[t].class_id; back++) {
+                int64_t from = back ? task[t].peer : task[t].rank,
+                        to = back ? task[t].rank : task[t].peer;
+                n_paths += !there[from * mesh[0] + to];
+                there[from * mesh[0] + to] = true;
+            }
+        assert_int_equal(paths.n_paths, n_paths);
+        /* links are numbered in the order in which the paths' first replicas meet them */
+        for (int32_t q = 0; q < n_paths; q++) {
+            int64_t links[FR_ROUTE_MAX];
+            int n =
+                fr_route(&job.cluster.levels, fr_paths_slot(&work, paths.paths[q].from, 0, 0),
+                         fr_paths_slot(&work, paths.paths[q].to, 0, 0), links);
+            for (int h = 0; h < n; h++) {
+                int32_t k = 0;
+                while (k < n_links && link_of[k] != links[h]) k++;
+                if (k == n_links) link_of[n_links++] = links[h];
+            }
+        }
+        assert_int_equal(paths.n_links, n_links);
+        for (int32_t k = 0; k < n_links; k++)
+            FR_NEAR(paths.rate_B_per_s[k],
+                    fr_link_at(&job.cluster.levels, link_of[k]).rate_B_per_s, 0);
+        for (int64_t t = 0; t < program.n_tasks; t++) {
+            const struct fr_path *path = &paths.paths[paths.task_path[t]];
+            int32_t back = paths.back[paths.task_path[t]];
+            assert_int_equal(path->from, task[t].rank);
+            assert_int_equal(path->to, task[t].peer);
+            if (there[path->to * mesh[0] + path->from]) {
+                assert_int_equal(paths.paths[back].from, path->to);
+                assert_int_equal(paths.paths[back].to, path->from);
+            } else
+                assert_int_equal(back, -1);
+            uses_as_counted(&work, &paths, path, link_of);
+            if (path->n_uses > uses_max) uses_max = path->n_uses;
+        }
+        assert_int_equal(paths.uses_max, uses_max);
+        free(there);
+        fr_paths_free(&paths);
+        fr_job_free(&job);
+    }
+}
 
 /* A program of @p n messages that can all start at 0, from rank k to rank n + k. */
 static void run_messages(const struct fr_cluster *cluster, const int64_t *slot, int32_t n,
@@ -206,6 +315,7 @@ static void fold_changes_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(never_faster_than_isolated),
                                        cmocka_unit_test(eight_behind_one_adapter),
+                                       cmocka_unit_test(paths_of_all_pairs),
                                        cmocka_unit_test(fold_changes_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
