@@ -1,6 +1,7 @@
 /* Uneven stages: what is chosen against every division of small pipelines. */
 #include <math.h>
 
+#include "search/chosen.h"
 #include "search/stage_layers.h"
 #include "tests/job.h"
 
@@ -51,6 +52,13 @@ static void against_all(void **state) {
         int64_t n = job.workload.transformer.layers;
         double least_s = least_of_all(&job, tried, 0, n);
         FR_NEAR(time_of(&job, layers), least_s, 1e-12);
+        /* priced as such: the same, and left to be chosen again */
+        struct fr_outcome out;
+        assert_true(fr_plan_chooses(&job.plan));
+        fr_cost_chosen(&job, &job.plan, &out);
+        FR_NEAR(out.time_s, least_s, 1e-12);
+        assert_true(out.plan.stage_layers_best && !out.plan.stage_layers &&
+                    out.plan.n_stage_layers == 0);
         for (int64_t k = 0; k < job.plan.pp; k++)
             uneven += layers[k] != n / job.plan.pp + (k < n % job.plan.pp);
         assert_int_equal(fr_stage_layers_choose(&job, &err), FR_OK);

@@ -1,6 +1,7 @@
 /* Clocks of a pipeline's stages: what they do by hand, and whether anything better than what is chosen
  * exists, by trying all. */
 #include "models/outcome/clocks.h"
+#include "models/outcome/passes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -271,6 +272,59 @@ static void clocks_meet_every_axis(void **state) {
     }
 }
 
+/* The clock of a stage as a power meter sees it: of passes the mean over their work, of stages the one chosen, of a
+ * plan's own clocks those, and otherwise none but the highest, which is 0. */
+static void clocks_that_a_meter_sees(void **state) {
+    static const struct {
+        const char *sets[8];
+        bool slack, passes;
+    } rows[] = {{{"schedule=1f1b"}, true, true},
+                {{"schedule=zero-bubble"}, true, true},
+                {{"global_batch=4096"}, true, false},
+                {{"clock=[\"1.2 GHz\",\"1.1 GHz\"]"}, false, false},
+                {{"schedule=gpipe"}, false, false}};
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const char *sets[16] = {"pp=2", "micro_batch=2", "global_batch=16",
+                                "cluster.device.memory=0 B", "stage_layers=[4,8]"};
+        struct fr_job job;
+        struct fr_error err = {0};
+        double seen_Hz[2];
+        int64_t stage_Hz[2];
+        int16_t *clock = NULL;
+        for (int i = 0, n = 5; i < 8 && rows[r].sets[i]; i++) sets[n++] = rows[r].sets[i];
+        fr_test_job("dgx-a100", "gpt-2", sets, &job);
+        struct fr_plan *plan = &job.plan;
+        plan->clock_slack = rows[r].slack;
+        if (fr_clocks_of(&job, plan, seen_Hz, &err) != FR_OK) fail_msg("%s", err.detail);
+        fr_status by_pass = fr_passes_choose(&job, plan, 0, &clock, NULL);
+        if (rows[r].slack) FR_TRUE((by_pass == FR_OK) == rows[r].passes, "row %zu", r);
+        if (rows[r].slack && !rows[r].passes)
+            assert_int_equal(fr_clocks_choose(&job, plan, 0, stage_Hz, NULL), FR_OK);
+        for (int i = 0; i < 2; i++)
+            if (rows[r].passes) {
+                const struct fr_device_clock *c = &job.cluster.device.clock;
+                int n = (int)(plan->global_batch / plan->micro_batch);
+                double least = INFINITY, most = 0;
+                n *= r == 1 ? 3 : 2;
+                for (int k = i * n; k < (i + 1) * n; k++) {
+                    least = fmin(least, fr_device_clock_at(c, clock[k]));
+                    most = fmax(most, fr_device_clock_at(c, clock[k]));
+                }
+                FR_TRUE(seen_Hz[i] >= least * (1 - 1e-12) && seen_Hz[i] <= most * (1 + 1e-12),
+                        "row %zu: %g Hz", r, seen_Hz[i]);
+            } else
+                FR_NEAR(seen_Hz[i] + 1,
+                        (rows[r].slack      ? (double)stage_Hz[i]
+                         : plan->n_clock_Hz ? (double)plan->clock_Hz[i]
+                                            : 0) +
+                            1,
+                        1e-12);
+        free(clock);
+        fr_job_free(&job);
+    }
+}
+
 /* No clock law, a clock outside the device's, clocks of other stages than there are. */
 static void what_cannot_be_is_refused(void **state) {
     static const int64_t low_Hz[] = {100000000},
@@ -302,6 +356,7 @@ int main(void) {
                                        cmocka_unit_test(one_clock_by_hand),
                                        cmocka_unit_test(limits_and_engines_agree),
                                        cmocka_unit_test(clocks_meet_every_axis),
+                                       cmocka_unit_test(clocks_that_a_meter_sees),
                                        cmocka_unit_test(what_cannot_be_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,6 +234,54 @@ static void a_chain_begins_where_the_last_one_ended(void **state) {
     fr_job_free(&job);
 }
 
+/* Of replicas whose messages take different times each task begins and ends with the last of them, whichever
+ * that is: one sends inside a node, one between nodes. */
+static void a_task_ends_with_the_last_of_its_replicas(void **state) {
+    (void)state;
+    enum { TASKS = 2 };
+    static const int64_t seats[][4] = {{0, 1, 2, 8}, {2, 8, 0, 1}};
+    struct fr_job job;
+    if (absent()) skip();
+    load("1 B", NULL, &job);
+    const struct fr_level *level = job.cluster.levels.level;
+    const double size_B[2] = {80e6, 0}, work_s = 1e-3,
+                 slow_s = level[1].latency_s + 80e6 / level[1].rate_B_per_s,
+                 quick_s = level[0].latency_s + 80e6 / level[0].rate_B_per_s;
+    struct fr_task_class classes[2] = {{.kind = FR_TASK_FORWARD_MESSAGE},
+                                       {.kind = FR_TASK_FORWARD}};
+    struct fr_task tasks[TASKS] = {
+        {.rank = 0, .peer = 1, .micro = -1, .class_id = 0, .after = {-1, -1, -1}},
+        {.rank = 1, .peer = -1, .micro = -1, .class_id = 1, .after = {0, -1, -1}}};
+    struct fr_program program = {
+        .n_ranks = 2, .n_classes = 2, .classes = classes, .n_tasks = TASKS, .tasks = tasks};
+    for (int k = 0; k < 2; k++)
+        for (int split = 0; split < 2; split++) { /* replicas along dp, or along tp */
+            const int64_t by_tp[4] = {seats[k][0], seats[k][2], seats[k][1], seats[k][3]};
+            struct fr_network_work work = {
+                &job.cluster,
+                &program,
+                size_B,
+                NULL,
+                NULL,
+                0,
+                {split ? 2 : 1, split ? 1 : 2, split ? by_tp : seats[k]}};
+            const double class_s[2] = {k ? slow_s : quick_s, work_s}; /* the first's */
+            double start_s[TASKS], end_s[TASKS], last_s = 0;
+            void *network = NULL;
+            assert_int_equal(fr_network_simgrid.open(&work, &network, NULL), FR_OK);
+            assert_int_equal(
+                fr_network_simgrid.run(&work, network, class_s, start_s, end_s, &last_s, NULL),
+                FR_OK);
+            FR_NEAR(end_s[0], slow_s, 1e-6);
+            FR_NEAR(start_s[1], slow_s, 1e-6);
+            FR_NEAR(end_s[1], slow_s + work_s, 1e-6);
+            FR_NEAR(last_s, end_s[1], 0);
+            assert_true(fr_network_simgrid.wall_s(network) > 0);
+            fr_network_simgrid.close(network);
+        }
+    fr_job_free(&job);
+}
+
 /* A model of layers, whose collectives are tasks of its ranks: nothing meets, so all networks and the closed form
  * say the same; energy to the loss is that of an iteration as often as there are iterations. */
 static void models_of_layers(void **state) {
@@ -454,6 +502,7 @@ int main(void) {
         cmocka_unit_test(contention),
         cmocka_unit_test(unequal_latencies),
         cmocka_unit_test(models_of_layers),
+        cmocka_unit_test(a_task_ends_with_the_last_of_its_replicas),
         cmocka_unit_test(a_chain_begins_where_the_last_one_ended),
         cmocka_unit_test(segmented_on_a_flat_network),
         cmocka_unit_test(segmented_and_contended),
