@@ -211,8 +211,7 @@ static fr_status solve(struct passes *s, double slowdown, struct fr_error *err) 
     FR_TRY(take_time(s, s->g.ordered ? INFINITY : 0, "the recurrence prices no such order",
                      &full_s, err));
     s->deadline_s = (1 + slowdown) * full_s;
-    if (fr_pass_graph_early(&s->g, s->at_s) > s->deadline_s * (1 + EXACT))
-        return fr_fail(err, FR_ERR_UNSUPPORTED, "clock", "gradients under way hold up passes");
+    fr_pass_graph_early(&s->g, s->at_s); /* never later than the recurrence */
     relax(s);
     round_up(s);
     reclaim(s);

@@ -297,6 +297,11 @@ static void clocks_that_a_meter_sees(void **state) {
         struct fr_plan *plan = &job.plan;
         plan->clock_slack = rows[r].slack;
         if (fr_clocks_of(&job, plan, seen_Hz, &err) != FR_OK) fail_msg("%s", err.detail);
+        struct fr_outcome out;
+        fr_cost(&job, plan, &out); /* what is chosen for it is not in its plan */
+        assert_true(out.plan.clock_slack == rows[r].slack && !out.plan.pass_clock);
+        assert_int_equal(out.plan.n_clock_Hz, plan->n_clock_Hz);
+        assert_ptr_equal(out.plan.clock_Hz, plan->clock_Hz);
         fr_status by_pass = fr_passes_choose(&job, plan, 0, &clock, NULL);
         if (rows[r].slack) FR_TRUE((by_pass == FR_OK) == rows[r].passes, "row %zu", r);
         if (rows[r].slack && !rows[r].passes)
