@@ -147,6 +147,18 @@ const struct fr_sheet fr_sheets[] = {
      "Fig. 16: strong scaling, batch 128",
      "Cluster lassen. Best of 2, 4, 8 ways, over data parallelism on 4 GPUs.",
      {{"speed-up", "fig16/gpus={x}/{s}_4", "GPUs", FR_SHEET_CURVES, true, NULL, false}}},
+    {"dsp",
+     "fig17",
+     "Fig. 17: time saved on 16 GPUs, batch 128",
+     "Cluster lassen. Over data parallelism; published: of 4 ways.",
+     {{"time saved", "fig17/{x}/time_saved", "", FR_SHEET_BARS, true, NULL, true}}},
+    {"dsp",
+     "section6d",
+     "Section VI-D: GPT-2, weak scaling",
+     "Cluster lassen, 4 ways, one sample a GPU. Stated: perfect where gradients are not "
+     "reduced.",
+     {{"an iteration over that on 4 GPUs", "section6.D/gpt-2/gpus={x}/{s}", "GPUs",
+       FR_SHEET_CURVES, true, NULL, false}}},
     {.name = NULL}};
 
 const struct fr_sheet_table fr_sheet_tables[] = {

@@ -63,7 +63,7 @@ static void add_pair(struct fr_reproduction *r, const struct fr_json *a,
     if (!isfinite(time_a) || !isfinite(time_b)) return;
     snprintf(note, sizeof note,
              "priced time to the loss that %.60s saves over %.60s, in the small: that of 4-way "
-             "D&SP on 16 GPUs is fig17/time_saved",
+             "D&SP on 16 GPUs is fig17/4_way/time_saved",
              name_b, name_a);
     fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, 1 - time_b / time_a, "1", 0, note,
                      "quality/fig17/time_saved/%.40s", name_b);
