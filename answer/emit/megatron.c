@@ -221,6 +221,22 @@ static void experts(struct fr_emitted *e) {
     fr_emit_option(e, "--moe-token-dispatcher-type", "alltoall");
     fr_emit_option(e, "--moe-grouped-gemm", "%s", "");
     if (t->capacity > 0) fr_emit_option(e, "--moe-expert-capacity-factor", "%g", t->capacity);
+    if (t->shared_ffn > 0)
+        fr_emit_option(e, "--moe-shared-expert-intermediate-size", "%" PRId64, t->shared_ffn);
+    if (t->dense_layers > 0)
+        fr_emit_option(e, "--moe-layer-freq", "([0]*%" PRId64 "+[1]*%" PRId64 ")",
+                       t->dense_layers, t->layers - t->dense_layers);
+}
+
+static void latent(struct fr_emitted *e) {
+    const struct fr_transformer *t = &e->job->workload.transformer;
+    fr_emit_option(e, "--multi-latent-attention", "%s", "");
+    if (t->q_latent > 0) fr_emit_option(e, "--q-lora-rank", "%" PRId64, t->q_latent);
+    fr_emit_option(e, "--kv-lora-rank", "%" PRId64, t->kv_latent);
+    fr_emit_option(e, "--qk-head-dim", "%" PRId64, t->head_dim - t->rope_dim);
+    fr_emit_option(e, "--qk-pos-emb-head-dim", "%" PRId64, t->rope_dim);
+    fr_emit_option(e, "--v-head-dim", "%" PRId64, t->value_dim);
+    fr_emit_option(e, "--qk-layernorm", "%s", "");
 }
 
 static void heads(struct fr_emitted *e) {
@@ -230,7 +246,9 @@ static void heads(struct fr_emitted *e) {
         fr_emit_option(e, "--group-query-attention", "%s", "");
         fr_emit_option(e, "--num-query-groups", "%" PRId64, t->kv_heads);
     }
-    if (t->head_dim * t->heads != t->hidden)
+    if (t->kv_latent > 0)
+        latent(e);
+    else if (t->head_dim * t->heads != t->hidden)
         fr_emit_option(e, "--kv-channels", "%" PRId64, t->head_dim);
     if (t->qk_norms) fr_emit_option(e, "--qk-layernorm", "%s", "");
     if (t->cross_layers > 0)

@@ -12,7 +12,10 @@ bool fr_worked_repeats(const struct fr_job *job, const struct fr_plan *plan, int
     if (i < 2 || i >= plan->pp - 1) return false;
     return fr_transformer_stage_layers(t, plan, i) ==
                fr_transformer_stage_layers(t, plan, i - 1) &&
-           fr_transformer_stage_cross(t, plan, i) == fr_transformer_stage_cross(t, plan, i - 1);
+           fr_transformer_stage_cross(t, plan, i) ==
+               fr_transformer_stage_cross(t, plan, i - 1) &&
+           (t->dense_layers == 0 || fr_transformer_stage_dense(t, plan, i) ==
+                                        fr_transformer_stage_dense(t, plan, i - 1));
 }
 
 static void make(const struct fr_job *job, const struct fr_plan *plan,

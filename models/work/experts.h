@@ -7,7 +7,8 @@
  *  `imbalance` times as many (an input: routers differ), but no more than `capacity` times n where
  *  tokens beyond that are dropped.  Experts are as wide as `expert_ffn`; a router of h x E sends.
  *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
- *  show as far as they outlast them.  All layers are alike.  With `etp` 1 an expert is whole on its
+ *  show as far as they outlast them.  All layers are alike but the first `dense_layers`, which have an MLP; beside its
+ *  experts a token may go through a shared MLP of `shared_ffn`, divided over tp as MLPs are.  With `etp` 1 an expert is whole on its
  *  rank, the tp ranks each bring their share of a divided sequence, and ep counts them too
  *  (Megatron-Core's expert tensor parallelism of 1).  An expert's shard has dp cp tp / (ep etp) copies,
  *  over which its gradients are reduced and zero divides its state (models/price/zero.h). */

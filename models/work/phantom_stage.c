@@ -183,7 +183,7 @@ void fr_phantom_stage(const struct fr_workload *workload, const struct fr_plan *
     add_exchanges(&v, work);
     fr_transformer_add_context(
         work, v.t, plan,
-        &(struct fr_context){v.q, v.kv, v.p, v.T, v.batch, v.value_B, v.attentions});
+        &(struct fr_context){v.q, 2 * v.kv, v.q, v.p, v.T, v.batch, v.value_B, v.attentions});
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);

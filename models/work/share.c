@@ -1,6 +1,7 @@
 /* What every division of a transformer adds to its list (models/work/transformer.h). */
 #include "models/work/transformer.h"
 #include "models/workload/adapters.h"
+#include "models/workload/attention.h"
 #include "models/workload/flop.h"
 
 static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double times,
@@ -54,11 +55,12 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              const struct fr_plan *plan, double queries, double batch,
                              double heads) {
     double s = (double)t->sequence, d = (double)t->head_dim,
-           flop = heads * 2 * 2 * s * queries * d / 2 * fr_transformer_seen(t);
+           v = (double)fr_attention_value_dim(t),
+           flop = heads * 2 * 2 * s * queries * ((d + v) / 2) / 2 * fr_transformer_seen(t);
     bool again = plan->recompute != FR_RECOMPUTE_NONE;
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},
-                            values = {queries,       d, s, batch, heads, .scores = true,
+                            values = {queries,       v, s, batch, heads, .scores = true,
                                       .again = again};
     if (plan->attention == FR_ATTENTION_PLAIN) {
         fr_work_add_product(work, &scores);

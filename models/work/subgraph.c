@@ -252,7 +252,7 @@ void fr_subgraph_stage(const struct fr_workload *workload, const struct fr_plan 
     const struct packed packed = add_exchanges(&v, work);
     fr_transformer_add_context(
         work, v.t, plan,
-        &(struct fr_context){v.q, v.kv, v.g, v.T, v.batch, v.value_B, v.attentions});
+        &(struct fr_context){v.q, 2 * v.kv, v.q, v.g, v.T, v.batch, v.value_B, v.attentions});
     add_memory(&v, &packed, work);
     work->n_layer_ops = work->n_ops;
     add_ends(&v, first, last, work);

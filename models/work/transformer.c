@@ -1,6 +1,7 @@
 #include "models/work/transformer.h"
 
 #include "models/work/experts.h"
+#include "models/workload/attention.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -13,30 +14,37 @@ int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t
     return (t->vocabulary + multiple - 1) / multiple * multiple;
 }
 
-struct sizes { /* of one layer, as doubles */
-    double h, f, q, kv, mlp;
-};
-
-static struct sizes sizes_of(const struct fr_transformer *t) {
-    return (struct sizes){.h = (double)t->hidden,
-                          .f = (double)t->ffn,
-                          .q = (double)(t->heads * t->head_dim),
-                          .kv = (double)(t->kv_heads * t->head_dim),
-                          .mlp = t->gated ? 3 : 2};
+struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t) {
+    const struct fr_attention_sizes a = fr_attention_of(t);
+    double h = (double)t->hidden, f = (double)t->ffn, matrices = t->gated ? 3 : 2;
+    double norm = h * (t->norm_biases ? 2 : 1),
+           qk_norms = t->qk_norms ? 2 * (double)t->head_dim : 0;
+    double qkv_biases = t->biases || t->qkv_biases ? a.queries + a.keys + a.values : 0;
+    double out_bias = t->biases ? h : 0; /* after a row-divided product */
+    double dense = matrices * h * f + (t->biases ? (matrices - 1) * f : 0),
+           mixture = fr_experts_parameters(t) + h * (double)t->experts +
+                     matrices * h * (double)t->shared_ffn;
+    return (struct fr_transformer_parts){.attention = a.divided + qkv_biases,
+                                         .mlp = t->experts ? mixture : dense,
+                                         .dense = dense,
+                                         .replicated =
+                                             2 * norm + qk_norms + 2 * out_bias + a.whole,
+                                         .cross_replicated = norm + qk_norms + out_bias};
 }
 
-struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t) {
-    struct sizes z = sizes_of(t);
-    double norm = z.h * (t->norm_biases ? 2 : 1),
-           qk_norms = t->qk_norms ? 2 * (double)t->head_dim : 0;
-    double qkv_biases = t->biases || t->qkv_biases ? z.q + 2 * z.kv : 0;
-    double out_bias = t->biases ? z.h : 0; /* after a row-divided product */
-    return (struct fr_transformer_parts){
-        .attention = z.h * (z.q + 2 * z.kv) + z.q * z.h + qkv_biases,
-        .mlp = t->experts ? fr_experts_parameters(t) + z.h * (double)t->experts
-                          : z.mlp * z.h * z.f + (t->biases ? (z.mlp - 1) * z.f : 0),
-        .replicated = 2 * norm + qk_norms + 2 * out_bias,
-        .cross_replicated = norm + qk_norms + out_bias};
+double fr_transformer_stage_dense(const struct fr_transformer *t, const struct fr_plan *plan,
+                                  int64_t i) {
+    double left = (double)t->dense_layers, here = 0, chunks = (double)plan->chunks;
+    if (!t->experts) return (double)fr_transformer_stage_layers(t, plan, i);
+    for (int64_t c = 0; c < plan->chunks && left > 0; c++)
+        for (int64_t k = 0; k < plan->pp && left > 0; k++) {
+            int64_t stage = plan->schedule->folds && c % 2 ? plan->pp - 1 - k : k;
+            double own =
+                fmin(left, (double)fr_transformer_stage_layers(t, plan, stage) / chunks);
+            left -= own;
+            if (stage == i) here += own;
+        }
+    return here;
 }
 
 /* Of the layers below stage @p i, those of the decoder; below 0: so many of the encoder's are above. */
@@ -108,11 +116,18 @@ double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp) {
 
 /* Counted from the list of what a layer does: two norms, four to five products, the heads, an
  * activation, two residual additions; a choice of experts adds the router's product and its top
- * ones, and rows put in order, sent, brought back and added up; a cross-attention adds a norm, two
- * products, its heads and a residual addition. */
+ * ones, and rows put in order, sent, brought back and added up, what all experts share its products, activation and
+ * addition; latent attention has narrow products with norms before two, or three, and a rotation and its
+ * joining to keys; a cross-attention adds a norm, two products, its heads and a residual addition. */
+double fr_transformer_mixture_kernels(const struct fr_transformer *t) {
+    double shared = t->shared_ffn > 0 ? t->gated ? 5 : 4 : 0;
+    return (t->experts > 1 ? 6 : 0) + shared;
+}
+
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp) {
-    double choice = t->experts > 1 ? 6 : 0;
-    return (t->gated ? 10 : 9) + choice + fr_transformer_head_kernels(t, tp);
+    double latent = fr_attention_is_latent(t) ? t->q_latent > 0 ? 7 : 5 : 0;
+    return (t->gated ? 10 : 9) + fr_transformer_mixture_kernels(t) + latent +
+           fr_transformer_head_kernels(t, tp);
 }
 
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp) {

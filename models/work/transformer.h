@@ -9,7 +9,8 @@
  *  Symbols:  T tokens of a micro-batch = b s   h hidden   f MLP width   t = tp
  *            a heads, k key-value heads of d values each   V vocabulary, padded
  *
- *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms (and those of q and k)
+ *      parameters a layer   h a d + 2 h k d + a d h + (2 or 3) h f, biases, two norms (and those of q and k);
+ *                           of latent attention models/workload/attention.h
  *      forward products     (a+2k)d/t x T x h; per head s x s x d and s x d x s; h x T x ad/t;
  *                           f/t x T x h (twice where gated); h x T x f/t
  *      backward             two products for each
@@ -27,7 +28,9 @@
  *  all-gather of the same bytes; norms, dropouts and residuals shrink by t in time and memory;
  *  the inputs of the column-divided products are gathered a second time in the backward pass,
  *  beside the input-gradient product, which hides it as far as it lasts; a message between
- *  stages needs no gathering.  Left out: the all-reduce of the norms' gradients over tp.
+ *  stages needs no gathering.  Left out: the all-reduce of the gradients over tp of what every rank has, norms and
+ *  latent attention's narrow products, which each rank makes of its own tokens; their latents are gathered
+ *  in place of the h values that they are made from.
  *
  *  Kept a layer for the backward pass, at v bytes a value, f the MLP's width and S = a T s scores
  *  (none with a fused attention):
@@ -51,10 +54,11 @@ int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t
 double fr_transformer_layer_parameters(const struct fr_transformer *t);
 double fr_transformer_layer_parameters_rank(const struct fr_transformer *t, int64_t tp);
 
-/** Parameters of a layer by what may be divided: an attention's products, the MLP, and what every
- *  rank holds (norms, biases after row-divided products) of a layer and of a cross-attention. */
+/** Parameters of a layer by what may be divided: an attention's products, the MLP (with experts all of them,
+ *  their router and what they share; `dense` of a layer without), and what every rank holds (norms,
+ *  biases after row-divided products, latent attention's narrow products) of a layer and of a cross-attention. */
 struct fr_transformer_parts {
-    double attention, mlp, replicated, cross_replicated;
+    double attention, mlp, dense, replicated, cross_replicated;
 };
 struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transformer *t);
 
@@ -63,6 +67,13 @@ struct fr_transformer_parts fr_transformer_layer_parts(const struct fr_transform
 double fr_transformer_layer_kernels(const struct fr_transformer *t, int64_t tp);
 double fr_transformer_head_kernels(const struct fr_transformer *t, int64_t tp);
 double fr_transformer_cross_kernels(const struct fr_transformer *t, int64_t tp);
+/** Of a layer's, those that a layer without experts has not. */
+double fr_transformer_mixture_kernels(const struct fr_transformer *t);
+
+/** Of the layers of stage @p i, those with an MLP: all without experts, else those of the first
+ *  `dense_layers` that its chunks have, each with 1/v of the stage's. */
+double fr_transformer_stage_dense(const struct fr_transformer *t, const struct fr_plan *plan,
+                                  int64_t i);
 
 /** Of the layers of stage @p i, those with cross-attention. */
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,
@@ -115,10 +126,10 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              const struct fr_plan *plan, double queries, double batch,
                              double heads);
 
-/** What a rank's attentions exchange over the cp ranks of a sequence: of @p heads of them q, and of keys and values
- *  kv values a token over p ranks, each with T tokens of b samples. */
+/** What a rank's attentions exchange over the cp ranks of a sequence: q values a token of queries, kv of keys and
+ *  values, what the heads made, over p ranks, each with T tokens of b samples. */
 struct fr_context {
-    double q, kv, p, tokens, batch, value_B, attentions;
+    double q, kv, made, p, tokens, batch, value_B, attentions;
 };
 void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_transformer *t,
                                 const struct fr_plan *plan, const struct fr_context *c);

@@ -38,18 +38,19 @@ static uint8_t beside_pairs(const struct fr_stage_view *v) {
     return v->gathers && v->plan->overlap_tp ? FR_BESIDE_PIECES : FR_BESIDE_NOTHING;
 }
 
-/* Around @p times pairs: each way one all-reduce, or a gather before and a scatter after, which the plan may
- * have in pieces beside the products. */
+/* Around @p times pairs, before which @p arrives values a token come: each way one all-reduce, or a gather before and
+ * a scatter after, which the plan may have in pieces beside the products. */
 static void add_pairs(const struct fr_stage_view *v, const struct fr_group_view *on,
-                      double times, struct fr_rank_work *work) {
-    double size_B = on->tokens * v->h * v->value_B;
+                      double arrives, double times, struct fr_rank_work *work) {
+    double token_B = on->tokens * v->value_B;
     uint8_t beside = beside_pairs(v);
     for (int k = 0; k < (v->full ? 3 : 2); k++) {
-        add(work, passes[k], on, v->gathers ? FR_OP_ALL_GATHER : FR_OP_ALL_REDUCE, size_B,
-            times)
-            ->beside = beside;
+        double in = k == 1 ? v->h : arrives, out = k == 1 ? arrives : v->h;
         if (v->gathers)
-            add(work, passes[k], on, FR_OP_REDUCE_SCATTER, size_B, times)->beside = beside;
+            add(work, passes[k], on, FR_OP_ALL_GATHER, token_B * in, times)->beside = beside;
+        add(work, passes[k], on, v->gathers ? FR_OP_REDUCE_SCATTER : FR_OP_ALL_REDUCE,
+            token_B * out, times)
+            ->beside = beside;
     }
 }
 
@@ -82,17 +83,26 @@ static void add_rows(const struct fr_stage_view *v, const struct fr_group_view *
     }
 }
 
+/* Of MLPs, of experts, and of what they share. */
+static void add_mlp_rows(const struct fr_stage_view *v, const struct fr_group_view *m,
+                         struct fr_rank_work *work) {
+    double load = v->t->experts ? fr_experts_load(v->t) : 1;
+    if (v->dense > 0) add_rows(v, m, m->tokens * (double)v->t->ffn, v->dense, work);
+    if (v->mixed > 0 && fr_transformer_experts_divided(v))
+        add_rows(v, m, v->mlp_rows * load * v->wide, v->mixed, work);
+    if (v->mixed > 0 && v->t->shared_ffn > 0)
+        add_rows(v, m, m->tokens * (double)v->t->shared_ffn, v->mixed, work);
+}
+
 static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double mlps = fr_transformer_mlps_divided(v);
-    double load = v->t->experts ? fr_experts_load(v->t) : 1;
-    if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->q, v->attentions, work);
-    if (v->rows && m->p > 1 && mlps > 0)
-        add_rows(v, m, v->mlp_rows * load * v->wide, mlps, work);
+    if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->a.made, v->attentions, work);
+    if (v->rows && m->p > 1) add_mlp_rows(v, m, work);
     if (v->rows) return;
-    bool alike = a->axis == m->axis;
-    if (a->p > 1) add_pairs(v, a, v->attentions + (alike ? mlps : 0), work);
-    if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, mlps, work);
+    bool alike = a->axis == m->axis && v->a.arrives == v->h;
+    if (a->p > 1) add_pairs(v, a, v->a.arrives, v->attentions + (alike ? mlps : 0), work);
+    if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, v->h, mlps, work);
     add_unsaved(v, mlps, work);
 }
 
@@ -125,8 +135,8 @@ static void add_head_exchanges(struct fr_rank_work *work, const struct fr_plan *
     double token_B = c->tokens / c->p * c->value_B;
     for (int k = 0; k < (fr_recomputes_layer(plan->recompute) ? 3 : 2); k++) {
         fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL,
-                               (c->q + 2 * c->kv) * token_B, c->attentions);
-        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, c->q * token_B,
+                               (c->q + c->kv) * token_B, c->attentions);
+        fr_work_add_collective(work, passes[k], FR_AXIS_CP, FR_OP_ALL_TO_ALL, c->made * token_B,
                                c->attentions);
     }
 }
@@ -135,7 +145,7 @@ static void add_head_exchanges(struct fr_rank_work *work, const struct fr_plan *
  * them (a ring), and their gradients go back; attention that is recomputed asks for them once more. */
 void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_transformer *t,
                                 const struct fr_plan *plan, const struct fr_context *c) {
-    double size_B = 2 * c->kv / c->p * c->batch * (double)t->sequence * c->value_B,
+    double size_B = c->kv / c->p * c->batch * (double)t->sequence * c->value_B,
            n = c->attentions;
     if (plan->cp <= 1) return;
     if (plan->context_heads) {
@@ -154,15 +164,15 @@ void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_trans
  * out backward. */
 static void add_experts(const struct fr_workload *workload, const struct fr_stage_view *v,
                         struct fr_rank_work *work) {
-    if (!v->t->experts || v->plan->ep <= 1) return;
+    if (v->mixed <= 0 || v->plan->ep <= 1) return;
     double size_B = fr_experts_sent_B(workload, v->plan, v->mlp_on.tokens);
     bool shares =
-        v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_mlps_divided(v) > 0;
+        v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_experts_divided(v);
     for (int k = 0; k < (v->first ? 3 : 2); k++)
         for (int share = 0; share < (shares ? 2 : 1); share++)
             fr_work_add_collective(work, passes[k], FR_AXIS_EP, FR_OP_ALL_TO_ALL,
                                    share ? size_B / v->mlp_on.p : size_B,
-                                   shares || (k == 2 && v->saves) ? v->layers : 2 * v->layers)
+                                   shares || (k == 2 && v->saves) ? v->mixed : 2 * v->mixed)
                 ->beside = v->plan->overlap_experts ? FR_BESIDE_PASS : FR_BESIDE_NOTHING;
 }
 
@@ -172,7 +182,8 @@ void fr_transformer_add_exchanges(const struct fr_workload *workload,
     add_moves(v, work);
     const struct fr_group_view *a = &v->attention_on;
     fr_transformer_add_context(work, v->t, v->plan,
-                               &(struct fr_context){v->q, v->kv, a->p, a->tokens, a->batch,
+                               &(struct fr_context){v->a.queries, v->a.keys + v->a.values,
+                                                    v->a.made, a->p, a->tokens, a->batch,
                                                     v->value_B, v->attentions});
     add_experts(workload, v, work);
 }

@@ -42,6 +42,8 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          "tp = %" PRId64 " does not divide lora_rank = %" PRId64
          ", of which every rank has whole rows",
          tp, t->lora_rank);
+    rule(h, t->shared_ffn % tp == 0, FR_REASON_WIDTH,
+         "tp = %" PRId64 " does not divide shared_ffn = %" PRId64, tp, t->shared_ffn);
     rule(h, t->ffn % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp, t->ffn);
     rule(h, !plan->method->grids || plan->pairs || t->hidden % tp == 0, FR_REASON_WIDTH,
@@ -148,6 +150,8 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     const struct fr_transformer *t = &workload->transformer;
     struct hearing h = {.asked = -1};
     divide(workload, plan, &h);
+    if (t->kv_latent > 0 && plan->method != &fr_method_tensor)
+        h.reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!fr_transformer_layers_fit(t, plan)) h.reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* It travels with messages of the decoder's chunks, and with none of the encoder's. */
     if (t->cross_layers > 0 && plan->pp > 1 && plan->chunks > 1)

@@ -20,6 +20,16 @@ static struct fr_group_view group_of(const struct fr_plan *plan, double own, int
                                   .copies = FR_AXIS_DP};
 }
 
+/* Rows of the experts on a rank and their width: each token makes several rows. */
+static void divide_experts(struct fr_stage_view *v) {
+    const struct fr_transformer *t = v->t;
+    v->mlp_on.copies = FR_AXIS_EXPERT;
+    v->etp = (double)fr_plan_expert_tp(v->plan);
+    v->mlp_rows = v->mlp_on.tokens * v->etp / v->mlp_on.p * (double)t->experts_per_token;
+    v->wide = (double)t->expert_ffn;
+    v->experts = (double)t->experts / (double)v->plan->ep;
+}
+
 static struct fr_stage_view view_of(const struct fr_workload *workload,
                                     const struct fr_plan *plan, int64_t i) {
     const struct fr_transformer *t = &workload->transformer;
@@ -27,8 +37,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     struct fr_stage_view v = {.t = t,
                               .plan = plan,
                               .h = (double)t->hidden,
-                              .q = (double)(t->heads * t->head_dim),
-                              .kv = (double)(t->kv_heads * t->head_dim),
+                              .a = fr_attention_of(t),
                               .mlp = t->gated ? 3 : 2,
                               .rows = plan->method->grids && !plan->pairs,
                               .s = s,
@@ -38,6 +47,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                               .narrow = workload->dtype == FR_FP8,
                               .layers = (double)fr_transformer_stage_layers(t, plan, i),
                               .cross = (double)fr_transformer_stage_cross(t, plan, i),
+                              .dense = fr_transformer_stage_dense(t, plan, i),
                               .full = plan->recompute == FR_RECOMPUTE_FULL,
                               .any = plan->recompute != FR_RECOMPUTE_NONE,
                               .saves = fr_recompute_saves(plan->recompute),
@@ -45,7 +55,7 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                                      plan->recompute == FR_RECOMPUTE_SAVE_QKV,
                               .first = fr_recomputes_layer(plan->recompute)};
     v.attention_on = group_of(plan, own, FR_GRID_ATTENTION);
-    v.mlp_on = group_of(plan, own, FR_GRID_MLP);
+    v.mlp_on = v.dense_on = group_of(plan, own, FR_GRID_MLP);
     v.ends_on = group_of(plan, own, FR_GRID_ENDS);
     v.gathers =
         plan->sequence_parallel && (v.attention_on.p > 1 || v.mlp_on.p > 1 || v.ends_on.p > 1);
@@ -56,17 +66,12 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     bool whole = plan->cp > 1 && plan->context_heads;
     v.heads = (double)t->heads / v.attention_on.p / (whole ? (double)plan->cp : 1);
     v.queries = whole ? s : own;
+    v.mixed = v.layers - v.dense;
     v.attentions = v.layers + v.cross; /* cross-attention attends to as many tokens */
     if (plan->attention == FR_ATTENTION_PLAIN)
         v.scores = v.attention_on.batch * v.heads * v.s * v.queries;
-    /* Rows of the MLP and its width; with experts each token makes several rows. */
-    if (t->experts) v.mlp_on.copies = FR_AXIS_EXPERT;
-    v.etp = t->experts ? (double)fr_plan_expert_tp(plan) : v.mlp_on.p;
-    v.mlp_rows = t->experts
-                     ? v.mlp_on.tokens * v.etp / v.mlp_on.p * (double)t->experts_per_token
-                     : v.mlp_on.tokens;
-    v.wide = (double)(t->experts ? t->expert_ffn : t->ffn);
-    v.experts = t->experts ? (double)t->experts / (double)plan->ep : 1;
+    v.etp = v.mlp_on.p;
+    if (t->experts) divide_experts(&v);
     return v;
 }
 
@@ -80,9 +85,10 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
                         double n, double k, double times, double regathers, bool again,
                         struct fr_rank_work *work) {
-    bool frozen = fr_transformer_frozen(v->t),
-         adapted = on == &v->mlp_on ? v->t->lora_mlp : v->t->lora_attention;
+    bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on,
+         adapted = attends ? v->t->lora_attention : v->t->lora_mlp;
     if (frozen && !adapted) regathers = 0; /* nobody asks for the input again */
+    double arrives = attends ? v->a.arrives : v->h;
     fr_work_add_product(
         work, &(struct fr_product){.m = m,
                                    .n = n,
@@ -95,7 +101,7 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                    .copies = on->copies,
                                    .regathers = v->gathers && on->p > 1 ? regathers : 0,
                                    .regather_axis = on->axis,
-                                   .regather_B = on->tokens * v->h * v->value_B});
+                                   .regather_B = on->tokens * arrives * v->value_B});
 }
 
 /* The second of two products: @p out x @p in, by its columns, or by its rows. */
@@ -106,22 +112,84 @@ static void add_second(const struct fr_stage_view *v, const struct fr_group_view
                 work);
 }
 
+/* Latent attention's narrow products, which every rank makes of its own tokens. */
+static void add_latents(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *on = &v->attention_on;
+    const double made[] = {v->a.q_latent, v->a.kv_latent};
+    for (int k = 0; k < 2; k++)
+        fr_work_add_product(work, &(struct fr_product){.m = made[k],
+                                                       .n = on->tokens / on->between,
+                                                       .k = v->h,
+                                                       .batch = on->batch,
+                                                       .times = made[k] > 0 ? v->attentions : 0,
+                                                       .again = v->full,
+                                                       .copies = on->copies});
+}
+
+static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *on = &v->attention_on;
+    double n = v->attentions;
+    if (v->a.kv_latent > 0) add_latents(v, work);
+    add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n, v->full, work);
+    if (v->a.to_kv > 0)
+        add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, v->full, work);
+    fr_transformer_add_core(work, v->t, v->plan, v->queries, on->batch,
+                            n * on->batch * v->heads);
+    add_second(v, on, on->p, v->h, on->tokens, v->a.made, n, v->out, work);
+}
+
+/* So many @p each of an MLP of @p width over @p p ranks in each of @p layers, with @p rows of tokens. */
+static void add_mlp(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
+                    double width, double rows, double layers, double each, double regathers,
+                    struct fr_rank_work *work) {
+    add_product(v, on, width / p, rows, v->h, layers * (v->mlp - 1) * each, regathers, v->first,
+                work);
+    add_second(v, on, p, v->h, rows, width, layers * each, v->full, work);
+}
+
 static void add_products(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
-    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
-    double each = m->tokens;
-    if (t->experts) each = fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t));
-    add_product(v, a, (v->q + 2 * v->kv) / a->p, a->tokens, v->h, v->attentions, v->attentions,
-                v->full, work);
-    fr_transformer_add_core(work, t, v->plan, v->queries, a->batch,
-                            v->attentions * a->batch * v->heads);
-    add_second(v, a, a->p, v->h, a->tokens, v->q, v->attentions, v->out, work);
-    add_product(v, m, v->wide / v->etp, each, v->h, v->layers * (v->mlp - 1) * v->experts,
-                fr_transformer_mlps_divided(v), v->first, work);
-    add_second(v, m, v->etp, v->h, each, v->wide, v->layers * v->experts, v->full, work);
+    const struct fr_group_view *m = &v->mlp_on, *d = &v->dense_on;
+    bool together = fr_transformer_experts_divided(v);
+    add_attention(v, work);
+    if (v->dense > 0)
+        add_mlp(v, d, d->p, (double)t->ffn, d->tokens, v->dense, 1, v->dense, work);
+    if (v->mixed <= 0) return;
+    add_mlp(v, m, v->etp, v->wide,
+            fr_experts_rows(v->mlp_rows / v->experts * fr_experts_load(t)), v->mixed,
+            v->experts, together ? v->mixed : 0, work);
+    if (t->shared_ffn > 0)
+        add_mlp(v, d, d->p, (double)t->shared_ffn, d->tokens, v->mixed, 1,
+                together ? 0 : v->mixed, work);
 }
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
+
+/* Values that MLPs and experts of a layer move besides: activations, rows put in order, sent and added up. */
+static double activated(const struct fr_stage_view *v, bool mixed) {
+    const struct fr_group_view *m = &v->mlp_on;
+    double own = 2 * (v->mlp - 1) * m->tokens;
+    if (!mixed) return own * (double)v->t->ffn / m->p;
+    double routed = 2 * (v->mlp - 1) * v->mlp_rows * v->wide / v->etp +
+                    4 * v->mlp_rows * v->h * m->p / v->etp / m->between;
+    return routed + own * (double)v->t->shared_ffn / m->p;
+}
+
+/* Of latent attention: norms of what is narrow, the rotation and what is joined to keys. */
+static double latents_moved(const struct fr_stage_view *v) {
+    const struct fr_group_view *on = &v->attention_on;
+    if (v->a.kv_latent <= 0) return 0;
+    return FR_NORM_PASSES * (v->a.q_latent + v->a.from_kv) * on->tokens / on->between +
+           2 * (v->a.queries + v->a.keys) / on->p * on->tokens;
+}
+
+static double kernels_of(const struct fr_stage_view *v) {
+    const struct fr_transformer *t = v->t;
+    int64_t p = (int64_t)v->attention_on.p;
+    double mixture = t->experts ? v->dense * fr_transformer_mixture_kernels(t) : 0;
+    return v->layers * fr_transformer_layer_kernels(t, p) - mixture +
+           v->cross * fr_transformer_cross_kernels(t, p);
+}
 
 /* Read and written: two norms, two residual additions with dropout, the activation and the softmax
  * with its mask and dropout; of these one norm, one addition and the softmax belong to the
@@ -131,20 +199,16 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double stream = a->tokens * v->h / a->between, mlp_stream = m->tokens * v->h / m->between,
            softmax = FR_SOFTMAX_PASSES * v->scores;
-    double attention = (FR_NORM_PASSES + 3) * stream + softmax;
-    double moved =
-        v->layers * (attention + (FR_NORM_PASSES + 3) * mlp_stream +
-                     2 * (v->mlp - 1) * v->mlp_rows * v->wide / v->etp +
-                     (t->experts ? 4 * v->mlp_rows * v->h * m->p / v->etp / m->between : 0)) +
-        v->cross * attention;
+    double attention = (FR_NORM_PASSES + 3) * stream + softmax + latents_moved(v);
+    double both = attention + (FR_NORM_PASSES + 3) * mlp_stream;
+    double moved = v->dense * (both + activated(v, false)) +
+                   v->mixed * (both + activated(v, true)) + v->cross * attention;
     double norms = v->layers * (stream + mlp_stream) + v->cross * stream;
     struct fr_stage_share s = {.forward_B = moved * v->value_B,
                                .frozen = fr_transformer_frozen(t),
                                .norm_B = FR_NORM_PASSES * norms * v->value_B,
                                .softmax_B = v->attentions * softmax * v->value_B,
-                               .kernels =
-                                   v->layers * fr_transformer_layer_kernels(t, (int64_t)a->p) +
-                                   v->cross * fr_transformer_cross_kernels(t, (int64_t)a->p)};
+                               .kernels = kernels_of(v)};
     /* Not again with a policy: the last addition (two read, one written) and product, and what it keeps. */
     if (v->saves) s.once_B = v->layers * 3 * mlp_stream * v->value_B;
     double kept = v->saves ? 2 * v->layers + v->attentions * (v->out ? 1 : 2) : 0;
@@ -154,12 +218,18 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     fr_transformer_add_share(work, &s, v->layers, v->plan->recompute);
 }
 
+/* Values between an MLP's two products, of all its ranks. */
+static double widest(const struct fr_stage_view *v) {
+    double dense = v->dense > 0 ? v->mlp_on.tokens * (double)v->t->ffn : 0;
+    return fmax(dense, v->mixed > 0 ? v->mlp_rows * v->wide : 0);
+}
+
 /* The largest of what a rank makes of a collective between products. */
 static double largest_message_B(const struct fr_stage_view *v) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double outer = fmax(a->p > 1 ? a->tokens * v->h : 0, m->p > 1 ? m->tokens * v->h : 0);
     if (!v->rows) return v->gathers && v->attentions > 0 ? outer * v->value_B : 0;
-    double inner = fmax(a->p > 1 ? a->tokens * v->q : 0, m->p > 1 ? v->mlp_rows * v->wide : 0);
+    double inner = fmax(a->p > 1 ? a->tokens * v->a.made : 0, m->p > 1 ? widest(v) : 0);
     return v->attentions > 0 ? fmax(outer, inner) * v->value_B : 0;
 }
 
@@ -167,7 +237,8 @@ static double largest_message_B(const struct fr_stage_view *v) {
 static double saved_values(const struct fr_stage_view *v, double stream) {
     const struct fr_group_view *a = &v->attention_on;
     if (!v->saves) return 0;
-    return v->attentions * ((v->q + 2 * v->kv) / a->p * a->tokens + (v->out ? 0 : stream));
+    double values = v->a.queries + v->a.keys + v->a.values;
+    return v->attentions * (values / a->p * a->tokens + (v->out ? 0 : stream));
 }
 
 /* Inputs that weight gradients need, of an attention's two products, @p in and @p made: all, those that an
@@ -190,30 +261,47 @@ static double mlp_inputs_B(const struct fr_stage_view *v, double in, double made
  * softmax made, and what dropout made of it; masks.  Divided by rows, inputs of the second products
  * are whole.  With fp8 a product keeps its input as it read it, at 8 bits (Transformer Engine); what norms,
  * attention and activations read stays at value_B, so that fused attention's output is kept twice. */
-static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
+static double attention_kept_B(const struct fr_stage_view *v) {
+    const struct fr_group_view *a = &v->attention_on;
+    double stream = a->tokens * v->h / a->between;
+    double made = (v->rows ? v->a.made * a->p : v->a.made) / a->p * a->tokens;
+    double kept = stream + (v->a.queries + v->a.keys + v->a.values) / a->p * a->tokens +
+                  (v->t->qk_norms ? (v->a.queries + v->a.keys) / a->p * a->tokens : 0) +
+                  (v->narrow && v->scores == 0 ? made : 0);
+    double narrow = (v->a.q_latent + v->a.from_kv) * a->tokens / a->between,
+           latents_B = v->a.kv_latent > 0 ? narrow * (v->value_B + v->read_B) : 0;
+    return kept * v->value_B + attention_inputs_B(v, stream, made) +
+           fr_transformer_score_B(v->t, v->value_B) * v->scores +
+           fr_transformer_mask_B(v->t) * stream + latents_B;
+}
+
+/* A layer's, whose attention keeps @p attention_B: with an MLP, or with experts and what they share. */
+static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bool mixed) {
     const struct fr_transformer *t = v->t;
-    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
-    double stream = a->tokens * v->h / a->between, mlp_stream = m->tokens * v->h / m->between;
-    double heads_made = v->rows ? v->q * a->p : v->q, mlp_made = v->rows ? v->etp : 1;
-    double made = heads_made / a->p * a->tokens, wide = v->mlp_rows * v->wide / v->etp;
-    double heads_kept = stream + (v->q + 2 * v->kv) / a->p * a->tokens +
-                        (t->qk_norms ? (v->q + v->kv) / a->p * a->tokens : 0) +
-                        (v->narrow && v->scores == 0 ? made : 0);
-    double core_B = fr_transformer_score_B(t, v->value_B) * v->scores;
-    double attention_B = heads_kept * v->value_B + attention_inputs_B(v, stream, made) +
-                         core_B + fr_transformer_mask_B(t) * stream;
-    double mlp_kept = mlp_stream + (v->mlp - 1) * wide;
-    double all_B = attention_B + mlp_kept * v->value_B +
-                   mlp_inputs_B(v, mlp_stream, mlp_made * wide) +
-                   fr_transformer_mask_B(t) * mlp_stream;
+    const struct fr_group_view *m = &v->mlp_on;
+    double stream = m->tokens * v->h / m->between;
+    double routed = mixed ? v->mlp_rows * v->wide / v->etp : 0,
+           own = m->tokens * (double)(mixed ? t->shared_ffn : t->ffn) / m->p;
+    double kept = stream + (v->mlp - 1) * (routed + own);
+    double made = (v->rows ? v->etp : 1) * routed + (v->rows ? m->p : 1) * own;
+    return attention_B + kept * v->value_B + mlp_inputs_B(v, stream, made) +
+           fr_transformer_mask_B(t) * stream;
+}
+
+static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on;
+    double stream = a->tokens * v->h / a->between, attention_B = attention_kept_B(v);
+    double core_B = fr_transformer_score_B(v->t, v->value_B) * v->scores;
+    double dense_B = v->dense > 0 ? layer_kept_B(v, attention_B, false) : 0,
+           mixed_B = v->mixed > 0 ? layer_kept_B(v, attention_B, true) : 0;
     work->working_B = largest_message_B(v);
-    work->activation_B = v->layers * all_B + v->cross * attention_B;
+    work->activation_B = v->dense * dense_B + v->mixed * mixed_B + v->cross * attention_B;
     if (!v->any) return;
     if (v->first)
         work->activation_B = (v->layers * stream + saved_values(v, stream)) * v->value_B;
     else
         work->activation_B -= v->attentions * core_B;
-    work->working_B += v->layers > 0 ? v->first ? all_B : core_B : 0;
+    work->working_B += v->layers > 0 ? v->first ? fmax(dense_B, mixed_B) : core_B : 0;
 }
 
 /* Biases after second products, of which by rows a rank has its own part. */
@@ -249,7 +337,10 @@ static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *w
                             (v->attentions + v->layers) * bias_saved(v, p);
     if (!v->uniform) add_own_grids(v, work);
     if (!t->experts) return;
-    double all = v->layers * fr_experts_parameters(t); /* a rank holds its share */
+    double without = v->dense * (parts.mlp - parts.dense);
+    work->parameters -= without;
+    work->parameters_rank -= without / p;
+    double all = v->mixed * fr_experts_parameters(t); /* a rank holds its share */
     work->expert_rank = all / (v->etp * (double)v->plan->ep);
     work->parameters_rank += work->expert_rank - all / v->mlp_on.p;
 }

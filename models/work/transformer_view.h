@@ -17,6 +17,7 @@
 
 #include "models/plan/copies.h"
 #include "models/work/transformer.h"
+#include "models/workload/attention.h"
 
 /** A group of products on its grid. */
 struct fr_group_view {
@@ -30,17 +31,20 @@ struct fr_group_view {
 struct fr_stage_view {
     const struct fr_transformer *t;
     const struct fr_plan *plan;
-    double h, q, kv, mlp; /**< widths; matrices of the MLP */
+    double h, mlp; /**< width; matrices of the MLP */
+    struct fr_attention_sizes a;
     struct fr_group_view attention_on, mlp_on, ends_on;
-    bool rows;              /**< `divide` rows; else pairs */
-    bool uniform;           /**< all groups on the plan's tp */
-    double s, own, value_B; /**< own: of s tokens, a rank's queries */
-    double read_B;          /**< of a value that a product reads */
-    bool narrow;            /**< read_B is less than value_B */
+    struct fr_group_view dense_on; /**< mlp_on of what experts do not divide */
+    bool rows;                     /**< `divide` rows; else pairs */
+    bool uniform;                  /**< all groups on the plan's tp */
+    double s, own, value_B;        /**< own: of s tokens, a rank's queries */
+    double read_B;                 /**< of a value that a product reads */
+    bool narrow;                   /**< read_B is less than value_B */
     double layers, cross, attentions;
+    double dense, mixed;                 /**< of the layers, with an MLP and with experts */
     double queries;                      /**< of a head in the attention, on a rank */
     double heads, scores;                /**< of a rank; of an attention, in memory */
-    double mlp_rows, wide, etp, experts; /**< of the MLP, or of the experts on the rank */
+    double mlp_rows, wide, etp, experts; /**< of the experts on the rank */
     bool full, any;                      /**< recomputes all of it, some of it */
     bool saves;                          /**< all but what a policy names */
     bool out, first;                     /**< the attention's second product, the MLP's first */
@@ -54,9 +58,14 @@ void fr_transformer_add_exchanges(const struct fr_workload *workload,
 void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool first,
                                              bool last, struct fr_rank_work *work);
 
-/** MLPs that go over their group's ranks: whole experts take what a rank has of the sequence. */
+/** Do the experts' products go over their group's ranks?  Whole ones take what a rank has of the sequence. */
+static inline bool fr_transformer_experts_divided(const struct fr_stage_view *v) {
+    return v->etp >= v->mlp_on.p;
+}
+/** Layers whose MLP does, or what their experts share. */
 static inline double fr_transformer_mlps_divided(const struct fr_stage_view *v) {
-    return v->t->experts && v->etp < v->mlp_on.p ? 0 : v->layers;
+    bool mixed = fr_transformer_experts_divided(v) || v->t->shared_ffn > 0;
+    return v->dense + (mixed ? v->mixed : 0);
 }
 
 #endif

@@ -151,6 +151,16 @@ fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error 
     return FR_OK;
 }
 
+fr_status fr_family_refuse_dense(const struct fr_json *config, struct fr_error *err) {
+    struct fr_json dense = fr_json_member(config, "mlp_only_layers"),
+                   step = fr_json_member(config, "decoder_sparse_step");
+    int64_t every = 1;
+    FR_TRY(fr_family_integer(config, "decoder_sparse_step", false, 1000, &every, err));
+    if (every == 1 && fr_json_array_length(&dense) <= 0) return FR_OK;
+    return fr_json_fail(every > 1 ? &step : &dense, err,
+                        "dense layers among mixtures of experts are not priced yet");
+}
+
 bool fr_family_is_config(const struct fr_json *root) {
     struct fr_json kind = fr_json_member(root, "kind");
     return !fr_json_present(&kind) &&
@@ -291,6 +301,14 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "num_experts",
                                        "num_local_experts",
                                        "n_routed_experts",
+                                       "n_shared_experts",
+                                       "first_k_dense_replace",
+                                       "shared_expert_intermediate_size",
+                                       "q_lora_rank",
+                                       "kv_lora_rank",
+                                       "qk_nope_head_dim",
+                                       "qk_rope_head_dim",
+                                       "v_head_dim",
                                        "torch_dtype",
                                        "name",
                                        "source",

@@ -87,6 +87,11 @@ struct fr_family_experts {
 fr_status fr_family_read_experts(const struct fr_json *config,
                                  const struct fr_family_experts *keys, struct fr_transformer *t,
                                  struct fr_error *err);
+/** `mlp_only_layers` and `decoder_sparse_step`: every layer must have its experts. */
+fr_status fr_family_refuse_dense(const struct fr_json *config, struct fr_error *err);
+/** A DeepSeek-V2 or V3. */
+fr_status fr_family_read_deepseek(const struct fr_json *config, struct fr_transformer *t,
+                                  struct fr_error *err);
 /** As far as they are in the file, attention_bias and mlp_bias must be false. */
 fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err);
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/attention.h"
 
 static const double PASSES = 3, FLOP_OF_PRODUCT = 2;
 
@@ -24,16 +25,19 @@ double fr_transformer_seen(const struct fr_transformer *t) {
 
 /* Multiplications of all layers, one sample forward. */
 static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *t) {
-    double h = (double)t->hidden, s = (double)t->sequence, q = (double)(t->heads * t->head_dim),
-           kv = (double)(t->kv_heads * t->head_dim), layers = (double)t->layers,
+    const struct fr_attention_sizes a = fr_attention_of(t);
+    double h = (double)t->hidden, s = (double)t->sequence, layers = (double)t->layers,
            attentions = layers + (double)t->cross_layers,
-           wide = (double)(t->experts ? t->expert_ffn * t->experts_per_token : t->ffn);
+           dense = t->experts ? (double)t->dense_layers : layers, mixed = layers - dense,
+           chosen = (double)(t->expert_ffn * t->experts_per_token + t->shared_ffn),
+           wide = dense * (double)t->ffn + (mixed > 0 ? mixed * chosen : 0),
+           narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv;
     return (struct fr_layers_flop){
-        .qkv = attentions * s * h * (q + 2 * kv),
-        .core = attentions * 2 * s * s * q * fr_transformer_seen(t),
-        .out = attentions * s * q * h,
-        .mlp_first = layers * s * h * (wide * (t->gated ? 2 : 1) + (double)t->experts),
-        .mlp_last = layers * s * h * wide};
+        .qkv = attentions * s * (a.from_q * a.to_q + narrow),
+        .core = attentions * s * s * (a.queries + a.made) * fr_transformer_seen(t),
+        .out = attentions * s * a.made * h,
+        .mlp_first = s * h * (wide * (t->gated ? 2 : 1) + mixed * (double)t->experts),
+        .mlp_last = s * h * wide};
 }
 
 /* Of the adapters beside them. */

@@ -131,6 +131,11 @@ struct fr_transformer {
     double head_kernels;  /**< launched forward by each head, as in LBANN; 0: batched */
     int64_t window; /**< tokens that a query attends to, itself among them; 0: all before it */
     int64_t window_layers; /**< in how many of the layers */
+    int64_t dense_layers;  /**< the first ones, which have an MLP in the experts' place */
+    int64_t
+        shared_ffn; /**< width of an MLP that all tokens go through beside their experts; 0: none */
+    int64_t q_latent, kv_latent, rope_dim,
+        value_dim;     /**< of latent attention (attention.h); 0: plain */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
 };

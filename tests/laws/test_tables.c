@@ -146,6 +146,18 @@ static double rotary(double layer_besides) {
 #define GPT(layers, hidden, heads, more)                                                       \
     "\"" layers "\":2,\"" hidden "\":64,\"" heads "\":4,\"vocab_size\":256,"                   \
     "\"global_batch\":8," more
+/* Of two layers one has four experts and a shared one; queries from 24, keys and values from 16 values a token,
+ * 4 of a head's 16 with a key for all. */
+#define DEEPSEEK                                                                               \
+    ROTARY ",\"n_routed_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":128,"  \
+           "\"n_shared_experts\":1,\"first_k_dense_replace\":1,\"q_lora_rank\":24,"            \
+           "\"kv_lora_rank\":16,\"qk_nope_head_dim\":12,\"qk_rope_head_dim\":4,"               \
+           "\"v_head_dim\":16"
+enum {
+    LATENT = 64 * (24 + 16 + 4) + 24 + 16 + 24 * 64 + 16 * 4 * (12 + 16) + 64 * 64 -
+             64 * (64 + 2 * 32 + 64),
+    MIXED = ((3 + 1) * 3 * 64 * 128 + 64 * 4) / 2
+};
 enum { GPT_LAYERS = 2 * (12 * 64 * 64), TABLE = 256 * 64, NORM = 64 };
 
 static const struct family_law {
@@ -173,6 +185,12 @@ static const struct family_law {
     {"qwen3_moe",
      ROTARY ",\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":128",
      3 * 3 * 64 * 128 + 64 * 4 + 2 * 16, NULL, NULL},
+    {"qwen2_moe",
+     ROTARY ",\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":128,"
+            "\"shared_expert_intermediate_size\":96",
+     3 * 3 * 64 * 128 + 64 * 4 + 3 * 64 * 96 + 64 + 2 * 32, NULL, NULL},
+    {"deepseek_v2", DEEPSEEK, LATENT + MIXED, NULL, NULL},
+    {"deepseek_v3", DEEPSEEK, LATENT + MIXED, NULL, NULL},
     {"gpt_neox",
      GPT("num_hidden_layers", "hidden_size", "num_attention_heads",
          "\"max_position_embeddings\":32,\"tie_word_embeddings\":false"),
@@ -208,7 +226,7 @@ static const struct family_law *law_of(const char *family) {
 
 static void one_family(const struct fr_family *f) {
     const struct family_law *l = law_of(f->name);
-    char text[640], wrong[4][64];
+    char text[960], wrong[4][64];
     struct fr_job job;
     struct law_why why = {""};
     snprintf(text, sizeof text, "{\"model_type\":\"%s\",%s}", f->name, l->keys);

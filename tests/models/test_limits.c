@@ -291,6 +291,20 @@ static void of_a_transformer(void **state) {
         {"window", "0", "1", "67108864", "67108865", true}, /* its layers hang on it */
         {"window_layers", "0", "1", "8", "9", false}};
     HOLD(windows, of_windows, read_model);
+    static const char latent[] =
+        "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, \"heads\": 8, "
+        "\"sequence\": 32, "
+        "\"vocabulary\": 1000, \"experts\": 4, \"dense_layers\": 3, \"shared_ffn\": 16, "
+        "\"head_dim\": 12, \"kv_latent\": 16, \"q_latent\": 24, \"rope_dim\": 4, "
+        "\"value_dim\": 8}";
+    static const struct limit of_latent[] = {
+        {"dense_layers", "-1", "0", "7", "8", false},
+        {"shared_ffn", "0", "1", "67108864", "67108865", false},
+        {"kv_latent", "0", "1", "67108864", "67108865", true}, /* the others hang on it */
+        {"q_latent", "0", "1", "67108864", "67108865", false},
+        {"rope_dim", "-1", "0", "12", "13", false},
+        {"value_dim", "0", "1", "67108864", "67108865", false}};
+    HOLD(latent, of_latent, read_model);
     static const char adapters[] = "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, "
                                    "\"heads\": 8, \"sequence\": 32, \"vocabulary\": 1000, "
                                    "\"lora_rank\": 8, \"lora_on\": \"all\"}";

@@ -1,4 +1,5 @@
-/* Blocks of today's models by hand: adapters beside frozen weights. */
+/* Blocks of today's models by hand: adapters beside frozen weights; latent attention, dense first layers and
+ * shared experts, as in DeepSeek-V3. */
 #include <math.h>
 
 #include "models/outcome/cost.h"
@@ -165,12 +166,133 @@ static void beside_a_config(void **state) {
     fr_job_free(&job);
 }
 
+/* ---- DeepSeek-V3 ----------------------------------------------------------------------------- */
+
+/* Per layer h (1536 + 512 + 64), 1536 x 128 x 192, 512 x 128 x 256 and 128 x 128 h of attention; three MLPs of 3 h 18432,
+ * 58 mixtures of 257 experts of 3 h 2048 with a router of 256 h; norms; both ends' 129280 rows.  The report says 671 B, 37 B
+ * of them active: 8 + 1 experts a layer. */
+static void parameters_of_deepseek(void **state) {
+    (void)state;
+    static const char *const sets[] = {"attention=flash", "micro_batch=1", NULL};
+    struct fr_job job;
+    struct fr_rank_work work = stage("deepseek-v3", sets, &job);
+    double h = 7168, expert = 3 * h * 2048,
+           attention = h * 2112 + 1536 * 128 * 192.0 + 512 * 128 * 256.0 + 128 * 128 * h,
+           norms = 61 * (2 * h + 1536 + 512) + h, ends = 2 * 129280 * h,
+           rest = 61 * attention + 3 * 3 * h * 18432 + 58 * 256 * h + norms + ends;
+    FR_NEAR(work.parameters, rest + 58 * 257 * expert, 1e-12);
+    FR_TRUE(fabs(work.parameters / 671e9 - 1) < 1e-3, "%.4g", work.parameters);
+    double active = rest + 58 * 9 * expert;
+    FR_TRUE(fabs(active / 37e9 - 1) < 0.02, "%.4g", active);
+    /* Six flop an active parameter and token, but norms and the embedding's lookup; 6 s (192 + 128) 128 a layer. */
+    double s = 4096, products = active - norms - ends / 2,
+           core = 61 * 6 * s * 128 * (192 + 128);
+    FR_NEAR(fr_workload_flop(&job.workload), s * (6 * products + core), 1e-12);
+    /* The list's: 4096 x 8 / 256 = 128 rows an expert, a whole tile; the router is not in it. */
+    FR_NEAR(test_flops(&work, FR_PASS_WEIGHT), 2 * s * (products - 58 * 256 * h), 1e-12);
+    fr_job_free(&job);
+}
+
+/* Where the three dense layers are: on the first stage; of chunks on those that have the first; folded likewise. */
+static void dense_layers_come_first(void **state) {
+    (void)state;
+    static const struct {
+        const char *sets[5];
+        double want[4];
+    } cases[] = {
+        {{"pp=4", NULL}, {3, 0, 0, 0}},
+        {{"pp=4", "stage_layers=[2,20,20,19]", NULL}, {2, 1, 0, 0}},
+        {{"pp=4", "schedule=interleaved", "chunks=4", "model.layers=16", NULL}, {1, 1, 1, 0}},
+        {{"pp=4", "schedule=zero-bubble-v", "chunks=2", "model.layers=8", NULL}, {1, 1, 1, 0}},
+        {{"pp=2", "schedule=zero-bubble-v", "chunks=2", "model.layers=4", NULL}, {1, 2}}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct fr_job job;
+        fr_test_job("dgx-h100", "deepseek-v3", cases[k].sets, &job);
+        for (int64_t i = 0; i < job.plan.pp; i++)
+            FR_NEAR(fr_transformer_stage_dense(&job.workload.transformer, &job.plan, i),
+                    cases[k].want[i], 0);
+        fr_job_free(&job);
+    }
+}
+
+/* Ranks of tp with sequence parallel gather latents before the heads, 1536 + 576 values, not h; and before the experts'
+ * shared part h, where whole experts take their own tokens. */
+static void exchanges_of_latents(void **state) {
+    (void)state;
+    static const char *const sets[] = {"tp=4",
+                                       "etp=1",
+                                       "sequence_parallel=true",
+                                       "micro_batch=1",
+                                       "model.layers=4",
+                                       "attention=flash",
+                                       NULL};
+    struct fr_job job;
+    struct fr_rank_work work = stage("deepseek-v3", sets, &job);
+    double T = 4096, h = 7168, pairs = 2 * T * (4 * (2112 + h) + (3 + 1) * 2 * h),
+           ends = 2 * T * 2 * h;
+    FR_NEAR(test_tp_B(&work, false), pairs + ends, 1e-9);
+    double again = 2 * T * (4 * 2112 + (3 + 1) * h + h); /* inputs for weight gradients */
+    FR_NEAR(test_tp_B(&work, true), pairs + ends + again, 1e-9);
+    fr_job_free(&job);
+}
+
+/* One layer of each kind, flash, 16 bits, T tokens: norms' inputs h each, of attention latents twice (before and after their
+ * norms), queries and keys of 192 x 128, values and what is made of 128 x 128, and its input; an MLP's input and three times
+ * its width; of a mixture eight experts' and the shared one's. */
+static void memory_of_latents(void **state) {
+    (void)state;
+    static const char *const sets[] = {"micro_batch=1",
+                                       "global_batch=1",
+                                       "attention=flash",
+                                       "model.layers=2",
+                                       "model.dense_layers=1",
+                                       "model.dtype=bf16",
+                                       NULL};
+    struct fr_job job;
+    struct fr_rank_work work = stage("deepseek-v3", sets, &job);
+    double T = 4096, h = 7168, attention = 2 * h + 2 * 2048 + 2 * 192 * 128 + 2 * 128 * 128,
+           mlp = 2 * h, values = 2 * attention + 2 * mlp + 3 * 18432 + 3 * (8 + 1) * 2048;
+    FR_NEAR(work.activation_B - work.ends_B, 2 * T * values, 1e-12);
+    fr_job_free(&job);
+}
+
+static void what_latents_do_not_meet(void **state) {
+    (void)state;
+    static const char *const grid[] = {"method=grid", "tp=2", "attention=flash", NULL},
+                             *const width[] = {"tp=8", "model.shared_ffn=2044", NULL};
+    struct fr_job job;
+    fr_test_job("dgx-h100", "deepseek-v3", grid, &job);
+    assert_true(fr_pipeline_check(&job, &job.plan) & FR_BECAUSE(FR_REASON_METHOD));
+    fr_job_free(&job);
+    fr_test_job("dgx-h100", "deepseek-v3", width, &job);
+    assert_true(fr_pipeline_check(&job, &job.plan) & FR_BECAUSE(FR_REASON_WIDTH));
+    fr_job_free(&job);
+    static const struct {
+        const char *model, *set, *detail;
+    } bad[] = {{"gpt-2", "model.rope_dim=64", "without kv_latent"},
+               {"gpt-2", "model.kv_latent=64", "head_dim"},
+               {"gpt-2", "model.shared_ffn=64", "without experts"},
+               {"gpt-2", "model.dense_layers=1", "without experts"},
+               {"deepseek-v3", "model.kv_heads=64", "keys of its own"},
+               {"deepseek-v3", "model.cross_layers=4", "cross_layers"},
+               {"deepseek-v3", "model.lora_rank=4", "lora_rank"}};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        struct fr_error err = fr_test_refused("dgx-h100", bad[k].model, bad[k].set);
+        FR_TRUE(strstr(err.detail, bad[k].detail), "%s: %s", bad[k].set, err.detail);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trained_parameters_are_mlperfs),
                                        cmocka_unit_test(flop_by_hand),
                                        cmocka_unit_test(divided_over_tp),
                                        cmocka_unit_test(memory_by_hand),
                                        cmocka_unit_test(what_adapters_do_not_meet),
-                                       cmocka_unit_test(beside_a_config)};
+                                       cmocka_unit_test(beside_a_config),
+                                       cmocka_unit_test(parameters_of_deepseek),
+                                       cmocka_unit_test(dense_layers_come_first),
+                                       cmocka_unit_test(exchanges_of_latents),
+                                       cmocka_unit_test(memory_of_latents),
+                                       cmocka_unit_test(what_latents_do_not_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

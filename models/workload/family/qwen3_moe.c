@@ -6,16 +6,10 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
     static const struct fr_family_experts keys = {"num_experts", "num_experts_per_tok",
                                                   "moe_intermediate_size"};
-    struct fr_json dense = fr_json_member(config, "mlp_only_layers"),
-                   step = fr_json_member(config, "decoder_sparse_step");
-    int64_t every = 1;
     *t = (struct fr_transformer){
         .kv_heads = 4, .head_dim = 128, .qk_norms = true, .experts_per_token = 8};
     FR_TRY(fr_family_refuse_biases(config, err));
-    FR_TRY(fr_family_integer(config, "decoder_sparse_step", false, 1000, &every, err));
-    if (every > 1 || fr_json_array_length(&dense) > 0)
-        return fr_json_fail(every > 1 ? &step : &dense, err,
-                            "dense layers among mixtures of experts are not priced yet");
+    FR_TRY(fr_family_refuse_dense(config, err));
     FR_TRY(fr_family_read_rotary(config, t, err));
     return fr_family_read_experts(config, &keys, t, err);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/attention.h"
 #include "models/workload/workload.h"
 
 static const char *const keys[] = {"layers",
@@ -30,6 +31,12 @@ static const char *const keys[] = {"layers",
                                    "head_kernels",
                                    "window",
                                    "window_layers",
+                                   "dense_layers",
+                                   "shared_ffn",
+                                   "q_latent",
+                                   "kv_latent",
+                                   "rope_dim",
+                                   "value_dim",
                                    "lora_rank",
                                    "lora_on",
                                    NULL};
@@ -79,14 +86,18 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
                                &t->experts_per_token, err));
     FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
-    static const char *const of_experts[] = {"capacity", "imbalance"};
-    for (int i = 0; i < 2 && t->experts == 0; i++) {
+    static const char *const of_experts[] = {"capacity", "imbalance", "dense_layers",
+                                             "shared_ffn"};
+    for (int i = 0; i < 4 && t->experts == 0; i++) {
         struct fr_json node = fr_json_member(object, of_experts[i]);
         if (fr_json_present(&node))
             return fr_json_fail(&node, err, "has no effect without experts");
     }
     FR_TRY(fr_json_get_number(object, "capacity", false, 1, 1e6, &t->capacity, err));
     FR_TRY(fr_json_get_number(object, "imbalance", false, 1, 1e6, &t->imbalance, err));
+    FR_TRY(fr_json_get_integer(object, "dense_layers", false, 0, t->layers - 1,
+                               &t->dense_layers, err));
+    FR_TRY(fr_json_get_integer(object, "shared_ffn", false, 1, MOST, &t->shared_ffn, err));
     if (t->experts_per_token > t->experts) {
         struct fr_json node = fr_json_member(object, "experts_per_token");
         return fr_json_fail(&node, err, "a token cannot go to more than %" PRId64 " experts",
@@ -115,7 +126,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
     if (t->heads % t->kv_heads != 0)
         return fr_json_fail(&kv_heads, err, "must divide heads = %" PRId64, t->heads);
-    return FR_OK;
+    return fr_attention_read(object, t, err);
 }
 
 const struct fr_kind fr_kind_transformer = {

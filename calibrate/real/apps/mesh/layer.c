@@ -10,6 +10,7 @@ fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
         : t->qk_norms             ? "norms of queries and keys are not trained here"
         : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
         : !t->biases              ? "products without biases are not trained here"
+        : t->kv_latent            ? "latent attention is not trained here"
         : t->lora_rank            ? "adapters beside frozen weights are not trained here"
                                   : NULL;
     if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);

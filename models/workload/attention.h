@@ -1,0 +1,44 @@
+/** @file
+ *  What an attention's products make of a token: queries, keys, values, and by which way.
+ *
+ *  Plain: a heads of d values, k key-value heads, from h values in one product.  Latent (DeepSeek-AI, DeepSeek-V2,
+ *  2024, section 2.1): queries from c' = `q_latent` values that a narrow product makes first (0: from h), keys and
+ *  values from c = `kv_latent`; r = `rope_dim` of a head's d values have a key that all heads share, made
+ *  beside c; a head's values are v = `value_dim`:
+ *
+ *               queries, keys, values    parameters over tp               on every rank
+ *      plain    a d, k d, k d            h (a + 2 k) d + a d h            -
+ *      latent   a d, a d, a v            (c' or h) a d + c a (d - r + v)  h (c' + c + r), two norms of c' and c
+ *                                        + a v h
+ *
+ *  as trained: the products that a cache would spare in inference are made (keys and values are not absorbed). */
+#ifndef FR_MODELS_WORKLOAD_ATTENTION_H
+#define FR_MODELS_WORKLOAD_ATTENTION_H
+
+#include "models/workload/workload.h"
+
+struct fr_attention_sizes {
+    double queries, keys, values; /**< of all heads, a token */
+    double made;                  /**< what the heads make of them */
+    double q_latent, kv_latent;   /**< c', and c + r; 0: no such product */
+    double from_q, from_kv;       /**< values that the products over tp read */
+    double to_q, to_kv;           /**< rows of these: plain one product, to_kv 0 */
+    double arrives;               /**< values a token that ranks of tp gather before these */
+    double divided, whole;        /**< parameters without biases */
+};
+
+struct fr_attention_sizes fr_attention_of(const struct fr_transformer *t);
+
+static inline bool fr_attention_is_latent(const struct fr_transformer *t) {
+    return t->kv_latent > 0;
+}
+/** A head's values. */
+static inline int64_t fr_attention_value_dim(const struct fr_transformer *t) {
+    return t->value_dim ? t->value_dim : t->head_dim;
+}
+
+/** Read `q_latent`, `kv_latent`, `rope_dim` and `value_dim` of a transformer's file, whose heads are known. */
+fr_status fr_attention_read(const struct fr_json *object, struct fr_transformer *t,
+                            struct fr_error *err);
+
+#endif
