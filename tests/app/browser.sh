@@ -105,7 +105,7 @@ window.onload = () => {
 END
 } >tried.html
 open_page tried.html >tried.dom
-pictures=11
+pictures=13
 command -v gnuplot >/dev/null || pictures=0
 grep -q "<html[^>]* tried=\"true,true,$pictures\"" tried.dom || {
   echo "tables, all taken up, pictures: $(grep -o 'tried="[^"]*"' tried.dom)"
