@@ -4,7 +4,8 @@
 #     tree                        a copy of its files
 #     plain coverage sanitized    three builds of them: as released; for gcov; with sanitizers
 #     seconds                     lines SECONDS TEST, as measured in the build for coverage
-#     lines/TEST                  the lines FILE:LINE which that test executes, in programs that it starts too
+#     lines/TEST                  the lines FILE:LINE which that test executes, in programs that it starts too;
+#                                 of golden outputs, and of each kind KIND of commands at random, walk:KIND
 #     code                        all lines that there is something to execute of
 #     data                        where data of others are
 #
@@ -76,6 +77,7 @@ gcov_lines() { # gcov_lines PATTERN: lines FILE:LINE whose count matches, of the
 run() {
   case $1 in
   golden) "$tree/tests/golden/golden.sh" check "$bin" forerun ;;
+  walk:*) "$tree/tests/golden/golden.sh" check "$bin" "golden-walk ${1#walk:} " ;;
   *) "$bin/$1" ;;
   esac
 }
@@ -87,29 +89,21 @@ measure() { # measure TEST
   counts | gcov_lines '[0-9]' >"$dir/lines/$1"
 }
 
-tests=$(cd "$bin" && ls -d test_* && echo golden)
+walks=$("$tree/tests/golden/commands.sh" | sed -n 's/golden-walk \([^ ]*\) 1 .*/walk:\1/p')
+tests="$(cd "$bin" && ls -d test_*) golden $walks"
 for test in $tests; do
   if is_left_out "$test"; then continue; fi
-  program=$bin/$test
-  [ "$test" != golden ] || program=$tree/tests/golden/digests
+  case $test in
+  golden | walk:*) program=$tree/tests/golden/digests ;;
+  *) program=$bin/$test ;;
+  esac
   if [ ! -s "$dir/lines/$test" ] ||
     [ -n "$(find "$program" "$dir"/coverage/*.so "$bin/forerun" -newer "$dir/lines/$test")" ]; then
     measure "$test"
   fi
 done
 for test in $(cd "$dir/lines" && ls); do
-  [ -e "$bin/$test" ] || [ "$test" = golden ] || rm "$dir/lines/$test" "$dir/took/$test"
-done
-# Commands at random, thousands in a second: what one digest of each kind takes as released.
-walk() { # walk KIND
-  from=$(date +%s.%N)
-  line=$("$tree/tests/golden/commands.sh" | grep "golden-walk $1 1 ")
-  ln -sfn "$tree/tests/golden/in" "$dir/tmp/in"
-  (cd "$dir/tmp" && here=$tree/tests/golden PATH=$dir/plain/bin:$PATH sh -c "$line") >/dev/null 2>&1 || :
-  echo "$(date +%s.%N) $from walk:$1" | awk '{printf "%.3f %s\n", $1 - $2, $3}' >"$dir/took/walk:$1"
-}
-for kind in $("$tree/tests/golden/commands.sh" | sed -n 's/golden-walk \([^ ]*\) 1 .*/\1/p'); do
-  [ -s "$dir/took/walk:$kind" ] || walk "$kind"
+  echo "$tests" | tr ' ' '\n' | grep -qxF "$test" || rm "$dir/lines/$test" "$dir/took/$test"
 done
 cat "$dir"/took/* >"$dir/seconds"
 if [ ! -s "$dir/code" ] || [ -n "$(find "$dir"/coverage/*.so -newer "$dir/code")" ]; then

@@ -134,9 +134,8 @@ passes() {
 # ---- its tests -----------------------------------------------------------------------------------
 
 # Those that execute the line; of a line that is no code (a table's), those that execute some of the file;
-# of a file that is nothing else, all.  None: nothing executes the line.  Commands at random may execute any.
+# of a file that is nothing else, all.  None: nothing executes the line.
 tests_of() { # tests_of FILE LINE
-  sed -n 's/.* \(walk:\)/\1/p' "$dir/seconds"
   if grep -qxF "$1:$2" "$dir/code"; then
     grep -lxF "$1:$2" "$dir"/lines/* || :
   elif grep -q "^$1:" "$dir/code"; then
