@@ -98,15 +98,15 @@ link() {
 }
 # same_code FOLDER FILE: is FOLDER/changed.o what FILE makes, compiled from the same place?
 same_code() {
-  kept=$1/unchanged/$(echo "$2" | tr / _).o
-  if [ ! -s "$kept" ]; then
+  as_it_is=$1/unchanged/$(echo "$2" | tr / _).o
+  if [ ! -s "$as_it_is" ]; then
     mkdir -p "$1/unchanged" "$1/beside"
     mv "$1/changed.c" "$1/changed.o" "$1/beside"
     cp "$dir/tree/$2" "$1/changed.c"
-    compile "$1" "$dir/plain" "$2" && mv "$1/changed.o" "$kept"
+    compile "$1" "$dir/plain" "$2" && mv "$1/changed.o" "$as_it_is"
     mv "$1/beside/changed.c" "$1/beside/changed.o" "$1"
   fi
-  cmp -s "$1/changed.o" "$kept"
+  cmp -s "$1/changed.o" "$as_it_is"
 }
 
 # passes FOLDER LIBRARIES BUILD TEST SECONDS: programs of BUILD, with LIBRARIES before theirs
@@ -222,7 +222,7 @@ try() { # try FOLDER NUMBER FILE LINE OFFSET LENGTH REPLACEMENT ORIGINAL
   changed=$(sed -n "${4}s/^ *//p" "$1/changed.c")
   judge "$1" "$3" "$4"
   [ $verdict != survived ] || ! excused "$3" "$was" "$changed" || verdict=equivalent
-  echo "$2$tab$verdict$tab$by$tab$3:$4$tab$8$tab$7$tab$was$tab$changed" >>"$results"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$2" "$verdict" "$by" "$3:$4" "$8" "$7" "$was" "$changed" >>"$results"
   printf '%3d %-10s %s:%s  %s -> %s  %s\n' "$2" $verdict "$3" "$4" "$8" "$7" "${by:+($by)}"
 }
 
