@@ -14,6 +14,7 @@ struct op {
     long number, tag, bytes;
     double length_ns, end_ns; /* end < 0: not yet */
     char kind;                /* s, r, c */
+    int cpu;                  /* stream; -1: not told */
 };
 
 struct schedule {
@@ -34,10 +35,12 @@ static int op_called(const struct schedule *s, int rank, long number) {
 
 /* A line of rank @p rank: an operation, or who waits for whom, which may be told before both are. */
 static bool read_op(struct schedule *s, int rank, const char *line) {
-    struct op op = {.rank = rank, .peer = -1, .end_ns = -1};
+    struct op op = {.rank = rank, .peer = -1, .end_ns = -1, .cpu = -1};
+    const char *cpu = strstr(line, " cpu ");
     char to[8] = "";
     long number = 0;
     assert_true(s->n < OPS && s->n_needs < NEEDS);
+    if (cpu) op.cpu = atoi(cpu + 5);
     if (sscanf(line, "l%ld: calc %lf", &op.number, &op.length_ns) == 2)
         op.kind = 'c';
     else if (sscanf(line, "l%ld: send %ldb %4s %d tag %ld", &op.number, &op.bytes, to, &op.peer,
@@ -68,7 +71,8 @@ static void read_schedule(const char *text, struct schedule *s) {
         char line[256];
         for (const char *at = text; *at; at += strcspn(at, "\n") + 1) {
             snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-            if (sscanf(line, "num_ranks %d", &s->ranks) == 1 || !*line || *line == '}') continue;
+            if (sscanf(line, "num_ranks %d", &s->ranks) == 1 || !*line || *line == '}')
+                continue;
             if (sscanf(line, "rank %d {", &rank) == 1) continue;
             if (pass == 0 && !read_op(s, rank, line)) fail_msg("not GOAL: %s", line);
             if (pass == 1) read_need(s, rank, line);
@@ -127,8 +131,24 @@ static double replay_ns(struct schedule *s, double message_ns) {
     return last;
 }
 
+/* Work, sends and receives go in streams of their own, gradients in buckets beside the passes; words of one byte in
+ * none. */
+static void streams(const struct schedule *s, int beside) {
+    for (int i = 0; i < s->n; i++) {
+        const struct op *op = &s->op[i];
+        if (op->kind == 'c') {
+            assert_true(op->cpu == FR_STREAM_COMPUTE || op->cpu == FR_STREAM_COLLECTIVE);
+            beside -= op->cpu == FR_STREAM_COLLECTIVE;
+        } else
+            assert_true(op->cpu == (op->kind == 's' ? FR_STREAM_SEND : FR_STREAM_RECV) ||
+                        (op->bytes == 1 && op->cpu == -1));
+    }
+    assert_int_equal(beside, 0);
+}
+
 struct seen {
     struct fr_text text;
+    int beside; /* gradients in buckets */
     double message_s;
     int64_t n_tasks;
 };
@@ -137,6 +157,11 @@ static fr_status look(void *context, const struct fr_network_work *work, const d
                       struct fr_error *err) {
     struct seen *seen = context;
     seen->n_tasks = work->program->n_tasks;
+    for (int64_t t = 0; t < work->program->n_tasks; t++) {
+        const struct fr_task_class *class =
+            &work->program->classes[work->program->tasks[t].class_id];
+        seen->beside += class->kind == FR_TASK_GRADIENT && class->part;
+    }
     for (int32_t c = 0; c < work->program->n_classes; c++)
         if (work->class_B[c] > 1) seen->message_s = fmax(seen->message_s, class_s[c]);
     return fr_goal_write(work, class_s, &seen->text, err);
@@ -163,6 +188,8 @@ static void replayed_as_simulated(void **state) {
             fail_msg("%s: %s", err.where, err.detail);
         read_schedule(fr_text_get(&seen.text), &schedule);
         assert_int_equal(schedule.ranks, job.plan.pp);
+        assert_true((seen.beside > 0) == (job.plan.overlap));
+        streams(&schedule, seen.beside);
         double want_ns = 1e9 * (simulation.outcome.time_s - job.cluster.device.fixed_s),
                ours_ns = replay_ns(&schedule, 1e9 * seen.message_s);
         FR_TRUE(fabs(ours_ns - want_ns) <= (double)seen.n_tasks, "plan %zu: %.9g, %.9g ns", i,

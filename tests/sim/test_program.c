@@ -1,8 +1,11 @@
 /* A program's tasks, what they wait for, and what holds it up. */
 #include <stdlib.h>
 
+#include "models/price/pipeline.h"
 #include "sim/engine.h"
+#include "sim/record.h"
 #include "tests/cmocka.h"
+#include "tests/job.h"
 
 static void waits_are_kept_once_each(void **state) {
     struct fr_program p = {.n_ranks = 1};
@@ -89,8 +92,85 @@ static void ends_and_critical_paths(void **state) {
     }
 }
 
+/* Plans of every kind of task: each pass of each stage, chunk and micro-batch is there once, or in its parts; work is
+ * its rank's alone, messages go between two; nothing waits for what comes behind it, or twice. */
+static void tasks_of_every_plan(void **state) {
+    static const char *const plans[][6] = {
+        {"schedule=1f1b"},
+        {"schedule=gpipe", "p2p=duplex"},
+        {"schedule=1f1b", "p2p=duplex"},
+        {"schedule=interleaved", "chunks=3"},
+        {"schedule=zero-bubble"},
+        {"schedule=zero-bubble-v", "chunks=2"},
+        {"schedule=dualpipe-v", "chunks=2"},
+        {"dp=2", "overlap=gradient"},
+        {"dp=2", "overlap=gradient", "schedule=interleaved", "chunks=2"},
+        {"dp=2", "overlap=gradient", "schedule=zero-bubble"},
+        {"compression.backward.scope=all"},
+        {"compression.backward.scope=epilogue"},
+        {"compression.backward.scope=all", "schedule=interleaved", "chunks=2"},
+        {"dp=2", "compression.embedding=fused"},
+        {"pass=forward"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+        enum { STAGES = 4, MICRO = 16, CHUNKS = 3 };
+        const char *sets[10] = {"pp=4", "micro_batch=1", "global_batch=16",
+                                "cluster.device.memory=0 B"};
+        static double done[FR_TASK_COUNT][STAGES][CHUNKS][MICRO];
+        struct fr_job job;
+        struct fr_pipeline p = {0};
+        struct fr_program program;
+        struct fr_error err = {0};
+        uint32_t extrapolated = 0;
+        for (int i = 0; i < 6 && plans[k][i]; i++) sets[4 + i] = plans[k][i];
+        fr_test_job("a100-hdr", "gpt-2", sets, &job);
+        if (fr_pipeline_make(&job, &job.plan, &p, &extrapolated, &err) != FR_OK ||
+            fr_program_make(&p, &program, &err) != FR_OK)
+            fail_msg("%s: %s", err.where, err.detail);
+        memset(done, 0, sizeof done);
+        for (int64_t t = 0; t < program.n_tasks; t++) {
+            const struct fr_task *task = &program.tasks[t];
+            assert_true(task->class_id >= 0 && task->class_id < program.n_classes);
+            const struct fr_task_class *class = &program.classes[task->class_id];
+            bool message = fr_task_is_message(class->kind), ended = false;
+            assert_true(task->rank >= 0 && task->rank < STAGES);
+            assert_true(task->chunk >= 0 && task->chunk < p.args.chunks);
+            assert_true(task->micro >= -1 && task->micro < p.args.micro_batches);
+            if (message)
+                assert_true(task->peer >= 0 && task->peer < STAGES && task->peer != task->rank);
+            else if (class->kind != FR_TASK_EMBEDDING)
+                FR_TRUE(task->peer == -1 && class->stage == task->rank,
+                        "plan %zu: %s of rank %d: peer %d, stage %d", k,
+                        fr_task_names[class->kind], task->rank, task->peer, class->stage);
+            for (int w = 0; w < FR_TASK_WAITS_MAX; w++) {
+                ended = ended || task->after[w] < 0;
+                assert_true(task->after[w] < t && (task->after[w] < 0 || !ended));
+                for (int v = 0; v < w; v++)
+                    assert_true(task->after[w] < 0 || task->after[w] != task->after[v]);
+            }
+            if (task->micro >= 0)
+                done[class->kind][task->rank][task->chunk][task->micro] +=
+                    class->part ? 1.0 / p.stage[task->rank].buckets : 1;
+        }
+        for (int64_t x = 0; x < STAGES * p.n_slots; x++) {
+            const struct fr_slot *slot = &p.slots[x];
+            static const fr_task_kind kinds[] = {[FR_SLOT_FORWARD] = FR_TASK_FORWARD,
+                                                 [FR_SLOT_BACKWARD] = FR_TASK_BACKWARD,
+                                                 [FR_SLOT_WEIGHT] = FR_TASK_WEIGHT};
+            double times = done[kinds[slot->kind]][x / p.n_slots][slot->chunk][slot->micro];
+            FR_TRUE(fabs(times - 1) < 1e-9,
+                    "plan %zu: %s of stage %d, micro-batch %d: %g times", k,
+                    fr_task_names[kinds[slot->kind]], (int)(x / p.n_slots), slot->micro, times);
+        }
+        fr_program_free(&program);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(waits_are_kept_once_each),
+                                       cmocka_unit_test(tasks_of_every_plan),
                                        cmocka_unit_test(ends_and_critical_paths)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
