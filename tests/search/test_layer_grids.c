@@ -1,4 +1,6 @@
 /* Per-layer grids: dynamic programming against every assignment. */
+#include <math.h>
+
 #include "search/layer_grids.h"
 #include "tests/job.h"
 
@@ -45,6 +47,48 @@ static void against_every_assignment(void **state) {
         }
 }
 
+/* Grids of a transformer's three groups: none of all combinations takes less. */
+static void groups_against_every_combination(void **state) {
+    static const char *const plans[][5] = {
+        {"tp=4", "dp=1", "model.sequence=512"},
+        {"tp=2", "dp=3", "model.sequence=4096"},
+        {"tp=8", "dp=1", "pp=2", "model.sequence=1024"},
+        {"tp=2", "dp=4", "model.vocabulary=1024", "micro_batch=4"},
+        {"tp=4", "dp=4", "cluster.levels.0.bandwidth=10 GB/s"},
+        {"tp=8", "dp=1", "model.vocabulary=2000000", "model.sequence=128", "global_batch=8"}};
+    bool differ = false;
+    (void)state;
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++) {
+        const char *sets[12] = {"method=grid", "layer_tp=best", "model.layers=4",
+                                "cluster.device.memory=0 B", "global_batch=48"};
+        struct fr_job job;
+        int64_t chosen[3], grid[16];
+        int n = 0;
+        for (int i = 0; i < 5 && plans[k][i]; i++) sets[5 + i] = plans[k][i];
+        fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+        int64_t own = job.plan.tp * job.plan.dp;
+        for (int64_t d = 1; d <= own; d++)
+            if (own % d == 0) grid[n++] = d;
+        assert_int_equal(fr_layer_grids_best(&job, &job.plan, chosen, NULL), FR_OK);
+        double least_s = INFINITY, chosen_s = NAN;
+        for (int a = 0; a < n * n * n; a++) {
+            const int64_t tp[3] = {grid[a / n / n], grid[a / n % n], grid[a % n]};
+            struct fr_plan plan = job.plan;
+            struct fr_outcome out;
+            plan.layer_tp = tp;
+            plan.n_layer_tp = 3;
+            plan.layer_tp_best = false;
+            fr_cost(&job, &plan, &out);
+            if (!out.reasons) least_s = fmin(least_s, out.time_s);
+            if (memcmp(tp, chosen, sizeof tp) == 0) chosen_s = out.time_s;
+        }
+        FR_NEAR(chosen_s, least_s, 1e-12);
+        differ = differ || chosen[0] != chosen[1];
+        fr_job_free(&job);
+    }
+    assert_true(differ);
+}
+
 /* A transformer has three groups, of however few layers. */
 static void one_layer_has_three_groups(void **state) {
     (void)state;
@@ -67,6 +111,7 @@ static void one_layer_has_three_groups(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment),
+                                       cmocka_unit_test(groups_against_every_combination),
                                        cmocka_unit_test(one_layer_has_three_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
