@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -79,10 +80,29 @@ static void what_cannot_be_fitted_is_said(void **state) {
     assert_memory_equal(p, kept, sizeof p);
 }
 
+/* A fit that is stopped far from where it would end is none, unless its last point is asked for. */
+static void a_fit_that_does_not_end_is_none(void **state) {
+    (void)state;
+    for (int accept = 0; accept < 2; accept++)
+        for (size_t steps = 1; steps <= 3; steps++) {
+            const struct fr_nlfit_limits limits = {1e-12, steps, accept, false};
+            const double start[] = {1, 0.5, 1, 0.01};
+            double p[] = {1, 0.5, 1, 0.01}, rms = -1;
+            struct fr_error err = {.status = FR_OK};
+            fr_status status = fr_nlfit_within(&limits, decay, NULL, 4, N, p, &rms, &err);
+            assert_int_equal(status, accept ? FR_OK : FR_ERR_NUMERIC);
+            bool moved = false;
+            for (int i = 0; i < 4; i++) moved = moved || fabs(p[i] - start[i]) > 1e-9;
+            assert_int_equal(moved, accept);
+            if (!accept) assert_non_null(strstr(err.detail, "did not converge"));
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_decays_are_told_apart),
         cmocka_unit_test(scales_do_not_matter),
+        cmocka_unit_test(a_fit_that_does_not_end_is_none),
         cmocka_unit_test(what_cannot_be_fitted_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,6 +140,32 @@ static void larger_is_never_faster(void **state) {
     fr_device_free(&device);
 }
 
+/* A product without rows, columns or depth is none, by every form; one of one element takes time. */
+static void nothing_takes_no_time(void **state) {
+    static const char *const forms[] = {
+        "\"peak\": \"1 TFLOP/s\"", "\"peak\": \"1 TFLOP/s\", \"half_dim\": 64",
+        "\"peak\": \"1 TFLOP/s\", \"half_batch\": 32, \"full_batch\": 256",
+        "\"peak\": \"1 TFLOP/s\", \"units\": 8, \"tile\": 64, \"half_k\": 64, \"tail\": 0.5",
+        "\"table\": {\"m\": [1, 8], \"n\": [1, 8], \"k\": [1, 8], \"unit\": \"us\", "
+        "\"time\": [1, 2, 3, 4, 5, 6, 7, 8]}"};
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        char text[400];
+        struct fr_device device;
+        bool outside = false;
+        snprintf(text, sizeof text,
+                 "{\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp32\": {%s}}}", forms[f]);
+        must_read(text, &device);
+        for (int none = 1; none < 8; none++)
+            FR_TRUE(!(time_of(&device, none & 1 ? 0 : 2, none & 2 ? 0 : 3, none & 4 ? 0 : 4, 1,
+                              &outside) > 0),
+                    "form %zu, %d", f, none);
+        assert_false(outside);
+        assert_true(time_of(&device, 1, 1, 1, 1, &outside) > 0);
+        fr_device_free(&device);
+    }
+}
+
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -182,6 +208,7 @@ int main(void) {
                                        cmocka_unit_test(by_batch),
                                        cmocka_unit_test(table),
                                        cmocka_unit_test(larger_is_never_faster),
+                                       cmocka_unit_test(nothing_takes_no_time),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

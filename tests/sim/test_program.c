@@ -127,6 +127,10 @@ static void tasks_of_every_plan(void **state) {
         if (fr_pipeline_make(&job, &job.plan, &p, &extrapolated, &err) != FR_OK ||
             fr_program_make(&p, &program, &err) != FR_OK)
             fail_msg("%s: %s", err.where, err.detail);
+        /* what goes nowhere is not coded, and of one rank nothing is gathered */
+        const struct fr_stage *last = &p.stage[STAGES - 1];
+        assert_true(p.args.chunks > 1 || !(last->encode_s + last->small_message_B > 0));
+        for (int i = 0; i < STAGES; i++) assert_true(!(p.stage[i].gathered_B > 0));
         memset(done, 0, sizeof done);
         for (int64_t t = 0; t < program.n_tasks; t++) {
             const struct fr_task *task = &program.tasks[t];

@@ -7,6 +7,7 @@
 #include "models/network/collective.h"
 #include "models/network/comm.h"
 #include "models/outcome/cost.h"
+#include "sim/record.h"
 #include "tests/job.h"
 #include "tests/sim/pipeline_case.h"
 #include "topology/platform.h"
@@ -230,6 +231,71 @@ static void a_chain_begins_where_the_last_one_ended(void **state) {
         for (int t = 0; t < TASKS; t++) FR_NEAR(again_s[t], end_s[t], 0);
         FR_NEAR(ignored_s, last_s, 0);
         fr_network_simgrid.close(network);
+    }
+    fr_job_free(&job);
+}
+
+/* Tasks drawn at random, one after another so that none meet: each begins and ends as on our network.  Some
+ * messages take longer than their route, some no time, some carry nothing. */
+static void chains_at_random(void **state) {
+    (void)state;
+    enum { TASKS = 24, CLASSES = 9, RANKS = 16 };
+    static const fr_task_kind kinds[CLASSES] = {
+        FR_TASK_FORWARD_MESSAGE, FR_TASK_FORWARD_MESSAGE,  FR_TASK_FORWARD_MESSAGE,
+        FR_TASK_EXCHANGE,        FR_TASK_BACKWARD_MESSAGE, FR_TASK_FORWARD,
+        FR_TASK_EMBEDDING,       FR_TASK_OPTIMIZER,        FR_TASK_COMPRESSED_MESSAGE};
+    uint64_t dice = 12;
+    struct fr_job job;
+    if (absent()) skip();
+    load("1 B", NULL, &job);
+    for (int round = 0; round < 12; round++) {
+        struct fr_task_class classes[CLASSES] = {{0}};
+        struct fr_task tasks[TASKS];
+        double size_B[CLASSES], class_s[CLASSES], start_s[2][TASKS], end_s[2][TASKS], last_s[2];
+        struct fr_program program = {.n_ranks = RANKS,
+                                     .n_classes = CLASSES,
+                                     .classes = classes,
+                                     .n_tasks = TASKS,
+                                     .tasks = tasks};
+        for (int c = 0; c < CLASSES; c++) {
+            bool carries = fr_task_is_message(kinds[c]) && c != 2;
+            classes[c].kind = kinds[c];
+            size_B[c] = carries ? 1e6 * (1 + (double)(case_random(&dice) % 50)) : 0;
+            class_s[c] = c == 7 ? 0 : 1e-3 * (double)(1 + case_random(&dice) % 4);
+            if (carries)
+                class_s[c] += 5e-6 + size_B[c] / 25e9; /* at least what any route takes */
+        }
+        for (int t = 0; t < TASKS; t++) {
+            int c = (int)(case_random(&dice) % CLASSES);
+            tasks[t] = (struct fr_task){.class_id = c,
+                                        .micro = -1,
+                                        .peer = -1,
+                                        .rank = (int32_t)(case_random(&dice) % RANKS),
+                                        .after = {t - 1, -1, -1}};
+            if (fr_task_is_message(kinds[c]) || kinds[c] == FR_TASK_EMBEDDING)
+                tasks[t].peer =
+                    (tasks[t].rank + 1 + (int32_t)(case_random(&dice) % (RANKS - 1))) % RANKS;
+        }
+        const struct fr_network_work work = {&job.cluster, &program, size_B,      NULL,
+                                             NULL,         0,        {1, 1, NULL}};
+        const struct fr_network *const networks[2] = {&fr_network_isolated,
+                                                      &fr_network_simgrid};
+        for (int n = 0; n < 2; n++) {
+            void *network = NULL;
+            if (networks[n]->open)
+                assert_int_equal(networks[n]->open(&work, &network, NULL), FR_OK);
+            assert_int_equal(networks[n]->run(&work, network, class_s, start_s[n], end_s[n],
+                                              &last_s[n], NULL),
+                             FR_OK);
+            if (networks[n]->close) networks[n]->close(network);
+        }
+        for (int t = 0; t < TASKS; t++)
+            FR_TRUE(fabs(start_s[0][t] - start_s[1][t]) < 1e-8 &&
+                        fabs(end_s[0][t] - end_s[1][t]) < 1e-8,
+                    "round %d, task %d, class %d: %.9g to %.9g s, SimGrid %.9g to %.9g s",
+                    round, t, tasks[t].class_id, start_s[0][t], end_s[0][t], start_s[1][t],
+                    end_s[1][t]);
+        FR_NEAR(last_s[1], last_s[0], 1e-6);
     }
     fr_job_free(&job);
 }
@@ -502,6 +568,7 @@ int main(void) {
         cmocka_unit_test(contention),
         cmocka_unit_test(unequal_latencies),
         cmocka_unit_test(models_of_layers),
+        cmocka_unit_test(chains_at_random),
         cmocka_unit_test(a_task_ends_with_the_last_of_its_replicas),
         cmocka_unit_test(a_chain_begins_where_the_last_one_ended),
         cmocka_unit_test(segmented_on_a_flat_network),
