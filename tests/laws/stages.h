@@ -266,6 +266,45 @@ static inline bool law_stages_passes(const struct law_model *c, struct law_why *
     return true;
 }
 
+/* Bytes of the collectives @p op over @p axis in one pass of stage @p i. */
+static inline double law_stage_of(const struct fr_rank_work *w, fr_pass_kind pass, fr_op op,
+                                  int axis) {
+    double sum_B = 0;
+    for (int k = 0; k < w->n_ops; k++) {
+        const struct fr_operation *o = &w->op[k];
+        if (o->kind == FR_WORK_COLLECTIVE && o->pass == pass && (fr_op)o->op == op &&
+            (int)o->axis == axis)
+            sum_B += test_amount(o);
+    }
+    return sum_B;
+}
+
+/* Where activations stay scattered a gradient goes back the way its value came: what is gathered is reduced and scattered, what is scattered
+ * is gathered, as often; an exchange of all with all is its own other half.  Beside them
+ * values may be gathered once more. */
+static inline bool law_stages_duals(const struct law_model *c, struct law_why *why) {
+    static const fr_op pairs[][2] = {{FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER},
+                                     {FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER},
+                                     {FR_OP_ALL_TO_ALL, FR_OP_ALL_TO_ALL}};
+    /* elsewhere every rank holds, and sums, whole gradients of what it has gathered */
+    bool scattered = c->plan.method->uses_ghost || c->plan.sequence_parallel;
+    if (c->plan.method->grids || !scattered) return true;
+    for (int64_t i = 0; i < c->plan.pp; i++) {
+        struct fr_rank_work w;
+        c->plan.method->stage(&c->job.workload, &c->plan, i, &w);
+        for (int axis = 0; axis <= FR_AXIS_TO_ENDS; axis++)
+            for (int k = 0; k < 3; k++) {
+                double there_B = law_stage_of(&w, FR_PASS_FORWARD, pairs[k][0], axis),
+                       back_B = law_stage_of(&w, FR_PASS_INPUT, pairs[k][1], axis),
+                       least_B = there_B * (1 - 1e-12);
+                LAW(back_B >= least_B && (k == 1 || back_B <= there_B * (1 + 1e-12)),
+                    "stage %d, axis %d: %g B of %s forward, %g B of %s backward", (int)i, axis,
+                    there_B, fr_op_names[pairs[k][0]], back_B, fr_op_names[pairs[k][1]]);
+            }
+    }
+    return true;
+}
+
 typedef bool law_of_stages(const struct law_model *c, struct law_why *why);
 
 static const struct {
@@ -275,7 +314,7 @@ static const struct {
     {"flop", law_stages_flop},           {"parameters", law_stages_parameters},
     {"gradients", law_stages_gradients}, {"activations", law_stages_activations},
     {"ranks", law_stages_ranks},         {"growth", law_stages_growth},
-    {"passes", law_stages_passes},
+    {"passes", law_stages_passes},       {"duals", law_stages_duals},
 };
 
 #endif

@@ -82,6 +82,12 @@ static void repeat_forward(struct fr_rank_work *w) {
     for (int i = 0; i < w->n_ops; i++)
         if (test_is_product(&w->op[i]) && w->op[i].pass == FR_PASS_INPUT) w->op[i].times *= 2;
 }
+static void gather_back(struct fr_rank_work *w) {
+    for (int i = 0; i < w->n_ops; i++)
+        if (w->op[i].kind == FR_WORK_COLLECTIVE && w->op[i].pass == FR_PASS_INPUT &&
+            w->op[i].op == FR_OP_REDUCE_SCATTER)
+            w->op[i].op = FR_OP_ALL_GATHER;
+}
 
 static fr_reasons wrong_check(const struct fr_workload *workload, const struct fr_plan *plan) {
     return right->check_stage(workload, plan);
@@ -113,6 +119,7 @@ SPOIL(does_everything_again_twice, repeat_forward(w))
 SPOIL(nothing_again, of_pass(w, FR_PASS_AGAIN, 0))
 SPOIL(no_products, test_scale_products(w, 0); test_scale(w, FR_WORK_ATTENTION, 0);
       test_scale(w, FR_WORK_TRAFFIC, 0))
+SPOIL(gathers_back_what_was_gathered, gather_back(w))
 SPOIL(the_issue, seventh_of_the_flop(plan, w); fifth_of_the_parameters(plan, w);
       no_activations(plan, w))
 
@@ -141,6 +148,7 @@ static const struct {
     WRONG(does_everything_again_twice, "passes"),
     WRONG(nothing_again, "passes"),
     WRONG(no_products, "passes"),
+    WRONG(gathers_back_what_was_gathered, "duals"),
 };
 
 static law_of_stages *law_named(const char *name) {

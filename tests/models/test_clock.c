@@ -48,10 +48,32 @@ static void what_does_not_scale_stays(void **state) {
     near_to(fr_clock_time_s(&time, 2e9), 0.7, 1e-12);
 }
 
+/* The highest of a device's clocks within a limit, asked of all; where none is, the lowest. */
+static void the_highest_clock_within_a_limit(void **state) {
+    struct fr_device_clock c = {.known = true,
+                                .min_Hz = 0.6e9,
+                                .max_Hz = 1.4e9,
+                                .step_Hz = 50e6,
+                                .static_share = 0.3,
+                                .fixed_share = 0.1};
+    c.voltage = device.voltage;
+    (void)state;
+    int n = fr_device_clocks(&c);
+    assert_int_equal(n, 17);
+    for (double limit_W = 20; limit_W < 450; limit_W += 7) {
+        double wanted_Hz = c.min_Hz;
+        for (int i = 0; i < n; i++)
+            if (400 * fr_device_clock_power(&c, fr_device_clock_at(&c, i)) <= limit_W)
+                wanted_Hz = fmax(wanted_Hz, fr_device_clock_at(&c, i));
+        near_to(fr_device_clock_within(&c, 400, limit_W), wanted_Hz, 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(power_by_hand),
                                        cmocka_unit_test(power_never_falls_with_the_clock),
                                        cmocka_unit_test(a_limit_is_the_clock_it_settles_at),
+                                       cmocka_unit_test(the_highest_clock_within_a_limit),
                                        cmocka_unit_test(what_does_not_scale_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

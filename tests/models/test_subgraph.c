@@ -56,8 +56,9 @@ static void one_way_works_as_a_transformer(void **state) {
     static const char *const again[] = {"recompute=none", "recompute=selective",
                                         "recompute=full"};
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        const char *const sets[] = {"dp=8", "global_batch=16", again[i], NULL};
+    static const char *const deep[] = {"model.layers=12", "model.layers=1", "model.layers=2"};
+    for (int i = 0; i < 9; i++) {
+        const char *const sets[] = {"dp=8", "global_batch=16", again[i % 3], deep[i / 3], NULL};
         struct fr_job job;
         struct fr_rank_work a, b;
         fr_test_job("lassen", "gpt-2", sets, &job);
@@ -213,7 +214,7 @@ static void refuses(void **state) {
     const char *const micro[] = {"method=subgraph", "tp=4", "micro_batch=2", NULL};
     const char *const sequence[] = {"method=subgraph", "tp=4", "sequence_parallel=true", NULL};
     const char *const pipeline[] = {"method=subgraph", "tp=2", "pp=2", NULL};
-    const char *const chunks[] = {"method=subgraph",       "tp=2",     "pp=2",
+    const char *const chunks[] = {"method=subgraph",      "tp=2",     "pp=2",
                                   "schedule=interleaved", "chunks=2", NULL};
     assert_true(priced("transformer-base", heads).reasons & FR_BECAUSE(FR_REASON_BRANCHES));
     assert_true(priced("transformer-base", micro).reasons & FR_BECAUSE(FR_REASON_BRANCHES));
