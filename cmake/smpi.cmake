@@ -12,9 +12,10 @@ file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
 # What of the other modules they need is compiled again, position-independent.
 file(GLOB_RECURSE smpi_needs CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/base/*.c ${CMAKE_SOURCE_DIR}/topology/*.c ${CMAKE_SOURCE_DIR}/models/*.c
-  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/measure/power/*.c ${CMAKE_SOURCE_DIR}/calibrate/measure/knob/*.c)
 file(GLOB smpi_files CONFIGURE_DEPENDS
-  ${CMAKE_SOURCE_DIR}/calibrate/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c)
+  ${CMAKE_SOURCE_DIR}/calibrate/numbers/statistics.c ${CMAKE_SOURCE_DIR}/calibrate/measure/power*.c
+     ${CMAKE_SOURCE_DIR}/calibrate/measure/knob.c)
 foreach(unit samples/keep samples/kinds samples/read samples/source samples/write measure/leash measure/quota
              numbers/random_at real/quality/corpus real/quality/grammar)
   list(APPEND smpi_files ${CMAKE_SOURCE_DIR}/calibrate/${unit}.c)

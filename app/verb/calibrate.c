@@ -45,6 +45,7 @@ static const struct fr_option options[] = {
     {"node-size", "N", "ranks that count as a node (default: those that share memory)", 0},
     {"patience", "TIME", "without progress before the job is given up (default 60 s)", 0},
     {"meter", "NAME", "power meter (default: the first that works)", 0},
+    {"clocks", "NAME", "set the clock and measure power at some: cpufreq, nvidia", 0},
     FR_FITTING_OPTIONS,
     FR_OPTION_JSON,
     FR_OPTION_HELP,
@@ -68,7 +69,8 @@ static fr_status read_options(const struct fr_args *args, const char *samples,
                                      .sizes = fr_args_get(args, "size"),
                                      .only = fr_args_get(args, "only"),
                                      .groups = fr_args_get(args, "groups"),
-                                     .meter = fr_args_get(args, "meter")};
+                                     .meter = fr_args_get(args, "meter"),
+                                     .clocks = fr_args_get(args, "clocks")};
     long long ranks = fr_launch_cores() > 2 ? fr_launch_cores() : 2, seed = 1, reps = 0,
               launches = 0, node_size = 0;
     const char *max_size = fr_args_get(args, "max-size"), *budget = fr_args_get(args, "budget"),

@@ -30,11 +30,11 @@ static fr_status fit_launch(const struct fr_samples *samples, struct fr_fit_resu
 
 fr_status fr_fit_device(const struct fr_samples *samples, const struct fr_fit_options *options,
                         struct fr_fit_result *result, struct fr_error *err) {
-    (void)err;
     FR_TRY(fit_memory(samples, result));
     FR_TRY(fit_launch(samples, result));
     result->memory_B =
         samples->provenance.memory_B / (double)samples->provenance.ranks_per_node;
+    FR_TRY(fr_fit_clocks(samples, result, err));
     return fr_fit_power(samples, options, result);
 }
 

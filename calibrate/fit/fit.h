@@ -125,6 +125,13 @@ struct fr_fit_verdict {
     char reason[16][400];
 };
 
+/** How power and time of work go with the clock; of a cluster file's device.clock. */
+struct fr_fit_clock {
+    bool known;
+    double min_Hz, max_Hz, step_Hz, knee_Hz;
+    double rise, static_share, fixed_share;
+};
+
 struct fr_fit_result {
     struct fr_fit_verdict judged;
     int n_missing; /**< what calibration did not come to measure */
@@ -145,7 +152,9 @@ struct fr_fit_result {
     int outermost; /**< level that stands for FR_SAMPLE_SYSTEM */
     const struct fr_json_document *base;
     double busy_W, idle_W, communicating_W; /**< per rank; communicating_W < 0: not known */
-    int power_quality;                      /**< FR_QUALITY_* */
+    double work_W[FR_POWER_STATES]; /**< the same by kind of work, as metered; NaN: not known */
+    struct fr_fit_clock clock;
+    int power_quality; /**< FR_QUALITY_* */
     char power_source[160];
 };
 

@@ -61,6 +61,10 @@ static inline double fr_fit_per_byte(double s_per_B) {
 }
 
 /** Power of a rank: metered, stated or assumed.  @return FR_OK or FR_ERR_NOMEM. */
+/** result->clock; FR_OK where too few clocks were set, too. */
+fr_status fr_fit_clocks(const struct fr_samples *samples, struct fr_fit_result *result,
+                        struct fr_error *err);
+
 fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_options *options,
                        struct fr_fit_result *result);
 

@@ -12,19 +12,31 @@
  * 56 cores) shared out over its cores, and a quarter of that at rest. */
 static const double ASSUMED_BUSY_W = 6.3, ASSUMED_IDLE_W = 1.6;
 
-/* Median of one state over all windows, a rank's share [W]; NAN where there is none. */
-static double median_W(const struct fr_samples *samples, int state, double *scratch,
-                       int *quality) {
+/* Median of one state over all windows at the clock that was found, a rank's share [W]; NAN where there is
+ * none.  Of waiting: what is left to those that wait for the one asleep. */
+static double median_W(const struct fr_samples *samples, int state, double idle_W,
+                       double *scratch, int *quality) {
     size_t n = 0;
     for (size_t i = 0; i < samples->n_power; i++) {
         const struct fr_sample_power *s = &samples->power[i];
-        if (s->state != state || s->quality == FR_QUALITY_UNAVAILABLE) continue;
-        scratch[n++] = s->power_W / (double)s->n_ranks;
-        if (s->quality > *quality) *quality = s->quality;
+        double asleep = state == FR_POWER_AWAITING ? 1 : 0,
+               others = (double)s->n_ranks - asleep;
+        if (s->state != state || s->quality == FR_QUALITY_UNAVAILABLE || s->clock_Hz > 0 ||
+            others <= 0)
+            continue;
+        scratch[n++] = asleep > 0 ? (s->power_W - idle_W) / others : s->power_W / others;
+        if (quality && s->quality > *quality) *quality = s->quality;
     }
     if (n == 0) return NAN;
     fr_sort(scratch, n);
     return fr_sorted_median(scratch, n);
+}
+
+static void set_work(const struct fr_samples *samples, double *scratch, int *quality,
+                     struct fr_fit_result *result) {
+    for (int state = 0; state < FR_POWER_STATES; state++)
+        result->work_W[state] = median_W(samples, state, result->work_W[FR_POWER_IDLE], scratch,
+                                         state <= FR_POWER_COMMUNICATING ? quality : NULL);
 }
 
 static void state_assumption(const struct fr_fit_options *options,
@@ -47,10 +59,10 @@ fr_status fr_fit_power(const struct fr_samples *samples, const struct fr_fit_opt
     double *scratch = fr_malloc(samples->n_power + 1, sizeof *scratch);
     if (!scratch) return FR_ERR_NOMEM;
     int quality = FR_QUALITY_MEASURED;
-    double busy_W = median_W(samples, FR_POWER_BUSY, scratch, &quality),
-           idle_W = median_W(samples, FR_POWER_IDLE, scratch, &quality),
-           communicating_W = median_W(samples, FR_POWER_COMMUNICATING, scratch, &quality);
+    set_work(samples, scratch, &quality, result);
     free(scratch);
+    double busy_W = result->work_W[FR_POWER_BUSY], idle_W = result->work_W[FR_POWER_IDLE],
+           communicating_W = result->work_W[FR_POWER_COMMUNICATING];
     state_assumption(options, result);
     if (options->busy_W >= 0 || isnan(busy_W) || isnan(idle_W)) return FR_OK;
     result->busy_W = busy_W;

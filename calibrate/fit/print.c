@@ -103,6 +103,35 @@ static void print_disturbance(const struct fr_fit_speed *speed, struct fr_text *
                      100 * speed->lost);
 }
 
+/* What a rank draws by kind of work, or that nobody looked. */
+static void print_power(const struct fr_fit_result *result, struct fr_text *text) {
+    static const struct {
+        int state;
+        const char *words;
+    } kinds[] = {{FR_POWER_BUSY, "products"},
+                 {FR_POWER_MEMORY, "memory"},
+                 {FR_POWER_COMMUNICATING, "collectives"},
+                 {FR_POWER_AWAITING, "waiting"},
+                 {FR_POWER_IDLE, "idle"}};
+    const char *before = "power of a rank: ";
+    char watts[32];
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double power_W = result->work_W[kinds[i].state];
+        if (!(power_W > 0)) continue;
+        fr_text_addf(text, "%s%s %s", before, kinds[i].words,
+                     fr_quantity_format(power_W, FR_QUANTITY_POWER, watts, sizeof watts));
+        before = i == 2 ? ",\n  " : ", ";
+    }
+    fr_text_addf(text, "%s\n",
+                 *before == ',' ? "" : "power: no meter was read and no clock set");
+    if (result->clock.known)
+        fr_text_addf(text,
+                     "clock %.4g to %.4g GHz: %.0f %% of the power and %.0f %% of the time of "
+                     "products\n  do not go with it\n",
+                     result->clock.min_Hz / 1e9, result->clock.max_Hz / 1e9,
+                     100 * result->clock.static_share, 100 * result->clock.fixed_share);
+}
+
 static void add_device(const struct fr_fit_result *result, struct fr_text *text) {
     char rate[32], launch[32], latency[32];
     for (int i = 0; i < FR_DTYPE_COUNT; i++) {
@@ -128,6 +157,7 @@ static void add_device(const struct fr_fit_result *result, struct fr_text *text)
             fr_quantity_format(result->launch_s, FR_QUANTITY_TIME, launch, sizeof launch));
         print_disturbance(&result->speed, text);
         print_working_sets(&result->working_sets, text);
+        print_power(result, text);
     }
     for (int i = 0; i < result->levels.count; i++) {
         const struct fr_level *level = &result->levels.level[i];

@@ -65,6 +65,22 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_end_object(w);
 }
 
+static void add_clock(struct fr_json_writer *w, const struct fr_fit_clock *clock) {
+    if (!clock->known) return;
+    fr_json_add_object(w, "clock");
+    add_quantity(w, "max", clock->max_Hz, FR_QUANTITY_FREQUENCY);
+    add_quantity(w, "min", clock->min_Hz, FR_QUANTITY_FREQUENCY);
+    add_quantity(w, "step", clock->step_Hz, FR_QUANTITY_FREQUENCY);
+    add_quantity(w, "knee", clock->knee_Hz, FR_QUANTITY_FREQUENCY);
+    fr_json_add_number(w, "rise", clock->rise);
+    fr_json_add_number(w, "static", clock->static_share);
+    fr_json_add_number(w, "fixed", clock->fixed_share);
+    fr_json_add_string(w, "source",
+                       "power and time of products and passes over memory at "
+                       "clocks that were set");
+    fr_json_end_object(w);
+}
+
 static void add_rates(struct fr_json_writer *w, const char *key, const double *s_per_B, int n) {
     const double fastest_B_per_s = 1e15; /* stands for: nothing beyond */
     char text[64];
@@ -121,6 +137,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         if (result->gemm[i].n_m > 0) add_gemm(w, fr_dtype_names[i], &result->gemm[i]);
     fr_json_end_object(w);
+    add_clock(w, &result->clock);
     add_power(w, result);
     fr_json_end_object(w);
 }

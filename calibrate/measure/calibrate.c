@@ -60,6 +60,7 @@ static fr_status launch(const struct fr_calibrate_options *o, int64_t launches, 
     add_text(&w, "--groups", o->groups);
     add_text(&w, "--only", o->only);
     add_text(&w, "--meter", o->meter);
+    add_text(&w, "--clocks", o->clocks);
     add_flag(&w, "--quick", o->quick);
     add_flag(&w, "--resume", resume);
     add_flag(&w, "--force", o->force && !resume);

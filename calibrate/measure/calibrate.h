@@ -15,16 +15,17 @@ struct fr_calibrate_options {
     const char *groups;  /**< range of rank counts of collectives, or NULL: all */
     const char *only;    /**< rows of the harness, separated by commas; NULL: all */
     bool quick;
-    int64_t seed;      /**< negative: 1 */
-    int64_t reps;      /**< at most, per point and launch; 0: 120, quick 40 */
-    double budget_s;   /**< about, over all launches; 0: 60, quick 15 */
-    int64_t launches;  /**< of the job; 0: 3, in a simulation or inside a job 1 */
-    int64_t node_size; /**< ranks that count as a node; 0: those that share memory */
-    double patience_s; /**< without progress; 0: 60 */
-    const char *meter; /**< power meter; NULL: the first that works */
-    bool resume;       /**< go on with the file */
-    bool force;        /**< replace what it holds (calibrate/samples/keep.h) */
-    bool progress;     /**< report on stderr; the job itself cannot see the terminal */
+    int64_t seed;       /**< negative: 1 */
+    int64_t reps;       /**< at most, per point and launch; 0: 120, quick 40 */
+    double budget_s;    /**< about, over all launches; 0: 60, quick 15 */
+    int64_t launches;   /**< of the job; 0: 3, in a simulation or inside a job 1 */
+    int64_t node_size;  /**< ranks that count as a node; 0: those that share memory */
+    double patience_s;  /**< without progress; 0: 60 */
+    const char *meter;  /**< power meter; NULL: the first that works */
+    const char *clocks; /**< what sets the clock (calibrate/measure/knob.h); NULL: nothing */
+    bool resume;        /**< go on with the file */
+    bool force;         /**< replace what it holds (calibrate/samples/keep.h) */
+    bool progress;      /**< report on stderr; the job itself cannot see the terminal */
 };
 
 /** Run as many launches as are missing, each with its share of the budget that is left.

@@ -172,8 +172,9 @@ static fr_status read_codec(const struct fr_json *node, struct fr_samples *sampl
     return fr_samples_add_codec(samples, &s);
 }
 
-static const char *const power_keys[] = {"kind",    "state",  "meter", "quality", "ranks",
-                                         "power_W", "launch", "rep",   "time_s",  NULL};
+static const char *const power_keys[] = {"kind",   "state",   "meter",    "quality",
+                                         "ranks",  "power_W", "clock_Hz", "call_s",
+                                         "launch", "rep",     "time_s",   NULL};
 
 static fr_status read_power(const struct fr_json *node, struct fr_samples *samples,
                             struct fr_error *err) {
@@ -185,6 +186,8 @@ static fr_status read_power(const struct fr_json *node, struct fr_samples *sampl
     FR_TRY(get_count(node, "ranks", 1, &s.n_ranks, err));
     FR_TRY(fr_json_get_number(node, "power_W", s.quality != FR_QUALITY_UNAVAILABLE, 0, 1e9,
                               &s.power_W, err));
+    FR_TRY(fr_json_get_number(node, "clock_Hz", false, 1e6, 1e11, &s.clock_Hz, err));
+    FR_TRY(fr_json_get_number(node, "call_s", false, 1e-12, 1e6, &s.call_s, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     return fr_samples_add_power(samples, &s);
 }

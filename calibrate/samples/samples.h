@@ -36,7 +36,14 @@ enum { FR_OVERLAP_COMM, FR_OVERLAP_COMPUTE, FR_OVERLAP_BOTH, FR_OVERLAP_DURING }
 extern const char *const fr_sample_overlap_names[];
 extern const char *const fr_sample_codec_names[]; /**< encode, decode */
 /** What a meter saw. */
-enum { FR_POWER_IDLE, FR_POWER_BUSY, FR_POWER_COMMUNICATING, FR_POWER_STATES };
+enum {
+    FR_POWER_IDLE,
+    FR_POWER_BUSY,
+    FR_POWER_COMMUNICATING,
+    FR_POWER_MEMORY,
+    FR_POWER_AWAITING,
+    FR_POWER_STATES
+};
 extern const char *const fr_sample_power_names[];
 /** How far a power figure is to be trusted. */
 enum { FR_QUALITY_MEASURED, FR_QUALITY_SAMPLED, FR_QUALITY_ESTIMATED, FR_QUALITY_UNAVAILABLE };
@@ -159,7 +166,9 @@ struct fr_sample_power {
     int64_t n_ranks; /**< on the node */
     double power_W;  /**< 0 when quality is unavailable */
     int64_t launch, rep;
-    double time_s; /**< length of the window */
+    double time_s;   /**< length of the window */
+    double clock_Hz; /**< that was set; 0: as it was found */
+    double call_s;   /**< of one product or pass over memory, in the mean; 0: not told */
 };
 /** What became of a point: written when its sampling ends. */
 struct fr_sample_point {

@@ -13,7 +13,8 @@ const char *const fr_sample_direction_names[] = {"one", "both", NULL};
 const char *const fr_sample_overlap_names[] = {"comm", "compute", "both", "compute_during",
                                                NULL};
 const char *const fr_sample_codec_names[] = {"encode", "decode", NULL};
-const char *const fr_sample_power_names[] = {"idle", "busy", "communicating", NULL};
+const char *const fr_sample_power_names[] = {"idle",   "busy",    "communicating",
+                                             "memory", "waiting", NULL};
 const char *const fr_quality_names[] = {"measured", "sampled", "estimated", "unavailable",
                                         NULL};
 const char *const fr_sample_state_names[] = {"converged", "unconverged", NULL};
@@ -144,6 +145,8 @@ void fr_sample_head_power(const struct fr_sample_power *s, struct fr_text *line)
     fr_json_add_string(&w, "meter", s->meter);
     fr_json_add_integer(&w, "ranks", s->n_ranks);
     if (s->quality != FR_QUALITY_UNAVAILABLE) fr_json_add_number(&w, "power_W", s->power_W);
+    if (s->clock_Hz > 0) fr_json_add_number(&w, "clock_Hz", s->clock_Hz);
+    if (s->call_s > 0) fr_json_add_number(&w, "call_s", s->call_s);
 }
 
 #define FR_SAMPLE_LINE(kind)                                                                   \

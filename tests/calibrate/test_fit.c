@@ -694,7 +694,7 @@ static void device_and_levels_need_their_samples(void **state) {
 /* Two ranks a node: half of what the meter saw is a rank's, with the worst of the tags. */
 static void metered_power_is_written_with_its_tag(void **state) {
     (void)state;
-    static const double watts[FR_POWER_STATES] = {40, 120, 60};
+    static const double watts[FR_POWER_STATES] = {40, 120, 60, 90, 70};
     struct fr_samples samples = {0};
     struct fr_fit_result fit = {.busy_W = 0};
     const struct fr_fit_options unstated = {.busy_W = -1, .idle_W = -1},
@@ -717,6 +717,8 @@ static void metered_power_is_written_with_its_tag(void **state) {
     ASSERT_NEAR(fit.idle_W, 20, 1e-12);
     ASSERT_NEAR(fit.busy_W, 60, 1e-12);
     ASSERT_NEAR(fit.communicating_W, 30, 1e-12);
+    ASSERT_NEAR(fit.work_W[FR_POWER_MEMORY], 45, 1e-12);
+    ASSERT_NEAR(fit.work_W[FR_POWER_AWAITING], 50, 1e-12); /* one of two sleeps, at 20 W */
     assert_int_equal(fit.power_quality, FR_QUALITY_SAMPLED);
     assert_non_null(strstr(fit.power_source, "nvml"));
     const struct fr_fit_options at_rest = {.busy_W = -1,

@@ -75,6 +75,15 @@ static struct fr_fit_result by_hand(void) {
         .has_device = true,
         .memory_rate_B_per_s = 12.5e9,
         .launch_s = 1.5e-6,
+        .work_W = {20, 60, 30, 45, 25},
+        .clock = {.known = true,
+                  .min_Hz = 1e9,
+                  .max_Hz = 3e9,
+                  .step_Hz = 0.4e9,
+                  .knee_Hz = 1.6e9,
+                  .rise = 0.5,
+                  .static_share = 0.25,
+                  .fixed_share = 0.1},
         .provenance = {.date = "d",
                        .host = "h",
                        .kernel = "k",
@@ -192,6 +201,10 @@ static const char table[] =
     "working set     stream elementwise       norm    softmax     update  operands\n"
     "   1.000 MB 10.00 GB/s 5.000 GB/s 3.333 GB/s 2.500 GB/s 2.000 GB/s  as in cache\n"
     "   1.000 GB 5.000 GB/s 2.500 GB/s 1.667 GB/s 1.250 GB/s 1.000 GB/s  833.3 MB/s\n"
+    "power of a rank: products 60.00 W, memory 45.00 W, collectives 30.00 W,\n"
+    "  waiting 25.00 W, idle 20.00 W\n"
+    "clock 1 to 3 GHz: 25 % of the power and 10 % of the time of products\n"
+    "  do not go with it\n"
     "level node: 8 ranks, 1.000 us, 10.00 GB/s\n"
     "level system: 32 ranks, 5.000 us, 2.000 GB/s\n";
 

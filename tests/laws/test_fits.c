@@ -653,7 +653,8 @@ static void power_is_a_median(void **state) {
             snprintf(s->meter, sizeof s->meter, "meter");
             if (s->quality == FR_QUALITY_UNAVAILABLE) continue;
             seen[s->state][n[s->state]++] = s->power_W / (double)s->n_ranks;
-            worst = s->quality > worst ? s->quality : worst;
+            if (s->state <= FR_POWER_COMMUNICATING)
+                worst = s->quality > worst ? s->quality : worst;
         }
         for (int s = 0; s < FR_POWER_STATES; s++) {
             qsort(seen[s], (size_t)n[s], sizeof **seen, ascending);

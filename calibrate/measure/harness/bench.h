@@ -38,7 +38,8 @@ struct fr_bench_options {
     int node_size;   /**< ranks that count as a node; 0: ask MPI which share memory */
     bool watch;      /**< notice ranks that die or hang */
     double patience_s;
-    const char *meter; /**< row of the power meters; NULL: the first that works */
+    const char *meter;  /**< row of the power meters; NULL: the first that works */
+    const char *clocks; /**< row of the knobs; NULL: no clock is set */
 };
 
 struct fr_bench_row;

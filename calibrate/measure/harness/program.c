@@ -37,6 +37,7 @@ static const char usage[] =
     "  --patience TIME   without progress before the job is given up (default 60)\n"
     "  --no-watch        do not look out for ranks that die or hang\n"
     "  --meter NAME      power meter (default: the first that works)\n"
+    "  --clocks NAME     set the clock and measure power at some: cpufreq, nvidia\n"
     "  --progress        say on stderr what is being measured\n"
     "\nrows of --only:\n";
 
@@ -65,6 +66,7 @@ static const struct {
     {"--patience", TIME, offsetof(struct fr_bench_options, patience_s), 1, 1e6},
     {"--no-watch", FLAG, offsetof(struct fr_bench_options, watch), 0, 0},
     {"--meter", TEXT, offsetof(struct fr_bench_options, meter), 0, 0},
+    {"--clocks", TEXT, offsetof(struct fr_bench_options, clocks), 0, 0},
     {"--progress", FLAG, offsetof(struct fr_bench_options, progress), 0, 0},
     {"--seed", COUNT, 0, 0, 9007199254740992.0},
 };

@@ -1,98 +1,160 @@
-/* Power of rank 0's node while all its ranks sleep, multiply, or communicate. */
+/* Power of rank 0's node while all its ranks sleep, multiply, stream through memory, communicate, or wait for
+ * rank 0; and where a clock may be set, all that at some clocks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/stop.h"
+#include "calibrate/measure/harness/streams.h"
 #include "calibrate/measure/harness/watch.h"
+#include "calibrate/measure/knob.h"
 #include "calibrate/measure/power.h"
 
-enum { WINDOWS = 3, DIM = 512, CHUNK = 8 };
+enum { WINDOWS = 3, CLOCKS = 6, DIM = 512, CHUNK = 8, ARRAYS = 3 };
+
+/* Of the power's own: rank 0 has the meter and the knob. */
+struct meters {
+    struct fr_power_session *session;
+    struct fr_knob_session *knob;
+    double window_s;
+    void *pool;
+};
+
+static void stream(float *pool) {
+    size_t n = FR_BENCH_POOL_B / sizeof *pool / ARRAYS;
+    fr_stream_triad(pool, pool + n, pool + 2 * n, 0.5f, n);
+}
 
 static fr_status work(struct fr_bench *bench, int state, void *pool, struct fr_error *err) {
     const struct timespec nap = {.tv_nsec = 10000000};
     int count = fr_bench_count(fmin(1 << 20, bench->options.max_size_B), false, 1);
-    if (state == FR_POWER_IDLE)
+    if (state == FR_POWER_IDLE || (state == FR_POWER_AWAITING && bench->rank == 0))
         nanosleep(&nap, NULL);
     else if (state == FR_POWER_BUSY)
         fr_bench_multiply(pool, FR_FP32, DIM, DIM, DIM, 0, 0);
-    else
+    else if (state == FR_POWER_MEMORY)
+        stream(pool);
+    else if (state == FR_POWER_COMMUNICATING)
         for (int i = 0; i < CHUNK; i++)
             FR_MPI_TRY(MPI_Allreduce(bench->send, bench->recv, count, MPI_FLOAT, MPI_SUM,
                                      bench->world));
     return FR_OK;
 }
 
-/* Rank 0 says when the window is over; while idle or busy a clock of each rank will do. */
-static fr_status one_window(struct fr_bench *bench, int state, double window_s, void *pool,
-                            double *from_s, double *to_s, struct fr_error *err) {
+static bool together(int state) {
+    return state == FR_POWER_COMMUNICATING || state == FR_POWER_AWAITING;
+}
+
+struct window {
+    int state, rep;
+    double clock_Hz, from_s, to_s, calls;
+};
+
+/* Rank 0 says when the window is over, which the others wait for where they wait; in all else but collectives
+ * a clock of each rank will do. */
+static fr_status one_window(struct fr_bench *bench, const struct meters *m, struct window *w,
+                            struct fr_error *err) {
     int over = 0;
     FR_TRY(fr_mpi_barrier(bench->world, err));
-    *from_s = fr_now_s();
+    w->from_s = fr_now_s();
     while (!over) {
-        FR_TRY(work(bench, state, pool, err));
-        over = fr_now_s() - *from_s >= window_s || fr_stop_requested();
-        if (state == FR_POWER_COMMUNICATING)
-            FR_MPI_TRY(MPI_Bcast(&over, 1, MPI_INT, 0, bench->world));
+        FR_TRY(work(bench, w->state, m->pool, err));
+        w->calls++;
+        over = fr_now_s() - w->from_s >= m->window_s || fr_stop_requested();
+        if (together(w->state)) FR_MPI_TRY(MPI_Bcast(&over, 1, MPI_INT, 0, bench->world));
     }
-    *to_s = fr_now_s();
+    w->to_s = fr_now_s();
     return FR_OK;
 }
 
-static fr_status record(struct fr_bench *bench, struct fr_power_session *session, int state,
-                        int rep, double from_s, double to_s, struct fr_error *err) {
-    struct fr_sample_power sample = {.state = state,
+static fr_status record(struct fr_bench *bench, const struct meters *m, const struct window *w,
+                        struct fr_error *err) {
+    struct fr_sample_power sample = {.state = w->state,
                                      .quality = FR_QUALITY_UNAVAILABLE,
                                      .n_ranks = bench->n_node_ranks,
                                      .launch = bench->launch,
-                                     .rep = rep,
-                                     .time_s = fmax(to_s - from_s, 1e-9)};
+                                     .rep = w->rep,
+                                     .clock_Hz = w->clock_Hz,
+                                     .time_s = fmax(w->to_s - w->from_s, 1e-9)};
     struct fr_text line = {0};
     snprintf(sample.meter, sizeof sample.meter, "none");
-    if (session) {
-        snprintf(sample.meter, sizeof sample.meter, "%s", fr_power_meter(session)->name);
+    if (m->session && m->window_s > 0) {
+        snprintf(sample.meter, sizeof sample.meter, "%s", fr_power_meter(m->session)->name);
         sample.power_W =
-            fr_power_energy_J(session, from_s, to_s, &sample.quality) / sample.time_s;
+            fr_power_energy_J(m->session, w->from_s, w->to_s, &sample.quality) / sample.time_s;
+        if (w->state == FR_POWER_BUSY || w->state == FR_POWER_MEMORY)
+            sample.call_s = sample.time_s / w->calls;
     }
     fr_sample_line_power(&sample, &line);
     return fr_sample_put(bench->fd, bench->options.samples, &line, err);
 }
 
-/* Windows of each state that a resumed file holds of this launch already; rank 0 tells all. */
-static fr_status count_done(struct fr_bench *bench, int done[FR_POWER_STATES],
+/* Windows of each state at a clock that a resumed file holds of this launch already; rank 0 tells all. */
+static fr_status count_done(struct fr_bench *bench, double clock_Hz, int done[FR_POWER_STATES],
                             struct fr_error *err) {
     struct fr_samples samples = {0};
     for (int state = 0; state < FR_POWER_STATES; state++) done[state] = 0;
     if (bench->rank == 0 && bench->options.resume &&
         fr_samples_read(bench->options.samples, &samples, err) == FR_OK)
         for (size_t i = 0; i < samples.n_power; i++)
-            if (samples.power[i].launch == bench->launch) done[samples.power[i].state]++;
+            if (samples.power[i].launch == bench->launch &&
+                samples.power[i].clock_Hz == clock_Hz)
+                done[samples.power[i].state]++;
     fr_samples_free(&samples);
     FR_MPI_TRY(MPI_Bcast(done, FR_POWER_STATES, MPI_INT, 0, bench->world));
     return FR_OK;
 }
 
-static fr_status measure_with(struct fr_bench *bench, struct fr_power_session *session,
-                              double window_s, struct fr_error *err) {
+/* Every state, @p windows times. */
+static fr_status measure_at(struct fr_bench *bench, const struct meters *m, double clock_Hz,
+                            int windows, struct fr_error *err) {
     int done[FR_POWER_STATES];
-    FR_TRY(count_done(bench, done, err));
-    void *pool = fr_bench_pool(FR_BENCH_POOL_B);
-    fr_status status = pool ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands of power");
+    FR_TRY(count_done(bench, clock_Hz, done, err));
     for (int state = 0; state < FR_POWER_STATES; state++) {
-        if (state == FR_POWER_COMMUNICATING && bench->n_ranks < 2) continue;
-        for (int rep = done[state]; rep < (window_s > 0 ? WINDOWS : 1) && status == FR_OK;
-             rep++) {
-            double from_s = 0, to_s = 0;
-            if (window_s > 0)
-                status = one_window(bench, state, window_s, pool, &from_s, &to_s, err);
+        if (together(state) && bench->n_ranks < 2) continue;
+        for (int rep = done[state]; rep < windows; rep++) {
+            struct window w = {.state = state, .rep = rep, .clock_Hz = clock_Hz};
+            if (m->window_s > 0) FR_TRY(one_window(bench, m, &w, err));
             fr_watch_point(bench->watch, FR_WATCH_BETWEEN);
-            if (status == FR_OK && bench->rank == 0)
-                status =
-                    record(bench, window_s > 0 ? session : NULL, state, rep, from_s, to_s, err);
+            if (bench->rank == 0) FR_TRY(record(bench, m, &w, err));
         }
     }
-    free(pool);
+    return FR_OK;
+}
+
+static void say(const struct fr_error *why) {
+    fprintf(stderr, "forerun-mpi: %s%s%s\n", why->where, *why->where ? ": " : "", why->detail);
+}
+
+/* The same at some clocks, ascending; rank 0 sets each, and where one is not taken no more are. */
+static fr_status measure_clocks(struct fr_bench *bench, const struct meters *m,
+                                struct fr_error *err) {
+    double clock_Hz[CLOCKS] = {0};
+    int n = m->knob ? fr_knob_clocks(m->knob, CLOCKS, clock_Hz) : 0;
+    FR_MPI_TRY(MPI_Bcast(&n, 1, MPI_INT, 0, bench->world));
+    FR_MPI_TRY(MPI_Bcast(clock_Hz, CLOCKS, MPI_DOUBLE, 0, bench->world));
+    for (int i = 0; i < n; i++) {
+        struct fr_error why;
+        int go_on = !fr_stop_requested();
+        if (bench->rank == 0 && go_on && fr_knob_set(m->knob, clock_Hz[i], &why) != FR_OK) {
+            say(&why);
+            go_on = 0;
+        }
+        FR_MPI_TRY(MPI_Bcast(&go_on, 1, MPI_INT, 0, bench->world));
+        if (!go_on) break;
+        FR_TRY(measure_at(bench, m, clock_Hz[i], 1, err));
+    }
+    return FR_OK;
+}
+
+static fr_status measure_with(struct fr_bench *bench, struct meters *m, struct fr_error *err) {
+    m->pool = fr_bench_pool(FR_BENCH_POOL_B);
+    fr_status status =
+        m->pool ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands of power");
+    if (status == FR_OK) status = measure_at(bench, m, 0, m->window_s > 0 ? WINDOWS : 1, err);
+    if (status == FR_OK) status = measure_clocks(bench, m, err);
+    free(m->pool);
     return status;
 }
 
@@ -106,29 +168,36 @@ static double choose_window_s(const struct fr_bench *bench,
     return window_s >= 10 * fr_power_meter(session)->period_s ? window_s : 0;
 }
 
+/* Rank 0's.  @return whether a meter that was named cannot be had */
+static int open_meters(const struct fr_bench *bench, struct meters *m, struct fr_error *why) {
+    fr_status opened = fr_power_open(bench->options.meter, &m->session, why);
+    struct fr_error clocks = {.where = "--clocks",
+                              .detail = "no power meter works here, so no clock is set"};
+    if (m->session) m->window_s = choose_window_s(bench, m->session);
+    if (!bench->options.clocks) return opened != FR_OK && bench->options.meter != NULL;
+    if (!(m->window_s > 0) || fr_knob_open(bench->options.clocks, &m->knob, &clocks) != FR_OK)
+        say(&clocks);
+    return opened != FR_OK && bench->options.meter != NULL;
+}
+
 static fr_status measure(struct fr_bench *bench, struct fr_error *err) {
-    struct fr_power_session *session = NULL;
+    struct meters m = {.session = NULL};
     struct fr_error why = {.status = FR_OK};
-    double window_s = 0;
-    int bad_name = 0;
-    if (bench->rank == 0) {
-        fr_status opened = fr_power_open(bench->options.meter, &session, &why);
-        bad_name = opened != FR_OK && bench->options.meter != NULL;
-        if (session) window_s = choose_window_s(bench, session);
-    }
-    FR_MPI_TRY(MPI_Bcast(&window_s, 1, MPI_DOUBLE, 0, bench->world));
+    int bad_name = bench->rank == 0 ? open_meters(bench, &m, &why) : 0;
+    FR_MPI_TRY(MPI_Bcast(&m.window_s, 1, MPI_DOUBLE, 0, bench->world));
     FR_MPI_TRY(MPI_Bcast(&bad_name, 1, MPI_INT, 0, bench->world));
     if (bad_name && bench->rank == 0)
         fprintf(stderr, "forerun-mpi: meter %s: %s\n", bench->options.meter, why.detail);
-    fr_status status = measure_with(bench, session, window_s, err);
-    fr_power_close(session);
+    fr_status status = measure_with(bench, &m, err);
+    if (fr_knob_close(m.knob, &why) != FR_OK) say(&why);
+    fr_power_close(m.session);
     return status;
 }
 
 const struct fr_bench_row fr_bench_power = {
     .name = "power",
-    .measures = "rank 0's node asleep, multiplying and communicating, by the meter there is",
-    .feeds = "device.power, with its quality",
+    .measures = "rank 0's node asleep, at work and waiting, by the meter there is",
+    .feeds = "device.power, with its quality; with --clocks device.clock",
     .needs_processor = true,
     .measure = measure,
 };
