@@ -65,6 +65,10 @@ static void add_power(struct fr_json_writer *w, const struct fr_fit_result *resu
     fr_json_end_object(w);
 }
 
+static void add_share(struct fr_json_writer *w, const char *key, double share) {
+    fr_json_add_number(w, key, floor(share * 1e4 + 0.5) / 1e4);
+}
+
 static void add_clock(struct fr_json_writer *w, const struct fr_fit_clock *clock) {
     if (!clock->known) return;
     fr_json_add_object(w, "clock");
@@ -72,9 +76,9 @@ static void add_clock(struct fr_json_writer *w, const struct fr_fit_clock *clock
     add_quantity(w, "min", clock->min_Hz, FR_QUANTITY_FREQUENCY);
     add_quantity(w, "step", clock->step_Hz, FR_QUANTITY_FREQUENCY);
     add_quantity(w, "knee", clock->knee_Hz, FR_QUANTITY_FREQUENCY);
-    fr_json_add_number(w, "rise", clock->rise);
-    fr_json_add_number(w, "static", clock->static_share);
-    fr_json_add_number(w, "fixed", clock->fixed_share);
+    add_share(w, "rise", clock->rise);
+    add_share(w, "static", clock->static_share);
+    add_share(w, "fixed", clock->fixed_share);
     fr_json_add_string(w, "source",
                        "power and time of products and passes over memory at "
                        "clocks that were set");
@@ -110,8 +114,8 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
 static void add_disturbance(struct fr_json_writer *w, const struct fr_fit_speed *speed) {
     if (speed->n > 0 || speed->usual_products != 1) {
         fr_json_add_object(w, "usual");
-        fr_json_add_number(w, "products", floor(speed->usual_products * 1e4 + 0.5) / 1e4);
-        fr_json_add_number(w, "memory", floor(speed->usual_memory * 1e4 + 0.5) / 1e4);
+        add_share(w, "products", speed->usual_products);
+        add_share(w, "memory", speed->usual_memory);
         fr_json_end_object(w);
     }
     if (!(speed->interruptions.every_s > 0)) return;

@@ -159,9 +159,10 @@ static void add_texts(struct fr_picture *p, const struct drawn *d) {
                  d->curves > 1 ? "the first" : "this");
     fr_text_addf(
         &p->note,
-        "Power: %s. Band: 90 %% interval of all energies, %+.0f to %+.0f %%, alike for "
+        "Power: %s%s. Band: 90 %% interval of all energies, %+.0f to %+.0f %%, alike for "
         "every point.",
-        power, 100 * c->low, 100 * c->high);
+        power, strcmp(power, "estimated") == 0 ? " (stated watts)" : "", 100 * c->low,
+        100 * c->high);
     fr_provenance_line(p, "forerun search --max-slowdown", &from);
 }
 

@@ -65,7 +65,7 @@ static const struct {
      "frontier.json",
      {"Energy saved by the clocks of stages, dgx-a100", "more time of an iteration",
       "less energy", "tensor tp 8 x dp 1 x pp 8, 1f1b", "tensor tp 4 x dp 1 x pp 16, 1f1b",
-      "18.9 s", "413 kJ", "Power: estimated", "-30 to +30 %", NULL}},
+      "18.9 s", "413 kJ", "Power: estimated (stated watts)", "-30 to +30 %", NULL}},
     {"quality",
      "quality.json",
      {"Learning grammar: 3 seeds a plan", "loss against iterations", "loss against time",

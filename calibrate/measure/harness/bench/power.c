@@ -106,6 +106,11 @@ static fr_status count_done(struct fr_bench *bench, double clock_Hz, int done[FR
     return FR_OK;
 }
 
+/* Those that a prediction needs, and the others once. */
+static int windows_of(int state, int windows) {
+    return state <= FR_POWER_COMMUNICATING || windows < 1 ? windows : 1;
+}
+
 /* Every state, @p windows times. */
 static fr_status measure_at(struct fr_bench *bench, const struct meters *m, double clock_Hz,
                             int windows, struct fr_error *err) {
@@ -113,7 +118,7 @@ static fr_status measure_at(struct fr_bench *bench, const struct meters *m, doub
     FR_TRY(count_done(bench, clock_Hz, done, err));
     for (int state = 0; state < FR_POWER_STATES; state++) {
         if (together(state) && bench->n_ranks < 2) continue;
-        for (int rep = done[state]; rep < windows; rep++) {
+        for (int rep = done[state]; rep < windows_of(state, windows); rep++) {
             struct window w = {.state = state, .rep = rep, .clock_Hz = clock_Hz};
             if (m->window_s > 0) FR_TRY(one_window(bench, m, &w, err));
             fr_watch_point(bench->watch, FR_WATCH_BETWEEN);
@@ -162,7 +167,9 @@ static fr_status measure_with(struct fr_bench *bench, struct meters *m, struct f
 static double choose_window_s(const struct fr_bench *bench,
                               const struct fr_power_session *session) {
     double window_s = fmax(0.3, 40 * fr_power_meter(session)->period_s);
-    double all_s = window_s * WINDOWS * FR_POWER_STATES;
+    double all_s = 0;
+    for (int state = 0; state < FR_POWER_STATES; state++)
+        all_s += window_s * windows_of(state, WINDOWS);
     if (all_s <= 0.2 * bench->options.budget_s) return window_s;
     window_s *= 0.2 * bench->options.budget_s / all_s;
     return window_s >= 10 * fr_power_meter(session)->period_s ? window_s : 0;
@@ -171,8 +178,10 @@ static double choose_window_s(const struct fr_bench *bench,
 /* Rank 0's.  @return whether a meter that was named cannot be had */
 static int open_meters(const struct fr_bench *bench, struct meters *m, struct fr_error *why) {
     fr_status opened = fr_power_open(bench->options.meter, &m->session, why);
-    struct fr_error clocks = {.where = "--clocks",
-                              .detail = "no power meter works here, so no clock is set"};
+    struct fr_error clocks;
+    fr_fail(&clocks, FR_ERR_UNSUPPORTED, "--clocks",
+            m->session ? "the budget leaves the meter no time, so no clock is set"
+                       : "no power meter works here, so no clock is set");
     if (m->session) m->window_s = choose_window_s(bench, m->session);
     if (!bench->options.clocks) return opened != FR_OK && bench->options.meter != NULL;
     if (!(m->window_s > 0) || fr_knob_open(bench->options.clocks, &m->knob, &clocks) != FR_OK)
