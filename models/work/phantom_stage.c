@@ -89,8 +89,9 @@ static void add_exchange(const struct view *v, fr_op forward, fr_op backward, do
 
 static void add_exchanges(const struct view *v, struct fr_rank_work *work) {
     double values = v->T * v->h, ghosts = v->p * v->k * v->T;
-    add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, v->attentions, v->full,
-                 work);
+    /* What a cross-attention's keys and values are made of, besides. */
+    double gathered = v->attentions + (v->attentions - v->layers);
+    add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, values, gathered, v->full, work);
     add_exchange(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, values, v->attentions, v->full,
                  work);
     add_exchange(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, ghosts, v->layers * v->matrices,

@@ -138,7 +138,9 @@ static void add_slices(const struct view *v, double width, double slices, double
 
 static struct packed add_exchanges(const struct view *v, struct fr_rank_work *work) {
     struct packed all = {0, 0}, *packed = &all;
-    double splits = v->attentions + (v->mlp_too ? v->layers : 0);
+    double splits = v->attentions + (v->mlp_too ? v->layers : 0),
+           crossings =
+               v->attentions - v->layers; /* whose keys' and values' input is split too */
     if (v->g < 2) return all;
     if (v->heads_only) { /* queries, keys and values are sliced apart, then heads concatenated */
         add_slices(v, v->q, v->attentions, v->attentions, work, packed);
@@ -146,9 +148,14 @@ static struct packed add_exchanges(const struct view *v, struct fr_rank_work *wo
     } else if (v->plan->common_subgrid) {
         add_joint(v, FR_OP_BROADCAST, FR_OP_REDUCE, v->T * v->h, splits, work, packed);
         add_joint(v, FR_OP_REDUCE, FR_OP_BROADCAST, v->T * v->h, splits, work, packed);
+        if (crossings > 0)
+            add_joint(v, FR_OP_BROADCAST, FR_OP_REDUCE, v->T * v->h, crossings, work, packed);
     } else {
         add_joint(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, splits, work, packed);
         add_joint(v, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER, v->T * v->h, splits, work, packed);
+        if (crossings > 0)
+            add_joint(v, FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, v->T * v->h, crossings, work,
+                      packed);
     }
     return all;
 }

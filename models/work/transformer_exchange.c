@@ -94,11 +94,30 @@ static void add_mlp_rows(const struct fr_stage_view *v, const struct fr_group_vi
         add_rows(v, m, m->tokens * (double)v->t->shared_ffn, v->mixed, work);
 }
 
+/* Keys and values of a cross-attention are made of what the encoder made, a second input beside the queries':
+ * its gradient's partial sums are added up too, and divided along the sequence it is gathered. */
+static void add_crossings(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on;
+    double size_B = a->tokens * v->h * v->value_B;
+    uint8_t beside = v->rows ? FR_BESIDE_NOTHING : beside_pairs(v);
+    for (int k = 0; v->cross > 0 && a->p > 1 && k < (v->full ? 3 : 2); k++) {
+        bool back = k == 1;
+        if (!back && !v->gathers) continue;
+        add(work, passes[k], a,
+            !v->gathers ? FR_OP_ALL_REDUCE
+            : back      ? FR_OP_REDUCE_SCATTER
+                        : FR_OP_ALL_GATHER,
+            size_B, v->cross)
+            ->beside = beside;
+    }
+}
+
 static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double mlps = fr_transformer_mlps_divided(v);
     if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->a.made, v->attentions, work);
     if (v->rows && m->p > 1) add_mlp_rows(v, m, work);
+    add_crossings(v, work);
     if (v->rows) return;
     bool alike = a->axis == m->axis && v->a.arrives == v->h;
     if (a->p > 1) add_pairs(v, a, v->a.arrives, v->attentions + (alike ? mlps : 0), work);

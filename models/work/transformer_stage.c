@@ -130,7 +130,8 @@ static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *wo
     const struct fr_group_view *on = &v->attention_on;
     double n = v->attentions;
     if (v->a.kv_latent > 0) add_latents(v, work);
-    add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n, v->full, work);
+    add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n + v->cross, v->full,
+                work);
     if (v->a.to_kv > 0)
         add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, v->full, work);
     fr_transformer_add_core(work, v->t, v->plan, v->queries, on->batch,

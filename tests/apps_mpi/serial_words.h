@@ -19,6 +19,8 @@ enum { WORDS_S = 8, WORDS_V = 96 };
 /* Values of a layer's parts, in the order of its parameters, and where each begins. */
 enum { NORM1, NORM1_BIAS, QKV, QKV_BIAS, OUT, OUT_BIAS, NORM2, NORM2_BIAS, UP, UP_BIAS, DOWN };
 enum { DOWN_BIAS = DOWN + 1, WORDS_PARTS };
+/* Of a cross-attention those that heads have: norm, qkv, out. */
+enum { WORDS_CROSS_PARTS = NORM2 };
 static const int words_rows[WORDS_PARTS] = {WORDS_H, WORDS_H, 3 * WORDS_H, 3 * WORDS_H,
                                             WORDS_H, WORDS_H, WORDS_H,     WORDS_H,
                                             WORDS_F, WORDS_F, WORDS_H,     WORDS_H};
@@ -27,6 +29,11 @@ static const int words_columns[WORDS_PARTS] = {1, 1, WORDS_H, 1, WORDS_H, 1,
 enum {
     WORDS_LAYER = 4 * WORDS_H + 3 * WORDS_H * WORDS_H + 3 * WORDS_H + WORDS_H * WORDS_H +
                   2 * WORDS_H + 2 * WORDS_H * WORDS_F + WORDS_F
+};
+
+enum {
+    WORDS_CROSS =
+        2 * WORDS_H + 3 * WORDS_H * WORDS_H + 3 * WORDS_H + WORDS_H * WORDS_H + WORDS_H
 };
 
 static inline int words_at(int part) {
@@ -38,6 +45,7 @@ static inline int words_at(int part) {
 /* Parameters, or their gradients. */
 struct words {
     double layer[WORDS_LAYERS][WORDS_LAYER];
+    double cross[WORDS_LAYERS][WORDS_CROSS];
     double table[WORDS_V * WORDS_H], logits[WORDS_V * WORDS_H], positions[WORDS_H * WORDS_S],
         norm[2 * WORDS_H];
 };
@@ -57,6 +65,11 @@ static inline void words_open(struct words *w, uint64_t seed, bool tied) {
             words_normal(seed, (uint64_t)(64 + 64 * l + i), n, 1 / sqrt(words_columns[part]),
                          w->layer[l] + words_at(part));
         }
+        for (int i = 0; i < WORDS_H; i++) w->cross[l][words_at(NORM1) + i] = 1;
+        for (int i = 0; i < 2; i++)
+            words_normal(seed, (uint64_t)(64 + 64 * l + 32 + i),
+                         words_rows[matrices[i]] * WORDS_H, 1 / sqrt(WORDS_H),
+                         w->cross[l] + words_at(matrices[i]));
     }
     for (int i = 0; i < WORDS_H; i++) w->norm[i] = 1;
     words_normal(seed, 4, WORDS_V * WORDS_H, 1 / sqrt(WORDS_H), w->table);
@@ -136,31 +149,32 @@ static inline void words_norm_back(int t, const double *x, const double *gain, c
     }
 }
 
-/* Weights with which token i of a sample attends to those up to it. */
+/* Weights with which token i of a sample attends to its first n. */
 static inline void words_attend(int t, const double *q, const double *k, int first, int i,
-                                double *weight) {
+                                int n, double *weight) {
     double sum = 0;
-    for (int j = 0; j <= i; j++) {
+    for (int j = 0; j < n; j++) {
         double score = 0;
         for (int d = 0; d < WORDS_D; d++) score += q[d * t + first + i] * k[d * t + first + j];
         weight[j] = exp(score / sqrt(WORDS_D));
         sum += weight[j];
     }
-    for (int j = 0; j <= i; j++) weight[j] /= sum;
+    for (int j = 0; j < n; j++) weight[j] /= sum;
 }
 
-/* c := attention of qkv; with dc the gradient dqkv besides. */
-static inline void words_attention(int t, const double *qkv, double *c, const double *dc,
-                                   double *dqkv) {
+/* c := attention of qkv, to all tokens or those up to each; with dc the gradient dqkv besides. */
+static inline void words_attention(int t, bool causal, const double *qkv, double *c,
+                                   const double *dc, double *dqkv) {
     int part = WORDS_H * t;
     memset(dc ? dqkv : c, 0, (size_t)(dc ? 3 * part : part) * sizeof *c);
     for (int head = 0; head < WORDS_HEADS; head++)
         for (int at = 0; at < t; at++) {
-            int rows = head * WORDS_D * t, i = at % WORDS_S, first = at - i;
+            int rows = head * WORDS_D * t, i = at % WORDS_S, first = at - i,
+                seen = causal ? i + 1 : WORDS_S;
             const double *q = qkv + rows, *k = q + part, *v = k + part;
             double weight[WORDS_S], dweight[WORDS_S] = {0}, mean = 0;
-            words_attend(t, q, k, first, i, weight);
-            for (int j = 0; j <= i; j++)
+            words_attend(t, q, k, first, i, seen, weight);
+            for (int j = 0; j < seen; j++)
                 for (int d = 0; d < WORDS_D; d++) {
                     if (!dc) c[rows + d * t + at] += weight[j] * v[d * t + first + j];
                     if (!dc) continue;
@@ -169,8 +183,8 @@ static inline void words_attention(int t, const double *qkv, double *c, const do
                     dweight[j] += v[d * t + first + j] * out;
                 }
             if (!dc) continue;
-            for (int j = 0; j <= i; j++) mean += weight[j] * dweight[j];
-            for (int j = 0; j <= i; j++)
+            for (int j = 0; j < seen; j++) mean += weight[j] * dweight[j];
+            for (int j = 0; j < seen; j++)
                 for (int d = 0; d < WORDS_D; d++) {
                     double ds = weight[j] * (dweight[j] - mean) / sqrt(WORDS_D);
                     dqkv[rows + d * t + at] += ds * k[d * t + first + j];
@@ -179,30 +193,73 @@ static inline void words_attention(int t, const double *qkv, double *c, const do
         }
 }
 
-/* What a layer keeps of a micro-batch. */
+/* What a layer keeps of a micro-batch; of a cross-attention its input, e, and what it makes of both. */
 struct words_kept {
+    bool causal;
     double *x, *a, *qkv, *c, *x1, *m, *u;
+    double *from, *e, *read, *seen, *met;
 };
 
 static inline double *words_room(int features, int t) {
     return calloc((size_t)(features * t), sizeof(double));
 }
 
-/* y := layer of x, both owned by the caller. */
-static inline struct words_kept words_forward(const double *w, int t, double *x, double *y) {
-    struct words_kept k = {.x = x,
+/* y := x with heads whose queries are made of its norm a, keys and values of @p e, or of a where that is NULL. */
+static inline void words_heads(const double *w, int t, bool causal, const double *x,
+                               const double *e, double *a, double *qkv, double *c, double *y) {
+    int q = WORDS_H * t;
+    const double *matrix = w + words_at(QKV), *bias = w + words_at(QKV_BIAS);
+    words_norm(t, x, w + words_at(NORM1), w + words_at(NORM1_BIAS), a);
+    words_multiply(WORDS_H, t, WORDS_H, matrix, bias, a, qkv);
+    words_multiply(2 * WORDS_H, t, WORDS_H, matrix + WORDS_H * WORDS_H, bias + WORDS_H,
+                   e ? e : a, qkv + q);
+    words_attention(t, causal, qkv, c, NULL, NULL);
+    words_multiply(WORDS_H, t, WORDS_H, w + words_at(OUT), w + words_at(OUT_BIAS), c, y);
+    for (int i = 0; i < q; i++) y[i] += x[i];
+}
+
+/* dy becomes dx; of e the gradient is added to @p de. */
+static inline void words_heads_back(const double *w, double *g, int t, bool causal,
+                                    const double *x, const double *e, const double *a,
+                                    const double *qkv, const double *c, double *dy,
+                                    double *de) {
+    int q = WORDS_H * t, qkv_at = words_at(QKV), bias_at = words_at(QKV_BIAS);
+    double *dh = words_room(WORDS_H, t), *dqkv = words_room(3 * WORDS_H, t),
+           *pair = words_room(WORDS_H, t);
+    words_multiply_back(WORDS_H, t, WORDS_H, w + words_at(OUT), c, dy, g + words_at(OUT),
+                        g + words_at(OUT_BIAS), dh);
+    words_attention(t, causal, qkv, NULL, dh, dqkv);
+    words_multiply_back(WORDS_H, t, WORDS_H, w + qkv_at, a, dqkv, g + qkv_at, g + bias_at, dh);
+    words_multiply_back(2 * WORDS_H, t, WORDS_H, w + qkv_at + WORDS_H * WORDS_H, e ? e : a,
+                        dqkv + q, g + qkv_at + WORDS_H * WORDS_H, g + bias_at + WORDS_H, pair);
+    for (int i = 0; i < q; i++) *(e ? de + i : dh + i) += pair[i];
+    words_norm_back(t, x, w + words_at(NORM1), dh, g + words_at(NORM1),
+                    g + words_at(NORM1_BIAS), dy);
+    free(dh);
+    free(dqkv);
+    free(pair);
+}
+
+/* y := layer of x, both owned by the caller; of a decoder's, with weights @p across, e stays its. */
+static inline struct words_kept words_forward(const double *w, const double *across,
+                                              bool causal, int t, double *x, double *e,
+                                              double *y) {
+    struct words_kept k = {.causal = causal,
+                           .e = e,
+                           .x = x,
                            .a = words_room(WORDS_H, t),
                            .qkv = words_room(3 * WORDS_H, t),
                            .c = words_room(WORDS_H, t),
                            .x1 = words_room(WORDS_H, t),
                            .m = words_room(WORDS_H, t),
                            .u = words_room(WORDS_F, t)};
-    words_norm(t, x, w + words_at(NORM1), w + words_at(NORM1_BIAS), k.a);
-    words_multiply(3 * WORDS_H, t, WORDS_H, w + words_at(QKV), w + words_at(QKV_BIAS), k.a,
-                   k.qkv);
-    words_attention(t, k.qkv, k.c, NULL, NULL);
-    words_multiply(WORDS_H, t, WORDS_H, w + words_at(OUT), w + words_at(OUT_BIAS), k.c, k.x1);
-    for (int i = 0; i < WORDS_H * t; i++) k.x1[i] += x[i];
+    words_heads(w, t, causal, x, NULL, k.a, k.qkv, k.c, k.x1);
+    if (across) {
+        k.from = k.x1;
+        k.read = words_room(WORDS_H, t), k.seen = words_room(3 * WORDS_H, t);
+        k.met = words_room(WORDS_H, t), k.x1 = words_room(WORDS_H, t);
+        words_heads(across, t, false, k.from, e, k.read, k.seen, k.met, k.x1);
+    }
     words_norm(t, k.x1, w + words_at(NORM2), w + words_at(NORM2_BIAS), k.m);
     words_multiply(WORDS_F, t, WORDS_H, w + words_at(UP), w + words_at(UP_BIAS), k.m, k.u);
     for (int i = 0; i < WORDS_F * t; i++) k.u[i] = fmax(0, k.u[i]);
@@ -211,11 +268,11 @@ static inline struct words_kept words_forward(const double *w, int t, double *x,
     return k;
 }
 
-/* dy becomes dx; what was kept is freed. */
-static inline void words_backward(const double *w, double *g, int t, struct words_kept *k,
-                                  double *dy) {
-    double *du = words_room(WORDS_F, t), *dh = words_room(WORDS_H, t),
-           *dqkv = words_room(3 * WORDS_H, t);
+/* dy becomes dx; what was kept is freed. @param across  a decoder's, with its gradients and de, or NULL */
+static inline void words_backward(const double *w, double *g, const double *across,
+                                  double *g_across, int t, struct words_kept *k, double *dy,
+                                  double *de) {
+    double *du = words_room(WORDS_F, t), *dh = words_room(WORDS_H, t);
     words_multiply_back(WORDS_H, t, WORDS_F, w + words_at(DOWN), k->u, dy, g + words_at(DOWN),
                         g + words_at(DOWN_BIAS), du);
     for (int i = 0; i < WORDS_F * t; i++) du[i] = k->u[i] > 0 ? du[i] : 0;
@@ -223,14 +280,12 @@ static inline void words_backward(const double *w, double *g, int t, struct word
                         g + words_at(UP_BIAS), dh);
     words_norm_back(t, k->x1, w + words_at(NORM2), dh, g + words_at(NORM2),
                     g + words_at(NORM2_BIAS), dy);
-    words_multiply_back(WORDS_H, t, WORDS_H, w + words_at(OUT), k->c, dy, g + words_at(OUT),
-                        g + words_at(OUT_BIAS), dh);
-    words_attention(t, k->qkv, NULL, dh, dqkv);
-    words_multiply_back(3 * WORDS_H, t, WORDS_H, w + words_at(QKV), k->a, dqkv,
-                        g + words_at(QKV), g + words_at(QKV_BIAS), dh);
-    words_norm_back(t, k->x, w + words_at(NORM1), dh, g + words_at(NORM1),
-                    g + words_at(NORM1_BIAS), dy);
-    double *const owned[] = {du, dh, dqkv, k->x, k->a, k->qkv, k->c, k->x1, k->m, k->u};
+    if (across)
+        words_heads_back(across, g_across, t, false, k->from, k->e, k->read, k->seen, k->met,
+                         dy, de);
+    words_heads_back(w, g, t, k->causal, k->x, NULL, k->a, k->qkv, k->c, dy, NULL);
+    double *const owned[] = {du,   dh,   k->x,    k->a,    k->qkv,  k->c,  k->x1,
+                             k->m, k->u, k->from, k->read, k->seen, k->met};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 

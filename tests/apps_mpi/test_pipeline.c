@@ -32,6 +32,7 @@ struct plan {
     bool forward;         /* activations go compressed, too */
     int ghosts;           /* 0: not phantom */
     int cp;               /* ranks that share a sample; 0: none */
+    int cross;            /* layers of a decoder; 0: there is none */
     bool ring;            /* whose keys go round */
     const char *branches; /* of sub-grids; NULL: none */
     bool gathers;         /* their slices whole */
@@ -70,12 +71,13 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         gradients, p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
-static const char *model_of(bool fp32, bool untied, char *text, size_t room) {
+static const char *model_of(bool fp32, bool untied, int cross, char *text, size_t room) {
     snprintf(text, room,
-             "{\"kind\": \"transformer\", \"layers\": %d, \"hidden\": %d, \"heads\": %d, "
-             "\"ffn\": %d, \"sequence\": %d, \"vocabulary\": %d, \"vocabulary_multiple\": 2, "
+             "{\"kind\": \"transformer\", \"layers\": %d, \"cross_layers\": %d, "
+             "\"hidden\": %d, \"heads\": %d, \"ffn\": %d, \"sequence\": %d, \"vocabulary\": "
+             "%d, \"vocabulary_multiple\": 2, "
              "\"tied_embedding\": %s, \"dtype\": \"%s\", \"global_batch\": %d}",
-             WORDS_LAYERS, WORDS_H, WORDS_HEADS, WORDS_F, WORDS_S, WORDS_V,
+             WORDS_LAYERS, cross, WORDS_H, WORDS_HEADS, WORDS_F, WORDS_S, WORDS_V,
              untied ? "false" : "true", fp32 ? "fp32" : "fp64", BATCH);
     return text;
 }
@@ -153,10 +155,14 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     int micro = p->micro / ways(p), first = d * BATCH / p->dp + m * p->micro + w * micro,
         t = micro * WORDS_S;
     struct words_kept kept[WORDS_LAYERS];
-    double *x = words_embed(&e->w, SEED, first, micro), *dy = words_room(WORDS_H, t);
+    double *x = words_embed(&e->w, SEED, first, micro), *dy = words_room(WORDS_H, t),
+           *encoded = words_room(WORDS_H, t), *de = words_room(WORDS_H, t);
+    int decoder = WORDS_LAYERS - p->cross; /* its first layer, whose stream begins with e */
     for (int l = 0, chunk = 0; l < WORDS_LAYERS; l++) {
         double *y = words_room(WORDS_H, t);
-        kept[l] = words_forward(e->w.layer[l], t, x, y);
+        if (l == decoder) memcpy(encoded, x, (size_t)(WORDS_H * t) * sizeof *x);
+        kept[l] = words_forward(e->w.layer[l], l >= decoder ? e->w.cross[l] : NULL,
+                                p->cross == 0 || l >= decoder, t, x, encoded, y);
         x = y;
         if (l + 1 == WORDS_LAYERS || l + 1 != first_layer(p, chunk + 1)) continue;
         if (p->forward) code_parts(p, e->forward[d][chunk] + w, t, x);
@@ -164,12 +170,14 @@ static void train_micro(struct emulation *e, int d, int w, int m) {
     }
     e->loss += words_loss(&e->w, g, SEED, first, micro, BATCH * WORDS_S, x, dy);
     for (int l = WORDS_LAYERS - 1, chunk = p->pp * p->chunks - 1; l >= 0; l--) {
-        words_backward(e->w.layer[l], g->layer[l], t, &kept[l], dy);
+        words_backward(e->w.layer[l], g->layer[l], l >= decoder ? e->w.cross[l] : NULL,
+                       g->cross[l], t, &kept[l], dy, de);
+        for (int i = 0; l == decoder && i < WORDS_H * t; i++) dy[i] += de[i];
         if (l > 0 && l == first_layer(p, chunk)) cross(e, d, w, --chunk, m, t, dy);
     }
     words_embed_back(g, SEED, first, micro, dy);
-    free(x);
-    free(dy);
+    double *const owned[] = {x, dy, encoded, de};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }
 
 /* A matrix of a layer's MLP (m x n): blocks on the diagonal from the stream, the others with ghosts. */
@@ -299,6 +307,26 @@ static int branch_part(const struct plan *p, int j, bool branch, const double *f
     return n;
 }
 
+/* Of a cross-attention's gradients what tp rank @p j has, behind @p n values of its layer: rows of each third of
+ * qkv, columns of out. @return all its values. */
+static int cross_part(const struct plan *p, int j, const double *from, int n, double *out,
+                      struct serial_matrix *matrix, int *n_matrices) {
+    for (int part = 0; part < WORDS_CROSS_PARTS; part++) {
+        bool thirds = part == QKV || part == QKV_BIAS;
+        int blocks = thirds ? 3 : 1, all = words_rows[part] / blocks,
+            own = thirds ? all / p->tp : all, wide = words_columns[part],
+            take = part == OUT ? wide / p->tp : wide;
+        if (wide > 1) matrix[(*n_matrices)++] = (struct serial_matrix){n, blocks * own, take};
+        for (int b = 0; b < blocks; b++)
+            for (int r = 0; r < own; r++)
+                for (int c = 0; c < take; c++)
+                    out[n++] =
+                        from[words_at(part) + (b * all + (thirds ? j * own : 0) + r) * wide +
+                             (part == OUT ? j * take : 0) + c];
+    }
+    return n;
+}
+
 /* Who have the same: replicas, or with what is common to sub-grids all ranks of a stage. */
 static int copies_of(const struct plan *p, bool branch) {
     return branch || !p->branches ? p->dp : p->dp * p->tp;
@@ -310,7 +338,11 @@ static int own_part(const struct emulation *e, int l, int j, bool branch, int d,
     static double sum[WORDS_LAYER];
     const struct plan *p = e->plan;
     *first = 0;
-    if (!p->branches) return part_of(e, l, j, e->g[d].layer[l], out, matrix, n_matrices);
+    if (!p->branches) {
+        int n = part_of(e, l, j, e->g[d].layer[l], out, matrix, n_matrices);
+        if (l < WORDS_LAYERS - p->cross) return n;
+        return cross_part(p, j, e->g[d].cross[l], n, out, matrix, n_matrices);
+    }
     if (!branch) return branch_part(p, j, false, e->g[d].layer[l], out, matrix, n_matrices);
     memset(sum, 0, sizeof sum);
     for (int w = 0; w < p->tp; w++)
@@ -323,7 +355,7 @@ static int own_part(const struct emulation *e, int l, int j, bool branch, int d,
  * gradients go compressed.  @return its values, in @p wanted. */
 static int reduced(struct emulation *e, int stage, int l, int j, bool branch, double *wanted) {
     const struct plan *p = e->plan;
-    static double part[8][WORDS_LAYER];
+    static double part[8][WORDS_LAYER + WORDS_CROSS];
     struct serial_matrix matrix[MATRICES];
     int n = 0, n_matrices = 0, first = 0, copies = copies_of(p, branch);
     for (int d = 0; d < copies; d++)
@@ -380,7 +412,7 @@ static int64_t check_table(const struct mpi_case *c, const struct emulation *e, 
 static int64_t check_layers(const struct mpi_case *c, struct emulation *e, int chunk,
                             bool branch, const char *text, int64_t at, double tolerance) {
     const struct plan *p = e->plan;
-    static double wanted[WORDS_LAYER];
+    static double wanted[WORDS_LAYER + WORDS_CROSS];
     char what[400];
     int number = chunk * p->pp + c->real.pp_rank;
     for (int l = first_layer(p, number); l < first_layer(p, number + 1); l++) {
@@ -507,7 +539,7 @@ static void run_plan(const struct plan *p, bool fp32) {
     if (p->micro == 0 || BATCH / p->dp % p->micro != 0) return;
     write_plan(p, text, sizeof text);
     emulation_open(&e, p);
-    if (open_case(model_of(fp32, p->untied, model, sizeof model), text, &c)) {
+    if (open_case(model_of(fp32, p->untied, p->cross, model, sizeof model), text, &c)) {
         int iterations = lossy ? 2 : 1; /* a codec keeps something for the next */
         for (int iteration = 0; iteration < iterations; iteration++) {
             double loss = mpi_case_gradients(&c);
@@ -634,7 +666,8 @@ static void check_steps(const struct plan *p, int zero) {
         size_t end = strlen(text[i]);
         if (i) snprintf(text[i] + end - 1, sizeof text[i] - end, ", \"zero\": %d}", zero);
         if (!mpi_case_open(&c[i], &fr_real_pipeline,
-                           model_of(false, p->untied, model, sizeof model), text[i], SEED))
+                           model_of(false, p->untied, p->cross, model, sizeof model), text[i],
+                           SEED))
             return;
         for (int step = 0; step < 2; step++)
             if (fr_real_step(c[i].app, &c[i].real, &loss, &err) != FR_OK)
@@ -793,6 +826,30 @@ static void every_context(void) {
             }
 }
 
+/* An encoder and a decoder of three of the layers: its own heads, and those that see the encoder's output, which
+ * travels with the messages between its stages. */
+static void every_decoder(void) {
+    for (int tp = 1; tp <= n_ranks; tp++)
+        for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
+            if (n_ranks / tp % pp != 0 || WORDS_HEADS % tp != 0) continue;
+            struct plan p = {.tp = tp, .pp = pp, .dp = n_ranks / tp / pp, .cross = 3};
+            p.schedule = "1f1b", p.chunks = 1, p.micro = micro_for(&p, 3, 1);
+            run_plan(&p, false);
+            p.schedule = "zero-bubble", p.recompute = "full", p.untied = true;
+            run_plan(&p, false);
+            p.recompute = "selective", p.coded_stages = p.dp > 1 ? pp : 0, p.untied = false;
+            p.fused = pp > 1;
+            run_plan(&p, false);
+            p.recompute = NULL, p.fused = false;
+            if (p.dp > 1) check_steps(&p, 1);
+        }
+    for (int ring = 0; ring < 2 && n_ranks % 2 == 0; ring++) {
+        struct plan p = {.tp = 1, .pp = n_ranks / 2, .dp = 1, .cross = 5, .cp = 2};
+        p.schedule = "1f1b", p.chunks = 1, p.micro = micro_for(&p, 3, 1), p.ring = ring == 1;
+        run_plan(&p, false);
+    }
+}
+
 static void finite_differences(void) {
     enum { PLACES = 60 };
     struct mpi_case c;
@@ -800,7 +857,7 @@ static void finite_differences(void) {
     char model[400];
     double step = 1e-6, largest = 0, loss[2] = {0}, start = 0;
     if (rank != 0) return;
-    if (mpi_case_read(&c, &fr_real_pipeline, model_of(false, false, model, sizeof model),
+    if (mpi_case_read(&c, &fr_real_pipeline, model_of(false, false, 0, model, sizeof model),
                       "{\"global_batch\": 3}", SEED, &err) != FR_OK ||
         fr_real_open(c.app, &c.run, MPI_COMM_SELF, &c.real, &err) != FR_OK) {
         FAIL("finite differences: %s", err.detail);
@@ -890,7 +947,7 @@ static void refused(const char *model, const char *plan, const char *because) {
     struct mpi_case c;
     struct fr_error err = {.status = FR_OK};
     char usual[400];
-    if (!model) model = model_of(true, false, usual, sizeof usual);
+    if (!model) model = model_of(true, false, 0, usual, sizeof usual);
     if (mpi_case_read(&c, &fr_real_pipeline, model, plan, SEED, &err) != FR_OK)
         FAIL("pipeline %s: %s", plan, err.detail);
     else if (c.app->check(&c.run, &err) != FR_ERR_INPUT || !strstr(err.detail, because))
@@ -902,7 +959,15 @@ static void refusals(void) {
     const char *llama = "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 16, "
                         "\"heads\": 4, \"sequence\": 8, \"vocabulary\": 64, \"gated\": "
                         "true, \"global_batch\": 8}";
+    const char *t5 = "{\"kind\": \"transformer\", \"layers\": 4, \"cross_layers\": 2, "
+                     "\"hidden\": 16, \"heads\": 4, \"sequence\": 8, \"vocabulary\": 64, "
+                     "\"global_batch\": 8}";
     refused(llama, "{}", "gated MLPs");
+    refused(t5, "{\"method\": \"grid\", \"tp\": 2}", "with method tensor");
+    refused(t5,
+            "{\"pp\": 2, \"micro_batch\": 4, \"compression\": {\"backward\": {\"rank\": 2, "
+            "\"scope\": \"all\"}}}",
+            "messages that go whole");
     refused(NULL, "{\"dp\": 5}", "does not divide by dp");
     refused(NULL, "{\"pp\": 2, \"micro_batch\": 5}", "does not divide by micro_batch");
     refused(NULL, "{\"pp\": 9}", "9 stages of 1 chunks for 8 layers");
@@ -930,6 +995,7 @@ int main(int argc, char **argv) {
     every_mesh(false, true);
     every_part();
     every_context();
+    every_decoder();
     every_sub_grid();
     every_division();
     finite_differences();

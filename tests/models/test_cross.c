@@ -84,8 +84,48 @@ static void the_encoder_travels(void **state) {
     }
 }
 
+/* What a rank of tp sends in an iteration of one micro-batch over tp 4, two samples. */
+static double sent_B(int cross, const char *const keys[2], double *values_B) {
+    char layers[48];
+    const char *const sets[] = {
+        "tp=4", "micro_batch=2", "global_batch=2", layers, keys[0], keys[1], NULL};
+    struct fr_job job;
+    struct fr_outcome out;
+    snprintf(layers, sizeof layers, "model.cross_layers=%d", cross);
+    fr_test_job("lassen", "transformer-base", sets, &job);
+    fr_cost(&job, &job.plan, &out);
+    assert_int_equal(out.reasons, 0);
+    *values_B =
+        2 * (double)(job.workload.transformer.sequence * job.workload.transformer.hidden) * 4;
+    fr_job_free(&job);
+    return out.sent_B[FR_SENT_TP];
+}
+
+/* A cross-attention has the exchanges of an attention, T h each, and those of a second input: its gradient is added
+ * up; divided along the sequence or the width it is gathered, and its gradient scattered.  In units of (p - 1) / p T h. */
+static void the_second_input_is_exchanged(void **state) {
+    static const struct {
+        const char *keys[2];
+        double attention, second;
+    } cases[] = {
+        {{"method=tensor", NULL}, 2 + 2, 2}, /* all-reduces send twice */
+        /* a gather and a scatter each way, and a gather for the weights' gradient */
+        {{"method=tensor", "sequence_parallel=true"}, 2 + 2 + 1, 1 + 1 + 1},
+        {{"method=grid", NULL}, 1 + 1 + 2 + 2, 2},
+        {{"method=phantom", "ghost=4"}, 2 + 2, 1 + 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        double values_B, none_B = sent_B(0, cases[i].keys, &values_B),
+                         six_B = sent_B(6, cases[i].keys, &values_B);
+        FR_NEAR(six_B - none_B, 6 * (cases[i].attention + cases[i].second) * 3 / 4 * values_B,
+                1e-9);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_moves_its_norm_and_residual),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_second_input_is_exchanged),
+                                       cmocka_unit_test(each_moves_its_norm_and_residual),
                                        cmocka_unit_test(the_encoder_travels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

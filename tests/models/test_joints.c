@@ -39,13 +39,14 @@ static void what_branches_send(void **state) {
          (4 - 1) / 4. * 512 * 512 * 4},
         {"branches=heads", "common=subgrid", "exchange=all_to_all", 72,
          (4 - 1) / 4. * 512 * 512 * 4},
-        /* 18 attentions split and summed; with the MLPs 30; one sub-grid broadcasts and reduces all */
-        {"branches=attention", "common=all", "exchange=all_to_all", 36,
+        /* 18 attentions split and summed; with the MLPs 30; what 6 make their keys and values of is split too; one
+         * sub-grid broadcasts and reduces all */
+        {"branches=attention", "common=all", "exchange=all_to_all", 42,
          (4 - 1) / 4. * 512 * 512 * 4},
-        {"branches=layer", "common=all", "exchange=all_to_all", 60,
+        {"branches=layer", "common=all", "exchange=all_to_all", 66,
          (4 - 1) / 4. * 512 * 512 * 4},
-        {"branches=attention", "common=subgrid", "exchange=all_to_all", 36, 512 * 512 * 4.},
-        {"branches=layer", "common=subgrid", "exchange=all_to_all", 60, 512 * 512 * 4.},
+        {"branches=attention", "common=subgrid", "exchange=all_to_all", 42, 512 * 512 * 4.},
+        {"branches=layer", "common=subgrid", "exchange=all_to_all", 66, 512 * 512 * 4.},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -148,17 +148,17 @@ static void exchanges_by_hand(void **state) {
         {"branches=attention",
          "common=all",
          "exchange=all_to_all",
-         {FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER},
-         {18, 18},
-         {512 * 512 * 4., 512 * 512 * 4.},
-         2},
+         {FR_OP_ALL_GATHER, FR_OP_REDUCE_SCATTER, FR_OP_ALL_GATHER},
+         {18, 18, 6}, /* of six what the encoder made, too */
+         {512 * 512 * 4., 512 * 512 * 4., 512 * 512 * 4.},
+         3},
         {"branches=layer",
          "common=subgrid",
          "exchange=all_to_all",
-         {FR_OP_BROADCAST, FR_OP_REDUCE},
-         {30, 30},
-         {512 * 512 * 4., 512 * 512 * 4.},
-         2},
+         {FR_OP_BROADCAST, FR_OP_REDUCE, FR_OP_BROADCAST},
+         {30, 30, 6},
+         {512 * 512 * 4., 512 * 512 * 4., 512 * 512 * 4.},
+         3},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *const sets[] = {

@@ -121,7 +121,7 @@ struct fr_kernels {
     void (*softmax)(int rows, int columns, bool causal, double alpha, void *scores);
     /** ds := alpha p (dp - sum p dp), row by row; in place over dp. */
     void (*softmax_backward)(int rows, int columns, double alpha, const void *p, void *dp);
-    /* The same where the columns come block after block (calibrate/real/apps/ring.h), [rows] of each. */
+    /* The same where the columns come block after block (calibrate/real/apps/attention/ring.h), [rows] of each. */
     /** scores := exp(alpha (scores - top)), top the largest of a row so far: of @p before, NULL for the
      *  first block, and of this one.  sum := that of all exponentials of the row so far; shrink := what
      *  those before are to be multiplied by.  With @p causal as softmax has it. */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/real/apps/context.h"
+#include "calibrate/real/apps/attention/context.h"
 #include "calibrate/real/apps/random.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -376,21 +376,28 @@ static fr_status attend_back(struct fr_real *real, const struct fr_block_sizes *
                                own(real, z, q, r->dc), dqkv, err);
 }
 
-fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_block *w, const struct fr_block_saved *s,
-                           const struct fr_block_room *r, const void *x, void *y,
-                           struct fr_error *err) {
+fr_status fr_block_heads_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                                 const struct fr_block *w, const struct fr_block_saved *s,
+                                 const struct fr_block_room *r, const void *x, void *x1,
+                                 struct fr_error *err) {
     const struct fr_kernels *k = real->k;
-    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden,
-        q = z->heads * z->head_dim, f = z->ffn;
-    const void *a, *m;
-    void *u = own(real, z, f, s->u);
+    int n = fr_block_own_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
+    const void *a;
     FR_COMPUTE(real,
                k->norm(h, n, x, w->norm1_gain, w->norm1_bias, s->mean1, s->inverse1, s->a));
     FR_TRY(join(real, z, r, s->a, r->whole, &a, err));
     FR_TRY(attend(real, z, w, s, r, a, err));
     FR_TRY(gather(real, z, q, s->c, err));
-    FR_TRY(leave(real, z, r, q, w->out, w->out_bias, s->c, x, s->x1, err));
+    return leave(real, z, r, q, w->out, w->out_bias, s->c, x, x1, err);
+}
+
+fr_status fr_block_mlp_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                               const struct fr_block *w, const struct fr_block_saved *s,
+                               const struct fr_block_room *r, void *y, struct fr_error *err) {
+    const struct fr_kernels *k = real->k;
+    int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden, f = z->ffn;
+    const void *m;
+    void *u = own(real, z, f, s->u);
     FR_COMPUTE(real,
                k->norm(h, n, s->x1, w->norm2_gain, w->norm2_bias, s->mean2, s->inverse2, s->m));
     FR_TRY(join(real, z, r, s->m, r->whole, &m, err));
@@ -398,6 +405,14 @@ fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
     FR_COMPUTE(real, k->bias_relu(f, t, w->up_bias, u));
     FR_TRY(gather(real, z, f, s->u, err));
     return leave(real, z, r, f, w->down, w->down_bias, s->u, s->x1, y, err);
+}
+
+fr_status fr_block_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                           const struct fr_block *w, const struct fr_block_saved *s,
+                           const struct fr_block_room *r, const void *x, void *y,
+                           struct fr_error *err) {
+    FR_TRY(fr_block_heads_forward(real, z, w, s, r, x, s->x1, err));
+    return fr_block_mlp_forward(real, z, w, s, r, y, err);
 }
 
 /* *dx := gradient of what the first product (@p m rows of @p w) read, from dy: the sum over ranks, of this
@@ -416,12 +431,11 @@ static fr_status enter_back(struct fr_real *real, const struct fr_block_sizes *z
     return fr_block_scatter_tokens(real, z, r->dh, r->packed, r->whole, err);
 }
 
-/* dx1 := gradient of x1 from dy. */
-static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
-                           const struct fr_block *w, const struct fr_block *g,
-                           const struct fr_block_saved *s, const struct fr_block_deferred *d,
-                           const struct fr_block_room *r, const void *dy,
-                           struct fr_error *err) {
+fr_status fr_block_mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
+                             const struct fr_block *w, const struct fr_block *g,
+                             const struct fr_block_saved *s, const struct fr_block_deferred *d,
+                             const struct fr_block_room *r, const void *dy,
+                             struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int t = fr_block_tokens(z), n = fr_block_own_tokens(z), h = z->hidden, f = z->ffn;
     void *du = own(real, z, f, d->du), *dm;
@@ -437,36 +451,44 @@ static fr_status mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
     return FR_OK;
 }
 
-fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
-                         const struct fr_block *w, const struct fr_block *g,
-                         const struct fr_block_saved *s, const struct fr_block_deferred *d,
-                         const struct fr_block_room *r, const void *x, const void *dy, void *dx,
-                         struct fr_error *err) {
+fr_status fr_block_heads_input(struct fr_real *real, const struct fr_block_sizes *z,
+                               const struct fr_block *w, const struct fr_block *g,
+                               const struct fr_block_saved *s,
+                               const struct fr_block_deferred *d, const struct fr_block_room *r,
+                               const void *x, const void *dx1, void *dx, struct fr_error *err) {
     const struct fr_kernels *k = real->k;
     int n = fr_block_own_tokens(z), h = z->hidden, q = z->heads * z->head_dim;
     const void *all_dx1;
     void *da;
-    FR_TRY(mlp_input(real, z, w, g, s, d, r, dy, err));
-    FR_TRY(join(real, z, r, d->dx1, d->whole_dx1, &all_dx1, err));
+    FR_TRY(join(real, z, r, dx1, d->whole_dx1, &all_dx1, err));
     FR_TRY(leave_back(real, z, q, w->out, all_dx1, r->dc, err));
     FR_TRY(attend_back(real, z, s, r, d->dqkv, err));
     FR_TRY(enter_back(real, z, r, 3 * q, w->qkv, d->dqkv, s->a, d->whole_a, &da, err));
     FR_COMPUTE(real, k->norm_backward(h, n, x, w->norm1_gain, s->mean1, s->inverse1, da, dx,
                                       g->norm1_gain, g->norm1_bias));
-    FR_COMPUTE(real, k->add((size_t)h * (size_t)n, d->dx1, dx));
+    FR_COMPUTE(real, k->add((size_t)h * (size_t)n, dx1, dx));
     return FR_OK;
+}
+
+fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
+                         const struct fr_block *w, const struct fr_block *g,
+                         const struct fr_block_saved *s, const struct fr_block_deferred *d,
+                         const struct fr_block_room *r, const void *x, const void *dy, void *dx,
+                         struct fr_error *err) {
+    FR_TRY(fr_block_mlp_input(real, z, w, g, s, d, r, dy, err));
+    return fr_block_heads_input(real, z, w, g, s, d, r, x, d->dx1, dx, err);
 }
 
 void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block *g, const struct fr_block_saved *s,
-                     const struct fr_block_deferred *d, const void *dy) {
+                     const struct fr_block_deferred *d, const void *dx1, const void *dy) {
     const struct fr_kernels *k = real->k;
     bool parted = fr_block_parted(z);
     int t = fr_block_tokens(z), h = z->hidden, q = z->heads * z->head_dim, f = z->ffn;
     leave_weight(real, z, f, parted ? d->whole_dy : dy, s->u, g->down, g->down_bias);
     fr_block_add_outer(real, f, t, h, own(real, z, f, d->du), parted ? d->whole_m : s->m,
                        g->up);
-    leave_weight(real, z, q, parted ? d->whole_dx1 : d->dx1, s->c, g->out, g->out_bias);
+    leave_weight(real, z, q, parted ? d->whole_dx1 : dx1, s->c, g->out, g->out_bias);
     fr_block_add_outer(real, 3 * q, t, h, d->dqkv, parted ? d->whole_a : s->a, g->qkv);
     FR_COMPUTE(real, k->row_sums(3 * q, t, d->dqkv, g->qkv_bias));
 }

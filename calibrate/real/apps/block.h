@@ -25,7 +25,7 @@
  *  the same of gradients, and the products' inputs once more, for the weights' gradients.  Of those of norms
  *  each rank has a part.
  *
- *  With `cp` above 1 (context parallel, context.h) so many ranks have 1/cp of each sample's tokens.
+ *  With `cp` above 1 (context parallel, attention/context.h) so many ranks have 1/cp of each sample's tokens.
  *
  *  Attention is a function of its own, for sub-grids of heads (program subgraph).
  */
@@ -99,7 +99,7 @@ struct fr_block_deferred {
 struct fr_block_room {
     void *dh, *dc, *bias; /* h T, a d T, f */
     void *whole, *packed; /* h T of each */
-    void *context;        /* the heads' (context.h) */
+    void *context;        /* the heads' (attention/context.h) */
 };
 /** A part of a buffer: so many values, the next beginning on a cache line. */
 struct fr_block_part {
@@ -152,10 +152,33 @@ fr_status fr_block_input(struct fr_real *real, const struct fr_block_sizes *z,
                          const struct fr_block_deferred *deferred,
                          const struct fr_block_room *room, const void *x, const void *dy,
                          void *dx, struct fr_error *err);
-/** The other gradients are added to @p g. */
+/** The other gradients are added to @p g. @param dx1  that of what the heads made, deferred->dx1 unless something
+ *  stands between them and the MLP */
 void fr_block_weight(struct fr_real *real, const struct fr_block_sizes *z,
                      const struct fr_block *g, const struct fr_block_saved *saved,
-                     const struct fr_block_deferred *deferred, const void *dy);
+                     const struct fr_block_deferred *deferred, const void *dx1, const void *dy);
+
+/* Halves of both passes, with what is between them: x1 from x, y from saved->x1; deferred->dx1 from dy, dx from
+ * dx1. */
+fr_status fr_block_heads_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                                 const struct fr_block *w, const struct fr_block_saved *saved,
+                                 const struct fr_block_room *room, const void *x, void *x1,
+                                 struct fr_error *err);
+fr_status fr_block_mlp_forward(struct fr_real *real, const struct fr_block_sizes *z,
+                               const struct fr_block *w, const struct fr_block_saved *saved,
+                               const struct fr_block_room *room, void *y, struct fr_error *err);
+fr_status fr_block_mlp_input(struct fr_real *real, const struct fr_block_sizes *z,
+                             const struct fr_block *w, const struct fr_block *g,
+                             const struct fr_block_saved *saved,
+                             const struct fr_block_deferred *deferred,
+                             const struct fr_block_room *room, const void *dy,
+                             struct fr_error *err);
+fr_status fr_block_heads_input(struct fr_real *real, const struct fr_block_sizes *z,
+                               const struct fr_block *w, const struct fr_block *g,
+                               const struct fr_block_saved *saved,
+                               const struct fr_block_deferred *deferred,
+                               const struct fr_block_room *room, const void *x, const void *dx1,
+                               void *dx, struct fr_error *err);
 
 /** The heads once more, to where the forward pass put what they make. */
 fr_status fr_block_attend(struct fr_real *real, const struct fr_block_sizes *z,

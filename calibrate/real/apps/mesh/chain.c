@@ -59,6 +59,8 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
     const struct fr_plan *plan = chain->run->plan;
     int tp = (int)plan->tp, h = (int)t->hidden, ways = plan->method->branches ? 1 : tp,
         own = plan->method->uses_ghost ? h / tp : h;
+    int64_t decoded = i - 1 - (t->layers - t->cross_layers); /* layers of a decoder before it */
+    bool decoder = t->cross_layers > 0 && decoded >= 0;
     struct fr_unit u = {
         .index = i - 1,
         .in = own,
@@ -71,7 +73,7 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
                   .ffn = (int)t->ffn / tp,
                   .sequence = (int)t->sequence,
                   .samples = columns / (int)(t->sequence / plan->cp),
-                  .causal = true,
+                  .causal = decoder || t->cross_layers == 0,
                   .rows = plan->method->grids,
                   .rank = tp_rank,
                   .ranks = tp,
@@ -81,9 +83,12 @@ static struct fr_unit word_unit(const struct fr_chain *chain, int64_t i, int tp_
     };
     const struct fr_unit_kind *layer = plan->method->uses_ghost ? &fr_unit_ghost_block
                                        : plan->method->branches ? &fr_unit_branch_block
+                                       : decoder                ? &fr_unit_cross_block
                                                                 : &fr_unit_block;
     u.kind = i == 0 ? &fr_unit_embedding : i + 1 < chain->n ? layer : &fr_unit_logits;
     if (u.kind == &fr_unit_logits) u.out = u.words;
+    if (u.kind == &fr_unit_cross_block && decoded > 0) u.in = 2 * h;
+    if (u.kind == &fr_unit_cross_block && decoded + 1 < t->cross_layers) u.out = 2 * h;
     return u;
 }
 

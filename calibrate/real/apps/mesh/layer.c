@@ -1,11 +1,25 @@
 #include "calibrate/real/apps/mesh/layer.h"
 
+/* What the layers of a decoder pass on is two matrices. */
+static fr_status check_crossing(const struct fr_real_case *run, struct fr_error *err) {
+    const struct fr_plan *plan = run->plan;
+    const struct fr_plan_compression *c = &plan->compression;
+    if (run->workload->transformer.cross_layers == 0) return FR_OK;
+    if (plan->method != &fr_method_tensor || plan->sequence_parallel)
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "cross-attention is run with method tensor, without sequence_parallel");
+    if (plan->pp > 1 && (plan->chunks > 1 || c->scope != FR_SCOPE_NONE || c->forward_rank > 0))
+        return fr_fail(err, FR_ERR_INPUT, NULL,
+                       "stages of an encoder and a decoder are run with one chunk each and "
+                       "messages that go whole");
+    return FR_OK;
+}
+
 fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
     const struct fr_transformer *t = &u->run->workload->transformer;
     const char *lacks =
         t->gated                  ? "gated MLPs are not trained here"
         : t->experts              ? "mixtures of experts are not trained here"
-        : t->cross_layers         ? "cross-attention is not trained here"
         : t->kv_heads != t->heads ? "grouped key-value heads are not trained here"
         : t->qk_norms             ? "norms of queries and keys are not trained here"
         : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
@@ -14,6 +28,7 @@ fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
         : t->lora_rank            ? "adapters beside frozen weights are not trained here"
                                   : NULL;
     if (lacks) return fr_fail(err, FR_ERR_INPUT, NULL, "%s", lacks);
+    FR_TRY(check_crossing(u->run, err));
     FR_TRY(fr_real_divides("the number of heads", t->heads, "tp", u->tp, err));
     return fr_real_divides("the MLP's width", t->ffn, "tp", u->tp, err);
 }
@@ -100,5 +115,5 @@ fr_status fr_layer_input(struct fr_real *real, struct fr_unit *u, struct fr_unit
 
 void fr_layer_weight(struct fr_real *real, struct fr_unit *u, const struct fr_unit_kept *kept) {
     const struct fr_layer_at at = places(real, u, kept);
-    u->kind->way->weight(real, u, &at, kept->d);
+    u->kind->way->weight(real, u, &at, kept->x, kept->d);
 }

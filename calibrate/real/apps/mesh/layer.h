@@ -33,7 +33,7 @@ struct fr_layer_way {
                        const struct fr_layer_at *at, const void *x, const void *dy, void *dx,
                        struct fr_error *err);
     void (*weight)(struct fr_real *real, const struct fr_unit *u, const struct fr_layer_at *at,
-                   const void *dy);
+                   const void *x, const void *dy);
 };
 
 /** FR_OK, or FR_ERR_INPUT with what of the model no layer here has. */

@@ -84,11 +84,12 @@ static fr_status make_input(struct fr_real *real, const struct fr_unit *u,
 }
 
 static void make_weight(struct fr_real *real, const struct fr_unit *u,
-                        const struct fr_layer_at *at, const void *dy) {
+                        const struct fr_layer_at *at, const void *x, const void *dy) {
+    (void)x;
     const struct fr_block g = gradients(real, u);
     const struct fr_block_saved s = saved_at(real, u, at);
     const struct fr_block_deferred d = fr_block_deferred_at(real->k, &u->block, at->deferred);
-    fr_block_weight(real, &u->block, &g, &s, &d, dy);
+    fr_block_weight(real, &u->block, &g, &s, &d, d.dx1, dy);
 }
 
 static const struct fr_layer_way way = {.room = pass_room,

@@ -12,7 +12,7 @@
  * branches, which a sub-grid does.  Alike are norms, biases after sums, and the products of common layers. */
 #include <math.h>
 
-#include "calibrate/real/apps/context.h"
+#include "calibrate/real/apps/attention/context.h"
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/mesh/layer.h"
 #include "calibrate/real/apps/random.h"
@@ -423,7 +423,8 @@ static fr_status input_layer(struct fr_real *real, const struct fr_unit *u,
 }
 
 static void weight_layer(struct fr_real *real, const struct fr_unit *u,
-                         const struct fr_layer_at *at, const void *dy) {
+                         const struct fr_layer_at *at, const void *x, const void *dy) {
+    (void)x;
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     const struct block g = gradients(real, u);

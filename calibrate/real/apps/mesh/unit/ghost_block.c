@@ -14,7 +14,7 @@
  * up's matrices, its bias (f); down's, its bias (o). */
 #include <math.h>
 
-#include "calibrate/real/apps/context.h"
+#include "calibrate/real/apps/attention/context.h"
 #include "calibrate/real/apps/ffn.h"
 #include "calibrate/real/apps/mesh/ghosts.h"
 #include "calibrate/real/apps/mesh/layer.h"
@@ -317,7 +317,8 @@ static fr_status input_layer(struct fr_real *real, const struct fr_unit *u,
 }
 
 static void weight_layer(struct fr_real *real, const struct fr_unit *u,
-                         const struct fr_layer_at *at, const void *dy) {
+                         const struct fr_layer_at *at, const void *x, const void *dy) {
+    (void)x;
     const struct fr_kernels *k = real->k;
     const struct sizes z = sizes_of(u);
     const struct block g = at_block(real, u, u->g);

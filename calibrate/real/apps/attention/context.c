@@ -1,4 +1,4 @@
-#include "calibrate/real/apps/context.h"
+#include "calibrate/real/apps/attention/context.h"
 
 static bool shared(const struct fr_block_sizes *z) { return z->cp > 1; }
 static bool exchanges(const struct fr_block_sizes *z) { return shared(z) && !z->ring; }

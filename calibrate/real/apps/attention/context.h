@@ -3,16 +3,16 @@
  *  tokens cp ranks have 1/cp.
  *
  *      alone        cp is 1
- *      ring         keys and values go round (calibrate/real/apps/ring.h)
+ *      ring         keys and values go round (calibrate/real/apps/attention/ring.h)
  *      all-to-all   between the products around the heads a rank's tokens are exchanged for all tokens of 1/cp of
  *                   its heads, and back, as are their gradients (Jacobs et al., DeepSpeed Ulysses, 2023)
  *
  *  What a forward pass saves: qkv (3 q T), of all-to-all that of the tokens that came; the softmax,
  *  fr_block_softmax_size values; and c (q T), what the heads made. */
-#ifndef FR_CALIBRATE_REAL_APPS_CONTEXT_H
-#define FR_CALIBRATE_REAL_APPS_CONTEXT_H
+#ifndef FR_CALIBRATE_REAL_APPS_ATTENTION_CONTEXT_H
+#define FR_CALIBRATE_REAL_APPS_ATTENTION_CONTEXT_H
 
-#include "calibrate/real/apps/ring.h"
+#include "calibrate/real/apps/attention/ring.h"
 
 /** Room for a pass, q values of the heads, T tokens of the rank. */
 struct fr_context_room {

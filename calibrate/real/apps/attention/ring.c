@@ -1,4 +1,4 @@
-#include "calibrate/real/apps/ring.h"
+#include "calibrate/real/apps/attention/ring.h"
 
 #include <math.h>
 #include <string.h>

@@ -11,8 +11,8 @@
  *  Of a row dp the softmax wants sum p dp over all keys, which is dc c of its token: it needs no ring.
  *  Scores that the mask hides are made and dropped, as where a rank has all keys: ranks stay alike, and
  *  do what models/work/transformer.h counts. */
-#ifndef FR_CALIBRATE_REAL_APPS_RING_H
-#define FR_CALIBRATE_REAL_APPS_RING_H
+#ifndef FR_CALIBRATE_REAL_APPS_ATTENTION_RING_H
+#define FR_CALIBRATE_REAL_APPS_ATTENTION_RING_H
 
 #include "calibrate/real/apps/block.h"
 
