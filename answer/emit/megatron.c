@@ -160,6 +160,13 @@ static void overlap_tp(struct fr_emitted *e) {
         fr_emit_remark(e, "off, as without --tp-comm-overlap");
 }
 
+static void dispatch(struct fr_emitted *e) {
+    if (e->plan.dispatch_ranks)
+        fr_emit_option(e, "--moe-enable-deepep", "%s", "");
+    else
+        fr_emit_remark(e, "a copy for each expert, as its all-to-all dispatcher sends them");
+}
+
 static void overlap_experts(struct fr_emitted *e) {
     if (e->plan.overlap_experts)
         fr_emit_option(e, "--overlap-moe-expert-parallel-comm", "%s", "");
@@ -218,7 +225,12 @@ static void experts(struct fr_emitted *e) {
     fr_emit_option(e, "--num-experts", "%" PRId64, t->experts);
     fr_emit_option(e, "--moe-router-topk", "%" PRId64, t->experts_per_token);
     fr_emit_option(e, "--moe-ffn-hidden-size", "%" PRId64, t->expert_ffn);
-    fr_emit_option(e, "--moe-token-dispatcher-type", "alltoall");
+    fr_emit_option(e, "--moe-token-dispatcher-type",
+                   e->plan.dispatch_ranks ? "flex" : "alltoall");
+    if (t->expert_groups > 0) {
+        fr_emit_option(e, "--moe-router-num-groups", "%" PRId64, t->expert_groups);
+        fr_emit_option(e, "--moe-router-group-topk", "%" PRId64, t->groups_per_token);
+    }
     fr_emit_option(e, "--moe-grouped-gemm", "%s", "");
     if (t->capacity > 0) fr_emit_option(e, "--moe-expert-capacity-factor", "%g", t->capacity);
     if (t->shared_ffn > 0)
@@ -313,6 +325,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
+    {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},

@@ -147,6 +147,15 @@ static void bucket(struct fr_emitted *e) {
         fr_emit_remark(e, "nothing goes in buckets of a stated size");
 }
 
+static void dispatch(struct fr_emitted *e) {
+    if (!e->plan.dispatch_ranks) {
+        fr_emit_remark(e, "a copy for each expert, as its all-to-all dispatcher sends them");
+        return;
+    }
+    fr_emit_option(e, "model.moe_token_dispatcher_type", "flex");
+    fr_emit_option(e, "model.moe_enable_deepep", "true");
+}
+
 static void overlap_experts(struct fr_emitted *e) {
     field(e, "--moe_a2a_overlap", truth(e->plan.overlap_experts));
 }
@@ -211,7 +220,8 @@ static void rest(struct fr_emitted *e) {
     fr_emit_option(e, "--num_layers", "%" PRId64, t->layers);
     fr_emit_option(e, "--hidden_size", "%" PRId64, t->hidden);
     if (t->lora_rank > 0)
-        fr_emit_lack(e, "lora_rank: this is its script of pre-training, which trains all weights");
+        fr_emit_lack(e,
+                     "lora_rank: this is its script of pre-training, which trains all weights");
     if (t->experts > 0) fr_emit_option(e, "model.num_moe_experts", "%" PRId64, t->experts);
     fr_emit_remark(
         e, "heads, MLP, norms and vocabulary are the recipe's: check that they are %s's",
@@ -241,6 +251,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
+    {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},

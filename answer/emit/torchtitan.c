@@ -209,6 +209,8 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_zero_ranks, .say = zero_ranks},
     {FR_PLAN_KEY_overlap, .say = overlap},
     {FR_PLAN_KEY_bucket, .say = bucket},
+    {FR_PLAN_KEY_dispatch_ranks,
+     .none = NO("option for one copy of a token for several experts")},
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload,

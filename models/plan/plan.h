@@ -83,6 +83,7 @@ struct fr_plan {
     bool context_heads;     /**< which exchange heads for tokens; else keys go round a ring */
     int64_t ep;             /**< expert parallel: ranks that share the experts */
     int64_t etp;            /**< ranks that divide one expert: tp or 1; 0: tp */
+    int64_t dispatch_ranks; /**< neighbours of ep that get one copy of a token; 0: each expert one */
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
     int64_t zero_ranks;     /**< how many of them divide it; 0: all */

@@ -8,6 +8,8 @@ static const uint8_t booked[FR_AXES] = {[FR_AXIS_TP] = FR_SENT_TP,
                                         [FR_AXIS_COMMON] = FR_SENT_DP,
                                         [FR_AXIS_CP] = FR_SENT_CP,
                                         [FR_AXIS_EP] = FR_SENT_EP,
+                                        [FR_AXIS_EP_ACROSS] = FR_SENT_EP,
+                                        [FR_AXIS_EP_WITHIN] = FR_SENT_EP,
                                         [FR_AXIS_ATTENTION] = FR_SENT_TP,
                                         [FR_AXIS_MLP] = FR_SENT_TP,
                                         [FR_AXIS_ENDS] = FR_SENT_TP,
@@ -30,6 +32,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
                   [FR_AXIS_COMMON] = &seats->common,
                   [FR_AXIS_CP] = &seats->cp,
                   [FR_AXIS_EP] = &seats->ep,
+                  [FR_AXIS_EP_ACROSS] = &seats->ep_across,
+                  [FR_AXIS_EP_WITHIN] = &seats->ep_within,
                   [FR_AXIS_EXPERT] = &seats->copies[FR_COPIES_EXPERTS].all,
                   [FR_AXIS_ATTENTION_COPIES] = &seats->copies[FR_COPIES_ATTENTION].all,
                   [FR_AXIS_MLP_COPIES] = &seats->copies[FR_COPIES_MLP].all,
@@ -151,7 +155,7 @@ static int spent_on(const struct fr_operation *o) {
     if (o->beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
     if (o->beside == FR_BESIDE_PIECES) return FR_SPENT_TP_BESIDE;
     if (o->axis == FR_AXIS_CP) return FR_SPENT_CP;
-    if (o->axis == FR_AXIS_EP) return FR_SPENT_EP;
+    if (booked[o->axis] == FR_SENT_EP) return FR_SPENT_EP;
     return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
 }
 

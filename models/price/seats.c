@@ -253,13 +253,23 @@ static bool is_regular(const struct fr_seats *s) {
     return regular;
 }
 
+/* Of those that share experts p, so many apart among them. */
+static fr_status count_experts(const struct fr_seats *s, const struct fr_plan *plan, int64_t p,
+                               int64_t apart, struct fr_group *group, struct fr_error *err) {
+    if (fr_plan_expert_tp(plan) != plan->tp) return count_within(s, p, apart, group, err);
+    return count_all(s, p, apart * fr_mesh_stride(&s->mesh, FR_MESH_DP), group, err);
+}
+
 static fr_status count_shares(const struct fr_plan *plan, struct fr_seats *s,
                               struct fr_error *err) {
     int64_t across = fr_mesh_stride(&s->mesh, FR_MESH_DP);
     if (plan->cp > 1) FR_TRY(count_all(s, plan->cp, across, &s->cp, err));
     if (plan->ep <= 1) return FR_OK;
-    return fr_plan_expert_tp(plan) == plan->tp ? count_all(s, plan->ep, across, &s->ep, err)
-                                               : count_within(s, plan->ep, 1, &s->ep, err);
+    FR_TRY(count_experts(s, plan, plan->ep, 1, &s->ep, err));
+    int64_t together = plan->dispatch_ranks;
+    if (together < 1) return FR_OK;
+    FR_TRY(count_experts(s, plan, plan->ep / together, together, &s->ep_across, err));
+    return count_experts(s, plan, together, 1, &s->ep_within, err);
 }
 
 fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,

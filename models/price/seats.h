@@ -28,6 +28,7 @@ struct fr_seats {
     struct fr_group cp,
         ep; /**< ranks that share a sequence, and the experts: neighbouring replicas,
                                  with whole experts on a rank also the tp ranks of them */
+    struct fr_group ep_across, ep_within; /**< of these, where groups get one copy of a token */
     struct fr_group
         grid[FR_GRIDS]; /**< of a transformer's groups on grids of their own: P_r ranks */
     /** Neighbours that attention's and MLP's, MLP's and the ends', the ends' and attention's grids move

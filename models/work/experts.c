@@ -14,10 +14,10 @@ double fr_experts_load(const struct fr_transformer *t) {
 double fr_experts_rows(double rows) { return 128 * ceil(rows / 128); }
 
 double fr_experts_sent_B(const struct fr_workload *workload, const struct fr_plan *plan,
-                         double tokens) {
+                         double tokens, double copies) {
     const struct fr_transformer *t = &workload->transformer;
     /* With sequence parallel each of tp ranks has its own share of the tokens. */
     double own = plan->sequence_parallel ? tokens / (double)plan->tp : tokens;
-    return own * (double)t->experts_per_token * (double)t->hidden *
-           fr_dtype_kept_B(workload->dtype) * fr_experts_load(t);
+    return own * copies * (double)t->hidden * fr_dtype_kept_B(workload->dtype) *
+           fr_experts_load(t);
 }

@@ -3,7 +3,7 @@
  *
  *  With ep ranks of the replicas sharing the experts, each holds E / ep.  T tokens of a micro-batch make
  *  T k rows, which an all-to-all over the ep ranks brings to their experts and another brings back, both
- *  again backward.  An expert then has, in the mean, n = T k ep / E rows; the fullest rank has
+ *  again backward (or one copy for several experts: models/work/dispatch.h).  An expert then has, in the mean, n = T k ep / E rows; the fullest rank has
  *  `imbalance` times as many (an input: routers differ), but no more than `capacity` times n where
  *  tokens beyond that are dropped.  Experts are as wide as `expert_ffn`; a router of h x E sends.
  *  With `overlap_experts` the exchanges of one micro-batch run beside the products of another, and
@@ -26,8 +26,8 @@ double fr_experts_load(const struct fr_transformer *t);
 /** Rows that an expert's products work on: grouped products fill whole tiles of 128. */
 double fr_experts_rows(double rows);
 
-/** Bytes of one all-to-all of a layer, of what one rank sends. */
+/** Bytes of one all-to-all of a layer, of what one rank sends with @p copies of each of its tokens. */
 double fr_experts_sent_B(const struct fr_workload *workload, const struct fr_plan *plan,
-                         double tokens);
+                         double tokens, double copies);
 
 #endif

@@ -59,6 +59,8 @@ typedef enum {
     FR_AXIS_TO_MLP,    /**< neighbours between which attention's and MLP's grids move tokens */
     FR_AXIS_TO_ENDS,   /**< MLP's and the ends' */
     FR_AXIS_FROM_ENDS, /**< the ends' and attention's */
+    FR_AXIS_EP_ACROSS, /**< of them one of each group that gets one copy of a token */
+    FR_AXIS_EP_WITHIN, /**< such a group */
     FR_AXIS_EXPERT,    /**< those that hold copies of the same experts */
     FR_AXIS_ATTENTION_COPIES, /**< of attentions on a grid of their own */
     FR_AXIS_MLP_COPIES,

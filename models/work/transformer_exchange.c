@@ -23,6 +23,7 @@
  *  of T h over max / min neighbours for each change of grids, as fr_redistribution_s has it for layers.)
  *  With sequence parallel every rank has 1/R of a micro-batch's tokens between products on any grid, and
  *  nothing is redistributed. */
+#include "models/work/dispatch.h"
 #include "models/work/experts.h"
 #include "models/work/transformer_view.h"
 
@@ -181,18 +182,28 @@ void fr_transformer_add_context(struct fr_rank_work *work, const struct fr_trans
 /* To the experts and back, forward and backward; again where all is recomputed, with a policy there alone.  By rows an expert's
  * outputs come back from the rank that made them, 1/p each; the same share of their gradients goes
  * out backward. */
-static void add_experts(const struct fr_workload *workload, const struct fr_stage_view *v,
-                        struct fr_rank_work *work) {
-    if (v->mixed <= 0 || v->plan->ep <= 1) return;
-    double size_B = fr_experts_sent_B(workload, v->plan, v->mlp_on.tokens);
+static void add_exchange(const struct fr_stage_view *v, fr_axis axis, double size_B,
+                         struct fr_rank_work *work) {
     bool shares =
         v->rows && !v->gathers && v->mlp_on.p > 1 && fr_transformer_experts_divided(v);
-    for (int k = 0; k < (v->first ? 3 : 2); k++)
+    for (int k = 0; k < (v->first ? 3 : 2) && size_B > 0; k++)
         for (int share = 0; share < (shares ? 2 : 1); share++)
-            fr_work_add_collective(work, passes[k], FR_AXIS_EP, FR_OP_ALL_TO_ALL,
+            fr_work_add_collective(work, passes[k], axis, FR_OP_ALL_TO_ALL,
                                    share ? size_B / v->mlp_on.p : size_B,
                                    shares || (k == 2 && v->saves) ? v->mixed : 2 * v->mixed)
                 ->beside = v->plan->overlap_experts ? FR_BESIDE_PASS : FR_BESIDE_NOTHING;
+}
+
+static void add_experts(const struct fr_workload *workload, const struct fr_stage_view *v,
+                        struct fr_rank_work *work) {
+    const struct fr_plan *plan = v->plan;
+    if (v->mixed <= 0 || plan->ep <= 1) return;
+    const struct fr_dispatch copies = fr_dispatch_of(v->t, plan);
+    double tokens = v->mlp_on.tokens;
+    add_exchange(v, plan->dispatch_ranks ? FR_AXIS_EP_ACROSS : FR_AXIS_EP,
+                 fr_experts_sent_B(workload, plan, tokens, copies.across), work);
+    add_exchange(v, FR_AXIS_EP_WITHIN, fr_experts_sent_B(workload, plan, tokens, copies.within),
+                 work);
 }
 
 void fr_transformer_add_exchanges(const struct fr_workload *workload,

@@ -80,6 +80,9 @@ static void divide_experts(const struct fr_transformer *t, const struct fr_plan 
     rule(h, ep == 1 || t->experts > 0, FR_REASON_EXPERTS,
          "ep = %" PRId64 ", and the model has no experts to divide", ep);
     if (t->experts == 0) return;
+    rule(h, plan->dispatch_ranks == 0 || ep % plan->dispatch_ranks == 0, FR_REASON_EXPERTS,
+         "dispatch_ranks = %" PRId64 " does not divide ep = %" PRId64, plan->dispatch_ranks,
+         ep);
     rule(h, t->experts % ep == 0, FR_REASON_EXPERTS,
          "ep = %" PRId64 " does not divide the %" PRId64 " experts of a layer", ep, t->experts);
     rule(h, t->expert_ffn % etp == 0, FR_REASON_EXPERTS,

@@ -17,6 +17,21 @@ static fr_status read_attention(const struct fr_json *config, struct fr_transfor
     return FR_OK;
 }
 
+/* Groups of experts, of which a token goes to some; one group is no limit. */
+static fr_status read_groups(const struct fr_json *config, struct fr_transformer *t,
+                             struct fr_error *err) {
+    struct fr_json node = fr_json_member(config, "n_group");
+    int64_t groups = 1, most = 1;
+    FR_TRY(fr_family_integer(config, "n_group", false, t->experts, &groups, err));
+    if (groups == 1) return FR_OK;
+    if (t->experts % groups != 0)
+        return fr_json_fail(&node, err, "does not divide %" PRId64 " experts", t->experts);
+    FR_TRY(fr_family_integer(config, "topk_group", true, groups, &most, err));
+    t->expert_groups = groups;
+    t->groups_per_token = most;
+    return FR_OK;
+}
+
 static fr_status read_mixture(const struct fr_json *config, struct fr_transformer *t,
                               struct fr_error *err) {
     static const struct fr_family_experts keys = {"n_routed_experts", "num_experts_per_tok",
@@ -36,7 +51,7 @@ static fr_status read_mixture(const struct fr_json *config, struct fr_transforme
         FR_TRY(
             fr_json_get_integer(config, "n_shared_experts", false, 0, 1 << 20, &shared, err));
     t->shared_ffn = shared * t->expert_ffn;
-    return FR_OK;
+    return read_groups(config, t, err);
 }
 
 fr_status fr_family_read_deepseek(const struct fr_json *config, struct fr_transformer *t,

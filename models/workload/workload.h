@@ -134,6 +134,8 @@ struct fr_transformer {
     int64_t dense_layers;  /**< the first ones, which have an MLP in the experts' place */
     int64_t
         shared_ffn; /**< width of an MLP that all tokens go through beside their experts; 0: none */
+    int64_t expert_groups,
+        groups_per_token; /**< a token's experts are in so many of them; 0: any */
     int64_t q_latent, kv_latent, rope_dim,
         value_dim;     /**< of latent attention (attention.h); 0: plain */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */

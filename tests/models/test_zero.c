@@ -496,9 +496,9 @@ static void loads_and_rows(void **state) {
     FR_NEAR(fr_experts_rows(128), 128, 0);
     FR_NEAR(fr_experts_rows(128.5), 256, 0);
     plan.tp = 4;
-    FR_NEAR(fr_experts_sent_B(&w, &plan, 100), 100 * 3 * 10 * 2 * 1.25, 1e-15);
+    FR_NEAR(fr_experts_sent_B(&w, &plan, 100, 3), 100 * 3 * 10 * 2 * 1.25, 1e-15);
     plan.sequence_parallel = true;
-    FR_NEAR(fr_experts_sent_B(&w, &plan, 100), 25 * 3 * 10 * 2 * 1.25, 1e-15);
+    FR_NEAR(fr_experts_sent_B(&w, &plan, 100, 3), 25 * 3 * 10 * 2 * 1.25, 1e-15);
 }
 
 /* Methods whose MLP is not Megatron's have no experts. */

@@ -1,10 +1,12 @@
 /* Blocks of today's models by hand: adapters beside frozen weights; latent attention, dense first layers and
- * shared experts, as in DeepSeek-V3. */
+ * shared experts, as in DeepSeek-V3; one
+ * copy of a token for several experts. */
 #include <math.h>
 
 #include "models/outcome/cost.h"
 #include "models/outcome/rates.h"
 #include "models/price/pipeline.h"
+#include "models/work/dispatch.h"
 #include "models/work/transformer.h"
 #include "models/workload/flop.h"
 #include "tests/job.h"
@@ -282,6 +284,88 @@ static void what_latents_do_not_meet(void **state) {
     }
 }
 
+/* ---- dispatch -------------------------------------------------------------------------------- */
+
+static double axis_B(const struct fr_rank_work *w, fr_axis axis) {
+    double sum_B = 0;
+    for (int k = 0; k < w->n_ops; k++)
+        if (w->op[k].kind == FR_WORK_COLLECTIVE && w->op[k].axis == axis)
+            sum_B += test_amount(&w->op[k]);
+    return sum_B;
+}
+
+/* DeepSeek-V3 on 64 ranks, eight a node: eight experts in four of eight groups, one a node, are on 4 (1 - (3/4)^8) = 3.6
+ * nodes and, of the 32 ranks of these, on 32 (1 - (31/32)^8) = 7.2.  Each way, forward and back: four exchanges a layer. */
+static void one_copy_a_node(void **state) {
+    (void)state;
+    static const char *const sets[] = {
+        "dispatch_ranks=8", "dp=64",           "ep=64", "micro_batch=1",
+        "global_batch=64",  "attention=flash", NULL};
+    struct fr_job job, all;
+    struct fr_rank_work node = stage("deepseek-v3", sets, &job),
+                        each = stage("deepseek-v3", sets + 1, &all);
+    double token_B = 58.0 * 4 * 4096 * 7168 * 2;
+    FR_NEAR(axis_B(&each, FR_AXIS_EP), 8 * token_B, 1e-12);
+    FR_NEAR(axis_B(&node, FR_AXIS_EP), 0, 0);
+    FR_NEAR(axis_B(&node, FR_AXIS_EP_ACROSS), 4 * (1 - pow(0.75, 8)) * token_B, 1e-12);
+    FR_NEAR(axis_B(&node, FR_AXIS_EP_WITHIN), 32 * (1 - pow(31.0 / 32, 8)) * token_B, 1e-12);
+    fr_job_free(&job);
+    fr_job_free(&all);
+}
+
+/* What choices meet: by going through all of them. Without groups n (1 - (1 - 1/n)^k) of n = 4 places, k = 2. */
+static void choices_by_brute_force(void **state) {
+    (void)state;
+    double met = 0;
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) met += (a == b ? 1 : 2) / 16.0;
+    struct fr_transformer t = {.experts = 8, .experts_per_token = 2};
+    struct fr_plan plan = fr_plan_default();
+    plan.ep = 4;
+    plan.dispatch_ranks = 1;
+    FR_NEAR(fr_dispatch_of(&t, &plan).across, met, 1e-15);
+    FR_NEAR(fr_dispatch_of(&t, &plan).within, 0, 0);
+    plan.dispatch_ranks = 4; /* all together: nothing goes further */
+    FR_NEAR(fr_dispatch_of(&t, &plan).across, 0, 0);
+    FR_NEAR(fr_dispatch_of(&t, &plan).within, met, 1e-15);
+    plan.dispatch_ranks = 0;
+    FR_NEAR(fr_dispatch_of(&t, &plan).across, 2, 0);
+    /* One group of two: both choices are on its two places. */
+    t.expert_groups = 2;
+    t.groups_per_token = 1;
+    plan.dispatch_ranks = 1;
+    FR_NEAR(fr_dispatch_of(&t, &plan).across, 1.5, 1e-15);
+}
+
+/* Neighbours sit in one node, so that what goes across falls and the exchange takes less; and the rule. */
+static void nodes_are_neighbours(void **state) {
+    (void)state;
+    static const char *const sets[] = {"dispatch_ranks=8",
+                                       "dp=64",
+                                       "ep=64",
+                                       "micro_batch=1",
+                                       "global_batch=64",
+                                       "attention=flash",
+                                       "model.layers=8",
+                                       "cluster.device.memory=0 B",
+                                       NULL},
+                             *const odd[] = {"dispatch_ranks=3", "dp=8", "ep=8", NULL};
+    struct fr_job job, all;
+    struct fr_outcome node, each;
+    fr_test_job("dgx-h100", "deepseek-v3", sets, &job);
+    fr_test_job("dgx-h100", "deepseek-v3", sets + 1, &all);
+    fr_cost(&job, &job.plan, &node);
+    fr_cost(&all, &all.plan, &each);
+    assert_true(node.reasons == 0 && each.reasons == 0);
+    double ratio = node.part_s[FR_PART_EP_COMM] / each.part_s[FR_PART_EP_COMM];
+    FR_TRUE(ratio > 0.4 && ratio < 0.6, "%g", ratio);
+    fr_job_free(&job);
+    fr_job_free(&all);
+    fr_test_job("dgx-h100", "mixtral-8x7b", odd, &job);
+    assert_true(fr_pipeline_check(&job, &job.plan) & FR_BECAUSE(FR_REASON_EXPERTS));
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(trained_parameters_are_mlperfs),
                                        cmocka_unit_test(flop_by_hand),
@@ -293,6 +377,9 @@ int main(void) {
                                        cmocka_unit_test(dense_layers_come_first),
                                        cmocka_unit_test(exchanges_of_latents),
                                        cmocka_unit_test(memory_of_latents),
-                                       cmocka_unit_test(what_latents_do_not_meet)};
+                                       cmocka_unit_test(what_latents_do_not_meet),
+                                       cmocka_unit_test(one_copy_a_node),
+                                       cmocka_unit_test(choices_by_brute_force),
+                                       cmocka_unit_test(nodes_are_neighbours)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,6 +33,8 @@ static const char *const keys[] = {"layers",
                                    "window_layers",
                                    "dense_layers",
                                    "shared_ffn",
+                                   "expert_groups",
+                                   "groups_per_token",
                                    "q_latent",
                                    "kv_latent",
                                    "rope_dim",
@@ -58,6 +60,22 @@ static fr_status read_window(const struct fr_json *object, struct fr_transformer
     t->window_layers = t->window ? t->layers : 0;
     return fr_json_get_integer(object, "window_layers", false, 1, t->layers, &t->window_layers,
                                err);
+}
+
+static fr_status read_groups(const struct fr_json *object, struct fr_transformer *t,
+                             struct fr_error *err) {
+    struct fr_json groups = fr_json_member(object, "expert_groups"),
+                   most = fr_json_member(object, "groups_per_token");
+    if (t->experts == 0) return FR_OK; /* refused already */
+    FR_TRY(fr_json_get_integer(object, "expert_groups", false, 1, t->experts, &t->expert_groups,
+                               err));
+    if (t->expert_groups == 0 && fr_json_present(&most))
+        return fr_json_fail(&most, err, "has no effect without expert_groups");
+    if (t->expert_groups > 0 && t->experts % t->expert_groups != 0)
+        return fr_json_fail(&groups, err, "must divide experts = %" PRId64, t->experts);
+    t->groups_per_token = t->expert_groups;
+    return fr_json_get_integer(object, "groups_per_token", false, 1, t->expert_groups,
+                               &t->groups_per_token, err);
 }
 
 static fr_status read(const struct fr_json *object, struct fr_workload *workload,
@@ -86,9 +104,9 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "experts_per_token", false, 1, 1 << 20,
                                &t->experts_per_token, err));
     FR_TRY(fr_json_get_integer(object, "expert_ffn", false, 1, MOST, &t->expert_ffn, err));
-    static const char *const of_experts[] = {"capacity", "imbalance", "dense_layers",
-                                             "shared_ffn"};
-    for (int i = 0; i < 4 && t->experts == 0; i++) {
+    static const char *const of_experts[] = {"capacity",   "imbalance",     "dense_layers",
+                                             "shared_ffn", "expert_groups", "groups_per_token"};
+    for (int i = 0; i < 6 && t->experts == 0; i++) {
         struct fr_json node = fr_json_member(object, of_experts[i]);
         if (fr_json_present(&node))
             return fr_json_fail(&node, err, "has no effect without experts");
@@ -98,6 +116,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_json_get_integer(object, "dense_layers", false, 0, t->layers - 1,
                                &t->dense_layers, err));
     FR_TRY(fr_json_get_integer(object, "shared_ffn", false, 1, MOST, &t->shared_ffn, err));
+    FR_TRY(read_groups(object, t, err));
     if (t->experts_per_token > t->experts) {
         struct fr_json node = fr_json_member(object, "experts_per_token");
         return fr_json_fail(&node, err, "a token cannot go to more than %" PRId64 " experts",

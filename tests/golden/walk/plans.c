@@ -50,6 +50,7 @@ static const struct choice of_plan[] = {
     {"overlap", "none|gradient", ""},
     {"bucket", "1 MB|25 MiB|1 GB|100 B", ""},
     {"overlap_experts", "true|false", "e"},
+    {"dispatch_ranks", "0|1|2|4|3", "e"},
     {"recompute", "none|selective|full|save_qkv|save_qkv_out", ""},
     {"offload", "none|activations|optimizer|all", "t"},
     {"offload_layers", "0|1|4|40", "t"},
