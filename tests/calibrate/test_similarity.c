@@ -67,6 +67,69 @@ static void the_law_by_nature(void **state) {
     }
 }
 
+/* Ten nodes of H100 with one GPU each, then with two (nccl-tests 2.17, out of place): twice the ranks on as many nodes
+ * take half as long where every rank has an adapter; an all-to-all, of which every rank sends its own, as long.  So
+ * four GPUs a node would take half of that again. */
+static void an_adapter_for_each_rank(void **state) {
+    static const double size_B[] = {536870912, 1073741824, 2147483648, 4294967296};
+    static const struct {
+        fr_op op;
+        double one_us[4], two_us[4];
+        const char *bytes[2];
+        double four; /* over two a node */
+    } cases[] = {{FR_OP_ALL_REDUCE,
+                  {19936.5, 39744.4, 79277.6, 158724},
+                  {10454.1, 20875.4, 41602.8, 83034},
+                  {"(p - 1)/(p r)", "(N - 1)/(N r)"},
+                  0.5},
+                 {FR_OP_ALL_GATHER,
+                  {10310.5, 20609.1, 40966.8, 81539.4},
+                  {5292.75, 10500.9, 20852.2, 41567.3},
+                  {"(p - 1)/(p r)", "(N - 1)/(N r)"},
+                  0.5},
+                 {FR_OP_ALL_TO_ALL,
+                  {10863.4, 21624.7, 43176.9, 86000},
+                  {10836.4, 21499.9, 42962, 86000},
+                  {"(p - p/N)/p", "(p - p/N)/p"},
+                  1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct points points = {.n = 0};
+        struct fr_price price;
+        struct fr_similarity_answer two, four;
+        for (int k = 0; k < 4; k++)
+            add(&points, cases[i].op, 10, 10, size_B[k], 1e-6 * cases[i].one_us[k]);
+        for (int k = 0; k < 4; k++)
+            add(&points, cases[i].op, 20, 10, size_B[k], 1e-6 * cases[i].two_us[k]);
+        fit(&points, true, &price);
+        const char *bytes = fr_bytes_names[price.similarity.law[1].bytes];
+        FR_TRUE(strcmp(bytes, cases[i].bytes[0]) == 0 || strcmp(bytes, cases[i].bytes[1]) == 0,
+                "%zu: %s", i, bytes);
+        assert_true(fr_similarity_ask(&price.similarity, 1, 20, 10, 2e9, true, &two));
+        assert_true(fr_similarity_ask(&price.similarity, 1, 40, 10, 2e9, true, &four));
+        FR_TRUE(fabs(four.time_s / two.time_s / cases[i].four - 1) < 0.05, "%zu: %g", i,
+                four.time_s / two.time_s);
+        assert_true(two.measured && !four.measured);
+        fr_price_free(&price);
+    }
+}
+
+/* One adapter for all ranks of a node: times stay, and so does the law. */
+static void an_adapter_for_all(void **state) {
+    struct points points = {.n = 0};
+    struct fr_price price;
+    (void)state;
+    for (int64_t r = 1; r <= 4; r *= 2)
+        for (double n = 1e6; n < 1e9; n *= 8) {
+            double p = (double)(10 * r);
+            add(&points, FR_OP_ALL_GATHER, 10 * r, 10, n,
+                2e-6 * (p - 1) + (p - 1) / p * n * 4e-11);
+        }
+    fit(&points, true, &price);
+    assert_string_equal(fr_bytes_names[price.similarity.law[1].bytes], "(p - 1)/p");
+    fr_price_free(&price);
+}
+
 /* As they are stated; confirmed by a second rank count of as many ranks a node, narrower on GPUs. */
 static void growth_of_the_interval(void **state) {
     static const struct {
@@ -307,6 +370,8 @@ int main(void) {
         cmocka_unit_test(stalls_are_those_that_a_chord_denies),
         cmocka_unit_test(the_law_is_the_one_that_misses_least),
         cmocka_unit_test(the_law_by_nature),
+        cmocka_unit_test(an_adapter_for_each_rank),
+        cmocka_unit_test(an_adapter_for_all),
         cmocka_unit_test(growth_of_the_interval),
         cmocka_unit_test(rank_counts_show_the_law),
         cmocka_unit_test(what_a_table_misses_of_itself),

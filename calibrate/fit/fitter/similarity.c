@@ -3,8 +3,9 @@
  * With one rank count the law is what the operation does by nature (its prior).  With several
  * it is chosen from a dictionary by letting the table of each rank count predict the next: mean
  * |log2 error|, capped so that a jump does not decide alone, the latest pair weighted most, and
- * a small price for leaving the prior.  Rank counts that differ in ranks per node are not
- * compared. */
+ * a small price for leaving the prior.  A table is held against that of fewer ranks with as many
+ * ranks a node, or where there is none against that of as many nodes with fewer ranks each: what falls
+ * there as the ranks of a node grow has an adapter for each (laws of r). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,22 +145,45 @@ static bool alike(const struct fr_similarity_table *a, const struct fr_similarit
     return a->level == b->level && (a->level == 0 || fabs(log2(ratio)) < 0.05);
 }
 
+/* On as many nodes, of fewer ranks each. */
+static bool thinner(const struct fr_similarity_table *a, const struct fr_similarity_table *b) {
+    return a->level == b->level && a->level > 0 && a->n_nodes == b->n_nodes;
+}
+
+/* The table of the largest fewer ranks that table @p i is held against; NULL: there is none. */
+static const struct fr_similarity_table *before(const struct fr_similarity *s, int i) {
+    const struct fr_similarity_table *to = &s->tables[i], *like = NULL, *thin = NULL;
+    for (int k = 0; k < s->n_tables; k++) {
+        const struct fr_similarity_table *t = &s->tables[k];
+        if (t->n_ranks >= to->n_ranks) continue;
+        if (alike(t, to) && (!like || t->n_ranks > like->n_ranks)) like = t;
+        if (thinner(t, to) && (!thin || t->n_ranks > thin->n_ranks)) thin = t;
+    }
+    return like ? like : thin;
+}
+
 /* Loss of a law over neighbouring rank counts of a level; -1 when there are none. */
 static double loss(const struct fr_similarity *s, int level,
                    const struct fr_similarity_law *law) {
     double sum = 0, weights = 0, weight = 1;
     for (int i = 0; i < s->n_tables; i++) {
-        const struct fr_similarity_table *to = &s->tables[i], *from = NULL;
-        if (to->level != level) continue;
-        for (int k = 0; k < i; k++)
-            if (alike(&s->tables[k], to) && s->tables[k].n_ranks < to->n_ranks)
-                from = &s->tables[k];
-        if (!from) continue;
+        const struct fr_similarity_table *to = &s->tables[i], *from = before(s, i);
+        if (to->level != level || !from) continue;
         sum += weight * misses(from, to, law);
         weights += weight;
         weight *= 2;
     }
     return weights > 0 ? sum / weights : -1;
+}
+
+/* Was another rank count of a layout measured, which says how times grow with p? */
+static bool grows(const struct fr_similarity *s, int level) {
+    for (int i = 0; i < s->n_tables; i++)
+        for (int k = 0; k < i; k++)
+            if (s->tables[i].level == level && alike(&s->tables[k], &s->tables[i]) &&
+                s->tables[k].n_ranks < s->tables[i].n_ranks)
+                return true;
+    return false;
 }
 
 static void choose(struct fr_similarity *s, int level, fr_op op, bool gpu) {
@@ -170,8 +194,7 @@ static void choose(struct fr_similarity *s, int level, fr_op op, bool gpu) {
     const struct fr_similarity_law by_nature = prior(last, op, gpu);
     struct fr_similarity_law best = by_nature, law;
     double least = loss(s, level, &by_nature);
-    bool confirmed = least >= 0;
-    for (law.steps = 0; confirmed && fr_steps_names[law.steps]; law.steps++)
+    for (law.steps = 0; least >= 0 && fr_steps_names[law.steps]; law.steps++)
         for (law.bytes = 0; fr_bytes_names[law.bytes]; law.bytes++) {
             double error = loss(s, level, &law) + PRICE * (law.steps != by_nature.steps) +
                            PRICE * (law.bytes != by_nature.bytes);
@@ -179,7 +202,7 @@ static void choose(struct fr_similarity *s, int level, fr_op op, bool gpu) {
             least = error;
             best = law;
         }
-    set_interval(&best, level, gpu, confirmed);
+    set_interval(&best, level, gpu, grows(s, level));
     s->law[level] = best;
 }
 
