@@ -132,6 +132,8 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
     FR_TRY(fr_fit_interruptions(samples, &result->speed));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
         FR_TRY(fr_fit_gemm_table(samples, &result->speed, (fr_dtype)i, &result->gemm[i]));
+    FR_TRY(fr_fit_gemm_from_memory(samples, &result->speed, &result->gemm[FR_FP32],
+                                   &result->from_memory));
     FR_TRY(find_device(samples, options, result));
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
@@ -176,6 +178,7 @@ double fr_fit_variation(const struct fr_fit_result *result) {
 void fr_fit_free(struct fr_fit_result *result) {
     for (int i = 0; i < FR_OP_COUNT; i++) fr_fit_operation_free(&result->ops[i]);
     for (int i = 0; i < FR_DTYPE_COUNT; i++) fr_fit_gemm_free(&result->gemm[i]);
+    fr_fit_gemm_free(&result->from_memory);
     fr_fit_speed_free(&result->speed);
     free(result->points);
     *result = (struct fr_fit_result){0};

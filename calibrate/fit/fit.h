@@ -109,6 +109,9 @@ struct fr_fit_gemm {
     int n_filled;   /**< of them: shapes that were not measured, from those around them */
     int n_dropped;  /**< measured shapes that no full grid could take in */
     struct fr_fit_quality quality; /**< interpolation of each point from its neighbours */
+    /** Of the largest sizes of each axis, left out and told from those before them by their work: spread of
+     *  the logarithm for each doubling; 0: not known. */
+    double beyond_octave;
 };
 
 /** Times per byte by working set (models/device/working_set.h), ascending. */
@@ -142,6 +145,7 @@ struct fr_fit_result {
     int n_points;
     struct fr_fit_op ops[FR_OP_COUNT];
     struct fr_fit_gemm gemm[FR_DTYPE_COUNT];
+    struct fr_fit_gemm from_memory; /**< fp32 products whose operands come from the largest set measured */
     bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */

@@ -1,4 +1,5 @@
-/* Own times of matrix products on the largest full grid that the samples cover. */
+/* Own times of matrix products on the largest full grid that the samples cover: of operands used just
+ * before, and of operands that come from memory. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,7 +19,18 @@ struct grid {
     double *time_s, *taken_s;
 };
 
-static const int64_t *shape_of(const struct fr_sample_gemm *sample) { return &sample->m; }
+/* One timing of a shape, by what the machine's speed then was. */
+struct product {
+    int64_t shape[AXES];
+    int64_t launch;
+    double time_s;
+};
+
+/* Of one table, in the order of the file. */
+struct products {
+    struct product *item;
+    size_t n;
+};
 
 static void add_size(struct grid *grid, int axis, int64_t size) {
     int at = grid->count[axis];
@@ -38,10 +50,10 @@ static int find(const struct grid *grid, int axis, int64_t size) {
 }
 
 /* Index of a shape in the grid, or -1 when an axis was too long to take it. */
-static int cell_of(const struct grid *grid, const struct fr_sample_gemm *sample) {
+static int cell_of(const struct grid *grid, const int64_t shape[AXES]) {
     int cell = 0;
     for (int axis = 0; axis < AXES; axis++) {
-        int i = find(grid, axis, shape_of(sample)[axis]);
+        int i = find(grid, axis, shape[axis]);
         if (i < 0) return -1;
         cell = cell * grid->count[axis] + i;
     }
@@ -50,35 +62,53 @@ static int cell_of(const struct grid *grid, const struct fr_sample_gemm *sample)
 
 struct timed {
     int cell;
+    int64_t launch;
     double time_s;
 };
 
 static int by_cell(const void *x, const void *y) {
     const struct timed *a = x, *b = y;
     if (a->cell != b->cell) return FR_ORDER(a->cell, b->cell);
+    if (a->launch != b->launch) return FR_ORDER(a->launch, b->launch);
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-static fr_status take_times(const struct fr_samples *samples, const struct fr_fit_speed *speed,
-                            fr_dtype dtype, struct grid *grid) {
+/* What a process gets of pages and caches is drawn when it starts, and is as good or bad for as long as
+ * it runs: of each launch its own time, since what interrupts only adds; of the launches the median, since
+ * the next run is one of them, and not the luckiest.
+ * @param times_s  room for n
+ * @return of all of one cell */
+static double own_of_launches_s(const struct fr_fit_speed *speed, const struct timed *timed,
+                                size_t n, double *times_s) {
+    enum { LAUNCHES_MAX = 64 };
+    double launch_s[LAUNCHES_MAX];
+    size_t launches = 0;
+    for (size_t i = 0, stop; i < n && launches < LAUNCHES_MAX; i = stop) {
+        for (stop = i; stop < n && timed[stop].launch == timed[i].launch; stop++)
+            times_s[stop - i] = timed[stop].time_s;
+        launch_s[launches++] = fr_fit_own(speed, times_s, stop - i);
+    }
+    fr_sort(launch_s, launches);
+    return fr_sorted_median(launch_s, launches);
+}
+
+static fr_status take_times(const struct products *products, const struct fr_fit_speed *speed,
+                            struct grid *grid) {
     size_t n = 0, stop, cells = (size_t)(grid->count[0] * grid->count[1] * grid->count[2]);
-    struct timed *timed = fr_calloc(samples->n_gemm, sizeof *timed);
-    double *times_s = fr_calloc(samples->n_gemm, sizeof *times_s);
+    struct timed *timed = fr_calloc(products->n, sizeof *timed);
+    double *times_s = fr_calloc(products->n, sizeof *times_s);
     grid->time_s = fr_calloc(2 * cells, sizeof *grid->time_s);
     grid->taken_s = grid->time_s + cells;
     fr_status status = timed && times_s && grid->time_s ? FR_OK : FR_ERR_NOMEM;
-    for (size_t i = 0; status == FR_OK && i < samples->n_gemm; i++) {
-        const struct fr_sample_gemm *sample = &samples->gemm[i];
-        int cell = sample->dtype == dtype ? cell_of(grid, sample) : -1;
-        if (cell < 0) continue;
-        double slow = fr_fit_slowness(speed, speed->products, sample->probe);
-        timed[n++] = (struct timed){cell, fmax(sample->time_s / slow, SHORTEST_S)};
+    for (size_t i = 0; status == FR_OK && i < products->n; i++) {
+        const struct product *p = &products->item[i];
+        int cell = cell_of(grid, p->shape);
+        if (cell >= 0) timed[n++] = (struct timed){cell, p->launch, p->time_s};
     }
     if (n > 0) fr_sort_items(timed, n, sizeof *timed, by_cell);
     for (size_t i = 0; i < n; i = stop) {
-        for (stop = i; stop < n && timed[stop].cell == timed[i].cell; stop++)
-            times_s[stop - i] = timed[stop].time_s;
-        grid->time_s[timed[i].cell] = fr_fit_own(speed, times_s, stop - i);
+        for (stop = i; stop < n && timed[stop].cell == timed[i].cell;) stop++;
+        grid->time_s[timed[i].cell] = own_of_launches_s(speed, timed + i, stop - i, times_s);
     }
     free(timed);
     free(times_s);
@@ -259,25 +289,144 @@ static fr_status keep(struct grid *grid, struct fr_fit_gemm *gemm) {
     return FR_OK;
 }
 
+/* ---- beyond the largest --------------------------------------------------------------------------- */
+
+/* Appends how far each time of the largest size of an axis lies from that of the size before times the work, in
+ * logarithms for each doubling. */
+static size_t leave_out_largest(const struct fr_fit_gemm *g, int axis, double *error) {
+    const int count[AXES] = {g->n_m, g->n_n, g->n_k};
+    const int64_t *size = axis == 0 ? g->m : axis == 1 ? g->n : g->k;
+    int last = count[axis] - 1, step = axis == 0 ? g->n_n * g->n_k : axis == 1 ? g->n_k : 1;
+    size_t n = 0;
+    if (last < 1) return 0;
+    double nats = log((double)size[last] / (double)size[last - 1]);
+    for (int cell = 0; cell < count[0] * count[1] * count[2]; cell++)
+        if (cell / step % count[axis] == last)
+            error[n++] =
+                fabs(log(g->time_s[cell] / g->time_s[cell - step]) - nats) / nats * log(2);
+    return n;
+}
+
+/* Spread that absolute errors with this median have, were they normal. */
+static fr_status judge_beyond(struct fr_fit_gemm *g) {
+    static const double NORMAL_MEDIAN = 0.6745, MOST = 10; /* that a cluster file may state */
+    size_t n = 0;
+    double *error = fr_malloc((size_t)(AXES * g->n_m * g->n_n * g->n_k), sizeof *error);
+    if (!error) return FR_ERR_NOMEM;
+    for (int axis = 0; axis < AXES; axis++) n += leave_out_largest(g, axis, error + n);
+    fr_sort(error, n);
+    g->beyond_octave = n > 0 ? fmin(fr_sorted_median(error, n) / NORMAL_MEDIAN, MOST) : 0;
+    free(error);
+    return FR_OK;
+}
+
+/* ---- tables ----------------------------------------------------------------------------------- */
+
+static fr_status make_table(struct grid *grid, struct fr_fit_gemm *gemm) {
+    double *room = fr_malloc((size_t)cells_of(grid), sizeof *room);
+    if (!room) return FR_ERR_NOMEM;
+    int measured = count_measured(grid);
+    fill(grid, room);
+    complete(grid);
+    gemm->n_dropped = measured - count_measured(grid);
+    free(room);
+    if (grid->count[0] == 0) return FR_OK;
+    FR_TRY(judge(grid, &gemm->quality));
+    FR_TRY(keep(grid, gemm));
+    return judge_beyond(gemm);
+}
+
+static void add_sizes(struct grid *grid, const struct products *products) {
+    for (size_t i = 0; i < products->n; i++)
+        for (int axis = 0; axis < AXES; axis++)
+            add_size(grid, axis, products->item[i].shape[axis]);
+}
+
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm) {
     struct grid grid = {0};
-    for (size_t i = 0; i < samples->n_gemm; i++)
-        for (int axis = 0; axis < AXES && samples->gemm[i].dtype == dtype; axis++)
-            add_size(&grid, axis, shape_of(&samples->gemm[i])[axis]);
-    if (grid.count[0] == 0) return FR_OK;
-    fr_status status = take_times(samples, speed, dtype, &grid);
-    double *room = fr_malloc((size_t)cells_of(&grid), sizeof *room);
-    if (!room) status = FR_ERR_NOMEM;
-    if (status == FR_OK) {
-        int measured = count_measured(&grid);
-        fill(&grid, room);
-        complete(&grid);
-        gemm->n_dropped = measured - count_measured(&grid);
+    struct products products = {fr_malloc(samples->n_gemm + 1, sizeof *products.item), 0};
+    if (!products.item) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < samples->n_gemm; i++) {
+        const struct fr_sample_gemm *s = &samples->gemm[i];
+        double slow = fr_fit_slowness(speed, speed->products, s->probe);
+        if (s->dtype == dtype)
+            products.item[products.n++] = (struct product){
+                {s->m, s->n, s->k}, s->launch, fmax(s->time_s / slow, SHORTEST_S)};
     }
-    free(room);
-    if (status == FR_OK && grid.count[0] > 0) status = judge(&grid, &gemm->quality);
-    if (status == FR_OK && grid.count[0] > 0) status = keep(&grid, gemm);
+    add_sizes(&grid, &products);
+    fr_status status = products.n > 0 ? take_times(&products, speed, &grid) : FR_OK;
+    if (status == FR_OK && products.n > 0) status = make_table(&grid, gemm);
+    free(products.item);
+    free(grid.time_s);
+    return status;
+}
+
+/* ---- from memory ------------------------------------------------------------------------------ */
+
+static bool is_from_memory(const struct fr_sample_memory *s, double size_B) {
+    return s->kernel == FR_TRAFFIC_OPERANDS && s->m > 0 && s->size_B > s->moved_B &&
+           s->size_B >= size_B;
+}
+
+static double largest_set_B(const struct fr_samples *samples) {
+    double size_B = 0;
+    for (size_t i = 0; i < samples->n_memory; i++)
+        if (is_from_memory(&samples->memory[i], size_B)) size_B = samples->memory[i].size_B;
+    return size_B;
+}
+
+/* Time of a shape that @p g has, or 0. */
+static double time_at_s(const struct fr_fit_gemm *g, const int64_t shape[AXES]) {
+    int m = 0, n = 0, k = 0;
+    while (m < g->n_m && g->m[m] != shape[0]) m++;
+    while (n < g->n_n && g->n[n] != shape[1]) n++;
+    while (k < g->n_k && g->k[k] != shape[2]) k++;
+    if (m == g->n_m || n == g->n_n || k == g->n_k) return 0;
+    return g->time_s[(m * g->n_n + n) * g->n_k + k];
+}
+
+static void take_large(struct grid *grid, const struct fr_fit_gemm *alone) {
+    for (int cell = 0; cell < cells_of(grid); cell++) {
+        int at[AXES];
+        int64_t shape[AXES];
+        bool large = true;
+        index_of(grid, cell, at);
+        for (int axis = 0; axis < AXES; axis++) {
+            shape[axis] = grid->size[axis][at[axis]];
+            large = large && shape[axis] >= FR_SAMPLE_LARGE;
+        }
+        if (large && !(grid->time_s[cell] > 0)) grid->taken_s[cell] = time_at_s(alone, shape);
+    }
+}
+
+/* The few shapes that go through sets of every size are none. */
+static bool is_grid(const struct fr_fit_gemm *g) {
+    return g->n_m > 1 && g->n_n > 1 && g->n_k > 1;
+}
+
+fr_status fr_fit_gemm_from_memory(const struct fr_samples *samples,
+                                  const struct fr_fit_speed *speed, struct fr_fit_gemm *alone,
+                                  struct fr_fit_gemm *from_memory) {
+    struct grid grid = {0};
+    double size_B = largest_set_B(samples), slow = fr_fit_memory_slowness(speed);
+    struct products products = {fr_malloc(samples->n_memory + 1, sizeof *products.item), 0};
+    if (!products.item) return FR_ERR_NOMEM;
+    for (size_t i = 0; i < samples->n_memory && alone->n_m > 0; i++) {
+        const struct fr_sample_memory *s = &samples->memory[i];
+        if (is_from_memory(s, size_B))
+            products.item[products.n++] = (struct product){
+                {s->m, s->n, s->k}, s->launch, fmax(s->time_s / slow, SHORTEST_S)};
+    }
+    add_sizes(&grid, &products);
+    fr_status status = products.n > 0 ? take_times(&products, speed, &grid) : FR_OK;
+    if (status == FR_OK && products.n > 0) {
+        take_large(&grid, alone);
+        status = make_table(&grid, from_memory);
+    }
+    if (!is_grid(from_memory)) fr_fit_gemm_free(from_memory);
+    if (from_memory->n_m > 0) alone->beyond_octave = from_memory->beyond_octave;
+    free(products.item);
     free(grid.time_s);
     return status;
 }

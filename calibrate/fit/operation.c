@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "calibrate/fit/fitter.h"
 #include "calibrate/fit/parts.h"
+#include "calibrate/numbers/statistics.h"
 
 static bool same_curve(const struct fr_fit_point *a, const struct fr_fit_point *b) {
     return a->level == b->level && a->n_ranks == b->n_ranks && a->n_nodes == b->n_nodes;
@@ -39,7 +40,7 @@ static fr_status judge(const struct fr_price *price, const struct fr_fit_point *
 }
 
 /* What a fold leaves out. */
-enum fold { EVEN_SIZES, ODD_SIZES, LARGEST_RANKS, FOLDS };
+enum fold { EVEN_SIZES, ODD_SIZES, LARGEST_RANKS, LARGEST_SIZES };
 
 /* The largest p of its level, where the level has a smaller one in the same layout. */
 static bool largest_ranks(const struct fr_fit_op *op, const struct fr_fit_point *point) {
@@ -57,9 +58,17 @@ static bool largest_ranks(const struct fr_fit_op *op, const struct fr_fit_point 
     return smaller;
 }
 
+/* Where the two octaves of the largest sizes begin, of which at least as many lie below. */
+static double largest_kept_B(const struct fr_fit_curve *curve) {
+    const double SLAB = 4;
+    double last_B = curve->points[curve->n_points - 1].size_B;
+    return curve->points[0].size_B <= last_B / (SLAB * SLAB) ? last_B / SLAB : last_B;
+}
+
 static bool left_out(const struct fr_fit_op *op, const struct fr_fit_curve *curve, int i,
                      enum fold fold) {
     if (fold == LARGEST_RANKS) return largest_ranks(op, &curve->points[i]);
+    if (fold == LARGEST_SIZES) return curve->points[i].size_B > largest_kept_B(curve);
     return i > 0 && i + 1 < curve->n_points && i % 2 == (fold == ODD_SIZES);
 }
 
@@ -97,12 +106,39 @@ static fr_status hold_out(const struct fr_fit_op *op, int form, enum fold fold,
     fr_status status = fr_fitters[form - 1]->fit(kept, n_kept, op->gpu, &price);
     for (int i = 0; status == FR_OK && price.form && i < n_out; i++) {
         held->predicted_s[held->n] = fr_fit_price_s(&price, &out[i]);
-        if (fold != LARGEST_RANKS)
+        if (fold == EVEN_SIZES || fold == ODD_SIZES)
             op->candidate[form].held_s[room->at[i]] = held->predicted_s[held->n];
         held->measured_s[held->n++] = out[i].time_s;
     }
     fr_price_free(&price);
     return status;
+}
+
+static double octaves_beyond(const struct fr_fit_op *op, const struct fr_fit_point *p) {
+    for (int c = 0; c < op->n_curves; c++) {
+        const struct fr_fit_curve *curve = &op->curves[c];
+        if (p >= curve->points && p < curve->points + curve->n_points)
+            return log2(p->size_B / largest_kept_B(curve));
+    }
+    return 0;
+}
+
+/* Of what LARGEST_SIZES left out: spread of the logarithm for each doubling of the size, from errors over the
+ * doublings that they were told across; half a doubling is too short to tell. */
+static double beyond_octave(const struct fr_fit_op *op, const struct room *room,
+                            const struct held *held) {
+    static const double SHORTEST = 0.5, NORMAL_MEDIAN = 0.6745;
+    static const double MOST = 10;     /* that a cluster file may state */
+    double *error = held->predicted_s; /* each is read before it is written */
+    size_t n = 0;
+    for (int i = 0; i < held->n; i++) {
+        double octaves = octaves_beyond(op, &op->points[room->at[i]]);
+        if (octaves >= SHORTEST)
+            error[n++] = fabs(log(held->predicted_s[i] / held->measured_s[i])) / octaves;
+    }
+    if (n == 0) return 0;
+    fr_sort(error, n);
+    return fmin(fr_sorted_median(error, n) / NORMAL_MEDIAN, MOST);
 }
 
 static struct fr_price_domain domain_of(const struct fr_fit_op *op) {
@@ -143,6 +179,9 @@ static fr_status fit_form(struct fr_fit_op *op, int form, struct room *room, dou
     held.n = 0;
     FR_TRY(hold_out(op, form, LARGEST_RANKS, room, &held));
     FR_TRY(fr_fit_measure(held.predicted_s, held.measured_s, held.n, &candidate->held_ranks));
+    held.n = 0;
+    FR_TRY(hold_out(op, form, LARGEST_SIZES, room, &held));
+    candidate->price.beyond_octave = beyond_octave(op, room, &held);
     /* What a price says of itself is how it did on what it had not seen. */
     const struct fr_fit_quality *said =
         candidate->held_sizes.n > 0 ? &candidate->held_sizes : &candidate->quality;

@@ -47,6 +47,11 @@ void fr_fit_operation_free(struct fr_fit_op *op);
 /** Table of one dtype, undisturbed; n_m = 0 when it was not measured. */
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm);
+/** The same of products whose operands come from memory: those of row operands from its largest set, what is
+ *  too large to tell (FR_SAMPLE_LARGE) as in @p alone.  beyond_octave of @p alone becomes that of these. */
+fr_status fr_fit_gemm_from_memory(const struct fr_samples *samples,
+                                  const struct fr_fit_speed *speed, struct fr_fit_gemm *alone,
+                                  struct fr_fit_gemm *from_memory);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 
 /** A rate that a cluster file may state: the nearest one, since two nearly equal times make any [B/s]. */

@@ -100,12 +100,15 @@ static int by_shape(const void *x, const void *y) {
     const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
     for (int i = 0; i < 4; i++)
         if (p[i] != q[i]) return FR_ORDER(p[i], q[i]);
+    if (a->launch != b->launch) return FR_ORDER(a->launch, b->launch);
     return FR_ORDER(a->time_s, b->time_s);
 }
 
-static bool same_shape(const struct placed *x, const struct placed *y) {
+/* Of one launch: the next one's pages are others, and what they cost is no interruption. */
+static bool together(const struct placed *x, const struct placed *y) {
     const struct fr_sample_gemm *a = &x->product, *b = &y->product;
-    return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k;
+    return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k &&
+           a->launch == b->launch;
 }
 
 struct window {
@@ -230,7 +233,7 @@ static void estimate(struct exposure *e, struct fr_fit_speed *speed) {
 static void gather(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                    struct placed *sorted, double *time_s, double shortest_s, double longest_s,
                    struct exposure *e) {
-    enum { ENOUGH = 5 };
+    enum { ENOUGH = 4 };
     size_t n = samples->n_gemm, stop;
     e->n = 0;
     e->own_s = e->calm_s = e->calm_own_s = 0;
@@ -241,7 +244,7 @@ static void gather(const struct fr_samples *samples, const struct fr_fit_speed *
     }
     fr_sort_items(sorted, n, sizeof *sorted, by_shape);
     for (size_t i = 0; i < n; i = stop) {
-        for (stop = i; stop < n && same_shape(&sorted[i], &sorted[stop]); stop++)
+        for (stop = i; stop < n && together(&sorted[i], &sorted[stop]); stop++)
             time_s[stop - i] = sorted[stop].product.time_s;
         double own_s = fr_sorted_own(time_s, stop - i);
         if (stop - i >= ENOUGH && own_s >= shortest_s && own_s <= longest_s)

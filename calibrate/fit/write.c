@@ -20,11 +20,14 @@ static void add_rounded(struct fr_json_writer *w, const char *key, double si,
     fr_json_add_string(w, key, fr_quantity_format(si, quantity, text, sizeof text));
 }
 
-static void add_quality(struct fr_json_writer *w, const struct fr_fit_quality *quality) {
+static void add_residuals(struct fr_json_writer *w, const struct fr_fit_gemm *gemm) {
+    const struct fr_fit_quality *quality = &gemm->quality;
     fr_json_add_object(w, "residuals");
     fr_json_add_number(w, "median", quality->median);
     fr_json_add_number(w, "p90", quality->p90);
     fr_json_add_integer(w, "points", quality->n);
+    if (gemm->beyond_octave > 0)
+        fr_json_add_number(w, "beyond_octave", floor(gemm->beyond_octave * 1e4 + 0.5) / 1e4);
     fr_json_end_object(w);
 }
 
@@ -34,11 +37,10 @@ static void add_axis(struct fr_json_writer *w, const char *key, const int64_t *s
     fr_json_end_array(w);
 }
 
-static void add_gemm(struct fr_json_writer *w, const char *dtype,
-                     const struct fr_fit_gemm *gemm) {
+static void add_table(struct fr_json_writer *w, const char *key,
+                      const struct fr_fit_gemm *gemm) {
     char text[32];
-    fr_json_add_object(w, dtype);
-    fr_json_add_object(w, "table");
+    fr_json_add_object(w, key);
     add_axis(w, "m", gemm->m, gemm->n_m);
     add_axis(w, "n", gemm->n, gemm->n_n);
     add_axis(w, "k", gemm->k, gemm->n_k);
@@ -50,7 +52,14 @@ static void add_gemm(struct fr_json_writer *w, const char *dtype,
     }
     fr_json_end_array(w);
     fr_json_end_object(w);
-    add_quality(w, &gemm->quality);
+}
+
+static void add_gemm(struct fr_json_writer *w, const char *dtype,
+                     const struct fr_fit_gemm *gemm, const struct fr_fit_gemm *from_memory) {
+    fr_json_add_object(w, dtype);
+    add_table(w, "table", gemm);
+    if (from_memory && from_memory->n_m > 0) add_table(w, "from_memory", from_memory);
+    add_residuals(w, gemm);
     fr_json_end_object(w);
 }
 
@@ -139,7 +148,9 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_add_object(w, "gemm");
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
-        if (result->gemm[i].n_m > 0) add_gemm(w, fr_dtype_names[i], &result->gemm[i]);
+        if (result->gemm[i].n_m > 0)
+            add_gemm(w, fr_dtype_names[i], &result->gemm[i],
+                     i == FR_FP32 ? &result->from_memory : NULL);
     fr_json_end_object(w);
     add_clock(w, &result->clock);
     add_power(w, result);

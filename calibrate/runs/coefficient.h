@@ -18,8 +18,9 @@ extern const char *const fr_tune_group_names[];
 
 enum { FR_COEFFICIENT_MAX = FR_TUNING_MAX };
 
-/** What a prediction's uncertainty is made of: coefficients, then an operation each. */
-enum { FR_KNOWN_MAX = FR_COEFFICIENT_MAX + FR_OP_COUNT };
+/** What a prediction's uncertainty is made of: coefficients, then an operation each, then products beyond
+ *  the largest measured. */
+enum { FR_KNOWN_BEYOND = FR_COEFFICIENT_MAX + FR_OP_COUNT, FR_KNOWN_MAX };
 
 struct fr_coefficient {
     const char *name; /**< for people and --hold */

@@ -346,6 +346,8 @@ void fr_tune_add_operations(struct fr_tune_result *r) {
     for (int op = 0; op < FR_OP_COUNT; op++)
         if (fr_price_uncertain(&r->cluster.price[op]))
             r->index[r->n_known++] = FR_COEFFICIENT_MAX + op;
+    if (r->cluster.device.gemm[r->dtype].beyond_octave > 0)
+        r->index[r->n_known++] = FR_KNOWN_BEYOND;
 }
 
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
@@ -353,7 +355,9 @@ double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run
     double base_s = fr_run_predict_s(&r->cluster, run);
     for (int k = 0; k < r->n_known; k++) {
         struct fr_cluster moved = r->cluster;
-        if (r->index[k] >= FR_COEFFICIENT_MAX)
+        if (r->index[k] == FR_KNOWN_BEYOND)
+            moved.device.gemm[r->dtype].shift = step;
+        else if (r->index[k] >= FR_COEFFICIENT_MAX)
             moved.price[r->index[k] - FR_COEFFICIENT_MAX].shift = step;
         else
             *fr_coefficients[r->index[k]].at(&moved, r->dtype) *= exp(step);

@@ -24,8 +24,9 @@
  *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
  *  operation are taken as wrong together, those of different operations apart: each operation is
  *  one more unknown z, standard normal, and its times are multiplied by exp(z times the standard
- *  deviation that its interval says for that group and size).  So variances add,
- *      deviation^2 = g' covariance g + sum over operations (d ln T / dz)^2.
+ *  deviation that its interval says for that group and size).  Products beyond the largest measured are
+ *  one more, exp(z times the spread of a doubling times the doublings).  So variances add,
+ *      deviation^2 = g' covariance g + sum over these (d ln T / dz)^2.
  */
 #ifndef FR_CALIBRATE_RUNS_TUNE_H
 #define FR_CALIBRATE_RUNS_TUNE_H
@@ -67,7 +68,8 @@ struct fr_tune_result {
     struct fr_tuned tuned[FR_COEFFICIENT_MAX];
     int n_fitted; /**< the first entries of index */
     int n_known;  /**< and those that stayed, at the widths of their priors; then operations */
-    /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op. */
+    /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op, products
+     *  beyond those measured FR_KNOWN_BEYOND. */
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
     int rows;                                       /**< that took part */
@@ -86,7 +88,8 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
                   const struct fr_tune_options *options, struct fr_tune_result *result,
                   struct fr_error *err);
 
-/** Append the operations whose times the cluster file says may be off, to the index. */
+/** Append the operations whose times the cluster file says may be off, and products beyond those
+ *  measured, to the index. */
 void fr_tune_add_operations(struct fr_tune_result *result);
 
 /** Derivatives of ln(predicted time) by what is known, in order of `index`, and the prediction

@@ -120,6 +120,10 @@ struct fr_sample_gemm {
     double time_s; /**< of one call */
     int64_t probe; /**< probes read before it */
 };
+/** Of a product all of whose dimensions are at least so long arithmetic hides where operands come from: it
+ *  is not timed from memory. */
+enum { FR_SAMPLE_LARGE = 512 };
+
 /** Traffic through a working set of @p size_B (models/device/working_set.h). */
 struct fr_sample_memory {
     int kernel;      /**< FR_TRAFFIC_... */

@@ -64,6 +64,13 @@ struct fr_gemm_table {
     double *log_time;              /**< [(i_m * n_n + i_n) * n_k + i_k] */
 };
 
+/** The same on a grid of its own: logarithms of how many times as long a product takes whose operands
+ *  come from memory as one of the table, whose operands were used just before. */
+struct fr_gemm_memory {
+    bool present;
+    struct fr_gemm_table log_ratio; /**< log_time holds it, >= 0 */
+};
+
 /** Of form tiled. */
 struct fr_gemm_tiles {
     double efficiency; /**< share of the peak that large aligned products reach */
@@ -81,8 +88,12 @@ struct fr_gemm_model {
     double half;       /**< half_dim, or half_batch */
     double full_batch; /**< beyond it the rate no longer grows */
     struct fr_gemm_table table;
+    struct fr_gemm_memory memory;
     struct fr_gemm_tiles tiles;
     double residual_median, residual_p90; /**< relative; negative: not stated */
+    /** Beyond the largest measured dimensions: standard deviation of the logarithm of a time for each
+     *  doubling, and by how many of them times are moved (as fr_price's shift); 0: not stated. */
+    double beyond_octave, shift;
 };
 
 struct fr_gemm_form {
@@ -98,6 +109,13 @@ struct fr_gemm_form {
     /** Time of one product without its launch [s].  Sets *extrapolated, never clears it. */
     double (*time_s)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
                      bool *extrapolated);
+    /** The shape from whose time that of @p shape follows by their work alone: itself, within what was
+     *  measured; NULL: everywhere. */
+    struct fr_gemm_shape (*edge)(const struct fr_gemm_model *model,
+                                 const struct fr_gemm_shape *shape);
+    /** log(time from memory / time) of a shape within the edge; NULL: no form of this has it. */
+    double (*log_from_memory)(const struct fr_gemm_model *model,
+                              const struct fr_gemm_shape *shape);
 };
 
 #define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
@@ -214,13 +232,11 @@ static inline double fr_device_traffic_s(const struct fr_device *device, fr_traf
     return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
-/** What bytes of a product cost beyond what they cost from a set of @p own_B [s]. */
-static inline double fr_device_beyond_s(const struct fr_device *device, fr_traffic kind,
-                                        double moved_B, double working_set_B, double own_B) {
-    double there_s = fr_device_traffic_s(device, kind, moved_B, working_set_B),
-           own_s = fr_device_traffic_s(device, kind, moved_B, own_B);
-    return there_s > own_s ? there_s - own_s : 0;
-}
+/** What a product takes beyond fr_gemm_time_s because its operands come from a working set (product.c).
+ *  @param alone_s  fr_gemm_time_s of it */
+double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype,
+                                  const struct fr_gemm_shape *shape, double alone_s,
+                                  double working_set_B, bool adds);
 
 /** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
  *  measured on operands used just before, so only what the larger set costs beyond is added.
@@ -228,15 +244,11 @@ static inline double fr_device_beyond_s(const struct fr_device *device, fr_traff
 static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
                                          const struct fr_gemm_shape *shape,
                                          double working_set_B, bool adds, bool *extrapolated) {
-    double time_s = (1 + device->noise) * fr_gemm_time_s(device, dtype, shape, extrapolated);
+    double alone_s = fr_gemm_time_s(device, dtype, shape, extrapolated),
+           time_s = (1 + device->noise) * alone_s;
     if (device->working_sets.n == 0) return time_s;
-    double value_B = fr_dtype_size_B(dtype), written_B = shape->m * shape->n * value_B,
-           read_B = (shape->m + shape->n) * shape->k * value_B, all_B = read_B + written_B;
-    if (working_set_B <= all_B) return time_s;
-    if (adds) read_B = all_B;
     return time_s +
-           fr_device_beyond_s(device, FR_TRAFFIC_OPERANDS, read_B, working_set_B, all_B) +
-           fr_device_beyond_s(device, FR_TRAFFIC_RESULTS, written_B, working_set_B, all_B);
+           fr_device_product_beyond_s(device, dtype, shape, alone_s, working_set_B, adds);
 }
 
 #endif

@@ -82,6 +82,14 @@ static double outside(const struct fr_price_domain *d, int64_t n_ranks) {
     return n_ranks < d->min_ranks ? log2((double)d->min_ranks / (double)n_ranks) : 0;
 }
 
+/* Half a 90 % interval for the doublings of the size beyond the domain, in log2 of time. */
+static double size_reach(const struct fr_price *price, double size_B) {
+    const double normal_90 = 1.645;
+    if (!price->domain.stated || !(price->domain.max_B > 0)) return 0;
+    return normal_90 * price->beyond_octave * fmax(0, log2(size_B / price->domain.max_B)) /
+           log(2);
+}
+
 static fr_status price_read(const struct fr_json *object, const struct fr_levels *levels,
                             struct fr_price *price, struct fr_error *err) {
     const char *names[8] = {NULL};
@@ -93,8 +101,10 @@ static fr_status price_read(const struct fr_json *object, const struct fr_levels
     struct fr_json residuals = fr_json_member(object, "residuals");
     price->residual_median = price->residual_p90 = -1;
     if (fr_json_present(&residuals)) {
-        static const char *const keys[] = {"median", "p90", "points", NULL};
+        static const char *const keys[] = {"median", "p90", "points", "beyond_octave", NULL};
         FR_TRY(fr_json_object(&residuals, keys, err));
+        FR_TRY(fr_json_get_number(&residuals, "beyond_octave", false, 0, 10,
+                                  &price->beyond_octave, err));
         FR_TRY(fr_json_get_number(&residuals, "median", false, 0, 1e9, &price->residual_median,
                                   err));
         FR_TRY(fr_json_get_number(&residuals, "p90", false, 0, 1e9, &price->residual_p90, err));
@@ -145,6 +155,9 @@ void fr_price_write(const struct fr_price *price, const struct fr_levels *levels
         fr_json_add_number(w, "median", price->residual_median);
         fr_json_add_number(w, "p90", price->residual_p90);
         fr_json_add_integer(w, "points", price->residual_points);
+        if (price->beyond_octave > 0)
+            fr_json_add_number(w, "beyond_octave",
+                               floor(price->beyond_octave * 1e4 + 0.5) / 1e4);
         fr_json_end_object(w);
     }
     fr_json_end_object(w);
@@ -162,8 +175,9 @@ void fr_price_interval(const struct fr_price *price, const struct fr_group *grou
         fast = hypot(fit, 0.4 * octaves);
         slow = hypot(fit, 0.6 * octaves);
     }
-    *low_s = time_s * exp2(-fast);
-    *high_s = time_s * exp2(slow);
+    double further = size_reach(price, size_B);
+    *low_s = time_s * exp2(-hypot(fast, further));
+    *high_s = time_s * exp2(hypot(slow, further));
 }
 
 bool fr_price_uncertain(const struct fr_price *price) {

@@ -52,6 +52,8 @@ struct fr_price {
     struct fr_similarity similarity;
     double residual_median, residual_p90; /**< relative; negative: not stated */
     int residual_points;
+    double beyond_octave; /**< of sizes beyond the domain: standard deviation of the logarithm of a
+                             time for each doubling; 0: not stated */
     double
         shift; /**< standard deviations of its own interval by which times are moved; 0: none */
 };

@@ -489,6 +489,232 @@ static void what_products_read_and_write_is_told_apart(void **state) {
     fr_samples_free(&s);
 }
 
+/* ---- products whose operands come from memory ----------------------------------------------------- */
+
+/* A machine known by its law: products that compute, and beside it wait for every byte that a cache of 24 MB
+ * does not hold, ranks sharing what memory gives. */
+static const double CACHE_B = 24e6, READ_S_PER_B = 60e-12, WRITTEN_S_PER_B = 90e-12;
+
+static double law_s(const double s[3], bool from_memory) {
+    double m = s[0], n = s[1], k = s[2], written_B = 4 * m * n, read_B = 4 * (m + n) * k;
+    bool held = read_B + written_B <= CACHE_B && !from_memory;
+    return 2 * m * n * k / 80e9 +
+           (held ? 0 : READ_S_PER_B * read_B + WRITTEN_S_PER_B * written_B);
+}
+
+static void add_operands(struct fr_samples *s, const double shape[3], double set_B,
+                         bool from_memory) {
+    double own_B = 4 * (shape[0] * shape[1] + (shape[0] + shape[1]) * shape[2]);
+    struct fr_sample_memory sample = {.kernel = FR_TRAFFIC_OPERANDS,
+                                      .size_B = set_B > 0 ? set_B : own_B,
+                                      .moved_B = own_B,
+                                      .m = (int64_t)shape[0],
+                                      .n = (int64_t)shape[1],
+                                      .k = (int64_t)shape[2],
+                                      .time_s = law_s(shape, from_memory)};
+    for (int rep = 0; rep < 8; rep++) fr_samples_add_memory(s, &sample);
+}
+
+/* As the harness measures it: rows gemm, memory's stream, and operands. */
+static struct fr_samples machine_with_caches(bool with_grid) {
+    static const double sizes[] = {4, 32, 256, 512, 1024, 2048}, FROM_B = 128 << 20;
+    static const double turning[][3] = {{256, 32, 256}, {512, 512, 32}};
+    struct fr_samples s = machine();
+    for (int i = 0; i < 216; i++) {
+        const double shape[3] = {sizes[i / 36], sizes[i / 6 % 6], sizes[i % 6]};
+        bool large = shape[0] >= FR_SAMPLE_LARGE && shape[1] >= FR_SAMPLE_LARGE &&
+                     shape[2] >= FR_SAMPLE_LARGE;
+        struct fr_sample_gemm g = {.dtype = FR_FP32,
+                                   .m = (int64_t)shape[0],
+                                   .n = (int64_t)shape[1],
+                                   .k = (int64_t)shape[2],
+                                   .batch = 1,
+                                   .time_s = law_s(shape, false)};
+        for (int rep = 0; rep < 8; rep++) fr_samples_add_gemm(&s, &g);
+        if (with_grid && !large) add_operands(&s, shape, FROM_B, true);
+    }
+    for (double set_B = 1 << 20; set_B <= FROM_B; set_B *= 2) {
+        struct fr_sample_memory stream = {.kernel = FR_TRAFFIC_STREAM,
+                                          .size_B = set_B,
+                                          .moved_B = set_B,
+                                          .time_s = set_B * 40e-12};
+        for (int rep = 0; rep < 8; rep++) fr_samples_add_memory(&s, &stream);
+        for (int i = 0; i < 2; i++) add_operands(&s, turning[i], set_B, set_B > CACHE_B);
+    }
+    for (int i = 0; i < 2; i++) add_operands(&s, turning[i], 0, false);
+    return s;
+}
+
+static double product_s(const struct fr_cluster *c, const double s[3], double set_B,
+                        bool *extrapolated) {
+    const struct fr_gemm_shape shape = {s[0], s[1], s[2], 1};
+    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B, false, extrapolated);
+}
+
+/* The law comes back at every measured shape, from caches and from memory, and holds for shapes held out
+ * beyond the largest: as often the work of the edge, of which a thin operand, here below 1 %, is no part. */
+static void products_from_memory_are_predicted(void **state) {
+    static const double inside[][3] = {{2048, 4, 2048},   {2048, 2048, 4}, {4, 1024, 2048},
+                                       {1024, 32, 512},   {256, 256, 32},  {512, 512, 512},
+                                       {2048, 512, 2048}, {32, 4, 256}};
+    static const double beyond[][3] = {
+        {4096, 4, 2048}, {4096, 4, 4096}, {2048, 8192, 4}, {4, 4096, 2048}, {8192, 4, 8192}};
+    struct fr_samples s = machine_with_caches(true);
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    bool outside = false;
+    (void)state;
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    struct fr_cluster cluster = fr_test_written(&r);
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
+        const double *at = inside[i];
+        bool large = at[0] >= 512 && at[1] >= 512 && at[2] >= 512;
+        double own_B = 4 * (at[0] * at[1] + (at[0] + at[1]) * at[2]);
+        within("alone", product_s(&cluster, at, 0, &outside), law_s(at, false), 1e-3);
+        if (!large)
+            within("from memory", product_s(&cluster, at, 1e9, &outside), law_s(at, true),
+                   1e-3);
+        if (own_B <= 8e6)
+            within("from a cache", product_s(&cluster, at, 16 << 20, &outside),
+                   law_s(at, false), 1e-3);
+    }
+    assert_false(outside);
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        within("beyond", product_s(&cluster, beyond[i], 1e9, &outside), law_s(beyond[i], true),
+               0.01);
+        assert_true(outside);
+        outside = false;
+    }
+    fr_cluster_free(&cluster);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+/* A file of before has no such grid: bytes are charged at what they were seen to cost, of a shape beyond the
+ * table at what they cost its edge. */
+static void without_a_grid_bytes_are_charged(void **state) {
+    static const double at[3] = {4096, 4, 1024}, edge[3] = {2048, 4, 1024};
+    struct fr_samples s = machine_with_caches(false);
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    bool outside = false;
+    (void)state;
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    assert_int_equal(r.from_memory.n_m, 0);
+    struct fr_cluster cluster = fr_test_written(&r);
+    assert_false(cluster.device.gemm[FR_FP32].memory.present);
+    within("edge", product_s(&cluster, edge, 1e9, &outside), law_s(edge, true), 1e-2);
+    within("beyond", product_s(&cluster, at, 1e9, &outside),
+           2 * product_s(&cluster, edge, 1e9, &outside), 1e-9);
+    fr_cluster_free(&cluster);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+/* Pages that a launch draws at its start, for products: the median launch's, not the fastest's, and what one
+ * launch is slower than another is no interruption. */
+static void a_launch_keeps_its_products(void **state) {
+    static const double slower[] = {1, 1.6, 1.5};
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    (void)state;
+    add_device(&s, 0);
+    for (int launch = 0; launch < 3; launch++)
+        for (int rep = 0; rep < 8; rep++)
+            fr_samples_add_gemm(&s, &(struct fr_sample_gemm){.dtype = FR_FP64,
+                                                             .m = 2048,
+                                                             .n = 4,
+                                                             .k = 2048,
+                                                             .batch = 1,
+                                                             .launch = launch,
+                                                             .rep = rep,
+                                                             .time_s = 1e-3 * slower[launch]});
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    assert_int_equal(r.gemm[FR_FP64].n_m, 1);
+    within("product", r.gemm[FR_FP64].time_s[0], 1.5e-3, 1e-9);
+    assert_true(r.speed.lost < 1e-9);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+/* Times that grow by the power 1 + x of a dimension are off by x for each nat that they are told from the size
+ * before; and by that spread intervals of what is extrapolated widen, and of nothing else. */
+static void what_lies_beyond_widens(void **state) {
+    const double POWER = 0.2, NORMAL_MEDIAN = 0.6745;
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    bool outside = false;
+    (void)state;
+    add_device(&s, 0);
+    for (size_t i = 0; i < s.n_gemm; i++) {
+        struct fr_sample_gemm *g = &s.gemm[i];
+        g->time_s = 1e-9 * pow((double)(g->m * g->n * g->k), 1 + POWER);
+    }
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    double octave = POWER * log(2) / NORMAL_MEDIAN;
+    within("octave", r.gemm[FR_FP32].beyond_octave, octave, 1e-9);
+    struct fr_cluster cluster = fr_test_written(&r);
+    struct fr_gemm_model *model = &cluster.device.gemm[FR_FP32];
+    const struct fr_gemm_shape inside = {32, 16, 32, 1}, beyond = {128, 32, 64, 1};
+    double inside_s = fr_gemm_time_s(&cluster.device, FR_FP32, &inside, &outside),
+           beyond_s = fr_gemm_time_s(&cluster.device, FR_FP32, &beyond, &outside);
+    model->shift = 1;
+    within("inside", fr_gemm_time_s(&cluster.device, FR_FP32, &inside, &outside), inside_s,
+           1e-12);
+    within("beyond", fr_gemm_time_s(&cluster.device, FR_FP32, &beyond, &outside),
+           beyond_s * exp(3 * octave), 1e-3);
+    fr_cluster_free(&cluster);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
+/* Messages whose time per byte triples beyond 4 MiB, the last two octaves of what was measured: what they were
+ * missed by widens intervals beyond 16 MiB with every doubling, and nothing below. */
+static double tripled_s(double p, double m) {
+    (void)p;
+    return 1e-6 + 1e-10 * fmin(m, 4 << 20) + 3e-10 * fmax(0, m - (4 << 20));
+}
+
+static void larger_messages_are_less_sure(void **state) {
+    struct fr_samples s = machine();
+    struct fr_fit_result r;
+    struct fr_error err = {.status = FR_OK};
+    const struct fr_group group = {.n_ranks = 2, .ranks_per_node = 2};
+    double low_s, with_s, without_s;
+    (void)state;
+    add_device(&s, 0);
+    for (double m = 8; m <= 16 << 20; m *= 2)
+        for (int rep = 0; rep < 9; rep++)
+            fr_samples_add_collective(
+                &s, &(struct fr_sample_collective){.op = FR_OP_ALL_REDUCE,
+                                                   .n_ranks = 2,
+                                                   .n_groups = 1,
+                                                   .size_B = m,
+                                                   .rep = rep,
+                                                   .time_s = tripled_s(2, m)});
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    struct fr_cluster cluster = fr_test_written(&r);
+    const struct fr_price *price = &cluster.price[FR_OP_ALL_REDUCE];
+    /* From 4 MiB as it was up to there: 8 MiB take twice as long for it, 16 MiB 10/4. */
+    double once = log(tripled_s(2, 8 << 20) / (2 * tripled_s(2, 4 << 20))),
+           twice = log(tripled_s(2, 16 << 20) / (4 * tripled_s(2, 4 << 20))) / 2;
+    within("octave", price->beyond_octave, (once + twice) / 2 / 0.6745, 0.02);
+    struct fr_price sure = *price;
+    sure.beyond_octave = 0;
+    for (int i = -1; i <= 2; i++) {
+        double size_B = (16 << 20) * pow(2, i),
+               reach = 1.645 * price->beyond_octave * fmax(0, i);
+        fr_price_interval(price, &group, size_B, 1, &low_s, &with_s);
+        fr_price_interval(&sure, &group, size_B, 1, &low_s, &without_s);
+        within("doublings", log(with_s), hypot(log(without_s), reach), 1e-9);
+    }
+    fr_cluster_free(&cluster);
+    fr_fit_free(&r);
+    fr_samples_free(&s);
+}
+
 /* Timings of memory are of the machine as it usually is; the table is of the machine when it is fast, since
  * predictions multiply by how slow it usually is. */
 static void memory_is_not_slowed_twice(void **state) {
@@ -846,6 +1072,11 @@ int main(void) {
         cmocka_unit_test(drift_is_taken_out),
         cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(what_products_read_and_write_is_told_apart),
+        cmocka_unit_test(products_from_memory_are_predicted),
+        cmocka_unit_test(without_a_grid_bytes_are_charged),
+        cmocka_unit_test(a_launch_keeps_its_products),
+        cmocka_unit_test(what_lies_beyond_widens),
+        cmocka_unit_test(larger_messages_are_less_sure),
         cmocka_unit_test(memory_is_not_slowed_twice),
         cmocka_unit_test(an_incomplete_grid_is_cut_to_a_full_one),
         cmocka_unit_test(a_sweep_along_one_axis_is_kept),

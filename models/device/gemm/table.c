@@ -1,5 +1,7 @@
 /* Measured times over a full grid of m, n, k, interpolated linearly in the logarithms of shape
- * and time; outside, the rate of the nearest point inside is kept and the result marked. */
+ * and time; outside, the rate of the nearest point inside is kept and the result marked.  Times of
+ * products whose operands come from memory may stand beside them on a coarser grid: kept as what they
+ * are of the table's, which changes little from shape to shape. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -28,23 +30,20 @@ static fr_status read_axis(const struct fr_json *table, const char *key, double 
     return FR_OK;
 }
 
-static const char *const keys[] = {"table", "residuals", NULL};
+static const char *const keys[] = {"table", "from_memory", "residuals", NULL};
 static const char *const table_keys[] = {"m", "n", "k", "unit", "time", NULL};
 static const char *const units[] = {"s", "ms", "us", "ns", NULL};
 static const double unit_s[] = {1, 1e-3, 1e-6, 1e-9};
 
-static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
-                      struct fr_error *err) {
-    struct fr_gemm_table *t = &model->table;
-    struct fr_json table = fr_json_member(object, "table"),
-                   time = fr_json_member(&table, "time");
+static fr_status read_times(const struct fr_json *table, struct fr_gemm_table *t,
+                            struct fr_error *err) {
+    struct fr_json time = fr_json_member(table, "time");
     int unit = 0;
-    FR_TRY(fr_json_object(object, keys, err));
-    FR_TRY(fr_json_object(&table, table_keys, err));
-    FR_TRY(read_axis(&table, "m", &t->log_m, &t->n_m, err));
-    FR_TRY(read_axis(&table, "n", &t->log_n, &t->n_n, err));
-    FR_TRY(read_axis(&table, "k", &t->log_k, &t->n_k, err));
-    FR_TRY(fr_json_get_choice(&table, "unit", true, units, &unit, err));
+    FR_TRY(fr_json_object(table, table_keys, err));
+    FR_TRY(read_axis(table, "m", &t->log_m, &t->n_m, err));
+    FR_TRY(read_axis(table, "n", &t->log_n, &t->n_n, err));
+    FR_TRY(read_axis(table, "k", &t->log_k, &t->n_k, err));
+    FR_TRY(fr_json_get_choice(table, "unit", true, units, &unit, err));
     int64_t count = (int64_t)t->n_m * t->n_n * t->n_k;
     FR_TRY(fr_json_array(&time, count, count, err));
     t->log_time = fr_calloc((size_t)count, sizeof *t->log_time);
@@ -54,12 +53,28 @@ static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
         double value = 0;
         FR_TRY(fr_json_number(&node, 1e-12, 1e15, &value, err));
         t->log_time[i] = log(value * unit_s[unit]);
-        double log_flop = log(2) + t->log_m[i / (t->n_n * t->n_k)] +
-                          t->log_n[i / t->n_k % t->n_n] + t->log_k[i % t->n_k];
-        /* The peak of a table is the best rate in it; attention kernels reach a share of it. */
-        model->peak_flop_per_s = fmax(model->peak_flop_per_s, exp(log_flop - t->log_time[i]));
     }
     return FR_OK;
+}
+
+/* Logarithms of the sizes of entry i. */
+struct entry {
+    double m, n, k;
+};
+
+static struct entry entry_of(const struct fr_gemm_table *t, int64_t i) {
+    return (struct entry){t->log_m[i / (t->n_n * t->n_k)], t->log_n[i / t->n_k % t->n_n],
+                          t->log_k[i % t->n_k]};
+}
+
+/* The peak of a table is the best rate in it; attention kernels reach a share of it. */
+static double peak_of(const struct fr_gemm_table *t) {
+    double log_peak = -HUGE_VAL;
+    for (int64_t i = 0; i < (int64_t)t->n_m * t->n_n * t->n_k; i++) {
+        struct entry e = entry_of(t, i);
+        log_peak = fmax(log_peak, log(2) + e.m + e.n + e.k - t->log_time[i]);
+    }
+    return exp(log_peak);
 }
 
 /* Where x lies on an axis: the cell's lower index, the share of the way to the next point, and
@@ -96,25 +111,74 @@ static struct place locate(const double *axis, int count, double x) {
 
 static double mix(double a, double b, double share) { return a + share * (b - a); }
 
-static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
-                     bool *extrapolated) {
-    const struct fr_gemm_table *t = &model->table;
-    if (shape->m <= 0 || shape->n <= 0 || shape->k <= 0) return 0;
-    struct place m = locate(t->log_m, t->n_m, log(shape->m));
-    struct place n = locate(t->log_n, t->n_n, log(shape->n));
-    struct place k = locate(t->log_k, t->n_k, log(shape->k));
-    const double *at = t->log_time + ((int64_t)m.i * t->n_n + n.i) * t->n_k + k.i;
+/* Of the logarithms of a shape: that of its time, from the nearest points inside, and where it lies. */
+static double interpolate(const struct fr_gemm_table *t, const struct entry *at,
+                          struct place place[3]) {
+    struct place m = locate(t->log_m, t->n_m, at->m), n = locate(t->log_n, t->n_n, at->n),
+                 k = locate(t->log_k, t->n_k, at->k);
+    const double *from = t->log_time + ((int64_t)m.i * t->n_n + n.i) * t->n_k + k.i;
     int64_t dm = (int64_t)m.step * t->n_n * t->n_k, dn = (int64_t)n.step * t->n_k, dk = k.step;
     double near_m =
-        mix(mix(at[0], at[dk], k.share), mix(at[dn], at[dn + dk], k.share), n.share);
-    double far_m = mix(mix(at[dm], at[dm + dk], k.share),
-                       mix(at[dm + dn], at[dm + dn + dk], k.share), n.share);
+        mix(mix(from[0], from[dk], k.share), mix(from[dn], from[dn + dk], k.share), n.share);
+    double far_m = mix(mix(from[dm], from[dm + dk], k.share),
+                       mix(from[dm + dn], from[dm + dn + dk], k.share), n.share);
+    place[0] = m;
+    place[1] = n;
+    place[2] = k;
+    return mix(near_m, far_m, m.share);
+}
+
+static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape,
+                     bool *extrapolated) {
+    if (shape->m <= 0 || shape->n <= 0 || shape->k <= 0) return 0;
+    const struct entry at = {log(shape->m), log(shape->n), log(shape->k)};
+    struct place p[3];
+    double slack = 1e-9, log_s = interpolate(&model->table, &at, p);
     /* Above the grid time grows with the work; below it a call costs what the smallest does. */
-    double beyond = fmax(m.beyond, 0) + fmax(n.beyond, 0) + fmax(k.beyond, 0);
-    double slack = 1e-9;
-    if (fabs(m.beyond) > slack || fabs(n.beyond) > slack || fabs(k.beyond) > slack)
-        *extrapolated = true;
-    return exp(mix(near_m, far_m, m.share) + beyond);
+    double beyond = fmax(p[0].beyond, 0) + fmax(p[1].beyond, 0) + fmax(p[2].beyond, 0);
+    for (int i = 0; i < 3; i++)
+        if (fabs(p[i].beyond) > slack) *extrapolated = true;
+    return exp(log_s + beyond * (1 + model->shift * model->beyond_octave / log(2)));
+}
+
+static struct fr_gemm_shape edge(const struct fr_gemm_model *model,
+                                 const struct fr_gemm_shape *shape) {
+    const struct fr_gemm_table *t = &model->table;
+    return (struct fr_gemm_shape){fmin(shape->m, exp(t->log_m[t->n_m - 1])),
+                                  fmin(shape->n, exp(t->log_n[t->n_n - 1])),
+                                  fmin(shape->k, exp(t->log_k[t->n_k - 1])), shape->batch};
+}
+
+static double log_from_memory(const struct fr_gemm_model *model,
+                              const struct fr_gemm_shape *shape) {
+    const struct entry at = {log(shape->m), log(shape->n), log(shape->k)};
+    struct place ignored[3];
+    return interpolate(&model->memory.log_ratio, &at, ignored);
+}
+
+/* What was timed from memory as a ratio of the table, which nothing from memory is faster than. */
+static fr_status read_memory(const struct fr_json *node, struct fr_gemm_model *model,
+                             struct fr_error *err) {
+    struct fr_gemm_table *t = &model->memory.log_ratio;
+    FR_TRY(read_times(node, t, err));
+    for (int64_t i = 0; i < (int64_t)t->n_m * t->n_n * t->n_k; i++) {
+        struct entry e = entry_of(t, i);
+        const struct fr_gemm_shape shape = {exp(e.m), exp(e.n), exp(e.k), 1};
+        bool outside = false;
+        t->log_time[i] = fmax(0, t->log_time[i] - log(time_s(model, &shape, &outside)));
+    }
+    model->memory.present = true;
+    return FR_OK;
+}
+
+static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
+                      struct fr_error *err) {
+    struct fr_json table = fr_json_member(object, "table"),
+                   memory = fr_json_member(object, "from_memory");
+    FR_TRY(fr_json_object(object, keys, err));
+    FR_TRY(read_times(&table, &model->table, err));
+    model->peak_flop_per_s = peak_of(&model->table);
+    return fr_json_present(&memory) ? read_memory(&memory, model, err) : FR_OK;
 }
 
 const struct fr_gemm_form fr_gemm_table = {
@@ -124,4 +188,6 @@ const struct fr_gemm_form fr_gemm_table = {
     .key = "table",
     .read = read,
     .time_s = time_s,
+    .edge = edge,
+    .log_from_memory = log_from_memory,
 };
