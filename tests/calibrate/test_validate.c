@@ -189,6 +189,7 @@ static void every_combination_is_a_configuration(void **state) {
     /* The number of ghosts does not concern a method without any. */
     assert_int_equal(choose("tensor", 2, NULL, vary, &v, &err), FR_OK);
     assert_int_equal(v.n_rows, 2 * 2);
+    for (int i = 0; i < v.n_rows; i++) assert_null(strstr(v.rows[i].run.label, "ghost"));
     fr_validation_free(&v);
 }
 

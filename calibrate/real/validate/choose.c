@@ -232,7 +232,9 @@ static void name(const struct choosing *c, const int *digit,
     for (int i = 0; i < c->n_varied; i++) {
         const struct varied *v = &c->varied[i];
         const char *value = v->value[digit[i]];
-        if (strcmp(v->path, "global_batch") == 0 || (ffn && strcmp(v->path, "width") == 0))
+        bool idle = is_ghost(v) && !has_ghosts(document[PLAN]); /* of a method without ghosts */
+        if (idle || strcmp(v->path, "global_batch") == 0 ||
+            (ffn && strcmp(v->path, "width") == 0))
             continue;
         if (v->document == MODEL)
             fr_line_addf(run->group, sizeof run->group, &group, " %s=%s", v->path, value);
