@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "calibrate/runs/log.h"
 #include "calibrate/runs/mllog.h"
+#include "calibrate/runs/watts.h"
 #include "calibrate/samples/import.h"
 
 static const struct fr_option options[] = {
@@ -23,6 +24,7 @@ static const struct fr_option options[] = {
      0},
     {"setup", "TEXT", "how it was set up; the same holds", 0},
     {"column", "KEY=VALUE", "of the runs.csv, what a log does not say: model=, plan.tp=", 0},
+    {"power", "FILE", "with one trainer's log: what a node drew, a file a node; repeatable", 0},
     {"out", "FILE", "where samples go (default: standard output)", 'o'},
     FR_OPTION_HELP,
     FR_OPTION_END};
@@ -205,6 +207,43 @@ static fr_status import_power(const struct fr_args *args, struct fr_runs *runs,
 
 /* ---- trainers' logs --------------------------------------------------------------------------- */
 
+static fr_status read_watts(const char *path, struct fr_watts *watts, struct fr_text *notes,
+                            struct fr_error *err) {
+    char *text = NULL;
+    size_t length = 0;
+    FR_TRY(fr_file_read(path, LOG_MAX_B, &text, &length, err));
+    fr_status status = fr_watts_read(text, length, path, watts, err);
+    free(text);
+    FR_TRY(status);
+    fr_text_addf(notes, "%s (%s): %d device%s, %.1f W in the mean of %d of %d readings\n", path,
+                 watts->format->name, watts->devices, watts->devices == 1 ? "" : "s",
+                 watts->power_W, watts->used, watts->readings);
+    return FR_OK;
+}
+
+/* Energy of a step: the nodes' mean powers together for its time. */
+static fr_status add_power(const struct fr_args *args, struct fr_run_row *row,
+                           struct fr_text *notes, struct fr_error *err) {
+    const char *paths[FR_ARGS_MAX], *time = fr_run_row_get(row, "measured_s");
+    int n = fr_args_all(args, "power", paths);
+    double power_W = 0;
+    struct fr_watts watts, first = {.format = NULL};
+    for (int i = 0; i < n; i++) {
+        FR_TRY(read_watts(paths[i], &watts, notes, err));
+        if (i == 0) first = watts;
+        if (strcmp(first.format->measured_at, watts.format->measured_at) != 0)
+            return fr_fail(err, FR_ERR_INPUT, paths[i],
+                           "was metered at another place (%s) than %s (%s)",
+                           watts.format->measured_at, paths[0], first.format->measured_at);
+        power_W += watts.power_W;
+    }
+    if (n == 0) return FR_OK;
+    if (!time) return fr_fail(err, FR_ERR_INPUT, paths[0], "no time of a step to go with it");
+    fr_run_row_set(row, "measured_J", "%.9g", power_W * strtod(time, NULL));
+    fr_run_row_set(row, "measured_at", "%s", first.format->measured_at);
+    return FR_OK;
+}
+
 /* One file, one run: what the line gives goes before what the log says. */
 static fr_status add_log(const struct fr_args *args, const struct fr_run_log *log,
                          const char *path, struct fr_run *run, struct fr_text *notes,
@@ -219,6 +258,7 @@ static fr_status add_log(const struct fr_args *args, const struct fr_run_log *lo
     fr_status status = fr_run_log_read(log, text, length, path, &row, &counts, err);
     free(text);
     FR_TRY(status);
+    FR_TRY(add_power(args, &row, notes, err));
     if (!fr_run_row_get(&row, "id")) fr_run_row_set(&row, "id", "%.90s", path);
     if (counts.steps) fr_text_addf(notes, "%s: %d steps\n", path, counts.steps);
     if (counts.malformed)
@@ -238,6 +278,8 @@ static fr_status import_logs(const struct fr_args *args, const struct fr_run_log
     struct fr_text text = {0};
     int n = args->n_words - 1;
     if (n == 0) return fr_fail(err, FR_ERR_USAGE, NULL, "no files given");
+    if (n > 1 && fr_args_has(args, "power"))
+        return fr_fail(err, FR_ERR_USAGE, "--power", "goes with one log, not with %d", n);
     if (out) FR_TRY(fr_file_check_writable(out, err));
     runs->items = fr_calloc((size_t)n, sizeof *runs->items);
     if (!runs->items) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
@@ -324,6 +366,7 @@ const struct fr_verb fr_verb_import = {
         "\\\n"
         "      --column ranks=8 -o runs.csv       # the run's log, then one of each node\n"
         "  forerun import megatron train.log -o runs.csv       # each file a run\n"
+        "  forerun import megatron train.log --power gpus.csv -o runs.csv\n"
         "  forerun import torchtitan t.log --column model=llama-3-8b --column ranks=64 \\\n"
         "      --column plan.global_batch=512 --column plan.zero=3 -o runs.csv\n"
         "  forerun import osu --ranks 3072 --nodes 32 allreduce.txt > samples.jsonl\n",
