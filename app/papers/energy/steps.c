@@ -106,10 +106,12 @@ fr_status fr_energy_steps(struct fr_reproduction *r, struct fr_error *err) {
             "device's other trainings",
             "J", &limits, err);
     if (status == FR_OK)
-        status = fr_energy_rows_table(r, &s.alone, "step_energy_preset",
-                                      "time and power of the preset alone, its A100 held to "
-                                      "the board's 300 W",
-                                      "J", &told, err);
+        status =
+            fr_energy_rows_table(r, &s.alone, "step_energy_preset",
+                                 "time and power of the presets alone (what waits on the A40 "
+                                 "is set from these), the A100 held to "
+                                 "the board's 300 W",
+                                 "J", &told, err);
     free(s.tuned.items);
     free(s.alone.items);
     free(t.items);
