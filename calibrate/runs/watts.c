@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 
+static const double MOST_W = 1e9; /* beyond it is none */
+
 #define FR_WATTS(name) &fr_watts_##name,
 const struct fr_watts_format *const fr_watts_formats[] = {
 #include "calibrate/runs/watts_list.h"
@@ -29,7 +31,7 @@ static struct fr_watts_device *device_of(struct fr_watts_log *log, const char *n
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W) {
     char name[FR_WATTS_NAME_B];
     snprintf(name, sizeof name, "%.*s", FR_WATTS_NAME_B - 1, device);
-    struct fr_watts_device *d = isfinite(power_W) && power_W >= 0 ? device_of(log, name) : NULL;
+    struct fr_watts_device *d = power_W >= 0 && power_W <= MOST_W ? device_of(log, name) : NULL;
     if (!d) return;
     if ((d->n & (d->n - 1)) == 0) {
         double *more = fr_realloc(d->power_W, d->n ? 2 * (size_t)d->n : 1, sizeof *more);

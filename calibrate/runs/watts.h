@@ -58,7 +58,7 @@ struct fr_watts {
 fr_status fr_watts_read(const char *text, size_t length, const char *name,
                         struct fr_watts *watts, struct fr_error *err);
 
-/** For formats: a reading of the device called @p device; what is no power >= 0 is none. */
+/** For formats: a reading of the device called @p device; what is no power from 0 to 1 GW is none. */
 void fr_watts_add(struct fr_watts_log *log, const char *device, double power_W);
 /** The @p i-th field of @p line between commas, blanks around it gone.  @return false: there is none */
 bool fr_watts_field(const char *line, int i, char *out, size_t room);

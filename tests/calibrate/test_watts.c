@@ -77,8 +77,9 @@ static void counters_by_interval(void **state) {
 }
 
 static void what_tells_no_power_is_refused(void **state) {
-    static const char *const texts[] = {"", "a,b,c\n", "timestamp, index\n1, 0\n",
-                                        "timestamp, power.draw [W]\n1, -5 W\n2, oops\n"};
+    static const char *const texts[] = {
+        "", "a,b,c\n", "timestamp, index\n1, 0\n",
+        "timestamp, power.draw [W]\n1, -5 W\n2, oops\n3, 1e308 W\n4, nan W\n"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct fr_watts w;
