@@ -271,7 +271,7 @@ bool fr_fluid_start(struct fr_fluid *f, int64_t tag, double size_B, double alone
                           .alone_B_per_s = alone_B_per_s,
                           .n_uses = n_uses};
     for (int32_t k = 0; k < n_uses; k++)
-        uses_of(f, slot)[k] = (struct use){uses[k].link, uses[k].weight, -1, -1};
+        uses_of(f, slot)[k] = (struct use){.link = uses[k].link, .weight = uses[k].weight};
     /* With every link to itself it hinders nobody and needs no filling. */
     bool free_way = way_is_free(f, slot);
     if (free_way) flow->rate_B_per_s = alone_B_per_s;
