@@ -545,6 +545,49 @@ static void folds_do_not_depend_on_threads(void **state) {
     drop(&f);
 }
 
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The spread: of normal errors the deviation, by their median, widened for what was fitted; of one shape no less
+ * than what models usually miss of others, else than what iterations of a run differ by. */
+static void the_spread_is_robust(void **state) {
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        const double noise = 0.06 * (round % 3);
+        bool one_shape = round < 3;
+        struct fixture f;
+        struct fr_tune_result r;
+        struct fr_error err = {0};
+        const struct fr_tune_options options = {.threads = 2};
+        double off[N];
+        make(&f);
+        if (!one_shape) { /* every second run is of a shallower model */
+            for (int i = 1; i < N; i += 2) {
+                struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
+                double before_s = fr_run_predict_s(&f.prior, run);
+                run->workload.transformer.layers /= 2;
+                run->measured_s *= fr_run_predict_s(&f.prior, run) / before_s;
+            }
+        }
+        for (int i = 0; i < N; i++)
+            ((struct fr_run *)(uintptr_t)f.use[i])->measured_s *=
+                exp(noise * (i * 7 % 11 - 5.) / 3);
+        if (fr_tune(&f.prior, f.use, N, &options, &r, &err) != FR_OK)
+            fail_msg("%s", err.detail);
+        for (int i = 0; i < N; i++)
+            off[i] = fabs(log(fr_run_predict_s(&r.cluster, f.use[i]) / f.use[i]->measured_s));
+        qsort(off, N, sizeof *off, by_size);
+        double wanted =
+            1.4826 * (off[N / 2 - 1] + off[N / 2]) / 2 * sqrt(N / fmax(1, N - r.n_fitted));
+        wanted = fmax(wanted, one_shape ? 0.05 : 0.01);
+        if (fabs(r.spread / wanted - 1) > 1e-6)
+            fail_msg("round %d: spread %.9g, wanted %.9g", round, r.spread, wanted);
+        drop(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(coefficients_are_found),
@@ -562,6 +605,7 @@ int main(void) {
         cmocka_unit_test(ten_rows_move_more_than_the_efficiency),
         cmocka_unit_test(no_efficiency_above_one),
         cmocka_unit_test(kinds_are_of_one_model_and_plan),
+        cmocka_unit_test(the_spread_is_robust),
         cmocka_unit_test(folds_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

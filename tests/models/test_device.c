@@ -166,6 +166,33 @@ static void nothing_takes_no_time(void **state) {
     }
 }
 
+/* How far a power is off where the file does not say: by how it was come by; where it does, that. */
+static void power_is_as_certain_as_its_source(void **state) {
+    static const struct {
+        const char *said;
+        double uncertainty;
+    } rows[] = {{"", 0.3},
+                {", \"quality\": \"measured\"", 0.05},
+                {", \"quality\": \"sampled\"", 0.1},
+                {", \"quality\": \"estimated\"", 0.3},
+                {", \"quality\": \"unavailable\"", 0.3},
+                {", \"quality\": \"measured\", \"uncertainty\": 0.5", 0.5},
+                {", \"uncertainty\": 0", 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        char text[300];
+        struct fr_device device;
+        snprintf(text, sizeof text,
+                 "{\"memory_bandwidth\": \"1 TB/s\", \"gemm\": {\"fp32\": {\"peak\": \"1 "
+                 "TFLOP/s\"}}, "
+                 "\"power\": {\"busy\": \"300 W\", \"idle\": \"100 W\"%s}}",
+                 rows[k].said);
+        must_read(text, &device);
+        FR_NEAR(device.power.uncertainty + 1, rows[k].uncertainty + 1, 0);
+        fr_device_free(&device);
+    }
+}
+
 static void refuses(void **state) {
     (void)state;
     static const struct {
@@ -209,6 +236,7 @@ int main(void) {
                                        cmocka_unit_test(table),
                                        cmocka_unit_test(larger_is_never_faster),
                                        cmocka_unit_test(nothing_takes_no_time),
+                                       cmocka_unit_test(power_is_as_certain_as_its_source),
                                        cmocka_unit_test(refuses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
