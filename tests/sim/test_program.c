@@ -109,6 +109,11 @@ static void tasks_of_every_plan(void **state) {
         {"compression.backward.scope=all"},
         {"compression.backward.scope=epilogue"},
         {"compression.backward.scope=all", "schedule=interleaved", "chunks=2"},
+        {"compression.backward.scope=epilogue", "schedule=interleaved", "chunks=2"},
+        {"compression.backward.scope=epilogue", "schedule=zero-bubble"},
+        {"compression.backward.scope=epilogue", "schedule=zero-bubble-v", "chunks=2"},
+        {"compression.backward.scope=all", "schedule=dualpipe-v", "chunks=2"},
+        {"compression.forward.rank=8"},
         {"dp=2", "compression.embedding=fused"},
         {"pass=forward"}};
     (void)state;
@@ -131,6 +136,12 @@ static void tasks_of_every_plan(void **state) {
         const struct fr_stage *last = &p.stage[STAGES - 1];
         assert_true(p.args.chunks > 1 || !(last->encode_s + last->small_message_B > 0));
         for (int i = 0; i < STAGES; i++) assert_true(!(p.stage[i].gathered_B > 0));
+        double sent[FR_TASK_COUNT] = {0}, coded = 0, coded_forward = 0, all = 0;
+        for (int32_t i = 0; i < STAGES; i++) {
+            coded += fr_pipeline_n_compressed(&p, i);
+            coded_forward += fr_pipeline_n_forward_compressed(&p, i);
+            all += fr_pipeline_n_messages(&p, i);
+        }
         memset(done, 0, sizeof done);
         for (int64_t t = 0; t < program.n_tasks; t++) {
             const struct fr_task *task = &program.tasks[t];
@@ -152,6 +163,7 @@ static void tasks_of_every_plan(void **state) {
                 for (int v = 0; v < w; v++)
                     assert_true(task->after[w] < 0 || task->after[w] != task->after[v]);
             }
+            sent[class->kind]++;
             if (task->micro >= 0)
                 done[class->kind][task->rank][task->chunk][task->micro] +=
                     class->part ? 1.0 / p.stage[task->rank].buckets : 1;
@@ -165,6 +177,14 @@ static void tasks_of_every_plan(void **state) {
             FR_TRUE(fabs(times - 1) < 1e-9,
                     "plan %zu: %s of stage %d, micro-batch %d: %g times", k,
                     fr_task_names[kinds[slot->kind]], (int)(x / p.n_slots), slot->micro, times);
+        }
+        /* messages are as many as they are counted to be, of which so many go compressed */
+        if (!job.plan.duplex) {
+            FR_NEAR(sent[FR_TASK_COMPRESSED_MESSAGE] + 1, coded + 1, 1e-12);
+            FR_NEAR(sent[FR_TASK_COMPRESSED_FORWARD] + 1, coded_forward + 1, 1e-12);
+            FR_NEAR(sent[FR_TASK_FORWARD_MESSAGE] + 1, all - coded_forward + 1, 1e-12);
+            if (!job.plan.forward)
+                FR_NEAR(sent[FR_TASK_BACKWARD_MESSAGE] + 1, all - coded + 1, 1e-12);
         }
         fr_program_free(&program);
         fr_pipeline_free(&p);
