@@ -199,6 +199,64 @@ static void branches(void **state) {
     fr_workload_free(&w);
 }
 
+/* Whichever of the four are lists: the others hold for every stage; two of different lengths are refused. */
+static void every_list_of_stages(void **state) {
+    static const char *const names[] = {"forward", "backward", "weight", "gradient"};
+    static const char *const one[] = {"\"4 ms\"", "\"8 ms\"", "\"2 ms\"", "\"3 MB\""};
+    static const char *const three[] = {
+        "[\"1 ms\", \"2 ms\", \"3 ms\"]", "[\"5 ms\", \"6 ms\", \"7 ms\"]",
+        "[\"1 ms\", \"2 ms\", \"4 ms\"]", "[\"1 MB\", \"2 MB\", \"5 MB\"]"};
+    static const double ones[] = {4e-3, 8e-3, 2e-3, 3e6}, threes[][3] = {{1e-3, 2e-3, 3e-3},
+                                                                         {5e-3, 6e-3, 7e-3},
+                                                                         {1e-3, 2e-3, 4e-3},
+                                                                         {1e6, 2e6, 5e6}};
+    (void)state;
+    for (int lists = 0; lists < 16; lists++)
+        for (int given = 3; given < 16; given += 4) { /* forward and backward are needed */
+            struct fr_text text = {0};
+            fr_text_addf(&text, "{\"kind\": \"stages\"");
+            for (int k = 0; k < 4; k++)
+                if (given >> k & 1)
+                    fr_text_addf(&text, ", \"%s\": %s", names[k],
+                                 lists >> k & 1 ? three[k] : one[k]);
+            fr_text_addf(&text, "}");
+            struct fr_workload w = must_read(fr_text_get(&text));
+            const double *const values[] = {w.stages.forward_s, w.stages.backward_s,
+                                            w.stages.weight_s, w.stages.gradient_B};
+            assert_int_equal(w.stages.listed, lists & given ? 3 : 0);
+            for (int k = 0; k < 4; k++) {
+                assert_int_equal(values[k] != NULL, given >> k & 1);
+                for (int i = 0; values[k] && i < (lists & given ? 3 : 1); i++)
+                    FR_NEAR(values[k][i], lists >> k & 1 ? threes[k][i] : ones[k], 1e-12);
+            }
+            fr_workload_free(&w);
+            fr_text_free(&text);
+        }
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++) {
+            struct fr_text text = {0};
+            struct fr_workload w;
+            struct fr_error err = {0};
+            if (a == b) continue;
+            fr_text_addf(&text, "{\"kind\": \"stages\"");
+            for (int k = 0; k < 4; k++)
+                fr_text_addf(&text, ", \"%s\": %s", names[k],
+                             k == a   ? three[k]
+                             : k != b ? one[k]
+                             : k < 3  ? "[\"1 ms\", \"1 ms\"]"
+                                      : "[\"1 MB\", \"1 MB\"]");
+            fr_text_addf(&text, "}");
+            struct fr_json_document *document = NULL;
+            assert_int_equal(fr_json_parse(text.data, text.length, "m", &document, NULL),
+                             FR_OK);
+            FR_TRUE(fr_model_read(document, &w, &err) == FR_ERR_INPUT, "%s", text.data);
+            fr_json_free(document);
+            FR_TRUE(strstr(err.detail, "stages"), "%s", err.detail);
+            fr_workload_free(&w);
+            fr_text_free(&text);
+        }
+}
+
 /* One value for all stages, or as many as the longest list. */
 static void stages(void **state) {
     struct fr_workload w =
@@ -255,8 +313,11 @@ static void defaults(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions), cmocka_unit_test(connected_layers),
-        cmocka_unit_test(branches), cmocka_unit_test(stages), cmocka_unit_test(defaults)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions),
+                                       cmocka_unit_test(connected_layers),
+                                       cmocka_unit_test(branches),
+                                       cmocka_unit_test(stages),
+                                       cmocka_unit_test(every_list_of_stages),
+                                       cmocka_unit_test(defaults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
