@@ -256,6 +256,7 @@ static void sliding_layers_are_those_named(void **state) {
         if (read(text, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
         assert_int_equal(w.transformer.window_layers, wanted);
         assert_int_equal(w.transformer.window, wanted ? 16 : 0);
+        fr_workload_free(&w);
     }
 }
 
