@@ -102,6 +102,69 @@ static void log_coefficients_are_recovered(void **state) {
     fr_samples_free(&s);
 }
 
+/* A price holds from the least to the most that was measured of ranks and of bytes, in a node and between nodes,
+ * whatever came first. */
+static void a_price_holds_where_it_was_measured(void **state) {
+    static const struct {
+        int level;
+        int64_t p, nodes;
+        double from_B;
+    } rows[][4] = {{{0, 4, 1, 64}, {0, 8, 1, 8}, {1, 2, 2, 32}, {1, 16, 2, 16}},
+                   {{0, 2, 1, 8}, {0, 16, 1, 16}, {1, 4, 2, 64}, {1, 8, 4, 32}},
+                   {{1, 8, 2, 16}, {1, 4, 2, 8}, {1, 16, 4, 64}, {1, 12, 2, 32}},
+                   {{0, 8, 1, 32}, {0, 4, 1, 64}, {0, 16, 1, 16}, {0, 2, 1, 32}}};
+    (void)state;
+    for (int order = 0; order < 4; order++)
+        for (size_t r = 0; r < 4; r++) {
+            struct fr_samples s = machine();
+            struct fr_fit_result result;
+            struct fr_error err = {.status = FR_OK};
+            int64_t least = INT64_MAX, most = 0;
+            double least_B = HUGE_VAL;
+            bool node = false, system = false;
+            for (int k = 0; k < 4; k++) {
+                int i = order & 1 ? 3 - k : k;
+                int64_t p = rows[r][i].p;
+                for (int step = 0; step < 12; step++) {
+                    int octave = order & 2 ? 11 - step : step;
+                    struct fr_sample_collective c = {.op = FR_OP_ALL_REDUCE,
+                                                     .level = rows[r][i].level,
+                                                     .n_ranks = p,
+                                                     .n_nodes = rows[r][i].nodes,
+                                                     .n_groups = 1,
+                                                     .size_B =
+                                                         ldexp(rows[r][i].from_B, octave)};
+                    for (c.rep = 0; c.rep < 5; c.rep++) {
+                        c.time_s = log_time_s((double)p, c.size_B) * (1 + 1e-3 * (double)c.rep);
+                        assert_int_equal(fr_samples_add_collective(&s, &c), FR_OK);
+                    }
+                }
+                least = p < least ? p : least, most = p > most ? p : most;
+                least_B = fmin(least_B, rows[r][i].from_B);
+                node = node || rows[r][i].level == 0;
+                system = system || rows[r][i].level > 0;
+            }
+            add_device(&s, 0);
+            if (fr_fit(&s, &defaults, &result, &err) != FR_OK) fail_msg("%s", err.detail);
+            const struct fr_fit_op *op = &result.ops[FR_OP_ALL_REDUCE];
+            int fitted = 0;
+            for (int form = 1; form < FR_FIT_FORMS; form++) {
+                const struct fr_price_domain *d = &op->candidate[form].price.domain;
+                if (!op->candidate[form].price.form || !d->stated) continue;
+                fitted++;
+                assert_int_equal(d->min_ranks, least);
+                assert_int_equal(d->max_ranks, most);
+                ASSERT_NEAR(d->min_B, least_B, 0);
+                ASSERT_NEAR(d->max_B, ldexp(64, 11), 0);
+                assert_int_equal(d->one_node, node);
+                assert_int_equal(d->several_nodes, system);
+            }
+            assert_true(fitted > 0);
+            fr_fit_free(&result);
+            fr_samples_free(&s);
+        }
+}
+
 static void eager_threshold_is_found(void **state) {
     (void)state;
     struct fr_samples s = machine();
@@ -1056,6 +1119,7 @@ int main(void) {
         cmocka_unit_test(metered_power_is_in_order),
         cmocka_unit_test(levels_hold_what_was_measured),
         cmocka_unit_test(log_coefficients_are_recovered),
+        cmocka_unit_test(a_price_holds_where_it_was_measured),
         cmocka_unit_test(eager_threshold_is_found),
         cmocka_unit_test(written_cluster_prices_like_the_fit),
         cmocka_unit_test(interruptions_are_told_apart),
