@@ -189,6 +189,26 @@ static void launches_are_drawn_with_replacement(void **state) {
             1e-12);
 }
 
+/* A launch all of whose samples are three times as slow was not disturbed: of three the middle one is what the
+ * next may be, whichever is slow; within each what is disturbed does not count. */
+static void a_launch_keeps_its_state(void **state) {
+    static const double slower[][3] = {{1, 3.1, 3}, {3, 1, 1.1}, {3, 3.2, 1}};
+    static const double middle[] = {3, 1.1, 3};
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        struct made m = {.samples.n_collective = 0};
+        struct fr_fit_point *points;
+        for (int i = 0; i < 24; i++) {
+            double time_s = (i % 8 == 5 ? 40 : 1) * 1e-4 * slower[round][i / 8];
+            add(&m, FR_OP_ALL_REDUCE, 4 << 20, time_s)->launch = i / 8;
+        }
+        assert_int_equal(points_of(&m, &points), 1);
+        FR_NEAR(points[0].time_s, 1e-4 * middle[round], 1e-12);
+        assert_int_equal(points[0].n_launches, 3);
+        free(points);
+    }
+}
+
 /* |predicted / measured - 1|: median, ninth decile, root mean square of log2. */
 static void errors_by_hand(void **state) {
     static const double predicted[] = {1, 4, 3, 0}, measured[] = {1, 2, 4, 1};
@@ -211,6 +231,7 @@ int main(void) {
                                        cmocka_unit_test(disturbed_samples_do_not_count),
                                        cmocka_unit_test(launches_widen_the_interval),
                                        cmocka_unit_test(launches_are_drawn_with_replacement),
+                                       cmocka_unit_test(a_launch_keeps_its_state),
                                        cmocka_unit_test(errors_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
