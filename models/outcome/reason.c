@@ -220,6 +220,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                          "lora_rank: adapters are divided as method tensor divides their "
                          "products; how method %s would nobody has said",
                          plan->method->name);
+        else if (job->workload.transformer.predicted > 0 && plan->method != &fr_method_tensor)
+            fr_text_addf(text,
+                         "predicted_tokens: what predicts a further token is divided as method "
+                         "tensor does; "
+                         "how method %s would nobody has said",
+                         plan->method->name);
         else if (job->workload.transformer.kv_latent > 0 && plan->method != &fr_method_tensor)
             fr_text_addf(
                 text,

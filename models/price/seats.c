@@ -282,7 +282,8 @@ fr_status fr_seats_make(const struct fr_job *job, const struct fr_plan *plan,
         FR_TRY(count_all(s, s->mesh.size[axis], fr_mesh_stride(&s->mesh, axis), &s->axis[axis],
                          err));
     FR_TRY(count_shares(plan, s, err));
-    if (fr_plan_last_stage(plan) > 0 && t->layers && t->tied) FR_TRY(count_ends(plan, s, err));
+    if (fr_plan_last_stage(plan) > 0 && t->layers && (t->tied || t->predicted > 0))
+        FR_TRY(count_ends(plan, s, err));
     if (plan->pp > 1 && !s->regular) FR_TRY(make_scratch(s, err));
     if (is_data_first(s))
         FR_TRY(plan->common_subgrid

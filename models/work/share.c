@@ -81,22 +81,29 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         s.forward_B += 2 * e->tokens * e->kept * e->value_B;
         s.kernels += 2;
     }
+    if (e->predicted > 0) { /* looked up once more for each */
+        s.forward_B += e->predicted * 2 * e->tokens * e->kept * e->value_B;
+        s.kernels += 2 * e->predicted;
+    }
     if (last) {
+        double times = 1 + e->predicted;
         fr_work_add_product(work,
                             &(struct fr_product){.m = e->words,
                                                  .n = e->tokens,
                                                  .k = h,
                                                  .batch = e->batch,
-                                                 .times = 1,
+                                                 .times = times,
                                                  .common = e->common,
                                                  .frozen = frozen,
-                                                 .regathers = frozen ? 0 : e->regathers,
+                                                 .regathers = frozen ? 0 : times * e->regathers,
                                                  .regather_axis = e->axis,
                                                  .regather_B = e->tokens * h * e->value_B});
-        s.forward_B += fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
-        s.kernels += 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
-        work->ends_B += e->tokens * (e->logits_kept + e->words) * e->value_B;
-        work->activation_B += e->tokens * (e->logits_kept + e->words) * e->value_B;
+        s.forward_B += times * fr_transformer_loss_B(e->tokens, e->words, h, e->value_B);
+        s.kernels +=
+            times * 5; /* norm, product, and the cross-entropy's maximum, sum and loss */
+        double kept_B = times * e->tokens * (e->logits_kept + e->words) * e->value_B;
+        work->ends_B += kept_B;
+        work->activation_B += kept_B;
     }
     if (e->common) s.common_B = s.forward_B, s.common_kernels = s.kernels;
     fr_transformer_add_share(work, &s, 0, FR_RECOMPUTE_NONE);
@@ -109,7 +116,8 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
            embedding = (double)fr_transformer_padded_vocabulary(t, ranks) * h,
            positions = t->positions ? (double)t->sequence * h : 0,
            norm = h * (t->norm_biases ? 2 : 1);
-    bool copy = t->tied && fr_plan_last_stage(plan) > 0;
+    bool apart = fr_plan_last_stage(plan) > 0, shared = t->tied || t->predicted > 0,
+         copy = t->tied && apart;
     if (first) {
         work->parameters += embedding + positions;
         work->parameters_rank += embedding / tp + positions;
@@ -117,7 +125,8 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
     if (last) {
         work->parameters += norm + (t->tied ? 0 : embedding);
         work->parameters_rank += norm + (!t->tied || copy ? embedding / tp : 0);
+        if (t->predicted > 0 && !t->tied && apart) work->parameters_rank += embedding / tp;
     }
-    if (t->tied && (first || last) && !fr_transformer_frozen(t))
+    if (shared && (first || last) && !fr_transformer_frozen(t))
         work->embedding_rank = embedding / tp; /* frozen copies stay equal */
 }

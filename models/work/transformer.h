@@ -148,6 +148,7 @@ struct fr_ends {
     double regathers;         /**< of the logits' input, over ... */
     fr_axis axis;
     bool common;
+    double predicted; /**< further tokens, with an embedding and logits each */
 };
 /** Add what they do; and, where @p ranks divide the vocabulary, their parameters. */
 void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,

@@ -228,8 +228,10 @@ void fr_transformer_add_vocabulary_exchanges(const struct fr_stage_view *v, bool
     if (first) move(v, e, &v->attention_on, FR_AXIS_FROM_ENDS, 1, work);
     if (last) move(v, &v->mlp_on, e, FR_AXIS_TO_ENDS, 1, work);
     if (e->p <= 1) return;
-    if (first) add(work, FR_PASS_FORWARD, e, sum, size_B, 1);
-    if (last) add(work, FR_PASS_INPUT, e, sum, size_B, 1);
-    if (first && v->gathers) add(work, FR_PASS_INPUT, e, FR_OP_ALL_GATHER, size_B, 1);
-    if (last && v->gathers) add(work, FR_PASS_FORWARD, e, FR_OP_ALL_GATHER, size_B, 1);
+    double embedded = (first ? 1 : 0) + v->predicted, made = (last ? 1 : 0) + v->predicted;
+    if (embedded > 0) add(work, FR_PASS_FORWARD, e, sum, size_B, embedded);
+    if (made > 0) add(work, FR_PASS_INPUT, e, sum, size_B, made);
+    if (embedded > 0 && v->gathers)
+        add(work, FR_PASS_INPUT, e, FR_OP_ALL_GATHER, size_B, embedded);
+    if (made > 0 && v->gathers) add(work, FR_PASS_FORWARD, e, FR_OP_ALL_GATHER, size_B, made);
 }

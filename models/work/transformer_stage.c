@@ -3,6 +3,7 @@
 
 #include "models/work/adapters.h"
 #include "models/work/experts.h"
+#include "models/work/predicted.h"
 #include "models/work/transformer_view.h"
 #include "models/workload/adapters.h"
 
@@ -66,6 +67,9 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     bool whole = plan->cp > 1 && plan->context_heads;
     v.heads = (double)t->heads / v.attention_on.p / (whole ? (double)plan->cp : 1);
     v.queries = whole ? s : own;
+    if (t->predicted > 0 && i == fr_plan_last_stage(plan)) v.predicted = (double)t->predicted;
+    v.layers += v.predicted;
+    if (!t->experts) v.dense += v.predicted;
     v.mixed = v.layers - v.dense;
     v.attentions = v.layers + v.cross; /* cross-attention attends to as many tokens */
     if (plan->attention == FR_ATTENTION_PLAIN)
@@ -336,6 +340,10 @@ static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *w
     work->parameters_rank = v->layers * fr_transformer_layer_parameters_rank(t, v->plan->tp) +
                             v->cross * (parts.attention / p + parts.cross_replicated) -
                             (v->attentions + v->layers) * bias_saved(v, p);
+    if (v->predicted > 0) {
+        work->parameters += fr_predicted_parameters(t, 1);
+        work->parameters_rank += fr_predicted_parameters(t, p);
+    }
     if (!v->uniform) add_own_grids(v, work);
     if (!t->experts) return;
     double without = v->dense * (parts.mlp - parts.dense);
@@ -359,6 +367,7 @@ static void add_ends(const struct fr_stage_view *v, bool first, bool last,
                                  .kept = v->h / e->between,
                                  .logits_kept = v->h / e->between,
                                  .regathers = v->gathers && e->p > 1 ? 1 : 0,
+                                 .predicted = v->predicted,
                                  .axis = e->axis};
     double before = work->parameters_rank;
     fr_transformer_add_vocabulary(work, v->t, v->plan, (int64_t)e->p, first, last);
@@ -389,6 +398,7 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     fr_adapters_add(&v, work);
     add_memory(&v, work);
     work->n_layer_ops = work->n_ops;
+    fr_predicted_add(&v, work);
     add_ends(&v, i == 0, i == fr_plan_last_stage(plan), work);
     if (fr_transformer_frozen(v.t)) freeze(&v, work);
 }

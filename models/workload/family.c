@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/predicted.h"
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
@@ -238,7 +239,8 @@ static bool among(const char *const *keys, const char *key) {
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
     static const char *const theirs[] = {"sequence",  "head_dim", "experts_per_token",
-                                         "lora_rank", "lora_on",  NULL};
+                                         "lora_rank", "lora_on",  "predicted_tokens",
+                                         NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -412,6 +414,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
     FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
     FR_TRY(fr_adapters_read(root, t, err));
+    FR_TRY(fr_predicted_read(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,

@@ -26,7 +26,8 @@ double fr_transformer_seen(const struct fr_transformer *t) {
 /* Multiplications of all layers, one sample forward. */
 static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *t) {
     const struct fr_attention_sizes a = fr_attention_of(t);
-    double h = (double)t->hidden, s = (double)t->sequence, layers = (double)t->layers,
+    double h = (double)t->hidden, s = (double)t->sequence,
+           layers = (double)(t->layers + t->predicted),
            attentions = layers + (double)t->cross_layers,
            dense = t->experts ? (double)t->dense_layers : layers, mixed = layers - dense,
            chosen = (double)(t->expert_ffn * t->experts_per_token + t->shared_ffn),
@@ -54,8 +55,9 @@ static double adapters_forward(const struct fr_transformer *t) {
 /* Multiplications of one sample forward, without adapters. */
 static double transformer_forward(const struct fr_transformer *t) {
     struct fr_layers_flop layers = layers_of_transformer(t);
+    double h = (double)t->hidden, s = (double)t->sequence, predicted = (double)t->predicted;
     return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
-           (double)t->sequence * (double)t->hidden * (double)t->vocabulary;
+           s * h * (double)t->vocabulary * (1 + predicted) + predicted * s * 2 * h * h;
 }
 
 /* Frozen products are made in two passes. */

@@ -8,7 +8,8 @@
  *      6 s (L (h (a + 2k) d + a d h + w h f) + h V) + 12 L s^2 a d
  *
  *  w f the MLP's two or three widths, of a mixture those of the experts that a token goes through, of what all
- *  share, and the router's; latent attention's products as models/workload/attention.h counts them; a layer with cross-attention has its attention twice.  Scores are counted whole, not
+ *  share, and the router's; latent attention's products as models/workload/attention.h counts them; what predicts a further token
+ *  adds a layer, the logits and 2 h h; a layer with cross-attention has its attention twice.  Scores are counted whole, not
  *  halved for a causal mask, as Chowdhery et al., PaLM, 2022 (appendix B) and Narayanan et al., SC'21
  *  (Eq. 3 without its recomputation) count them; of windows the share that is seen.  Beside adapters
  *  (models/workload/adapters.h) the frozen products have no weight gradient: two of the three; adapters all. */

@@ -114,9 +114,10 @@ fr_status fr_workload_read(const struct fr_json_document *document,
                                       : own_read(&root, workload, err));
     struct fr_json profile = fr_json_member(&root, "layer_profile");
     if (!fr_json_present(&profile)) return FR_OK;
-    if (workload->transformer.dense_layers > 0)
+    if (workload->transformer.dense_layers > 0 || workload->transformer.predicted > 0)
         return fr_json_fail(&profile, err,
-                            "measured layers are all alike, and dense_layers makes two kinds");
+                            "measured layers are all alike, and dense_layers or "
+                            "predicted_tokens makes others");
     if (workload->transformer.lora_rank > 0)
         return fr_json_fail(
             &profile, err, "measured layers made weight gradients, which lora_rank leaves out");

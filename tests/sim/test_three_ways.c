@@ -60,6 +60,8 @@ static const struct {
      "micro_batch=1 global_batch=16 dp=4 ep=2 attention=flash model.lora_rank=16"},
     {"dgx-h100", "deepseek-v3",
      "micro_batch=1 global_batch=16 dp=4 ep=4 pp=2 attention=flash model.layers=12"},
+    {"dgx-h100", "llama-3-8b",
+     "micro_batch=1 global_batch=16 pp=2 tp=2 attention=flash model.predicted_tokens=1"},
     {"frontier", "ffn-4096", "tp=4 global_batch=64"},
     {"frontier", "ffn-4096",
      "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},

@@ -277,11 +277,53 @@ static void what_latents_do_not_meet(void **state) {
                {"gpt-2", "model.dense_layers=1", "without experts"},
                {"deepseek-v3", "model.kv_heads=64", "keys of its own"},
                {"deepseek-v3", "model.cross_layers=4", "cross_layers"},
-               {"deepseek-v3", "model.lora_rank=4", "lora_rank"}};
+               {"deepseek-v3", "model.lora_rank=4", "lora_rank"},
+               {"t5-large-mod", "model.predicted_tokens=1", "cross_layers"}};
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         struct fr_error err = fr_test_refused("dgx-h100", bad[k].model, bad[k].set);
         FR_TRUE(strstr(err.detail, bad[k].detail), "%s: %s", bad[k].set, err.detail);
     }
+}
+
+/* A module that predicts a further token: a layer with experts, 2 h h, three norms; on two stages the last has a copy of the
+ * embedding too, which is kept equal. */
+static void a_further_token(void **state) {
+    (void)state;
+    static const char *const sets[] = {"model.predicted_tokens=1", "attention=flash",
+                                       "micro_batch=1", NULL},
+                             *const two[] = {"model.predicted_tokens=1",
+                                             "attention=flash",
+                                             "micro_batch=1",
+                                             "pp=2",
+                                             "global_batch=2",
+                                             "cluster.device.memory=0 B",
+                                             NULL};
+    struct fr_job job, plain, split;
+    struct fr_rank_work with = stage("deepseek-v3", sets, &job),
+                        without = stage("deepseek-v3", sets + 1, &plain), last;
+    double h = 7168, s = 4096, words = 129280 * h,
+           attention = h * 2112 + 1536 * 128 * 192.0 + 512 * 128 * 256.0 + 128 * 128 * h,
+           expert = 3 * h * 2048, small = 256 * h,
+           layer = attention + 257 * expert + small + 2 * h + 1536 + 512;
+    FR_NEAR(with.parameters - without.parameters, layer + 2 * h * h + 3 * h, 1e-9);
+    double products = attention + 9 * expert + small + 2 * h * h + words,
+           core = 6 * s * 128 * (192 + 128);
+    FR_NEAR(fr_workload_flop(&job.workload) - fr_workload_flop(&plain.workload),
+            s * (6 * products + core), 1e-9);
+    FR_NEAR(test_flops(&with, FR_PASS_WEIGHT) - test_flops(&without, FR_PASS_WEIGHT),
+            2 * s * (products - small), 1e-9);
+    fr_test_job("dgx-h100", "deepseek-v3", two, &split);
+    fr_transformer_stage(&split.workload, &split.plan, 1, &last);
+    double layers = 30 + 1;
+    FR_NEAR(last.parameters_rank, layers * layer + 2 * h * h + 3 * h + h + 2 * words,
+            1e-9); /* logits, a copy */
+    FR_NEAR(last.embedding_rank, words, 0);
+    struct fr_outcome out;
+    fr_cost(&split, &split.plan, &out);
+    assert_true(out.reasons == 0 && out.part_s[FR_PART_EMBEDDING_COMM] > 0);
+    fr_job_free(&job);
+    fr_job_free(&plain);
+    fr_job_free(&split);
 }
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
@@ -378,6 +420,7 @@ int main(void) {
                                        cmocka_unit_test(exchanges_of_latents),
                                        cmocka_unit_test(memory_of_latents),
                                        cmocka_unit_test(what_latents_do_not_meet),
+                                       cmocka_unit_test(a_further_token),
                                        cmocka_unit_test(one_copy_a_node),
                                        cmocka_unit_test(choices_by_brute_force),
                                        cmocka_unit_test(nodes_are_neighbours)};

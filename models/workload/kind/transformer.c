@@ -5,6 +5,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/predicted.h"
 #include "models/workload/workload.h"
 
 static const char *const keys[] = {"layers",
@@ -39,6 +40,7 @@ static const char *const keys[] = {"layers",
                                    "kv_latent",
                                    "rope_dim",
                                    "value_dim",
+                                   "predicted_tokens",
                                    "lora_rank",
                                    "lora_on",
                                    NULL};
@@ -135,6 +137,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
                                     err));
     FR_TRY(read_window(object, t, err));
     FR_TRY(fr_adapters_read(object, t, err));
+    FR_TRY(fr_predicted_read(object, t, err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */

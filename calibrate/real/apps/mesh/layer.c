@@ -24,6 +24,7 @@ fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
         : t->qk_norms             ? "norms of queries and keys are not trained here"
         : !t->norm_biases         ? "RMSNorm is not trained here; \"norm\": \"layer\" is"
         : !t->biases              ? "products without biases are not trained here"
+        : t->predicted            ? "further tokens are not predicted here"
         : t->kv_latent            ? "latent attention is not trained here"
         : t->lora_rank            ? "adapters beside frozen weights are not trained here"
                                   : NULL;
