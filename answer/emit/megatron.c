@@ -279,6 +279,7 @@ static void model(struct fr_emitted *e) {
     fr_emit_option(e, "--ffn-hidden-size", "%" PRId64, t->ffn);
     heads(e);
     experts(e);
+    if (t->document > 0) fr_emit_option(e, "--reset-attention-mask", "%s", "");
     if (t->predicted > 0) fr_emit_option(e, "--mtp-num-layers", "%" PRId64, t->predicted);
     if (t->lora_rank > 0)
         fr_emit_lack(e, "lora_rank: " NO("option for adapters beside frozen weights"));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
@@ -240,7 +241,7 @@ static bool among(const char *const *keys, const char *key) {
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
     static const char *const theirs[] = {"sequence",  "head_dim", "experts_per_token",
                                          "lora_rank", "lora_on",  "predicted_tokens",
-                                         NULL};
+                                         "document",  NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -415,6 +416,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(read_dtype(root, config, workload->modern, &workload->dtype, &said, err));
     FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(fr_predicted_read(root, t, err));
+    FR_TRY(fr_document_read(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,

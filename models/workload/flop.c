@@ -18,6 +18,7 @@ static double layers_forward(const struct fr_workload *workload) {
 }
 
 double fr_transformer_seen(const struct fr_transformer *t) {
+    if (t->document > 0) return fmin(1, (double)t->document / (double)t->sequence);
     if (t->window == 0 || t->window >= t->sequence) return 1;
     double outside = 1 - (double)t->window / (double)t->sequence;
     return 1 - (double)t->window_layers / (double)t->layers * outside * outside;

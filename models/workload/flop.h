@@ -11,7 +11,7 @@
  *  share, and the router's; latent attention's products as models/workload/attention.h counts them; what predicts a further token
  *  adds a layer, the logits and 2 h h; a layer with cross-attention has its attention twice.  Scores are counted whole, not
  *  halved for a causal mask, as Chowdhery et al., PaLM, 2022 (appendix B) and Narayanan et al., SC'21
- *  (Eq. 3 without its recomputation) count them; of windows the share that is seen.  Beside adapters
+ *  (Eq. 3 without its recomputation) count them; of windows, and of packed documents (packing.h), the share that is seen.  Beside adapters
  *  (models/workload/adapters.h) the frozen products have no weight gradient: two of the three; adapters all. */
 #ifndef FR_MODELS_WORKLOAD_FLOP_H
 #define FR_MODELS_WORKLOAD_FLOP_H

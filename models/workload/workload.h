@@ -138,6 +138,7 @@ struct fr_transformer {
         groups_per_token; /**< a token's experts are in so many of them; 0: any */
     int64_t q_latent, kv_latent, rope_dim,
         value_dim;     /**< of latent attention (attention.h); 0: plain */
+    int64_t document;  /**< tokens of the one a token is in, where several are packed; 0: one */
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */

@@ -296,12 +296,13 @@ static void of_a_transformer(void **state) {
         "\"sequence\": 32, "
         "\"vocabulary\": 1000, \"experts\": 4, \"dense_layers\": 3, \"shared_ffn\": 16, "
         "\"expert_groups\": 2, "
-        "\"groups_per_token\": 1, \"predicted_tokens\": 1, "
+        "\"groups_per_token\": 1, \"predicted_tokens\": 1, \"document\": 8, "
         "\"head_dim\": 12, \"kv_latent\": 16, \"q_latent\": 24, \"rope_dim\": 4, "
         "\"value_dim\": 8}";
     static const struct limit of_latent[] = {
         {"dense_layers", "-1", "0", "7", "8", false},
         {"predicted_tokens", "-1", "0", "16", "17", false},
+        {"document", "0", "1", "67108864", "67108865", false},
         {"expert_groups", "0", "1", "4", "5", true}, /* how many a token meets hangs on it */
         {"groups_per_token", "0", "1", "2", "3", false},
         {"shared_ffn", "0", "1", "67108864", "67108865", false},

@@ -326,6 +326,28 @@ static void a_further_token(void **state) {
     fr_job_free(&split);
 }
 
+/* Two documents of 1024 and 3072 tokens in one sequence: (1024^2 + 3072^2) / 4096^2 of the pairs; a token stands in one of 2560. */
+static void packed_documents(void **state) {
+    (void)state;
+    static const char *const sets[] = {"model.document=2560", "attention=flash",
+                                       "micro_batch=1", "model.sequence=4096", NULL};
+    struct fr_job job, whole;
+    struct fr_rank_work packed = stage("llama-3-8b", sets, &job),
+                        one = stage("llama-3-8b", sets + 1, &whole);
+    double share = (1024.0 * 1024 + 3072.0 * 3072) / (4096.0 * 4096);
+    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_INPUT; pass++)
+        FR_NEAR(test_sum(&packed, FR_WORK_ATTENTION, (fr_pass_kind)pass),
+                share * test_sum(&one, FR_WORK_ATTENTION, (fr_pass_kind)pass), 1e-12);
+    FR_NEAR(test_flops(&packed, FR_PASS_FORWARD), test_flops(&one, FR_PASS_FORWARD), 0);
+    double core = 12 * 32 * 4096.0 * 4096 * 4096;
+    FR_NEAR(fr_workload_flop(&whole.workload) - fr_workload_flop(&job.workload),
+            (1 - share) * core, 1e-9);
+    fr_job_free(&job);
+    fr_job_free(&whole);
+    struct fr_error err = fr_test_refused("dgx-h100", "t5-large-mod", "model.document=64");
+    assert_non_null(strstr(err.detail, "cross_layers"));
+}
+
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 static double axis_B(const struct fr_rank_work *w, fr_axis axis) {
@@ -421,6 +443,7 @@ int main(void) {
                                        cmocka_unit_test(memory_of_latents),
                                        cmocka_unit_test(what_latents_do_not_meet),
                                        cmocka_unit_test(a_further_token),
+                                       cmocka_unit_test(packed_documents),
                                        cmocka_unit_test(one_copy_a_node),
                                        cmocka_unit_test(choices_by_brute_force),
                                        cmocka_unit_test(nodes_are_neighbours)};

@@ -5,6 +5,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 #include "models/workload/workload.h"
 
@@ -32,6 +33,7 @@ static const char *const keys[] = {"layers",
                                    "head_kernels",
                                    "window",
                                    "window_layers",
+                                   "document",
                                    "dense_layers",
                                    "shared_ffn",
                                    "expert_groups",
@@ -136,6 +138,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
                : fr_json_get_number(object, "head_kernels", false, 1, 1000, &t->head_kernels,
                                     err));
     FR_TRY(read_window(object, t, err));
+    FR_TRY(fr_document_read(object, t, err));
     FR_TRY(fr_adapters_read(object, t, err));
     FR_TRY(fr_predicted_read(object, t, err));
     t->norm_biases = norm == 0;
