@@ -1,4 +1,6 @@
 /* What every division of a transformer adds to its list (models/work/transformer.h). */
+#include <math.h>
+
 #include "models/work/transformer.h"
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
@@ -51,12 +53,16 @@ static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double f
     fr_work_add(work, FR_WORK_ATTENTION, pass, 1)->size = flop;
 }
 
+/* Fused kernels are made for heads of 32, 64, 96 ... 256 values, narrower ones padded (FlashAttention-2: a kernel for
+ * each of HEADDIM_SWITCH; PyTorch's copy of it alike). */
+static double fused_dim(double dim) { return dim > 256 ? dim : 32 * ceil(dim / 32); }
+
 void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
                              const struct fr_plan *plan, double queries, double batch,
                              double heads) {
     double s = (double)t->sequence, d = (double)t->head_dim,
-           v = (double)fr_attention_value_dim(t),
-           flop = heads * 2 * 2 * s * queries * ((d + v) / 2) / 2 * fr_transformer_seen(t);
+           v = (double)fr_attention_value_dim(t), wide = fused_dim(d) + fused_dim(v),
+           flop = heads * 2 * 2 * s * queries * (wide / 2) / 2 * fr_transformer_seen(t);
     bool again = plan->recompute != FR_RECOMPUTE_NONE;
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},

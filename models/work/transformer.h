@@ -120,7 +120,7 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
                               double layers, fr_recompute recompute);
 /** Add what is inside @p heads heads of a rank, over all samples and attentions: two products with the
  *  scores between, or one fused kernel, which keeps no scores, skips those that the causal mask hides
- *  (half), and backward makes them once more (2.5 times the flop).
+ *  (half), and backward makes them once more (2.5 times the flop); heads are padded to a multiple of 32 values there.
  *  @param queries  of a head on the rank, which attend to the whole sequence */
 void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transformer *t,
                              const struct fr_plan *plan, double queries, double batch,

@@ -92,7 +92,8 @@ static inline bool law_stages_flop(const struct law_model *c, struct law_why *wh
     double tokens = (double)(fr_plan_micro_batch(&c->plan) * t->sequence);
     double core = 4 * tokens * (double)t->sequence * (double)(t->heads * t->head_dim) *
                   (double)(t->layers + t->cross_layers);
-    if (c->plan.attention != FR_ATTENTION_PLAIN) core /= 2;
+    if (c->plan.attention != FR_ATTENTION_PLAIN) /* causal, and padded as its kernels are */
+        core *= ceil((double)t->head_dim / 32) * 32 / (double)t->head_dim / 2;
     double want = 2 * tokens * law_stages_weights(c) + core;
     double got = law_stages_sum(c).flop * (double)(c->plan.tp * c->plan.cp);
     LAW(!isnan(want), "is not exact, and nobody says what it multiplies");
