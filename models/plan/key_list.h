@@ -177,8 +177,8 @@ FR_PLAN_KEY(
     CHANGED, NEED(TRAINED), NULL,
     "transformers: activations computed again in the backward pass; `selective`: of the "
     "attention core, `full`: all of a layer's; `save_qkv`: all but queries, keys and values, "
-    "`save_qkv_out`: and what the attention's second product made (JAX's policies; method "
-    "tensor)")
+    "`save_qkv_out`: and what the attention's second product made (JAX's policies; methods "
+    "tensor and grid)")
 FR_PLAN_KEY(offload, "offload", CHOICE(fr_offload_names), FIELD(offload), ", offload %s",
             CHANGED, NEED(TRAINED) | NEED(TRANSFORMER), NULL,
             "what lives in the host's memory: `activations` (of layers: there behind every "

@@ -95,6 +95,28 @@ static void add_mlp_rows(const struct fr_stage_view *v, const struct fr_group_vi
         add_rows(v, m, m->tokens * (double)v->t->shared_ffn, v->mixed, work);
 }
 
+/* Again with a policy, by rows: what the weight gradients of second products read, whole, of the heads and of the
+ * MLP's width; what the attention's second one made, where that is not kept. */
+static void add_rows_again(const struct fr_stage_view *v, const struct fr_group_view *on,
+                           double between, double times, bool out, bool enters,
+                           struct fr_rank_work *work) {
+    double size_B = on->tokens * v->h * v->value_B;
+    if (enters && v->gathers) add(work, FR_PASS_AGAIN, on, FR_OP_ALL_GATHER, size_B, times);
+    add(work, FR_PASS_AGAIN, on, FR_OP_ALL_GATHER, between * v->value_B, times);
+    if (out)
+        add(work, FR_PASS_AGAIN, on, v->gathers ? FR_OP_ALL_TO_ALL : FR_OP_ALL_GATHER,
+            v->gathers ? size_B / on->p : size_B, times);
+}
+
+static void add_unsaved_rows(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
+    if (!v->saves) return;
+    if (a->p > 1)
+        add_rows_again(v, a, a->tokens * v->a.made, v->attentions, v->out, false, work);
+    if (m->p > 1 && v->dense > 0)
+        add_rows_again(v, m, m->tokens * (double)v->t->ffn, v->dense, false, true, work);
+}
+
 /* Keys and values of a cross-attention are made of what the encoder made, a second input beside the queries':
  * its gradient's partial sums are added up too, and divided along the sequence it is gathered. */
 static void add_crossings(const struct fr_stage_view *v, struct fr_rank_work *work) {
@@ -119,6 +141,7 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
     if (v->rows && a->p > 1) add_rows(v, a, a->tokens * v->a.made, v->attentions, work);
     if (v->rows && m->p > 1) add_mlp_rows(v, m, work);
     add_crossings(v, work);
+    if (v->rows) add_unsaved_rows(v, work);
     if (v->rows) return;
     bool alike = a->axis == m->axis && v->a.arrives == v->h;
     if (a->p > 1) add_pairs(v, a, v->a.arrives, v->attentions + (alike ? mlps : 0), work);

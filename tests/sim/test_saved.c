@@ -76,6 +76,44 @@ static void policies_by_hand(void **state) {
             }
 }
 
+/* By rows on 4 ranks, of T tokens: the heads' and the MLP's values once more whole, what the attention's second
+ * product made where that is not kept; divided along the sequence an all-to-all of a rank's 1/p in its place, and
+ * the MLP's input. */
+static void policies_of_grids_by_hand(void **state) {
+    (void)state;
+    for (int out = 0; out < 2; out++)
+        for (int sp = 0; sp < 2; sp++) {
+            const char *sets[] = {"tp=4",
+                                  "method=grid",
+                                  "pp=4",
+                                  "global_batch=4",
+                                  "micro_batch=1",
+                                  out ? "recompute=save_qkv_out" : "recompute=save_qkv",
+                                  "attention=flash",
+                                  sp ? "sequence_parallel=true" : "sequence_parallel=false",
+                                  "model.dtype=bf16",
+                                  NULL};
+            struct fr_job job;
+            struct fr_rank_work work;
+            double gathered_B = 0, exchanged_B = 0, stream = sp ? T * h / 4 : T * h;
+            fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+            fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+            struct again a = of_again(&work);
+            for (int i = 0; i < work.n_ops; i++) {
+                const struct fr_operation *o = &work.op[i];
+                if (o->kind != FR_WORK_COLLECTIVE || o->pass != FR_PASS_AGAIN) continue;
+                *(o->op == FR_OP_ALL_TO_ALL ? &exchanged_B : &gathered_B) += o->times * o->size;
+            }
+            double mlp = 2 * T * 2 * h * f, second = out ? 0 : 2 * T * q * h;
+            FR_NEAR(a.flop, 8 * (mlp + second) / 4, 1e-12);
+            FR_NEAR(gathered_B, 8 * 2 * T * (q + f + (sp ? h : out ? 0 : h)), 1e-12);
+            FR_NEAR(exchanged_B, sp && !out ? 8 * 2 * T * h / 4 : 0, 1e-12);
+            FR_NEAR(work.activation_B,
+                    8 * 2 * (stream + T * (q + 2 * kv) / 4 + (out ? stream : 0)), 1e-12);
+            fr_job_free(&job);
+        }
+}
+
 /* Two inputs of norms at 16 bits and of products at 8; queries, keys, values and what attention made of
  * them at 16, the last at 8 besides; gate and up at 16, what is made of them at 8. */
 static void fp8_by_hand(void **state) {
@@ -169,8 +207,13 @@ static void some_layers_by_hand(void **state) {
 
 static void a_policy_needs_its_method(void **state) {
     (void)state;
-    const char *sets[] = {
-        "tp=2", "global_batch=4", "micro_batch=1", "recompute=save_qkv", "method=grid", NULL};
+    const char *sets[] = {"tp=2",
+                          "global_batch=4",
+                          "micro_batch=1",
+                          "recompute=save_qkv",
+                          "method=phantom",
+                          "ghost=4",
+                          NULL};
     struct fr_job job;
     struct fr_outcome out;
     struct fr_text text = {0};
@@ -179,7 +222,7 @@ static void a_policy_needs_its_method(void **state) {
     fr_report_reason(&job, &out, FR_REASON_RECOMPUTE, &text);
     assert_true(out.reasons & FR_BECAUSE(FR_REASON_RECOMPUTE));
     assert_string_equal(fr_text_get(&text),
-                        "recompute save_qkv is priced for method tensor: what method grid "
+                        "recompute save_qkv is priced for method tensor: what method phantom "
                         "would keep nobody has said");
     fr_text_free(&text);
     fr_job_free(&job);
@@ -187,8 +230,8 @@ static void a_policy_needs_its_method(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies_by_hand), cmocka_unit_test(windows_by_hand),
-        cmocka_unit_test(fp8_by_hand), cmocka_unit_test(some_layers_by_hand),
-        cmocka_unit_test(a_policy_needs_its_method)};
+        cmocka_unit_test(policies_by_hand),    cmocka_unit_test(policies_of_grids_by_hand),
+        cmocka_unit_test(windows_by_hand),     cmocka_unit_test(fp8_by_hand),
+        cmocka_unit_test(some_layers_by_hand), cmocka_unit_test(a_policy_needs_its_method)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
