@@ -21,7 +21,7 @@ struct plan {
     const char *scope; /* of messages; NULL: none */
     bool lazy, topk;
     int coded_stages;
-    bool dp_first;
+    bool dp_first, overlap;
 };
 enum { RANK = 2 };
 
@@ -37,12 +37,13 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
     snprintf(
         out, room,
         "{\"method\": \"%s\", \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s%s"
-        "%s%s%s%s%s%s}",
+        "%s%s%s%s%s%s%s}",
         p->method, p->tp, p->pp, p->dp, p->micro, p->pp > 1 ? ", \"schedule\": \"" : "",
         p->pp > 1 ? p->schedule : "", p->pp > 1 ? "\"" : "",
         p->chunks > 1 ? ", \"chunks\": 2" : "",
         strcmp(p->method, "phantom") ? "" : ", \"ghost\": 2",
         p->dp_first ? ", \"rank_order\": \"tp-dp-pp\"" : "",
+        p->overlap ? ", \"overlap\": \"gradient\", \"bucket\": \"5 KB\"" : "",
         p->scope || p->coded_stages ? ", \"compression\": {" : "", messages,
         p->scope || p->coded_stages ? gradients : "");
     if (p->scope || p->coded_stages) {
@@ -372,6 +373,9 @@ static void every_schedule(struct plan *p) {
             p->pp > 1 ? replica / (i == 3 ? p->pp * (p->pp < 8 ? 2 : 1) : 4) : replica / 2;
         p->dp_first = i == 1;
         run_plan(p);
+        p->overlap = p->dp > 1 && (i == 0 || i > 2);
+        if (p->overlap) run_plan(p);
+        p->overlap = false;
     }
     p->dp_first = false;
 }
@@ -438,7 +442,10 @@ static void refusals(void) {
             "{\"pp\": 2, \"schedule\": \"interleaved\", \"chunks\": 2, \"micro_batch\": 2}",
             "pp x chunks");
     refused(ffn, "{\"pp\": 2, \"p2p\": \"duplex\"}", "\"p2p\"");
-    refused(ffn, "{\"dp\": 2, \"overlap\": \"gradient\"}", "\"overlap\"");
+    refused(ffn,
+            "{\"dp\": 2, \"overlap\": \"gradient\", \"compression\": {\"gradient\": "
+            "{\"stages\": 1, \"rank\": 2}}}",
+            "compressed gradients");
     refused(ffn, "{\"method\": \"phantom\", \"tp\": 4, \"ghost\": 12}",
             "below (n/p)(1 - 1/p) = 12");
     refused(ffn, "{\"method\": \"grid\", \"dp\": 2, \"layer_tp\": [1]}", "\"layer_tp\"");

@@ -29,11 +29,12 @@ struct plan {
     const char *scope;     /* of messages; NULL: none */
     const char *recompute; /* NULL: nothing */
     bool lazy, fused, untied, topk, rows, parts;
-    bool forward;         /* activations go compressed, too */
-    int ghosts;           /* 0: not phantom */
-    int cp;               /* ranks that share a sample; 0: none */
-    int cross;            /* layers of a decoder; 0: there is none */
-    bool ring;            /* whose keys go round */
+    bool forward; /* activations go compressed, too */
+    bool overlap; /* gradients beside the last backward pass, in several buckets a stage */
+    int ghosts;   /* 0: not phantom */
+    int cp;       /* ranks that share a sample; 0: none */
+    int cross;    /* layers of a decoder; 0: there is none */
+    bool ring;    /* whose keys go round */
     const char *branches; /* of sub-grids; NULL: none */
     bool gathers;         /* their slices whole */
     int coded_stages;
@@ -41,7 +42,9 @@ struct plan {
 
 static void write_plan(const struct plan *p, char *out, size_t room) {
     char messages[120] = "", gradients[120] = "", schedule[80] = "", again[40] = "",
-         method[100], context[50] = "", forward[40] = "";
+         method[100], context[50] = "", beside[100], forward[40] = "";
+    snprintf(beside, sizeof beside, "%s%s", p->parts ? ", \"sequence_parallel\": true" : "",
+             p->overlap ? ", \"overlap\": \"gradient\", \"bucket\": \"10 KB\"" : "");
     snprintf(method, sizeof method, "\"%s\"", p->rows ? "grid" : "tensor");
     if (p->ghosts) snprintf(method, sizeof method, "\"phantom\", \"ghost\": %d", p->ghosts);
     if (p->branches)
@@ -66,9 +69,9 @@ static void write_plan(const struct plan *p, char *out, size_t room) {
         out, room,
         "{\"method\": %s%s%s, \"tp\": %d, \"pp\": %d, \"dp\": %d, \"micro_batch\": %d%s%s, "
         "\"compression\": {\"embedding\": \"%s\"%s%s%s%s}}",
-        method, context, p->parts ? ", \"sequence_parallel\": true" : "", p->tp, p->pp, p->dp,
-        p->micro, schedule, again, p->fused ? "fused" : "separate", messages, forward,
-        gradients, p->topk ? ", \"codec\": \"topk\"" : "");
+        method, context, beside, p->tp, p->pp, p->dp, p->micro, schedule, again,
+        p->fused ? "fused" : "separate", messages, forward, gradients,
+        p->topk ? ", \"codec\": \"topk\"" : "");
 }
 
 static const char *model_of(bool fp32, bool untied, int cross, char *text, size_t room) {
@@ -638,6 +641,20 @@ static void every_part(void) {
         }
 }
 
+/* Gradients in buckets beside the last pass that makes them, whatever the order. */
+static void every_bucket(struct plan p) {
+    static const char *const schedules[] = {"1f1b", "zero-bubble", "interleaved"};
+    p.overlap = true;
+    for (int i = 0; p.dp > 1 && i < (p.pp > 1 ? 3 : 1); i++) {
+        p.schedule = schedules[i], p.chunks = i == 2 ? 2 : 1;
+        if (p.chunks > 1 && WORDS_LAYERS % (p.pp * 2) != 0) continue;
+        p.micro = micro_for(&p, i == 2 ? 2 * p.pp : 3, i == 2 ? p.pp : 1);
+        p.fused = p.pp > 1 && i == 1, p.parts = p.tp > 1 && i == 1 && !p.rows && !p.ghosts;
+        p.recompute = i == 1 ? "full" : NULL;
+        run_plan(&p, false);
+    }
+}
+
 static void every_mesh(bool rows, bool phantom) {
     for (int tp = 1; tp <= n_ranks; tp++)
         for (int pp = 1; n_ranks % tp == 0 && pp <= n_ranks / tp; pp++) {
@@ -646,6 +663,7 @@ static void every_mesh(bool rows, bool phantom) {
             if ((rows || phantom) && tp == 1) continue; /* all methods are one */
             if (phantom) p.ghosts = tp < 8 ? 2 : 1;     /* below (n/p)(1 - 1/p) */
             every_schedule(&p);
+            every_bucket(p);
             every_compression(&p);
         }
 }
@@ -975,6 +993,7 @@ static void refusals(void) {
     refused(NULL, "{\"tp\": 3}", "the number of heads, 8, does not divide by tp");
     refused(NULL, "{\"method\": \"grid\", \"tp\": 2, \"sequence_parallel\": true}",
             "with method tensor, not with grid");
+    refused(NULL, "{\"zero\": 1, \"dp\": 2, \"overlap\": \"gradient\"}", "without zero");
     refused(NULL, "{\"zero\": 2, \"dp\": 2, \"pp\": 2}", "without a tied embedding");
     refused(NULL, "{\"cp\": 2, \"tp\": 8, \"context\": \"all-to-all\"}",
             "does not divide by tp x cp");

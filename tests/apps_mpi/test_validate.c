@@ -118,7 +118,7 @@ static void bad_sizes_are_refused(void **state) {
     fr_test_expect(line, 3, NULL, "does not divide a layer's");
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --ranks 2 --app tensor --set tp=1 --set "
-             "overlap=gradient --samples %s",
+             "placement=round-robin --samples %s",
              path);
     fr_test_expect(line, 3, NULL, "nothing was run");
     assert_int_equal(count(path, "\"kind\": \"run\""), 0);
@@ -187,7 +187,7 @@ static void what_a_search_found_is_run(void **state) {
     close(mkstemp(path));
     close(mkstemp(found));
     search_into(found, "--vary method=tensor,phantom,grid --vary ghost=4 --vary tp=1,2 --vary "
-                       "pp=1,2 --vary overlap=none,gradient");
+                       "pp=1,2 --vary placement=linear,round-robin");
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --top 8 --passes 1 --visit "
              "0.01 --json --samples %s",
@@ -205,7 +205,7 @@ static void what_a_search_found_is_run(void **state) {
     assert_int_equal(compared, count(path, "\"kind\": \"run\""));
     fr_test_output_free(&o);
     snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
-    fr_test_expect(line, 0, "not run here: mesh cannot run this: \"overlap\"", NULL);
+    fr_test_expect(line, 0, "not run here: mesh cannot run this: \"placement\"", NULL);
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --top 8 --passes 2 --visit "
              "0.01 --resume --samples %s",
@@ -231,11 +231,11 @@ static void what_cannot_run_says_so(void **state) {
                     found[] = "/tmp/forerun-found-XXXXXX";
     close(mkstemp(path));
     close(mkstemp(found));
-    search_into(found, "--vary tp=1 --vary dp=2 --vary overlap=gradient");
+    search_into(found, "--vary tp=1 --vary dp=2 --vary placement=round-robin");
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --from-search %s --force --samples %s", found,
              path);
-    nothing_runs(line, "\"overlap\" must have its default");
+    nothing_runs(line, "\"placement\" must have its default");
     search_into(
         found,
         "--vary tp=1 --vary dp=2 --set model.width=1048576 --set cluster.device.memory=1PB");

@@ -341,6 +341,15 @@ fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, 
     return met(real, start_s);
 }
 
+fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
+                                   int64_t count, MPI_Request *request, struct fr_error *err) {
+    double start_s = fr_real_clock_s(real);
+    FR_MPI_TRY(
+        MPI_Iallreduce(MPI_IN_PLACE, buffer, (int)count, real->k->mpi, MPI_SUM, comm, request));
+    book(real, comm, (double)count, 2 * others(comm) / (others(comm) + 1));
+    return met(real, start_s);
+}
+
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv, struct fr_error *err) {
     double start_s;

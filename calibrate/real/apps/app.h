@@ -155,6 +155,9 @@ fr_status fr_real_reduce_scatter(struct fr_real *real, MPI_Comm comm, const void
 /** In place. */
 fr_status fr_real_all_reduce(struct fr_real *real, MPI_Comm comm, void *buffer, int64_t count,
                              struct fr_error *err);
+/** Begun, likewise. */
+fr_status fr_real_all_reduce_begin(struct fr_real *real, MPI_Comm comm, void *buffer,
+                                   int64_t count, MPI_Request *request, struct fr_error *err);
 fr_status fr_real_all_to_all(struct fr_real *real, MPI_Comm comm, const void *send,
                              int64_t count, void *recv, struct fr_error *err);
 

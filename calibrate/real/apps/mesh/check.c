@@ -51,6 +51,8 @@ static const int runs[] = {FR_PLAN_KEY_method,
                            FR_PLAN_KEY_recompute,
                            FR_PLAN_KEY_branches,
                            FR_PLAN_KEY_exchange,
+                           FR_PLAN_KEY_overlap,
+                           FR_PLAN_KEY_bucket,
                            FR_PLAN_KEY_zero,
                            FR_PLAN_KEY_sequence_parallel,
                            FR_PLAN_KEY_cp,
@@ -93,6 +95,12 @@ static fr_status check_keys(const struct fr_real_case *run, struct fr_error *err
                        " is run with one chunk a stage, gradients that go whole, "
                        "and over stages without a tied embedding",
                        plan->zero);
+    if (plan->overlap &&
+        (plan->zero || plan->method->branches || plan->compression.gradient_stages > 0))
+        return fr_fail(
+            err, FR_ERR_INPUT, NULL,
+            "overlap is run with gradients that are all-reduced whole over replicas: "
+            "without zero, sub-grids and compressed gradients");
     if (plan->sequence_parallel && plan->method != &fr_method_tensor)
         return fr_fail(err, FR_ERR_INPUT, NULL,
                        "sequence_parallel is run with method tensor, not with %s",

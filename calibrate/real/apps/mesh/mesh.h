@@ -10,6 +10,7 @@
  *      partial.c   gradients of which each tp rank has a part
  *      zero.c      parameters and gradients that replicas divide, pass by pass
  *      reduce.c    gradients over replicas, and a tied embedding's over both its ends
+ *      bucket.c    the former beside the last backward pass
  *      task.h      what enters the first unit, and what is asked of the last one's output
  *
  *  A chunk holds consecutive units: chunk c of stage i is number c P + i of P v in a row.  Between two
@@ -44,6 +45,10 @@ struct fr_mesh_chunk {
     struct fr_real_codec from; /**< sizes of those from the chunk after; never opened */
     /** Of activations to the chunk after, and sizes of those from the chunk before; where they go compressed. */
     struct fr_real_codec up, up_from;
+    /** Gradients that go in buckets, from the last down, once the slot makes the last of them; 0: none do. */
+    void *gradients;
+    int64_t n_values, last_slot;
+    int buckets, left;
 };
 
 /** Messages on their way, each in a buffer of its own. */
@@ -91,10 +96,12 @@ struct fr_mesh_state {
      *  reads go compressed?  NULL: those of all. */
     bool *reads, *before_reads;
     struct fr_mesh_outbox out;
-    void *d[2];         /**< gradients between units, one read while the other is written */
-    void *room;         /**< the units' */
-    void *packet;       /**< factors on their way in */
-    void *part, *parts; /**< a rank's columns on their way in; those of all tp ranks */
+    void *d[2];          /**< gradients between units, one read while the other is written */
+    void *room;          /**< the units' */
+    void *packet;        /**< factors on their way in */
+    void *part, *parts;  /**< a rank's columns on their way in; those of all tp ranks */
+    MPI_Request *bucket; /**< of all chunks, those that are on their way */
+    int n_sent;
     struct fr_mesh_batch *batch;
     int n_batches;
     struct fr_mesh_coded *coded;
@@ -198,6 +205,17 @@ fr_status fr_mesh_scatter_gradients(struct fr_real *real, struct fr_mesh_state *
                                     struct fr_error *err);
 /** The share to its place in the block, for the optimiser. */
 void fr_mesh_put_share(struct fr_real *real, const struct fr_mesh_state *mesh);
+
+/* ---- bucket.c: nothing of it without the plan's overlap -------------------------------------------- */
+
+/** @return false when memory is exhausted. */
+bool fr_mesh_open_buckets(struct fr_real *real, struct fr_mesh_state *mesh);
+/** In slot @p slot the chunk's units from @p unit on have made their gradients. */
+fr_status fr_mesh_send_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
+                               struct fr_mesh_chunk *c, int64_t slot, int unit,
+                               struct fr_error *err);
+fr_status fr_mesh_end_buckets(struct fr_real *real, struct fr_mesh_state *mesh,
+                              struct fr_error *err);
 
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 

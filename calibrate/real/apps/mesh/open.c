@@ -296,7 +296,8 @@ static fr_status open_chain(struct fr_real *real, struct fr_mesh_state *mesh,
         share_table(real->run, mesh);
         FR_TRY(open_tied(real, mesh, err));
     }
-    if (!fr_mesh_open_batches(real, mesh) || !fr_mesh_open_share(real, mesh))
+    if (!fr_mesh_open_batches(real, mesh) || !fr_mesh_open_share(real, mesh) ||
+        !fr_mesh_open_buckets(real, mesh))
         return fr_fail(err, FR_ERR_NOMEM, NULL, "codecs and shares of gradients");
     return mesh->task->open(real, mesh, chain, err);
 }
@@ -337,28 +338,11 @@ void fr_mesh_close(struct fr_real *real) {
     for (int c = 0; mesh->chunk && c < mesh->n_chunks; c++) close_chunk(mesh, &mesh->chunk[c]);
     if (mesh->ends != MPI_COMM_NULL) MPI_Comm_free(&mesh->ends);
     for (int i = 0; i < mesh->n_coded; i++) fr_real_codec_close(&mesh->coded[i].codec);
-    void *const owned[] = {mesh->chunk,
-                           mesh->slots,
-                           mesh->out.buffer,
-                           mesh->out.request,
-                           mesh->d[0],
-                           mesh->d[1],
-                           mesh->room,
-                           mesh->packet,
-                           mesh->part,
-                           mesh->parts,
-                           mesh->batch,
-                           mesh->coded,
-                           mesh->factors,
-                           mesh->gathered,
-                           mesh->partials,
-                           mesh->inputs,
-                           mesh->targets,
-                           mesh->reads,
-                           mesh->before_reads,
-                           mesh->shares,
-                           mesh->share,
-                           mesh->scattered,
-                           mesh};
+    void *const owned[] = {mesh->chunk,  mesh->slots,   mesh->out.buffer, mesh->out.request,
+                           mesh->d[0],   mesh->d[1],    mesh->room,       mesh->packet,
+                           mesh->part,   mesh->parts,   mesh->batch,      mesh->bucket,
+                           mesh->coded,  mesh->factors, mesh->gathered,   mesh->partials,
+                           mesh->inputs, mesh->targets, mesh->reads,      mesh->before_reads,
+                           mesh->shares, mesh->share,   mesh->scattered,  mesh};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
 }

@@ -44,24 +44,30 @@ static fr_status backward(struct fr_real *real, struct fr_mesh_state *mesh,
         void *dx = mesh->d[dy == mesh->d[0]];
         if (i == 0 && outgoing && mesh->cut != FR_MESH_COLUMNS) dx = outgoing;
         FR_TRY(u->kind->input(real, u, &micro->kept[i], dy, dx, err));
-        if (!mesh->splits) u->kind->weight(real, u, &micro->kept[i]);
+        if (!mesh->splits) {
+            u->kind->weight(real, u, &micro->kept[i]);
+            FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i, err));
+        }
         dy = dx;
     }
     return c->first ? FR_OK : fr_mesh_send_gradient(real, mesh, c, slot->micro, at, dy, err);
 }
 
-static void weight(struct fr_real *real, struct fr_mesh_state *mesh,
-                   const struct fr_slot *slot) {
+static fr_status weight(struct fr_real *real, struct fr_mesh_state *mesh,
+                        const struct fr_slot *slot, struct fr_error *err) {
     struct fr_mesh_chunk *c = &mesh->chunk[slot->chunk];
-    for (int i = c->n_units - 1; i >= 0; i--)
+    for (int i = c->n_units - 1; i >= 0; i--) {
         c->unit[i].kind->weight(real, &c->unit[i], &c->micro[slot->micro].kept[i]);
+        FR_TRY(fr_mesh_send_buckets(real, mesh, c, slot - mesh->slots, i, err));
+    }
+    return FR_OK;
 }
 
 static fr_status run_slot(struct fr_real *real, struct fr_mesh_state *mesh,
                           const struct fr_slot *slot, struct fr_error *err) {
     if (slot->kind == FR_SLOT_FORWARD) return forward(real, mesh, slot, err);
     if (slot->kind == FR_SLOT_BACKWARD) FR_TRY(backward(real, mesh, slot, err));
-    if (slot->kind == FR_SLOT_WEIGHT) weight(real, mesh, slot);
+    if (slot->kind == FR_SLOT_WEIGHT) FR_TRY(weight(real, mesh, slot, err));
     bool made = !mesh->splits || slot->kind == FR_SLOT_WEIGHT; /* all of its gradients */
     return made ? fr_mesh_scatter_gradients(real, mesh, err) : FR_OK;
 }
@@ -83,6 +89,7 @@ fr_status fr_mesh_gradients(struct fr_real *real, double *loss, struct fr_error 
     for (int64_t i = 0; i < mesh->n_slots; i++)
         FR_TRY(run_slot(real, mesh, &mesh->slots[i], err));
     *loss = mesh->loss;
+    FR_TRY(fr_mesh_end_buckets(real, mesh, err));
     fr_mesh_put_share(real, mesh);
     FR_TRY(fr_mesh_add_partials(real, mesh, err));
     return fr_mesh_reduce(real, mesh, err);

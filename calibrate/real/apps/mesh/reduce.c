@@ -358,7 +358,8 @@ static fr_status reduce_batch(struct fr_real *real, struct fr_mesh_state *mesh,
                               const struct fr_mesh_batch *batch, struct fr_error *err) {
     size_t n_q = 0;
     if (batch->coded_from == batch->coded_to) {
-        if (fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
+        bool sent = mesh->bucket != NULL; /* beside the last pass */
+        if (sent || fr_real_divided(real, batch->holder) || batch->n == 0) return FR_OK;
         return fr_real_all_reduce(real, fr_shares_comm(real, batch->holder), batch->at,
                                   batch->n, err);
     }
