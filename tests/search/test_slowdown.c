@@ -109,8 +109,13 @@ static void plans_within_a_time(void **state) {
             assert_true(f.n_before >= 4);
             every_plan_in_time_is_there(&f);
             assert_int_equal(f.slowdown.clocks, r != 3);
-            for (size_t i = 0; i < f.result.top.count && r != 3; i++)
-                lowered += f.result.top.items[i].outcome.plan.n_clock_Hz > 0;
+            for (size_t i = 0; i < f.result.top.count && r != 3; i++) {
+                const struct fr_plan *plan = &f.result.top.items[i].outcome.plan;
+                lowered += plan->n_clock_Hz > 0;
+                assert_true(plan->n_clock_Hz == 0 || plan->n_clock_Hz == plan->pp);
+                /* so much time is of use to all */
+                FR_TRUE(most[m] < 2 || plan->n_clock_Hz > 0, "row %zu, plan %zu", r, i);
+            }
             if (r != 3) the_curve_falls(&f);
             fr_slowdown_free(&f.slowdown);
             assert_true(!f.slowdown.asked && !f.slowdown.clock_Hz[0]);
