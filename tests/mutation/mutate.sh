@@ -165,10 +165,9 @@ killed_by() { # killed_by FOLDER FILE: the first test that fails; false where no
   while read -r seconds test; do
     limit=$(limit_of "$seconds")
     passes "$1" "$1/lib" "$dir/plain" "$test" "$limit" && continue
-    if [ "$(cat "$1/code")" = 137 ]; then # not for what else the machine did
-      passes "$1" "$1/lib" "$dir/plain" "$test" "$limit" && continue
-      timeout=' timeout'
-    fi
+    # twice: not for what else the machine did
+    passes "$1" "$1/lib" "$dir/plain" "$test" "$limit" && continue
+    [ "$(cat "$1/code")" != 137 ] || timeout=' timeout'
     passes "$1" "$dir/plain" "$dir/plain" "$test" "$limit" || continue # not for what was changed
     echo "$(dirname "$2") $test" >>"$dir/kills"
     echo "$test$timeout" && return
