@@ -91,6 +91,17 @@ static void a_curve_is_of_all_clocks_that_save(void **state) {
             FR_NEAR(fr_pass_curve_J(&c, at, 0), mixed_J(n, x, y, at), 1e-9);
         }
     }
+    /* a stage's products all take longer by one factor, common ones too */
+    for (int k = 0; k < clocks; k++) {
+        double clock_Hz = fr_device_clock_at(&device->clock, k),
+               slower = fr_device_clock_slower(&device->clock, clock_Hz);
+        struct fr_stage stage = {.common_s = 2};
+        stage.forward.compute_s = 3, stage.backward.compute_s = 5;
+        fr_clock_set(device, clock_Hz, &stage);
+        FR_NEAR(stage.common_s, 2 * slower, 1e-12);
+        FR_NEAR(stage.forward.compute_s, 3 * slower, 1e-12);
+        FR_NEAR(stage.backward.compute_s, 5 * slower, 1e-12);
+    }
     FR_TRUE(rises > 10, "%d of 200", rises);
     fr_job_free(&job);
 }
