@@ -30,7 +30,7 @@ static const struct fr_option options[] = {
 /* A core is as fast as its products are when they are large, in the dtype that is fastest. */
 static double speed_flop_per_s(const struct fr_device *device) {
     const double n = 8192;
-    const struct fr_gemm_shape large = {n, n, n, n};
+    const struct fr_gemm_shape large = {n, n, n, n, 0};
     double fastest = 0;
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
         const struct fr_gemm_model *gemm = &device->gemm[d];

@@ -1,5 +1,6 @@
 #include "calibrate/runs/tune.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ enum { ROWS_FOR_MORE = 10 };
 /* The model has kinks (the larger of host and device), at which a trust region can circle. */
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
-static const double usual_scale = 0.05, knee = 2, step = 0.02;
+static const double usual_scale = FR_TUNE_MISSED, knee = 2, step = 0.02, surely = 0.975;
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
@@ -130,32 +131,59 @@ static double missed(const struct problem *p, const struct fr_run *run) {
     return p->scale * (run->workload.transformer.experts > 1 ? 4 : 1);
 }
 
-/* The 90 % quantile of chi-squared of @p n (Wilson and Hilferty 1931). */
-static double chi_squared_90(int n) {
-    double v = 2.0 / 9 / n;
-    return n * pow(1 - v + 1.2816 * sqrt(v), 3);
+static bool same_model(const struct fr_run *a, const struct fr_run *b) {
+    const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
+    return s->hidden == t->hidden && s->layers == t->layers;
 }
 
-/* Are the kinds' mean errors, as the cluster file has it, larger than what the model misses? */
+/* Mean error of the runs of run @p i's kind; @return false where an earlier run is of it. */
+static bool kind_error(const struct problem *p, int i, double *mean) {
+    int n = 0;
+    *mean = 0;
+    for (int k = 0; k < p->n; k++) {
+        if (!fr_run_one_kind(p->runs[k], p->runs[i])) continue;
+        if (k < i) return false;
+        *mean += p->log_error[k];
+        n++;
+    }
+    *mean /= n;
+    return true;
+}
+
+/* Squares of errors over what is missed: of models in the mean, and of their kinds about that. */
+struct says {
+    double of_models, of_kinds;
+    int models, kinds;
+};
+
+/* What the kinds of run @p i's model say, unless an earlier run is of it: n of them with covariance I + 1 1',
+ * so that n times their mean squared has variance 1 + n, and they have n - 1 about it. */
+static void model_says(const struct problem *p, int i, struct says *sum) {
+    double squares = 0, all = 0, mean = 0;
+    int n = 0;
+    for (int k = 0; k < i; k++)
+        if (same_model(p->runs[k], p->runs[i])) return;
+    for (int k = i; k < p->n; k++) {
+        if (!same_model(p->runs[k], p->runs[i]) || !kind_error(p, k, &mean)) continue;
+        mean /= missed(p, p->runs[k]);
+        squares += mean * mean;
+        all += mean;
+        n++;
+    }
+    sum->of_models += all * all / n / (1 + n);
+    sum->of_kinds += squares - all * all / n;
+    sum->models++;
+    sum->kinds += n - 1;
+}
+
+/* Are the errors, as the cluster file has it, larger than what the model misses? */
 static bool refuted(struct problem *p) {
-    double sum = 0;
-    int kinds = 0;
+    struct says sum = {0};
     p->n_fitted = 0;
     predict_all(p, NULL);
-    for (int i = 0; i < p->n; i++) {
-        double mean = 0;
-        int first = 0, n = 0;
-        while (!fr_run_one_kind(p->runs[first], p->runs[i])) first++;
-        if (first < i) continue;
-        for (int k = i; k < p->n; k++) {
-            if (!fr_run_one_kind(p->runs[k], p->runs[i])) continue;
-            mean += p->log_error[k];
-            n++;
-        }
-        sum += pow(mean / n / missed(p, p->runs[i]), 2);
-        kinds++;
-    }
-    return sum > chi_squared_90(kinds);
+    for (int i = 0; i < p->n; i++) model_says(p, i, &sum);
+    return sum.of_models > gsl_cdf_chisq_Pinv(surely, sum.models) ||
+           (sum.kinds > 0 && sum.of_kinds > gsl_cdf_chisq_Pinv(surely, sum.kinds));
 }
 
 static bool one_shape(const struct problem *p) {

@@ -12,10 +12,14 @@
  *  sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
  *  Where asked, the cluster's own values stay unless the runs refute them (`kept`).  With m_g the mean of
- *  e_i over the runs of one model and plan, and s_g what the model misses of such a kind (0.05; of mixtures
- *  of experts 0.2), they do where sum (m_g / s_g)^2 exceeds the 90 % quantile of chi-squared.  Other runs
- *  cannot tell a coefficient from what the model misses of one model, and what they would move makes
- *  others worse.
+ *  e_i over the runs of one model and plan, in units of what is missed of such a kind (0.05; of mixtures of
+ *  experts 0.2), and as much missed of a model as of each of its plans, the covariance of one model's n kinds
+ *  is I + 1 1', and they do where, of all models,
+ *      sum n mean(m)^2 / (1 + n)    or    sum (m_g - mean(m))^2
+ *  exceeds the 97.5 % quantile of chi-squared of the models, or of the kinds less the models.  Other runs
+ *  cannot tell a coefficient from what is missed of one model, and what they would move makes others worse.
+ *  Where the runs to be predicted are of another release of the software than those at hand, `scale` is
+ *  larger by what releases differ, FR_TUNE_RELEASE.
  *
  *  The posterior is taken as normal in x about that maximum (or about the values that stay):
  *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
@@ -39,6 +43,13 @@ double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *r
 
 /** Are they of one model and plan, but for how much of it: do they share what the model gets wrong? */
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
+
+/** What the model misses of a plan, in logarithms: the error that counts as one. */
+#define FR_TUNE_MISSED 0.05
+
+/** Standard deviation of the logarithm of one plan's time between releases of the software: GPT-3 on 512 and 768
+ *  H100 took 9 % less in MLPerf Training v3.1 than in v3.0, three pairs of runs. */
+#define FR_TUNE_RELEASE 0.065
 
 struct fr_tune_options {
     uint32_t held;   /**< bit j: coefficient j stays as it is */

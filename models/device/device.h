@@ -48,7 +48,8 @@ static inline double fr_dtype_kept_B(fr_dtype dtype) {
 /** A matrix product; all >= 0.  A product with a zero dimension takes no time. */
 struct fr_gemm_shape {
     double m, n, k;
-    double batch; /**< samples of the local batch that it serves */
+    double batch;   /**< samples of the local batch that it serves */
+    double at_once; /**< equal ones made at once (of experts), each of this shape; 0: one */
 };
 
 /** Equal products. */
@@ -80,6 +81,7 @@ struct fr_gemm_tiles {
     double align;      /**< values that a dimension should be a multiple of */
     double odd;        /**< factor on the time where one is no multiple of align / 8 */
     double misaligned; /**< factor on the time where one is not */
+    bool writes;       /**< writing the result takes memory's time besides */
 };
 
 struct fr_gemm_model {
@@ -212,11 +214,18 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err);
 void fr_device_free(struct fr_device *device);
 
-/** Time of one matrix product, its launch not included [s].  The dtype must be described. */
-static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
-                                    const struct fr_gemm_shape *shape, bool *extrapolated) {
-    const struct fr_gemm_model *model = &device->gemm[dtype];
-    return model->form->time_s(model, shape, extrapolated);
+/** What a product makes of the m x n values of its result. */
+struct fr_gemm_result {
+    double value_B; /**< size of one; 0: as values are kept between products */
+    bool
+        adds; /**< to what is there (a weight gradient of several micro-batches), which is read */
+};
+
+/** What it moves of it [B]. */
+static inline double fr_gemm_result_B(fr_dtype dtype, const struct fr_gemm_shape *shape,
+                                      struct fr_gemm_result result) {
+    double value_B = result.value_B > 0 ? result.value_B : fr_dtype_kept_B(dtype);
+    return shape->m * shape->n * value_B * (result.adds ? 2 : 1);
 }
 
 /** Set noise and memory_noise to what they are where the system takes @p share of the ranks' time. */
@@ -238,17 +247,40 @@ double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype
                                   const struct fr_gemm_shape *shape, double alone_s,
                                   double working_set_B, bool adds);
 
+/** Time of one matrix product, its launch not included [s], and of what it moves where its form leaves that
+ *  out.  The dtype must be described. */
+static inline double fr_gemm_time_of_s(const struct fr_device *device, fr_dtype dtype,
+                                       const struct fr_gemm_shape *shape,
+                                       struct fr_gemm_result result, bool *extrapolated) {
+    const struct fr_gemm_model *model = &device->gemm[dtype];
+    double time_s = (1 + device->noise) * model->form->time_s(model, shape, extrapolated);
+    if (!model->tiles.writes || !(time_s > 0)) return time_s;
+    double moved_B = fr_gemm_result_B(dtype, shape, result);
+    return time_s + (1 + device->memory_noise) * moved_B / device->memory_rate_B_per_s;
+}
+
+/** The same undisturbed, of a product whose result is kept as it is. */
+static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
+                                    const struct fr_gemm_shape *shape, bool *extrapolated) {
+    const struct fr_gemm_model *model = &device->gemm[dtype];
+    double time_s = model->form->time_s(model, shape, extrapolated);
+    if (!model->tiles.writes || !(time_s > 0)) return time_s;
+    return time_s + fr_gemm_result_B(dtype, shape, (struct fr_gemm_result){0}) /
+                        device->memory_rate_B_per_s;
+}
+
 /** Time of one matrix product whose operands come from a working set [s]: what the tables hold was
  *  measured on operands used just before, so only what the larger set costs beyond is added.
- *  @param adds  to what is there (a weight gradient of several micro-batches): its result is read too */
+ *  Where the result adds to what is there, that is read too. */
 static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
                                          const struct fr_gemm_shape *shape,
-                                         double working_set_B, bool adds, bool *extrapolated) {
-    double alone_s = fr_gemm_time_s(device, dtype, shape, extrapolated),
-           time_s = (1 + device->noise) * alone_s;
+                                         double working_set_B, struct fr_gemm_result result,
+                                         bool *extrapolated) {
+    double time_s = fr_gemm_time_of_s(device, dtype, shape, result, extrapolated);
     if (device->working_sets.n == 0) return time_s;
-    return time_s +
-           fr_device_product_beyond_s(device, dtype, shape, alone_s, working_set_B, adds);
+    double alone_s = fr_gemm_time_s(device, dtype, shape, extrapolated);
+    return time_s + fr_device_product_beyond_s(device, dtype, shape, alone_s, working_set_B,
+                                               result.adds);
 }
 
 #endif

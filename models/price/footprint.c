@@ -35,7 +35,7 @@ void fr_footprint_price(const struct fr_footprint *f, double micro_batches,
                         struct fr_pricing *price) {
     price->products_B = fr_footprint_products_B(f, micro_batches);
     price->update_B = fr_footprint_update_B(f);
-    price->adds = micro_batches > 1;
+    price->weight_gradient.adds = micro_batches > 1;
     if (f->state_B <= 0 || f->forward) return;
     double below_B = (f->pass_B + f->activation_B) / 2;
     price->met_B[FR_PASS_FORWARD] =

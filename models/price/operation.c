@@ -45,6 +45,7 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
                   [FR_AXIS_TO_ENDS] = &seats->between[1],
                   [FR_AXIS_FROM_ENDS] = &seats->between[2]},
         .micro_batches = micro_batches,
+        .weight_gradient.value_B = fr_dtype_size_B(job->workload.gradient_dtype),
         .n = 1,
         .passes = 1,
         .launch_s = job->cluster.device.launch_s};
@@ -52,20 +53,41 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 
 /* ---- one operation ------------------------------------------------------------------------------- */
 
-static double product_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape,
-                        double working_set_B, bool adds) {
+static double product_s(const struct fr_pricing *x, fr_dtype dtype,
+                        const struct fr_gemm_shape *shape, double working_set_B,
+                        struct fr_gemm_result result) {
     bool outside = false;
-    double time_s = fr_device_product_s(&x->cluster->device, x->dtype, shape, working_set_B,
-                                        adds, &outside);
+    double time_s =
+        fr_device_product_s(&x->cluster->device, dtype, shape, working_set_B, result, &outside);
     if (outside) *x->extrapolated |= FR_EXTRAPOLATED_GEMM;
     return time_s;
+}
+
+/* The operand that is no weight, read as it is kept and written as products read it: by its rows, and by
+ * its columns for the weight gradient. */
+static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
+    double value_B = fr_dtype_kept_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
+           moved_B = shape->n * shape->k * value_B;
+    return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
+}
+
+static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    const struct fr_gemm_model *kept = &x->cluster->device.gemm[FR_BF16];
+    bool narrow = x->dtype == FR_FP8, wide = narrow && o->wide && kept->form,
+         weight = o->pass == FR_PASS_WEIGHT;
+    double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
+    double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B,
+                              weight ? x->weight_gradient : (struct fr_gemm_result){0});
+    if (narrow && !wide && !weight && !o->made) time_s += narrowed_s(x, &o->shape);
+    return o->times * time_s;
 }
 
 /* Attention's products over the scores are many and thin: they reach a smaller share of the
  * peak, and where heads are narrow the scores' way to memory and back takes longer still. */
 static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
     const struct fr_device *device = &x->cluster->device;
-    if (device->attention.plain <= 0) return product_s(x, s, 0, false);
+    if (device->attention.plain <= 0)
+        return product_s(x, x->dtype, s, 0, (struct fr_gemm_result){0});
     double rate = device->attention.plain * device->gemm[x->dtype].peak_flop_per_s;
     double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(x->dtype);
     return fmax(
@@ -101,9 +123,7 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
                                                                 const struct fr_operation *o) {
     switch (o->kind) {
     case FR_WORK_PRODUCT:
-        return o->times * product_s(x, &o->shape,
-                                    x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B,
-                                    o->pass == FR_PASS_WEIGHT && x->adds);
+        return products_s(x, o);
     case FR_WORK_SCORES:
         return o->times * scores_s(x, &o->shape);
     case FR_WORK_ATTENTION:

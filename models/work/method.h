@@ -46,11 +46,11 @@ static inline struct fr_operation *fr_work_add_operator(struct fr_rank_work *wor
                                                         double n, double k, double batch,
                                                         double times) {
     fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_FORWARD, times)->shape =
-        (struct fr_gemm_shape){m, n, k, batch};
+        (struct fr_gemm_shape){m, n, k, batch, 0};
     fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_INPUT, times)->shape =
-        (struct fr_gemm_shape){k, n, m, batch};
+        (struct fr_gemm_shape){k, n, m, batch, 0};
     struct fr_operation *o = fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_WEIGHT, times);
-    o->shape = (struct fr_gemm_shape){m, k, n, batch};
+    o->shape = (struct fr_gemm_shape){m, k, n, batch, 0};
     o->axis = FR_AXIS_DP;
     return o;
 }

@@ -6,8 +6,10 @@ static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_
     bool whole = pass == FR_PASS_WEIGHT || (pass == FR_PASS_INPUT && p->regathers > 0);
     double pieces = p->pieces > 1 && !whole ? p->pieces : 1;
     struct fr_operation *o = fr_work_add(work, kind, pass, p->times * pieces);
-    o->shape = (struct fr_gemm_shape){m, n / pieces, k, p->batch};
+    o->shape = (struct fr_gemm_shape){m, n / pieces, k, p->batch, p->at_once};
     o->common = p->common && pass != FR_PASS_AGAIN;
+    o->made = p->made && (pass == FR_PASS_FORWARD || pass == FR_PASS_AGAIN);
+    o->wide = p->wide;
     if (pass == FR_PASS_WEIGHT) o->axis = (uint8_t)(p->copies ? p->copies : FR_AXIS_DP);
 }
 

@@ -85,10 +85,13 @@ struct fr_operation {
         axis; /**< likewise: fr_axis; of a weight gradient, who holds copies of its matrix */
     uint8_t beside; /**< of a collective: fr_beside */
     bool stalls;    /**< likewise: the host waits for it before it launches more */
-    bool common;    /**< of common layers: some ranks may wait meanwhile (method subgraph) */
-    bool as_one;    /**< of a weight gradient: its `times` matrices are the rows of one;
+    bool made;      /**< of a product: what it reads was written at its width by what made it */
+    bool
+        wide; /**< of a product: at the width that values are kept at, where others are narrower */
+    bool common;  /**< of common layers: some ranks may wait meanwhile (method subgraph) */
+    bool as_one;  /**< of a weight gradient: its `times` matrices are the rows of one;
                          of gradients' collective: it carries what was compressed */
-    double times;   /**< equal ones in the pass */
+    double times; /**< equal ones in the pass */
     union {
         struct fr_gemm_shape shape;
         struct fr_elementwise moved;
@@ -152,10 +155,14 @@ static inline struct fr_operation *fr_work_add_collective(struct fr_rank_work *w
  *  otherwise, "ring_exchange" and "pipeline" here, "bulk" there. */
 struct fr_product {
     double m, n, k, batch, times;
-    double pieces; /**< 0: one */
-    bool scores;   /**< of attention, without weights */
-    bool frozen;   /**< its weights are not trained: no gradient of theirs */
+    double at_once; /**< of them; 0: one after the other */
+    double pieces;  /**< 0: one */
+    bool scores;    /**< of attention, without weights */
+    bool frozen;    /**< its weights are not trained: no gradient of theirs */
     bool again, common;
+    bool
+        made; /**< its input comes from what writes it at the width that it is read at: a norm */
+    bool wide;                    /**< not at fewer bits than values are kept at: logits */
     fr_axis copies;               /**< of its weights; 0: FR_AXIS_DP */
     double regathers, regather_B; /**< all-gathers beside the input gradient, */
     fr_axis regather_axis;        /**< over tp, or another axis */

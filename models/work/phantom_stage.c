@@ -49,30 +49,34 @@ fr_reasons fr_phantom_check_stage(const struct fr_workload *workload,
 }
 
 static void add_product(struct fr_rank_work *work, const struct view *v, double m, double n,
-                        double k, double times, bool again) {
-    fr_work_add_product(
-        work, &(struct fr_product){
-                  .m = m, .n = n, .k = k, .batch = v->batch, .times = times, .again = again});
+                        double k, double times, bool made, bool again) {
+    fr_work_add_product(work, &(struct fr_product){.m = m,
+                                                   .n = n,
+                                                   .k = k,
+                                                   .batch = v->batch,
+                                                   .times = times,
+                                                   .made = made,
+                                                   .again = again});
 }
 
-/* A matrix of the MLP: own block, compressor, decompressors. */
-static void add_phantom(const struct view *v, double out, double in, double times,
+/* A matrix of the MLP, after a norm or not: own block, compressor, decompressors. */
+static void add_phantom(const struct view *v, double out, double in, double times, bool made,
                         struct fr_rank_work *work) {
-    add_product(work, v, out / v->p, v->T, in / v->p, times, v->full);
-    add_product(work, v, v->k, v->T, in / v->p, times, v->full);
-    add_product(work, v, out / v->p, v->T, v->k, times * (v->p - 1), v->full);
+    add_product(work, v, out / v->p, v->T, in / v->p, times, made, v->full);
+    add_product(work, v, v->k, v->T, in / v->p, times, made, v->full);
+    add_product(work, v, out / v->p, v->T, v->k, times * (v->p - 1), false, v->full);
 }
 
 static void add_products(const struct view *v, struct fr_rank_work *work) {
     double attended =
         v->attentions * v->batch * (double)v->t->heads / v->p / fr_context_heads(v->plan);
-    add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, v->full);
-    add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, v->full);
+    add_product(work, v, (v->q + 2 * v->kv) / v->p, v->T, v->h, v->attentions, true, v->full);
+    add_product(work, v, v->h, v->T, v->q / v->p, v->attentions, false, v->full);
     fr_transformer_add_core(work, v->t, v->plan,
                             fr_context_queries(v->plan, (double)v->t->sequence), v->batch,
                             attended);
-    add_phantom(v, v->f, v->h, v->layers * (v->matrices - 1), work);
-    add_phantom(v, v->h, v->f, v->layers, work);
+    add_phantom(v, v->f, v->h, v->layers * (v->matrices - 1), true, work);
+    add_phantom(v, v->h, v->f, v->layers, false, work);
 }
 
 /* A collective of the forward pass and its mirror image; the host waits for both. */

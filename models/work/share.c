@@ -100,6 +100,7 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
                                                  .batch = e->batch,
                                                  .times = times,
                                                  .common = e->common,
+                                                 .wide = true,
                                                  .frozen = frozen,
                                                  .regathers = frozen ? 0 : times * e->regathers,
                                                  .regather_axis = e->axis,

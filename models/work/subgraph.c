@@ -55,12 +55,13 @@ fr_reasons fr_subgraph_check(const struct fr_workload *workload, const struct fr
 /* ---- products --------------------------------------------------------------------------------- */
 
 static void add_product(struct fr_rank_work *work, double m, double n, double k, double batch,
-                        double times, bool again, fr_axis copies, bool common) {
+                        double times, bool made, bool again, fr_axis copies, bool common) {
     fr_work_add_product(work, &(struct fr_product){.m = m,
                                                    .n = n,
                                                    .k = k,
                                                    .batch = batch,
                                                    .times = times,
+                                                   .made = made,
                                                    .again = again,
                                                    .copies = copies,
                                                    .common = common});
@@ -71,12 +72,14 @@ static void add_common_products(const struct view *v, struct fr_rank_work *work)
     double b = v->common_batch;
     fr_axis copies = v->g > 1 ? FR_AXIS_COMMON : FR_AXIS_DP; /* see add_parameters */
     if (v->heads_only) {
-        add_product(work, v->q + 2 * v->kv, v->C, v->h, b, v->attentions, full, copies, true);
-        add_product(work, v->h, v->C, v->q, b, v->attentions, full, copies, true);
+        add_product(work, v->q + 2 * v->kv, v->C, v->h, b, v->attentions, true, full, copies,
+                    true);
+        add_product(work, v->h, v->C, v->q, b, v->attentions, false, full, copies, true);
     }
     if (!v->mlp_too) {
-        add_product(work, v->f, v->C, v->h, b, v->layers * (v->mlp - 1), full, copies, true);
-        add_product(work, v->h, v->C, v->f, b, v->layers, full, copies, true);
+        add_product(work, v->f, v->C, v->h, b, v->layers * (v->mlp - 1), true, full, copies,
+                    true);
+        add_product(work, v->h, v->C, v->f, b, v->layers, false, full, copies, true);
     }
 }
 
@@ -85,16 +88,17 @@ static void add_branch_products(const struct view *v, struct fr_rank_work *work)
     double b = v->batch, attended = v->attentions * b * (double)v->t->heads / v->g /
                                     fr_context_heads(v->plan);
     if (!v->heads_only) {
-        add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, full,
+        add_product(work, (v->q + 2 * v->kv) / v->g, v->T, v->h, b, v->attentions, true, full,
                     FR_AXIS_DP, false);
-        add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, full, FR_AXIS_DP, false);
+        add_product(work, v->h, v->T, v->q / v->g, b, v->attentions, false, full, FR_AXIS_DP,
+                    false);
     }
     fr_transformer_add_core(work, v->t, v->plan,
                             fr_context_queries(v->plan, (double)v->t->sequence), b, attended);
     if (!v->mlp_too) return;
-    add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), full, FR_AXIS_DP,
-                false);
-    add_product(work, v->h, v->T, v->f / v->g, b, v->layers, full, FR_AXIS_DP, false);
+    add_product(work, v->f / v->g, v->T, v->h, b, v->layers * (v->mlp - 1), true, full,
+                FR_AXIS_DP, false);
+    add_product(work, v->h, v->T, v->f / v->g, b, v->layers, false, full, FR_AXIS_DP, false);
 }
 
 /* ---- exchanges --------------------------------------------------------------------------------- */

@@ -87,8 +87,8 @@ static bool in_pieces(const struct fr_stage_view *v, const struct fr_group_view 
 }
 
 static void add_product(const struct fr_stage_view *v, const struct fr_group_view *on, double m,
-                        double n, double k, double times, double regathers, bool again,
-                        struct fr_rank_work *work) {
+                        double n, double k, double times, double regathers, bool made,
+                        bool again, struct fr_rank_work *work) {
     bool frozen = fr_transformer_frozen(v->t), attends = on == &v->attention_on,
          adapted = attends ? v->t->lora_attention : v->t->lora_mlp;
     if (frozen && !adapted) regathers = 0; /* nobody asks for the input again */
@@ -99,7 +99,9 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
                                    .k = k,
                                    .batch = on->batch,
                                    .times = times,
+                                   .at_once = on == &v->mlp_on ? v->experts : 1,
                                    .pieces = in_pieces(v, on) ? on->p : 1,
+                                   .made = made,
                                    .again = again,
                                    .frozen = frozen,
                                    .copies = on->copies,
@@ -112,8 +114,8 @@ static void add_product(const struct fr_stage_view *v, const struct fr_group_vie
 static void add_second(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
                        double out, double n, double in, double times, bool again,
                        struct fr_rank_work *work) {
-    add_product(v, on, v->rows ? out / p : out, n, v->rows ? in : in / p, times, 0, again,
-                work);
+    add_product(v, on, v->rows ? out / p : out, n, v->rows ? in : in / p, times, 0, false,
+                again, work);
 }
 
 /* Latent attention's narrow products, which every rank makes of its own tokens. */
@@ -126,6 +128,7 @@ static void add_latents(const struct fr_stage_view *v, struct fr_rank_work *work
                                                        .k = v->h,
                                                        .batch = on->batch,
                                                        .times = made[k] > 0 ? v->attentions : 0,
+                                                       .made = true,
                                                        .again = v->full,
                                                        .copies = on->copies});
 }
@@ -134,10 +137,11 @@ static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *wo
     const struct fr_group_view *on = &v->attention_on;
     double n = v->attentions;
     if (v->a.kv_latent > 0) add_latents(v, work);
-    add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n + v->cross, v->full,
-                work);
+    add_product(v, on, v->a.to_q / on->p, on->tokens, v->a.from_q, n, n + v->cross, true,
+                v->full, work);
     if (v->a.to_kv > 0)
-        add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, v->full, work);
+        add_product(v, on, v->a.to_kv / on->p, on->tokens, v->a.from_kv, n, 0, true, v->full,
+                    work);
     fr_transformer_add_core(work, v->t, v->plan, v->queries, on->batch,
                             n * on->batch * v->heads);
     add_second(v, on, on->p, v->h, on->tokens, v->a.made, n, v->out, work);
@@ -147,8 +151,8 @@ static void add_attention(const struct fr_stage_view *v, struct fr_rank_work *wo
 static void add_mlp(const struct fr_stage_view *v, const struct fr_group_view *on, double p,
                     double width, double rows, double layers, double each, double regathers,
                     struct fr_rank_work *work) {
-    add_product(v, on, width / p, rows, v->h, layers * (v->mlp - 1) * each, regathers, v->first,
-                work);
+    add_product(v, on, width / p, rows, v->h, layers * (v->mlp - 1) * each, regathers,
+                on != &v->mlp_on || !v->t->experts, v->first, work);
     add_second(v, on, p, v->h, rows, width, layers * each, v->full, work);
 }
 

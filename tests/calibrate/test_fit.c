@@ -610,8 +610,9 @@ static struct fr_samples machine_with_caches(bool with_grid) {
 
 static double product_s(const struct fr_cluster *c, const double s[3], double set_B,
                         bool *extrapolated) {
-    const struct fr_gemm_shape shape = {s[0], s[1], s[2], 1};
-    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B, false, extrapolated);
+    const struct fr_gemm_shape shape = {s[0], s[1], s[2], 1, 0};
+    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B, (struct fr_gemm_result){0},
+                               extrapolated);
 }
 
 /* The law comes back at every measured shape, from caches and from memory, and holds for shapes held out
@@ -720,7 +721,7 @@ static void what_lies_beyond_widens(void **state) {
     within("octave", r.gemm[FR_FP32].beyond_octave, octave, 1e-9);
     struct fr_cluster cluster = fr_test_written(&r);
     struct fr_gemm_model *model = &cluster.device.gemm[FR_FP32];
-    const struct fr_gemm_shape inside = {32, 16, 32, 1}, beyond = {128, 32, 64, 1};
+    const struct fr_gemm_shape inside = {32, 16, 32, 1, 0}, beyond = {128, 32, 64, 1, 0};
     double inside_s = fr_gemm_time_s(&cluster.device, FR_FP32, &inside, &outside),
            beyond_s = fr_gemm_time_s(&cluster.device, FR_FP32, &beyond, &outside);
     model->shift = 1;

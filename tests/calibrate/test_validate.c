@@ -259,7 +259,7 @@ static void drift_is_what_the_loops_took(void **state) {
     (void)state;
     struct fr_job job;
     struct fr_validation v = {0};
-    const struct fr_gemm_shape square = {512, 512, 512, 1};
+    const struct fr_gemm_shape square = {512, 512, 512, 1, 0};
     bool outside = false;
     load(&job);
     double product_s = fr_gemm_time_s(&job.cluster.device, FR_FP32, &square, &outside);

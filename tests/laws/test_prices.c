@@ -41,8 +41,10 @@ static bool law_product(const struct fr_gemm_model *model, product_time *time_s,
     for (double m = 64; m <= 4096; m *= 4)
         for (double n = 64; n <= 4096; n *= 4)
             for (double k = 64; k <= 4096; k *= 4) {
-                const struct fr_gemm_shape shape[] = {
-                    {m, n, k, n}, {2 * m, n, k, n}, {m, 2 * n, k, 2 * n}, {m, n, 2 * k, n}};
+                const struct fr_gemm_shape shape[] = {{m, n, k, n, 0},
+                                                      {2 * m, n, k, n, 0},
+                                                      {m, 2 * n, k, 2 * n, 0},
+                                                      {m, n, 2 * k, n, 0}};
                 double t[4];
                 for (int i = 0; i < 4; i++) t[i] = time_s(model, &shape[i], &outside);
                 LAW(isfinite(t[0]) && t[0] > 0, "%g x %g x %g takes %g s", m, n, k, t[0]);
@@ -55,7 +57,7 @@ static bool law_product(const struct fr_gemm_model *model, product_time *time_s,
                         "%g x %g x %g takes %g s, twice as much %g", m, n, k, t[0], t[i]);
                 }
             }
-    const struct fr_gemm_shape nothing = {64, 0, 64, 0};
+    const struct fr_gemm_shape nothing = {64, 0, 64, 0, 0};
     LAW(time_s(model, &nothing, &outside) == 0, "nothing takes time");
     return true;
 }
@@ -121,8 +123,10 @@ static void products_by_hand(void **state) {
         struct fr_job job;
         bool outside = false;
         const char *sets[] = {products[i].set, NULL};
-        const struct fr_gemm_shape shape = {128, 128, 256, 32}, corner = {64, 1024, 64, 1024},
-                                   middle = {64, 256, 64, 256}, far = {2048, 1024, 1024, 1024};
+        const struct fr_gemm_shape shape = {128, 128, 256, 32, 0},
+                                   corner = {64, 1024, 64, 1024, 0},
+                                   middle = {64, 256, 64, 256, 0},
+                                   far = {2048, 1024, 1024, 1024, 0};
         fr_test_job("frontier", "ffn-4096", sets, &job);
         const struct fr_gemm_model *model = &job.cluster.device.gemm[FR_FP32];
         if (!isnan(want[i])) {

@@ -20,7 +20,7 @@ static void must_read(const char *text, struct fr_device *device) {
 
 static double time_of(const struct fr_device *device, double m, double n, double k,
                       double batch, bool *outside) {
-    struct fr_gemm_shape shape = {m, n, k, batch};
+    struct fr_gemm_shape shape = {m, n, k, batch, 0};
     return fr_gemm_time_s(device, FR_FP32, &shape, outside);
 }
 

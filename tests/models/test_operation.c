@@ -47,7 +47,7 @@ static void close_bench(struct bench *b) {
     fr_job_free(&b->job);
 }
 
-#define SHAPE(a, b, c) .shape = {a, b, c, 1}
+#define SHAPE(a, b, c) .shape = {a, b, c, 1, 0}
 
 static void every_kind_by_hand(void **state) {
     (void)state;
@@ -150,7 +150,7 @@ static void products_come_from_their_working_set(void **state) {
                                        .dtype = FR_FP32,
                                        .extrapolated = &extrapolated,
                                        .products_B = 7e8,
-                                       .adds = adds};
+                                       .weight_gradient.adds = adds};
                 for (int k = 0; met && k <= FR_PASS_AGAIN; k++) x.met_B[k] = 1e8 * (k + 1);
                 const struct fr_operation o = {.kind = FR_WORK_PRODUCT,
                                                .pass = (uint8_t)pass,
@@ -158,14 +158,73 @@ static void products_come_from_their_working_set(void **state) {
                                                SHAPE(640, 320, 160)};
                 bool outside = false, weight = pass == FR_PASS_WEIGHT;
                 double from_B = met ? 1e8 * (pass + 1) : 7e8;
-                double want_s = 3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape,
-                                                        from_B, weight && adds, &outside);
+                double want_s =
+                    3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape, from_B,
+                                            (struct fr_gemm_result){.adds = weight && adds},
+                                            &outside);
                 FR_NEAR(fr_operation_s(&x, &o), want_s, 1e-12);
-                double plain_s = 3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape,
-                                                         from_B, false, &outside);
+                double plain_s =
+                    3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape, from_B,
+                                            (struct fr_gemm_result){0}, &outside);
                 adding += want_s > plain_s;
             }
     assert_int_equal(adding, 2);
+    fr_job_free(&job);
+}
+
+/* On tiles, 2 m n k (1 + 0.5 / waves) / (0.5 peak), and what the result takes at 2 TB/s: 2 bytes a value, of a
+ * weight gradient what the gradient is kept at, twice where it adds.  At 8 bits what is read is made narrow
+ * first, 2 bytes read and two of one written, but not after a norm; logits stay at 16. */
+static void results_are_written(void **state) {
+    (void)state;
+    static const char *const sets[] = {
+        "cluster.device.gemm={\"bf16\": {\"peak\": \"500 TFLOP/s\", \"units\": 64, "
+        "\"efficiency\": 0.5, \"tail\": 0.5, \"writes\": true}, \"fp8\": {\"peak\": \"1000 "
+        "TFLOP/s\", \"units\": 64, \"efficiency\": 0.5, \"tail\": 0.5, \"writes\": true}}",
+        "cluster.device.memory_bandwidth=2 TB/s", "model.dtype=bf16", NULL};
+    const double flop = 2 * 2048. * 1024 * 4096, wave = 1 + 0.5 * 64 / (16 * 8),
+                 made_s = wave * flop / 250e12, values = 2048 * 1024;
+    static const struct {
+        struct fr_operation o;
+        fr_dtype dtype;
+        double gradient_B;
+        bool adds;
+        double speed, written_B, narrowed_B; /* by hand */
+    } rows[] = {
+        {{.pass = FR_PASS_FORWARD}, FR_BF16, 4, true, 1, 2, 0},
+        {{.pass = FR_PASS_INPUT}, FR_BF16, 4, true, 1, 2, 0},
+        {{.pass = FR_PASS_WEIGHT}, FR_BF16, 4, false, 1, 4, 0},
+        {{.pass = FR_PASS_WEIGHT}, FR_BF16, 4, true, 1, 8, 0},
+        {{.pass = FR_PASS_WEIGHT}, FR_BF16, 2, true, 1, 4, 0},
+        {{.pass = FR_PASS_FORWARD}, FR_FP8, 2, true, 2, 2, 4},
+        {{.pass = FR_PASS_FORWARD, .made = true}, FR_FP8, 2, true, 2, 2, 0},
+        {{.pass = FR_PASS_INPUT}, FR_FP8, 2, true, 2, 2, 4},
+        {{.pass = FR_PASS_WEIGHT}, FR_FP8, 2, true, 2, 4, 0},
+        {{.pass = FR_PASS_FORWARD, .wide = true}, FR_FP8, 2, true, 1, 2, 0},
+    };
+    struct fr_job job;
+    uint32_t extrapolated = 0;
+    fr_test_job("dgx-h100", "gpt-tiny", sets, &job);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fr_pricing x = {.cluster = &job.cluster,
+                                     .dtype = rows[i].dtype,
+                                     .extrapolated = &extrapolated,
+                                     .weight_gradient = {rows[i].gradient_B, rows[i].adds}};
+        struct fr_operation o = rows[i].o;
+        o.kind = FR_WORK_PRODUCT;
+        o.times = 3;
+        o.shape = (struct fr_gemm_shape){2048, 1024, 4096, 1, 0};
+        double want_s = 3 * (made_s / rows[i].speed + rows[i].written_B * values / 2e12 +
+                             rows[i].narrowed_B * 1024 * 4096 / 2e12);
+        double got_s = fr_operation_s(&x, &o);
+        FR_TRUE(fabs(got_s / want_s - 1) < 1e-12, "row %zu: %g s, by hand %g", i, got_s,
+                want_s);
+    }
+    /* Four at once share the last wave. */
+    const struct fr_gemm_shape four = {2048, 1024, 4096, 1, 4};
+    bool outside = false;
+    FR_NEAR(fr_gemm_time_s(&job.cluster.device, FR_BF16, &four, &outside),
+            (1 + 0.5 * 64 / (4 * 16 * 8)) * flop / 250e12 + 2 * values / 2e12, 1e-12);
     fr_job_free(&job);
 }
 
@@ -389,6 +448,7 @@ int main(void) {
                                        cmocka_unit_test(what_is_sent),
                                        cmocka_unit_test(products_come_from_their_working_set),
                                        cmocka_unit_test(kinds_of_traffic),
+                                       cmocka_unit_test(results_are_written),
                                        cmocka_unit_test(a_list_by_hand),
                                        cmocka_unit_test(an_iteration_by_hand),
                                        cmocka_unit_test(a_slow_host),

@@ -88,7 +88,7 @@ static void a_tiled_product(void **state) {
     fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
     const struct fr_device *d = &job.cluster.device;
     double work_flop = 2.0 * 256 * 256 * 512;
-    struct fr_gemm_shape shape = {256, 256, 512, 1};
+    struct fr_gemm_shape shape = {256, 256, 512, 1, 0};
     near(fr_gemm_time_s(d, FR_FP16, &shape, &outside), work_flop / 0.5e9 * 1.5 * 1.25, 1e-12);
     shape.m = 248; /* whole tiles all the same, and no multiple of 64 */
     near(fr_gemm_time_s(d, FR_FP16, &shape, &outside), work_flop / 0.5e9 * 1.5 * 1.25 * 1.5,
@@ -297,12 +297,14 @@ static void products_in_pieces_by_hand(void **state) {
         const double sizes[4][2] = {{3 * h / 4, h}, {h, h / 4}, {f / 4, h}, {h, f / 4}};
         for (int k = backward; k < 4; k += 1 + backward) {
             double m = sizes[k][backward], inner = sizes[k][!backward];
-            const struct fr_gemm_shape all = {m, T, inner, 1}, piece = {m, T / 4, inner, 1};
+            const struct fr_gemm_shape all = {m, T, inner, 1, 0},
+                                       piece = {m, T / 4, inner, 1, 0};
             bool outside;
-            more_s += (double)t->layers * (4 * fr_device_product_s(&job.cluster.device, FR_FP16,
-                                                                   &piece, 0, false, &outside) -
-                                           fr_device_product_s(&job.cluster.device, FR_FP16,
-                                                               &all, 0, false, &outside));
+            const struct fr_gemm_result kept = {0};
+            const struct fr_device *d = &job.cluster.device;
+            more_s += (double)t->layers *
+                      (4 * fr_device_product_s(d, FR_FP16, &piece, 0, kept, &outside) -
+                       fr_device_product_s(d, FR_FP16, &all, 0, kept, &outside));
         }
         assert_true(more_s > 0);
         near(four_s - one_s, more_s, 1e-9);

@@ -41,15 +41,17 @@ static void operands_cost_what_the_larger_set_adds(void **state) {
     bool outside = false;
     fr_test_job("frontier", "ffn-4096", sets, &job);
     const struct fr_device *d = &job.cluster.device;
-    const struct fr_gemm_shape small = {256, 32, 256, 1}, large = {8192, 8192, 8192, 1};
+    const struct fr_gemm_shape small = {256, 32, 256, 1, 0}, large = {8192, 8192, 8192, 1, 0};
     double alone_s = fr_gemm_time_s(d, FR_FP32, &small, &outside);
     double operands_B = (256 * 256 + 2 * 256 * 32) * 4.0;
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, false, &outside), alone_s,
-            1e-15);
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, false, &outside),
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, (struct fr_gemm_result){0},
+                                &outside),
+            alone_s, 1e-15);
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, (struct fr_gemm_result){0}, &outside),
             alone_s + operands_B / 8e9 - operands_B / 1e15, 1e-12);
     /* What alone is beyond all sets pays nothing more. */
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, true, &outside),
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, (struct fr_gemm_result){.adds = true},
+                                &outside),
             fr_gemm_time_s(d, FR_FP32, &large, &outside), 1e-15);
     fr_job_free(&job);
 }
@@ -66,11 +68,13 @@ static void results_cost_less_until_they_are_added_to(void **state) {
     bool outside = false;
     fr_test_job("frontier", "ffn-4096", sets, &job);
     const struct fr_device *d = &job.cluster.device;
-    const struct fr_gemm_shape gradient = {256, 128, 32, 1};
+    const struct fr_gemm_shape gradient = {256, 128, 32, 1, 0};
     double alone_s = fr_gemm_time_s(d, FR_FP32, &gradient, &outside),
            read_B = 4.0 * 32 * (256 + 128), written_B = 4.0 * 256 * 128;
-    double once_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, false, &outside),
-           added_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, true, &outside);
+    double once_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, (struct fr_gemm_result){0},
+                                        &outside),
+           added_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6,
+                                         (struct fr_gemm_result){.adds = true}, &outside);
     FR_NEAR(once_s - alone_s, read_B * (1 / 8e9 - 1 / 1e15) + written_B * (1 / 40e9 - 1 / 1e15),
             1e-9);
     FR_NEAR(added_s - once_s, written_B * (1 / 8e9 - 1 / 1e15), 1e-9);
@@ -292,7 +296,7 @@ static void distances_are_those_of_a_step(void **state) {
     for (int micro = 0; micro < 2; micro++) {
         struct fr_pricing price = {0};
         fr_footprint_price(&f, micro ? 1e12 : 1, &price);
-        assert_int_equal(price.adds, micro > 0);
+        assert_int_equal(price.weight_gradient.adds, micro > 0);
         for (int k = 0; k < 3; k++)
             assert_true(fabs(price.met_B[passes[k]] / got[micro][k] - 1) < 2.0 / LAYERS);
         FR_NEAR(price.met_B[FR_PASS_AGAIN], price.met_B[FR_PASS_INPUT], 1e-12);

@@ -24,9 +24,9 @@ static const struct made {
     const char *id, *round, *device;
     int ranks, batch;
     double slower;
-} made[] = {{"first", "v1", "H100", 8, 64, 1.25}, {"wide", "v1", "H100", 32, 256, 1.25},
-            {"later", "v2", "H100", 16, 128, 1},  {"last", "v2", "H100", 64, 512, 1},
-            {"alone", "v2", "B200", 8, 64, 1.1},  {"other", "v1", "Gaudi2", 8, 64, 1}};
+} made[] = {{"first", "v1", "H100", 8, 64, 1.5}, {"wide", "v1", "H100", 32, 256, 1.5},
+            {"later", "v2", "H100", 16, 128, 1}, {"last", "v2", "H100", 64, 512, 1},
+            {"alone", "v2", "B200", 8, 64, 1.1}, {"other", "v1", "Gaudi2", 8, 64, 1}};
 enum { MADE = sizeof made / sizeof *made };
 
 static double time_s[MADE];
@@ -105,7 +105,7 @@ static void blind_knows_nothing(void **state) {
         double ratio = x->ours / x->published;
         FR_TRUE(fabs(ratio * made[i].slower - 1) < 1e-6, "%s: %g", id, ratio);
     }
-    double mean = (0.2 + 0.2 + (1 - 1 / 1.1)) / 5;
+    double mean = (1. / 3 + 1. / 3 + (1 - 1 / 1.1)) / 5;
     FR_TRUE(fabs(ours(&r, "mlperf_blind/mean_error") - mean) < 1e-6, "want %g", mean);
     FR_TRUE(fabs(ours(&r, "mlperf_blind/preset_alone") - mean) < 1e-6, "want %g", mean);
     FR_TRUE(ours(&r, "mlperf_blind/n") == 5, "n");
@@ -114,8 +114,8 @@ static void blind_knows_nothing(void **state) {
     free(r.rows);
 }
 
-/* One machine's smallest run is 25 % slow: the refit says so of all its runs, that of its round of the
- * round's alone. */
+/* One machine's smallest run takes half as long again, beyond what releases differ: the refit says so of all its
+ * runs, but for what a prior holds back; that of its round of the round's alone. */
 static void a_refit_is_of_the_smallest_run(void **state) {
     struct fr_reproduction r = {0};
     (void)state;
@@ -128,7 +128,7 @@ static void a_refit_is_of_the_smallest_run(void **state) {
                                   *last = row(&r, "mlperf_refit/last"),
                                   *own = row(&r, "mlperf_refit_round/last");
     assert_true(wide && last && own);
-    FR_TRUE(fabs(wide->ours / wide->published - 1) < 0.05, "%g", wide->ours / wide->published);
+    FR_TRUE(fabs(wide->ours / wide->published - 1) < 0.15, "%g", wide->ours / wide->published);
     FR_TRUE(last->ours / last->published > 1.1, "%g", last->ours / last->published);
     FR_TRUE(fabs(own->ours / own->published - 1) < 0.01, "%g", own->ours / own->published);
     free(r.rows);

@@ -1,8 +1,9 @@
 /* MLPerf Training's pre-training runs: predicted blind, and after one refit a machine; fine-tuning by adapters: blind.
  *
  *      blind   the preset as it is, nothing fitted to these rows
- *      refit   the efficiency of products fitted to the machine's smallest run, its larger ones predicted;
- *              and the same for each round of a machine, since releases of the software differ
+ *      refit   the efficiency of products fitted to the machine's smallest run where that refutes the preset,
+ *              beyond what releases of the software differ, its larger ones predicted; and the same for each
+ *              round of a machine, which is a release
  *
  * A machine is a preset; its smallest run the one on the fewest ranks, of those the first in the file.
  * Plans, precisions and widths of gradients are as the submitters set them.  Rows of accelerators that no
@@ -77,11 +78,11 @@ static bool same_round(const struct fr_run *a, const struct fr_run *b) {
 
 /* Fit to the smallest of some runs of a machine, predict those of them on more ranks. */
 static fr_status refit(struct part *p, const struct fr_cluster *preset,
-                       const struct fr_run *const *runs, int n, struct fr_tune_result *known,
-                       struct fr_error *err) {
+                       const struct fr_run *const *runs, int n, double release,
+                       struct fr_tune_result *known, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
     const struct fr_run *least = smallest(runs, n);
-    options.keep_unrefuted = false; /* its own machine and model: every bit counts */
+    options.scale = hypot(FR_TUNE_MISSED, release);
     int from = p->n;
     for (int i = 0; i < n; i++)
         if (fr_plan_ranks(&runs[i]->plan) > fr_plan_ranks(&least->plan))
@@ -103,7 +104,7 @@ static fr_status refit_rounds(struct study *s, const struct fr_cluster *preset,
         if (first < i) continue;
         for (int k = i; k < n; k++)
             if (same_round(runs[k], runs[i])) some[count++] = runs[k];
-        status = refit(&s->of_round, preset, some, count, s->known, err);
+        status = refit(&s->of_round, preset, some, count, 0, s->known, err);
     }
     free(some);
     return status;
@@ -145,7 +146,7 @@ static fr_status machine(struct study *s, const char *name, const struct fr_tabl
     if (status == FR_OK) {
         fr_interval_known(&preset, runs[0]->workload.dtype, s->known);
         predict(&s->blind, from, &preset, s->known);
-        status = refit(&s->refit, &preset, runs, n, s->known, err);
+        status = refit(&s->refit, &preset, runs, n, FR_TUNE_RELEASE, s->known, err);
     }
     if (status == FR_OK) status = refit_rounds(s, &preset, runs, n, err);
     fr_cluster_free(&preset);

@@ -1,18 +1,21 @@
 /* What measured rows say of the values of a preset, beside what the preset says.
  *
- *      products   efficiency, half_k, tail of the tiled form (models/device/gemm/tiled.c), fitted to every
+ *      products   efficiency and tail of the tiled form (models/device/gemm/tiled.c), fitted to every
  *                 measured product of the device, in logarithms, errors of 5 % counting as one; priors are
- *                 log-normal about where the presets without rows start
+ *                 log-normal about where the presets without rows start.  What a product writes, and reads
+ *                 where it adds to a gradient, takes memory's time besides, as measured ones show
+ *      grouped    products of experts' groups, which nothing was fitted to
  *      attention  flash: median share of the peak forward, of the pairs that a causal kernel makes: half of
  *                 what the rows count; backward: the same of the backward pass over it
  *      host       host_launch and launch of the A100s, from runs of one node without tensor parallelism
  *                 (vTrain's), all else held: a calibration on those rows, since no one publishes what a
  *                 framework's host takes; tables of the other rows of that file say so
- *      shares     efficiency of the H100's products, 16 and 8 bits, from the runs of dense models in NVIDIA's
+ *      share      efficiency of the H100's products at 16 bits, from the runs of dense models in NVIDIA's
  *                 recipes (dgxc), all else held: a calibration on those rows, since no one publishes its
  *                 products; MLPerf's runs of the same device are what it is tried on
- *      fp8        no one publishes products of many shapes: efficiency is that at 16 bits times the ratio
- *                 of the best shapes that were found of either (mamf_best_shape.csv)
+ *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
+ *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
+ *                 best, and of those devices their best times what an H100's is of its best
  *
  * Published is what the rows say, ours what the preset says: to two figures the same, where the preset
  * takes its value from them; where it does not the row says so. */
@@ -29,6 +32,7 @@
 #include "base/sort.h"
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/statistics.h"
+#include "models/work/experts.h"
 
 static const double rounding = 0.05, knee = 2, scale = 0.05;
 
@@ -59,21 +63,25 @@ static void add(struct fr_reproduction *r, const char *preset, const char *what,
 
 /* ---- products ---------------------------------------------------------------------------- */
 
+struct product {
+    struct fr_gemm_shape shape;
+    struct fr_gemm_result result;
+    double count, time_s;
+};
+
 struct products {
-    struct fr_gemm_model model;
-    struct fr_gemm_shape *shape;
-    double *time_s;
+    struct fr_device device;
+    struct product *item;
     int n;
 };
 
 /* Where presets without rows start, and how sure that is. */
-static const double start[] = {0.65, 128, 0.4}, width[] = {0.5, 0.7, 0.5};
-enum { PRODUCT_PARAMETERS = 3 };
+static const double start[] = {0.65, 0.4}, width[] = {0.5, 0.5};
+enum { PRODUCT_PARAMETERS = 2 };
 
 static void put(const double *x, struct fr_gemm_model *model) {
     model->tiles.efficiency = x[0];
-    model->half = x[1];
-    model->tiles.tail = x[2];
+    model->tiles.tail = x[1];
 }
 
 static double huber(double error) {
@@ -81,23 +89,25 @@ static double huber(double error) {
     return copysign(sqrt(rho), error);
 }
 
+static double ratio(const struct products *p, int i) {
+    const struct product *x = &p->item[i];
+    bool extrapolated = false;
+    return x->count *
+           fr_gemm_time_of_s(&p->device, FR_BF16, &x->shape, x->result, &extrapolated) /
+           x->time_s;
+}
+
 static void residuals(void *context, const double *x, double *out) {
     struct products *p = context;
-    bool extrapolated = false;
-    put(x, &p->model);
-    for (int i = 0; i < p->n; i++) {
-        double ours_s = p->model.form->time_s(&p->model, &p->shape[i], &extrapolated);
-        out[i] = huber(log(ours_s / p->time_s[i]) / scale);
-    }
+    put(x, &p->device.gemm[FR_BF16]);
+    for (int i = 0; i < p->n; i++) out[i] = huber(log(ratio(p, i)) / scale);
     for (int k = 0; k < PRODUCT_PARAMETERS; k++)
         out[p->n + k] = log(x[k] / start[k]) / width[k];
 }
 
-static double mean_error(const struct products *p, const struct fr_gemm_model *model) {
+static double mean_error(const struct products *p) {
     double sum = 0;
-    bool extrapolated = false;
-    for (int i = 0; i < p->n; i++)
-        sum += fabs(model->form->time_s(model, &p->shape[i], &extrapolated) / p->time_s[i] - 1);
+    for (int i = 0; i < p->n; i++) sum += fabs(ratio(p, i) - 1);
     return sum / p->n;
 }
 
@@ -105,55 +115,123 @@ static void take(const struct fr_csv *csv, const char *gpu, struct products *p) 
     for (int i = 0; i < csv->n_rows; i++) {
         double batch = fmax(1, number(csv, i, "b"));
         if (strcmp(cell(csv, i, "gpu"), gpu) != 0) continue;
-        p->shape[p->n] = (struct fr_gemm_shape){.m = batch * number(csv, i, "m"),
-                                                .n = number(csv, i, "n"),
-                                                .k = number(csv, i, "k")};
-        p->time_s[p->n] = 1e-6 * number(csv, i, "derived_time_us");
-        p->n += p->time_s[p->n] > 0;
+        p->item[p->n] =
+            (struct product){.shape = {.m = batch * number(csv, i, "m"),
+                                       .n = number(csv, i, "n"),
+                                       .k = number(csv, i, "k")},
+                             .result = {strcmp(cell(csv, i, "out_dtype"), "fp32") == 0 ? 4 : 2,
+                                        strcmp(cell(csv, i, "accumulate"), "True") == 0},
+                             .count = 1,
+                             .time_s = 1e-6 * number(csv, i, "derived_time_us")};
+        p->n += p->item[p->n].time_s > 0;
     }
 }
 
-static fr_status fit_products(struct fr_reproduction *r, const char *preset,
-                              const struct fr_gemm_model *ours, struct products *p,
-                              struct fr_error *err) {
-    static const char *const names[] = {"efficiency", "half_k", "tail"};
-    double x[PRODUCT_PARAMETERS];
-    const double said[] = {ours->tiles.efficiency, ours->half, ours->tiles.tail};
+/* "ng=40, M=616, N=3072, K=5120, ..., main_grad_dtype=fp32, stage=bwd_grad_w, ..., accumulate=True": of a
+ * forward product M x N x K and its gradients. */
+static bool take_group(const char *key, double flop_per_s, struct product *x) {
+    double groups = 0, m = 0, n = 0, k = 0;
+    bool adds = strstr(key, "accumulate=True");
+    if (sscanf(key, "ng=%lf, M=%lf, N=%lf, K=%lf", &groups, &m, &n, &k) != 4) return false;
+    *x = (struct product){.count = groups, .time_s = 2 * groups * m * n * k / flop_per_s};
+    m = fr_experts_rows(m);
+    x->shape = (struct fr_gemm_shape){m, n, k, .at_once = groups};
+    if (strstr(key, "stage=bwd_grad_act"))
+        x->shape = (struct fr_gemm_shape){m, k, n, .at_once = groups};
+    if (strstr(key, "stage=bwd_grad_w"))
+        x->shape = (struct fr_gemm_shape){n, k, m, .at_once = groups};
+    x->result =
+        (struct fr_gemm_result){adds && strstr(key, "main_grad_dtype=fp32") ? 4 : 2, adds};
+    return true;
+}
+
+static void take_groups(const struct fr_csv *csv, const char *gpu, struct products *p) {
+    for (int i = 0; i < csv->n_rows; i++) {
+        double rate = 1e12 * number(csv, i, "measured_tflops");
+        if (strcmp(cell(csv, i, "gpu"), gpu) != 0 || !(rate > 0) ||
+            strcmp(cell(csv, i, "op"), "group_matmul") != 0)
+            continue;
+        p->n += take_group(cell(csv, i, "key"), rate, &p->item[p->n]);
+    }
+}
+
+/* What the preset says of grouped products, all of them and those that add to gradients. */
+static void add_groups(struct fr_reproduction *r, const char *preset, struct products *p) {
+    double all = 0, adding = 0;
+    int n = 0;
+    for (int i = 0; i < p->n; i++) {
+        double error = fabs(ratio(p, i) - 1);
+        all += error;
+        adding += p->item[i].result.adds ? error : 0;
+        n += p->item[i].result.adds;
+    }
+    if (p->n == 0 || n == 0) return;
     char note[160];
-    memcpy(x, start, sizeof x);
-    p->model = *ours;
+    snprintf(note, sizeof note,
+             "mean error on %d grouped products that nothing was fitted to; %.1f %% on the %d "
+             "that add to gradients",
+             p->n, 100 * adding / n, n);
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, all / p->n, "1", 0, note, "%s/grouped", preset);
+}
+
+static fr_status fit_products(struct fr_reproduction *r, const char *preset, struct products *p,
+                              double x[PRODUCT_PARAMETERS], struct fr_error *err) {
+    static const char *const names[] = {"efficiency", "tail"};
+    const struct fr_gemm_tiles said = p->device.gemm[FR_BF16].tiles;
+    double ours = mean_error(p);
+    char note[160];
+    memcpy(x, start, sizeof start);
     FR_TRY(fr_nlfit(residuals, p, PRODUCT_PARAMETERS, (size_t)(p->n + PRODUCT_PARAMETERS), x,
                     NULL, err));
-    put(x, &p->model);
+    put(x, &p->device.gemm[FR_BF16]);
     snprintf(note, sizeof note,
-             "%d products; mean error %.1f %% with these, %.1f %% with the "
-             "preset's",
-             p->n, 100 * mean_error(p, &p->model), 100 * mean_error(p, ours));
+             "%d products; mean error %.1f %% with these, %.1f %% with the preset's", p->n,
+             100 * mean_error(p), 100 * ours);
+    p->device.gemm[FR_BF16].tiles = said;
     for (int k = 0; k < PRODUCT_PARAMETERS; k++) {
         char what[40];
         snprintf(what, sizeof what, "gemm.bf16.%s", names[k]);
-        add(r, preset, what, x[k], said[k], "1", true, k ? NULL : note);
+        add(r, preset, what, x[k], k ? said.tail : said.efficiency, "1", true, k ? NULL : note);
     }
     return FR_OK;
 }
 
+/* @param x  what the rows say: efficiency and tail */
 static fr_status products(struct fr_reproduction *r, const char *preset, const char *gpu,
-                          struct fr_error *err) {
-    struct fr_csv csv;
+                          double x[PRODUCT_PARAMETERS], struct fr_error *err) {
+    struct fr_csv csv, others;
     struct fr_cluster cluster = {0};
     FR_TRY(read("gemm/simumax_matmul_efficiency.csv", &csv, err));
-    struct products p = {.shape = fr_calloc((size_t)csv.n_rows + 1, sizeof *p.shape),
-                         .time_s = fr_calloc((size_t)csv.n_rows + 1, sizeof *p.time_s)};
-    fr_status status = p.shape && p.time_s ? fr_table_cluster(preset, &cluster, err)
-                                           : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    fr_status status = read("gemm/simumax_other_op_efficiency.csv", &others, err);
+    size_t room = (size_t)(csv.n_rows + others.n_rows) + 1;
+    struct products p = {.item = fr_calloc(room, sizeof *p.item)};
+    if (status == FR_OK)
+        status = p.item ? fr_table_cluster(preset, &cluster, err)
+                        : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    p.device = cluster.device;
     if (status == FR_OK) take(&csv, gpu, &p);
-    if (status == FR_OK && p.n > 0)
-        status = fit_products(r, preset, &cluster.device.gemm[FR_BF16], &p, err);
-    free(p.shape);
-    free(p.time_s);
+    if (status == FR_OK && p.n > 0) status = fit_products(r, preset, &p, x, err);
+    p.n = 0;
+    if (status == FR_OK) take_groups(&others, gpu, &p);
+    if (status == FR_OK) add_groups(r, preset, &p);
+    free(p.item);
     fr_cluster_free(&cluster);
     fr_csv_free(&csv);
+    fr_csv_free(&others);
     return status;
+}
+
+/* Of an H100 no one publishes products: the last wave costs what it does between the devices before and
+ * after it. */
+static fr_status between(struct fr_reproduction *r, const char *preset, double before,
+                         double after, struct fr_error *err) {
+    struct fr_cluster cluster = {0};
+    FR_TRY(fr_table_cluster(preset, &cluster, err));
+    add(r, preset, "gemm.bf16.tail", sqrt(before * after),
+        cluster.device.gemm[FR_BF16].tiles.tail, "1", true,
+        "geometric mean of what products of A100 and B200 say");
+    fr_cluster_free(&cluster);
+    return FR_OK;
 }
 
 /* ---- attention --------------------------------------------------------------------------- */
@@ -196,7 +274,7 @@ static fr_status attention(struct fr_reproduction *r, const char *preset, const 
     return status;
 }
 
-/* ---- eight bits -------------------------------------------------------------------------- */
+/* ---- best shapes ------------------------------------------------------------------------- */
 
 static double best_share(const struct fr_csv *csv, const char *device, const char *precision) {
     for (int i = 0; i < csv->n_rows; i++)
@@ -219,6 +297,27 @@ static fr_status eight_bits(struct fr_reproduction *r, const char *preset, const
             cluster.device.gemm[FR_FP8].tiles.efficiency, "1", true,
             "that at 16 bits by the ratio of the best shapes");
     fr_cluster_free(&cluster);
+    fr_csv_free(&csv);
+    return status;
+}
+
+/* Of its best at 16 bits the share that an H100 reaches of its own. */
+static fr_status as_of_an_h100(struct fr_reproduction *r, const char *preset,
+                               const char *device, struct fr_error *err) {
+    struct fr_csv csv;
+    struct fr_cluster cluster = {0}, h100 = {0};
+    FR_TRY(read("gemm/mamf_best_shape.csv", &csv, err));
+    double best =
+        best_share(&csv, device, "bf16") / best_share(&csv, "NVIDIA H100 SXM", "bf16");
+    fr_status status = fr_table_cluster(preset, &cluster, err);
+    if (status == FR_OK) status = fr_table_cluster("dgx-h100", &h100, err);
+    if (status == FR_OK && isfinite(best))
+        add(r, preset, "gemm.bf16.efficiency",
+            h100.device.gemm[FR_BF16].tiles.efficiency * best,
+            cluster.device.gemm[FR_BF16].tiles.efficiency, "1", true,
+            "an H100's by the ratio of the best shapes");
+    fr_cluster_free(&cluster);
+    fr_cluster_free(&h100);
     fr_csv_free(&csv);
     return status;
 }
@@ -313,7 +412,8 @@ static fr_status host(struct fr_reproduction *r, const char *preset, struct fr_e
 /* ---- the paper --------------------------------------------------------------------------- */
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
-    static const char b200[] = "B200-SXM 180GB x8";
+    static const char b200[] = "B200-SXM 180GB x8", a100[] = "A100-80GB PCIe x8";
+    double of_a100[PRODUCT_PARAMETERS], of_b200[PRODUCT_PARAMETERS];
     char path[512];
     if (!fr_data_find("gemm/simumax_matmul_efficiency.csv", path, sizeof path)) {
         fr_reproduce_add(r, FR_ROLE_NOT_EXPLAINED, NAN, NAN, "", 0,
@@ -321,14 +421,25 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
                          "skipped");
         return FR_OK;
     }
-    FR_TRY(products(r, "dgx-b200", b200, err));
-    FR_TRY(products(r, "dgx-b300", b200, err));
+    FR_TRY(products(r, "dgx-a100", a100, of_a100, err));
+    FR_TRY(products(r, "a100-opa", a100, of_a100, err));
+    FR_TRY(products(r, "dgx-b200", b200, of_b200, err));
+    FR_TRY(products(r, "dgx-b300", b200, of_b200, err));
+    FR_TRY(between(r, "dgx-h100", of_a100[1], of_b200[1], err));
     FR_TRY(attention(r, "dgx-b200", b200, err));
     FR_TRY(attention(r, "dgx-b300", b200, err));
+    FR_TRY(attention(r, "gb200-nvl72", b200, err));
+    FR_TRY(attention(r, "gb300-nvl72", b200, err));
+    FR_TRY(share(r, "dgx-h100", FR_BF16, err));
+    FR_TRY(as_of_an_h100(r, "gh200", "NVIDIA GH200 SXM", err));
+    FR_TRY(as_of_an_h100(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(as_of_an_h100(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
     FR_TRY(eight_bits(r, "dgx-b200", "NVIDIA B300 SXM", err));
     FR_TRY(eight_bits(r, "dgx-b300", "NVIDIA B300 SXM", err));
-    FR_TRY(share(r, "dgx-h100", FR_BF16, err));
-    FR_TRY(share(r, "dgx-h100", FR_FP8, err));
+    FR_TRY(eight_bits(r, "dgx-h100", "NVIDIA H100 SXM", err));
+    FR_TRY(eight_bits(r, "gh200", "NVIDIA GH200 SXM", err));
+    FR_TRY(eight_bits(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(eight_bits(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
     FR_TRY(host(r, "dgx-a100", err));
     return host(r, "a100-opa", err);
 }

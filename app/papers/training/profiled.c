@@ -29,6 +29,7 @@ struct work {
  * tuned to the same runs; each twice, since either needs the other. */
 static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
+    options.keep_unrefuted = false; /* what is missed of a model is in its measured layers */
     FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
     for (int round = 0; round < 2; round++) {
         use_profiles(w->train, w->n_train, NULL, 0);

@@ -24,7 +24,7 @@ fr_status fr_validate_drifts(const struct fr_cluster *cluster, int64_t cores,
     if (!ratio) return fr_fail(err, FR_ERR_NOMEM, NULL, "%d references", v->n_references);
     for (int i = 0; i < v->n_references; i++) {
         const struct fr_validate_reference *r = &v->references[i];
-        const struct fr_gemm_shape square = {r->edge, r->edge, r->edge, 1};
+        const struct fr_gemm_shape square = {r->edge, r->edge, r->edge, 1, 0};
         bool outside = false;
         if (r->ranks > cores) continue;
         if (device->gemm[FR_FP32].form)

@@ -146,7 +146,7 @@ static struct fr_gemm_shape edge(const struct fr_gemm_model *model,
     const struct fr_gemm_table *t = &model->table;
     return (struct fr_gemm_shape){fmin(shape->m, exp(t->log_m[t->n_m - 1])),
                                   fmin(shape->n, exp(t->log_n[t->n_n - 1])),
-                                  fmin(shape->k, exp(t->log_k[t->n_k - 1])), shape->batch};
+                                  fmin(shape->k, exp(t->log_k[t->n_k - 1])), shape->batch, 0};
 }
 
 static double log_from_memory(const struct fr_gemm_model *model,
@@ -163,7 +163,7 @@ static fr_status read_memory(const struct fr_json *node, struct fr_gemm_model *m
     FR_TRY(read_times(node, t, err));
     for (int64_t i = 0; i < (int64_t)t->n_m * t->n_n * t->n_k; i++) {
         struct entry e = entry_of(t, i);
-        const struct fr_gemm_shape shape = {exp(e.m), exp(e.n), exp(e.k), 1};
+        const struct fr_gemm_shape shape = {exp(e.m), exp(e.n), exp(e.k), 1, 0};
         bool outside = false;
         t->log_time[i] = fmax(0, t->log_time[i] - log(time_s(model, &shape, &outside)));
     }

@@ -2,18 +2,24 @@
  * unit, and a last wave of tiles that does not fill the units takes as long as a full one.
  *
  *      t = 2 m' n' k / (efficiency peak) (1 + half_k / k) (1 + tail / waves) [misaligned]
- *      m', n' rounded up to whole tiles;  waves = m' n' / (tile^2 units)
+ *      m', n' rounded up to whole tiles;  waves = m' n' / (tile^2 units), of all that are made at once
  *
  * Libraries choose among many tile shapes, so the last wave costs a share of one on average and
  * not exactly the ceiling.  A dimension whose row of values is no multiple of 128 bytes misses
- * the fast loads: NVIDIA's guide asks for 64 values at 16 bits. */
+ * the fast loads: NVIDIA's guide asks for 64 values at 16 bits.
+ *
+ * half_k is what a tile costs besides its depth: it is filled, and its result written.  With `writes` the
+ * result takes the time that its bytes take memory, on top (models/device/device.h), and half_k is what is
+ * left: of 332 products of a B200 and 105 of an A100 nothing (forerun reproduce presets), while the weight
+ * gradients of groups of experts, which add to 4 bytes a value over a depth of 128, take four times as long
+ * as half_k says. */
 #include <math.h>
 
 #include "models/device/device.h"
 
 static const char *const keys[] = {"peak",  "efficiency", "half_k",     "tail",
                                    "units", "tile",       "misaligned", "align",
-                                   "odd",   "residuals",  NULL};
+                                   "odd",   "writes",     "residuals",  NULL};
 
 static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
                       struct fr_error *err) {
@@ -30,6 +36,7 @@ static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
     FR_TRY(fr_json_get_number(object, "tile", false, 1, 1e6, &t->tile, err));
     FR_TRY(fr_json_get_number(object, "misaligned", false, 1, 100, &t->misaligned, err));
     FR_TRY(fr_json_get_number(object, "odd", false, 1, 100, &t->odd, err));
+    FR_TRY(fr_json_get_bool(object, "writes", false, &t->writes, err));
     FR_TRY(fr_json_get_number(object, "align", false, 1, 1e6, &t->align, err));
     return fr_json_get_number(object, "units", true, 1, 1e9, &t->units, err);
 }
@@ -51,7 +58,8 @@ static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_sha
     if (fmin(shape->m, fmin(shape->n, shape->k)) <= 0) return 0;
     double tiles = ceil(shape->m / t->tile) * ceil(shape->n / t->tile);
     double work_flop = 2 * tiles * t->tile * t->tile * shape->k;
-    double deep = 1 + model->half / shape->k, wave = 1 + t->tail * t->units / tiles, slow = 1;
+    double all = shape->at_once > 1 ? shape->at_once * tiles : tiles;
+    double deep = 1 + model->half / shape->k, wave = 1 + t->tail * t->units / all, slow = 1;
     if (!multiples(shape, t->align)) slow = t->misaligned;
     if (!multiples(shape, t->align / 8)) slow = t->odd;
     return work_flop / (t->efficiency * model->peak_flop_per_s) * deep * wave * slow;

@@ -11,7 +11,7 @@
 static const double KERNELS_PER_COLUMN = 6;
 
 static void add(struct fr_codec_work *work, double m, double n, double k) {
-    work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, n}, 1};
+    work->gemm[work->n_gemms++] = (struct fr_gemm_work){{m, n, k, n, 0}, 1};
 }
 
 static double sent_B(const struct fr_codec_args *a) {

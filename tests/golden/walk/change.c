@@ -136,7 +136,7 @@ static void insert(struct walk *w, const struct scan *s, const struct span *at,
         "1.2}|interruptions: {\"every\": \"0.1 s\", \"length\": \"3 "
         "ms\"}|memory_margin: 0.1|memory: \"24 GB\"|pue: "
         "1.4|efficiency: 0.9|tail: 0.2|tile: 64|align: "
-        "32|misaligned: 1.3|odd: 3|half_k: 32|half_dim: 99|c3: \"9 "
+        "32|misaligned: 1.3|odd: 3|writes: true|half_k: 32|half_dim: 99|c3: \"9 "
         "us\"|latency: \"6 us\"|per_byte: \"0.09 ns/B\"|residuals: "
         "{\"median\": 0.05, \"p90\": 0.2, \"points\": "
         "9}|domain: {\"min_ranks\": 2, \"max_ranks\": 8, \"min\": "
