@@ -146,8 +146,8 @@ static void nothing_takes_no_time(void **state) {
         "\"peak\": \"1 TFLOP/s\"", "\"peak\": \"1 TFLOP/s\", \"half_dim\": 64",
         "\"peak\": \"1 TFLOP/s\", \"half_batch\": 32, \"full_batch\": 256",
         "\"peak\": \"1 TFLOP/s\", \"units\": 8, \"tile\": 64, \"half_k\": 64, \"tail\": 0.5",
-        "\"table\": {\"m\": [1, 8], \"n\": [1, 8], \"k\": [1, 8], \"unit\": \"us\", "
-        "\"time\": [1, 2, 3, 4, 5, 6, 7, 8]}"};
+        ("\"table\": {\"m\": [1, 8], \"n\": [1, 8], \"k\": [1, 8], \"unit\": \"us\", "
+         "\"time\": [1, 2, 3, 4, 5, 6, 7, 8]}")};
     (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         char text[400];

@@ -180,7 +180,9 @@ static void codecs_read_from_the_working_set(void **state) {
     struct fr_pricing price = {
         .cluster = &job.cluster, .dtype = FR_FP32, .extrapolated = &outside};
     const struct fr_codec_work work = {
-        .gemm = {{{256, 8, 256, 1}, 1}}, .n_gemms = 1, .moved_B = 4e5};
+        .gemm = {{.shape = {.m = 256, .n = 8, .k = 256, .batch = 1}, .count = 1}},
+        .n_gemms = 1,
+        .moved_B = 4e5};
     double made_s = fr_codec_s(&price, &work);
     price.products_B = 64e6;
     double there_s = fr_codec_s(&price, &work);
