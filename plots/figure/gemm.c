@@ -10,8 +10,8 @@
 #include "plots/measured.h"
 #include "plots/scale.h"
 
-enum { WIDTH_PX = 1280, HEIGHT_PX = 520, CURVES_MAX = 8, SKINNY_MAX = 64, OUTER_MIN = 256 };
-static const struct fr_box square_box = {80, 80, 420, 310}, skinny_box = {630, 80, 420, 310};
+enum { WIDTH_PX = 1350, HEIGHT_PX = 520, CURVES_MAX = 8, SKINNY_MAX = 64, OUTER_MIN = 256 };
+static const struct fr_box square_box = {80, 80, 420, 310}, skinny_box = {700, 80, 420, 310};
 
 typedef bool (*belongs)(const struct fr_measured_gemm *g);
 
