@@ -99,3 +99,13 @@ const char *fr_suggest(const char *word, const char *const *known) {
     }
     return best;
 }
+
+int fr_named_with_argument(const char *text, const char *const *names, char word[32],
+                           const char **argument) {
+    size_t length = strcspn(text, ":");
+    *argument = text[length] ? text + length + 1 : NULL;
+    snprintf(word, 32, "%.*s", (int)length, text);
+    for (int i = 0; names[i]; i++)
+        if (strlen(names[i]) == length && strncmp(text, names[i], length) == 0) return i;
+    return -1;
+}

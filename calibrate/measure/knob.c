@@ -96,15 +96,10 @@ static fr_status start_guardian(struct fr_knob_session *s, struct fr_error *err)
 static const struct fr_knob *find(const char *which, const char **argument,
                                   struct fr_error *err) {
     const char *names[16] = {NULL};
-    size_t length = strcspn(which, ":");
     char word[32];
-    *argument = which[length] ? which + length + 1 : NULL;
-    for (int i = 0; fr_knobs[i]; i++) {
-        names[i] = fr_knobs[i]->name;
-        if (strlen(names[i]) == length && strncmp(which, names[i], length) == 0)
-            return fr_knobs[i];
-    }
-    snprintf(word, sizeof word, "%.*s", (int)length, which);
+    for (int i = 0; fr_knobs[i]; i++) names[i] = fr_knobs[i]->name;
+    int row = fr_named_with_argument(which, names, word, argument);
+    if (row >= 0) return fr_knobs[row];
     const char *near = fr_suggest(word, names);
     fr_fail(err, FR_ERR_USAGE, "--clocks", "\"%s\" sets no clock%s%s%s", word,
             near ? "; did you mean " : "; known: cpufreq, nvidia", near ? near : "",

@@ -90,15 +90,10 @@ static fr_status start(const struct fr_meter *meter, void *state,
 static const struct fr_meter *find(const char *which, const char **argument,
                                    struct fr_error *err) {
     const char *names[32] = {NULL};
-    size_t length = strcspn(which, ":");
-    *argument = which[length] ? which + length + 1 : NULL;
-    for (int i = 0; fr_meters[i]; i++) {
-        names[i] = fr_meters[i]->name;
-        if (strlen(names[i]) == length && strncmp(which, names[i], length) == 0)
-            return fr_meters[i];
-    }
     char word[32];
-    snprintf(word, sizeof word, "%.*s", (int)length, which);
+    for (int i = 0; fr_meters[i]; i++) names[i] = fr_meters[i]->name;
+    int row = fr_named_with_argument(which, names, word, argument);
+    if (row >= 0) return fr_meters[row];
     const char *near = fr_suggest(word, names);
     fr_fail(err, FR_ERR_USAGE, "--meter", "\"%s\" is no power meter%s%s%s", word,
             near ? "; did you mean " : "; forerun doctor lists them", near ? near : "",

@@ -284,42 +284,46 @@ static double best_share(const struct fr_csv *csv, const char *device, const cha
     return NAN;
 }
 
-static fr_status eight_bits(struct fr_reproduction *r, const char *preset, const char *device,
-                            struct fr_error *err) {
+/* A preset's efficiency at a precision, and whose best measured shape says what it can reach. */
+struct best {
+    const char *preset, *device, *precision; /* as the table of shapes has them */
+    fr_dtype dtype;
+};
+
+/* Where @p known is as its preset says, @p asked is by the ratio of their best shapes. */
+static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *known,
+                                const struct best *asked, const char *why,
+                                struct fr_error *err) {
     struct fr_csv csv;
-    struct fr_cluster cluster = {0};
+    struct fr_cluster from = {0}, to = {0};
+    char what[64];
     FR_TRY(read("gemm/mamf_best_shape.csv", &csv, err));
-    double ratio = best_share(&csv, device, "fp8_e4m3") / best_share(&csv, device, "bf16");
-    fr_status status = fr_table_cluster(preset, &cluster, err);
+    double ratio = best_share(&csv, asked->device, asked->precision) /
+                   best_share(&csv, known->device, known->precision);
+    snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[asked->dtype]);
+    fr_status status = fr_table_cluster(known->preset, &from, err);
+    if (status == FR_OK) status = fr_table_cluster(asked->preset, &to, err);
     if (status == FR_OK && isfinite(ratio))
-        add(r, preset, "gemm.fp8.efficiency",
-            cluster.device.gemm[FR_BF16].tiles.efficiency * ratio,
-            cluster.device.gemm[FR_FP8].tiles.efficiency, "1", true,
-            "that at 16 bits by the ratio of the best shapes");
-    fr_cluster_free(&cluster);
+        add(r, asked->preset, what, from.device.gemm[known->dtype].tiles.efficiency * ratio,
+            to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
+    fr_cluster_free(&from);
+    fr_cluster_free(&to);
     fr_csv_free(&csv);
     return status;
 }
 
-/* Of its best at 16 bits the share that an H100 reaches of its own. */
+static fr_status eight_bits(struct fr_reproduction *r, const char *preset, const char *device,
+                            struct fr_error *err) {
+    return by_best_shapes(r, &(struct best){preset, device, "bf16", FR_BF16},
+                          &(struct best){preset, device, "fp8_e4m3", FR_FP8},
+                          "that at 16 bits by the ratio of the best shapes", err);
+}
+
 static fr_status as_of_an_h100(struct fr_reproduction *r, const char *preset,
                                const char *device, struct fr_error *err) {
-    struct fr_csv csv;
-    struct fr_cluster cluster = {0}, h100 = {0};
-    FR_TRY(read("gemm/mamf_best_shape.csv", &csv, err));
-    double best =
-        best_share(&csv, device, "bf16") / best_share(&csv, "NVIDIA H100 SXM", "bf16");
-    fr_status status = fr_table_cluster(preset, &cluster, err);
-    if (status == FR_OK) status = fr_table_cluster("dgx-h100", &h100, err);
-    if (status == FR_OK && isfinite(best))
-        add(r, preset, "gemm.bf16.efficiency",
-            h100.device.gemm[FR_BF16].tiles.efficiency * best,
-            cluster.device.gemm[FR_BF16].tiles.efficiency, "1", true,
-            "an H100's by the ratio of the best shapes");
-    fr_cluster_free(&cluster);
-    fr_cluster_free(&h100);
-    fr_csv_free(&csv);
-    return status;
+    return by_best_shapes(r, &(struct best){"dgx-h100", "NVIDIA H100 SXM", "bf16", FR_BF16},
+                          &(struct best){preset, device, "bf16", FR_BF16},
+                          "an H100's by the ratio of the best shapes", err);
 }
 
 /* ---- shares of the peak from runs ---------------------------------------------------------- */
