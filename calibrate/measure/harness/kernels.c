@@ -35,7 +35,7 @@ static inline float exponential(float x) {
 #define EXP exponential
 #define GEMM cblas_sgemm
 #define NAME(x) x##_fp32
-#include "calibrate/measure/harness/kernels_typed.h"
+#include "calibrate/measure/harness/kernels/typed.h"
 #undef REAL
 #undef SQRT
 #undef EXP
@@ -47,7 +47,7 @@ static inline float exponential(float x) {
 #define EXP exp
 #define GEMM cblas_dgemm
 #define NAME(x) x##_fp64
-#include "calibrate/measure/harness/kernels_typed.h"
+#include "calibrate/measure/harness/kernels/typed.h"
 
 #define TABLE(suffix, type, bytes, mpi_type)                                                   \
     {                                                                                          \
