@@ -317,7 +317,7 @@ static void place(struct builder *b, int i, struct placed *layer) {
     plan->method->layer(&job->workload, &job->workload.layers[i], &shard, &layer->work);
     if (plan->forward) fr_work_keep_forward(&layer->work);
     b->footprint.forward = plan->forward;
-    fr_footprint_add(&b->footprint, &job->workload, layer->repeat * layer->work.parameters_rank,
+    fr_footprint_add(&b->footprint, job, layer->repeat * layer->work.parameters_rank,
                      layer->repeat * layer->work.activation_B);
 }
 

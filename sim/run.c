@@ -192,11 +192,10 @@ static void take_energy(const struct fr_job *job, const struct timed *t,
 /* What the memory of each stage's rank is made of. */
 static void add_memory(const struct fr_job *job, const struct fr_plan *plan,
                        const struct fr_pipeline *p, struct fr_stage_use *use) {
-    const struct fr_workload *w = &job->workload;
     double grown = 1 + job->cluster.device.memory_margin; /* by what the allocator loses */
     for (int32_t i = 0; i < p->args.stages && !isnan(p->stage[0].parameters); i++) {
         double part_B[FR_MEMORY_COUNT] = {0};
-        fr_pipeline_state_B(w, plan, &p->stage[i], part_B);
+        fr_pipeline_state_B(job, plan, &p->stage[i], part_B);
         use[i].state_B = part_B[FR_MEMORY_PARAMETERS] + part_B[FR_MEMORY_GRADIENTS] +
                          part_B[FR_MEMORY_OPTIMIZER] + grown * fr_pipeline_buffers_B(p, i);
         const struct fr_stage *stage = &p->stage[i];

@@ -210,9 +210,11 @@ static void precision(struct fr_emitted *e) {
         fr_emit_lack(e, "%s: " NO("option for it"), fr_dtype_names[w->dtype]);
     if (w->dtype == FR_FP8) {
         fr_emit_option(e, "--fp8-format", "hybrid");
-        fr_emit_option(e, "--fp8-recipe", "delayed");
+        fr_emit_option(e, "--fp8-recipe", w->fp8_blocks ? "mxfp8" : "delayed");
         if (w->weight_dtype == FR_FP8) fr_emit_option(e, "--fp8-param-gather", "%s", "");
     }
+    if (w->transformer.kept_fp8)
+        fr_emit_option(e, "--activation-func-fp8-input-store", "%s", "");
     if (w->gradient_dtype == FR_BF16)
         fr_emit_option(e, "--grad-reduce-in-bf16", "%s", "");
     else if (w->gradient_dtype == FR_FP32 && w->dtype != FR_FP32)

@@ -184,10 +184,14 @@ static void precision(struct fr_emitted *e) {
     const struct fr_workload *w = &e->job->workload;
     e->about = "precision";
     if (w->dtype == FR_BF16 || w->dtype == FR_FP8)
-        field(e, "--compute_dtype", w->dtype == FR_FP8 ? "fp8_cs" : "bf16");
+        field(e, "--compute_dtype",
+              w->dtype != FR_FP8 ? "bf16"
+              : w->fp8_blocks    ? "fp8_mx"
+                                 : "fp8_cs");
     else
         fr_emit_lack(e, "%s: its scripts take bf16, fp8 and nvfp4", fr_dtype_names[w->dtype]);
     field(e, "ddp.grad_reduce_in_fp32", truth(w->gradient_dtype == FR_FP32));
+    if (w->transformer.kept_fp8) field(e, "model.activation_func_fp8_input_store", "true");
     if (w->dtype == FR_FP8) field(e, "ddp.fp8_param_gather", truth(w->weight_dtype == FR_FP8));
 }
 

@@ -180,6 +180,7 @@ struct fr_device {
         host_experts_s; /**< of the host to send a layer's tokens to their experts, forward */
     double
         interference; /**< share of the time of collectives that what runs beside them loses */
+    bool fp8_transpose; /**< products of 8 bits read both operands along the summed dimension */
     struct fr_attention_rates attention;
     struct fr_gemm_model gemm[FR_DTYPE_COUNT];
     struct fr_power power;

@@ -106,10 +106,12 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *p, int32_t i) {
            stage->codec_B + stage->working_B + (p->args.stages > 1 ? 2 * message_B : 0);
 }
 
-void fr_pipeline_state_B(const struct fr_workload *w, const struct fr_plan *plan,
+void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]) {
+    const struct fr_workload *w = &job->workload;
     part_B[FR_MEMORY_GRADIENTS] = part_B[FR_MEMORY_OPTIMIZER] = 0;
-    part_B[FR_MEMORY_PARAMETERS] = fr_zero_kept(plan, stage, 3) * fr_workload_weight_B(w);
+    part_B[FR_MEMORY_PARAMETERS] =
+        fr_zero_kept(plan, stage, 3) * fr_workload_weight_B(w, &job->cluster.device);
     if (plan->forward) return;
     part_B[FR_MEMORY_GRADIENTS] =
         fr_zero_trained(plan, stage, 2) * fr_dtype_size_B(w->gradient_dtype);
@@ -134,12 +136,11 @@ struct fr_pipeline_held fr_pipeline_holds(const struct fr_pipeline *p, int32_t i
  * the schedule makes it hold. */
 static void add_memory(const struct fr_job *job, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
-    const struct fr_workload *w = &job->workload;
     for (int32_t i = 0; i < p->args.stages; i++) {
         const struct fr_stage *stage = &p->stage[i];
         double part_B[FR_MEMORY_COUNT], sum_B = 0;
         const struct fr_pipeline_held holds = fr_pipeline_holds(p, i);
-        fr_pipeline_state_B(w, &out->plan, stage, part_B);
+        fr_pipeline_state_B(job, &out->plan, stage, part_B);
         part_B[FR_MEMORY_ACTIVATIONS] = fr_offload_kept_B(stage, holds.all, holds.waiting);
         part_B[FR_MEMORY_BUFFERS] = fr_pipeline_buffers_B(p, i);
         part_B[FR_MEMORY_FRAGMENTATION] =

@@ -16,7 +16,7 @@ double fr_pipeline_lossy_forward(const struct fr_pipeline *pipeline);
 
 /** Parameters, gradients and optimiser state of a rank of @p stage, as far as its plan's zero
  *  leaves them there: into those three of @p part_B [B]. */
-void fr_pipeline_state_B(const struct fr_workload *workload, const struct fr_plan *plan,
+void fr_pipeline_state_B(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_stage *stage, double part_B[FR_MEMORY_COUNT]);
 
 /** Micro-batches whose activations the order makes stage @p i hold, a pass of one of v chunks counted as

@@ -2,10 +2,11 @@
 
 #include <math.h>
 
-void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *workload,
+void fr_footprint_add(struct fr_footprint *footprint, const struct fr_job *job,
                       double parameters, double activation_B) {
+    const struct fr_workload *workload = &job->workload;
     footprint->weights_B += parameters * fr_dtype_size_B(workload->dtype);
-    footprint->state_B += parameters * fr_workload_state_B(workload);
+    footprint->state_B += parameters * fr_workload_state_B(workload, &job->cluster.device);
     footprint->pass_B += parameters * (fr_dtype_size_B(workload->dtype) +
                                        fr_dtype_size_B(workload->gradient_dtype));
     footprint->activation_B += activation_B;

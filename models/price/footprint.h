@@ -28,7 +28,7 @@ struct fr_footprint {
 };
 
 /** Add layers of so many @p parameters on the rank. */
-void fr_footprint_add(struct fr_footprint *footprint, const struct fr_workload *workload,
+void fr_footprint_add(struct fr_footprint *footprint, const struct fr_job *job,
                       double parameters, double activation_B);
 
 /** Of them so many @p parameters are not trained: weights alone. */

@@ -253,7 +253,8 @@ static void find_footprint(struct adding *a, double from, double to) {
         if (n <= 0) continue;
         take_grid(a, k);
         make_work(a, k, &work);
-        fr_footprint_add(&a->footprint, w, n * work.parameters_rank, n * work.activation_B);
+        fr_footprint_add(&a->footprint, a->job, n * work.parameters_rank,
+                         n * work.activation_B);
     }
 }
 
@@ -354,7 +355,7 @@ double fr_layer_time_s(const struct fr_job *job, const struct fr_plan *plan, int
     if (!made || plan->method->check(&w->layers[k], &a.share.shard)) return INFINITY;
     make_work(&a, k, &work);
     for (int j = 0; j < w->n_layers; j++)
-        fr_footprint_add(&a.footprint, w, w->layers[j].repeat * work.parameters_rank,
+        fr_footprint_add(&a.footprint, job, w->layers[j].repeat * work.parameters_rank,
                          w->layers[j].repeat * work.activation_B);
     settle(&a);
     add_layer(&a, &work, w->layers[k].repeat);

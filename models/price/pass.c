@@ -108,7 +108,7 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
                         .price = fr_pricing_make(job, plan, seats, micro_batches)};
     struct fr_footprint footprint = {.forward = plan->forward};
     if (job->cluster.device.working_sets.n > 0)
-        fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+        fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
     if (job->cluster.device.working_sets.n > 0)
         fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
     fr_footprint_price(&footprint, micro_batches, &x.price);

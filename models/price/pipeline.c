@@ -195,7 +195,7 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
                                ? work->grid_rank[g] * gradient_B
                                : 0;
     struct fr_footprint footprint = {0};
-    fr_footprint_add(&footprint, &job->workload, work->parameters_rank, work->activation_B);
+    fr_footprint_add(&footprint, job, work->parameters_rank, work->activation_B);
     fr_footprint_freeze(&footprint, &job->workload, work->frozen_rank);
     struct fr_pricing price = fr_pricing_make(job, plan, seats, 1);
     price.update_B = fr_footprint_update_B(&footprint);

@@ -291,10 +291,10 @@ static double layer_kept_B(const struct fr_stage_view *v, double attention_B, bo
     double stream = m->tokens * v->h / m->between;
     double routed = mixed ? v->mlp_rows * v->wide / v->etp : 0,
            own = m->tokens * (double)(mixed ? t->shared_ffn : t->ffn) / m->p;
-    double kept = stream + (v->mlp - 1) * (routed + own);
+    double read_B = t->kept_fp8 ? fr_dtype_size_B(FR_FP8) : v->value_B;
     double made = (v->rows ? v->etp : 1) * routed + (v->rows ? m->p : 1) * own;
-    return attention_B + kept * v->value_B + mlp_inputs_B(v, stream, made) +
-           fr_transformer_mask_B(t) * stream;
+    return attention_B + stream * v->value_B + (v->mlp - 1) * (routed + own) * read_B +
+           mlp_inputs_B(v, stream, made) + fr_transformer_mask_B(t) * stream;
 }
 
 static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work) {

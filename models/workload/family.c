@@ -239,9 +239,9 @@ static bool among(const char *const *keys, const char *key) {
 
 /* --set model.layers=8 must not be ignored as a stranger's key would be.  Some of our names are theirs. */
 static fr_status refuse_ours(const struct fr_json *root, struct fr_error *err) {
-    static const char *const theirs[] = {"sequence",  "head_dim", "experts_per_token",
-                                         "lora_rank", "lora_on",  "predicted_tokens",
-                                         "document",  NULL};
+    static const char *const theirs[] = {"sequence",  "head_dim",         "experts_per_token",
+                                         "lora_rank", "lora_on",          "predicted_tokens",
+                                         "document",  "activation_store", NULL};
     struct fr_json optimizer = fr_json_member(root, "optimizer");
     if (fr_json_present(&optimizer))
         return fr_json_fail(&optimizer, err,
@@ -319,6 +319,7 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "dtype",
                                        "gradient_dtype",
                                        "weight_dtype",
+                                       "fp8_scaling",
                                        "optimizer",
                                        "optimizer_state",
                                        "global_batch",
@@ -417,6 +418,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(fr_adapters_read(root, t, err));
     FR_TRY(fr_predicted_read(root, t, err));
     FR_TRY(fr_document_read(root, t, err));
+    FR_TRY(fr_workload_read_store(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,

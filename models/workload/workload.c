@@ -12,10 +12,10 @@ const struct fr_kind *const fr_kinds[] = {
     NULL};
 
 static const char *const common_keys[] = {
-    "kind",           "name",         "source",     "dtype",
-    "gradient_dtype", "weight_dtype", "optimizer",  "optimizer_state",
-    "global_batch",   "samples",      "iterations", "layer_profile",
-    "aliases", /* for people, and readers of their files */
+    "kind",           "name",         "source",    "dtype",
+    "gradient_dtype", "weight_dtype", "optimizer", "optimizer_state",
+    "fp8_scaling",    "global_batch", "samples",   "iterations",
+    "layer_profile",  "aliases", /* for people, and readers of their files */
     "micro_batch",    "defaults",     NULL};
 
 /* State besides weight and gradient, in values of fp32: Adam's two moments, one momentum. */
@@ -37,6 +37,19 @@ fr_status fr_workload_read_defaults(const struct fr_json *root, struct fr_worklo
     return FR_OK;
 }
 
+static fr_status read_scaling(const struct fr_json *root, struct fr_workload *workload,
+                              struct fr_error *err) {
+    static const char *const scalings[] = {"tensor", "block", NULL};
+    int scaling = 0;
+    struct fr_json node = fr_json_member(root, "fp8_scaling");
+    FR_TRY(fr_json_get_choice(root, "fp8_scaling", false, scalings, &scaling, err));
+    if (fr_json_present(&node) && workload->dtype != FR_FP8)
+        return fr_json_fail(&node, err, "has no effect where dtype is %s",
+                            fr_dtype_names[workload->dtype]);
+    workload->fp8_blocks = scaling == 1;
+    return FR_OK;
+}
+
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err) {
     int weight = workload->dtype == FR_FP8 ? FR_BF16 : (int)workload->dtype;
@@ -47,7 +60,7 @@ fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workloa
                             "is %s; expected weights no narrower than the dtype, %s",
                             fr_dtype_names[weight], fr_dtype_names[workload->dtype]);
     workload->weight_dtype = (fr_dtype)weight;
-    return FR_OK;
+    return read_scaling(root, workload, err);
 }
 
 static fr_status common_read(const struct fr_json *root, struct fr_workload *workload,
@@ -153,14 +166,21 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
                              .input_gradients = inputs};
 }
 
-double fr_workload_weight_B(const struct fr_workload *workload) {
+fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
+                                 struct fr_error *err) {
+    static const char *const stores[] = {"computed", "fp8", NULL};
+    int store = 0;
+    FR_TRY(fr_json_get_choice(object, "activation_store", false, stores, &store, err));
+    t->kept_fp8 = store == 1;
+    return FR_OK;
+}
+
+double fr_workload_weight_B(const struct fr_workload *workload,
+                            const struct fr_device *device) {
     double held_B = fr_dtype_size_B(workload->weight_dtype),
            used_B = fr_dtype_size_B(workload->dtype);
-    /* Of fp8 products each pass takes a copy of its own: those of Hopper read both operands along the
-     * dimension that is summed, so that the backward pass needs the transpose; MXFP8 has other scales
-     * there (Transformer Engine, "Handling transposes").  One more than the format itself needs where
-     * a device reads either way with one scale a tensor. */
-    int copies = workload->dtype == FR_FP8 ? 2 : 1;
+    bool own = workload->dtype == FR_FP8 && (device->fp8_transpose || workload->fp8_blocks);
+    int copies = own ? 2 : 1;
     return held_B > used_B ? held_B + copies * used_B : copies * held_B;
 }
 
@@ -170,8 +190,8 @@ double fr_workload_update_B(const struct fr_workload *workload) {
     return 2 * weight_B + gradient_B + 2 * workload->optimizer_state_B;
 }
 
-double fr_workload_state_B(const struct fr_workload *workload) {
-    return fr_workload_weight_B(workload) + fr_dtype_size_B(workload->gradient_dtype) +
+double fr_workload_state_B(const struct fr_workload *workload, const struct fr_device *device) {
+    return fr_workload_weight_B(workload, device) + fr_dtype_size_B(workload->gradient_dtype) +
            workload->optimizer_state_B;
 }
 

@@ -142,6 +142,7 @@ struct fr_transformer {
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
+    bool kept_fp8; /**< what the MLP's activation function reads, for the backward pass */
 };
 
 struct fr_workload {
@@ -150,8 +151,9 @@ struct fr_workload {
     const struct fr_kind *kind;
     fr_dtype dtype, gradient_dtype;
     fr_dtype weight_dtype; /**< that weights are held and gathered in: fr_workload_weight_B */
-    bool gradient_said;    /**< by the file */
-    bool modern;           /**< plans start from what is usual today: models/job/assume.h */
+    bool fp8_blocks;    /**< fp8 has a scale for each block of values, not one for a tensor */
+    bool gradient_said; /**< by the file */
+    bool modern;        /**< plans start from what is usual today: models/job/assume.h */
     double optimizer_state_B; /**< per parameter, besides weight and gradient */
     int64_t global_batch;     /**< customary; used when the plan has none */
     int64_t samples;          /**< of the training set, an epoch; 0: not said */
@@ -195,13 +197,20 @@ fr_status fr_workload_read(const struct fr_json_document *document,
 void fr_workload_free(struct fr_workload *workload);
 
 /** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8, as
- *  Megatron-LM, Transformer Engine and torchao hold weights unless they are told otherwise. */
+ *  Megatron-LM, Transformer Engine and torchao hold weights unless they are told otherwise.  And `fp8_scaling`. */
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err);
 
+/** Read `activation_store` of a transformer into t->kept_fp8; absent: as products take it. */
+fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transformer *t,
+                                 struct fr_error *err);
+
 /** Bytes held per parameter for its weight: as it is held, and where that is wider than what products take
- *  also the copy that they take, which is made once an iteration; of fp8 two, one for each pass. */
-double fr_workload_weight_B(const struct fr_workload *workload);
+ *  also the copies that they take, which are made once an iteration.  Of fp8 each pass takes its own where
+ *  products of @p device read both operands along the dimension that is summed (Hopper's, so that the backward
+ *  pass needs the transpose), and with a scale for each block of values (MXFP8), which differ along either
+ *  dimension (Transformer Engine, "Handling transposes"); else one serves both. */
+double fr_workload_weight_B(const struct fr_workload *workload, const struct fr_device *device);
 
 /** A fully connected layer, @p bias or not, standing @p repeat times. */
 struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bias,
@@ -211,7 +220,7 @@ struct fr_layer fr_layer_fully_connected(double inputs, double outputs, bool bia
  *  weight and state out (28 for Adam in fp32). */
 double fr_workload_update_B(const struct fr_workload *workload);
 /** Bytes that a parameter occupies: weight, gradient, state (16 for Adam in fp32). */
-double fr_workload_state_B(const struct fr_workload *workload);
+double fr_workload_state_B(const struct fr_workload *workload, const struct fr_device *device);
 
 /** Width of a network as its table of iterations names it: a transformer's hidden size, else the
  *  widest layer's outputs; and its depth. */

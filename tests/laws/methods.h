@@ -170,7 +170,8 @@ static inline bool law_layer_exchange(const struct law_layer *c, struct law_why 
 /* Weights, gradients, Adam in fp32 and activations of a rank. */
 static inline double law_layer_memory_B(const struct law_layer *c) {
     struct fr_rank_work work = law_work(c);
-    return work.parameters_rank * fr_workload_state_B(c->workload) + work.activation_B;
+    return work.parameters_rank * fr_workload_state_B(c->workload, &(struct fr_device){0}) +
+           work.activation_B;
 }
 
 static inline bool law_layer_ranks(const struct law_layer *c, struct law_why *why) {

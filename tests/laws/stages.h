@@ -170,7 +170,8 @@ static inline bool law_stages_activations(const struct law_model *c, struct law_
 
 static inline double law_stages_memory_B(const struct law_model *c) {
     struct law_stages s = law_stages_sum(c);
-    return s.parameters_rank * fr_workload_state_B(&c->job.workload) + s.kept_B;
+    return s.parameters_rank * fr_workload_state_B(&c->job.workload, &c->job.cluster.device) +
+           s.kept_B;
 }
 
 static inline bool law_stages_ranks(const struct law_model *c, struct law_why *why) {

@@ -121,6 +121,8 @@ static void ranks_add_up(void **state) {
     fr_job_free(&job);
 }
 
+static const struct fr_device any = {0};
+
 /* The preset of ours and the file of theirs are one model. */
 static void same_as_the_preset(void **state) {
     (void)state;
@@ -128,7 +130,7 @@ static void same_as_the_preset(void **state) {
     fr_test_job("a100-hdr", "llama-3-8b", NULL, &ours);
     load("llama-3-8b", NULL, &theirs);
     const struct fr_workload *a = &ours.workload, *b = &theirs.workload;
-    FR_NEAR(fr_workload_state_B(b), fr_workload_state_B(a), 0);
+    FR_NEAR(fr_workload_state_B(b, &any), fr_workload_state_B(a, &any), 0);
     FR_NEAR(parameters(b), parameters(a), 0);
     assert_int_equal(b->transformer.sequence, a->transformer.sequence);
     assert_int_equal(b->transformer.kv_heads, a->transformer.kv_heads);
@@ -146,12 +148,12 @@ static void training_defaults(void **state) {
     assert_string_equal(job.workload.name, "gpt2");
     assert_int_equal(job.workload.dtype, FR_BF16);
     assert_int_equal(job.workload.global_batch, 256);
-    FR_NEAR(fr_workload_state_B(&job.workload), 2 + 4 + 12, 0);
+    FR_NEAR(fr_workload_state_B(&job.workload, &job.cluster.device), 2 + 4 + 12, 0);
     fr_job_free(&job);
     load("gpt2", old, &job);
     assert_non_null(strstr(job.workload.source, "fp32 as it names no torch_dtype"));
     assert_int_equal(job.workload.dtype, FR_FP32);
-    FR_NEAR(fr_workload_state_B(&job.workload), 16, 0);
+    FR_NEAR(fr_workload_state_B(&job.workload, &job.cluster.device), 16, 0);
     fr_job_free(&job);
     load("llama-2-7b", old, &job);
     assert_string_equal(job.workload.name, "Llama-2-7b-hf");
@@ -174,7 +176,7 @@ static void ours_go_before(void **state) {
     assert_int_equal(w->dtype, FR_FP32);
     assert_int_equal(w->global_batch, 512);
     assert_int_equal(w->n_iterations, 1);
-    FR_NEAR(fr_workload_state_B(w), 4 + 2 + 4, 0);
+    FR_NEAR(fr_workload_state_B(w, &any), 4 + 2 + 4, 0);
     fr_job_free(&job);
 }
 

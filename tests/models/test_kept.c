@@ -53,7 +53,30 @@ static void scores_are_what_selective_saves(void **state) {
     FR_TRUE(each_B >= 4 && each_B <= 2 * 4 + 4 + 1, "%g B a score", each_B);
 }
 
+/* What the MLP's activation function reads, T values of each of its width, twice where it is gated, at one byte
+ * in place of @p value_B; whatever tp is a rank has its share. */
+static void what_activations_read_may_be_narrow(void **state) {
+    static const char *const models[] = {"gpt-2.5b", "llama-3-8b", "t5-large-mod"};
+    (void)state;
+    for (int m = 0; m < 3; m++)
+        for (int tp = 1; tp <= 4; tp *= 2) {
+            struct fr_transformer t;
+            double wide_B = kept_B(models[m], "model.activation_store=computed",
+                                   "attention=plain", tp, &t),
+                   narrow_B = kept_B(models[m], "model.activation_store=fp8", "attention=plain",
+                                     tp, &t),
+                   full_B = kept_B(models[m], "recompute=full", "attention=plain", tp, &t);
+            double values =
+                (t.gated ? 2 : 1) * 2 * (double)(t.sequence * t.ffn * t.layers) / tp;
+            FR_NEAR(wide_B - narrow_B, values * (4 - 1), 1e-9);
+            FR_TRUE(full_B < narrow_B, "%s", models[m]);
+        }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(scores_are_what_selective_saves)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scores_are_what_selective_saves),
+        cmocka_unit_test(what_activations_read_may_be_narrow),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

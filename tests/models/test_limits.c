@@ -441,7 +441,7 @@ static void of_a_config(void **state) {
         "\"vocab_size\": 1000, \"max_position_embeddings\": 2048, \"head_dim\": 8, "
         "\"tie_word_embeddings\": true, \"attention_bias\": false, \"mlp_bias\": false, "
         "\"torch_dtype\": \"bfloat16\", \"gradient_dtype\": \"fp32\", \"weight_dtype\": "
-        "\"bf16\", "
+        "\"bf16\", \"activation_store\": \"fp8\", "
         "\"optimizer_state\": \"8 B\", \"sequence\": 128, \"global_batch\": 8, "
         "\"num_local_experts\": 1}";
     static const char gpt2[] = "{\"model_type\": \"gpt2\", \"n_layer\": 2, \"n_embd\": 64, "
@@ -462,6 +462,7 @@ static void of_a_config(void **state) {
         {"torch_dtype", NULL, "float64", "fp8", "int8", false},
         {"gradient_dtype", NULL, "fp64", "fp16", "int8", false},
         {"weight_dtype", "fp8", "bf16", "fp64", "int8", false}, /* no narrower than bf16 */
+        {"activation_store", NULL, "computed", "fp8", "bf16", false},
         {"optimizer_state", "-1 B", "0 B", "1024 B", "1025 B", false},
         {"sequence", "0", "1", "67108864", "67108865",
          false}, /* rotary: as long as one likes */

@@ -212,14 +212,14 @@ static void noise_lengthens_compute(void **state) {
 
 static void footprint(void **state) {
     (void)state;
-    const struct fr_workload w = {.dtype = FR_FP32,
-                                  .gradient_dtype = FR_FP32,
-                                  .weight_dtype = FR_FP32,
-                                  .optimizer_state_B = 8};
-    const struct fr_workload mixed = {.dtype = FR_BF16,
-                                      .gradient_dtype = FR_FP32,
-                                      .weight_dtype = FR_BF16,
-                                      .optimizer_state_B = 12};
+    const struct fr_job w = {.workload = {.dtype = FR_FP32,
+                                          .gradient_dtype = FR_FP32,
+                                          .weight_dtype = FR_FP32,
+                                          .optimizer_state_B = 8}};
+    const struct fr_job mixed = {.workload = {.dtype = FR_BF16,
+                                              .gradient_dtype = FR_FP32,
+                                              .weight_dtype = FR_BF16,
+                                              .optimizer_state_B = 12}};
     struct fr_footprint f = {0}, other = {0};
     fr_footprint_add(&other, &mixed, 1e6, 7e5);
     FR_NEAR(other.weights_B, 2e6, 0);

@@ -57,7 +57,7 @@ static void adam_in_fp32_moves_28_and_holds_16_bytes(void **state) {
     struct fr_workload w;
     must_read("{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2}", &w);
     FR_NEAR(fr_workload_update_B(&w), 28, 0);
-    FR_NEAR(fr_workload_state_B(&w), 16, 0);
+    FR_NEAR(fr_workload_state_B(&w, &(struct fr_device){0}), 16, 0);
     fr_workload_free(&w);
     must_read("{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"optimizer\": \"sgd\", "
               "\"dtype\": \"bf16\", \"gradient_dtype\": \"fp32\"}",

@@ -52,7 +52,7 @@ static void state_of(const struct mesh *mesh, int zero, double sum_B[FR_MEMORY_C
     for (int k = 0; k < FR_MEMORY_COUNT; k++) sum_B[k] = 0;
     for (int i = 0; i < mesh->pp; i++) {
         double part_B[FR_MEMORY_COUNT] = {0};
-        fr_pipeline_state_B(&job.workload, &job.plan, &p.stage[i], part_B);
+        fr_pipeline_state_B(&job, &job.plan, &p.stage[i], part_B);
         for (int k = 0; k < FR_MEMORY_COUNT; k++)
             sum_B[k] += mesh->dp * mesh->cp * mesh->tp * part_B[k];
     }
@@ -386,34 +386,44 @@ static void zero_and_overlap(void **state) {
 }
 
 /* Weights of a width of their own are held, divided and gathered so; where that is wider than what products
- * take, the copy that they take is held besides; of fp8 one for each pass.  fp8 unsaid is held as bf16. */
+ * take, the copies that they take are held besides: of fp8 one for each pass, but where products read either
+ * way (Blackwell) and a tensor has one scale.  fp8 unsaid is held as bf16. */
 static void weights_of_their_own_width(void **state) {
     static const struct {
         const char *dtype, *weight;
         double held_B, gathered_B;
-    } rows[] = {{"bf16", NULL, 2, 2},  {"bf16", "bf16", 2, 2}, {"bf16", "fp32", 6, 4},
-                {"fp8", NULL, 4, 2},   {"fp8", "fp8", 2, 1},   {"fp8", "fp32", 6, 4},
-                {"fp16", "bf16", 2, 2}};
+        const char *cluster, *scaling;
+    } rows[] = {{"bf16", NULL, 2, 2, "dgx-h100", NULL},
+                {"bf16", "bf16", 2, 2, "dgx-h100", NULL},
+                {"bf16", "fp32", 6, 4, "dgx-h100", NULL},
+                {"bf16", "fp32", 6, 4, "dgx-b200", NULL},
+                {"fp8", NULL, 4, 2, "dgx-h100", NULL},
+                {"fp8", "fp8", 2, 1, "dgx-h100", NULL},
+                {"fp8", "fp32", 6, 4, "dgx-h100", NULL},
+                {"fp8", NULL, 3, 2, "dgx-b200", NULL},
+                {"fp8", "fp8", 1, 1, "dgx-b200", "model.fp8_scaling=tensor"},
+                {"fp8", "fp8", 2, 1, "dgx-b200", "model.fp8_scaling=block"},
+                {"fp8", "fp8", 2, 1, "dgx-h100", "model.fp8_scaling=block"},
+                {"fp8", "fp32", 5, 4, "gb200-nvl72", NULL},
+                {"fp16", "bf16", 2, 2, "dgx-h100", NULL}};
     const double n = 8030261248;
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char dtype[40], weight[40];
-        const char *sets[] = {dtype,
-                              RATES,
-                              "dp=8",
-                              "global_batch=8",
-                              "micro_batch=1",
-                              "zero=1",
-                              rows[i].weight ? weight : NULL,
-                              NULL};
+        const char *sets[12] = {dtype,           RATES,    "dp=8", "global_batch=8",
+                                "micro_batch=1", "zero=1", NULL};
+        int n_sets = 0;
         struct fr_job job;
         struct fr_pipeline p;
         snprintf(dtype, sizeof dtype, "model.dtype=%s", rows[i].dtype);
         snprintf(weight, sizeof weight, "model.weight_dtype=%s",
                  rows[i].weight ? rows[i].weight : "");
-        fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
+        while (sets[n_sets]) n_sets++;
+        if (rows[i].weight) sets[n_sets++] = weight;
+        if (rows[i].scaling) sets[n_sets++] = rows[i].scaling;
+        fr_test_pipeline(rows[i].cluster, "llama-3-8b", sets, &job, &p);
         double part_B[FR_MEMORY_COUNT];
-        fr_pipeline_state_B(&job.workload, &job.plan, &p.stage[0], part_B);
+        fr_pipeline_state_B(&job, &job.plan, &p.stage[0], part_B);
         FR_NEAR(part_B[FR_MEMORY_PARAMETERS], rows[i].held_B * n, 1e-12);
         FR_NEAR(p.stage[0].gather_s,
                 comm_s(&job, FR_OP_ALL_GATHER, 8, 1, rows[i].gathered_B * n), 1e-12);

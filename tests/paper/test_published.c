@@ -33,6 +33,14 @@ static const struct machine {
     {"training/mi325x_megatron_logs.csv", NULL, "mi325x"},
     {"training/simumax_b200.csv", NULL, "dgx-b200"},
     {"training/torchtitan.csv", NULL, "dgx-h100"},
+    {"mlperf/time_pretraining.csv", "H100", "dgx-h100"},
+    {"mlperf/time_pretraining.csv", "GB200", "gb200-nvl72"},
+    {"mlperf/time_pretraining.csv", "B200", "dgx-b200"}, /* and GB200, of as much memory */
+    {"mlperf/time_lora.csv", "H100", "dgx-h100"},
+    {"mlperf/time_lora.csv", "GB200", "gb200-nvl72"},
+    {"mlperf/time_lora.csv", "B200", "dgx-b200"},
+    {"mlperf/time_lora.csv", "MI300X", "mi300x"},
+    {"mlperf/time_lora.csv", "MI325X", "mi325x"},
 };
 
 static void cluster_of(const char *preset, struct fr_cluster *cluster) {

@@ -140,7 +140,7 @@ static void add_memory(struct fr_reproduction *r, const struct fr_phantom_settin
     s.job.workload.layers = &copy;
     set_width(&s, 262144);
     copy.biases = 0;
-    double state_B = fr_workload_state_B(&s.job.workload), GiB = 0x1p30;
+    double state_B = fr_workload_state_B(&s.job.workload, &s.job.cluster.device), GiB = 0x1p30;
     struct fr_outcome tp = fr_phantom_at(&s, &fr_method_tensor, 32, 0),
                       pp = fr_phantom_at(&s, &fr_method_phantom, 32, 64);
     fr_reproduce_add(

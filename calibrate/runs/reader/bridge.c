@@ -93,6 +93,8 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "model.dtype", "%s", dtype);
     fr_run_row_set(out, "model.gradient_dtype", "bf16");
     if (strcmp(dtype, "fp8") == 0) fr_run_row_set(out, "model.weight_dtype", "fp8");
+    if (fr_run_mentions(fr_run_cell(in, "precision"), "mxfp8"))
+        fr_run_row_set(out, "model.fp8_scaling", "block");
     fr_run_row_set(out, "plan.zero", sharded > 0 ? "3" : "1");
     if (sharded <= 0) fr_run_row_set(out, "plan.overlap", "gradient");
     fr_run_row_set(out, "plan.attention", "flash");

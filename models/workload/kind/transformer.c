@@ -45,6 +45,7 @@ static const char *const keys[] = {"layers",
                                    "predicted_tokens",
                                    "lora_rank",
                                    "lora_on",
+                                   "activation_store",
                                    NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
@@ -141,6 +142,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     FR_TRY(fr_document_read(object, t, err));
     FR_TRY(fr_adapters_read(object, t, err));
     FR_TRY(fr_predicted_read(object, t, err));
+    FR_TRY(fr_workload_read_store(object, t, err));
     t->norm_biases = norm == 0;
     t->positions = positions == 0;
     t->dropout = t->norm_biases; /* GPT has it, what came with RMSNorm has not */
