@@ -123,9 +123,11 @@ int fr_slowdown_curve(const struct fr_job *job, const struct fr_slowdown *s,
                       const struct fr_outcome *best, struct fr_curve_point *curve) {
     const struct fr_job *of = best->job ? best->job : job;
     struct fr_plan plan = best->plan;
-    int64_t *clock_Hz = s->clocks ? fr_calloc((size_t)plan.pp, sizeof *clock_Hz) : NULL;
+    int64_t *clock_Hz = s->clocks ? fr_calloc(2 * (size_t)plan.pp, sizeof *clock_Hz) : NULL;
+    bool settled =
+        clock_Hz && (!plan.stage_layers_best || settle_layers(of, &plan, clock_Hz + plan.pp));
     int n = 0;
-    for (int k = 0; clock_Hz && k < FR_CURVE_POINTS; k++) {
+    for (int k = 0; settled && k < FR_CURVE_POINTS; k++) {
         double slowdown = s->most * k / (FR_CURVE_POINTS - 1);
         if (!point_at(of, &plan, slowdown, clock_Hz, &curve[n])) break;
         n += n == 0 || curve[n].energy_J < curve[n - 1].energy_J;
