@@ -109,9 +109,47 @@ static void one_layer_has_three_groups(void **state) {
     }
 }
 
+/* What cannot be divided is refused in words that say how many ranks and samples were tried. */
+static void without_a_grid(void **state) {
+    static const struct {
+        const char *cluster, *model, *sets[7], *words;
+    } of[] = {
+        {"dgx-h100",
+         "llama-3-8b",
+         {"tp=4", "dp=2", "pp=2", "global_batch=16", "cluster.device.memory=1 MB"},
+         "no grids of the 8 ranks of a stage fit"},
+        {"dgx-h100",
+         "llama-3-8b",
+         {"tp=3", "pp=4", "global_batch=16", "cluster.device.memory=1 MB"},
+         "no grids of the 3 ranks of a stage fit"},
+        {"cori-knl",
+         FR_SOURCE_DIR "/tests/search/mlp.json",
+         {"tp=1", "dp=6", "global_batch=1",
+          "model.layers=[{\"in\": 2, \"out\": 2}, {\"out\": 2}]"},
+         "no grid of 6 ranks fits every layer and the batch of 1"},
+        {"frontier",
+         FR_SOURCE_DIR "/tests/golden/in/stages.json",
+         {"pp=2"},
+         "has no layers to divide"},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        struct fr_job job;
+        struct fr_error err = {0};
+        int64_t chosen[64];
+        fr_test_job(of[k].cluster, of[k].model, of[k].sets, &job);
+        job.plan.method = &fr_method_grid;
+        fr_status status = fr_layer_grids_best(&job, &job.plan, chosen, &err);
+        FR_TRUE(status == FR_ERR_INFEASIBLE, "%zu: %d", k, (int)status);
+        FR_TRUE(strstr(err.detail, of[k].words), "%s, not %s", err.detail, of[k].words);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment),
                                        cmocka_unit_test(groups_against_every_combination),
+                                       cmocka_unit_test(without_a_grid),
                                        cmocka_unit_test(one_layer_has_three_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

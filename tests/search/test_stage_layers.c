@@ -15,19 +15,20 @@ static double time_of(const struct fr_job *job, const int64_t *layers) {
     return out.reasons ? INFINITY : out.time_s;
 }
 
-/* The least time over all divisions of n layers on stages i.. of pp. */
-static double least_of_all(const struct fr_job *job, int64_t *layers, int64_t i, int64_t n) {
-    double least_s = INFINITY;
+/* Of all divisions of n layers the least of what `of` says. */
+static double least_of(const struct fr_job *job, int64_t *layers, int64_t i, int64_t n,
+                       double (*of)(const struct fr_job *, const int64_t *)) {
+    double least = INFINITY;
     if (i == job->plan.pp - 1) {
         layers[i] = n;
-        return time_of(job, layers);
+        return of(job, layers);
     }
     for (layers[i] = 1; layers[i] <= n - (job->plan.pp - 1 - i);) {
         int64_t here = layers[i];
-        least_s = fmin(least_s, least_of_all(job, layers, i + 1, n - here));
+        least = fmin(least, least_of(job, layers, i + 1, n - here, of));
         layers[i] = here + 1;
     }
-    return least_s;
+    return least;
 }
 
 static void against_all(void **state) {
@@ -50,7 +51,7 @@ static void against_all(void **state) {
         if (fr_stage_layers_best(&job, &job.plan, layers, &err) != FR_OK)
             fail_msg("%s", err.detail);
         int64_t n = job.workload.transformer.layers;
-        double least_s = least_of_all(&job, tried, 0, n);
+        double least_s = least_of(&job, tried, 0, n, time_of);
         FR_NEAR(time_of(&job, layers), least_s, 1e-12);
         /* priced as such: the same, and left to be chosen again */
         struct fr_outcome out;
@@ -68,6 +69,68 @@ static void against_all(void **state) {
     assert_true(uneven > 0); /* GPT-2's logits are worth layers */
 }
 
+/* ---- where memory is short ---------------------------------------------------------------------- */
+
+static double peak_of(const struct fr_job *job, const int64_t *layers) {
+    struct fr_plan plan = job->plan;
+    struct fr_outcome out;
+    plan.stage_layers = layers;
+    plan.n_stage_layers = (int)plan.pp;
+    plan.stage_layers_best = false;
+    fr_cost(job, &plan, &out);
+    return out.memory_peak_B;
+}
+
+/* A device that holds the leanest division alone gets it, one that holds the equal one gets the quickest of those
+ * that it holds, and where nothing fits what is nearest to fitting is told. */
+static void short_of_memory(void **state) {
+    (void)state;
+    static const char *const plans[][4] = {{"pp=2", "model.layers=12"},
+                                           {"pp=3", "model.layers=10", "micro_batch=2"},
+                                           {"pp=4", "model.layers=9", "recompute=full"}};
+    int moved = 0;
+    for (size_t k = 0; k < sizeof plans / sizeof *plans; k++)
+        for (int room = 0; room < 3; room++) {
+            const char *sets[8] = {"global_batch=16", "stage_layers=best"};
+            struct fr_job job;
+            int64_t layers[4], tried[4], equal[4];
+            for (int i = 0; i < 4; i++) sets[2 + i] = plans[k][i];
+            fr_test_job("a100-hdr", "gpt-2", sets, &job);
+            int64_t n = job.workload.transformer.layers, pp = job.plan.pp;
+            for (int64_t i = 0; i < pp; i++) equal[i] = n / pp + (i < n % pp);
+            double least_B = least_of(&job, tried, 0, n, peak_of),
+                   equal_B = peak_of(&job, equal);
+            FR_TRUE(least_B < equal_B, "%zu: %g, %g", k, least_B, equal_B);
+            job.cluster.device.memory_B = room == 0   ? 0.5 * least_B
+                                          : room == 1 ? (1 + 1e-9) * least_B
+                                                      : (1 + 1e-9) * equal_B;
+            assert_int_equal(fr_stage_layers_best(&job, &job.plan, layers, NULL), FR_OK);
+            int64_t sum = 0;
+            for (int64_t i = 0; i < pp; i++) sum += layers[i];
+            assert_int_equal(sum, n);
+            if (room < 2) FR_NEAR(peak_of(&job, layers), least_B, 1e-12);
+            if (room > 0) {
+                FR_NEAR(time_of(&job, layers), least_of(&job, tried, 0, n, time_of), 1e-12);
+                assert_true(isfinite(time_of(&job, layers)));
+            }
+            moved += memcmp(layers, equal, (size_t)pp * sizeof *equal) != 0;
+            fr_job_free(&job);
+        }
+    assert_true(moved >= 6);
+}
+
+static void as_many_layers_as_stages(void **state) {
+    (void)state;
+    const char *const sets[] = {"pp=4", "model.layers=4", "stage_layers=best", "global_batch=8",
+                                NULL};
+    struct fr_job job;
+    int64_t layers[4];
+    fr_test_job("a100-hdr", "gpt-2", sets, &job);
+    assert_int_equal(fr_stage_layers_best(&job, &job.plan, layers, NULL), FR_OK);
+    for (int i = 0; i < 4; i++) assert_int_equal(layers[i], 1);
+    fr_job_free(&job);
+}
+
 static void fewer_layers_than_stages(void **state) {
     (void)state;
     const char *const sets[] = {"pp=4", "model.layers=3", "stage_layers=best", "global_batch=8",
@@ -80,7 +143,8 @@ static void fewer_layers_than_stages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_all),
-                                       cmocka_unit_test(fewer_layers_than_stages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_all), cmocka_unit_test(short_of_memory),
+        cmocka_unit_test(as_many_layers_as_stages), cmocka_unit_test(fewer_layers_than_stages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
