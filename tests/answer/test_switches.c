@@ -111,9 +111,167 @@ static void nothing_to_choose(void **state) {
     fr_searched_free(&r);
 }
 
+/* ---- against all plans of a small space ---------------------------------------------------------- */
+
+enum { PLANS_MAX = 8 }; /* so many are all priced again */
+
+/* Every plan that can be, priced at a factor of a level's rate. @return the number of the best */
+static int best_of_all(const struct fr_searched *r, int level, double factor,
+                       struct fr_outcome *best) {
+    struct fr_job job = r->job;
+    double least = INFINITY;
+    int found = -1;
+    job.cluster.levels.level[level].rate_B_per_s *= factor;
+    for (int op = 0; op < FR_OP_COUNT && level == job.cluster.levels.count - 1; op++)
+        if (strcmp(job.cluster.price[op].form->name, "log") == 0)
+            job.cluster.price[op].c2_s_per_B /= factor;
+    for (int64_t i = 0; i < r->space.size; i++) {
+        struct fr_plan plan;
+        struct fr_outcome out;
+        bool fits;
+        if (!fr_space_plan(&r->space, &job.workload, i, &plan, &fits) || !fits) continue;
+        fr_cost(&job, &plan, &out);
+        if (out.reasons) continue;
+        double value = r->options.objective == FR_OBJECTIVE_ENERGY ? out.energy_J : out.time_s;
+        if (value < least) {
+            least = value;
+            found = (int)i;
+            *best = out;
+        }
+    }
+    return found;
+}
+
+/* The first power of @p step from power @p from on at which the choice is another; 0: none up to 64 times. */
+static int first_other(const struct fr_searched *r, int level, double step, int from,
+                       bool method) {
+    struct fr_outcome now, there;
+    int best = best_of_all(r, level, 1, &now);
+    for (int k = from; k <= 6; k++) {
+        int other = best_of_all(r, level, pow(step, k), &there);
+        if (method ? there.plan.method != now.plan.method : other != best) return k;
+    }
+    return 0;
+}
+
+/* @p s is within step @p k; short of it the choice is as it is now, beyond it @p s's. */
+static void is_switch(const struct fr_searched *r, const struct fr_switch *s, int level,
+                      double step, int k, bool method) {
+    struct fr_outcome now, before, beyond;
+    double up = step > 1 ? 1 : -1, steps = up * log2(s->factor);
+    int best = best_of_all(r, level, 1, &now),
+        near = best_of_all(r, level, s->factor * exp(-6e-4 * up), &before),
+        far = best_of_all(r, level, s->factor * exp(6e-4 * up), &beyond);
+    FR_TRUE(s->level == level && steps > k - 1 && steps <= k, "level %d, step %d: %g", level, k,
+            s->factor);
+    assert_int_equal(s->method, method);
+    assert_true(method ? before.plan.method == now.plan.method : near == best);
+    assert_true(method ? beyond.plan.method != now.plan.method : far != best);
+    FR_NEAR(beyond.time_s, s->to.time_s, 2e-3);
+    assert_true(beyond.plan.method == s->to.plan.method && beyond.plan.tp == s->to.plan.tp &&
+                beyond.plan.pp == s->to.plan.pp && beyond.plan.ghost == s->to.plan.ghost);
+}
+
+/* Of each level down, then up: the first other plan; the first other method, where that is not it already.
+ * @return how many */
+static int all_are_found(const struct fr_searched *r, int *second) {
+    struct fr_switch s[FR_SWITCHES_MAX];
+    int n = fr_switches_find(&r->job, &r->space, &r->options, &r->result, s), at = 0;
+    assert_true(r->result.feasible <= PLANS_MAX);
+    for (int level = 0; level < r->job.cluster.levels.count; level++)
+        for (double step = 0.5; step <= 2; step *= 4) {
+            int plan = first_other(r, level, step, 1, false),
+                method = plan ? first_other(r, level, step, plan, true) : 0;
+            if (!plan) continue;
+            FR_TRUE(at < n, "level %d: %d of more", level, n);
+            bool both = s[at].to.plan.method != r->result.top.items[0].outcome.plan.method;
+            is_switch(r, &s[at++], level, step, plan, both);
+            if (both || !method) continue;
+            FR_TRUE(at < n, "level %d: %d of more", level, n);
+            is_switch(r, &s[at++], level, step, method, true);
+            ++*second;
+        }
+    assert_int_equal(at, n);
+    return n;
+}
+
+static void none_is_missed(void **state) {
+    static const struct {
+        const char *cluster, *model, *ranks, *vary[4], *sets[4];
+    } of[] = {
+        {"frontier",
+         "ffn-16384",
+         "64",
+         {"method=tensor,phantom", "ghost=4,64", "tp=16,64"},
+         {0}},
+        {"frontier", "ffn-16384", "16,64", {"method=tensor,phantom", "ghost=16", "tp=16"}, {0}},
+        {"frontier", "ffn-4096", "16", {"method=tensor,grid", "tp=2,4,8,16"}, {0}},
+        {"a100-hdr", "gpt-2.5b", "32", {"tp=1,2,4,8", "pp=2,4"}, {"global_batch=64"}},
+        {"a100-hdr",
+         "gpt-2.5b",
+         "32",
+         {"method=tensor,phantom", "tp=2,8", "pp=1,4"},
+         {"global_batch=64", "ghost=16"}},
+        {"dgx-a100", "gpt-2", "16", {"tp=1,2,4,8,16"}, {"global_batch=64", "attention=flash"}},
+        {"dgx-a100",
+         "ffn-16384",
+         "64",
+         {"method=tensor,phantom", "tp=2,4,8"},
+         {"global_batch=64", "ghost=16"}},
+        {"frontier",
+         "ffn-4096",
+         "16",
+         {"method=tensor,phantom,grid", "tp=4,16"},
+         {"global_batch=512", "ghost=16"}},
+    };
+    int found = 0, second = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        for (int energy = 0; energy < 2; energy++) {
+            const char *vary[5] = {0};
+            for (int i = 0; i < 4; i++) vary[i] = of[k].vary[i];
+            struct fr_searched r =
+                searched(of[k].cluster, of[k].model, of[k].ranks, vary, of[k].sets);
+            if (r.job.cluster.device.power.known || !energy) {
+                fr_search_result_free(&r.result);
+                r.options.objective = energy ? FR_OBJECTIVE_ENERGY : FR_OBJECTIVE_TIME;
+                r.options.top = PLANS_MAX;
+                assert_int_equal(fr_search(&r.job, &r.space, &r.options, &r.result, NULL),
+                                 FR_OK);
+                found += all_are_found(&r, &second);
+            }
+            fr_searched_free(&r);
+        }
+    FR_TRUE(found > 12 && second > 1, "%d, %d of them second", found, second);
+}
+
+/* The best alone beside the list of the others, the best of each method or the front: what competes is found in any,
+ * also where it is the first plan of the space; and not where it stands in none. */
+static void rivals_are_of_every_list(void **state) {
+    static const char *const vary[] = {"method=phantom,tensor", "tp=16", NULL},
+                             *const sets[] = {"ghost=64", "global_batch=256", NULL};
+    (void)state;
+    for (int list = 0; list < 4; list++) {
+        struct fr_switch s[FR_SWITCHES_MAX];
+        struct fr_searched r = searched("dgx-a100", "ffn-16384", "32", vary, sets);
+        struct fr_search_result *of = &r.result;
+        assert_true(of->top.count == 2 && of->top.items[0].index == 1);
+        assert_true(of->pareto.count == 2 && of->top.items[1].index == 0);
+        if (list != 0) of->top.count = 1;
+        for (int m = 0; m < FR_SEARCH_METHODS && list != 1; m++) of->of_method[m].index = -1;
+        if (list != 2) of->pareto.count = 0;
+        int n = fr_switches_find(&r.job, &r.space, &r.options, of, s);
+        FR_TRUE(list == 3 ? n == 0 : n > 0 && s[0].to.plan.method == &fr_method_phantom,
+                "list %d: %d", list, n);
+        of->top.count = of->pareto.count = 2;
+        fr_searched_free(&r);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(of_algorithms),
-                                       cmocka_unit_test(of_a_fitted_form),
-                                       cmocka_unit_test(nothing_to_choose)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(of_algorithms), cmocka_unit_test(rivals_are_of_every_list),
+        cmocka_unit_test(none_is_missed), cmocka_unit_test(of_a_fitted_form),
+        cmocka_unit_test(nothing_to_choose)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
