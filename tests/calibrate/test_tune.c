@@ -359,6 +359,103 @@ static void what_is_not_refuted_stays(void **state) {
     drop(&f);
 }
 
+/* ---- what refutes, of several models and kinds -------------------------------------------------- */
+
+/* Runs to begin with, their errors in units of 0.05; of the second model where `other` says so. */
+struct said {
+    int n;
+    double error[6];
+    bool other[6], same_kind[6]; /* as the run before, on twice the ranks */
+    double quantile;             /* of chi-squared, 97.5 % */
+    double statistic;            /* that it is held against, at these errors */
+};
+
+static bool is_kept(struct fixture *f, const struct said *said, double times) {
+    const struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
+    struct fr_tune_result r;
+    for (int i = 0; i < said->n; i++) {
+        struct fr_run *run = (struct fr_run *)(uintptr_t)f->use[i];
+        const struct fr_run *before = f->use[i ? i - 1 : 0];
+        if (said->same_kind[i]) {
+            run->plan = before->plan;
+            run->plan.dp = 2 * before->plan.dp;
+            run->plan.global_batch = 2 * before->plan.global_batch;
+        }
+        if (said->other[i]) run->workload.transformer.layers /= 2;
+        run->measured_s =
+            fr_run_predict_s(&f->prior, run) * exp(-0.05 * times * said->error[i]);
+        assert_true(isfinite(run->measured_s));
+    }
+    assert_int_equal(fr_tune(&f->prior, f->use, said->n, &options, &r, NULL), FR_OK);
+    return r.kept;
+}
+
+/* Of one degree of freedom the quantile is the square of the normal's of 98.75 %, of two -2 ln 0.025.  Kinds of a
+ * model are I + 1 1' apart, so that n of them with one error e are n e^2 / (1 + n), and what they differ by counts
+ * whole; of runs of one kind the mean; models add up. */
+static void refuted_is_what_is_beyond_the_quantile(void **state) {
+    const double one = 2.2414027276049473 * 2.2414027276049473, two = -2 * log(0.025);
+    const struct said rows[] = {
+        {1, {1}, {0}, {0}, one, 1 / 2.},
+        {2, {1, 1}, {0}, {0}, one, 2 / 3.},
+        {3, {1, 1, 1}, {0}, {0}, one, 3 / 4.},
+        {2, {1, -1}, {0}, {0}, one, 2},
+        {3, {1, 0, -1}, {0}, {0}, two, 2},
+        {2, {1, 1}, {0, 1}, {0}, two, 1 / 2. + 1 / 2.},
+        {3, {1, 1, 1}, {0, 0, 1}, {0}, two, 2 / 3. + 1 / 2.},
+        {3, {1, 1, -1}, {1, 0, 0}, {0}, one, 2},
+        {4, {1, -1, 1, -1}, {0, 0, 1, 1}, {0}, two, 4},
+        {2, {1.5, 0.5}, {0}, {0, 1}, one, 1 / 2.},
+        {3, {1, 1.5, 0.5}, {0}, {0, 0, 1}, one, 2 / 3.},
+        {3, {-1, 1.5, 0.5}, {0}, {0, 0, 1}, one, 2},
+        {4, {1, 1.5, 0.5, 1}, {0, 0, 0, 1}, {0, 0, 1, 0}, two, 2 / 3. + 1 / 2.},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (int beyond = 0; beyond < 2; beyond++) {
+            struct fixture f;
+            make(&f);
+            double times = sqrt(rows[k].quantile / rows[k].statistic) * (beyond ? 1.01 : 0.99);
+            FR_TRUE(is_kept(&f, &rows[k], times) == !beyond, "row %zu at %g", k, times);
+            drop(&f);
+        }
+}
+
+/* Where a fit starts changes what it takes, not where it ends; nothing moves where all stays. */
+static void a_start_is_no_end(void **state) {
+    struct fixture f;
+    struct fr_tune_result cold, from;
+    (void)state;
+    make(&f);
+    assert_int_equal(
+        fr_tune(&f.prior, f.use, N, &(struct fr_tune_options){.threads = 1}, &cold, NULL),
+        FR_OK);
+    struct fr_tune_result start = cold;
+    for (int far = 0; far < 2; far++) {
+        struct fr_tune_options options = {.threads = 1, .start = &start};
+        if (far) start.tuned[cold.index[0]].value *= 1.15;
+        assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &from, NULL), FR_OK);
+        assert_int_equal(from.n_fitted, cold.n_fitted);
+        for (int k = 0; k < cold.n_fitted; k++) {
+            const struct fr_tuned *a = &cold.tuned[cold.index[k]],
+                                  *b = &from.tuned[cold.index[k]];
+            FR_TRUE(fabs(log(a->value / b->value)) < 0.05 * a->sigma + 1e-3, "%s: %g, %g",
+                    fr_coefficients[cold.index[k]].name, a->value, b->value);
+        }
+        for (int i = 0; i < N; i++)
+            ((struct fr_run *)(uintptr_t)f.use[i])->measured_s =
+                1.01 * fr_run_predict_s(&f.prior, f.use[i]);
+        options.keep_unrefuted = true;
+        assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &from, NULL), FR_OK);
+        assert_true(from.kept);
+        for (int j = 0; j < fr_coefficient_count(); j++)
+            assert_true(!from.tuned[j].present || from.tuned[j].value == from.tuned[j].prior);
+        drop(&f);
+        make(&f);
+    }
+    drop(&f);
+}
+
 /* ---- the sum that is made least, by a second hand ----------------------------------------------- */
 
 struct objective {
@@ -601,6 +698,8 @@ int main(void) {
         cmocka_unit_test(the_posterior_is_what_rows_and_priors_say),
         cmocka_unit_test(stretch_is_the_ninth_decile),
         cmocka_unit_test(what_is_not_refuted_stays),
+        cmocka_unit_test(refuted_is_what_is_beyond_the_quantile),
+        cmocka_unit_test(a_start_is_no_end),
         cmocka_unit_test(a_coefficient_is_where_the_sum_is_least),
         cmocka_unit_test(ten_rows_move_more_than_the_efficiency),
         cmocka_unit_test(no_efficiency_above_one),
