@@ -310,54 +310,76 @@ static void messages_of_every_method(void **state) {
         }
 }
 
-/* Which micro-batches of which chunk, by the formula of models/price/pipeline.h; the program sends as many
- * small messages, and both engines agree on random times. */
+/* Chunk by chunk all forward passes, then back all backward passes: the last stage, too, has passes of its last
+ * chunk to come when it has no more forward ones. */
+static void chunk_by_chunk(struct pipeline_case *c) {
+    const struct fr_schedule_args a = c->p.args;
+    int64_t all = (int64_t)a.chunks * a.micro_batches;
+    for (int32_t i = 0; i < a.stages; i++)
+        for (int64_t k = 0; k < all; k++) {
+            struct fr_slot *forward = c->slots + 2 * all * i + k, *backward = forward + all;
+            int16_t chunk = (int16_t)(k / a.micro_batches), last = (int16_t)(a.chunks - 1);
+            int32_t micro = (int32_t)(k % a.micro_batches);
+            *forward =
+                (struct fr_slot){.kind = FR_SLOT_FORWARD, .chunk = chunk, .micro = micro};
+            *backward = (struct fr_slot){
+                .kind = FR_SLOT_BACKWARD, .chunk = (int16_t)(last - chunk), .micro = micro};
+        }
+}
+
+/* Which micro-batches of which chunk, by the formula of models/price/pipeline.h, as listed chunk by chunk (@p broad)
+ * or as interleaved; the program sends as many small messages, and both engines agree on random times. */
+static void epilogue_of(int P, int v, int m, bool broad, uint64_t *seed) {
+    struct pipeline_case c;
+    struct fr_program program;
+    double small = 0, counted = 0;
+    case_uniform(&c, &fr_schedule_interleaved, P, m, v, false, 1, 2, 0.3);
+    if (broad) chunk_by_chunk(&c);
+    c.p.scope = FR_SCOPE_EPILOGUE;
+    assert_int_equal(fr_pipeline_find_epilogue(&c.p, c.p.scope, NULL), FR_OK);
+    for (int i = 0; i < P; i++) {
+        int w = 2 * (P - 1 - i) + (v - 1) * P, all = v * m;
+        if (broad || w > all - 1) w = all - 1;
+        for (int chunk = 0; chunk < v; chunk++)
+            for (int j = 0; j < m; j++) {
+                int back = v - 1 - chunk,
+                    k = broad ? m * back + j : v * P * (j / P) + P * back + j % P;
+                FR_TRUE(fr_pipeline_compressed(&c.p, i, chunk, j) == (k >= all - w),
+                        "P %d v %d m %d: stage %d chunk %d micro-batch %d", P, v, m, i, chunk,
+                        j);
+                bool reads = i < P - 1 || chunk < v - 1;
+                small += reads && k >= all - w;
+            }
+        counted += fr_pipeline_n_compressed(&c.p, i);
+        c.stage[i].small_message_s = 0.2 * case_uniform01(seed);
+        c.stage[i].encode_s = 0.2 * case_uniform01(seed);
+        c.stage[i].decode_s = 0.1 * case_uniform01(seed);
+    }
+    FR_NEAR(counted, small, 1e-12);
+    FR_NEAR(fr_pipeline_lossy_backward(&c.p), small / ((P * v - 1.0) * m), 1e-12);
+    assert_int_equal(fr_program_make(&c.p, &program, NULL), FR_OK);
+    double sent = 0, encoded = 0, decoded = 0;
+    for (int64_t t = 0; t < program.n_tasks; t++) {
+        fr_task_kind kind = program.classes[program.tasks[t].class_id].kind;
+        sent += kind == FR_TASK_COMPRESSED_MESSAGE;
+        encoded += kind == FR_TASK_COMPRESS;
+        decoded += kind == FR_TASK_DECOMPRESS;
+    }
+    FR_NEAR(sent, small, 1e-12);
+    FR_NEAR(encoded, small, 1e-12);
+    FR_NEAR(decoded, small, 1e-12);
+    FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
+    fr_program_free(&program);
+    free(c.p.cool_down);
+}
+
 static void epilogue_of_chunks(void **state) {
     uint64_t seed = 11;
     (void)state;
     for (int P = 2; P <= 5; P++)
         for (int v = 2; v <= 4; v++)
-            for (int m = P; m <= 4 * P; m += P) {
-                struct pipeline_case c;
-                struct fr_program program;
-                double small = 0, counted = 0;
-                case_uniform(&c, &fr_schedule_interleaved, P, m, v, false, 1, 2, 0.3);
-                c.p.scope = FR_SCOPE_EPILOGUE;
-                assert_int_equal(fr_pipeline_find_epilogue(&c.p, c.p.scope, NULL), FR_OK);
-                for (int i = 0; i < P; i++) {
-                    int w = 2 * (P - 1 - i) + (v - 1) * P, all = v * m;
-                    if (w > all - 1) w = all - 1;
-                    for (int chunk = 0; chunk < v; chunk++)
-                        for (int j = 0; j < m; j++) {
-                            int k = v * P * (j / P) + (v - 1 - chunk) * P + j % P;
-                            FR_TRUE(fr_pipeline_compressed(&c.p, i, chunk, j) == (k >= all - w),
-                                    "P %d v %d m %d: stage %d chunk %d micro-batch %d", P, v, m,
-                                    i, chunk, j);
-                            bool reads = i < P - 1 || chunk < v - 1;
-                            small += reads && k >= all - w;
-                        }
-                    counted += fr_pipeline_n_compressed(&c.p, i);
-                    c.stage[i].small_message_s = 0.2 * case_uniform01(&seed);
-                    c.stage[i].encode_s = 0.2 * case_uniform01(&seed);
-                    c.stage[i].decode_s = 0.1 * case_uniform01(&seed);
-                }
-                FR_NEAR(counted, small, 1e-12);
-                FR_NEAR(fr_pipeline_lossy_backward(&c.p), small / ((P * v - 1.0) * m), 1e-12);
-                assert_int_equal(fr_program_make(&c.p, &program, NULL), FR_OK);
-                double sent = 0, encoded = 0, decoded = 0;
-                for (int64_t t = 0; t < program.n_tasks; t++) {
-                    fr_task_kind kind = program.classes[program.tasks[t].class_id].kind;
-                    sent += kind == FR_TASK_COMPRESSED_MESSAGE;
-                    encoded += kind == FR_TASK_COMPRESS;
-                    decoded += kind == FR_TASK_DECOMPRESS;
-                }
-                FR_NEAR(sent, small, 1e-12);
-                FR_NEAR(encoded, small, 1e-12);
-                FR_NEAR(decoded, small, 1e-12);
-                FR_NEAR(case_event_s(&c, true), case_closed_s(&c, true), 1e-12);
-                fr_program_free(&program);
-                free(c.p.cool_down);
-            }
+            for (int m = P; m <= 4 * P; m += P)
+                for (int broad = 0; broad < 2; broad++) epilogue_of(P, v, m, broad, &seed);
 }
 
 /* A boundary whose messages a codec does not make smaller sends them whole beside others that do. */
