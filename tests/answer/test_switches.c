@@ -95,12 +95,13 @@ static void of_a_fitted_form(void **state) {
     fr_searched_free(&r);
 }
 
-/* One plan has no rival; of varied clusters nobody can say which rate is meant. */
+/* One plan has no rival; of varied clusters nobody can say which rate is meant, though each alone has one at which
+ * the choice changes. */
 static void nothing_to_choose(void **state) {
-    static const char *const one[] = {"tp=8", NULL}, *const inputs[] = {
-                                                         "tp=4,8",
-                                                         "cluster.device.launch=1 us,2 us",
-                                                         NULL};
+    static const char *const one[] = {"tp=8", NULL};
+    static const char *const meshes[] = {"tp=1,2,4,8", "pp=2,4", NULL};
+    static const char *const inputs[] = {"tp=1,2,4,8", "pp=2,4",
+                                         "cluster.device.launch=1 us,2 us", NULL};
     struct fr_switch s[FR_SWITCHES_MAX];
     (void)state;
     struct fr_searched r = searched("a100-hdr", "gpt-2.5b", "32", one, NULL);
@@ -108,6 +109,9 @@ static void nothing_to_choose(void **state) {
     fr_searched_free(&r);
     r = searched("a100-hdr", "gpt-2.5b", "32", inputs, NULL);
     assert_int_equal(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s), 0);
+    fr_searched_free(&r);
+    r = searched("a100-hdr", "gpt-2.5b", "32", meshes, NULL);
+    assert_true(fr_switches_find(&r.job, &r.space, &r.options, &r.result, s) > 0);
     fr_searched_free(&r);
 }
 
