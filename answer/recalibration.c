@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "calibrate/samples/keep.h"
 
 enum { PATH_B = 4096 };
 
@@ -87,14 +88,17 @@ fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
                                    const char *names, struct fr_error *err) {
     struct fr_samples then = {0}, now = {0};
     struct fr_calibrate_options o = *options;
+    struct fr_keep keep = {.fd = -1};
     char path[PATH_B] = "";
     o.only = names;
     fr_status status = fr_samples_read(o.samples, &then, err);
+    if (status == FR_OK) status = fr_keep_hold(o.samples, true, false, &keep, err);
     if (status == FR_OK) status = beside(o.samples, "refresh", path, err);
     o.seed = then.provenance.seed;
     if (status == FR_OK) status = measure(&o, path, &now, err);
     if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
     if (status == FR_OK) status = replace(o.samples, path, names, err);
+    fr_keep_release(&keep);
     if (*path) unlink(path);
     fr_samples_free(&then);
     fr_samples_free(&now);

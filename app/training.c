@@ -41,13 +41,14 @@ static fr_status read_options(const struct fr_args *args, struct fr_training_opt
     o->most = most;
     o->same_batch = fr_args_has(args, "same-batch");
     o->resume = fr_args_has(args, "resume");
+    o->force = fr_args_has(args, "force");
     o->samples = fr_args_get(args, "samples");
     if (!o->samples) o->samples = "iterations.jsonl";
     if (strcmp(o->samples, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
     o->launch.n_ranks = fr_launch_cores();
     o->progress = isatty(STDERR_FILENO);
-    return fr_keep_measurements(o->samples, o->resume, fr_args_has(args, "force"), err);
+    return fr_keep_measurements(o->samples, o->resume, o->force, err);
 }
 
 fr_status fr_training_request_read(const struct fr_args *args, const char *standard,

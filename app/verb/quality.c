@@ -106,8 +106,9 @@ static fr_status read_options(const struct fr_args *args, double *rates,
     if (strcmp(o->samples, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: a job appends to it");
     o->resume = fr_args_has(args, "resume");
+    o->force = fr_args_has(args, "force");
     o->progress = isatty(STDERR_FILENO);
-    return fr_keep_measurements(o->samples, o->resume, fr_args_has(args, "force"), err);
+    return fr_keep_measurements(o->samples, o->resume, o->force, err);
 }
 
 /* ---- model, plan, corpus --------------------------------------------------------------------- */

@@ -67,6 +67,7 @@ static fr_status read_options(const struct fr_args *args, struct fr_validate_opt
     if (strcmp(o->samples, "-") == 0)
         return fr_fail(err, FR_ERR_USAGE, "--samples", "must be a file: ranks append to it");
     o->resume = fr_args_has(args, "resume");
+    o->force = fr_args_has(args, "force");
     o->launch.launcher = fr_args_get(args, "launcher");
     FR_TRY(fr_args_integer(args, "passes", 1, 10000, &passes, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
@@ -187,7 +188,7 @@ static fr_status measure(const struct fr_args *args, const struct fr_cluster *cl
     struct fr_validation v = {0};
     FR_TRY(read_options(args, &o, err));
     *samples = o.samples;
-    FR_TRY(fr_keep_measurements(o.samples, o.resume, fr_args_has(args, "force"), err));
+    FR_TRY(fr_keep_measurements(o.samples, o.resume, o.force, err));
     fr_status status = design(args, &v, &o, err);
     if (status == FR_OK) status = fr_validate_score(cluster, INT64_MAX, &v, err);
     if (status == FR_OK && o.check && !o.each) status = fr_validate_refuse(cluster, &v, err);

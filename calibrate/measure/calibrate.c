@@ -83,15 +83,12 @@ static fr_status count_ended(const char *path, int64_t *n_ended, struct fr_error
     return status;
 }
 
-fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error *err) {
+static fr_status run(const struct fr_calibrate_options *o, struct fr_error *err) {
     enum { USUAL = 3, LEAST_S = 3 };
     const char *launcher = o->launch.launcher;
     bool once = launcher && (strncmp(launcher, "smpi:", 5) == 0 || fr_launch_inside_mpi());
     int64_t launches = o->launches > 0 ? o->launches : once ? 1 : USUAL, first = 0;
     double budget_s = o->budget_s > 0 ? o->budget_s : o->quick ? 15 : 60;
-    /* Ranks of a running job ask when all are there: by now the file may be a faster rank's. */
-    FR_TRY(fr_launch_inside_mpi() ? fr_file_check_writable(o->samples, err)
-                                  : fr_keep_measurements(o->samples, o->resume, o->force, err));
     if (o->resume) FR_TRY(count_ended(o->samples, &first, err));
     /* Ranks of a job that is already running cannot start it again. */
     int64_t last = fr_launch_inside_mpi() && first < launches ? first + 1 : launches;
@@ -103,4 +100,20 @@ fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error
                       fmax(left_s, 0.1), err));
     }
     return FR_OK;
+}
+
+fr_status fr_calibrate_run(const struct fr_calibrate_options *o, struct fr_error *err) {
+    struct fr_keep keep;
+    /* Ranks of a running job ask when all are there: by now the file may be a faster rank's. */
+    if (fr_launch_inside_mpi()) {
+        FR_TRY(fr_file_check_writable(o->samples, err));
+        return run(o, err);
+    }
+    FR_TRY(fr_keep_measurements(o->samples, o->resume, o->force, err));
+    int64_t n_ended = 0; /* of a file that cannot be resumed none is made */
+    if (o->resume) FR_TRY(count_ended(o->samples, &n_ended, err));
+    fr_status status = fr_keep_hold(o->samples, o->resume, o->force, &keep, err);
+    if (status == FR_OK) status = run(o, err);
+    fr_keep_release(&keep);
+    return status;
 }

@@ -1,6 +1,17 @@
+#define _GNU_SOURCE /* F_OFD_SETLK */
 #include "calibrate/samples/keep.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "base/file.h"
+
+enum { COMMAND = 0, APPENDER = 1 }; /* bytes that are held */
+static const double NAP_S = 0.05, REPLACED_S = 2;
 
 fr_status fr_keep_measurements(const char *path, bool resume, bool force,
                                struct fr_error *err) {
@@ -12,4 +23,73 @@ fr_status fr_keep_measurements(const char *path, bool resume, bool force,
                        "holds measurements already: --resume goes on with them, --force (-f) "
                        "replaces them; or name another --samples file");
     return fr_file_check_writable(path, err);
+}
+
+static fr_status lock(int fd, int byte, const char *path, double patience_s,
+                      struct fr_error *err) {
+    const struct timespec nap = {.tv_nsec = (long)(1e9 * NAP_S)};
+    for (double waited_s = 0;; waited_s += NAP_S) {
+        struct flock range = {
+            .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+        if (fcntl(fd, F_OFD_SETLK, &range) == 0) return FR_OK;
+        if (errno != EAGAIN && errno != EACCES) return FR_OK; /* knows no locks */
+        if (waited_s >= patience_s) break;
+        nanosleep(&nap, NULL);
+    }
+    return fr_fail(err, FR_ERR_IO, path,
+                   "another command writes its measurements to it; wait until that ends, or "
+                   "name another --samples file");
+}
+
+/* Is what was opened still what the name leads to? */
+static bool is_current(int fd, const char *path) {
+    struct stat held, named;
+    return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev &&
+           held.st_ino == named.st_ino;
+}
+
+static fr_status open_and_lock(const char *path, double patience_s, int *fd,
+                               struct fr_error *err) {
+    enum { ATTEMPTS = 100 };
+    for (int i = 0; i < ATTEMPTS; i++) {
+        *fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+        if (*fd < 0)
+            return fr_fail(err, FR_ERR_IO, path, "cannot be written: %s", strerror(errno));
+        fr_status status = lock(*fd, COMMAND, path, patience_s, err);
+        if (status == FR_OK && is_current(*fd, path)) return FR_OK;
+        close(*fd);
+        *fd = -1;
+        if (status != FR_OK) return status;
+    }
+    return fr_fail(err, FR_ERR_IO, path, "is replaced again and again by another command");
+}
+
+fr_status fr_keep_hold(const char *path, bool resume, bool force, struct fr_keep *keep,
+                       struct fr_error *err) {
+    *keep = (struct fr_keep){path, -1};
+    FR_TRY(open_and_lock(path, 0, &keep->fd, err));
+    return fr_keep_measurements(path, resume, force, err);
+}
+
+/* Whoever took the new file first finds that it holds something and lets go of it. */
+fr_status fr_keep_hold_again(struct fr_keep *keep, struct fr_error *err) {
+    int fd = -1;
+    FR_TRY(open_and_lock(keep->path, REPLACED_S, &fd, err));
+    if (keep->fd >= 0) close(keep->fd);
+    keep->fd = fd;
+    return FR_OK;
+}
+
+void fr_keep_release(struct fr_keep *keep) {
+    struct stat held;
+    if (!keep->path || keep->fd < 0) return;
+    if (fstat(keep->fd, &held) == 0 && held.st_size == 0 && S_ISREG(held.st_mode) &&
+        is_current(keep->fd, keep->path))
+        unlink(keep->path);
+    close(keep->fd);
+    keep->fd = -1;
+}
+
+fr_status fr_keep_append(int fd, const char *path, double patience_s, struct fr_error *err) {
+    return lock(fd, APPENDER, path, patience_s, err);
 }

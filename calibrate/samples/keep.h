@@ -1,5 +1,10 @@
 /** @file
- *  Measurements cost time that nobody gets back: a file of them is not replaced unasked. */
+ *  Measurements cost time that nobody gets back: a file of them is not replaced unasked, and two
+ *  commands do not write to one at once.
+ *
+ *  A command that measures for minutes holds byte 0 of the file, the rank of a job that appends samples
+ *  byte 1: locks of an open file description (fcntl, F_OFD_SETLK), which end with the process however it
+ *  ends and reach as far as the file system carries them.  Where it carries none nobody is refused. */
 #ifndef FR_CALIBRATE_SAMPLES_KEEP_H
 #define FR_CALIBRATE_SAMPLES_KEEP_H
 
@@ -12,5 +17,25 @@
  *  @return FR_OK; FR_ERR_USAGE with a sentence that names both options; FR_ERR_IO when it
  *          cannot be written at all. */
 fr_status fr_keep_measurements(const char *path, bool resume, bool force, struct fr_error *err);
+
+/** A file that this command alone writes to, with the jobs that it starts. */
+struct fr_keep {
+    const char *path;
+    int fd; /**< -1: nothing is held */
+};
+
+/** Hold @p path, which is created where there is none, then ask fr_keep_measurements.
+ *  @return as that; FR_ERR_IO when another command holds it.  Release with fr_keep_release, also on
+ *          error. */
+fr_status fr_keep_hold(const char *path, bool resume, bool force, struct fr_keep *keep,
+                       struct fr_error *err);
+/** The same of a file that was replaced by fr_file_write, whose new self nobody holds yet. */
+fr_status fr_keep_hold_again(struct fr_keep *keep, struct fr_error *err);
+/** An empty file goes: nothing came of it. */
+void fr_keep_release(struct fr_keep *keep);
+
+/** Hold @p fd for a rank that appends to it.  @p patience_s: how long a job whose launcher was killed
+ *  may take to end.  @return FR_OK or FR_ERR_IO. */
+fr_status fr_keep_append(int fd, const char *path, double patience_s, struct fr_error *err);
 
 #endif

@@ -3,11 +3,13 @@
 #include "app/outputs.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "calibrate/samples/keep.h"
 #include "tests/app/command.h"
 
 extern char **environ;
@@ -164,6 +166,37 @@ static void measurements_are_kept(void **state) {
     holds("kept", "an afternoon's work\n");
 }
 
+/* Nor does a command write to a file that another is writing to, whatever it was told. */
+static void two_do_not_write_to_one_file(void **state) {
+    static const char *const lines[] = {
+        "calibrate --ranks 2 --samples held --force",
+        "iterations --samples held --force",
+        "iterations --samples held --resume",
+        "quality --samples held --force",
+        "quality --samples held --resume",
+        "validate --cluster frontier --ranks 2 --app phantom --samples held --force",
+        "validate --cluster frontier --ranks 2 --app phantom --samples held --resume"};
+    struct fr_keep keep;
+    (void)state;
+    put("held", "an afternoon's work\n");
+    assert_int_equal(fr_keep_hold("held", true, false, &keep, NULL), FR_OK);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        fr_test_expect(line, 1, NULL, "another command writes its measurements to it");
+        holds("held", "an afternoon's work\n");
+    }
+    fr_keep_release(&keep);
+    holds("held", "an afternoon's work\n");
+    /* The job of one that was killed is waited for, then refused. */
+    int fd = open("held", O_RDWR);
+    assert_int_equal(fr_keep_append(fd, "held", 0, NULL), FR_OK);
+    fr_test_expect("forerun-mpi calibrate --samples held --only kernel --force", 1, NULL,
+                   "another command writes its measurements to it");
+    holds("held", "an afternoon's work\n");
+    close(fd);
+}
+
 /* ---- signals --------------------------------------------------------------------------------- */
 
 static int entries_in(const char *path) {
@@ -230,8 +263,11 @@ static void signals_leave_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inputs_survive),        cmocka_unit_test(other_files_are_no_inputs),
-        cmocka_unit_test(outputs_are_options),   cmocka_unit_test(measurements_are_kept),
+        cmocka_unit_test(inputs_survive),
+        cmocka_unit_test(other_files_are_no_inputs),
+        cmocka_unit_test(outputs_are_options),
+        cmocka_unit_test(measurements_are_kept),
+        cmocka_unit_test(two_do_not_write_to_one_file),
         cmocka_unit_test(signals_leave_nothing),
     };
     return cmocka_run_group_tests(tests, enter, leave);

@@ -78,9 +78,49 @@ kill -STOP "$rank"
 ended 5 30 'a stopped rank'
 grep -q "rank 1 on host $(uname -n) does not answer" log || fail 'the stopped rank is not named'
 
+# Two commands do not write to one file, whatever the second is told; the first goes on.
+refused() { # refused FILE COMMAND... : with the sentence, while $job writes to FILE
+  code=0
+  from=$1
+  shift
+  "$bin/forerun" "$@" >other 2>&1 || code=$?
+  [ $code = 1 ] || fail "$* beside another: exit $code, wanted 1"
+  grep -q "$from: another command writes its measurements to it" other || fail "$* beside another: $(cat other)"
+}
+rm -f s.jsonl
+start
+for how in --resume --force; do
+  refused s.jsonl calibrate --ranks 2 --quick --only kernel --samples s.jsonl --out other.json "$how"
+done
+kill -0 "$job" || fail 'the first calibration has ended'
+kill -TERM "$job"
+ended 5 5 'SIGTERM beside another'
+for verb in 'validate --cluster frontier --ranks 2 --passes 10000' \
+  'quality --ranks 2 --steps 10000 --every 100 --rates 0.01 --seeds 1' \
+  'iterations --width 512 --tp 2 --ghost 4 --loss 1e-6 --most 100000000'; do
+  rm -f v.jsonl
+  # shellcheck disable=SC2086 # words
+  "$bin/forerun" $verb --samples v.jsonl >log 2>&1 &
+  job=$!
+  n=0
+  # Once its ranks run it has written what they are to do.
+  while [ ! -s v.jsonl ] || [ -z "$(children "$job")" ]; do
+    n=$((n + 1))
+    [ $n -lt 400 ] || fail "$verb begins nothing"
+    sleep 0.1
+  done
+  for how in --resume --force; do
+    # shellcheck disable=SC2086
+    refused v.jsonl $verb --samples v.jsonl "$how"
+  done
+  kill -TERM "$job" || fail "$verb has ended"
+  wait "$job" 2>/dev/null || true
+  job=
+done
+
 # Another number of ranks is another environment, and the message says so.
 code=0
 "$bin/forerun" calibrate --ranks 1 --only kernel --samples s.jsonl --out c.json --resume >log 2>&1 || code=$?
 [ $code = 3 ] || fail "a changed environment: exit $code, wanted 3"
 grep -q 'ranks was 2, is 1' log || fail 'what has changed is not named'
-echo 'signals save and stop, kill -9 leaves no rank, a stopped rank is named, a changed environment is refused'
+echo 'signals save and stop, kill -9 leaves no rank, a stopped rank is named, two do not write to one file, a changed environment is refused'

@@ -49,6 +49,7 @@ static fr_status one_rate(const struct fr_training_options *o, double rate, bool
     name_file(o, rate, file, sizeof file);
     at.samples = file;
     at.rate = rate / (double)o->width;
+    at.force = force;
     FR_TRY(fr_keep_measurements(file, o->resume, force, err));
     fr_status status = fr_training_run(&at, &rows, &n, err);
     if (status == FR_OK) status = keep(best, rows, n, at.rate, err);

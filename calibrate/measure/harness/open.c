@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,19 +78,9 @@ static fr_status split_nodes(struct fr_bench *bench, struct fr_error *err) {
     return number_nodes(bench, err);
 }
 
-/* A job whose launcher was killed may take a moment to end; two must not write to one file. */
-static fr_status lock(struct fr_bench *bench, struct fr_error *err) {
-    const struct timespec nap = {.tv_nsec = 100000000};
-    for (int i = 0; i < 100; i++) {
-        if (flock(bench->fd, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == EOPNOTSUPP)
-            return FR_OK;
-        nanosleep(&nap, NULL);
-    }
-    return fr_fail(err, FR_ERR_IO, bench->options.samples, "another calibration writes to it");
-}
-
 /* Rank 0 opens the file, which nobody else writes; an old one is emptied only once it is ours. */
 static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
+    static const double LAUNCHER_KILLED_S = 10;
     const char *path = bench->options.samples;
     FR_TRY(fr_keep_measurements(path, bench->options.resume, bench->options.force, err));
     int flags = O_RDWR | O_APPEND | O_CLOEXEC | (bench->options.resume ? 0 : O_CREAT);
@@ -99,7 +88,7 @@ static fr_status open_samples(struct fr_bench *bench, struct fr_error *err) {
     if (bench->fd < 0)
         return fr_fail(err, FR_ERR_IO, path, "cannot be %s: %s",
                        bench->options.resume ? "resumed" : "written", strerror(errno));
-    FR_TRY(lock(bench, err));
+    FR_TRY(fr_keep_append(bench->fd, path, LAUNCHER_KILLED_S, err));
     if (bench->options.resume) {
         if (futimens(bench->fd, NULL) != 0) errno = 0; /* a sign that the job has begun */
         return fr_resume_check(bench, err);

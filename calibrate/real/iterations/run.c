@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "calibrate/real/iterations/cells.h"
+#include "calibrate/samples/keep.h"
 
 struct fr_training_options fr_training_defaults(void) {
     return (struct fr_training_options){
@@ -22,12 +23,13 @@ static int n_done(const struct fr_training_cells *cells) {
 
 /* One job over all cells that are not done; what it wrote is read also when it ended early. */
 static fr_status train(const struct fr_training_options *o, struct fr_training_cells *cells,
-                       struct fr_error *err) {
+                       struct fr_keep *keep, struct fr_error *err) {
     const char *words[] = {"train", "--cases",  o->samples,
                            "--out", o->samples, o->progress ? "--progress" : NULL,
                            NULL};
     if (n_done(cells) == cells->n) return FR_OK;
     FR_TRY(fr_cells_write(cells, o, err));
+    FR_TRY(fr_keep_hold_again(keep, err));
     fr_status ran = fr_launch_mpi(&o->launch, words, err);
     if (ran != FR_OK && ran != FR_ERR_PARTIAL && ran != FR_ERR_EXTERNAL) return ran;
     fr_status status = fr_cells_read(cells, o, ran == FR_OK ? err : NULL);
@@ -43,22 +45,25 @@ static fr_status train(const struct fr_training_options *o, struct fr_training_c
 fr_status fr_training_run(const struct fr_training_options *o, struct fr_trained **rows, int *n,
                           struct fr_error *err) {
     struct fr_training_cells cells = {0};
+    struct fr_keep keep;
     bool more = true;
-    fr_status status = FR_OK;
     *rows = NULL;
     *n = 0;
-    if (o->resume && fr_file_exists(o->samples)) status = fr_cells_read(&cells, o, err);
+    fr_status status = fr_keep_hold(o->samples, o->resume, o->force, &keep, err);
+    if (status == FR_OK && o->resume && fr_file_holds(o->samples))
+        status = fr_cells_read(&cells, o, err);
     while (status == FR_OK) {
         free(*rows);
         status = fr_cells_rows(&cells, rows, n, err);
         if (status == FR_OK) status = fr_ladder_next(o, *rows, *n, &cells, &more, err);
         if (status == FR_OK && !more && n_done(&cells) == cells.n) break;
-        if (status == FR_OK) status = train(o, &cells, err);
+        if (status == FR_OK) status = train(o, &cells, &keep, err);
     }
     if (status == FR_ERR_PARTIAL) {
         free(*rows);
         if (fr_cells_rows(&cells, rows, n, NULL) != FR_OK) *n = 0;
     }
     free(cells.items);
+    fr_keep_release(&keep);
     return status;
 }

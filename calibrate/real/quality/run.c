@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "calibrate/real/quality/cells.h"
+#include "calibrate/samples/keep.h"
 
 struct fr_quality_options fr_quality_defaults(void) {
     static const double rates[] = {0.004, 0.008, 0.016};
@@ -19,13 +20,14 @@ struct fr_quality_options fr_quality_defaults(void) {
 
 /* One job over all cells that are not done; what it wrote is read also when it ended early. */
 static fr_status train(const struct fr_quality_options *o, struct fr_quality_cells *cells,
-                       struct fr_error *err) {
+                       struct fr_keep *keep, struct fr_error *err) {
     const char *words[] = {
         "learn",    "--corpus", o->corpus,  "--cases",
         o->samples, "--out",    o->samples, o->progress ? "--progress" : NULL,
         NULL};
     int before = cells->n_done;
     FR_TRY(fr_quality_cells_write(cells, o, err));
+    FR_TRY(fr_keep_hold_again(keep, err));
     fr_status ran = fr_launch_mpi(&o->launch, words, err);
     if (ran != FR_OK && ran != FR_ERR_PARTIAL && ran != FR_ERR_EXTERNAL) return ran;
     fr_status status = fr_quality_cells_read(cells, o, ran == FR_OK ? err : NULL);
@@ -41,14 +43,16 @@ static fr_status train(const struct fr_quality_options *o, struct fr_quality_cel
 fr_status fr_quality_run(const struct fr_quality_options *o, struct fr_quality *quality,
                          struct fr_error *err) {
     struct fr_quality_cells cells = {0};
+    struct fr_keep keep;
     bool more = true;
-    fr_status status = FR_OK;
     *quality = (struct fr_quality){0};
-    if (o->resume && fr_file_exists(o->samples)) status = fr_quality_cells_read(&cells, o, err);
+    fr_status status = fr_keep_hold(o->samples, o->resume, o->force, &keep, err);
+    if (status == FR_OK && o->resume && fr_file_holds(o->samples))
+        status = fr_quality_cells_read(&cells, o, err);
     while (status == FR_OK) {
         status = fr_quality_next(o, &cells, &more, err);
         if (status == FR_OK && !more) break;
-        if (status == FR_OK) status = train(o, &cells, err);
+        if (status == FR_OK) status = train(o, &cells, &keep, err);
     }
     if (status == FR_OK || status == FR_ERR_PARTIAL) {
         fr_status said = fr_quality_rows(o, &cells, quality, err);
@@ -56,5 +60,6 @@ fr_status fr_quality_run(const struct fr_quality_options *o, struct fr_quality *
         if (said != FR_OK) status = said;
     }
     fr_quality_cells_free(&cells);
+    fr_keep_release(&keep);
     return status;
 }

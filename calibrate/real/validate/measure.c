@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "calibrate/real/validate/validate.h"
+#include "calibrate/samples/keep.h"
 
 static void put_case(struct fr_text *text, const struct fr_validate_case *run) {
     struct fr_json_writer w = {.text = text};
@@ -90,7 +91,7 @@ static fr_status keep_samples(const struct fr_text *head, const char *path,
 static fr_status write_cases(const struct fr_validation *v, const struct fr_validate_options *o,
                              struct fr_error *err) {
     struct fr_text text = {0};
-    bool goes_on = o->resume && fr_file_exists(o->samples);
+    bool goes_on = o->resume && fr_file_holds(o->samples);
     put_head(&text, v, o);
     if (!goes_on) put_refused(&text, v);
     fr_status status =
@@ -178,10 +179,11 @@ static fr_status none_runs(const struct fr_validation *v, const char *path,
     return fr_fail(err, FR_ERR_PARTIAL, path, "nothing was run: no plan can be run here");
 }
 
-fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_options *o,
-                              struct fr_error *err) {
-    bool asked = o->resume && fr_file_exists(o->samples);
+static fr_status measure(struct fr_validation *v, const struct fr_validate_options *o,
+                         struct fr_keep *keep, struct fr_error *err) {
+    bool asked = o->resume && fr_file_holds(o->samples);
     FR_TRY(write_cases(v, o, err));
+    FR_TRY(fr_keep_hold_again(keep, err));
     if (o->check) FR_TRY(o->each ? ask_each(v, o, asked, err) : check_cases(o, err));
     FR_TRY(none_runs(v, o->samples, err));
     int64_t done = 0;
@@ -199,4 +201,13 @@ fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_
         if (status != FR_OK) return status;
         done = ranks;
     }
+}
+
+fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_options *o,
+                              struct fr_error *err) {
+    struct fr_keep keep;
+    fr_status status = fr_keep_hold(o->samples, o->resume, o->force, &keep, err);
+    if (status == FR_OK) status = measure(v, o, &keep, err);
+    fr_keep_release(&keep);
+    return status;
 }

@@ -102,6 +102,7 @@ struct fr_validate_options {
     double visit_s, budget_s;
     bool progress;
     bool resume;                   /**< keep what the file holds, if it is of the same runs */
+    bool force;                    /**< or replace it (calibrate/samples/keep.h) */
     bool check;                    /**< ask the programs first: of sizes that a user chose */
     bool each;                     /**< and leave out what they refuse, each with its reason */
     int64_t fail_rank, fail_visit; /**< -1: never; for tests */
