@@ -32,14 +32,26 @@ static void check_interval(const struct fr_json *root, struct fr_checks *checks)
     struct fr_json m = fr_json_member(root, "machine");
     double held_out = fr_json_number_at(root, "held_out"),
            variation = fr_json_number_at(&m, "variation");
-    if (isnan(held_out) || isnan(variation)) return;
-    double reach = fr_spread_reach(fr_spread_calibrated(held_out, variation));
-    fr_verdict verdict = warn_of(hypot(fr_spread_of(held_out), variation));
-    add(checks, reach > TWICE ? FR_VERDICT_FAIL : verdict, "interval",
-        "90 %% intervals of predictions reach from %.2f to %.2f times the time predicted: what "
-        "was held out is missed by %.1f %% in the median, and the machine's time for the same "
-        "work varies by %.1f %%",
-        1 / reach, reach, 100 * held_out, 100 * variation);
+    if (isnan(variation)) return; /* not one that forerun measured */
+    bool known = !isnan(held_out);
+    double missed_by = known ? held_out : 0,
+           reach = fr_spread_reach(fr_spread_calibrated(missed_by, variation));
+    fr_verdict verdict =
+        reach > TWICE ? FR_VERDICT_FAIL : warn_of(hypot(fr_spread_of(missed_by), variation));
+    char missed[80];
+    if (known)
+        snprintf(missed, sizeof missed, "what was held out is missed by %.1f %% in the median",
+                 100 * held_out);
+    else {
+        snprintf(missed, sizeof missed,
+                 "of so few points none was held out, %.0f %% are assumed",
+                 100 * fr_spread_assumed);
+        verdict = verdict == FR_VERDICT_PASS ? FR_VERDICT_WARN : verdict;
+    }
+    add(checks, verdict, "interval",
+        "90 %% intervals of predictions reach from %.2f to %.2f times the time predicted: %s, "
+        "and the machine's time for the same work varies by %.1f %%",
+        1 / reach, reach, missed, 100 * variation);
 }
 
 static void check_setting(const struct fr_json *root, struct fr_checks *checks) {

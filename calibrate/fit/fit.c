@@ -157,16 +157,17 @@ static double held_out_collectives(const struct fr_fit_result *result) {
         if (op->n_points > 0 && op->candidate[op->chosen].held_sizes.n > 0)
             error[n++] = op->candidate[op->chosen].held_sizes.median;
     }
-    if (n == 0) return 0;
+    if (n == 0) return NAN;
     fr_sort(error, n);
     return fr_sorted_median(error, n);
 }
 
 double fr_fit_held_out(const struct fr_fit_result *result) {
-    double products = 0;
+    const struct fr_fit_gemm *single = &result->gemm[FR_FP32];
+    double products = NAN;
     for (int i = FR_DTYPE_COUNT - 1; i >= 0; i--)
-        if (result->gemm[i].n_m > 0) products = result->gemm[i].quality.median;
-    if (result->gemm[FR_FP32].n_m > 0) products = result->gemm[FR_FP32].quality.median;
+        if (result->gemm[i].quality.n > 0) products = result->gemm[i].quality.median;
+    if (single->quality.n > 0) products = single->quality.median;
     return fmax(products, held_out_collectives(result));
 }
 

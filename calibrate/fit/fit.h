@@ -174,7 +174,7 @@ void fr_fit_free(struct fr_fit_result *result);
 void fr_fit_write_cluster(const struct fr_fit_result *result, struct fr_text *text);
 
 /** Median error of what was held out: the larger of products (the first dtype measured) and of the
- *  median operation's chosen form; 0 where nothing was. */
+ *  median operation's chosen form; NaN where nothing was. */
 double fr_fit_held_out(const struct fr_fit_result *result);
 /** Standard deviation of the logarithm of the machine's time for the same work: how its speed
  *  varied, and half of what interruptions took, which is assumed to be away or there twice next time. */

@@ -235,7 +235,8 @@ static void add_series(struct fr_json_writer *w, const struct fr_fit_result *res
 
 static void add_verdict(struct fr_json_writer *w, const struct fr_fit_result *result) {
     const struct fr_fit_verdict *judged = &result->judged;
-    fr_json_add_number(w, "held_out", floor(fr_fit_held_out(result) * 1e4 + 0.5) / 1e4);
+    double held_out = fr_fit_held_out(result);
+    if (!isnan(held_out)) fr_json_add_number(w, "held_out", floor(held_out * 1e4 + 0.5) / 1e4);
     fr_json_add_number(w, "variation", floor(fr_fit_variation(result) * 1e4 + 0.5) / 1e4);
     if (!judged->verdict) return;
     fr_json_add_string(w, "verdict", judged->verdict);

@@ -97,20 +97,22 @@ static void two_ranks_have_no_second_count(void **state) {
     }
 }
 
-/* A fit whose points are known to +- @p half, with held-out error @p held and variation @p varied. */
+/* A fit whose points are known to +- @p half, with held-out error @p held (NaN: nothing was) and variation
+ * @p varied. */
 static fr_verdict whole(double held, double varied, double half, char reason[320]) {
-    char text[4096];
+    char text[4096], error[40] = "null";
+    if (!isnan(held)) snprintf(error, sizeof error, "%.17g", held);
     struct fr_json_document *document = NULL;
     struct fr_checks checks;
     struct fr_error err = {0};
     snprintf(text, sizeof text,
              "{\"schema\": \"forerun/fit/1\", \"provenance\": {\"cluster\": \"c\", \"host\": "
              "\"h\", \"pinning\": \"core\", \"oversubscribed\": false}, \"machine\": "
-             "{\"variation\": %.17g}, \"held_out\": %.17g, \"operations\": [], \"series\": "
+             "{\"variation\": %.17g}, \"held_out\": %s, \"operations\": [], \"series\": "
              "[{\"op\": \"all_reduce\", \"ranks\": 4, \"nodes\": 2, \"level\": \"system\", "
              "\"points\": [{\"size_B\": 8, \"n\": 30, \"launches\": 3, \"slow\": 0, "
              "\"median_s\": 1, \"low_s\": 0.5, \"high_s\": %.17g}]}]}",
-             varied, held, 1 + half);
+             varied, error, 1 + half);
     if (fr_json_parse(text, strlen(text), "fit", &document, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
     struct fr_json root = fr_json_root(document);
@@ -147,6 +149,11 @@ static void the_verdict_is_of_the_interval(void **state) {
         {0.3290, 0, 0.01, FR_VERDICT_FAIL,
          "interval: 90 % intervals of predictions reach from "
          "0.50 to 2.00 times"},
+        {0, 0.01, 0.01, FR_VERDICT_PASS, ""},
+        {NAN, 0.01, 0.01, FR_VERDICT_WARN, /* exp(1.645 x 0.1005) = 1.18 */
+         "interval: 90 % intervals of predictions reach from 0.85 to 1.18 times the time "
+         "predicted: of so few points none was held out, 10 % are assumed, and"},
+        {NAN, 0.4095, 0.01, FR_VERDICT_FAIL, "interval: "},
         {0, 0.4092, 0.01, FR_VERDICT_WARN, "interval: "}, /* with 0.1 of the model */
         {0, 0.4095, 0.01, FR_VERDICT_FAIL, "interval: "},
         {0.2658, 0.3539, 0.01, FR_VERDICT_FAIL, "interval: "},

@@ -370,8 +370,24 @@ static void the_rest_is_the_bases(void **state) {
     fr_json_free(base);
 }
 
+/* Of points so few that none could be held out nothing is said, which is not that they are missed by
+ * nothing. */
+static void nothing_was_held_out(void **state) {
+    struct fr_fit_result r = by_hand();
+    (void)state;
+    FR_NEAR(fr_fit_held_out(&r), 0.03, 0);
+    r.gemm[FR_FP64].quality.n = 0;
+    assert_true(isnan(fr_fit_held_out(&r)));
+    struct fr_json_document *document = written(&r);
+    struct fr_json root = fr_json_root(document), told = fr_json_member(&root, "calibration"),
+                   none = fr_json_member(&told, "held_out");
+    assert_true(fr_json_present(&told) && !fr_json_present(&none));
+    fr_json_free(document);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_was_held_out),
         cmocka_unit_test(the_device_comes_back),
         cmocka_unit_test(the_table_of_products_comes_back),
         cmocka_unit_test(levels_come_back),
