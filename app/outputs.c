@@ -4,6 +4,8 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "models/job/own.h"
+#include "models/job/preset.h"
 
 enum { OUTPUTS_MAX = 8, NAME_MAX_B = 4096 };
 
@@ -49,6 +51,28 @@ static fr_status plan_apart(const char *output, const char *path, struct fr_erro
     return status;
 }
 
+/* The user's own file that @p name stands for where it is neither a preset nor a file itself.  Settings that
+ * cannot be read are refused by their reader. */
+static fr_status own_apart(const char *output, const char *kind, const char *name,
+                           struct fr_error *err) {
+    char path[FR_OWN_PATH_B];
+    if (fr_preset_find(kind, name) || fr_file_exists(name)) return FR_OK;
+    if (fr_own_file(kind, name, path, NULL) != FR_OK || !*path) return FR_OK;
+    return fr_output_apart(output, path, err);
+}
+
+/* The cluster that is meant where none is named. */
+static fr_status usual_apart(const struct fr_verb *verb, const struct fr_args *args,
+                             const char *output, struct fr_error *err) {
+    char name[FR_OWN_PATH_B];
+    const struct fr_option *option = verb->options;
+    while (option->name && strcmp(option->name, "cluster") != 0) option++;
+    if (!option->name || fr_args_get(args, "cluster")) return FR_OK;
+    if (fr_own_cluster(name, NULL, NULL) != FR_OK || !*name) return FR_OK;
+    FR_TRY(fr_output_apart(output, name, err));
+    return own_apart(output, "cluster", name, err);
+}
+
 static bool is_output(const struct fr_verb *verb, const struct fr_option *option) {
     for (const struct fr_output *o = verb->outputs; o->option; o++)
         if (strcmp(o->option, option->name) == 0) return true;
@@ -60,7 +84,9 @@ static fr_status option_apart(const char *output, const struct fr_option *option
     const char *takes = option->argument;
     if (!takes || !value) return FR_OK;
     if (strncmp(takes, "FILE", 4) == 0) {
+        const char *kind = strcmp(option->name, "model") == 0 ? "model" : "cluster";
         FR_TRY(fr_output_apart(output, value, err));
+        if (strcmp(takes, "FILE|PRESET") == 0) FR_TRY(own_apart(output, kind, value, err));
         return strcmp(option->name, "plan") == 0 ? plan_apart(output, value, err) : FR_OK;
     }
     if (strncmp(takes, "KEY=", 4) == 0 && strchr(value, '='))
@@ -75,7 +101,7 @@ static fr_status apart(const struct fr_verb *verb, const struct fr_args *args,
             FR_TRY(option_apart(output, args->option[i], args->value[i], err));
     for (int i = verb->first_input; i < args->n_words; i++)
         FR_TRY(fr_output_apart(output, args->word[i], err));
-    return FR_OK;
+    return usual_apart(verb, args, output, err);
 }
 
 fr_status fr_outputs_check(const struct fr_verb *verb, const struct fr_args *args,

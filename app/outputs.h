@@ -3,8 +3,8 @@
  *  samples.
  *
  *  A verb names its outputs (struct fr_output); every other option that takes a file, every word
- *  from first_input on, and files that values name (placement=file:SEATS, the schedule of a
- *  plan) are inputs.  Names are compared by device and inode, so links are seen through. */
+ *  from first_input on, files that values name (placement=file:SEATS, the schedule of a plan) and
+ *  those of the user's own names (models/job/own.h) are inputs.  Names are compared by device and inode, so links are seen through. */
 #ifndef FR_APP_OUTPUTS_H
 #define FR_APP_OUTPUTS_H
 

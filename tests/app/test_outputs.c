@@ -102,6 +102,43 @@ static void inputs_survive(void **state) {
     }
 }
 
+/* So do files that a name of the user's own stands for, and the one that is meant without a name. */
+static void own_files_survive(void **state) {
+    static const char *const lines[] = {
+        "fit x --base mine --out own/cluster/mine.json",
+        "tune --cluster mine --runs x --out own/cluster/mine.json",
+        "export simgrid --cluster mine --ranks 4 --out own/cluster/mine.json",
+        "simulate --cluster frontier --model ours --trace own/model/ours.json",
+        "export simgrid --ranks 4 --out own/cluster/mine.json",
+    };
+    char path[160];
+    (void)state;
+    snprintf(path, sizeof path, "%s/own", folder);
+    assert_true(mkdir("own", 0700) == 0 && mkdir("own/cluster", 0700) == 0 &&
+                mkdir("own/model", 0700) == 0);
+    put("own/cluster/mine.json", "precious\n");
+    put("own/model/ours.json", "precious\n");
+    setenv("FORERUN_PATH", path, 1);
+    setenv("FORERUN_CLUSTER", "mine", 1);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "forerun %s", lines[i]);
+        fr_test_expect(line, 2, NULL, "is an input of this command");
+    }
+    setenv("FORERUN_CLUSTER", "own/cluster/mine.json", 1);
+    fr_test_expect("forerun export simgrid --ranks 4 --out ./own/cluster/mine.json", 2, NULL,
+                   "is an input of this command");
+    holds("own/cluster/mine.json", "precious\n");
+    holds("own/model/ours.json", "precious\n");
+    /* A preset keeps its name, whatever file is called like it. */
+    put("own/cluster/frontier.json", "not read\n");
+    fr_test_expect(
+        "forerun export simgrid --cluster frontier --ranks 4 -o own/cluster/frontier.json", 0,
+        "", NULL);
+    unsetenv("FORERUN_PATH");
+    unsetenv("FORERUN_CLUSTER");
+}
+
 /* Not an input because it is called like one. */
 static void other_files_are_no_inputs(void **state) {
     struct fr_error err;
@@ -264,6 +301,7 @@ static void signals_leave_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_survive),
+        cmocka_unit_test(own_files_survive),
         cmocka_unit_test(other_files_are_no_inputs),
         cmocka_unit_test(outputs_are_options),
         cmocka_unit_test(measurements_are_kept),
