@@ -48,12 +48,18 @@ static fr_status read_lines(struct fr_spread_work *work, char *text, size_t *who
             "is of another search: its cluster, model, plans or options differ, or the "
             "program does; --force starts it anew");
     char *at = strchr(text, '\n');
+    int number = 1;
     *whole_B = at ? (size_t)(at + 1 - text) : 0;
     for (char *line = at ? at + 1 : NULL; line && *line; line = at + 1) {
         at = strchr(line, '\n');
         if (!at) break;
         *at = '\0';
-        FR_TRY(fr_blocks_take(&work->blocks, line, err));
+        number++;
+        fr_status status = fr_blocks_take(&work->blocks, line, err);
+        if (status == FR_ERR_INPUT)
+            return fr_fail(err, status, path, "line %d is no block of this search: %.60s",
+                           number, line);
+        FR_TRY(status);
         *whole_B = (size_t)(at + 1 - text);
     }
     return FR_OK;

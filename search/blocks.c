@@ -151,6 +151,15 @@ static bool inside(const struct fr_blocks *b, int64_t block, int64_t index) {
     return index >= block * b->size && index < (block + 1) * b->size && index < b->space->size;
 }
 
+/* No more of anything than the block has plans: sums of them are counts again. */
+static bool counts(const struct fr_blocks *b, const struct fr_part *block) {
+    bool all = block->feasible >= 0 && block->feasible <= block->evaluated &&
+               block->evaluated <= b->size;
+    for (int r = 0; r < FR_REASON_COUNT; r++)
+        all = all && block->because[r] >= 0 && block->because[r] <= block->evaluated;
+    return all;
+}
+
 /* Numbers of plans are the block's own: they are priced again. */
 static bool fits(const struct fr_blocks *b, int64_t number, const struct fr_part *block) {
     for (int r = 0; r < FR_REASON_COUNT; r++)
@@ -182,7 +191,8 @@ fr_status fr_blocks_take(struct fr_blocks *b, const char *line, struct fr_error 
     if (!w.bad) read_ranked(&w, &block);
     if (!w.bad) read_front(&w, &block);
     bool memory = w.bad || (block.ranked && block.front);
-    bool good = !w.bad && memory && strcmp(w.at, " end") == 0 && fits(b, number, &block);
+    bool good = !w.bad && memory && strcmp(w.at, " end") == 0 && counts(b, &block) &&
+                fits(b, number, &block);
     if (good && !b->block[number].done) {
         b->block[number] = block;
         b->n_done++;

@@ -51,5 +51,8 @@ fi
 sed 1q here >other
 "$bin/forerun" $q --top 3 --checkpoint other --resume >/dev/null 2>said && fail 'gone on with another search'
 grep -q 'another search' said || fail "$(cat said)"
+{ sed 1q here; echo 'block 0 1 1 of nothing'; } >other
+"$bin/forerun" $q --checkpoint other --resume >/dev/null 2>said && fail 'gone on with what is no block'
+grep -q 'other: line 2 is no block of this search: block 0 1 1 of' said || fail "$(cat said)"
 run 2 search --cluster nosuch --model gpt-2.5b --ranks 8 >out 2>said && fail 'no such cluster'
 [ "$(grep -c '^forerun search: nosuch' said)" -eq 1 ] || fail "said more or less than once: $(cat said)"

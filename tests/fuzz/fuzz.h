@@ -53,4 +53,22 @@ static inline const char *fr_fuzz_file(const char *text, size_t size) {
     return path;
 }
 
+static char fr_fuzz_folder_path[64];
+
+static inline void fr_fuzz_folder_remove(void) {
+    char line[96];
+    snprintf(line, sizeof line, "rm -rf %s", fr_fuzz_folder_path);
+    if (system(line) != 0) fprintf(stderr, "%s is left\n", fr_fuzz_folder_path);
+}
+
+/** A folder for readers that look for files by their names; it goes with the program. */
+static inline const char *fr_fuzz_folder(void) {
+    if (!*fr_fuzz_folder_path) {
+        snprintf(fr_fuzz_folder_path, sizeof fr_fuzz_folder_path, "/tmp/forerun-fuzz-XXXXXX");
+        FR_FUZZ_REQUIRE(mkdtemp(fr_fuzz_folder_path));
+        atexit(fr_fuzz_folder_remove);
+    }
+    return fr_fuzz_folder_path;
+}
+
 #endif

@@ -221,6 +221,36 @@ static void plans_of_a_line_are_its_own(void **state) {
     end(&s);
 }
 
+/* A line tells of no more plans than its block has, nor of fewer than none. */
+static void counts_of_a_line_are_counts(void **state) {
+    static const struct {
+        int64_t evaluated, feasible, because;
+        bool good;
+    } lines[] = {
+        {5, 5, 0, true},    {5, 0, 5, true},          {5, 6, 0, false},
+        {-1, -1, 0, false}, {5, -1, 0, false},        {5, 5, 6, false},
+        {5, 5, -1, false},  {INT64_MAX, 0, 0, false}, {INT64_MAX, INT64_MAX, INT64_MAX, false}};
+    struct search s;
+    struct fr_blocks b;
+    (void)state;
+    start(&spaces[0], &s);
+    assert_int_equal(fr_blocks_open(&s.job, &s.space, &s.options, &b, NULL), FR_OK);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct fr_text line = {0};
+        fr_text_addf(&line, "block 0 %ld %ld 0 %d", (long)lines[i].evaluated,
+                     (long)lines[i].feasible, (int)FR_REASON_COUNT);
+        for (int r = 0; r < FR_REASON_COUNT; r++)
+            fr_text_addf(&line, " %ld -1", (long)(r == 3 ? lines[i].because : 0));
+        for (int m = 0; m < FR_SEARCH_METHODS && fr_methods[m]; m++)
+            fr_text_addf(&line, " inf 0 -1");
+        fr_text_addf(&line, " 0 0 end");
+        FR_TRUE(taken(&b, fr_text_get(&line)) == lines[i].good, "%s", fr_text_get(&line));
+        fr_text_free(&line);
+    }
+    fr_blocks_free(&b);
+    end(&s);
+}
+
 static uint64_t print_of(const struct search *s) {
     struct fr_blocks b;
     struct fr_error err = {0};
@@ -252,6 +282,7 @@ static void prints(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_in_one_piece), cmocka_unit_test(lines_that_are_none),
-        cmocka_unit_test(plans_of_a_line_are_its_own), cmocka_unit_test(prints)};
+        cmocka_unit_test(plans_of_a_line_are_its_own),
+        cmocka_unit_test(counts_of_a_line_are_counts), cmocka_unit_test(prints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

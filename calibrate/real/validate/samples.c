@@ -89,7 +89,7 @@ static fr_status read_times(const struct fr_json *root, struct fr_validate_row *
     row->time_s = times;
     for (int i = 0; i < n; i++) {
         struct fr_json node = fr_json_element(&list, i);
-        FR_TRY(fr_json_number(&node, 0, 1e9, &times[row->n_samples], err));
+        FR_TRY(fr_json_number(&node, 1e-12, 1e9, &times[row->n_samples], err)); /* divided by */
         row->n_samples++;
     }
     return n > 0 ? add_visit(root, row, n, err) : FR_OK;
