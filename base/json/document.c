@@ -12,11 +12,12 @@
 #include "base/json/memory.h"
 
 /* Together, with "#" and an origin, they fit into fr_error.where. */
-enum { PATH_MAX_B = 240, NAME_SHOWN = 120 };
+enum { PATH_MAX_B = 200, NAME_SHOWN = 100, ORIGIN_SHOWN = 60 };
 
-struct origin { /* a value that came from the command line */
+struct
+    origin { /* a value that came from the command line, or from a file or row that it names */
     struct origin *next;
-    char path[160], from[16];
+    char path[160], from[ORIGIN_SHOWN + 1];
 };
 
 struct fr_json_document {
@@ -24,6 +25,12 @@ struct fr_json_document {
     char *name;
     struct origin *origins;
 };
+
+/* A long file name loses its beginning: its end is what tells files apart. */
+static const char *short_name(const char *name, size_t shown) {
+    size_t length = strlen(name);
+    return length > shown ? name + length - shown : name;
+}
 
 /* jansson recurses into nested values; so the depth is checked before it is called. */
 static fr_status check_depth(const char *text, size_t length, const char *name,
@@ -193,7 +200,7 @@ fr_status fr_json_set(struct fr_json_document *document, const char *path, const
     snprintf(mark->path, sizeof mark->path, "/%s", path);
     for (char *c = mark->path; *c; c++)
         if (*c == '.') *c = '/';
-    snprintf(mark->from, sizeof mark->from, "%s", origin);
+    snprintf(mark->from, sizeof mark->from, "%s", short_name(origin, ORIGIN_SHOWN));
     mark->next = document->origins;
     document->origins = mark;
     return FR_OK;
@@ -253,20 +260,14 @@ static bool leads_to(const char *above, const char *path) {
     return strncmp(path, above, length) == 0 && (path[length] == '\0' || path[length] == '/');
 }
 
-/* A long file name loses its beginning: its end is what tells files apart. */
-static const char *short_name(const char *name) {
-    size_t length = strlen(name);
-    return length > NAME_SHOWN ? name + length - NAME_SHOWN : name;
-}
-
 const char *fr_json_where(const struct fr_json *node, char *out, size_t capacity) {
     char path[PATH_MAX_B] = "";
     const char *from = NULL;
     write_path(node, path, sizeof path);
     for (const struct origin *o = node->document->origins; o && !from; o = o->next)
         if (leads_to(o->path, path)) from = o->from;
-    snprintf(out, capacity, "%s#%s%s%s%s", short_name(node->document->name), *path ? path : "/",
-             from ? " (" : "", from ? from : "", from ? ")" : "");
+    snprintf(out, capacity, "%s#%s%s%s%s", short_name(node->document->name, NAME_SHOWN),
+             *path ? path : "/", from ? " (" : "", from ? from : "", from ? ")" : "");
     return out;
 }
 

@@ -31,15 +31,17 @@ const char *const fr_run_meter_names[] = {
 
 /* ---- from keys to a run ------------------------------------------------------------------ */
 
+static const double MOST = 1e18; /* seconds, joules, weights: sums of them stay numbers */
+
 static fr_status number_key(const struct fr_run_row *row, const char *key, const char *where,
-                            double min, double *out, struct fr_error *err) {
+                            double min, double max, double *out, struct fr_error *err) {
     const char *value = fr_run_row_get(row, key);
     char *end = NULL;
     if (!value || !*value) return FR_OK;
     double number = strtod(value, &end);
-    if (*end || !isfinite(number) || !(number >= min))
-        return fr_fail(err, FR_ERR_INPUT, where, "%s: \"%.40s\" is not a number of at least %g",
-                       key, value, min);
+    if (*end || !(number >= min && number <= max))
+        return fr_fail(err, FR_ERR_INPUT, where, "%s: \"%.40s\" is not a number of %g to %g",
+                       key, value, min, max);
     *out = number;
     return FR_OK;
 }
@@ -84,8 +86,10 @@ static fr_status check_ranks(const struct fr_run_row *row, const char *where,
                              struct fr_run *run, struct fr_error *err) {
     double ranks = 0;
     const char *dp = fr_run_row_get(row, "plan.dp");
-    FR_TRY(number_key(row, "ranks", where, 1, &ranks, err));
+    FR_TRY(number_key(row, "ranks", where, 1, (double)FR_RANKS_MAX, &ranks, err));
     if (ranks == 0) return FR_OK;
+    if (ranks != floor(ranks))
+        return fr_fail(err, FR_ERR_INPUT, where, "ranks: %g is no whole number", ranks);
     int64_t others = fr_plan_ranks(&run->plan) / run->plan.dp, all = (int64_t)ranks;
     if (all % others != 0)
         return fr_fail(err, FR_ERR_INPUT, where,
@@ -104,7 +108,7 @@ static fr_status check_batch(const char *where, const struct fr_run *run,
     int64_t batch =
         run->plan.global_batch ? run->plan.global_batch : run->workload.global_batch;
     int64_t micro = run->plan.micro_batch ? run->plan.micro_batch : 1;
-    if (batch % (run->plan.dp * micro) != 0)
+    if (batch % run->plan.dp != 0 || batch / run->plan.dp % micro != 0)
         return fr_fail(err, FR_ERR_INPUT, where,
                        "a global batch of %" PRId64 " does not divide by dp %" PRId64
                        " times a micro-batch of %" PRId64,
@@ -154,11 +158,11 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
     if ((text = fr_run_row_get(row, "group")))
         snprintf(run->group, sizeof run->group, "%s", text);
     *skip = FR_RUN_NO_TIME;
-    FR_TRY(number_key(row, "measured_s", where, 1e-9, &run->measured_s, err));
+    FR_TRY(number_key(row, "measured_s", where, 1e-9, MOST, &run->measured_s, err));
     if (isnan(run->measured_s)) return fr_fail(err, FR_ERR_INPUT, where, "has no measured_s");
-    FR_TRY(number_key(row, "measured_J", where, 0, &run->measured_J, err));
+    FR_TRY(number_key(row, "measured_J", where, 0, MOST, &run->measured_J, err));
     FR_TRY(read_meter(row, where, run, err));
-    FR_TRY(number_key(row, "weight", where, 0, &run->weight, err));
+    FR_TRY(number_key(row, "weight", where, 0, MOST, &run->weight, err));
     *skip = FR_RUN_INVALID;
     FR_TRY(make_model(row, where, run, err));
     FR_TRY(make_plan(row, where, run, err));
@@ -213,6 +217,18 @@ static fr_status choose(const struct fr_csv *csv, int *which, struct fr_error *e
     return FR_ERR_INPUT;
 }
 
+/* What is wrong may be said of what the row names, a preset that is none: then the row is named too. */
+static fr_status say_where(fr_status status, const char *where, const struct fr_error *why,
+                           struct fr_error *err) {
+    enum { TAIL = 60 }; /* what a place of base/json.h shows of where its value came from */
+    size_t length = strlen(where);
+    bool named = strstr(why->where, where + (length > TAIL ? length - TAIL : 0)) != NULL;
+    if (status != FR_ERR_NOMEM && !named)
+        return fr_fail(err, status, where, "%.100s: %.400s", why->where, why->detail);
+    if (err) *err = *why;
+    return status;
+}
+
 static fr_status append(const struct fr_run_source *in, int reader, struct fr_runs *runs,
                         struct fr_error *err) {
     const struct fr_run_reader *r = fr_run_readers[reader];
@@ -242,10 +258,7 @@ static fr_status append(const struct fr_run_source *in, int reader, struct fr_ru
         return FR_OK;
     }
     fr_run_free(run);
-    if (r->strict || status == FR_ERR_NOMEM) {
-        if (err) *err = why;
-        return status;
-    }
+    if (r->strict || status == FR_ERR_NOMEM) return say_where(status, where, &why, err);
     runs->skipped[skip]++;
     return FR_OK;
 }

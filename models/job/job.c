@@ -36,7 +36,7 @@ static fr_status set_from_file(struct fr_json_document *document, const char *pa
     FR_TRY(fr_file_read(file, FR_FILE_MAX_B, &text, &length, err));
     fr_status status = fr_json_parse(text, length, file, &check, err);
     fr_json_free(check);
-    if (status == FR_OK) status = fr_json_set(document, path, text, "--set", err);
+    if (status == FR_OK) status = fr_json_set(document, path, text, file, err);
     free(text);
     return status;
 }

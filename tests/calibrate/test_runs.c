@@ -55,7 +55,7 @@ static void refused(const char *text, const char *what) {
     struct fr_error err = {0};
     if (read_text(text, &runs, &err) == FR_OK) fail_msg("accepted: %s", text);
     if (!strstr(err.detail, what)) fail_msg("got \"%s\", wanted \"%s\"", err.detail, what);
-    assert_true(strlen(err.where) > 0);
+    assert_non_null(strstr(err.where, path));
     fr_runs_free(&runs);
 }
 
@@ -63,8 +63,18 @@ static void faults_are_named(void **state) {
     (void)state;
     refused("model,measured\ngpt-2.5b,1\n", "no reader knows these columns");
     refused("model,measured_s,plan.tpp\ngpt-2.5b,1,2\n", "unknown key");
+    refused("model,measured_s\nno-such,1\n", "no-such: is neither a file nor a model preset");
+    refused("model,measured_s,model.layers\ngpt-2.5b,1,-8\n", "is -8; expected 1 to");
     refused("model,measured_s,tp\ngpt-2.5b,1,2\n", "unknown column");
-    refused("model,measured_s\ngpt-2.5b,-1\n", "is not a number of at least");
+    refused("model,measured_s\ngpt-2.5b,-1\n", "is not a number of 1e-09 to 1e+18");
+    refused("model,measured_s,weight\ngpt-2.5b,1,inf\n", "is not a number of 0 to 1e+18");
+    refused("model,measured_s,measured_J\ngpt-2.5b,1,1e308\n", "is not a number of 0 to");
+    refused("model,measured_s,ranks\ngpt-2.5b,1,1e300\n", "is not a number of 1 to");
+    refused("model,measured_s,ranks\ngpt-2.5b,1,8.5\n", "is no whole number");
+    /* 2^40 x 2^40 is no number of samples that can be counted, nor divided by. */
+    refused("model,measured_s,plan.dp,plan.micro_batch\n"
+            "gpt-2.5b,1,1099511627776,1099511627776\n",
+            "does not divide by");
     refused("model,measured_s\ngpt-2.5b,\n", "has no measured_s");
     refused("model,measured_s,ranks,plan.tp\ngpt-2.5b,1,8,3\n", "cannot be divided");
     refused("model,measured_s,ranks,plan.dp\ngpt-2.5b,1,8,4\n", "the degrees make 4 ranks");
