@@ -140,7 +140,12 @@ static fr_status work_through(struct fr_spread_work *work, struct fr_search_resu
     const struct fr_spread *s = work->spread;
     FR_TRY(open_file(work, err));
     FR_TRY((s->hand_out ? s->hand_out : here)(work, err));
-    FR_TRY(fr_blocks_join(&work->blocks, result, err));
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = fr_blocks_join(&work->blocks, result, &why);
+    if (status == FR_ERR_INPUT && s->checkpoint)
+        return fr_fail(err, status, s->checkpoint, "%s", why.detail);
+    if (status != FR_OK && err) *err = why;
+    FR_TRY(status);
     if (work->fd >= 0 && s->passing) unlink(s->checkpoint);
     return FR_OK;
 }

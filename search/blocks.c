@@ -232,7 +232,14 @@ static bool join_kept(const struct fr_blocks *b, struct fr_best *best, struct fr
     return ok;
 }
 
-static void join_counts(const struct fr_blocks *b, struct fr_search_result *result) {
+/* A line may tell of plans of this search what is not so of them. */
+static fr_status untrue(int64_t index, struct fr_error *err) {
+    return fr_fail(err, FR_ERR_INPUT, "block",
+                   "plan %" PRId64 " of this search is not as a block says", index);
+}
+
+static fr_status join_counts(const struct fr_blocks *b, struct fr_search_result *result,
+                             struct fr_error *err) {
     for (int64_t i = 0; i < b->n; i++) {
         const struct fr_part *block = &b->block[i];
         result->evaluated += block->evaluated;
@@ -241,12 +248,26 @@ static void join_counts(const struct fr_blocks *b, struct fr_search_result *resu
         for (int r = 0; r < FR_REASON_COUNT; r++) {
             result->because[r] += block->because[r];
             if (result->example[r].index >= 0 || block->example[r] < 0) continue;
-            result->example[r].index = block->example[r];
-            fr_search_evaluate(b->job, b->space, b->options, result->by, block->example[r],
-                               &result->example[r].outcome);
+            struct fr_found *example = &result->example[r];
+            example->index = block->example[r];
+            if (!fr_search_evaluate(b->job, b->space, b->options, result->by, example->index,
+                                    &example->outcome) ||
+                !(example->outcome.reasons & FR_BECAUSE(r)))
+                return untrue(example->index, err);
         }
     }
     result->infeasible = result->evaluated - result->feasible;
+    return FR_OK;
+}
+
+/* What stands in the lists can be. */
+static fr_status check_lists(const struct fr_search_result *result, struct fr_error *err) {
+    const struct fr_found_list *lists[] = {&result->top, &result->pareto};
+    for (int l = 0; l < 2; l++)
+        for (size_t i = 0; i < lists[l]->count; i++)
+            if (lists[l]->items[i].outcome.reasons)
+                return untrue(lists[l]->items[i].index, err);
+    return FR_OK;
 }
 
 fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *result,
@@ -257,13 +278,13 @@ fr_status fr_blocks_join(const struct fr_blocks *b, struct fr_search_result *res
                                         .unpriced = -1,
                                         .elapsed_s = NAN};
     for (int r = 0; r < FR_REASON_COUNT; r++) result->example[r].index = -1;
-    join_counts(b, result);
+    FR_TRY(join_counts(b, result, err));
     bool ok = join_kept(b, &best, &front, result);
     result->ranked = best.kept;
     fr_status status =
         ok ? fr_kept_price(b->job, b->space, b->options, &front, result, err) : no_memory(err);
     free(front.items);
-    return status;
+    return status == FR_OK ? check_lists(result, err) : status;
 }
 
 /* ---- which search --------------------------------------------------------------------------- */

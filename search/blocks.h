@@ -58,7 +58,9 @@ fr_status fr_blocks_take(struct fr_blocks *blocks, const char *line, struct fr_e
 /** The lowest block that is not done from @p from on, or -1. */
 int64_t fr_blocks_next(const struct fr_blocks *blocks, int64_t from);
 
-/** All blocks are done: the result of the whole, as fr_search gives it but for the time it took. */
+/** All blocks are done: the result of the whole, as fr_search gives it but for the time it took.
+ *  @return FR_OK; FR_ERR_INPUT where a plan that a line tells of is not as it says; FR_ERR_NOMEM.  Free
+ *  @p result also on error. */
 fr_status fr_blocks_join(const struct fr_blocks *blocks, struct fr_search_result *result,
                          struct fr_error *err);
 

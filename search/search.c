@@ -384,20 +384,25 @@ struct batch {
 static void price_share(void *argument, int64_t share) {
     const struct batch *b = argument;
     for (int64_t i = share * SHARE; i < (share + 1) * SHARE && i < b->count; i++)
-        fr_search_evaluate(b->c->job, b->c->space, b->c->options, b->c->by, b->ranked[i].index,
-                           &b->outcome[i]);
+        if (!fr_search_evaluate(b->c->job, b->c->space, b->c->options, b->c->by,
+                                b->ranked[i].index, &b->outcome[i]))
+            b->outcome[i].reasons = FR_BECAUSE(FR_REASON_MESH);
 }
 
-static void see_rest(struct batch *b, const struct fr_search_result *result, int threads,
+/* @return false: a plan of the list cannot be, as in a checkpoint that somebody changed. */
+static bool see_rest(struct batch *b, const struct fr_search_result *result, int threads,
                      fr_found_fn *see, void *context) {
     for (size_t i = result->top.count; i < result->ranked.count; i += BATCH) {
         size_t left = result->ranked.count - i;
         b->count = left < BATCH ? (int64_t)left : BATCH;
         b->ranked = &result->ranked.items[i];
         fr_parallel_for(threads, (b->count + SHARE - 1) / SHARE, price_share, b);
-        for (int64_t k = 0; k < b->count; k++)
-            if (!see(context, i + (size_t)k, &b->outcome[k])) return;
+        for (int64_t k = 0; k < b->count; k++) {
+            if (b->outcome[k].reasons) return false;
+            if (!see(context, i + (size_t)k, &b->outcome[k])) return true;
+        }
     }
+    return true;
 }
 
 fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
@@ -411,10 +416,11 @@ fr_status fr_search_each(const struct fr_job *job, const struct fr_space *space,
     if (result->top.count == result->ranked.count) return FR_OK;
     batch.outcome = fr_malloc(BATCH, sizeof *batch.outcome);
     if (!batch.outcome) return fr_fail(err, FR_ERR_NOMEM, "search", "out of memory");
-    see_rest(&batch, result, options->threads ? options->threads : fr_processors(), see,
-             context);
+    bool good = see_rest(&batch, result, options->threads ? options->threads : fr_processors(),
+                         see, context);
     free(batch.outcome);
-    return FR_OK;
+    return good ? FR_OK
+                : fr_fail(err, FR_ERR_INPUT, "search", "a plan that it ranks cannot be");
 }
 
 void fr_search_result_free(struct fr_search_result *result) {

@@ -2,6 +2,7 @@
  * plans, and its counts are counts. */
 #include <math.h>
 
+#include "models/outcome/report.h"
 #include "search/blocks.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -62,6 +63,12 @@ FR_FUZZ_TEXT(text, size) {
         for (size_t i = 0; i < result.top.count; i++)
             FR_FUZZ_REQUIRE(result.top.items[i].index < s->space.size &&
                             isfinite(result.top.items[i].outcome.time_s));
+        for (int r = 0; r < FR_REASON_COUNT; r++) {
+            struct fr_text text_of = {0};
+            if (result.example[r].index < 0) continue;
+            fr_report_reason(&s->job, &result.example[r].outcome, r, &text_of);
+            fr_text_free(&text_of);
+        }
     } else
         FR_FUZZ_REQUIRE(err.detail[0]);
     fr_search_result_free(&result);

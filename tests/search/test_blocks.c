@@ -221,6 +221,38 @@ static void plans_of_a_line_are_its_own(void **state) {
     end(&s);
 }
 
+/* What is told of a plan is looked at once more where it is shown: a reason that plan 0 has not, and a list with
+ * a plan that cannot be, make no result. */
+static void joined_is_what_is_so(void **state) {
+    struct search s;
+    struct fr_search_result result = {0};
+    struct fr_error err = {0};
+    (void)state;
+    start(&spaces[1], &s);
+    for (int lie = 0; lie < 3; lie++) {
+        struct fr_blocks b;
+        assert_int_equal(fr_blocks_open(&s.job, &s.space, &s.options, &b, &err), FR_OK);
+        for (int64_t i = fr_blocks_next(&b, 0); i >= 0; i = fr_blocks_next(&b, 0)) {
+            struct fr_text line = {0};
+            assert_int_equal(fr_blocks_search(&b, i, 1, &line, &err), FR_OK);
+            FR_TRUE(taken(&b, fr_text_get(&line)), "%s", fr_text_get(&line));
+            fr_text_free(&line);
+        }
+        int64_t cannot = b.block[0].example[FR_REASON_MESH];
+        FR_TRUE(cannot >= 0 && b.block[0].n_ranked > 0 && b.block[0].n_front > 0, "%ld",
+                (long)cannot);
+        if (lie == 0) b.block[0].example[FR_REASON_MESH] = b.block[0].front[0].index;
+        if (lie == 1) b.block[0].ranked[0].index = cannot;
+        if (lie == 2) b.block[0].front[0].index = cannot;
+        fr_status status = fr_blocks_join(&b, &result, &err);
+        FR_TRUE(status == FR_ERR_INPUT && strstr(err.detail, "plan "), "lie %d: %s", lie,
+                err.detail);
+        fr_search_result_free(&result);
+        fr_blocks_free(&b);
+    }
+    end(&s);
+}
+
 /* A line tells of no more plans than its block has, nor of fewer than none. */
 static void counts_of_a_line_are_counts(void **state) {
     static const struct {
@@ -280,9 +312,11 @@ static void prints(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_in_one_piece), cmocka_unit_test(lines_that_are_none),
-        cmocka_unit_test(plans_of_a_line_are_its_own),
-        cmocka_unit_test(counts_of_a_line_are_counts), cmocka_unit_test(prints)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_in_one_piece),
+                                       cmocka_unit_test(lines_that_are_none),
+                                       cmocka_unit_test(plans_of_a_line_are_its_own),
+                                       cmocka_unit_test(counts_of_a_line_are_counts),
+                                       cmocka_unit_test(joined_is_what_is_so),
+                                       cmocka_unit_test(prints)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
