@@ -1,5 +1,6 @@
 #include "calibrate/samples/collection.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,13 +183,19 @@ static fr_status take_row(const struct collection *c, const struct fr_csv *csv, 
         return FR_OK; /* not modelled */
     }
     if (*time == '\0') return FR_OK; /* derived from a rate, not measured */
-    if (!fr_word_number(time, &value) || value <= 0)
+    if (!fr_word_number(time, &value) || value * c->unit_s < FR_SAMPLE_TIME_MIN_S ||
+        value * c->unit_s > FR_SAMPLE_TIME_MAX_S)
         return fr_csv_fail(csv, row, c->time, err, "\"%.40s\" is no time above 0", time);
-    if (!fr_word_number(text_of(csv, row, c->size), &size) || size < 0)
-        return fr_csv_fail(csv, row, c->size, err, "expected a size in bytes");
-    if (!fr_word_integer(text_of(csv, row, c->ranks), &s.n_ranks) || s.n_ranks < 2)
+    if (!fr_word_integer(text_of(csv, row, c->ranks), &s.n_ranks) || s.n_ranks < 2 ||
+        s.n_ranks > FR_SAMPLE_COUNT_MAX)
         return fr_csv_fail(csv, row, c->ranks, err, "expected a number of ranks");
+    if (!fr_word_number(text_of(csv, row, c->size), &size) || size < 0 ||
+        size * (double)s.n_ranks > FR_SAMPLE_SIZE_MAX_B)
+        return fr_csv_fail(csv, row, c->size, err, "expected a size in bytes");
     if (!fr_word_integer(text_of(csv, row, c->nodes), &nodes) || nodes < 1) nodes = 1;
+    if (nodes > s.n_ranks)
+        return fr_csv_fail(csv, row, c->nodes, err, "%" PRId64 " nodes of %" PRId64 " ranks",
+                           nodes, s.n_ranks);
     if (size <= 0 || (c->dense && thinned(size, 1 << 20))) return FR_OK;
     bool of_one = c->per_rank && (s.op == FR_OP_ALL_GATHER || s.op == FR_OP_ALL_TO_ALL ||
                                   s.op == FR_OP_SCATTER || s.op == FR_OP_GATHER);

@@ -12,7 +12,6 @@
 #include "base/units.h"
 
 static const int64_t RANKS_MAX = (int64_t)1 << 31;
-static const double SIZE_MAX_B = 1e18, TIME_MAX_S = FR_COST_MAX_S;
 
 struct fr_lines fr_lines_begin(const struct fr_import *in) {
     return (struct fr_lines){.at = in->text, .stop = in->text + in->length};
@@ -244,11 +243,11 @@ fr_status fr_import_add(struct fr_import *in, long line, const struct fr_import_
         .in_place = row->in_place,
         .failed = row->failed,
     };
-    if (sample.size_B < 0 || sample.size_B > SIZE_MAX_B)
+    if (sample.size_B < 0 || sample.size_B > FR_SAMPLE_SIZE_MAX_B)
         return fr_import_refuse(in, line, err, "a message of %g B is none", sample.size_B);
-    if (sample.time_s < 0 || sample.time_s > TIME_MAX_S)
+    if (sample.time_s < 0 || sample.time_s > FR_SAMPLE_TIME_MAX_S)
         return fr_import_refuse(in, line, err, "a time of %g s is none", sample.time_s);
-    if (sample.time_s < 1e-12) {
+    if (sample.time_s < FR_SAMPLE_TIME_MIN_S) {
         fr_import_note(in, line, "a time of 0 is below the clock; row left out");
         return FR_OK;
     }

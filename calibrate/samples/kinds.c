@@ -1,28 +1,23 @@
 /* A reader for each kind of line. */
 #include <inttypes.h>
 
-#include "base/units.h"
 #include "calibrate/samples/lines.h"
-
-/* What a cluster file may say of a time or a rate: whatever is read here can be fitted and read. */
-static const double TIME_MIN_S = 1e-12, TIME_MAX_S = FR_COST_MAX_S;
-static const double SIZE_MAX_B = 1e18;
-static const int64_t COUNT_MAX = (int64_t)1 << 40;
 
 static fr_status get_count(const struct fr_json *node, const char *key, int64_t min,
                            int64_t *out, struct fr_error *err) {
-    return fr_json_get_integer(node, key, true, min, COUNT_MAX, out, err);
+    return fr_json_get_integer(node, key, true, min, FR_SAMPLE_COUNT_MAX, out, err);
 }
 
 static fr_status get_launch(const struct fr_json *node, int64_t *launch, struct fr_error *err) {
-    return fr_json_get_integer(node, "launch", false, 0, COUNT_MAX, launch, err);
+    return fr_json_get_integer(node, "launch", false, 0, FR_SAMPLE_COUNT_MAX, launch, err);
 }
 
 static fr_status get_sample(const struct fr_json *node, int64_t *launch, int64_t *rep,
                             double *time_s, struct fr_error *err) {
     FR_TRY(get_launch(node, launch, err));
     FR_TRY(get_count(node, "rep", 0, rep, err));
-    return fr_json_get_number(node, "time_s", true, TIME_MIN_S, TIME_MAX_S, time_s, err);
+    return fr_json_get_number(node, "time_s", true, FR_SAMPLE_TIME_MIN_S, FR_SAMPLE_TIME_MAX_S,
+                              time_s, err);
 }
 
 static const char *const collective_keys[] = {
@@ -52,10 +47,11 @@ static fr_status read_collective(const struct fr_json *node, struct fr_samples *
     FR_TRY(fr_json_get_choice(node, "op", true, fr_op_names, &op, err));
     FR_TRY(fr_json_get_choice(node, "level", true, fr_sample_level_names, &s.level, err));
     FR_TRY(get_count(node, "ranks", 2, &s.n_ranks, err));
-    FR_TRY(fr_json_get_integer(node, "groups", false, 1, COUNT_MAX, &s.n_groups, err));
+    FR_TRY(
+        fr_json_get_integer(node, "groups", false, 1, FR_SAMPLE_COUNT_MAX, &s.n_groups, err));
     FR_TRY(get_nodes(node, &s, err));
     FR_TRY(fr_json_get_choice(node, "layout", false, fr_sample_layout_names, &s.layout, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(fr_json_get_number(node, "size_B", true, 0, FR_SAMPLE_SIZE_MAX_B, &s.size_B, err));
     FR_TRY(fr_json_get_choice(node, "pattern", false, fr_pattern_names, &s.pattern, err));
     FR_TRY(fr_json_get_bool(node, "in_place", false, &s.in_place, err));
     FR_TRY(fr_json_get_bool(node, "failed", false, &s.failed, err));
@@ -83,7 +79,7 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     FR_TRY(fr_json_object(node, gemm_keys, err));
     FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
     FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
-    FR_TRY(fr_json_get_integer(node, "batch", false, 1, COUNT_MAX, &s.batch, err));
+    FR_TRY(fr_json_get_integer(node, "batch", false, 1, FR_SAMPLE_COUNT_MAX, &s.batch, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.dtype = (fr_dtype)dtype;
     s.probe = (int64_t)samples->n_probe;
@@ -98,9 +94,10 @@ static fr_status read_memory(const struct fr_json *node, struct fr_samples *samp
     struct fr_sample_memory s = {0};
     FR_TRY(fr_json_object(node, memory_keys, err));
     FR_TRY(fr_json_get_choice(node, "kernel", false, fr_traffic_names, &s.kernel, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 1, SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(fr_json_get_number(node, "size_B", true, 1, FR_SAMPLE_SIZE_MAX_B, &s.size_B, err));
     s.moved_B = s.size_B;
-    FR_TRY(fr_json_get_number(node, "moved_B", false, 1, SIZE_MAX_B, &s.moved_B, err));
+    FR_TRY(
+        fr_json_get_number(node, "moved_B", false, 1, FR_SAMPLE_SIZE_MAX_B, &s.moved_B, err));
     if (s.kernel == FR_TRAFFIC_RESULTS)
         return fr_json_fail(node, err, "is of results; a product's samples are of operands");
     if (s.kernel == FR_TRAFFIC_OPERANDS) FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
@@ -130,7 +127,7 @@ static fr_status read_pairs(const struct fr_json *node, struct fr_samples *sampl
     FR_TRY(fr_json_get_choice(node, "direction", true, fr_sample_direction_names, &s.direction,
                               err));
     FR_TRY(get_count(node, "pairs", 1, &s.n_pairs, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(fr_json_get_number(node, "size_B", true, 0, FR_SAMPLE_SIZE_MAX_B, &s.size_B, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     return fr_samples_add_pairs(samples, &s);
 }
@@ -148,7 +145,7 @@ static fr_status read_overlap(const struct fr_json *node, struct fr_samples *sam
     FR_TRY(fr_json_get_choice(node, "level", true, fr_sample_level_names, &s.level, err));
     FR_TRY(fr_json_get_choice(node, "part", true, fr_sample_overlap_names, &s.part, err));
     FR_TRY(get_count(node, "ranks", 2, &s.n_ranks, err));
-    FR_TRY(fr_json_get_number(node, "size_B", true, 0, SIZE_MAX_B, &s.size_B, err));
+    FR_TRY(fr_json_get_number(node, "size_B", true, 0, FR_SAMPLE_SIZE_MAX_B, &s.size_B, err));
     FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.op = (fr_op)op;
@@ -206,11 +203,12 @@ static fr_status read_point(const struct fr_json *node, struct fr_samples *sampl
     FR_TRY(get_count(node, "n", 1, &s.n, err));
     FR_TRY(get_count(node, "warmup", 0, &s.n_warm, err));
     FR_TRY(fr_json_get_choice(node, "state", true, fr_sample_state_names, &s.state, err));
-    FR_TRY(
-        fr_json_get_number(node, "median_s", true, TIME_MIN_S, TIME_MAX_S, &s.median_s, err));
+    FR_TRY(fr_json_get_number(node, "median_s", true, FR_SAMPLE_TIME_MIN_S,
+                              FR_SAMPLE_TIME_MAX_S, &s.median_s, err));
     FR_TRY(fr_json_get_number(node, "half_width", false, 0, 1e9, &s.half_width, err));
     FR_TRY(fr_json_get_number(node, "drift", false, 0, 1e9, &s.drift, err));
-    if (fr_json_present(&outliers)) FR_TRY(fr_json_array(&outliers, 0, COUNT_MAX, err));
+    if (fr_json_present(&outliers))
+        FR_TRY(fr_json_array(&outliers, 0, FR_SAMPLE_COUNT_MAX, err));
     s.n_outliers = fr_json_is_array(&outliers) ? fr_json_array_length(&outliers) : 0;
     return fr_samples_add_point(samples, &s);
 }
@@ -224,10 +222,10 @@ static fr_status read_probe(const struct fr_json *node, struct fr_samples *sampl
     FR_TRY(fr_json_object(node, probe_keys, err));
     FR_TRY(get_launch(node, &s.launch, err));
     FR_TRY(get_count(node, "rep", 0, &s.rep, err));
-    FR_TRY(
-        fr_json_get_number(node, "product_s", true, TIME_MIN_S, TIME_MAX_S, &s.product_s, err));
-    FR_TRY(
-        fr_json_get_number(node, "stream_s", true, TIME_MIN_S, TIME_MAX_S, &s.stream_s, err));
+    FR_TRY(fr_json_get_number(node, "product_s", true, FR_SAMPLE_TIME_MIN_S,
+                              FR_SAMPLE_TIME_MAX_S, &s.product_s, err));
+    FR_TRY(fr_json_get_number(node, "stream_s", true, FR_SAMPLE_TIME_MIN_S,
+                              FR_SAMPLE_TIME_MAX_S, &s.stream_s, err));
     return fr_samples_add_probe(samples, &s);
 }
 

@@ -15,11 +15,19 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "models/device/device.h"
 #include "models/device/working_set.h"
 #include "models/network/collective.h"
 
 #define FR_SAMPLES_SCHEMA "forerun/samples/1"
+
+/** What a sample may say, so that whatever is read can be written, fitted and read again: a time of which
+ *  a cluster file may tell, a message and a number of ranks that can be counted. */
+#define FR_SAMPLE_TIME_MIN_S 1e-12
+#define FR_SAMPLE_TIME_MAX_S FR_COST_MAX_S
+#define FR_SAMPLE_SIZE_MAX_B 1e18
+#define FR_SAMPLE_COUNT_MAX ((int64_t)1 << 40)
 
 /** Where the ranks of a measured group sit: within one node, or over several. */
 enum { FR_SAMPLE_NODE, FR_SAMPLE_SYSTEM, FR_SAMPLE_LEVELS };

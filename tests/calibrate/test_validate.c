@@ -136,6 +136,40 @@ static void a_cut_last_line_loses_itself_alone(void **state) {
     fr_validation_free(&v);
 }
 
+/* The file and the case are named, whichever of its lines is wrong. */
+static void faults_name_their_file(void **state) {
+#define CASE(model)                                                                            \
+    "{\"kind\": \"case\", \"id\": 7, \"ranks\": 2, \"app\": \"tensor\", \"group\": \"g\", "    \
+    "\"label\": "                                                                              \
+    "\"l\", \"model\": \"" model "\", \"plan\": \"{}\"}\n"
+    static const struct {
+        const char *text, *where, *detail;
+    } files[] = {{CASE("{}"), "", "case 7, its model"},
+                 {CASE("[]") "{\"kind\": \"run\", \"id\": 7, \"time_s\": [0]}\n",
+                  ": line 2#/time_s/0", "is 0; expected 1e-12 to"}};
+    (void)state;
+    struct fr_job job;
+    load(&job);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[] = "/tmp/forerun-validate-XXXXXX", where[100];
+        struct fr_validation v = {0};
+        struct fr_error err = {.status = FR_OK};
+        assert_true(mkstemp(path) >= 0);
+        assert_int_equal(fr_file_write(path, files[i].text, strlen(files[i].text), NULL),
+                         FR_OK);
+        fr_status status = fr_validate_read(path, &v, &err);
+        if (status == FR_OK) status = fr_validate_score(&job.cluster, 2, &v, &err);
+        snprintf(where, sizeof where, "%s%s", path, files[i].where);
+        assert_int_equal(status, FR_ERR_INPUT);
+        assert_string_equal(err.where, where);
+        if (!strstr(err.detail, files[i].detail)) fail_msg("%s", err.detail);
+        fr_validation_free(&v);
+        unlink(path);
+    }
+    fr_job_free(&job);
+#undef CASE
+}
+
 static void more_ranks_than_cores_are_not_scored(void **state) {
     (void)state;
     struct fr_job job;
@@ -378,6 +412,7 @@ int main(void) {
         cmocka_unit_test(a_factor_is_the_error_and_names_its_term),
         cmocka_unit_test(regret_is_what_the_choice_costs),
         cmocka_unit_test(a_cut_last_line_loses_itself_alone),
+        cmocka_unit_test(faults_name_their_file),
         cmocka_unit_test(more_ranks_than_cores_are_not_scored),
         cmocka_unit_test(every_combination_is_a_configuration),
         cmocka_unit_test(the_axis_left_takes_the_rest),

@@ -203,6 +203,7 @@ fr_status fr_validate_read(const char *path, struct fr_validation *v, struct fr_
     char *text = NULL;
     size_t length = 0;
     FR_TRY(fr_file_read(path, FR_FILE_MAX_B, &text, &length, err));
+    snprintf(v->path, sizeof v->path, "%s", path);
     fr_status status = read_lines(text, path, v, err);
     free(text);
     FR_TRY(status);

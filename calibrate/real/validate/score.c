@@ -1,5 +1,7 @@
 /* Predictions beside measurements. */
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,8 +67,11 @@ fr_status fr_validate_price(struct fr_job *job, const struct fr_validate_row *ro
                             struct fr_plan_lists *lists, struct fr_outcome *out,
                             struct fr_error *err) {
     struct fr_json_document *model = NULL, *plan = NULL;
-    fr_status status = parse(row->run.model, "the case's model", &model, err);
-    if (status == FR_OK) status = parse(row->run.plan, "the case's plan", &plan, err);
+    char places[2][64];
+    snprintf(places[0], sizeof places[0], "case %" PRId64 ", its model", row->run.id);
+    snprintf(places[1], sizeof places[1], "case %" PRId64 ", its plan", row->run.id);
+    fr_status status = parse(row->run.model, places[0], &model, err);
+    if (status == FR_OK) status = parse(row->run.plan, places[1], &plan, err);
     if (status == FR_OK) status = fr_model_read(model, &job->workload, err);
     if (status == FR_OK) status = fr_plan_read(plan, &job->plan, lists, err);
     fr_json_free(model);
@@ -91,13 +96,18 @@ static fr_status predict_with(struct fr_job *job, struct fr_validate_row *row,
     return row->reasons ? FR_OK : add_interval(job, row, err);
 }
 
+/* @param path  of the file that the row is of, "" for one that was designed */
 static fr_status predict(const struct fr_cluster *cluster, struct fr_validate_row *row,
-                         struct fr_error *err) {
+                         const char *path, struct fr_error *err) {
     struct fr_job job = {.cluster = *cluster};
     struct fr_plan_lists lists = {0};
-    fr_status status = predict_with(&job, row, &lists, err);
+    struct fr_error why = {.status = FR_OK};
+    fr_status status = predict_with(&job, row, &lists, &why);
     fr_workload_free(&job.workload);
     fr_plan_lists_free(&lists);
+    if (status == FR_ERR_INPUT && *path)
+        return fr_fail(err, status, path, "%.200s: %.400s", why.where, why.detail);
+    if (status != FR_OK && err) *err = why;
     return status;
 }
 
@@ -190,7 +200,7 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
     fr_status status = FR_OK;
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) {
         v->rows[i].scored = v->rows[i].run.ranks <= cores;
-        status = predict(cluster, &v->rows[i], err);
+        status = predict(cluster, &v->rows[i], v->path, err);
         if (status == FR_OK) compare(&v->rows[i]);
     }
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) find_places(v, &v->rows[i]);

@@ -73,6 +73,7 @@ struct fr_validate_drift {
 };
 
 struct fr_validation {
+    char path[300]; /**< of the file it was read from, or "" */
     struct fr_validate_row *rows;
     int n_rows;
     struct fr_validate_reference *references;
