@@ -85,6 +85,9 @@ const struct fr_composition fr_compositions[] = {
     {"grid per layer", "ffn-16384", {"layer_tp=[4]", NULL}},
     {"grid per group, transformer", "gpt-2", {"layer_tp=[1,4,2]", NULL}},
     {"adapters beside frozen weights", "gpt-2", {"model.lora_rank=8", NULL}},
+    {"hybrid of state-space blocks",
+     "gpt-2",
+     {"model.pattern=M-*-", "model.ssm_heads=12", "model.ssm_groups=4"}},
     {NULL, NULL, {NULL}}};
 
 fr_status fr_composition_load(const struct fr_composition *composition,

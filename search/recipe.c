@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/workload/hybrid.h"
+
 /* What the values depend on. */
 struct from {
     const struct fr_job *job;
@@ -47,11 +49,16 @@ static void ghosts(const struct from *f, struct fr_text *values) {
     if (f->lossy && divides) fr_text_addf(values, "4,16,64");
 }
 
+/* What tp divides: attention's heads; where no layer attends, groups of state-space heads. */
+static int64_t whole_heads(const struct fr_transformer *t) {
+    return fr_block_counts_of(t).attention > 0 ? t->heads : t->ssm_groups;
+}
+
 /* Of a transformer inside a node, where links are fast; grids and sub-graphs over all ranks. */
 static void tensor_ways(const struct from *f, struct fr_text *values) {
     enum { WAYS_MOST = 1 << 16 };
     if (f->t)
-        divisors(values, f->ranks, f->t->heads, f->node);
+        divisors(values, f->ranks, whole_heads(f->t), f->node);
     else if (f->job->workload.n_layers > 0)
         divisors(values, f->ranks, f->ranks, WAYS_MOST);
 }

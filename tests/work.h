@@ -11,7 +11,7 @@ static inline bool test_is_product(const struct fr_operation *o) {
 
 /** Flop of one operation's products, or of its fused attention; 0 of others. */
 static inline double test_flop(const struct fr_operation *o) {
-    if (o->kind == FR_WORK_ATTENTION) return o->times * o->size;
+    if (o->kind == FR_WORK_ATTENTION || o->kind == FR_WORK_SCAN) return o->times * o->size;
     return test_is_product(o) ? 2 * o->times * o->shape.m * o->shape.n * o->shape.k : 0;
 }
 

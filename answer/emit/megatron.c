@@ -2,6 +2,7 @@
  * --disable-bias-linear are the spellings that its configuration class gives fields fp8 and
  * add_bias_linear. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "answer/emit.h"
 #include "answer/emit_layout.h"
@@ -253,6 +254,26 @@ static void latent(struct fr_emitted *e) {
     fr_emit_option(e, "--qk-layernorm", "%s", "");
 }
 
+/* Of pretrain_mamba.py, which builds layers of one block each; its head_dim, state and groups are of all such blocks. */
+static void hybrid(struct fr_emitted *e) {
+    const struct fr_transformer *t = &e->job->workload.transformer;
+    struct fr_text letters = {0};
+    size_t n = strlen(t->pattern);
+    for (int64_t i = 0; i < t->layers; i++)
+        fr_text_addf(&letters, "%c", t->pattern[(size_t)i % n]);
+    fr_emit_option(e, "--is-hybrid-model", "%s", "");
+    fr_emit_option(e, "--hybrid-override-pattern", "\"%s\"", fr_text_get(&letters));
+    fr_text_free(&letters);
+    if (t->ssm_heads > 0) {
+        fr_emit_option(e, "--mamba-num-heads", "%" PRId64, t->ssm_heads);
+        fr_emit_option(e, "--mamba-head-dim", "%" PRId64, t->ssm_head_dim);
+        fr_emit_option(e, "--mamba-state-dim", "%" PRId64, t->ssm_state);
+        fr_emit_option(e, "--mamba-num-groups", "%" PRId64, t->ssm_groups);
+    }
+    fr_emit_lack(e, "pattern: pretrain_mamba.py builds such a model; start it in the place of "
+                    "pretrain_gpt.py");
+}
+
 static void heads(struct fr_emitted *e) {
     const struct fr_transformer *t = &e->job->workload.transformer;
     fr_emit_option(e, "--num-attention-heads", "%" PRId64, t->heads);
@@ -281,6 +302,7 @@ static void model(struct fr_emitted *e) {
     fr_emit_option(e, "--ffn-hidden-size", "%" PRId64, t->ffn);
     heads(e);
     experts(e);
+    if (t->pattern[0]) hybrid(e);
     if (t->document > 0) fr_emit_option(e, "--reset-attention-mask", "%s", "");
     if (t->predicted > 0) fr_emit_option(e, "--mtp-num-layers", "%" PRId64, t->predicted);
     if (t->lora_rank > 0)

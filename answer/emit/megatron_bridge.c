@@ -226,6 +226,10 @@ static void rest(struct fr_emitted *e) {
     if (t->lora_rank > 0)
         fr_emit_lack(e,
                      "lora_rank: this is its script of pre-training, which trains all weights");
+    if (t->pattern[0])
+        fr_emit_remark(e,
+                       "pattern: a hybrid's letters are the recipe's: check that they are %s",
+                       t->pattern);
     if (t->experts > 0) fr_emit_option(e, "model.num_moe_experts", "%" PRId64, t->experts);
     fr_emit_remark(
         e, "heads, MLP, norms and vocabulary are the recipe's: check that they are %s's",

@@ -12,7 +12,7 @@ static double flop_again(const struct fr_workload *w, const struct fr_plan *plan
     case FR_RECOMPUTE_SELECTIVE:
         return of.core;
     case FR_RECOMPUTE_FULL:
-        return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last;
+        return of.qkv + of.core + of.out + of.mlp_first + of.mlp_last + of.ssm;
     case FR_RECOMPUTE_SAVE_QKV:
         return of.core + of.out + of.mlp_first;
     case FR_RECOMPUTE_SAVE_QKV_OUT:

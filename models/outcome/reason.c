@@ -232,6 +232,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                 "latent attention is divided by heads, as method tensor does; how method "
                 "%s would divide its narrow products nobody has said",
                 plan->method->name);
+        else if (fr_transformer_is_hybrid(&job->workload.transformer) &&
+                 plan->method != &fr_method_tensor)
+            fr_text_addf(text,
+                         "pattern: blocks of a hybrid are divided as method tensor divides "
+                         "them; how method %s would nobody has said",
+                         plan->method->name);
         else if (plan->method->stage)
             fr_text_addf(
                 text,
@@ -271,6 +277,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
             fr_text_addf(text,
                          "recompute %s beside lora_rank: what of an adapter that policy keeps "
                          "nobody has said",
+                         fr_recompute_names[plan->recompute]);
+        else if (fr_transformer_is_hybrid(&job->workload.transformer) &&
+                 fr_recompute_saves(plan->recompute))
+            fr_text_addf(text,
+                         "recompute %s beside a pattern: what of a state-space block that "
+                         "policy keeps nobody has said",
                          fr_recompute_names[plan->recompute]);
         else if (job->workload.transformer.layers)
             fr_text_addf(text,

@@ -108,6 +108,16 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     return o->size / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }
 
+/* As thin and as many as products over scores, and never at fewer than 16 bits: their share of the peak, or the
+ * fused kernel's where the device does not say it. */
+static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
+    const struct fr_device *device = &x->cluster->device;
+    bool wider = fr_dtype_size_B(x->dtype) < 2 && device->gemm[FR_BF16].form;
+    double share = device->attention.plain > 0 ? device->attention.plain
+                                               : fr_device_flash(device, FR_FLASH_NOW);
+    return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);
+}
+
 static double collective_s(const struct fr_pricing *x, const struct fr_operation *o) {
     bool once = o->pass == FR_PASS_ONCE;
     const struct fr_ledger ledger = {.cluster = x->cluster,
@@ -128,6 +138,8 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
         return o->times * scores_s(x, &o->shape);
     case FR_WORK_ATTENTION:
         return o->times * attention_s(x, o);
+    case FR_WORK_SCAN:
+        return o->times * scan_s(x, o);
     case FR_WORK_TRAFFIC:
         return o->times * fr_cluster_elementwise_s(x->cluster, x->dtype, o->moved);
     case FR_WORK_KERNELS:
@@ -181,11 +193,10 @@ static int spent_on(const struct fr_operation *o) {
 
 void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, int from,
                    int to, struct fr_priced *sum) {
-    static const uint8_t spent[] = {[FR_WORK_PRODUCT] = FR_SPENT_PRODUCTS,
-                                    [FR_WORK_SCORES] = FR_SPENT_PRODUCTS,
-                                    [FR_WORK_ATTENTION] = FR_SPENT_ATTENTION,
-                                    [FR_WORK_TRAFFIC] = FR_SPENT_TRAFFIC,
-                                    [FR_WORK_KERNELS] = FR_SPENT_LAUNCH};
+    static const uint8_t spent[] = {
+        [FR_WORK_PRODUCT] = FR_SPENT_PRODUCTS,    [FR_WORK_SCORES] = FR_SPENT_PRODUCTS,
+        [FR_WORK_ATTENTION] = FR_SPENT_ATTENTION, [FR_WORK_SCAN] = FR_SPENT_ATTENTION,
+        [FR_WORK_TRAFFIC] = FR_SPENT_TRAFFIC,     [FR_WORK_KERNELS] = FR_SPENT_LAUNCH};
     double before_s = 0;
     for (const struct fr_operation *o = work->op + from; o < work->op + to; o++) {
         if (o->pass == FR_PASS_ONCE) {

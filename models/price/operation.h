@@ -5,6 +5,7 @@
  *      scores      the same of operands just made; where the device says what batched products over
  *                  scores reach, max(flop / rate, bytes / memory rate)
  *      attention   flop / (share of the peak), backward slower
+ *      scan        flop / (the share of the peak that products over scores reach), at 16 bits or more
  *      traffic     bytes of each kind / rate of their working set             cluster
  *      kernels     count * launch
  *      collective  count * T(op, size, group); what it sends is booked with it
@@ -54,7 +55,7 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *ope
 /** What a rank spends its time with. */
 enum {
     FR_SPENT_PRODUCTS,
-    FR_SPENT_ATTENTION, /**< fused */
+    FR_SPENT_ATTENTION, /**< fused; and scans */
     FR_SPENT_SCORES,    /**< of FR_SPENT_PRODUCTS those of attention that is not */
     FR_SPENT_TRAFFIC,
     FR_SPENT_LAUNCH,

@@ -49,7 +49,7 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
     double skew = 1 + device->host_skew * log2((double)x->plan->tp);
     double host_s = device->host_launch_s * skew;
     bool experts = layers && x->job->workload.transformer.experts > 1;
-    double experts_s = experts ? work->layers * device->host_experts_s : 0,
+    double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0;
     double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
     add_pass(&passes.forward, kernels[FR_PASS_FORWARD] * host_s + experts_s,

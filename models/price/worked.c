@@ -7,6 +7,13 @@
 #include "models/price/pass.h"
 #include "models/work/transformer.h"
 
+static bool same_blocks(const struct fr_transformer *t, const struct fr_plan *plan, int64_t i) {
+    const struct fr_block_counts a = fr_transformer_stage_blocks(t, plan, i),
+                                 b = fr_transformer_stage_blocks(t, plan, i - 1);
+    return a.attention == b.attention && a.mlp == b.mlp && a.experts == b.experts &&
+           a.ssm == b.ssm;
+}
+
 bool fr_worked_repeats(const struct fr_job *job, const struct fr_plan *plan, int64_t i) {
     const struct fr_transformer *t = &job->workload.transformer;
     if (i < 2 || i >= plan->pp - 1) return false;
@@ -15,7 +22,8 @@ bool fr_worked_repeats(const struct fr_job *job, const struct fr_plan *plan, int
            fr_transformer_stage_cross(t, plan, i) ==
                fr_transformer_stage_cross(t, plan, i - 1) &&
            (t->dense_layers == 0 || fr_transformer_stage_dense(t, plan, i) ==
-                                        fr_transformer_stage_dense(t, plan, i - 1));
+                                        fr_transformer_stage_dense(t, plan, i - 1)) &&
+           (!fr_transformer_is_hybrid(t) || same_blocks(t, plan, i));
 }
 
 static void make(const struct fr_job *job, const struct fr_plan *plan,

@@ -29,6 +29,7 @@ typedef enum {
     FR_WORK_PRODUCT,    /**< matrix products of `shape` */
     FR_WORK_SCORES,     /**< the same with attention's scores, which have just been made */
     FR_WORK_ATTENTION,  /**< `size` flop of a fused attention kernel */
+    FR_WORK_SCAN,       /**< `size` flop of the products of a state-space block's scan */
     FR_WORK_TRAFFIC,    /**< what is `moved` beside the products */
     FR_WORK_KERNELS,    /**< launches */
     FR_WORK_COLLECTIVE, /**< `op` of `size` bytes, as fr_op counts, over `axis` */
@@ -103,6 +104,7 @@ struct fr_operation {
 struct fr_rank_work {
     int n_ops, n_layer_ops; /**< the first are the layers', the rest embedding and logits */
     double layers;          /**< in it */
+    double mixed;           /**< of them, those with experts */
     double parameters;      /**< over all tp ranks, copies of a tied embedding counted once */
     double parameters_rank; /**< on the fullest rank */
     double parameters_mean; /**< of a layer: on a rank in the mean */

@@ -47,6 +47,34 @@ double fr_transformer_stage_dense(const struct fr_transformer *t, const struct f
     return here;
 }
 
+static void add_blocks(struct fr_block_counts *sum, struct fr_block_counts more) {
+    sum->attention += more.attention;
+    sum->mlp += more.mlp;
+    sum->experts += more.experts;
+    sum->ssm += more.ssm;
+}
+
+struct fr_block_counts fr_transformer_stage_blocks(const struct fr_transformer *t,
+                                                   const struct fr_plan *plan, int64_t i) {
+    double layers = (double)fr_transformer_stage_layers(t, plan, i), before = 0,
+           chunks = (double)plan->chunks;
+    struct fr_block_counts here = {.attention = layers, .mlp = layers};
+    if (!fr_transformer_is_hybrid(t)) {
+        if (t->experts) here.mlp = fr_transformer_stage_dense(t, plan, i);
+        here.experts = layers - here.mlp;
+        return here;
+    }
+    here = (struct fr_block_counts){0};
+    for (int64_t c = 0; c < plan->chunks; c++)
+        for (int64_t k = 0; k < plan->pp; k++) {
+            int64_t stage = plan->schedule->folds && c % 2 ? plan->pp - 1 - k : k;
+            double own = (double)fr_transformer_stage_layers(t, plan, stage) / chunks;
+            if (stage == i) add_blocks(&here, fr_block_counts_between(t, before, before + own));
+            before += own;
+        }
+    return here;
+}
+
 /* Of the layers below stage @p i, those of the decoder; below 0: so many of the encoder's are above. */
 static int64_t decoded_below(const struct fr_transformer *t, const struct fr_plan *plan,
                              int64_t i) {

@@ -46,6 +46,7 @@
 #include "base/text.h"
 #include "models/plan/plan.h"
 #include "models/work/method.h"
+#include "models/workload/hybrid.h"
 
 /** Vocabulary padded as Megatron does for @p tp. */
 int64_t fr_transformer_padded_vocabulary(const struct fr_transformer *t, int64_t tp);
@@ -74,6 +75,10 @@ double fr_transformer_mixture_kernels(const struct fr_transformer *t);
  *  `dense_layers` that its chunks have, each with 1/v of the stage's. */
 double fr_transformer_stage_dense(const struct fr_transformer *t, const struct fr_plan *plan,
                                   int64_t i);
+
+/** Blocks of the layers of stage @p i, each of its chunks with 1/v of them. */
+struct fr_block_counts fr_transformer_stage_blocks(const struct fr_transformer *t,
+                                                   const struct fr_plan *plan, int64_t i);
 
 /** Of the layers of stage @p i, those with cross-attention. */
 int64_t fr_transformer_stage_cross(const struct fr_transformer *t, const struct fr_plan *plan,

@@ -144,7 +144,8 @@ static void add_layers(const struct fr_stage_view *v, struct fr_rank_work *work)
     if (v->rows) add_unsaved_rows(v, work);
     if (v->rows) return;
     bool alike = a->axis == m->axis && v->a.arrives == v->h;
-    if (a->p > 1) add_pairs(v, a, v->a.arrives, v->attentions + (alike ? mlps : 0), work);
+    if (a->p > 1)
+        add_pairs(v, a, v->a.arrives, v->attentions + v->ssm + (alike ? mlps : 0), work);
     if (m->p > 1 && !alike && mlps > 0) add_pairs(v, m, v->h, mlps, work);
     add_unsaved(v, mlps, work);
 }

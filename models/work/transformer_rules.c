@@ -30,11 +30,13 @@ __attribute__((format(printf, 4, 5))) static void rule(struct hearing *h, bool h
 static void divide_layer(const struct fr_transformer *t, const struct fr_plan *plan,
                          struct hearing *h) {
     int64_t tp = plan->tp, share = plan->cp * (plan->sequence_parallel ? tp : 1);
-    rule(h, t->heads % tp == 0, FR_REASON_HEADS,
+    const struct fr_block_counts blocks = fr_block_counts_of(t);
+    bool attends = blocks.attention > 0;
+    rule(h, !attends || t->heads % tp == 0, FR_REASON_HEADS,
          "tp = %" PRId64 " does not divide the %" PRId64
          " attention heads, of which every rank has whole ones",
          tp, t->heads);
-    rule(h, t->heads % tp != 0 || t->kv_heads % tp == 0, FR_REASON_HEADS,
+    rule(h, !attends || t->heads % tp != 0 || t->kv_heads % tp == 0, FR_REASON_HEADS,
          "tp = %" PRId64 " does not divide the %" PRId64
          " key-value heads, of which every rank has whole ones (copies of one are not priced)",
          tp, t->kv_heads);
@@ -44,8 +46,9 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          tp, t->lora_rank);
     rule(h, t->shared_ffn % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide shared_ffn = %" PRId64, tp, t->shared_ffn);
-    rule(h, t->ffn % tp == 0, FR_REASON_WIDTH,
-         "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp, t->ffn);
+    rule(h, (fr_transformer_is_hybrid(t) && blocks.mlp == 0) || t->ffn % tp == 0,
+         FR_REASON_WIDTH, "tp = %" PRId64 " does not divide the MLP's width of %" PRId64, tp,
+         t->ffn);
     rule(h, !plan->method->grids || plan->pairs || t->hidden % tp == 0, FR_REASON_WIDTH,
          "tp = %" PRId64 " does not divide the hidden width of %" PRId64
          ", of which method grid gives every rank its rows",
@@ -55,7 +58,7 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          t->sequence);
     int64_t shares = plan->cp * tp;
     rule(h,
-         !plan->context_heads || plan->cp == 1 || t->heads % tp != 0 ||
+         !attends || !plan->context_heads || plan->cp == 1 || t->heads % tp != 0 ||
              (t->heads % shares == 0 && t->kv_heads % shares == 0),
          FR_REASON_HEADS,
          "context all-to-all: cp x tp = %" PRId64 " x %" PRId64 " does not divide the %" PRId64
@@ -65,6 +68,16 @@ static void divide_layer(const struct fr_transformer *t, const struct fr_plan *p
          "sequence_parallel: cp x tp = %" PRId64 " x %" PRId64
          " does not divide the sequence of %" PRId64 " tokens",
          plan->cp, tp, t->sequence);
+}
+
+/* State-space blocks go over tp and over the ranks of a sequence by heads, whole groups of them. */
+static void divide_blocks(const struct fr_transformer *t, const struct fr_plan *plan,
+                          struct hearing *h) {
+    rule(h, t->ssm_groups % (plan->tp * plan->cp) == 0, FR_REASON_HEADS,
+         "tp x cp = %" PRId64 " x %" PRId64 " does not divide the %" PRId64
+         " groups of state-space heads, of which every rank has whole ones (copies of one are "
+         "not priced)",
+         plan->tp, plan->cp, t->ssm_groups);
 }
 
 /* ep ranks of the tp dp cp that hold copies of a layer, etp of them for each expert. */
@@ -144,6 +157,7 @@ static void divide_grids(const struct fr_transformer *t, const struct fr_plan *p
 static void divide(const struct fr_workload *workload, const struct fr_plan *plan,
                    struct hearing *h) {
     divide_layer(&workload->transformer, plan, h);
+    divide_blocks(&workload->transformer, plan, h);
     divide_experts(&workload->transformer, plan, h);
     divide_grids(&workload->transformer, plan, h);
 }
@@ -153,7 +167,8 @@ fr_reasons fr_transformer_check(const struct fr_workload *workload,
     const struct fr_transformer *t = &workload->transformer;
     struct hearing h = {.asked = -1};
     divide(workload, plan, &h);
-    if ((t->kv_latent > 0 || t->predicted > 0) && plan->method != &fr_method_tensor)
+    if ((t->kv_latent > 0 || t->predicted > 0 || fr_transformer_is_hybrid(t)) &&
+        plan->method != &fr_method_tensor)
         h.reasons |= FR_BECAUSE(FR_REASON_METHOD);
     if (!fr_transformer_layers_fit(t, plan)) h.reasons |= FR_BECAUSE(FR_REASON_STAGES);
     /* It travels with messages of the decoder's chunks, and with none of the encoder's. */

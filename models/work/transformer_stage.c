@@ -4,8 +4,10 @@
 #include "models/work/adapters.h"
 #include "models/work/experts.h"
 #include "models/work/predicted.h"
+#include "models/work/ssm.h"
 #include "models/work/transformer_view.h"
 #include "models/workload/adapters.h"
+#include "models/workload/ssm.h"
 
 /* A group of products on its P_r ranks: of the R ranks' samples it has a column's. */
 static struct fr_group_view group_of(const struct fr_plan *plan, double own, int group) {
@@ -34,6 +36,7 @@ static void divide_experts(struct fr_stage_view *v) {
 static struct fr_stage_view view_of(const struct fr_workload *workload,
                                     const struct fr_plan *plan, int64_t i) {
     const struct fr_transformer *t = &workload->transformer;
+    const struct fr_block_counts blocks = fr_transformer_stage_blocks(t, plan, i);
     double s = (double)t->sequence, own = s / (double)plan->cp;
     struct fr_stage_view v = {.t = t,
                               .plan = plan,
@@ -48,7 +51,9 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
                               .narrow = workload->dtype == FR_FP8,
                               .layers = (double)fr_transformer_stage_layers(t, plan, i),
                               .cross = (double)fr_transformer_stage_cross(t, plan, i),
-                              .dense = fr_transformer_stage_dense(t, plan, i),
+                              .dense = blocks.mlp,
+                              .mixed = blocks.experts,
+                              .ssm = blocks.ssm,
                               .full = plan->recompute == FR_RECOMPUTE_FULL,
                               .any = plan->recompute != FR_RECOMPUTE_NONE,
                               .saves = fr_recompute_saves(plan->recompute),
@@ -69,9 +74,9 @@ static struct fr_stage_view view_of(const struct fr_workload *workload,
     v.queries = whole ? s : own;
     if (t->predicted > 0 && i == fr_plan_last_stage(plan)) v.predicted = (double)t->predicted;
     v.layers += v.predicted;
-    if (!t->experts) v.dense += v.predicted;
-    v.mixed = v.layers - v.dense;
-    v.attentions = v.layers + v.cross; /* cross-attention attends to as many tokens */
+    *(t->experts ? &v.mixed : &v.dense) += v.predicted;
+    /* Cross-attention attends to as many tokens. */
+    v.attentions = blocks.attention + v.predicted + v.cross;
     if (plan->attention == FR_ATTENTION_PLAIN)
         v.scores = v.attention_on.batch * v.heads * v.s * v.queries;
     v.etp = v.mlp_on.p;
@@ -160,7 +165,7 @@ static void add_products(const struct fr_stage_view *v, struct fr_rank_work *wor
     const struct fr_transformer *t = v->t;
     const struct fr_group_view *m = &v->mlp_on, *d = &v->dense_on;
     bool together = fr_transformer_experts_divided(v);
-    add_attention(v, work);
+    if (v->attentions > 0) add_attention(v, work);
     if (v->dense > 0)
         add_mlp(v, d, d->p, (double)t->ffn, d->tokens, v->dense, 1, v->dense, work);
     if (v->mixed <= 0) return;
@@ -192,10 +197,21 @@ static double latents_moved(const struct fr_stage_view *v) {
            2 * (v->a.queries + v->a.keys) / on->p * on->tokens;
 }
 
+/* Of blocks that stand alone: an attention's are those of a cross-attention, an MLP's a norm, its products, activation
+ * and residual addition. */
+static double hybrid_kernels(const struct fr_stage_view *v) {
+    const struct fr_transformer *t = v->t;
+    double mlp = t->gated ? 6 : 5;
+    return v->attentions * fr_transformer_cross_kernels(t, (int64_t)v->attention_on.p) +
+           v->dense * mlp + v->mixed * (mlp + fr_transformer_mixture_kernels(t)) +
+           v->ssm * FR_SSM_KERNELS;
+}
+
 static double kernels_of(const struct fr_stage_view *v) {
     const struct fr_transformer *t = v->t;
     int64_t p = (int64_t)v->attention_on.p;
     double mixture = t->experts ? v->dense * fr_transformer_mixture_kernels(t) : 0;
+    if (fr_transformer_is_hybrid(t)) return hybrid_kernels(v);
     return v->layers * fr_transformer_layer_kernels(t, p) - mixture +
            v->cross * fr_transformer_cross_kernels(t, p);
 }
@@ -209,10 +225,13 @@ static void add_elementwise(const struct fr_stage_view *v, struct fr_rank_work *
     double stream = a->tokens * v->h / a->between, mlp_stream = m->tokens * v->h / m->between,
            softmax = FR_SOFTMAX_PASSES * v->scores;
     double attention = (FR_NORM_PASSES + 3) * stream + softmax + latents_moved(v);
-    double both = attention + (FR_NORM_PASSES + 3) * mlp_stream;
-    double moved = v->dense * (both + activated(v, false)) +
-                   v->mixed * (both + activated(v, true)) + v->cross * attention;
-    double norms = v->layers * (stream + mlp_stream) + v->cross * stream;
+    double mlp = (FR_NORM_PASSES + 3) * mlp_stream, ssm_norm = 0,
+           ssm = v->ssm > 0 ? (FR_NORM_PASSES + 3) * stream + fr_ssm_moved(v, &ssm_norm) : 0;
+    double moved = v->dense * (mlp + activated(v, false)) +
+                   v->mixed * (mlp + activated(v, true)) + v->attentions * attention +
+                   v->ssm * ssm;
+    double norms = (v->attentions + v->ssm) * stream + (v->dense + v->mixed) * mlp_stream +
+                   v->ssm * ssm_norm / FR_NORM_PASSES;
     struct fr_stage_share s = {.forward_B = moved * v->value_B,
                                .frozen = fr_transformer_frozen(t),
                                .norm_B = FR_NORM_PASSES * norms * v->value_B,
@@ -237,7 +256,7 @@ static double widest(const struct fr_stage_view *v) {
 static double largest_message_B(const struct fr_stage_view *v) {
     const struct fr_group_view *a = &v->attention_on, *m = &v->mlp_on;
     double outer = fmax(a->p > 1 ? a->tokens * v->h : 0, m->p > 1 ? m->tokens * v->h : 0);
-    if (!v->rows) return v->gathers && v->attentions > 0 ? outer * v->value_B : 0;
+    if (!v->rows) return v->gathers && v->layers > 0 ? outer * v->value_B : 0;
     double inner = fmax(a->p > 1 ? a->tokens * v->a.made : 0, m->p > 1 ? widest(v) : 0);
     return v->attentions > 0 ? fmax(outer, inner) * v->value_B : 0;
 }
@@ -301,16 +320,22 @@ static void add_memory(const struct fr_stage_view *v, struct fr_rank_work *work)
     const struct fr_group_view *a = &v->attention_on;
     double stream = a->tokens * v->h / a->between, attention_B = attention_kept_B(v);
     double core_B = fr_transformer_score_B(v->t, v->value_B) * v->scores;
-    double dense_B = v->dense > 0 ? layer_kept_B(v, attention_B, false) : 0,
-           mixed_B = v->mixed > 0 ? layer_kept_B(v, attention_B, true) : 0;
+    bool hybrid = fr_transformer_is_hybrid(v->t); /* an attention is a layer of its own */
+    double with_B = hybrid ? 0 : attention_B, apart = hybrid ? v->attentions : v->cross,
+           dense_B = v->dense > 0 ? layer_kept_B(v, with_B, false) : 0,
+           mixed_B = v->mixed > 0 ? layer_kept_B(v, with_B, true) : 0,
+           ssm_B = v->ssm > 0 ? fr_ssm_kept_B(v) : 0;
     work->working_B = largest_message_B(v);
-    work->activation_B = v->dense * dense_B + v->mixed * mixed_B + v->cross * attention_B;
+    work->activation_B =
+        v->dense * dense_B + v->mixed * mixed_B + v->ssm * ssm_B + apart * attention_B;
     if (!v->any) return;
     if (v->first)
         work->activation_B = (v->layers * stream + saved_values(v, stream)) * v->value_B;
     else
         work->activation_B -= v->attentions * core_B;
-    work->working_B += v->layers > 0 ? v->first ? fmax(dense_B, mixed_B) : core_B : 0;
+    double largest_B = fmax(fmax(dense_B, mixed_B), ssm_B);
+    if (hybrid && v->attentions > 0) largest_B = fmax(largest_B, attention_B);
+    work->working_B += v->layers > 0 ? v->first ? largest_B : core_B : 0;
 }
 
 /* Biases after second products, of which by rows a rank has its own part. */
@@ -335,10 +360,34 @@ static void add_own_grids(const struct fr_stage_view *v, struct fr_rank_work *wo
         if (!fr_plan_own_grid(v->plan, g)) work->grid_rank[g] = 0;
 }
 
+/* Of blocks that stand alone, each with its norm. */
+static void add_hybrid_parameters(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    const struct fr_transformer *t = v->t;
+    struct fr_transformer_parts parts = fr_transformer_layer_parts(t);
+    double norm = v->h * (t->norm_biases ? 2 : 1), bias = t->biases ? v->h : 0,
+           divided = v->attentions * parts.attention + v->dense * parts.dense +
+                     v->mixed * parts.mlp + v->ssm * fr_ssm_of(t).parameters,
+           whole = v->attentions * parts.cross_replicated +
+                   (v->dense + v->mixed) * (norm + bias) + v->ssm * norm;
+    work->parameters = divided + whole;
+    work->parameters_rank = divided / v->attention_on.p + whole;
+}
+
+static void add_experts_share(const struct fr_stage_view *v, struct fr_rank_work *work) {
+    double all = v->mixed * fr_experts_parameters(v->t); /* a rank holds its share */
+    work->expert_rank = all / (v->etp * (double)v->plan->ep);
+    work->parameters_rank += work->expert_rank - all / v->mlp_on.p;
+}
+
 static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *work) {
     const struct fr_transformer *t = v->t;
     struct fr_transformer_parts parts = fr_transformer_layer_parts(t);
     double p = (double)v->plan->tp;
+    if (fr_transformer_is_hybrid(t)) {
+        add_hybrid_parameters(v, work);
+        if (t->experts) add_experts_share(v, work);
+        return;
+    }
     work->parameters = v->layers * fr_transformer_layer_parameters(t) +
                        v->cross * (parts.attention + parts.cross_replicated);
     work->parameters_rank = v->layers * fr_transformer_layer_parameters_rank(t, v->plan->tp) +
@@ -353,9 +402,7 @@ static void add_parameters(const struct fr_stage_view *v, struct fr_rank_work *w
     double without = v->dense * (parts.mlp - parts.dense);
     work->parameters -= without;
     work->parameters_rank -= without / p;
-    double all = v->mixed * fr_experts_parameters(t); /* a rank holds its share */
-    work->expert_rank = all / (v->etp * (double)v->plan->ep);
-    work->parameters_rank += work->expert_rank - all / v->mlp_on.p;
+    add_experts_share(v, work);
 }
 
 /* ---- embedding and logits ------------------------------------------------------------------------ */
@@ -395,8 +442,10 @@ void fr_transformer_stage(const struct fr_workload *workload, const struct fr_pl
     const struct fr_stage_view v = view_of(workload, plan, i);
     fr_work_begin(work);
     work->layers = v.layers;
+    work->mixed = v.mixed;
     add_parameters(&v, work);
     add_products(&v, work);
+    fr_ssm_add(&v, work);
     fr_transformer_add_exchanges(workload, &v, work);
     add_elementwise(&v, work);
     fr_adapters_add(&v, work);

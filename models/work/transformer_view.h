@@ -42,6 +42,7 @@ struct fr_stage_view {
     bool narrow;                   /**< read_B is less than value_B */
     double layers, cross, attentions;
     double dense, mixed;  /**< of the layers, with an MLP and with experts */
+    double ssm;           /**< state-space blocks */
     double predicted;     /**< of the layers, those that predict further tokens */
     double queries;       /**< of a head in the attention, on a rank */
     double heads, scores; /**< of a rank; of an attention, in memory */

@@ -4,6 +4,8 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/hybrid.h"
+#include "models/workload/ssm.h"
 
 static const double PASSES = 3, FLOP_OF_PRODUCT = 2;
 
@@ -27,10 +29,12 @@ double fr_transformer_seen(const struct fr_transformer *t) {
 /* Multiplications of all layers, one sample forward. */
 static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *t) {
     const struct fr_attention_sizes a = fr_attention_of(t);
-    double h = (double)t->hidden, s = (double)t->sequence,
-           layers = (double)(t->layers + t->predicted),
-           attentions = layers + (double)t->cross_layers,
-           dense = t->experts ? (double)t->dense_layers : layers, mixed = layers - dense,
+    const struct fr_block_counts blocks = fr_block_counts_of(t);
+    const struct fr_ssm_sizes ssm = fr_ssm_of(t);
+    double h = (double)t->hidden, s = (double)t->sequence, more = (double)t->predicted,
+           attentions = blocks.attention + more + (double)t->cross_layers,
+           dense = blocks.mlp + (t->experts ? 0 : more),
+           mixed = blocks.experts + (t->experts ? more : 0),
            chosen = (double)(t->expert_ffn * t->experts_per_token + t->shared_ffn),
            wide = dense * (double)t->ffn + (mixed > 0 ? mixed * chosen : 0),
            narrow = h * (a.q_latent + a.kv_latent) + a.from_kv * a.to_kv;
@@ -39,7 +43,8 @@ static struct fr_layers_flop layers_of_transformer(const struct fr_transformer *
         .core = attentions * s * s * (a.queries + a.made) * fr_transformer_seen(t),
         .out = attentions * s * a.made * h,
         .mlp_first = s * h * (wide * (t->gated ? 2 : 1) + mixed * (double)t->experts),
-        .mlp_last = s * h * wide};
+        .mlp_last = s * h * wide,
+        .ssm = blocks.ssm * s * (h * (ssm.in + ssm.inner) + ssm.forward)};
 }
 
 /* Of the adapters beside them. */
@@ -58,7 +63,8 @@ static double transformer_forward(const struct fr_transformer *t) {
     struct fr_layers_flop layers = layers_of_transformer(t);
     double h = (double)t->hidden, s = (double)t->sequence, predicted = (double)t->predicted;
     return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
-           s * h * (double)t->vocabulary * (1 + predicted) + predicted * s * 2 * h * h;
+           layers.ssm + s * h * (double)t->vocabulary * (1 + predicted) +
+           predicted * s * 2 * h * h;
 }
 
 /* Frozen products are made in two passes. */
@@ -84,7 +90,7 @@ struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload
     const struct fr_transformer *t = &workload->transformer;
     if (!t->layers) return (struct fr_layers_flop){0};
     struct fr_layers_flop f = layers_of_transformer(t);
-    return (struct fr_layers_flop){FLOP_OF_PRODUCT * f.qkv, FLOP_OF_PRODUCT * f.core,
-                                   FLOP_OF_PRODUCT * f.out, FLOP_OF_PRODUCT * f.mlp_first,
-                                   FLOP_OF_PRODUCT * f.mlp_last};
+    return (struct fr_layers_flop){FLOP_OF_PRODUCT * f.qkv,      FLOP_OF_PRODUCT * f.core,
+                                   FLOP_OF_PRODUCT * f.out,      FLOP_OF_PRODUCT * f.mlp_first,
+                                   FLOP_OF_PRODUCT * f.mlp_last, FLOP_OF_PRODUCT * f.ssm};
 }

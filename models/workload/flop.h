@@ -9,7 +9,8 @@
  *
  *  w f the MLP's two or three widths, of a mixture those of the experts that a token goes through, of what all
  *  share, and the router's; latent attention's products as models/workload/attention.h counts them; what predicts a further token
- *  adds a layer, the logits and 2 h h; a layer with cross-attention has its attention twice.  Scores are counted whole, not
+ *  adds a layer, the logits and 2 h h; a layer with cross-attention has its attention twice; state-space blocks have their
+ *  products and the scan's, as models/workload/ssm.h counts them.  Scores are counted whole, not
  *  halved for a causal mask, as Chowdhery et al., PaLM, 2022 (appendix B) and Narayanan et al., SC'21
  *  (Eq. 3 without its recomputation) count them; of windows, and of packed documents (packing.h), the share that is seen.  Beside adapters
  *  (models/workload/adapters.h) the frozen products have no weight gradient: two of the three; adapters all. */
@@ -25,9 +26,9 @@ double fr_workload_forward_flop(const struct fr_workload *workload);
 
 /** Of it one forward pass of a transformer's layers, without the logits: queries, keys and values; the attention
  *  core (scores and weighted values); its second product; the MLP but for its last product (with the router of
- *  experts), and that one [FLOP].  What recomputation does again is of these; 0 of other models. */
+ *  experts), and that one; state-space blocks whole [FLOP].  What recomputation does again is of these; 0 of other models. */
 struct fr_layers_flop {
-    double qkv, core, out, mlp_first, mlp_last;
+    double qkv, core, out, mlp_first, mlp_last, ssm;
 };
 struct fr_layers_flop fr_workload_layers_flop(const struct fr_workload *workload);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "models/workload/family.h"
+#include "models/workload/hybrid.h"
 
 const struct fr_kind *const fr_kinds[] = {
 #define FR_KIND(name) &fr_kind_##name,
@@ -131,6 +132,9 @@ fr_status fr_workload_read(const struct fr_json_document *document,
         return fr_json_fail(&profile, err,
                             "measured layers are all alike, and dense_layers or "
                             "predicted_tokens makes others");
+    if (fr_transformer_is_hybrid(&workload->transformer))
+        return fr_json_fail(&profile, err,
+                            "measured layers are all alike, and pattern makes others");
     if (workload->transformer.lora_rank > 0)
         return fr_json_fail(
             &profile, err, "measured layers made weight gradients, which lora_rank leaves out");

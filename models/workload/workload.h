@@ -19,7 +19,7 @@
 
 struct fr_method;
 
-enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096 };
+enum { FR_LAYER_MAX = 4096, FR_ITERATION_ROWS_MAX = 4096, FR_PATTERN_MAX = 256 };
 
 /** How a branching section begins and ends (Jain et al. 2021, section IV): its input copied to every
  *  branch or sliced among them, its outputs added or concatenated. */
@@ -143,6 +143,10 @@ struct fr_transformer {
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
     bool kept_fp8; /**< what the MLP's activation function reads, for the backward pass */
+    char pattern
+        [FR_PATTERN_MAX]; /**< a block a layer (hybrid.h); "": attention and MLP in each */
+    int64_t ssm_heads, ssm_head_dim, ssm_state, ssm_groups, ssm_chunk,
+        ssm_conv; /**< of state-space blocks (ssm.h); 0: none */
 };
 
 struct fr_workload {

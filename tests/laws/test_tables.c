@@ -210,6 +210,22 @@ static const struct family_law {
      GPT("num_hidden_layers", "hidden_size", "num_attention_heads", "\"multi_query\":true"),
      GPT_LAYERS - 2 * 64 * 96 + 2 * 2 * 2 * NORM + TABLE + 2 * NORM, "num_hidden_layers",
      "num_attention_heads"},
+    /* a state-space block: 64 x (2 x 128 + 2 x 16 + 8) in, 160 channels of four taps and a bias, three numbers a head, a norm
+     * of 128, 128 x 64 out; with the norm before it */
+    {"mamba2",
+     "\"num_hidden_layers\":2,\"hidden_size\":64,\"vocab_size\":256,\"num_heads\":8,"
+     "\"head_dim\":16,\"state_size\":8,\"n_groups\":2,\"tie_word_embeddings\":false",
+     2 * (64 * 296 + 160 * 5 + 3 * 8 + 128 + 128 * 64 + NORM) + 2 * TABLE + NORM,
+     "num_hidden_layers", "num_heads"},
+    /* such a block, an attention alone and two products of an MLP alone */
+    {"nemotron_h",
+     "\"num_hidden_layers\":3,\"hidden_size\":64,\"num_attention_heads\":4,\"head_dim\":16,"
+     "\"num_key_value_heads\":2,\"intermediate_size\":128,\"vocab_size\":256,"
+     "\"max_position_embeddings\":32,\"hybrid_override_pattern\":\"M*-\",\"n_groups\":2,"
+     "\"mamba_num_heads\":8,\"mamba_head_dim\":16,\"ssm_state_size\":8",
+     (64 * 296 + 160 * 5 + 3 * 8 + 128 + 128 * 64) + (64 * 128 + 64 * 64) + 2 * 64 * 128 +
+         3 * NORM + 2 * TABLE + NORM,
+     "num_hidden_layers", NULL},
     /* an encoder's and a decoder's layer a number, with a third norm and the cross-attention's products */
     {"t5",
      GPT("num_layers", "d_model", "num_heads", "\"d_kv\":16,\"d_ff\":256,\"n_positions\":32"),
@@ -235,7 +251,7 @@ static void one_family(const struct fr_family *f) {
     c.plan.micro_batch = 1;
     FR_NEAR(law_stages_sum(&c).parameters, l->layers ? l->parameters : rotary(l->parameters),
             0);
-    if (!f->experts) /* whose laws are their own */
+    if (!f->experts && !job.workload.transformer.pattern[0]) /* whose laws are their own */
         FR_TRUE(law_stages_flop(&c, &why) && law_stages_parameters(&c, &why), "%s: %s", f->name,
                 why.text);
     fr_job_free(&job);

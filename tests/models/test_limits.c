@@ -317,6 +317,18 @@ static void of_a_transformer(void **state) {
     static const struct limit of_adapters[] = {
         {"lora_rank", "0", "1", "1048576", "1048577", true}}; /* where they are hangs on it */
     HOLD(adapters, of_adapters, read_model);
+    static const char hybrid[] =
+        "{\"kind\": \"transformer\", \"layers\": 8, \"hidden\": 64, \"sequence\": 32, "
+        "\"vocabulary\": 1000, \"pattern\": \"M-\", \"ssm_heads\": 4, \"ssm_head_dim\": 32, "
+        "\"ssm_state\": 16, \"ssm_groups\": 1, \"ssm_chunk\": 8, \"ssm_conv\": 4}";
+    static const struct limit of_hybrid[] = {
+        {"ssm_heads", "0", "1", "67108864", "67108865", true},
+        {"ssm_head_dim", "0", "1", "67108864", "67108865", false},
+        {"ssm_state", "0", "1", "67108864", "67108865", false},
+        {"ssm_groups", "0", "1", "4", "5", false}, /* they divide the heads */
+        {"ssm_chunk", "0", "1", "67108864", "67108865", false},
+        {"ssm_conv", "0", "1", "67108864", "67108865", false}};
+    HOLD(hybrid, of_hybrid, read_model);
     static const struct limit of_experts_alone[] = {
         {"capacity", "2", NULL, NULL, NULL, false},
         {"imbalance", "2", NULL, NULL, NULL, false},

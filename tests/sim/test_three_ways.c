@@ -62,6 +62,8 @@ static const struct {
      "micro_batch=1 global_batch=16 dp=4 ep=4 pp=2 attention=flash model.layers=12"},
     {"dgx-h100", "llama-3-8b",
      "micro_batch=1 global_batch=16 pp=2 tp=2 attention=flash model.predicted_tokens=1"},
+    {"dgx-h100", "nemotron-3-nano",
+     "micro_batch=1 global_batch=16 pp=2 dp=4 ep=2 attention=flash model.layers=24"},
     {"frontier", "ffn-4096", "tp=4 global_batch=64"},
     {"frontier", "ffn-4096",
      "tp=2 dp=2 pp=2 method=phantom ghost=8 micro_batch=8 global_batch=64"},

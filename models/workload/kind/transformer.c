@@ -5,6 +5,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/hybrid.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 #include "models/workload/workload.h"
@@ -46,6 +47,13 @@ static const char *const keys[] = {"layers",
                                    "lora_rank",
                                    "lora_on",
                                    "activation_store",
+                                   "pattern",
+                                   "ssm_heads",
+                                   "ssm_head_dim",
+                                   "ssm_state",
+                                   "ssm_groups",
+                                   "ssm_chunk",
+                                   "ssm_conv",
                                    NULL};
 static const char *const head_kernels[] = {"batched", NULL};
 static const char *const norms[] = {"layer", "rms", NULL};
@@ -93,7 +101,9 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     *t = (struct fr_transformer){.tied = true, .biases = true};
     FR_TRY(fr_json_get_integer(object, "layers", true, 1, 100000, &t->layers, err));
     FR_TRY(fr_json_get_integer(object, "hidden", true, 1, MOST, &t->hidden, err));
-    FR_TRY(fr_json_get_integer(object, "heads", true, 1, MOST, &t->heads, err));
+    t->heads = 1;
+    FR_TRY(fr_json_get_integer(object, "heads", !fr_hybrid_unattended(object), 1, MOST,
+                               &t->heads, err));
     FR_TRY(fr_json_get_integer(object, "sequence", true, 1, MOST, &t->sequence, err));
     FR_TRY(fr_json_get_integer(object, "vocabulary", true, 1, MOST, &t->vocabulary, err));
     t->kv_heads = t->heads;
@@ -153,7 +163,8 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     if (t->head_dim == 0) t->head_dim = t->hidden / t->heads;
     if (t->heads % t->kv_heads != 0)
         return fr_json_fail(&kv_heads, err, "must divide heads = %" PRId64, t->heads);
-    return fr_attention_read(object, t, err);
+    FR_TRY(fr_attention_read(object, t, err));
+    return fr_hybrid_read(object, t, err);
 }
 
 const struct fr_kind fr_kind_transformer = {
