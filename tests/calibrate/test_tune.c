@@ -359,6 +359,36 @@ static void what_is_not_refuted_stays(void **state) {
     drop(&f);
 }
 
+/* What the rows do not move is known as before, and beside the rest: of a coefficient the width of its prior, of
+ * operations and of products beyond those measured one, as their shifts are counted. */
+static void what_is_not_moved_stands_alone(void **state) {
+    struct fixture f;
+    struct fr_tune_result r;
+    int certain, of_operations = 0, beyond = 0;
+    (void)state;
+    make(&f);
+    const struct fr_tune_options options = {.threads = 1};
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    certain = r.n_known;
+    f.prior.price[FR_OP_ALL_REDUCE].residual_p90 = 0.2;
+    f.prior.price[FR_OP_ALL_TO_ALL].residual_p90 = 0.1;
+    f.prior.device.gemm[FR_FP16].beyond_octave = 0.05;
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    FR_TRUE(r.n_known > r.n_fitted + 3 && r.n_known <= certain + 3, "%d, %d", r.n_known,
+            certain);
+    for (int a = 0; a < r.n_known; a++)
+        for (int b = 0; b < r.n_known; b++) {
+            if (a < r.n_fitted && b < r.n_fitted) continue;
+            double prior =
+                r.index[a] < FR_COEFFICIENT_MAX ? fr_coefficients[r.index[a]].sigma : 1;
+            FR_NEAR(r.covariance[a * r.n_known + b], a == b ? prior * prior : 0, 1e-12);
+            of_operations += a == b && r.index[a] >= FR_COEFFICIENT_MAX;
+            beyond += a == b && r.index[a] == FR_KNOWN_BEYOND;
+        }
+    FR_TRUE(of_operations >= 3 && beyond == 1, "%d, %d", of_operations, beyond);
+    drop(&f);
+}
+
 /* ---- what refutes, of several models and kinds -------------------------------------------------- */
 
 /* Runs to begin with, their errors in units of 0.05; of the second model where `other` says so. */
@@ -698,6 +728,7 @@ int main(void) {
         cmocka_unit_test(the_posterior_is_what_rows_and_priors_say),
         cmocka_unit_test(stretch_is_the_ninth_decile),
         cmocka_unit_test(what_is_not_refuted_stays),
+        cmocka_unit_test(what_is_not_moved_stands_alone),
         cmocka_unit_test(refuted_is_what_is_beyond_the_quantile),
         cmocka_unit_test(a_start_is_no_end),
         cmocka_unit_test(a_coefficient_is_where_the_sum_is_least),

@@ -334,6 +334,90 @@ static void predictions_are_bars(void **state) {
     refuses("speed-up", text, "results.json#/", "vary it in the search");
 }
 
+/* A result of @p stages compressed: `words` are of the plan, `coded` of its compression, `gradient` of that. */
+struct compressed {
+    const char *words, *coded, *gradient;
+};
+
+static void add_compressed(struct fr_text *json, const struct compressed *x, int stages,
+                           const char *time_s) {
+    bool first = fr_text_get(json)[json->length - 1] == '[';
+    fr_text_addf(json,
+                 "%s{\"plan\": {\"method\": \"tensor\", \"tp\": 8, \"dp\": 4, \"pp\": 4%s, "
+                 "\"compression\": {%s\"gradient\": {%s\"stages\": %d}}}, \"ranks\": 128, "
+                 "\"iteration_time_s\": %s}",
+                 first ? "" : ", ", x->words, x->coded, x->gradient, stages, time_s);
+}
+
+/* Two plans that differ in a key are two curves, each with a label and its own speed-up: over its own plan
+ * without compressed stages, which is one where the key says how stages are compressed. */
+static void a_curve_for_each_plan(void **state) {
+    static const struct {
+        struct compressed a, b;
+        bool one_base;
+        const char *names[2];
+    } rows[] = {
+        {{"", "", "\"rank\": 32, "}, {"", "", "\"rank\": 64, "}, true, {"SC r32'", "SC r64'"}},
+        {{"", "", ""},
+         {"", "\"codec\": \"topk\", ", ""},
+         true,
+         {"x pp 4, SC r128'", "SC r128, topk'"}},
+        {{"", "", ""},
+         {", \"zero\": 1", "", ""},
+         false,
+         {"x pp 4, SC r128'", "SC r128, zero 1'"}},
+        {{"", "", ""},
+         {", \"micro_batch\": 2", "", ""},
+         false,
+         {"x pp 4, SC r128'", "SC r128, micro-batch 2'"}},
+        {{"", "", ""},
+         {", \"overlap\": \"gradient\"", "", ""},
+         false,
+         {"x pp 4, SC r128'", "SC r128, overlap'"}},
+        {{", \"recompute\": \"full\"", "", ""},
+         {"", "", ""},
+         false,
+         {"x pp 4, SC r128'", "SC r128, recompute full'"}},
+        {{"", "", ""},
+         {"", "\"embedding\": \"fused\", ", ""},
+         false,
+         {"x pp 4, SC r128'", "FE, SC r128'"}},
+        {{"", "", ""},
+         {"", "\"forward\": {\"rank\": 8}, ", ""},
+         false,
+         {"x pp 4, SC r128'", "CF r8, SC r128'"}},
+        {{"", "\"backward\": {\"scope\": \"all\", \"rank\": 4}, ", ""},
+         {"", "\"backward\": {\"scope\": \"all\", \"rank\": 8}, ", ""},
+         false,
+         {"CB all r4, SC r128'", "CB all r8, SC r128'"}},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_text json = {0};
+        struct fr_figure_options o = {.output = "curves.svg", .keep_script = true};
+        struct fr_error err = {0};
+        fr_text_addf(&json, "{\"schema\": \"forerun/search/1\", \"ranked_by\": "
+                            "\"iteration_time_s\", \"pareto\": [], \"top\": [");
+        const struct compressed *a = &rows[k].a, *b = &rows[k].b;
+        add_compressed(&json, b, 1, rows[k].one_base ? "0.625" : "1.25");
+        add_compressed(&json, a, 2, "0.5");
+        add_compressed(&json, a, 0, "1");
+        add_compressed(&json, a, 2, "0.6"); /* the same told again, slower */
+        if (!rows[k].one_base) add_compressed(&json, b, 0, "2");
+        add_compressed(&json, a, 1, "0.8");
+        fr_text_addf(&json, "]}");
+        if (draw_text("speed-up", fr_text_get(&json), "results.json", &o, &err) != FR_OK)
+            fail_msg("%zu: %s: %s", k, err.where, err.detail);
+        char *data = read_text("curves.dat"), *script = read_text("curves.gp");
+        holds("a", data, "0 0\n1 25\n2 100\n\n");
+        holds("b", data, "0 0\n1 60\n\n");
+        for (int n = 0; n < 2; n++) holds("curves.gp", script, rows[k].names[n]);
+        free(data), free(script);
+        fr_text_free(&json);
+        unlink("curves.svg"), unlink("curves.dat"), unlink("curves.gp");
+    }
+}
+
 static char *draw_ghost(const char *const texts[2], int n, fr_status wanted,
                         struct fr_error *err) {
     struct fr_json_document *documents[2] = {NULL};
@@ -512,6 +596,7 @@ int main(void) {
         cmocka_unit_test(grids_without_room_are_counted),
         cmocka_unit_test(several_results_must_agree),
         cmocka_unit_test(predictions_are_bars),
+        cmocka_unit_test(a_curve_for_each_plan),
         cmocka_unit_test(energy_to_a_loss_is_measured_and_predicted),
         cmocka_unit_test(trainings_alone_show_their_minimum),
         cmocka_unit_test(curves_run_along_any_key),

@@ -155,6 +155,16 @@ static void narrowed(void **state) {
     assert_int_equal(recipe.n, n);
     fr_recipe_narrow("model.sequence=2048,4096", &recipe);
     assert_int_equal(recipe.n, n + 1);
+    /* ours says why we would try one value alone; a user's own needs no reason of ours */
+    struct fr_text ours = {0}, own = {0};
+    fr_recipe_tell(&recipe, false, &ours);
+    assert_non_null(strstr(fr_text_get(&ours), "attention flash (exact, and holds no scores)"));
+    fr_recipe_narrow("attention=plain", &recipe);
+    fr_recipe_tell(&recipe, false, &own);
+    assert_non_null(strstr(fr_text_get(&own), "attention plain"));
+    assert_null(strstr(fr_text_get(&own), "attention plain ("));
+    fr_text_free(&ours);
+    fr_text_free(&own);
     fr_recipe_restrict("schedule=gpipe,interleaved,1f1b", &recipe);
     assert_string_equal(values(&recipe, "schedule"), "1f1b,interleaved");
     fr_recipe_restrict("zero=1,33", &recipe);
