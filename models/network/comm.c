@@ -99,7 +99,6 @@ static fr_status price_read(const struct fr_json *object, const struct fr_levels
         return fr_json_fail(object, err, "expected an object with a \"form\"");
     FR_TRY(fr_json_get_choice(object, "form", true, names, &which, err));
     struct fr_json residuals = fr_json_member(object, "residuals");
-    price->residual_median = price->residual_p90 = -1;
     if (fr_json_present(&residuals)) {
         static const char *const keys[] = {"median", "p90", "points", "beyond_octave", NULL};
         FR_TRY(fr_json_object(&residuals, keys, err));

@@ -115,6 +115,30 @@ static void nothing_to_choose(void **state) {
     fr_searched_free(&r);
 }
 
+/* Nobody asks for the first plan of the space: at a slow network it would be the best, and is not told. */
+static void what_no_list_holds_is_no_rival(void **state) {
+    static const char *const vary[] = {"method=phantom,tensor", "tp=16,8", NULL},
+                             *const sets[] = {"ghost=64", "global_batch=256", NULL};
+    struct fr_switch s[FR_SWITCHES_MAX];
+    size_t kept = 0;
+    (void)state;
+    struct fr_searched r = searched("dgx-a100", "ffn-16384", "32", vary, sets);
+    struct fr_search_result *of = &r.result;
+    int n = fr_switches_find(&r.job, &r.space, &r.options, of, s), phantom = 0;
+    for (int i = 0; i < n; i++) phantom += s[i].to.plan.method == &fr_method_phantom;
+    assert_true(phantom > 0);
+    for (size_t i = 0; i < of->top.count; i++)
+        if (of->top.items[i].outcome.plan.method != &fr_method_phantom)
+            of->top.items[kept++] = of->top.items[i];
+    assert_int_equal(kept, 2);
+    of->top.count = kept;
+    of->pareto.count = 0;
+    for (int m = 0; m < FR_SEARCH_METHODS; m++) of->of_method[m].index = -1;
+    n = fr_switches_find(&r.job, &r.space, &r.options, of, s);
+    for (int i = 0; i < n; i++) assert_true(s[i].to.plan.method != &fr_method_phantom);
+    fr_searched_free(&r);
+}
+
 /* ---- against all plans of a small space ---------------------------------------------------------- */
 
 enum { PLANS_MAX = 8 }; /* so many are all priced again */
@@ -273,9 +297,11 @@ static void rivals_are_of_every_list(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_algorithms), cmocka_unit_test(rivals_are_of_every_list),
-        cmocka_unit_test(none_is_missed), cmocka_unit_test(of_a_fitted_form),
-        cmocka_unit_test(nothing_to_choose)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_algorithms),
+                                       cmocka_unit_test(what_no_list_holds_is_no_rival),
+                                       cmocka_unit_test(rivals_are_of_every_list),
+                                       cmocka_unit_test(none_is_missed),
+                                       cmocka_unit_test(of_a_fitted_form),
+                                       cmocka_unit_test(nothing_to_choose)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,6 +89,7 @@ static void what_made_the_runs_is_found(void **state) {
     /* What was fitted predicts what it was fitted to; a width of which there was none gets none. */
     for (int i = 0; i < N; i++) {
         assert_true(fr_profile_use(&runs[i], profiles, count));
+        assert_int_equal(runs[i].workload.n_profile, 1);
         assert_ptr_equal(runs[i].workload.profile, &profiles[i % 3].row);
         FR_NEAR(fr_run_predict_s(&cluster, &runs[i]), runs[i].measured_s, 1e-4);
         runs[i].workload.transformer.hidden += 64;

@@ -1,7 +1,8 @@
-/* Does a space hold plans of several batches, or with ghost neurons? */
+/* Does a space hold plans of several batches, or with ghost neurons; and what is ranked then? */
 #include <stdio.h>
 
 #include "models/plan/method.h"
+#include "search/search.h"
 #include "search/space.h"
 #include "tests/job.h"
 
@@ -65,8 +66,66 @@ static void methods_with_ghosts(void **state) {
     }
 }
 
+static void same(const struct fr_found_list *a, const struct fr_found_list *b, size_t n) {
+    for (size_t i = 0; i < n; i++) assert_int_equal(a->items[i].index, b->items[i].index);
+}
+
+/* Batches that the models say: a sample is what is ranked, and what is left unpriced could not have been listed, nor
+ * stand on the front, nor lead its method. */
+static void ranked_by_a_sample(void **state) {
+    static const char *const vary[] = {"model.global_batch=16,32,64,256",
+                                       "tp=1,2,4,8",
+                                       "pp=1,2,4",
+                                       "micro_batch=1,2,4",
+                                       "zero=0,1",
+                                       "recompute=none,full",
+                                       "overlap=none,gradient",
+                                       "schedule=1f1b,gpipe,zero-bubble"};
+    const char *const sets[] = {"model.defaults=2019"};
+    const struct fr_job_names names = {
+        .cluster = "dgx-a100", .model = "gpt-2", .sets = sets, .n_sets = 1};
+    struct fr_search_options options = {.max_lossy = 1, .per_iteration = true, .threads = 2};
+    struct fr_job job;
+    struct fr_space space;
+    struct fr_search_result all;
+    int64_t unpriced = 0;
+    (void)state;
+    assert_int_equal(fr_job_load(&names, &job, NULL), FR_OK);
+    assert_int_equal(
+        fr_space_make("16,32", vary, 8, &job.plan, false, true, &names, &space, NULL), FR_OK);
+    for (int objective = 0; objective < 3; objective++) {
+        options.objective = (fr_objective)objective;
+        options.top = 0;
+        assert_int_equal(fr_search(&job, &space, &options, &all, NULL), FR_OK);
+        assert_int_equal(all.by, FR_RANK_SAMPLE);
+        const struct fr_outcome *best = &all.top.items[0].outcome;
+        double samples = (double)best->job->workload.global_batch;
+        assert_true(samples == 256);
+        if (objective == FR_OBJECTIVE_TIME)
+            FR_NEAR(all.ranked.items[0].value, best->time_s / samples, 1e-12);
+        for (size_t top = 1; top <= 3; top++) {
+            struct fr_search_result few;
+            options.top = top;
+            assert_int_equal(fr_search(&job, &space, &options, &few, NULL), FR_OK);
+            assert_int_equal(few.top.count, top);
+            same(&few.top, &all.top, top);
+            assert_int_equal(few.pareto.count, all.pareto.count);
+            same(&few.pareto, &all.pareto, all.pareto.count);
+            for (int m = 0; m < FR_SEARCH_METHODS; m++)
+                assert_int_equal(few.of_method[m].index, all.of_method[m].index);
+            unpriced += few.unpriced;
+            fr_search_result_free(&few);
+        }
+        fr_search_result_free(&all);
+    }
+    FR_TRUE(unpriced > 100, "%lld", (long long)unpriced);
+    fr_space_free(&space);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_plan_or_model),
+                                       cmocka_unit_test(ranked_by_a_sample),
                                        cmocka_unit_test(methods_with_ghosts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
