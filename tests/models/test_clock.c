@@ -69,11 +69,24 @@ static void the_highest_clock_within_a_limit(void **state) {
     }
 }
 
+/* To the last of forty halvings of nine tenths of the clock: no clock that much higher is within the limit. */
+static void settled_to_a_millionth_of_a_millionth(void **state) {
+    const double clock_Hz = 1.4e9, last_Hz = 0.9 * clock_Hz / 0x1p40;
+    (void)state;
+    for (double limit_W = 90; limit_W < 400; limit_W += 7) {
+        double settled_Hz = fr_clock_settled_Hz(&device, clock_Hz, limit_W);
+        FR_TRUE(fr_clock_power_W(&device, settled_Hz) <= limit_W &&
+                    fr_clock_power_W(&device, settled_Hz + 1.1 * last_Hz) > limit_W,
+                "%g W: %.17g Hz", limit_W, settled_Hz);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(power_by_hand),
                                        cmocka_unit_test(power_never_falls_with_the_clock),
                                        cmocka_unit_test(a_limit_is_the_clock_it_settles_at),
                                        cmocka_unit_test(the_highest_clock_within_a_limit),
+                                       cmocka_unit_test(settled_to_a_millionth_of_a_millionth),
                                        cmocka_unit_test(what_does_not_scale_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
