@@ -38,7 +38,7 @@ static const struct fr_option options[] = {
      0},
     {"size", "RANGE", "message sizes, e.g. 8..1MiB*4 (default: powers of two, some between)",
      0},
-    {"max-size", "Q", "largest message (default \"16 MiB\")", 0},
+    {"max-size", "Q", "largest message (default \"16 MiB\", of all-reduces \"64 MiB\")", 0},
     {"quick", NULL, "fewer shapes and repetitions, about 15 s", 0},
     {"seed", "N", "of the order of measurements (default 1)", 0},
     {"reps", "N", "samples of a point and launch at most (default 120)", 0},

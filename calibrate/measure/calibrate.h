@@ -10,7 +10,7 @@
 struct fr_calibrate_options {
     struct fr_launch_options launch;
     const char *samples; /**< file to write; required */
-    double max_size_B;   /**< largest message; 0: 16 MiB */
+    double max_size_B;   /**< largest message; 0: 16 MiB, of all-reduces 64 */
     const char *sizes;   /**< range of message sizes instead, or NULL */
     const char *groups;  /**< range of rank counts of collectives, or NULL: all */
     const char *only;    /**< rows of the harness, separated by commas; NULL: all */

@@ -1,9 +1,10 @@
 #!/bin/sh
-# trials.sh BIN_DIR OUT_DIR [TRIALS [LOAD [RANKS [BUDGET_S]]]]: calibrate and validate again and again,
+# trials.sh BIN_DIR OUT_DIR [TRIALS [LOAD [RANKS [BUDGET_S [EVERY]]]]]: calibrate and validate again and again,
 # and tabulate what came of it: is a calibration on this machine to be believed, and how far?
 #   TRIALS    how many (default 10)
 #   LOAD      busy processes beside every second trial (default 2; 0: none at all)
 #   RANKS     (default 2)      BUDGET_S  of each calibration (default 60)
+#   EVERY     of how many trials the last is beside them (default 2; 1: each)
 # One trial takes about three minutes.  What OUT_DIR holds already is tabulated too, and trials are
 # numbered on, so that runs of several hours and days add up.  Columns: whether the cluster file was
 # written, seconds that calibrate took, its verdict, then of validate: median and 90th percentile of
@@ -11,10 +12,10 @@
 # of rows whose intervals meet, regret median and worst.
 set -u
 if [ "$#" -lt 2 ]; then
-  sed -n '2,5s/^# //p' "$0" >&2
+  sed -n '2,7s/^# //p' "$0" >&2
   exit 2
 fi
-bin=$1 out=$2 trials=${3-10} load=${4-2} ranks=${5-2} budget=${6-60}
+bin=$1 out=$2 trials=${3-10} load=${4-2} ranks=${5-2} budget=${6-60} every=${7-2}
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$out" || exit 1
 
@@ -57,8 +58,8 @@ while [ -d "$out/$(printf '%03d' "$first")" ]; do first=$((first + 1)); done
 i=0
 while [ "$i" -lt "$trials" ]; do
   name=$(printf '%03d' $((first + i)))
-  if [ $((i % 2)) -eq 1 ]; then trial "$name" "$load"; else trial "$name" 0; fi
   i=$((i + 1))
+  if [ $((i % every)) -eq 0 ]; then trial "$name" "$load"; else trial "$name" 0; fi
 done
 
 printf '%-5s %-20s %4s %5s %5s %-7s %7s %7s %7s %8s %7s %7s\n' trial date busy file took verdict \

@@ -20,6 +20,7 @@
 struct fr_bench_options {
     const char *samples; /**< file to write */
     double max_size_B;   /**< largest message */
+    bool max_said;       /**< by the user, so that nothing goes beyond */
     int64_t *sizes;      /**< message sizes, instead of the usual ones; or NULL */
     size_t n_sizes;
     int64_t *groups; /**< collectives over these rank counts only; or NULL */
@@ -73,7 +74,8 @@ struct fr_bench {
     struct fr_teams teams;
     double *size_B; /**< messages to measure, ascending */
     int n_sizes;
-    float *send, *recv; /**< as large as the largest message of any rank count */
+    float *send,
+        *recv; /**< as large as the largest message of any rank count; recv also as those beyond */
     /** Collectives go one after the other through the first `room` floats of both, so that a
      *  message is as far from the processor as a step's is, whose data others have pushed out. */
     size_t room, turn;
@@ -156,6 +158,12 @@ fr_sampled fr_bench_collective_run;
 /** The same @p calls of another row's collective on the point's team. */
 fr_status fr_bench_collective_calls(struct fr_work *work, const struct fr_bench_row *row,
                                     int calls, struct fr_error *err);
+/** Of sums in place, which gradients are, two sizes more: up to four times the usual largest message.  None where the
+ *  user said what is measured, or where a sixteenth of a node's memory does not hold them. */
+fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row *row,
+                               struct fr_error *err);
+/** The largest of them [B]; 0: none. */
+double fr_bench_beyond_B(const struct fr_bench *bench);
 /** The row whose call carries out @p op. */
 const struct fr_bench_row *fr_bench_row_of(fr_op op);
 

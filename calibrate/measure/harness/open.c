@@ -123,11 +123,14 @@ static fr_status allocate(struct fr_bench *bench, struct fr_error *err) {
     if (!bench->provenance.simulated && count < ROTATION) count = ROTATION;
     bench->room = count < ROTATION ? count : ROTATION;
     bench->send = fr_pages_alloc(count * sizeof *bench->send);
-    bench->recv = fr_pages_alloc(count * sizeof *bench->recv);
+    size_t beyond = (size_t)(fr_bench_beyond_B(bench) / sizeof(float)),
+           most = beyond > count ? beyond : count;
+    bench->recv = fr_pages_alloc(most * sizeof *bench->recv);
     bench->state = fr_calloc((size_t)fr_bench_n_rows(), sizeof *bench->state);
     if (!bench->send || !bench->recv || !bench->state)
-        return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", count);
-    for (size_t i = 0; i < count; i++) bench->send[i] = bench->recv[i] = 1.0f;
+        return fr_fail(err, FR_ERR_NOMEM, NULL, "buffers of %zu floats", most);
+    for (size_t i = 0; i < count; i++) bench->send[i] = 1.0f;
+    for (size_t i = 0; i < most; i++) bench->recv[i] = 1.0f;
     return FR_OK;
 }
 

@@ -121,6 +121,30 @@ fr_status fr_bench_collective_plan(struct fr_bench *bench, const struct fr_bench
     return FR_OK;
 }
 
+double fr_bench_beyond_B(const struct fr_bench *bench) {
+    static const double TIMES = 4, PART = 16;
+    const struct fr_bench_options *o = &bench->options;
+    const struct fr_provenance *p = &bench->provenance;
+    double largest_B = TIMES * o->max_size_B;
+    bool fits = largest_B * (double)p->ranks_per_node <= p->memory_B / PART;
+    return fits && !o->max_said && !o->sizes && !o->quick && !p->simulated ? largest_B : 0;
+}
+
+fr_status fr_bench_plan_beyond(struct fr_bench *bench, const struct fr_bench_row *row,
+                               struct fr_error *err) {
+    double largest_B = fr_bench_beyond_B(bench);
+    for (int t = 0; t < bench->teams.count; t++) {
+        const struct fr_team *team = &bench->teams.team[t];
+        if (team->kind != FR_TEAM_GROUP || !group_wanted(bench, team->n_ranks)) continue;
+        for (double size_B = 2 * bench->options.max_size_B; size_B <= largest_B; size_B *= 2) {
+            const struct fr_point point = {
+                .row = row, .team = team, .count = fr_bench_count(size_B, false, 1), .step = 1};
+            FR_TRY(fr_bench_add(bench, &point, err));
+        }
+    }
+    return FR_OK;
+}
+
 void fr_bench_collective_head(const struct fr_bench *bench, const struct fr_point *point,
                               struct fr_text *text) {
     const struct fr_team *team = point->team;

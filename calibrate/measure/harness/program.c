@@ -23,7 +23,7 @@ static const char usage[] =
     "  --size RANGE      message sizes, e.g. 8..1MiB*4 (default: powers of two and some "
     "between)\n"
     "  --groups RANGE    collectives over these numbers of ranks only, e.g. 2,64\n"
-    "  --max-size SIZE   largest message (default \"16 MiB\")\n"
+    "  --max-size SIZE   largest message (default \"16 MiB\", of all-reduces \"64 MiB\")\n"
     "  --quick           fewer shapes, shorter warm-ups, a quarter of the time\n"
     "  --seed N          order in which points are visited (default 1)\n"
     "  --reps N          at most so many samples of a point in a launch (default 120, quick "
@@ -133,6 +133,7 @@ static fr_status set_option(int index, const char *value, struct fr_bench_option
         if (number < known[index].min || number > known[index].max)
             return fr_fail(err, FR_ERR_USAGE, name, "must lie between 64 B and 4 GB");
         *(double *)at = number;
+        o->max_said = true;
         return FR_OK;
     default:
         FR_TRY(get_whole(name, value, known[index].min, known[index].max, &number, err));

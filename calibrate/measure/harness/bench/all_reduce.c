@@ -9,12 +9,14 @@ static int call(const struct fr_work *work) {
 }
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_bench_collective_plan(bench, &fr_bench_all_reduce, err);
+    FR_TRY(fr_bench_collective_plan(bench, &fr_bench_all_reduce, err));
+    return fr_bench_plan_beyond(bench, &fr_bench_all_reduce, err);
 }
 
 const struct fr_bench_row fr_bench_all_reduce = {
     .name = "all_reduce",
-    .measures = "MPI_Allreduce in place over the first 2, 4, 8, ... ranks, and over one rank a node",
+    .measures =
+        "MPI_Allreduce in place over the first 2, 4, 8, ... ranks, and over one rank a node",
     .feeds = "collectives.all_reduce",
     .op = FR_OP_ALL_REDUCE,
     .call = call,
