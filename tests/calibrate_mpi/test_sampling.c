@@ -2,6 +2,7 @@
  * is the slowest rank's, all ranks get the same, and sampling ends for the reason it states. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -148,6 +149,32 @@ static void grids_refine(void) {
               fr_bench_dimension_step(i, 11));
 }
 
+/* All-reduces of twice and four times the usual largest message: where there is room, and nobody said
+ * what is measured. */
+static void sums_go_beyond(void) {
+    const double usual_B = 1 << 24, memory_B = 16 * 4 * 2 * usual_B;
+    struct fr_error err = {.status = FR_OK};
+    struct fr_bench bench = {
+        .options = {.max_size_B = usual_B},
+        .provenance = {.memory_B = memory_B, .ranks_per_node = 2},
+        .teams = {.count = 1, .team = {{.kind = FR_TEAM_GROUP, .n_ranks = 2}}}};
+    CHECK(fr_bench_beyond_B(&bench) == 4 * usual_B, "%g", fr_bench_beyond_B(&bench));
+    CHECK(fr_bench_plan_beyond(&bench, &fr_bench_all_reduce, &err) == FR_OK, "%s", err.detail);
+    CHECK(bench.n_points == 2 && bench.points[0].count == 1 << 23 &&
+              bench.points[1].count == 1 << 24 && bench.points[1].team == bench.teams.team,
+          "%d points", bench.n_points);
+    free(bench.points);
+    for (int i = 0; i < 4; i++) {
+        struct fr_bench other = bench;
+        int64_t size = 8;
+        if (i == 0) other.options.max_said = true;
+        if (i == 1) other.options.sizes = &size;
+        if (i == 2) other.provenance.simulated = true;
+        if (i == 3) other.provenance.memory_B = memory_B - 1;
+        CHECK(fr_bench_beyond_B(&other) == 0, "case %d: %g", i, fr_bench_beyond_B(&other));
+    }
+}
+
 int main(int argc, char **argv) {
     int all_wrong = 0;
     MPI_Init(&argc, &argv);
@@ -159,6 +186,7 @@ int main(int argc, char **argv) {
     short_calls_are_repeated();
     the_verdict_is_the_order_statistics();
     grids_refine();
+    sums_go_beyond();
     MPI_Allreduce(&n_wrong, &all_wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return all_wrong ? 1 : 0;
