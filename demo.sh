@@ -98,7 +98,7 @@ ask collective.txt forerun collective --cluster $cluster --op all_reduce --ranks
 
 step "Predict one iteration of a feed-forward network of width 4096 on two ranks, phantom" \
   "parallel: a rank passes on 16 ghost neurons instead of its whole activations."
-pick='/^iteration time/,/^iteration energy/p'
+pick='/^cluster/,/^model/{ /^model/!p; }; /^iteration time/,/^iteration energy/p'
 ask predict.txt forerun predict --cluster $cluster --model ffn-4096 \
   --set tp=2 --set method=phantom --set ghost=16
 
@@ -120,7 +120,7 @@ search paper-grid --cluster cori-knl --model alexnet --ranks 512 \
 
 step "Do the predictions hold? Real training steps on this machine, each beside its prediction;" \
   "predicted best and measured best of every choice."
-pick='/^error/,/^regret/p'
+pick='/^error  /,/^regret/p'
 ask validate.txt forerun validate --cluster $cluster --ranks "$ranks" --passes 8 --visit 0.05 \
   --budget 60 --samples $out/validate.jsonl
 forerun validate --cluster $cluster --from $out/validate.jsonl --json >"$out/validate.json" ||
@@ -157,7 +157,7 @@ echo
 # ----------------------------------------------------------------------------------------------
 
 step "The phantom paper's tables, published beside ours."
-pick=/judged/p
+pick='/judged/,/^$/{ /^$/!p; }'
 ask reproduce-phantom.txt forerun reproduce phantom
 
 method=$(best ghost method) ghost=$(best ghost ghost)
@@ -176,6 +176,6 @@ printf '\nThis machine, in short\n'
   [ "$verdict" = PASS ] || echo "that is, for one: $why"
   echo "least energy: $winner, predicted for ffn-4096 on 2 ranks"
   echo "fastest grid: $tp x $dp (model x data parallel), predicted for alexnet on $ranks ranks"
-  sed -n '/^predictions/,/^error/{ /^error/!p; }' "$out/validate.txt" | tr -s '\n ' ' '
+  sed -n '/^predictions/,/^error  /{ /^error  /!p; }' "$out/validate.txt" | tr -s '\n ' ' '
   printf '\nall of it: %s/*.txt; the calibration as a page: %s/calibration.html\n' "$out" "$out"
 } | tell
