@@ -125,6 +125,8 @@ static void all_blocks(const struct search *s, uint64_t seed, struct fr_search_r
             (long)b.n);
     if (fr_blocks_join(&b, result, &err) != FR_OK) fail_msg("%s", err.detail);
     fr_blocks_free(&b);
+    assert_true(fr_blocks_next(&b, 0) == -1); /* none are left */
+    fr_blocks_free(&b);
 }
 
 static void as_in_one_piece(void **state) {
