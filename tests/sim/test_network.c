@@ -232,6 +232,9 @@ static void eight_behind_one_adapter(void **state) {
     }
     run_messages(&job.cluster, across, 8, 25e6, 5e-6 + 1e-3, end_s);
     for (int k = 0; k < 8; k++) FR_NEAR(end_s[k], 5e-6 + 8e-3, 1e-9);
+    /* so does a byte */
+    run_messages(&job.cluster, across, 8, 1, 5e-6 + 1 / 25e9, end_s);
+    for (int k = 0; k < 8; k++) FR_NEAR(end_s[k], 5e-6 + 8 / 25e9, 1e-9);
     run_messages(&job.cluster, across, 1, 25e6, 5e-6 + 1e-3, end_s);
     FR_NEAR(end_s[0], 5e-6 + 1e-3, 1e-15);
     run_messages(&job.cluster, within, 8, 25e6, 2e-6 + 25e6 / 300e9, end_s);
