@@ -43,17 +43,33 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
         }
 }
 
+/* What is missed of any model, plan and release; of a calibration, what it missed itself where that is more,
+ * of each plan its own: and how much the machine varied, of each run. */
+static void assume(const struct fr_calibration *c, double effect[FR_EFFECTS]) {
+    fr_effect_scales(FR_TUNE_MISSED, true, effect);
+    double usual = fr_effects_spread(effect, 1), held_out = fr_spread_of(c->held_out);
+    if (held_out > usual)
+        effect[FR_EFFECT_KIND] =
+            sqrt(pow(effect[FR_EFFECT_KIND], 2) + held_out * held_out - usual * usual);
+    effect[FR_EFFECT_ROW] = hypot(effect[FR_EFFECT_ROW], c->variation);
+}
+
 void fr_interval_known(const struct fr_cluster *cluster, fr_dtype dtype,
                        struct fr_tune_result *known) {
     const struct fr_tuning *t = &cluster->tuning;
     const struct fr_calibration *c = &cluster->calibration;
-    *known = (struct fr_tune_result){
-        .cluster = *cluster,
-        .dtype = dtype,
-        .experts = t->present ? t->experts : true,
-        .sharded = t->present ? t->sharded : true,
-        .spread = t->present ? t->spread : fr_spread_calibrated(c->held_out, c->variation),
-        .stretch = t->present ? t->stretch : normal_90};
+    *known = (struct fr_tune_result){.cluster = *cluster,
+                                     .dtype = dtype,
+                                     .experts = t->present ? t->experts : true,
+                                     .sharded = t->present ? t->sharded : true,
+                                     .pipelined = t->present ? t->pipelined : true,
+                                     .missed = FR_TUNE_MISSED,
+                                     .stretch = t->present ? t->stretch : normal_90};
+    if (t->present)
+        memcpy(known->effect, t->effect, sizeof known->effect);
+    else
+        assume(c, known->effect);
+    known->spread = fr_effects_spread(known->effect, 1);
     fill(t, known);
 }
 

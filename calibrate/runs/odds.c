@@ -40,6 +40,7 @@ static fr_status factor(const struct fr_tune_result *known, double *lower,
 struct drawing {
     const struct fr_tune_result *known;
     double (*gradient)[FR_KNOWN_MAX];
+    double *own; /* [n] */
     double *lower;
     const double *times;
     int n;
@@ -53,7 +54,7 @@ static void draw(const struct drawing *d, uint64_t *state, const struct fr_odds 
     for (int a = 0; a < m; a++)
         for (int b = 0; b <= a; b++) x[a] += d->lower[a * m + b] * z[b];
     for (int i = 0; i < d->n; i++) {
-        log_time[i] = log(odds[i].predicted_s) + d->known->spread * sqrt(0.5) * normal(state);
+        log_time[i] = log(odds[i].predicted_s) + d->own[i] * normal(state);
         if (d->times) log_time[i] += log(d->times[i]);
         for (int a = 0; a < m; a++) log_time[i] += d->gradient[i][a] * x[a];
     }
@@ -80,9 +81,10 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
     struct drawing d = {.known = known,
                         .gradient = fr_calloc((size_t)n + 1, sizeof *d.gradient),
                         .lower = fr_calloc(room, sizeof *d.lower),
+                        .own = fr_calloc((size_t)n + 1, sizeof *d.own),
                         .times = times,
                         .n = n};
-    fr_status status = d.gradient && d.lower
+    fr_status status = d.gradient && d.lower && d.own
                            ? factor(known, d.lower, err)
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < n && status == FR_OK; i++) {
@@ -92,11 +94,13 @@ fr_status fr_odds_make(const struct fr_tune_result *known, const struct fr_workl
         odds[i].predicted_s = fr_tune_gradient(known, &run, d.gradient[i]);
         half = known->stretch *
                hypot(fr_tune_deviation(known, d.gradient[i]), fr_tune_spread(known, &run));
+        d.own[i] = fr_tune_own(known, &run);
         odds[i].low_s = odds[i].predicted_s * exp(-half);
         odds[i].high_s = odds[i].predicted_s * exp(half);
     }
     if (status == FR_OK && n > 0) count(&d, odds);
     free(d.gradient);
     free(d.lower);
+    free(d.own);
     return status;
 }

@@ -3,12 +3,12 @@
  *
  *  The logarithm of each plan's time is taken as normal about its prediction.  Plans share the
  *  coefficients: if the network is slower than thought, all plans that use it are.  With x from the
- *  coefficients' posterior and the collectives' intervals (calibrate/runs/tune.h), g_i the gradient of plan i, s the model's spread,
+ *  coefficients' posterior and the collectives' intervals (calibrate/runs/tune.h), g_i the gradient of plan i, a what is missed of the
+ *  model, s_i of each plan, release and run (calibrate/runs/shared/alike.h),
  *
- *      ln t_i = ln predicted_i + g_i' x + s / sqrt(2) (u + u_i),      u, u_i standard normal
+ *      ln t_i = ln predicted_i + g_i' x + a u + s_i u_i,      u, u_i standard normal
  *
- *  half of the spread's variance is common to all plans (what the model misses of the machine), half
- *  each plan's own; the half is our assumption.  Only differences decide, so u falls out.
+ *  Only differences decide, so u falls out.
  *  Drawn FR_ODDS_DRAWS times with a fixed seed: the same input gives the same odds. */
 #ifndef FR_CALIBRATE_RUNS_ODDS_H
 #define FR_CALIBRATE_RUNS_ODDS_H

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/parallel.h"
 #include "calibrate/numbers/nlfit.h"
-#include "calibrate/numbers/posterior.h"
-#include "calibrate/numbers/statistics.h"
+#include "calibrate/runs/shared/posterior.h"
+#include "calibrate/runs/shared/resolve.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
 #include "models/outcome/settle.h"
@@ -20,6 +20,9 @@ enum { ROWS_FOR_MORE = 10 };
 /* The model has kinks (the larger of host and device), at which a trust region can circle. */
 static const struct fr_nlfit_limits limits = {
     .tolerance = 1e-4, .iterations_max = 40, .accept_last = true, .forward = true};
+/* Of a fit that only says which coefficients the rows resolve. */
+static const struct fr_nlfit_limits rough = {
+    .tolerance = 1e-3, .iterations_max = 10, .accept_last = true, .forward = true};
 static const double usual_scale = FR_TUNE_MISSED, knee = 2, step = 0.02, surely = 0.975;
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
@@ -75,9 +78,13 @@ static void predict_piece(void *context, int64_t piece) {
         p->log_error[i] = log(fr_run_predict_s(&p->at, p->runs[i]) / p->runs[i]->measured_s);
 }
 
+static void predict_here(struct problem *p) {
+    fr_parallel_for(p->threads, (p->n + 15) / 16, predict_piece, p);
+}
+
 static void predict_all(struct problem *p, const double *factors) {
     apply(p, factors, &p->at);
-    fr_parallel_for(p->threads, (p->n + 15) / 16, predict_piece, p);
+    predict_here(p);
 }
 
 static double huber(double r) {
@@ -117,25 +124,6 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
 
 /* ---- do the runs refute the prior? ------------------------------------------------------- */
 
-bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
-    const struct fr_plan *p = &a->plan, *q = &b->plan;
-    return s->hidden == t->hidden && s->layers == t->layers && s->sequence == t->sequence &&
-           p->tp == q->tp && p->pp == q->pp && p->cp == q->cp && p->ep == q->ep &&
-           p->micro_batch == q->micro_batch && p->zero == q->zero && p->chunks == q->chunks;
-}
-
-/* What the model misses of one kind of run: the error that counts as one, and of mixtures of experts, whose
- * exchanges and hosts differ, four times that. */
-static double missed(const struct problem *p, const struct fr_run *run) {
-    return p->scale * (run->workload.transformer.experts > 1 ? 4 : 1);
-}
-
-static bool same_model(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
-    return s->hidden == t->hidden && s->layers == t->layers;
-}
-
 /* Mean error of the runs of run @p i's kind; @return false where an earlier run is of it. */
 static bool kind_error(const struct problem *p, int i, double *mean) {
     int n = 0;
@@ -162,10 +150,10 @@ static void model_says(const struct problem *p, int i, struct says *sum) {
     double squares = 0, all = 0, mean = 0;
     int n = 0;
     for (int k = 0; k < i; k++)
-        if (same_model(p->runs[k], p->runs[i])) return;
+        if (fr_run_one_model(p->runs[k], p->runs[i])) return;
     for (int k = i; k < p->n; k++) {
-        if (!same_model(p->runs[k], p->runs[i]) || !kind_error(p, k, &mean)) continue;
-        mean /= missed(p, p->runs[k]);
+        if (!fr_run_one_model(p->runs[k], p->runs[i]) || !kind_error(p, k, &mean)) continue;
+        mean /= p->scale * fr_run_missed_times(p->runs[k]);
         squares += mean * mean;
         all += mean;
         n++;
@@ -186,92 +174,55 @@ static bool refuted(struct problem *p) {
            (sum.kinds > 0 && sum.of_kinds > gsl_cdf_chisq_Pinv(surely, sum.kinds));
 }
 
-static bool one_shape(const struct problem *p) {
-    const struct fr_transformer *first = &p->runs[0]->workload.transformer;
-    for (int i = 1; i < p->n; i++) {
-        const struct fr_transformer *t = &p->runs[i]->workload.transformer;
-        if (t->hidden != first->hidden || t->layers != first->layers) return false;
-    }
-    return true;
-}
+/* ---- how sure ---------------------------------------------------------------------------- */
 
-static double robust_spread(const struct problem *p) {
-    double *sorted = fr_malloc((size_t)p->n, sizeof *sorted), spread = 0;
-    if (!sorted) return p->scale;
-    for (int i = 0; i < p->n; i++) sorted[i] = fabs(p->log_error[i]);
-    fr_sort(sorted, (size_t)p->n);
-    /* Of few rows even the fitted ones say little about the spread. */
-    spread = 1.4826 * fr_sorted_median(sorted, (size_t)p->n);
-    double degrees = fmax(1, p->n - p->n_fitted);
-    spread *= sqrt(p->n / degrees);
-    free(sorted);
-    /* Iterations of one run differ by about a percent; runs of one model do not show what the model
-     * of them misses of another. */
-    return fmax(spread, one_shape(p) ? usual_scale : 0.01);
-}
-
-static fr_status invert(const struct problem *p, const double *jacobian, double spread,
-                        struct fr_tune_result *r, struct fr_error *err) {
-    double *weight = fr_malloc((size_t)p->n + 1, sizeof *weight);
-    if (!weight) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
-    for (int i = 0; i < p->n; i++) weight[i] = p->runs[i]->weight * p->weight_scale;
-    const struct fr_posterior posterior = {
-        jacobian, weight, p->sigma, (size_t)p->n, (size_t)p->n_fitted, spread};
-    fr_status status =
-        fr_posterior_covariance(&posterior, r->covariance, (size_t)r->n_known, err);
-    free(weight);
-    return status;
-}
-
-/* The errors in @p base are sorted away. */
-static double stretch_of(const struct problem *p, const struct fr_tune_result *r,
-                         const double *jacobian, double *base) {
-    double gradient[FR_KNOWN_MAX] = {0};
-    for (int i = 0; i < p->n; i++) {
-        for (int k = 0; k < p->n_fitted; k++) gradient[k] = jacobian[k * p->n + i];
-        base[i] = fabs(base[i]) / hypot(fr_tune_deviation(r, gradient), r->spread);
-    }
-    fr_sort(base, (size_t)p->n);
-    return fmax(1.645, fr_sorted_quantile(base, (size_t)p->n, 0.9));
-}
-
-static fr_status posterior(struct problem *p, const double *factors, struct fr_tune_result *r,
+/* Errors and derivatives of all that is not certain, at the values that were left. */
+static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coefficients,
                            struct fr_error *err) {
-    size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
+    size_t n = (size_t)p->n, params = (size_t)coefficients;
     double *jacobian = fr_malloc(n * params + n, sizeof *jacobian),
            *base = jacobian + n * params;
-    double moved[FR_COEFFICIENT_MAX];
+    double moved[FR_COEFFICIENT_MAX], sigma[FR_COEFFICIENT_MAX];
+    int of[FR_COEFFICIENT_MAX];
     if (!jacobian) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
-    predict_all(p, factors);
+    p->at = r->cluster;
+    predict_here(p);
     memcpy(base, p->log_error, n * sizeof *base);
-    r->spread = robust_spread(p);
     for (size_t i = 0; i < n; i++) r->mean_error += fabs(exp(base[i]) - 1) / p->n;
     for (size_t k = 0; k < params; k++) {
-        memcpy(moved, factors, params * sizeof *moved);
-        moved[k] *= exp(step);
-        predict_all(p, moved);
+        const struct fr_coefficient *c = &fr_coefficients[r->index[k]];
+        p->at = r->cluster;
+        *c->at(&p->at, p->dtype) *= exp(step);
+        predict_here(p);
         for (size_t i = 0; i < n; i++) jacobian[k * n + i] = (p->log_error[i] - base[i]) / step;
+        moved[k] = log(*c->at(&r->cluster, p->dtype) / r->tuned[r->index[k]].prior);
+        sigma[k] = r->tuned[r->index[k]].sigma_prior;
+        of[k] = c->group == FR_GROUP_NETWORK ? FR_EFFECT_NETWORK : FR_EFFECT_DEVICE;
     }
-    fr_status status = invert(p, jacobian, r->spread, r, err);
-    if (status == FR_OK) r->stretch = stretch_of(p, r, jacobian, base);
+    const struct fr_said said = {p->runs, p->n,  coefficients, base,    jacobian,
+                                 moved,   sigma, of,           p->scale};
+    fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, r->effect,
+                                         &r->stretch, err);
+    r->spread = fr_effects_spread(r->effect, 1);
     free(jacobian);
     return status;
 }
 
-static void describe(const struct problem *p, struct fr_tune_result *r) {
-    for (int k = 0; k < p->n_fitted; k++) {
-        struct fr_tuned *t = &r->tuned[p->index[k]];
+static void describe(struct fr_tune_result *r, int uncertain) {
+    for (int k = 0; k < uncertain; k++) {
+        struct fr_tuned *t = &r->tuned[r->index[k]];
         double variance = r->covariance[k * r->n_known + k];
-        t->fitted = true;
-        t->value = *fr_coefficients[p->index[k]].at(&r->cluster, p->dtype);
+        t->fitted = k < r->n_fitted;
+        t->known = true;
+        t->value = *fr_coefficients[r->index[k]].at(&r->cluster, r->dtype);
         t->sigma = sqrt(variance);
-        t->learned = 1 - variance / (t->sigma_prior * t->sigma_prior);
+        t->learned = fmax(0, 1 - variance / (t->sigma_prior * t->sigma_prior));
     }
 }
 
 /* What the rows do not feel is known as well as before; what was held is taken as certain, unless a
  * width is given for it. */
-static void add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *options) {
+static int add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *options) {
     bool moved[FR_COEFFICIENT_MAX] = {false};
     for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
     r->n_known = r->n_fitted;
@@ -282,9 +233,78 @@ static void add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *
     int coefficients = r->n_known;
     fr_tune_add_operations(r);
     for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
-    for (int k = r->n_fitted; k < coefficients; k++) {
-        double sigma = r->tuned[r->index[k]].sigma_prior;
-        r->covariance[k * r->n_known + k] = sigma * sigma;
+    return coefficients;
+}
+
+static fr_status fit(struct problem *p, const struct fr_nlfit_limits *until, double *factors,
+                     struct fr_error *err) {
+    return fr_nlfit_within(until, residuals, p, (size_t)p->n_fitted,
+                           (size_t)(p->n + p->n_fitted), factors, NULL, err);
+}
+
+/* How much row @p i counts at its error, of what a fit makes least. */
+static double counts(const struct problem *p, int i) {
+    double ratio = p->log_error[i] / p->scale / knee;
+    return p->runs[i]->weight * p->weight_scale / (p->scale * p->scale) / hypot(1, ratio);
+}
+
+/* Which of the fitted coefficients the rows resolve; of one kind of run the one that needs but one row. */
+static fr_status resolve(struct problem *p, const double *factors, bool *resolved,
+                         struct fr_error *err) {
+    size_t n = (size_t)p->n, params = (size_t)p->n_fitted;
+    double moved[FR_COEFFICIENT_MAX], nudged[FR_COEFFICIENT_MAX];
+    double *room = fr_malloc(n * (params + 3), sizeof *room);
+    double *before = room, *error = before + n, *weight = error + n, *jacobian = weight + n;
+    int ways = 0;
+    if (!room) return fr_fail(err, FR_ERR_NOMEM, NULL, "the fit does not fit in memory");
+    p->at = p->prior;
+    predict_here(p);
+    memcpy(before, p->log_error, n * sizeof *before);
+    predict_all(p, factors);
+    memcpy(error, p->log_error, n * sizeof *error);
+    for (int i = 0; i < p->n; i++) weight[i] = counts(p, i);
+    for (size_t k = 0; k < params; k++) {
+        memcpy(nudged, factors, params * sizeof *nudged);
+        nudged[k] *= exp(step);
+        moved[k] = log(factors[k]);
+        predict_all(p, nudged);
+        for (size_t i = 0; i < n; i++)
+            jacobian[k * n + i] = (p->log_error[i] - error[i]) / step;
+    }
+    const struct fr_linear_fit fitted = {p->runs,  p->n,   p->n_fitted, before,  error,
+                                         jacobian, weight, moved,       p->sigma};
+    fr_status status = fr_resolve(&fitted, resolved, &ways, err);
+    for (int k = 0; k < p->n_fitted && ways == 0; k++)
+        resolved[k] = fr_coefficients[p->index[k]].rows_needed == 1;
+    free(room);
+    return status;
+}
+
+/* What the rows do not resolve goes back to the preset, and the rest is fitted without it. */
+static fr_status fall_back(struct problem *p, struct fr_tune_result *r, double *factors,
+                           struct fr_error *err) {
+    bool resolved[FR_COEFFICIENT_MAX];
+    int n = 0;
+    FR_TRY(resolve(p, factors, resolved, err));
+    for (int k = 0; k < r->n_fitted; k++) {
+        if (!resolved[k]) continue;
+        r->index[n] = r->index[k];
+        p->sigma[n] = p->sigma[k];
+        factors[n++] = factors[k];
+    }
+    p->n_fitted = r->n_fitted = n;
+    r->kept = n == 0;
+    return n > 0 ? fit(p, &limits, factors, err) : FR_OK;
+}
+
+/* Values stay in the ranges where they have a meaning. */
+static void bound(const struct fr_tune_result *r, double *factors) {
+    for (int k = 0; k < r->n_fitted; k++) {
+        const struct fr_coefficient *c = &fr_coefficients[r->index[k]];
+        double prior = r->tuned[r->index[k]].prior;
+        if (c->most > 0 && prior <= c->most && factors[k] * prior > c->most)
+            factors[k] = c->most / prior;
+        if (factors[k] * prior < c->least) factors[k] = c->least / prior;
     }
 }
 
@@ -312,25 +332,20 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
                                    : 1;
         r->index[r->n_fitted++] = j;
     }
-    add_unmoved(r, options);
     p->index = r->index;
     p->n_fitted = r->n_fitted;
     for (int i = 0; i < p->n; i++) weights += p->runs[i]->weight;
     p->weight_scale =
         options->rows_max > 0 && weights > options->rows_max ? options->rows_max / weights : 1;
-    if (r->n_fitted > 0 && !r->kept)
-        FR_TRY(fr_nlfit_within(&limits, residuals, p, (size_t)r->n_fitted,
-                               (size_t)(p->n + r->n_fitted), factors, NULL, err));
-    for (int k = 0; k < r->n_fitted; k++) {
-        const struct fr_coefficient *c = &fr_coefficients[r->index[k]];
-        double prior = r->tuned[r->index[k]].prior;
-        if (c->most > 0 && prior <= c->most && factors[k] * prior > c->most)
-            factors[k] = c->most / prior;
-        if (factors[k] * prior < c->least) factors[k] = c->least / prior;
+    if (r->n_fitted > 0 && !r->kept) {
+        FR_TRY(fit(p, options->keep_unrefuted ? &rough : &limits, factors, err));
+        if (options->keep_unrefuted) FR_TRY(fall_back(p, r, factors, err));
     }
+    bound(r, factors);
+    int uncertain = add_unmoved(r, options);
     apply(p, factors, &r->cluster);
-    FR_TRY(posterior(p, factors, r, err));
-    describe(p, r);
+    if (!options->values_only) FR_TRY(posterior(p, r, uncertain, err));
+    describe(r, uncertain);
     return FR_OK;
 }
 
@@ -360,9 +375,11 @@ fr_status fr_tune(const struct fr_cluster *prior, const struct fr_run *const *ru
     for (int i = 0; i < p.n; i++) {
         r->experts |= usable[i]->workload.transformer.experts > 1;
         r->sharded |= usable[i]->plan.zero >= 2;
+        r->pipelined |= usable[i]->plan.pp > 1;
     }
     p.dtype = r->dtype = usable[0]->workload.dtype;
     r->rows = p.n;
+    r->missed = p.scale;
     status = tune(&p, options, r, err);
 done:
     free(usable);
@@ -402,12 +419,28 @@ double fr_tune_deviation(const struct fr_tune_result *r, const double gradient[F
     return sqrt(fmax(0, variance));
 }
 
-double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
+/* Of mixtures of experts, where rows held some, more is missed; where they held none, that is not known. */
+static double missed_times(const struct fr_tune_result *r, const struct fr_run *run) {
+    return r->experts ? fr_run_missed_times(run) : 1;
+}
+
+static double pipeline_unseen(const struct fr_tune_result *r, const struct fr_run *run) {
+    return run->plan.pp > 1 && !r->pipelined ? r->missed : 0;
+}
+
+static double unseen(const struct fr_tune_result *r, const struct fr_run *run) {
     bool experts = run->workload.transformer.experts > 1, sharded = run->plan.zero >= 2;
-    double spread = r->spread;
-    if (experts && !r->experts) spread = hypot(spread, FR_TUNE_UNSEEN);
-    if (sharded && !r->sharded) spread = hypot(spread, FR_TUNE_UNSEEN);
-    return spread;
+    double kind = hypot(experts && !r->experts ? FR_TUNE_UNSEEN : 0,
+                        sharded && !r->sharded ? FR_TUNE_UNSEEN : 0);
+    return hypot(kind, pipeline_unseen(r, run));
+}
+
+double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
+    return hypot(fr_effects_spread(r->effect, missed_times(r, run)), unseen(r, run));
+}
+
+double fr_tune_own(const struct fr_tune_result *r, const struct fr_run *run) {
+    return hypot(fr_effects_own(r->effect, missed_times(r, run)), pipeline_unseen(r, run));
 }
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,

@@ -8,8 +8,8 @@
  *      rho(r) = 2 d^2 (sqrt(1 + (r/d)^2) - 1), d = 2                 pseudo-Huber
  *
  *  Errors are relative and a few wild rows cost little.  Rows of the same kind share what the
- *  model gets wrong, so a thousand of them are not a thousand opinions: where the rows' weights
- *  sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
+ *  model gets wrong (calibrate/runs/shared/alike.h), so a thousand of them are not a thousand opinions: where the
+ *  rows' weights sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
  *  Where asked, the cluster's own values stay unless the runs refute them (`kept`).  With m_g the mean of
  *  e_i over the runs of one model and plan, in units of what is missed of such a kind (0.05; of mixtures of
@@ -21,9 +21,8 @@
  *  Where the runs to be predicted are of another release of the software than those at hand, `scale` is
  *  larger by what releases differ, FR_TUNE_RELEASE.
  *
- *  The posterior is taken as normal in x about that maximum (or about the values that stay):
- *      covariance = (J' W J / s^2 + diag(1 / sigma^2))^-1,  J_ij = d e_i / d x_j
- *  with s the robust spread of the residuals.
+ *  Of what the runs would move, only what they resolve moves (calibrate/runs/shared/resolve.h); the rest stays too.
+ *  How sure all of it is then, what moved and what did not: calibrate/runs/shared/posterior.h.
  *
  *  Collectives have errors of their own: their fits' intervals, in the cluster file.  Those of one
  *  operation are taken as wrong together, those of different operations apart: each operation is
@@ -37,19 +36,10 @@
 
 #include "calibrate/runs/coefficient.h"
 #include "calibrate/runs/runs.h"
+#include "calibrate/runs/shared/alike.h"
 
 /** Time of a run's iteration on @p cluster [s]; NaN where the plan cannot be. */
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run);
-
-/** Are they of one model and plan, but for how much of it: do they share what the model gets wrong? */
-bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
-
-/** What the model misses of a plan, in logarithms: the error that counts as one. */
-#define FR_TUNE_MISSED 0.05
-
-/** Standard deviation of the logarithm of one plan's time between releases of the software: GPT-3 on 512 and 768
- *  H100 took 9 % less in MLPerf Training v3.1 than in v3.0, three pairs of runs. */
-#define FR_TUNE_RELEASE 0.065
 
 struct fr_tune_options {
     uint32_t held;   /**< bit j: coefficient j stays as it is */
@@ -58,6 +48,7 @@ struct fr_tune_options {
     const double
         *sigmas; /**< [FR_COEFFICIENT_MAX] in place of the table's where > 0; or NULL.  What is
                       held and has one is uncertain by it, else certain */
+    bool values_only;    /**< how sure they are is not asked, and left zero */
     bool keep_unrefuted; /**< leave all as it is where the runs do not refute it */
     const struct fr_tune_result *start; /**< where to start from; NULL: the priors */
     int threads;
@@ -67,6 +58,7 @@ struct fr_tune_options {
 struct fr_tuned {
     bool present; /**< in the cluster file */
     bool fitted;  /**< else held, or refused for too few rows */
+    bool known;   /**< uncertain, fitted or not: the covariance has it */
     int rows;     /**< that feel it: 10 % of it move the prediction by more than 0.05 % */
     double prior, value;       /**< in SI units */
     double sigma_prior, sigma; /**< in logarithms */
@@ -84,11 +76,15 @@ struct fr_tune_result {
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
     int rows;                                       /**< that took part */
-    bool kept;      /**< nothing was moved: the runs do not refute the cluster's values */
-    double spread;  /**< s: of ln(predicted / measured), robust */
-    double stretch; /**< half a 90 % interval over its standard deviation: see below */
-    bool experts, sharded; /**< among the rows were mixtures of experts, sharded gradients */
-    double mean_error;     /**< of |predicted / measured - 1| on the rows fitted */
+    bool kept; /**< nothing was moved: the runs do not refute the cluster's values */
+    double effect
+        [FR_EFFECTS]; /**< standard deviations of what is missed of a model, a plan, ... */
+    double spread;    /**< of all of them together, of a dense run */
+    double stretch;   /**< half a 90 % interval over its standard deviation: see below */
+    bool experts, sharded, pipelined; /**< such were among the rows */
+    double
+        missed; /**< of a plan before any row was seen: FR_TUNE_MISSED, or what the options say */
+    double mean_error; /**< of |predicted / measured - 1| on the rows fitted */
 };
 
 /** Tune @p prior to the @p n runs, all of one dtype of matrix products.
@@ -113,16 +109,19 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
-/** What the model misses of @p run, in logarithms: the spread of the rows fitted, and besides
- *  FR_TUNE_UNSEEN for each kind of run (a mixture of experts, sharded gradients) of which they held
- *  none: their errors say nothing of it. */
+/** What the model misses of @p run, in logarithms: the effects together, and besides, since the rows' errors say
+ *  nothing of a kind of run of which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded
+ *  gradients, and for a pipeline what was missed of any plan before. */
 double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
 #define FR_TUNE_UNSEEN 0.1
 
+/** Of that, what is the plan's own and not common to all plans of one model. */
+double fr_tune_own(const struct fr_tune_result *result, const struct fr_run *run);
+
 /** Prediction of a run [s] and its 90 % interval,
  *      predicted exp(+- stretch sqrt(deviation^2 + fr_tune_spread^2)).
- *  `stretch` is the 90 % quantile of the fitted rows' own |error| over that root, and at least
- *  that of a normal distribution, 1.645: real errors have longer tails. */
+ *  `stretch` is half a 90 % interval of the mixture of normals that the effects' sizes leave, over its standard
+ *  deviation. */
 void fr_tune_interval(const struct fr_tune_result *result, const struct fr_run *run,
                       double *predicted_s, double *low_s, double *high_s);
 

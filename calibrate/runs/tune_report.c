@@ -49,8 +49,7 @@ void fr_tune_print(const struct fr_tune_result *r, struct fr_text *text) {
     }
     if (marked) fr_fitted_mark_print(text);
     fr_text_addf(text, "\n%d rows, mean error %.2f %% on them%s; spread %.1f %%\n", r->rows,
-                 100 * r->mean_error, r->kept ? "" : " (fitted to them)",
-                 100 * r->spread);
+                 100 * r->mean_error, r->kept ? "" : " (fitted to them)", 100 * r->spread);
     if (r->kept)
         fr_text_addf(text, "nothing was moved: the rows do not refute the cluster file\n"
                            "(--always moves all the same)\n");
@@ -65,13 +64,44 @@ static void json_coefficients(struct fr_json_writer *w, const struct fr_tune_res
         fr_json_add_string(w, "name", fr_coefficients[j].name);
         fr_json_add_string(w, "group", fr_tune_group_names[fr_coefficients[j].group]);
         fr_json_add_bool(w, "fitted", t->fitted);
+        fr_json_add_bool(w, "known", t->known);
         fr_json_add_number(w, "prior", t->prior);
         fr_json_add_number(w, "value", t->value);
         fr_json_add_number(w, "sigma_prior", t->sigma_prior);
         fr_json_add_number(w, "sigma", t->sigma);
-        fr_json_add_number(w, "learned", t->fitted ? t->learned : 0);
+        fr_json_add_number(w, "learned", t->learned);
         fr_json_add_integer(w, "rows", t->rows);
         fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
+static void json_effects(struct fr_json_writer *w, const struct fr_tune_result *r) {
+    fr_json_add_object(w, "effects");
+    for (int k = 0; k < FR_EFFECTS; k++)
+        fr_json_add_number(w, fr_tuning_effect_names[k], r->effect[k]);
+    fr_json_end_object(w);
+}
+
+/* Which entry of the index coefficient @p j is; -1: none. */
+static int place_of(const struct fr_tune_result *r, int j) {
+    for (int k = 0; k < r->n_known; k++)
+        if (r->index[k] == j) return k;
+    return -1;
+}
+
+/* In order of the coefficients above. */
+static void json_covariance(struct fr_json_writer *w, const struct fr_tune_result *r) {
+    fr_json_add_array(w, "covariance");
+    for (int i = 0; i < fr_coefficient_count(); i++) {
+        int a = place_of(r, i);
+        if (a < 0) continue;
+        fr_json_begin_array(w);
+        for (int j = 0; j < fr_coefficient_count(); j++) {
+            int b = place_of(r, j);
+            if (b >= 0) fr_json_put_number(w, r->covariance[a * r->n_known + b]);
+        }
+        fr_json_end_array(w);
     }
     fr_json_end_array(w);
 }
@@ -86,14 +116,10 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     fr_json_add_bool(w, "kept", r->kept);
     fr_json_add_bool(w, "experts", r->experts);
     fr_json_add_bool(w, "sharded", r->sharded);
+    fr_json_add_bool(w, "pipelined", r->pipelined);
+    json_effects(w, r);
     json_coefficients(w, r);
-    fr_json_add_array(w, "covariance");
-    for (int a = 0; a < r->n_fitted; a++) {
-        fr_json_begin_array(w);
-        for (int b = 0; b < r->n_fitted; b++)
-            fr_json_put_number(w, r->covariance[a * r->n_known + b]);
-        fr_json_end_array(w);
-    }
+    json_covariance(w, r);
     fr_json_end_array(w);
     fr_json_add_array(w, "runs");
     for (int i = 0; i < n; i++) fr_json_put_string(w, runs[i]->id);

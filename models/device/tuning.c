@@ -1,9 +1,27 @@
 #include "models/device/tuning.h"
 
+#include <math.h>
+
 /* Keys beside these tell people where the numbers come from. */
-static const char *const keys[] = {"spread",  "stretch", "covariance", "coefficients",
-                                   "dtype",   "runs",    "files",      "mean_error",
-                                   "experts", "sharded", "kept",       NULL};
+static const char *const keys[] = {
+    "spread",     "stretch", "covariance", "coefficients", "dtype",   "runs",      "files",
+    "mean_error", "experts", "sharded",    "kept",         "effects", "pipelined", NULL};
+
+const char *const fr_tuning_effect_names[] = {"model", "plan",   "plan_of_model", "release",
+                                              "run",   "device", "network",       NULL};
+
+/* Files that do not tell them apart: half of the variance the model's, half the plan's. */
+static fr_status read_effects(const struct fr_json *object, struct fr_tuning *t,
+                              struct fr_error *err) {
+    struct fr_json effects = fr_json_member(object, "effects");
+    t->effect[0] = t->effect[1] = t->spread * sqrt(0.5);
+    if (!fr_json_present(&effects)) return FR_OK;
+    FR_TRY(fr_json_object(&effects, fr_tuning_effect_names, err));
+    for (int k = 0; k < FR_TUNING_EFFECTS; k++)
+        FR_TRY(fr_json_get_number(&effects, fr_tuning_effect_names[k], true, 0, 10,
+                                  &t->effect[k], err));
+    return FR_OK;
+}
 
 static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t,
                           struct fr_error *err) {
@@ -29,22 +47,26 @@ fr_status fr_tuning_read(const struct fr_json *object, struct fr_tuning *t,
     FR_TRY(fr_json_object(object, keys, err));
     FR_TRY(fr_json_get_number(object, "spread", true, 0, 10, &t->spread, err));
     FR_TRY(fr_json_get_number(object, "stretch", true, 0, 100, &t->stretch, err));
-    t->experts = t->sharded = true; /* older files do not say */
+    FR_TRY(read_effects(object, t, err));
+    t->experts = t->sharded = t->pipelined = true; /* older files do not say */
     FR_TRY(fr_json_get_bool(object, "experts", false, &t->experts, err));
     FR_TRY(fr_json_get_bool(object, "sharded", false, &t->sharded, err));
+    FR_TRY(fr_json_get_bool(object, "pipelined", false, &t->pipelined, err));
     FR_TRY(fr_json_array(&rows, 0, FR_TUNING_MAX, err));
     t->n = (int)fr_json_array_length(&rows);
     for (int i = 0, k = 0; i < fr_json_array_length(&coefficients) && k < t->n; i++) {
         struct fr_json one = fr_json_element(&coefficients, i);
-        bool fitted = false;
-        FR_TRY(fr_json_get_bool(&one, "fitted", true, &fitted, err));
-        if (fitted)
+        bool known = false;
+        FR_TRY(fr_json_get_bool(&one, "fitted", true, &known, err));
+        FR_TRY(
+            fr_json_get_bool(&one, "known", false, &known, err)); /* values that stayed, too */
+        if (known)
             FR_TRY(fr_json_get_string(&one, "name", true, t->name[k], sizeof t->name[k], err));
-        k += fitted;
+        k += known;
     }
     for (int i = 0; i < t->n; i++) {
         if (!t->name[i][0])
-            return fr_json_fail(&rows, err, "has %d rows, but only %d coefficients are fitted",
+            return fr_json_fail(&rows, err, "has %d rows, but only %d coefficients are known",
                                 t->n, i);
         FR_TRY(read_row(&rows, i, t, err));
     }

@@ -1,9 +1,9 @@
 /** @file
  *  How sure a cluster's coefficients are: what `forerun tune` found besides their values.
  *
- *  The posterior of the coefficients' logarithms is taken as normal; `spread` is what the model
- *  misses of the runs even with the best coefficients, also in logarithms, and `stretch` how many
- *  standard deviations hold 90 % of them.  calibrate/runs/interval.h makes intervals of it. */
+ *  The posterior of the coefficients' logarithms is taken as normal; `effect` is what the model
+ *  misses of runs even with the best coefficients, also in logarithms, `spread` all of it together, and
+ *  `stretch` how many standard deviations hold 90 %.  calibrate/runs/interval.h makes intervals of it. */
 #ifndef FR_MODELS_DEVICE_TUNING_H
 #define FR_MODELS_DEVICE_TUNING_H
 
@@ -11,13 +11,19 @@
 
 enum { FR_TUNING_MAX = 24 };
 
+/** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
+ *  software, and of one run (calibrate/runs/shared/alike.h). */
+enum { FR_TUNING_EFFECTS = 7 };
+extern const char *const fr_tuning_effect_names[];
+
 struct fr_tuning {
     bool present;
-    int n;                                            /**< coefficients that were fitted */
-    char name[FR_TUNING_MAX][32];                     /**< as in fr_coefficients */
+    int n;                        /**< coefficients that the covariance is of */
+    char name[FR_TUNING_MAX][32]; /**< as in fr_coefficients */
     double covariance[FR_TUNING_MAX * FR_TUNING_MAX]; /**< [n][n] */
     double spread, stretch;
-    bool experts, sharded; /**< among the runs were mixtures of experts, sharded gradients */
+    double effect[FR_TUNING_EFFECTS]; /**< its squares add up to that of spread */
+    bool experts, sharded, pipelined; /**< such were among the runs */
 };
 
 /** Read the object "tuning" of a cluster file; absent leaves it not present. */

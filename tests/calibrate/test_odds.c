@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "tests/job.h"
 
@@ -56,7 +57,7 @@ static void what_plans_share_cancels(void **state) {
     list[1] = list[0];
     assert_int_equal(fr_odds_make(&known, &job.workload, list, NULL, 2, odds, NULL), FR_OK);
     if (fabs(odds[0].best - 0.5) > 0.03) fail_msg("twins: got %g, wanted 0.5", odds[0].best);
-    known.spread = 1e-9;
+    for (int k = 0; k < FR_EFFECTS; k++) known.effect[k] = 1e-9;
     const double times[] = {1, 1.001};
     assert_int_equal(fr_odds_make(&known, &job.workload, list, times, 2, odds, NULL), FR_OK);
     if (odds[0].best < 0.999) fail_msg("sure winner: got %g", odds[0].best);
@@ -81,7 +82,7 @@ static double half_width(const char *p90, bool alone, double *comm_share) {
              p90);
     fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
     fr_interval_known(&job.cluster, FR_FP16, &known);
-    if (alone) known.spread = 0;
+    for (int k = 0; alone && k < FR_EFFECTS; k++) known.effect[k] = 0;
     if (alone)
         for (int a = 0; a < known.n_known; a++)
             if (known.index[a] < FR_COEFFICIENT_MAX)
@@ -124,7 +125,11 @@ static void two_plans_by_hand(void **state) {
     (void)state;
     setting(&job, &known, plans, list);
     int n = known.n_known;
-    known.spread = 0.01;
+    /* what is missed of the model both plans share */
+    memset(known.effect, 0, sizeof known.effect);
+    known.effect[FR_EFFECT_MODEL] = 0.5;
+    known.effect[FR_EFFECT_PLAN] = 0.003, known.effect[FR_EFFECT_KIND] = 0.004;
+    known.effect[FR_EFFECT_RELEASE] = 0.004, known.effect[FR_EFFECT_ROW] = 0.003;
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++)
             known.covariance[a * n + b] = (a == b ? 0.04 : 0.02) * (a % 3 == b % 3 ? 1 : -0.4);
@@ -136,7 +141,7 @@ static void two_plans_by_hand(void **state) {
         for (int b = 0; b < n; b++)
             variance += (gradient[1][a] - gradient[0][a]) * (gradient[1][b] - gradient[0][b]) *
                         known.covariance[a * n + b];
-    double sigma = sqrt(variance + known.spread * known.spread);
+    double sigma = sqrt(variance + 2 * 0.00005);
     assert_int_equal(fr_odds_make(&known, &job.workload, list, NULL, 2, odds, NULL), FR_OK);
     for (int k = -1; k <= 1; k++) { /* the second k sigmas ahead */
         double times[] = {1, odds[0].predicted_s / odds[1].predicted_s * exp(-k * sigma)};

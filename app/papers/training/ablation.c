@@ -74,14 +74,16 @@ static fr_status mean_error(const char *preset, void (*removing)(struct fr_clust
                             const struct fr_tune_options *options, double *mean,
                             struct fr_error *err) {
     struct fr_cluster prior = {0};
+    struct fr_tune_options bare = *options;
     struct fr_scored *scored = fr_calloc((size_t)set->n + 1, sizeof *scored);
     struct fr_score score;
     fr_status status = scored ? fr_table_cluster(preset, &prior, err)
                               : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
+    bare.values_only = true;
     if (status == FR_OK && removing) removing(&prior);
     if (status == FR_OK)
-        status = fr_study_cross(&prior, set->use, set->n, NULL, 0, columns, options, scored,
-                                NULL, err);
+        status = fr_study_cross(&prior, set->use, set->n, NULL, 0, columns, &bare, scored, NULL,
+                                err);
     if (status == FR_OK) status = fr_score_make(scored, set->n, &score, err);
     if (status == FR_OK) *mean = score.mape;
     fr_cluster_free(&prior);

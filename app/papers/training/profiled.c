@@ -17,18 +17,42 @@ static void use_profiles(const struct fr_run *const *runs, int n,
 }
 
 struct work {
-    const struct fr_run **train, **test;
-    struct fr_fitted_profile *profiles;
+    const struct fr_run **train, **test, **known;
+    struct fr_fitted_profile *profiles, *without; /* [n]: of each known run, from the others */
     struct fr_tune_result *tuned;
     struct fr_scored *scored;
     double *alone_s;
     int n_train, n_test, count;
 };
 
+static bool share_layers(const struct fr_run *a, const struct fr_run *b) {
+    return a->workload.transformer.hidden == b->workload.transformer.hidden &&
+           a->plan.tp == b->plan.tp &&
+           fr_plan_micro_batch(&a->plan) == fr_plan_micro_batch(&b->plan);
+}
+
+/* Layer times of each run from the others alone: of those that it had a part in it says too little of what is
+ * missed.  A run without others is left out. */
+static fr_status leave_out(struct work *w, int *left, struct fr_error *err) {
+    const struct fr_run **others = w->test; /* not yet filled */
+    *left = 0;
+    for (int i = 0; i < w->n_train; i++) {
+        int n = 0, count = 0;
+        for (int k = 0; k < w->n_train; k++)
+            if (k != i && share_layers(w->train[k], w->train[i])) others[n++] = w->train[k];
+        if (n == 0) continue;
+        FR_TRY(fr_profile_fit(&w->tuned->cluster, others, n, &w->without[*left], &count, err));
+        fr_profile_use(writable(w->train[i]), &w->without[*left], 1);
+        w->known[(*left)++] = w->train[i];
+    }
+    return FR_OK;
+}
+
 /* Layer times from the runs without a pipeline, and what is left (optimiser, gradients, messages)
  * tuned to the same runs; each twice, since either needs the other. */
 static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_error *err) {
     struct fr_tune_options options = fr_procedure_tuning();
+    options.values_only = true;
     options.keep_unrefuted = false; /* what is missed of a model is in its measured layers */
     FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
     for (int round = 0; round < 2; round++) {
@@ -39,7 +63,10 @@ static fr_status fit(const struct fr_cluster *prior, struct work *w, struct fr_e
         options.scale = 0.01; /* little is left to be wrong */
         FR_TRY(fr_tune(prior, w->train, w->n_train, &options, w->tuned, err));
     }
-    return FR_OK;
+    int left;
+    options.values_only = false;
+    FR_TRY(leave_out(w, &left, err));
+    return fr_tune(prior, w->known, left, &options, w->tuned, err);
 }
 
 fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table_plan *table,
@@ -48,11 +75,14 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
     size_t room = (size_t)set->n + 1;
     struct work w = {.train = fr_calloc(room, sizeof *w.train),
                      .test = fr_calloc(room, sizeof *w.test),
+                     .known = fr_calloc(room, sizeof *w.known),
                      .profiles = fr_calloc(room, sizeof *w.profiles),
+                     .without = fr_calloc(2 * room, sizeof *w.without),
                      .tuned = fr_calloc(1, sizeof *w.tuned),
                      .scored = fr_calloc(room, sizeof *w.scored),
                      .alone_s = fr_calloc(room, sizeof *w.alone_s)};
-    fr_status status = w.train && w.test && w.profiles && w.tuned && w.scored && w.alone_s
+    fr_status status = w.train && w.test && w.known && w.profiles && w.without && w.tuned &&
+                               w.scored && w.alone_s
                            ? FR_OK
                            : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < set->n && status == FR_OK; i++)
@@ -73,7 +103,9 @@ fr_status fr_procedure_profiled(struct fr_reproduction *r, const struct fr_table
     use_profiles(set->use, set->n, NULL, 0);
     free(w.train);
     free(w.test);
+    free(w.known);
     free(w.profiles);
+    free(w.without);
     free(w.tuned);
     free(w.scored);
     free(w.alone_s);

@@ -1,0 +1,233 @@
+#include "calibrate/numbers/effects.h"
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "calibrate/numbers/gsl_errors.h"
+
+/* Sums of a group of rows: u is the coefficients' columns, then e0. */
+struct sums {
+    int within; /* kind of a release */
+    int model, plan;
+    double weight, times;
+};
+
+struct fr_effects {
+    size_t c, u, rows; /* coefficients; those and e0; rows of weight */
+    int models, plans, kinds, releases;
+    double log_weights;
+    double *sigma, *gram;          /* [c]; [u][u]: of all rows */
+    struct sums *release;          /* [releases] */
+    double *sum;                   /* [releases][u] */
+    double *of_kind, *kind_weight; /* scratch: [kinds][u], [kinds] */
+    double *kind_times;            /* [kinds] */
+    int *kind_model, *kind_plan;   /* [kinds] */
+    int *of;                       /* [c] */
+    double *row;                   /* [u]: scratch */
+    gsl_matrix *m;
+    gsl_vector *right, *solved;
+};
+
+static int count(const int *group, size_t n) {
+    int most = 0;
+    for (size_t i = 0; i < n; i++)
+        if (group[i] >= most) most = group[i] + 1;
+    return most;
+}
+
+static void add_rows(struct fr_effects *f, const struct fr_effects_rows *rows) {
+    size_t n = rows->n;
+    for (size_t i = 0; i < n; i++) {
+        double w = rows->weight[i];
+        int r = rows->group[FR_EFFECT_RELEASE][i], k = rows->group[FR_EFFECT_KIND][i];
+        if (!(w > 0)) continue;
+        for (size_t a = 0; a < f->c; a++) f->row[a] = rows->jacobian[a * n + i];
+        f->row[f->c] = rows->error[i];
+        for (size_t a = 0; a < f->u; a++) {
+            f->sum[(size_t)r * f->u + a] += w * f->row[a];
+            for (size_t b = 0; b < f->u; b++)
+                f->gram[a * f->u + b] += w * f->row[a] * f->row[b];
+        }
+        f->release[r].within = k;
+        f->release[r].weight += w;
+        f->kind_times[k] = rows->times[i];
+        f->kind_model[k] = rows->group[FR_EFFECT_MODEL][i];
+        f->kind_plan[k] = rows->group[FR_EFFECT_PLAN][i];
+        f->log_weights += log(w);
+        f->rows++;
+    }
+}
+
+struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
+    struct fr_effects *f = fr_calloc(1, sizeof *f);
+    if (!f) return NULL;
+    size_t n = rows->n;
+    f->c = rows->n_coefficients;
+    f->u = f->c + 1;
+    f->models = count(rows->group[FR_EFFECT_MODEL], n);
+    f->plans = count(rows->group[FR_EFFECT_PLAN], n);
+    f->kinds = count(rows->group[FR_EFFECT_KIND], n);
+    f->releases = count(rows->group[FR_EFFECT_RELEASE], n);
+    size_t kinds = (size_t)f->kinds + 1, releases = (size_t)f->releases + 1;
+    size_t all = f->c + (size_t)(f->models + f->plans);
+    f->sigma = fr_calloc(f->u, sizeof *f->sigma);
+    f->gram = fr_calloc(f->u * f->u, sizeof *f->gram);
+    f->release = fr_calloc(releases, sizeof *f->release);
+    f->sum = fr_calloc(releases * f->u, sizeof *f->sum);
+    f->of_kind = fr_calloc(kinds * f->u, sizeof *f->of_kind);
+    f->kind_weight = fr_calloc(kinds, sizeof *f->kind_weight);
+    f->kind_times = fr_calloc(kinds, sizeof *f->kind_times);
+    f->kind_model = fr_calloc(kinds, sizeof *f->kind_model);
+    f->kind_plan = fr_calloc(kinds, sizeof *f->kind_plan);
+    f->row = fr_calloc(f->u, sizeof *f->row);
+    f->of = fr_calloc(f->u, sizeof *f->of);
+    gsl_error_handler_t *before = fr_gsl_errors();
+    f->m = all > 0 ? gsl_matrix_calloc(all, all) : NULL;
+    f->right = all > 0 ? gsl_vector_calloc(all) : NULL;
+    f->solved = all > 0 ? gsl_vector_calloc(all) : NULL;
+    gsl_set_error_handler(before);
+    if (!f->sigma || !f->gram || !f->release || !f->sum || !f->of_kind || !f->kind_weight ||
+        !f->kind_times || !f->kind_model || !f->kind_plan || !f->row || !f->of || !f->m ||
+        !f->right || !f->solved) {
+        fr_effects_free(f);
+        return NULL;
+    }
+    for (size_t k = 0; k < f->c; k++) f->sigma[k] = rows->sigma[k], f->of[k] = rows->of[k];
+    add_rows(f, rows);
+    return f;
+}
+
+void fr_effects_free(struct fr_effects *f) {
+    if (!f) return;
+    free(f->sigma);
+    free(f->gram);
+    free(f->release);
+    free(f->sum);
+    free(f->of_kind);
+    free(f->kind_weight);
+    free(f->kind_times);
+    free(f->kind_model);
+    free(f->kind_plan);
+    free(f->row);
+    free(f->of);
+    gsl_matrix_free(f->m);
+    gsl_vector_free(f->right);
+    gsl_vector_free(f->solved);
+    free(f);
+}
+
+/* ---- V^-1 ---------------------------------------------------------------------------------- */
+
+static void add_to(gsl_matrix *m, size_t i, size_t j, double value) {
+    *gsl_matrix_ptr(m, i, j) += value;
+}
+
+/* U' V^-1 U, U' V^-1 e0 and e0' V^-1 e0 less factor (s s'), s the sums of a group: of coefficients and e0
+ * as given, of its model and plan its weight. */
+static void take(struct fr_effects *f, int kind, const double *sum, double weight,
+                 double factor, double *square) {
+    size_t at[2] = {f->c + (size_t)f->kind_model[kind],
+                    f->c + (size_t)(f->models + f->kind_plan[kind])};
+    double of_group = weight * f->kind_times[kind], e = sum[f->c];
+    for (size_t a = 0; a < f->c; a++) {
+        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, -factor * sum[a] * sum[b]);
+        for (int z = 0; z < 2; z++) add_to(f->m, at[z], a, -factor * of_group * sum[a]);
+        *gsl_vector_ptr(f->right, a) -= factor * sum[a] * e;
+    }
+    for (int z = 0; z < 2; z++) {
+        add_to(f->m, at[z], at[z], -factor * of_group * of_group);
+        *gsl_vector_ptr(f->right, at[z]) -= factor * of_group * e;
+    }
+    add_to(f->m, at[1], at[0], -factor * of_group * of_group);
+    *square -= factor * e * e;
+}
+
+/* Rows alone: their noise. */
+static void add_noise(struct fr_effects *f, double precision, double *square) {
+    for (size_t a = 0; a < f->c; a++) {
+        for (size_t b = 0; b <= a; b++) add_to(f->m, a, b, precision * f->gram[a * f->u + b]);
+        *gsl_vector_ptr(f->right, a) += precision * f->gram[a * f->u + f->c];
+    }
+    *square += precision * f->gram[f->c * f->u + f->c];
+    for (int r = 0; r < f->releases; r++) {
+        int kind = f->release[r].within;
+        const double *sum = f->sum + (size_t)r * f->u;
+        double times = f->kind_times[kind], weight = f->release[r].weight;
+        size_t at[2] = {f->c + (size_t)f->kind_model[kind],
+                        f->c + (size_t)(f->models + f->kind_plan[kind])};
+        for (int z = 0; z < 2; z++) {
+            for (size_t a = 0; a < f->c; a++)
+                add_to(f->m, at[z], a, precision * times * sum[a]);
+            add_to(f->m, at[z], at[z], precision * times * times * weight);
+            *gsl_vector_ptr(f->right, at[z]) += precision * times * sum[f->c];
+        }
+        add_to(f->m, at[1], at[0], precision * times * times * weight);
+    }
+}
+
+/* M, U' V^-1 e0 and e0' V^-1 e0. @return ln |V| */
+static double assemble(struct fr_effects *f, const double *sd, double *square) {
+    double precision = 1 / (sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW]),
+           release = sd[FR_EFFECT_RELEASE] * sd[FR_EFFECT_RELEASE],
+           log_det = -f->log_weights - (double)f->rows * log(precision);
+    size_t u = f->u;
+    gsl_matrix_set_zero(f->m);
+    gsl_vector_set_zero(f->right);
+    memset(f->of_kind, 0, (size_t)f->kinds * u * sizeof *f->of_kind);
+    memset(f->kind_weight, 0, (size_t)f->kinds * sizeof *f->kind_weight);
+    *square = 0;
+    add_noise(f, precision, square);
+    for (int r = 0; r < f->releases; r++) {
+        const struct sums *s = &f->release[r];
+        double *sum = f->sum + (size_t)r * u, left = 1 / (1 + release * precision * s->weight);
+        if (!(s->weight > 0)) continue;
+        take(f, s->within, sum, s->weight, release * precision * precision * left, square);
+        for (size_t a = 0; a < u; a++)
+            f->of_kind[(size_t)s->within * u + a] += precision * left * sum[a];
+        f->kind_weight[s->within] += precision * left * s->weight;
+        log_det -= log(left);
+    }
+    for (int k = 0; k < f->kinds; k++) {
+        double own = sd[FR_EFFECT_KIND] * f->kind_times[k], weight = f->kind_weight[k];
+        double of = 1 + own * own * weight;
+        if (!(weight > 0)) continue;
+        take(f, k, f->of_kind + (size_t)k * u, weight, own * own / of, square);
+        log_det += log(of);
+    }
+    return log_det;
+}
+
+/* ---- what is left -------------------------------------------------------------------------- */
+
+static double width_of(const struct fr_effects *f, const double *sd, size_t i) {
+    if (i < f->c) return f->sigma[i] * sd[f->of[i]];
+    return sd[i < f->c + (size_t)f->models ? FR_EFFECT_MODEL : FR_EFFECT_PLAN];
+}
+
+double fr_effects_at(struct fr_effects *f, const double *sd, double *mean, double *covariance) {
+    static const double log_2_pi = 1.8378770664093453;
+    double square, product;
+    double sum = assemble(f, sd, &square) + (double)f->rows * log_2_pi;
+    size_t n = f->right->size;
+    for (size_t i = 0; i < n; i++) {
+        double width = width_of(f, sd, i);
+        add_to(f->m, i, i, 1 / (width * width));
+        sum += 2 * log(width);
+    }
+    gsl_error_handler_t *before = fr_gsl_errors();
+    int code = gsl_linalg_cholesky_decomp1(f->m);
+    if (!code) code = gsl_linalg_cholesky_solve(f->m, f->right, f->solved);
+    for (size_t i = 0; i < n && !code; i++) sum += 2 * log(gsl_matrix_get(f->m, i, i));
+    if (!code) code = gsl_blas_ddot(f->right, f->solved, &product);
+    for (size_t i = 0; i < f->c && !code && mean; i++) mean[i] = -gsl_vector_get(f->solved, i);
+    if (!code && covariance) code = gsl_linalg_cholesky_invert(f->m);
+    gsl_set_error_handler(before);
+    if (code) return NAN;
+    for (size_t a = 0; covariance && a < f->c; a++)
+        for (size_t b = 0; b < f->c; b++) covariance[a * f->c + b] = gsl_matrix_get(f->m, a, b);
+    return -0.5 * (sum + square - product);
+}

@@ -1,0 +1,61 @@
+/** @file
+ *  What rows say of coefficients when rows that are alike share what the model misses.
+ *
+ *  A linear mixed model.  Of row i, of model a, plan b, kind c (a plan of a model), release d of a kind,
+ *
+ *      e_i = e0_i + sum_k J_ik x_k + t_i (A_a + B_b + C_c) + D_d + r_i / sqrt(w_i)
+ *
+ *  with x_k normal about 0 of width sigma_k (the priors) times sd of the device or network, and the effects A to
+ *  D and r normal about 0 of standard deviations sd[FR_EFFECT_...].  So a thousand rows of one plan are one opinion of its plan and a
+ *  thousand of iterations' noise.  Kinds lie within one model and plan each, models and plans cross.
+ *  Kinds and releases are integrated by Sherman and Morrison, what is left by Cholesky (Henderson's equations):
+ *  with V what kinds, releases and rows add up to, and u = (x, A, B), design U, widths S,
+ *
+ *      M = U' V^-1 U + S^-2,   mean = -M^-1 U' V^-1 e0,   covariance = M^-1,
+ *      -2 ln L = ln |V| + ln |S^2| + ln |M| + e0' V^-1 e0 - mean' M mean + n ln 2 pi      (Searle, Casella,
+ *      McCulloch, Variance Components, 1992, ch. 6 and 7) */
+#ifndef FR_CALIBRATE_NUMBERS_EFFECTS_H
+#define FR_CALIBRATE_NUMBERS_EFFECTS_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+enum {
+    FR_EFFECT_MODEL,
+    FR_EFFECT_PLAN,
+    FR_EFFECT_KIND,
+    FR_EFFECT_RELEASE,
+    FR_EFFECT_ROW,
+    FR_EFFECT_DEVICE,  /**< of its and the host's coefficients, in widths of their priors */
+    FR_EFFECT_NETWORK, /**< likewise */
+    FR_EFFECTS
+};
+
+/** Who shares what, and what is at hand of it. */
+struct fr_effects_rows {
+    size_t n, n_coefficients;
+    const double *jacobian;          /**< [n_coefficients][n] */
+    const double *error;             /**< [n]: e0 */
+    const double *weight;            /**< [n]; 0: takes no part */
+    const double *times;             /**< [n]: t, one value a kind */
+    const double *sigma;             /**< [n_coefficients] > 0 */
+    const int *of;                   /**< [n_coefficients]: FR_EFFECT_DEVICE or _NETWORK */
+    const int *group[FR_EFFECT_ROW]; /**< [n] each, from 0 on */
+};
+
+/** Sums over rows, made once for many standard deviations. */
+struct fr_effects;
+
+/** @return NULL where memory runs out.  The rows are borrowed for the call alone. */
+struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows);
+void fr_effects_free(struct fr_effects *effects);
+
+/** The coefficients at standard deviations @p sd[FR_EFFECTS], all > 0.
+ *  @param[out] mean        [n_coefficients]; may be NULL
+ *  @param[out] covariance  [n_coefficients][n_coefficients]; may be NULL
+ *  @return ln L; NaN where nothing can be inverted. */
+double fr_effects_at(struct fr_effects *effects, const double *sd, double *mean,
+                     double *covariance);
+
+#endif

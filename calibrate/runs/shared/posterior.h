@@ -1,0 +1,38 @@
+/** @file
+ *  How sure coefficients are that runs have spoken of: calibrate/numbers/effects.h with runs that are alike
+ *  (calibrate/runs/shared/alike.h).
+ *
+ *  About where the coefficients were left, x, everything is linear: e_i = ln(predicted / measured) there, J its
+ *  derivatives.  With m and C the mean and covariance of x over all that the effects' sizes may be, what is not
+ *  known about where they were left is
+ *
+ *      covariance = C + (m - x) (m - x)'
+ *
+ *  so that values which stay although rows say otherwise are the less certain for it, and values which rows agree
+ *  with are as sure as those make them. */
+#ifndef FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
+#define FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
+
+#include "calibrate/runs/shared/alike.h"
+
+/** What the rows say at the values of a cluster. */
+struct fr_said {
+    const struct fr_run *const *runs;
+    int n, n_coefficients;
+    const double *error;    /**< [n] */
+    const double *jacobian; /**< [n_coefficients][n] */
+    const double *moved;    /**< [n_coefficients]: x, in logarithms from the prior */
+    const double *sigma;    /**< [n_coefficients] of the priors */
+    const int *of;          /**< [n_coefficients]: FR_EFFECT_DEVICE or FR_EFFECT_NETWORK */
+    double missed;          /**< in place of FR_TUNE_MISSED */
+};
+
+/** @param[out] covariance  [n_coefficients][@p stride]
+ *  @param[out] sd          [FR_EFFECTS]: root mean squares over what they may be
+ *  @param[out] stretch     half a 90 % interval of a run of a new model, plan and release over its standard
+ *                          deviation: of a normal distribution 1.645
+ *  @return FR_OK; FR_ERR_NUMERIC; FR_ERR_NOMEM. */
+fr_status fr_runs_posterior(const struct fr_said *said, double *covariance, size_t stride,
+                            double sd[FR_EFFECTS], double *stretch, struct fr_error *err);
+
+#endif

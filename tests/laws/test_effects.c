@@ -1,0 +1,274 @@
+/* Rows that share what the model misses: against the same distribution written out in full, laws that hold whatever
+ * the numbers, and coverage of what was drawn as it is assumed to be. */
+#include "calibrate/numbers/effects.h"
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_randist.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calibrate/numbers/components.h"
+#include "tests/cmocka.h"
+
+enum { N = 30, C = 3 };
+
+struct rows {
+    double jacobian[C * N], error[N], weight[N], times[N], sigma[C];
+    int of[C], group[FR_EFFECT_ROW][N];
+    struct fr_effects_rows view;
+};
+
+/* Four models and five plans that cross, two sequences of some, two releases of each. */
+static void make(gsl_rng *rng, struct rows *r) {
+    for (int i = 0; i < N; i++) {
+        r->weight[i] = 0.5 + i % 3;
+        r->group[FR_EFFECT_MODEL][i] = i % 4;
+        r->group[FR_EFFECT_PLAN][i] = i % 5;
+        r->group[FR_EFFECT_KIND][i] = i % 20;
+        r->group[FR_EFFECT_RELEASE][i] = i;
+        r->times[i] = i % 4 == 2 ? 4 : 1;
+        r->error[i] = gsl_ran_gaussian(rng, 0.1);
+        for (int k = 0; k < C; k++) r->jacobian[k * N + i] = gsl_ran_gaussian(rng, 0.5);
+    }
+    for (int i = 20; i < N; i += 2) r->group[FR_EFFECT_RELEASE][i] = i - 20;
+    for (int k = 0; k < C; k++) {
+        r->sigma[k] = 0.1 + 0.2 * k;
+        r->of[k] = k < 2 ? FR_EFFECT_DEVICE : FR_EFFECT_NETWORK;
+    }
+    r->view = (struct fr_effects_rows){
+        N,        C,         r->jacobian,
+        r->error, r->weight, r->times,
+        r->sigma, r->of,     {r->group[0], r->group[1], r->group[2], r->group[3]}};
+}
+
+static const double sd[FR_EFFECTS] = {0.05, 0.03, 0.04, 0.06, 0.02, 0.7, 1.3};
+
+/* Covariance of two rows' errors, coefficients and all. */
+static double between(const struct rows *r, int i, int j) {
+    double sum = i == j ? sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW] / r->weight[i] : 0;
+    for (int k = 0; k < C; k++)
+        sum += r->jacobian[k * N + i] * r->jacobian[k * N + j] *
+               pow(r->sigma[k] * sd[r->of[k]], 2);
+    for (int level = 0; level < FR_EFFECT_ROW; level++) {
+        double times = level == FR_EFFECT_RELEASE ? 1 : r->times[i] * r->times[j];
+        if (r->group[level][i] == r->group[level][j]) sum += times * sd[level] * sd[level];
+    }
+    return sum;
+}
+
+/* ln of the normal density of the rows' errors, and the coefficients' distribution given them: mean -P J K^-1 e,
+ * covariance P - P J K^-1 J' P, with K the covariance of the rows and P that of the priors. */
+static void as_written_out(void **state) {
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    struct rows r;
+    double mean[C], covariance[C * C];
+    (void)state;
+    make(rng, &r);
+    struct fr_effects *effects = fr_effects_make(&r.view);
+    assert_non_null(effects);
+    double got = fr_effects_at(effects, sd, mean, covariance);
+    gsl_matrix *k = gsl_matrix_alloc(N, N);
+    gsl_vector *e = gsl_vector_alloc(N), *x = gsl_vector_alloc(N);
+    for (int i = 0; i < N; i++) {
+        gsl_vector_set(e, (size_t)i, r.error[i]);
+        for (int j = 0; j < N; j++) gsl_matrix_set(k, (size_t)i, (size_t)j, between(&r, i, j));
+    }
+    gsl_linalg_cholesky_decomp1(k);
+    gsl_linalg_cholesky_solve(k, e, x);
+    double square, wanted = -0.5 * N * log(2 * 3.14159265358979323846);
+    gsl_blas_ddot(e, x, &square);
+    wanted -= square / 2;
+    for (size_t i = 0; i < N; i++) wanted -= log(gsl_matrix_get(k, i, i));
+    FR_TRUE(fabs(got - wanted) < 1e-8 * fabs(wanted), "ln L: got %.12g, wanted %.12g", got,
+            wanted);
+    gsl_linalg_cholesky_invert(k);
+    for (int a = 0; a < C; a++) {
+        double of_a = pow(r.sigma[a] * sd[r.of[a]], 2), sum = 0;
+        for (int i = 0; i < N; i++)
+            sum -= of_a * r.jacobian[a * N + i] * gsl_vector_get(x, (size_t)i);
+        FR_TRUE(fabs(mean[a] - sum) < 1e-9, "mean %d: got %g, wanted %g", a, mean[a], sum);
+        for (int b = 0; b < C; b++) {
+            double of_b = pow(r.sigma[b] * sd[r.of[b]], 2), value = a == b ? of_a : 0;
+            for (size_t i = 0; i < N; i++)
+                for (size_t j = 0; j < N; j++)
+                    value -= of_a * r.jacobian[(size_t)a * N + i] * gsl_matrix_get(k, i, j) *
+                             r.jacobian[(size_t)b * N + j] * of_b;
+            FR_TRUE(fabs(covariance[a * C + b] - value) < 1e-9, "%d, %d: got %g, wanted %g", a,
+                    b, covariance[a * C + b], value);
+        }
+    }
+    gsl_matrix_free(k);
+    gsl_vector_free(e);
+    gsl_vector_free(x);
+    fr_effects_free(effects);
+    gsl_rng_free(rng);
+}
+
+/* Along any direction, whatever a further row says. */
+static void a_further_row_never_widens(void **state) {
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    for (int turn = 0; turn < 20; turn++) {
+        struct rows r;
+        double before[C * C], after[C * C], direction[C];
+        make(rng, &r);
+        for (int k = 0; k < C; k++) direction[k] = gsl_ran_gaussian(rng, 1);
+        int left = turn % N;
+        double weight = r.weight[left];
+        r.weight[left] = 0;
+        struct fr_effects *without = fr_effects_make(&r.view);
+        r.weight[left] = weight;
+        struct fr_effects *with = fr_effects_make(&r.view);
+        assert_true(isfinite(fr_effects_at(without, sd, NULL, before)));
+        assert_true(isfinite(fr_effects_at(with, sd, NULL, after)));
+        double was = 0, is = 0;
+        for (int a = 0; a < C; a++)
+            for (int b = 0; b < C; b++) {
+                was += direction[a] * direction[b] * before[a * C + b];
+                is += direction[a] * direction[b] * after[a * C + b];
+            }
+        FR_TRUE(is <= was * (1 + 1e-9), "turn %d: %g after %g", turn, is, was);
+        fr_effects_free(without);
+        fr_effects_free(with);
+    }
+    gsl_rng_free(rng);
+}
+
+/* However many rows, of one model and plan they say no more than that model and plan do: with J = 1 the precision is
+ * the prior's and one over what is missed of them; rows that agree with the prior to a hair take nothing away. */
+static void rows_of_a_kind_are_one_opinion(void **state) {
+    enum { MANY = 1000 };
+    static double one[MANY], zero[MANY];
+    static int group[MANY];
+    const double sigma = 0.2;
+    const int of = FR_EFFECT_DEVICE;
+    (void)state;
+    for (int i = 0; i < MANY; i++) one[i] = 1;
+    const struct fr_effects_rows rows = {
+        MANY, 1, one, zero, one, one, &sigma, &of, {group, group, group, group}};
+    struct fr_effects *effects = fr_effects_make(&rows);
+    double mean, variance, missed = 0;
+    assert_true(isfinite(fr_effects_at(effects, sd, &mean, &variance)));
+    for (int level = 0; level < FR_EFFECT_ROW; level++) missed += sd[level] * sd[level];
+    missed += sd[FR_EFFECT_ROW] * sd[FR_EFFECT_ROW] / MANY;
+    double wanted = 1 / (1 / pow(0.7 * sigma, 2) + 1 / missed);
+    FR_TRUE(fabs(variance / wanted - 1) < 1e-9, "got %g, wanted %g", variance, wanted);
+    assert_true(fabs(mean) < 1e-12);
+    fr_effects_free(effects);
+}
+
+static void a_mixture_of_normals(void **state) {
+    const double one[] = {1}, halves[] = {0.5, 0.5}, same[] = {4, 4}, two[] = {1, 4};
+    (void)state;
+    FR_NEAR(fr_mixture_half(one, two, 1, 0.9), 1.6448536269514722, 1e-9);
+    FR_NEAR(fr_mixture_half(halves, same, 2, 0.9), 2 * 1.6448536269514722, 1e-9);
+    double half = fr_mixture_half(halves, two, 2, 0.9);
+    FR_NEAR(0.5 * erf(half / sqrt(2)) + 0.5 * erf(half / sqrt(8)), 0.9, 1e-9);
+}
+
+/* ---- simulation: everything drawn as it is assumed to be ------------------------------------------ */
+
+static double half_t(gsl_rng *rng) { return fabs(gsl_ran_tdist(rng, 4)) * sqrt(0.5); }
+
+/* The sizes of the effects, from their priors about @p scale. */
+static void draw_sd(gsl_rng *rng, const double *scale, double *out) {
+    const double a = log(2);
+    double missed = half_t(rng);
+    for (int k = 0; k < FR_EFFECTS; k++) {
+        double ratio = k <= FR_EFFECT_KIND     ? missed * exp(gsl_ran_gaussian(rng, a) - a * a)
+                       : k >= FR_EFFECT_DEVICE ? fabs(gsl_ran_gaussian(rng, 1))
+                                               : half_t(rng);
+        out[k] = fmax(1e-6, scale[k] * ratio);
+    }
+}
+
+/* Errors of rows that share effects of those sizes, and of one more run, of a new model, plan and release. */
+static double draw_errors(gsl_rng *rng, const double *size, struct rows *r, const double *g) {
+    double effect[FR_EFFECT_ROW][N], next = 0;
+    memset(r->error, 0, sizeof r->error);
+    for (int level = 0; level < FR_EFFECT_ROW; level++)
+        for (int i = 0; i < N; i++) effect[level][i] = gsl_ran_gaussian(rng, size[level]);
+    for (int i = 0; i < N; i++) {
+        for (int level = 0; level < FR_EFFECT_ROW; level++)
+            r->error[i] += effect[level][r->group[level][i]] *
+                           (level == FR_EFFECT_RELEASE ? 1 : r->times[i]);
+        r->error[i] += gsl_ran_gaussian(rng, size[FR_EFFECT_ROW]) / sqrt(r->weight[i]);
+    }
+    for (int k = 0; k < C; k++) { /* e = J (x there - x true) */
+        double x = gsl_ran_gaussian(rng, r->sigma[k] * size[r->of[k]]);
+        for (int i = 0; i < N; i++) r->error[i] -= r->jacobian[k * N + i] * x;
+        next -= g[k] * x;
+    }
+    for (int level = 0; level < FR_EFFECTS - 2; level++)
+        next += gsl_ran_gaussian(rng, size[level]);
+    return next;
+}
+
+/* Does the 90 % interval hold the next run? */
+static bool inside(const struct rows *r, const double *scale, const double *g, double next) {
+    static struct fr_components c;
+    double mean[FR_COMPONENTS_NODES] = {0}, variance[FR_COMPONENTS_NODES] = {0}, all = 0;
+    struct fr_effects *effects = fr_effects_make(&r->view);
+    struct fr_error err = {0};
+    if (fr_components_make(effects, scale, &c, &err) != FR_OK) fail_msg("%s", err.detail);
+    for (int n = 0; n < FR_COMPONENTS_NODES; n++) {
+        double m[C], covariance[C * C];
+        fr_effects_at(effects, c.sd[n], m, covariance);
+        for (int a = 0; a < C; a++) {
+            mean[n] += g[a] * m[a];
+            for (int b = 0; b < C; b++) variance[n] += g[a] * g[b] * covariance[a * C + b];
+        }
+        for (int k = 0; k < FR_EFFECTS - 2; k++) variance[n] += pow(c.sd[n][k], 2);
+        all += c.weight[n] * mean[n];
+    }
+    for (int n = 0; n < FR_COMPONENTS_NODES; n++) variance[n] += pow(mean[n] - all, 2);
+    fr_effects_free(effects);
+    return fabs(next + all) <= fr_mixture_half(c.weight, variance, FR_COMPONENTS_NODES, 0.9);
+}
+
+/* As often as it says, within three deviations of that many draws. */
+static void intervals_hold_nine_in_ten(void **state) {
+    enum { DRAWS = 400 };
+    static const double scale[FR_EFFECTS] = {0.05, 0.035, 0.035, 0.065, 0.01, 1, 1};
+    static const struct { int models, plans; } of[] = {{4, 5}, {1, 1}, {1, 10}, {10, 1}};
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
+    (void)state;
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+        int held = 0;
+        for (int draw = 0; draw < DRAWS; draw++) {
+            struct rows r;
+            double size[FR_EFFECTS], g[C];
+            make(rng, &r);
+            for (int i = 0; i < N; i++) {
+                r.times[i] = 1;
+                r.group[FR_EFFECT_MODEL][i] = i % of[k].models;
+                r.group[FR_EFFECT_PLAN][i] = i / of[k].models % of[k].plans;
+                r.group[FR_EFFECT_KIND][i] = i % (of[k].models * of[k].plans);
+                r.group[FR_EFFECT_RELEASE][i] = 2 * r.group[FR_EFFECT_KIND][i] + (i >= N / 2);
+            }
+            for (int a = 0; a < C; a++) g[a] = gsl_ran_gaussian(rng, 0.5);
+            draw_sd(rng, scale, size);
+            double next = draw_errors(rng, size, &r, g);
+            held += inside(&r, scale, g, next);
+        }
+        double share = (double)held / DRAWS, three = 3 * sqrt(0.09 / DRAWS);
+        FR_TRUE(fabs(share - 0.9) <= three, "%d models, %d plans: %.3f inside", of[k].models,
+                of[k].plans, share);
+    }
+    gsl_rng_free(rng);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(as_written_out),
+        cmocka_unit_test(a_further_row_never_widens),
+        cmocka_unit_test(rows_of_a_kind_are_one_opinion),
+        cmocka_unit_test(a_mixture_of_normals),
+        cmocka_unit_test(intervals_hold_nine_in_ten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
