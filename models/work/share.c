@@ -4,6 +4,7 @@
 #include "models/work/transformer.h"
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/encoder.h"
 #include "models/workload/flop.h"
 
 static void add_traffic(struct fr_rank_work *work, fr_pass_kind pass, double times,
@@ -62,7 +63,8 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              double heads) {
     double s = (double)t->sequence, d = (double)t->head_dim,
            v = (double)fr_attention_value_dim(t), wide = fused_dim(d) + fused_dim(v),
-           flop = heads * 2 * 2 * s * queries * (wide / 2) / 2 * fr_transformer_seen(t);
+           causal = t->both_ways ? 1 : 2,
+           flop = heads * 2 * 2 * s * queries * (wide / 2) / causal * fr_transformer_seen(t);
     bool again = plan->recompute != FR_RECOMPUTE_NONE;
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},
@@ -78,6 +80,25 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
     if (again) add_attention(work, FR_PASS_AGAIN, flop);
 }
 
+/* A product, its bias, activation and norm: inputs of all three are kept. */
+static void add_masked_head(struct fr_rank_work *work, const struct fr_transformer *t,
+                            const struct fr_ends *e, struct fr_stage_share *s) {
+    double h = (double)t->hidden, values = e->tokens * e->logits_kept;
+    fr_work_add_product(work, &(struct fr_product){.m = h,
+                                                   .n = values / h,
+                                                   .k = h,
+                                                   .batch = e->batch,
+                                                   .times = 1,
+                                                   .common = e->common,
+                                                   .wide = true,
+                                                   .frozen = s->frozen});
+    s->forward_B += (2 + FR_NORM_PASSES) * values * e->value_B;
+    s->norm_B += FR_NORM_PASSES * values * e->value_B;
+    s->kernels += 3;
+    work->ends_B += 3 * values * e->value_B;
+    work->activation_B += 3 * values * e->value_B;
+}
+
 void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transformer *t,
                              bool first, bool last, const struct fr_ends *e) {
     double h = (double)t->hidden;
@@ -91,6 +112,7 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         s.forward_B += e->predicted * 2 * e->tokens * e->kept * e->value_B;
         s.kernels += 2 * e->predicted;
     }
+    if (last && t->masked_head) add_masked_head(work, t, e, &s);
     if (last) {
         double times = 1 + e->predicted;
         fr_work_add_product(work,
@@ -112,7 +134,11 @@ void fr_transformer_add_ends(struct fr_rank_work *work, const struct fr_transfor
         work->ends_B += kept_B;
         work->activation_B += kept_B;
     }
-    if (e->common) s.common_B = s.forward_B, s.common_kernels = s.kernels;
+    if (e->common) {
+        s.common_B = s.forward_B;
+        s.common_norm_B = s.norm_B;
+        s.common_kernels = s.kernels;
+    }
     fr_transformer_add_share(work, &s, 0, FR_RECOMPUTE_NONE);
 }
 
@@ -121,7 +147,9 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
                                    bool last) {
     double h = (double)t->hidden, tp = (double)ranks,
            embedding = (double)fr_transformer_padded_vocabulary(t, ranks) * h,
-           positions = t->positions ? (double)t->sequence * h : 0,
+           positions =
+               (t->positions ? (double)t->sequence * h : 0) + (double)t->token_types * h,
+           head = fr_encoder_head_parameters(t), logits = fr_encoder_logit_biases(t),
            norm = h * (t->norm_biases ? 2 : 1);
     bool apart = fr_plan_last_stage(plan) > 0, shared = t->tied || t->predicted > 0,
          copy = t->tied && apart;
@@ -130,8 +158,9 @@ void fr_transformer_add_vocabulary(struct fr_rank_work *work, const struct fr_tr
         work->parameters_rank += embedding / tp + positions;
     }
     if (last) {
-        work->parameters += norm + (t->tied ? 0 : embedding);
-        work->parameters_rank += norm + (!t->tied || copy ? embedding / tp : 0);
+        work->parameters += norm + head + logits + (t->tied ? 0 : embedding);
+        work->parameters_rank +=
+            norm + head + logits / tp + (!t->tied || copy ? embedding / tp : 0);
         if (t->predicted > 0 && !t->tied && apart) work->parameters_rank += embedding / tp;
     }
     if (shared && (first || last) && !fr_transformer_frozen(t))

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/workload/adapters.h"
+#include "models/workload/hybrid.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
 
@@ -205,17 +206,7 @@ static fr_status family_of(const struct fr_json *config, const struct fr_family 
         if (strcmp(type, fr_families[i]->name) == 0 ||
             strcmp(type, fr_families[i]->architecture) == 0)
             *family = fr_families[i];
-    return *family && ((*family)->experts || (*family)->refused) ? FR_OK
-                                                                 : refuse_experts(config, err);
-}
-
-/* A family that is known and whose blocks nothing here prices: which. */
-static fr_status refuse_block(const struct fr_json *config, const struct fr_family *family,
-                              struct fr_error *err) {
-    struct fr_json block = fr_json_member(config, family->refused_at),
-                   type = fr_json_member(config, "model_type");
-    return fr_json_fail(fr_json_present(&block) ? &block : &type, err,
-                        "%s: %s are not priced yet", family->name, family->refused);
+    return *family && (*family)->experts ? FR_OK : refuse_experts(config, err);
 }
 
 static fr_status refuse_unknown(const struct fr_json *root, struct fr_error *err) {
@@ -312,6 +303,7 @@ static const char *const settable[] = {"num_hidden_layers",
                                        "qk_nope_head_dim",
                                        "qk_rope_head_dim",
                                        "v_head_dim",
+                                       "type_vocab_size",
                                        "n_groups",
                                        "conv_kernel",
                                        "chunk_size",
@@ -419,7 +411,6 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     workload->modern = true;
     FR_TRY(fr_workload_read_defaults(root, workload, err));
     FR_TRY(refuse_ours(root, err));
-    if (family->refused) return refuse_block(config, family, err);
     FR_TRY(family->read(config, t, err));
     if (!given(config, "tie_word_embeddings"))
         FR_TRY(fr_family_bool(root, "tie_word_embeddings", &t->tied, err));
@@ -428,6 +419,7 @@ static fr_status read_config(const struct fr_json *root, const struct fr_json *c
     FR_TRY(fr_predicted_read(root, t, err));
     FR_TRY(fr_document_read(root, t, err));
     FR_TRY(fr_workload_read_store(root, t, err));
+    FR_TRY(fr_hybrid_check(root, t, err));
     FR_TRY(read_name(root, config, family, workload, err));
     FR_TRY(read_training(root, workload, err));
     snprintf(workload->source, sizeof workload->source,

@@ -24,9 +24,7 @@ struct fr_family {
     const char *summary;
     fr_status (*read)(const struct fr_json *config, struct fr_transformer *transformer,
                       struct fr_error *err);
-    bool experts;           /**< it reads a choice of experts */
-    const char *refused;    /**< the block that nothing here prices; read is then NULL */
-    const char *refused_at; /**< the key that says so */
+    bool experts; /**< it reads a choice of experts */
 };
 
 #define FR_FAMILY(name) extern const struct fr_family fr_family_##name;

@@ -64,7 +64,7 @@ static double transformer_forward(const struct fr_transformer *t) {
     double h = (double)t->hidden, s = (double)t->sequence, predicted = (double)t->predicted;
     return layers.qkv + layers.core + layers.out + layers.mlp_first + layers.mlp_last +
            layers.ssm + s * h * (double)t->vocabulary * (1 + predicted) +
-           predicted * s * 2 * h * h;
+           predicted * s * 2 * h * h + (t->masked_head ? s * h * h : 0);
 }
 
 /* Frozen products are made in two passes. */

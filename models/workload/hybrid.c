@@ -72,6 +72,14 @@ static const char *beside(const struct fr_transformer *t) {
                                  : NULL;
 }
 
+fr_status fr_hybrid_check(const struct fr_json *object, const struct fr_transformer *t,
+                          struct fr_error *err) {
+    struct fr_json node =
+        fr_json_member(object, t->lora_rank > 0 ? "lora_rank" : "predicted_tokens");
+    if (!fr_transformer_is_hybrid(t) || (t->lora_rank == 0 && t->predicted == 0)) return FR_OK;
+    return fr_json_fail(&node, err, "is not priced beside layers of one block each");
+}
+
 fr_status fr_hybrid_read(const struct fr_json *object, struct fr_transformer *t,
                          struct fr_error *err) {
     struct fr_json node = fr_json_member(object, "pattern");

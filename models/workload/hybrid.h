@@ -35,6 +35,9 @@ struct fr_block_counts fr_block_counts_of(const struct fr_transformer *t);
  *  tokens, and `dense_layers`, which the letters say. */
 fr_status fr_hybrid_read(const struct fr_json *object, struct fr_transformer *t,
                          struct fr_error *err);
+/** Of a hybrid that another file describes: has ours, @p object, what is refused beside it? */
+fr_status fr_hybrid_check(const struct fr_json *object, const struct fr_transformer *t,
+                          struct fr_error *err);
 /** Has the file a pattern without attention, so that it needs no heads? */
 bool fr_hybrid_unattended(const struct fr_json *object);
 /** Take @p pattern, of the file's @p node; each letter one of the four, experts where there are some. */

@@ -143,6 +143,10 @@ struct fr_transformer {
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
     bool kept_fp8; /**< what the MLP's activation function reads, for the backward pass */
+    bool both_ways;   /**< a token attends to those behind it too: no causal mask */
+    bool masked_head; /**< a product, an activation and a norm before the logits (encoder.h) */
+    bool pooler;      /**< what reads a sample's first token, and two logits of it */
+    int64_t token_types; /**< of which each has a vector beside words and positions; 0: none */
     char pattern
         [FR_PATTERN_MAX]; /**< a block a layer (hybrid.h); "": attention and MLP in each */
     int64_t ssm_heads, ssm_head_dim, ssm_state, ssm_groups, ssm_chunk,

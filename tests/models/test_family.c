@@ -58,6 +58,8 @@ static void published_counts(void **state) {
                 {"mpt-7b", 6649286656},
                 {"qwen3-30b-a3b", 30532122624},
                 {"mamba-codestral-7b", 7285403648},
+                {"bert-base", 109514298},  /* of BertForMaskedLM */
+                {"bert-large", 336226108}, /* of BertForPreTraining */
                 {"nemotron-nano-9b", 8888227328}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct fr_job job;
@@ -104,7 +106,7 @@ static void blocks_not_priced(void **state) {
         {"{\"model_type\": \"mamba2\", \"use_bias\": true}", "m#/use_bias", "such biases"},
         {"{\"model_type\": \"mamba2\", \"use_conv_bias\": false}", "m#/use_conv_bias",
          "without biases"},
-        {"{\"model_type\": \"bert\"}", "m#/model_type", "masked language model's head"}};
+        {"{\"model_type\": \"bert\", \"is_decoder\": true}", "m#/is_decoder", "such a BERT"}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         struct fr_workload w;
         struct fr_error err = {0};

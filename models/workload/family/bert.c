@@ -1,11 +1,60 @@
-/* Devlin et al. 2018. */
+/* Devlin et al. 2018: attention in both directions, norms behind the additions, biases, learned positions and segments,
+ * a head for masked words; of BertForPreTraining a pooler and the next sentence's two logits besides. */
+#include <string.h>
+
 #include "models/workload/family.h"
+
+enum { MOST = FR_FAMILY_SIZE_MAX };
+
+/* A file names the classes that it was saved from, the first one counts; none: the model as it is pre-trained. */
+static fr_status read_head(const struct fr_json *config, struct fr_transformer *t,
+                           struct fr_error *err) {
+    struct fr_json classes = fr_json_member(config, "architectures"),
+                   first = fr_json_element(&classes, 0);
+    const char *name = "BertForPreTraining";
+    if (fr_json_is_string(&first)) FR_TRY(fr_json_text(&first, &name, err));
+    t->masked_head = true;
+    t->pooler = strcmp(name, "BertForMaskedLM") != 0;
+    return FR_OK;
+}
+
+/* Of the scores or before the residual additions; 0.1 where the file does not say. */
+static fr_status read_dropout(const struct fr_json *config, bool *dropout,
+                              struct fr_error *err) {
+    double scores = 0.1, residual = 0.1;
+    FR_TRY(
+        fr_json_get_number(config, "attention_probs_dropout_prob", false, 0, 1, &scores, err));
+    FR_TRY(fr_json_get_number(config, "hidden_dropout_prob", false, 0, 1, &residual, err));
+    *dropout = scores > 0 || residual > 0;
+    return FR_OK;
+}
+
+static fr_status read(const struct fr_json *config, struct fr_transformer *t,
+                      struct fr_error *err) {
+    static const struct fr_family_sizes keys = {.layers = {"num_hidden_layers"},
+                                                .hidden = {"hidden_size"},
+                                                .heads = {"num_attention_heads"},
+                                                .ffn = "intermediate_size",
+                                                .sequence = {"max_position_embeddings"}};
+    struct fr_json decoder = fr_json_member(config, "is_decoder");
+    bool decodes = false;
+    *t = (struct fr_transformer){.tied = true,
+                                 .biases = true,
+                                 .norm_biases = true,
+                                 .positions = true,
+                                 .both_ways = true,
+                                 .token_types = 2};
+    FR_TRY(fr_family_bool(config, "is_decoder", &decodes, err));
+    if (decodes) return fr_json_fail(&decoder, err, "such a BERT is not priced yet");
+    FR_TRY(fr_family_read_sizes(config, &keys, t, err));
+    FR_TRY(fr_family_integer(config, "type_vocab_size", false, MOST, &t->token_types, err));
+    FR_TRY(read_dropout(config, &t->dropout, err));
+    return read_head(config, t, err);
+}
 
 const struct fr_family fr_family_bert = {
     .name = "bert",
     .architecture = "BertForMaskedLM",
-    .summary =
-        "known, not priced: attention in both directions and the masked language model's head",
-    .refused = "attention in both directions and the masked language model's head",
-    .refused_at = "model_type",
+    .summary = "an encoder alone: attention in both directions, a head for masked words",
+    .read = read,
 };

@@ -5,6 +5,7 @@
 
 #include "models/workload/adapters.h"
 #include "models/workload/attention.h"
+#include "models/workload/encoder.h"
 #include "models/workload/hybrid.h"
 #include "models/workload/packing.h"
 #include "models/workload/predicted.h"
@@ -47,6 +48,10 @@ static const char *const keys[] = {"layers",
                                    "lora_rank",
                                    "lora_on",
                                    "activation_store",
+                                   "causal",
+                                   "masked_head",
+                                   "pooler",
+                                   "token_types",
                                    "pattern",
                                    "ssm_heads",
                                    "ssm_head_dim",
@@ -164,6 +169,7 @@ static fr_status read(const struct fr_json *object, struct fr_workload *workload
     if (t->heads % t->kv_heads != 0)
         return fr_json_fail(&kv_heads, err, "must divide heads = %" PRId64, t->heads);
     FR_TRY(fr_attention_read(object, t, err));
+    FR_TRY(fr_encoder_read(object, t, err));
     return fr_hybrid_read(object, t, err);
 }
 

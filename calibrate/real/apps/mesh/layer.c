@@ -26,6 +26,8 @@ fr_status fr_layer_check(const struct fr_unit *u, struct fr_error *err) {
         : !t->biases              ? "products without biases are not trained here"
         : t->predicted            ? "further tokens are not predicted here"
         : t->kv_latent            ? "latent attention is not trained here"
+        : t->both_ways            ? "attention in both directions is not trained here"
+        : t->masked_head          ? "a head for masked words is not trained here"
         : t->pattern[0]           ? "hybrids of one block a layer are not trained here"
         : t->lora_rank            ? "adapters beside frozen weights are not trained here"
                                   : NULL;
