@@ -137,9 +137,8 @@ static void rest(struct fr_emitted *e) {
     e->about = "precision";
     fr_emit_option(e, "bf16.enabled", w->dtype == FR_BF16 ? "true" : "false");
     fr_emit_option(e, "fp16.enabled", w->dtype == FR_FP16 ? "true" : "false");
-    if (w->dtype == FR_FP8)
-        fr_emit_lack(e, "fp8: no key; "
-                        "the model's own layers");
+    if (fr_dtype_is_narrow(w->dtype))
+        fr_emit_lack(e, "%s: no key; the model's own layers", fr_dtype_names[w->dtype]);
     fr_emit_option(e, "data_types.grad_accum_dtype", "%s", fr_dtype_names[w->gradient_dtype]);
     fr_emit_option(e, "communication_data_type", "%s", fr_dtype_names[w->gradient_dtype]);
     e->about = "model";

@@ -203,12 +203,17 @@ static void precision(struct fr_emitted *e) {
     e->about = "precision";
     if (w->dtype == FR_FP16)
         fr_emit_option(e, "--fp16", "%s", "");
-    else if (w->dtype == FR_BF16 || w->dtype == FR_FP8)
+    else if (w->dtype == FR_BF16 || fr_dtype_is_narrow(w->dtype))
         fr_emit_option(e, "--bf16", "%s", "");
     else if (w->dtype == FR_FP32)
         fr_emit_remark(e, "fp32, as without --bf16 and --fp16");
     else
         fr_emit_lack(e, "%s: " NO("option for it"), fr_dtype_names[w->dtype]);
+    if (w->dtype == FR_FP4) {
+        fr_emit_option(e, "--fp4", "e2m1");
+        fr_emit_option(e, "--fp4-recipe", "nvfp4");
+        if (w->weight_dtype == FR_FP4) fr_emit_option(e, "--fp4-param-gather", "%s", "");
+    }
     if (w->dtype == FR_FP8) {
         fr_emit_option(e, "--fp8-format", "hybrid");
         fr_emit_option(e, "--fp8-recipe", w->fp8_blocks ? "mxfp8" : "delayed");

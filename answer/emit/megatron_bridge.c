@@ -183,11 +183,12 @@ static void iterations(struct fr_emitted *e) {
 static void precision(struct fr_emitted *e) {
     const struct fr_workload *w = &e->job->workload;
     e->about = "precision";
-    if (w->dtype == FR_BF16 || w->dtype == FR_FP8)
+    if (w->dtype == FR_BF16 || fr_dtype_is_narrow(w->dtype))
         field(e, "--compute_dtype",
-              w->dtype != FR_FP8 ? "bf16"
-              : w->fp8_blocks    ? "fp8_mx"
-                                 : "fp8_cs");
+              w->dtype == FR_FP4   ? "nvfp4"
+              : w->dtype != FR_FP8 ? "bf16"
+              : w->fp8_blocks      ? "fp8_mx"
+                                   : "fp8_cs");
     else
         fr_emit_lack(e, "%s: its scripts take bf16, fp8 and nvfp4", fr_dtype_names[w->dtype]);
     field(e, "ddp.grad_reduce_in_fp32", truth(w->gradient_dtype == FR_FP32));

@@ -14,7 +14,7 @@ static const struct fr_option options[] = {
     {"k", "K", "inner dimension", 0},
     {"batch", "B",
      "samples it serves, for devices known by throughput against batch (default n)", 0},
-    {"dtype", "NAME", "fp64, fp32, tf32, bf16, fp16, fp8 (default fp32)", 0},
+    {"dtype", "NAME", "fp64, fp32, tf32, bf16, fp16, fp8, fp4 (default fp32)", 0},
     FR_OPTION_JSON,
     FR_OPTION_HELP,
     FR_OPTION_END};

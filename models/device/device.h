@@ -21,14 +21,15 @@
 #include "models/device/interruptions.h"
 #include "models/device/working_set.h"
 
-/* code, spelling, bytes */
+/* code, spelling, bytes; of fp4 with the scale of eight bits that sixteen values share (NVFP4) */
 #define FR_DTYPE_LIST(X)                                                                       \
     X(FR_FP64, fp64, 8)                                                                        \
     X(FR_FP32, fp32, 4)                                                                        \
     X(FR_TF32, tf32, 4)                                                                        \
     X(FR_BF16, bf16, 2)                                                                        \
     X(FR_FP16, fp16, 2)                                                                        \
-    X(FR_FP8, fp8, 1)
+    X(FR_FP8, fp8, 1)                                                                          \
+    X(FR_FP4, fp4, 0.5625)
 
 typedef enum {
 #define FR_DTYPE_ENUM(code, name, bytes) code,
@@ -40,9 +41,13 @@ typedef enum {
 /** Spellings in order, then NULL. */
 extern const char *const fr_dtype_names[];
 double fr_dtype_size_B(fr_dtype dtype);
-/** Bytes of a value between products: fp8 is a format of their inputs, made from 16 bits. */
+/** A format of products' inputs alone, which are made from 16 bits: fp8, fp4. */
+static inline bool fr_dtype_is_narrow(fr_dtype dtype) {
+    return dtype == FR_FP8 || dtype == FR_FP4;
+}
+/** Bytes of a value between products. */
 static inline double fr_dtype_kept_B(fr_dtype dtype) {
-    return dtype == FR_FP8 ? 2 : fr_dtype_size_B(dtype);
+    return fr_dtype_is_narrow(dtype) ? 2 : fr_dtype_size_B(dtype);
 }
 
 /** A matrix product; all >= 0.  A product with a zero dimension takes no time. */

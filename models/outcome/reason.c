@@ -307,6 +307,12 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         fr_text_addf(text, "the pipeline has too many passes to go through one by one");
         break;
     case FR_REASON_DTYPE:
+        if (job->cluster.device.gemm[job->workload.dtype].form) {
+            fr_text_addf(text,
+                         "fp4 is a format of a transformer's products by methods tensor and "
+                         "grid; what others send between products nobody trains in");
+            break;
+        }
         fr_text_addf(text, "the cluster's device does not say how fast it is in %s",
                      fr_dtype_names[job->workload.dtype]);
         break;

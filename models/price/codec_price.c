@@ -32,10 +32,11 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
                : NULL;
 }
 
-/* Products on values of 16 bits are not made in 8. */
+/* Products on values of 16 bits are not made in fewer. */
 static fr_dtype codec_dtype(const struct fr_job *job) {
     fr_dtype dtype = job->workload.dtype;
-    return dtype == FR_FP8 && job->cluster.device.gemm[FR_BF16].form ? FR_BF16 : dtype;
+    return fr_dtype_is_narrow(dtype) && job->cluster.device.gemm[FR_BF16].form ? FR_BF16
+                                                                               : dtype;
 }
 
 double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *work) {

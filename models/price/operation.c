@@ -64,41 +64,46 @@ static double product_s(const struct fr_pricing *x, fr_dtype dtype,
 }
 
 /* The operand that is no weight, read as it is kept and written as products read it: by its rows, and by
- * its columns for the weight gradient. */
+ * its columns for the weight gradient (of fp4 behind a Hadamard transform, in the same kernel).  fp4 reads it once
+ * more before: blocks' scales are of the whole tensor's largest value (NVIDIA, Pretraining Large Language Models
+ * with NVFP4, 2025, section 2), so that no norm writes it narrow either. */
 static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
-    double value_B = fr_dtype_kept_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
+    double reads = x->dtype == FR_FP4 ? 2 : 1,
+           value_B = reads * fr_dtype_kept_B(x->dtype) + 2 * fr_dtype_size_B(x->dtype),
            moved_B = shape->n * shape->k * value_B;
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_gemm_model *kept = &x->cluster->device.gemm[FR_BF16];
-    bool narrow = x->dtype == FR_FP8, wide = narrow && o->wide && kept->form,
+    bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && kept->form,
          weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
     double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B,
                               weight ? x->weight_gradient : (struct fr_gemm_result){0});
-    if (narrow && !wide && !weight && !o->made) time_s += narrowed_s(x, &o->shape);
+    bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
+    if (narrow && !wide && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
     return o->times * time_s;
 }
 
-/* Attention's products over the scores are many and thin: they reach a smaller share of the
- * peak, and where heads are narrow the scores' way to memory and back takes longer still. */
+/* Attention's products over the scores are many and thin (and in fp4 training of 16 bits): they reach a smaller share of
+ * the peak, and where heads are narrow the scores' way to memory and back takes longer still. */
 static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
     const struct fr_device *device = &x->cluster->device;
+    fr_dtype dtype = x->dtype == FR_FP4 && device->gemm[FR_BF16].form ? FR_BF16 : x->dtype;
     if (device->attention.plain <= 0)
-        return product_s(x, x->dtype, s, 0, (struct fr_gemm_result){0});
-    double rate = device->attention.plain * device->gemm[x->dtype].peak_flop_per_s;
-    double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(x->dtype);
+        return product_s(x, dtype, s, 0, (struct fr_gemm_result){0});
+    double rate = device->attention.plain * device->gemm[dtype].peak_flop_per_s;
+    double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(dtype);
     return fmax(
         2 * s->m * s->n * s->k / rate,
         fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B));
 }
 
-/* Shares of the peak: of 16 bits where the products are of 8; and slower for gradients. */
+/* Shares of the peak: of 16 bits where the products are of fewer; and slower for gradients. */
 static double attention_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
-    bool wider = x->dtype == FR_FP8 && device->gemm[FR_BF16].form;
+    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     fr_flash generation = x->attention == FR_ATTENTION_FLASH_1   ? FR_FLASH_1
                           : x->attention == FR_ATTENTION_FLASH_2 ? FR_FLASH_2
                                                                  : FR_FLASH_NOW;
@@ -112,7 +117,7 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
  * fused kernel's where the device does not say it. */
 static double scan_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_device *device = &x->cluster->device;
-    bool wider = fr_dtype_size_B(x->dtype) < 2 && device->gemm[FR_BF16].form;
+    bool wider = fr_dtype_is_narrow(x->dtype) && device->gemm[FR_BF16].form;
     double share = device->attention.plain > 0 ? device->attention.plain
                                                : fr_device_flash(device, FR_FLASH_NOW);
     return o->size / (share * device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s);

@@ -94,9 +94,17 @@ static fr_reasons check_model(const struct fr_job *job, const struct fr_plan *pl
     return reasons;
 }
 
+/* Methods whose values between products have the width of products' inputs would send four bits. */
+static bool too_narrow(const struct fr_job *job, const struct fr_plan *plan) {
+    bool kept = job->workload.transformer.layers > 0 &&
+                (plan->method == &fr_method_tensor || plan->method->grids);
+    return job->workload.dtype == FR_FP4 && !kept;
+}
+
 fr_reasons fr_pipeline_check(const struct fr_job *job, const struct fr_plan *plan) {
     fr_reasons reasons = check_plan(job, plan), passes = check_batch(job, plan);
     bool ordered = fr_job_is_pipeline(job, plan);
+    if (too_narrow(job, plan)) reasons |= FR_BECAUSE(FR_REASON_DTYPE);
     if (ordered && !passes) passes = check_schedule(job, plan);
     const fr_reasons uncounted = FR_BECAUSE(FR_REASON_BATCH) |
                                  FR_BECAUSE(FR_REASON_MICRO_BATCH) | FR_BECAUSE(FR_REASON_SIZE);

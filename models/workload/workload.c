@@ -53,7 +53,7 @@ static fr_status read_scaling(const struct fr_json *root, struct fr_workload *wo
 
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err) {
-    int weight = workload->dtype == FR_FP8 ? FR_BF16 : (int)workload->dtype;
+    int weight = fr_dtype_is_narrow(workload->dtype) ? FR_BF16 : (int)workload->dtype;
     struct fr_json node = fr_json_member(root, "weight_dtype");
     FR_TRY(fr_json_get_choice(root, "weight_dtype", false, fr_dtype_names, &weight, err));
     if (fr_dtype_size_B((fr_dtype)weight) < fr_dtype_size_B(workload->dtype))
@@ -183,8 +183,8 @@ double fr_workload_weight_B(const struct fr_workload *workload,
                             const struct fr_device *device) {
     double held_B = fr_dtype_size_B(workload->weight_dtype),
            used_B = fr_dtype_size_B(workload->dtype);
-    bool own = workload->dtype == FR_FP8 && (device->fp8_transpose || workload->fp8_blocks);
-    int copies = own ? 2 : 1;
+    bool whole = workload->dtype == FR_FP8 && !device->fp8_transpose && !workload->fp8_blocks;
+    int copies = fr_dtype_is_narrow(workload->dtype) && !whole ? 2 : 1;
     return held_B > used_B ? held_B + copies * used_B : copies * held_B;
 }
 

@@ -142,7 +142,7 @@ struct fr_transformer {
     int64_t predicted; /**< further tokens that are predicted (models/work/predicted.h) */
     int64_t lora_rank; /**< of adapters beside frozen weights (adapters.h); 0: all is trained */
     bool lora_attention, lora_mlp; /**< where they are */
-    bool kept_fp8; /**< what the MLP's activation function reads, for the backward pass */
+    bool kept_fp8;    /**< what the MLP's activation function reads, for the backward pass */
     bool both_ways;   /**< a token attends to those behind it too: no causal mask */
     bool masked_head; /**< a product, an activation and a norm before the logits (encoder.h) */
     bool pooler;      /**< what reads a sample's first token, and two logits of it */
@@ -204,7 +204,7 @@ fr_status fr_workload_read(const struct fr_json_document *document,
                            struct fr_workload *workload, struct fr_error *err);
 void fr_workload_free(struct fr_workload *workload);
 
-/** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8, as
+/** Read `weight_dtype` into workload->weight_dtype, whose dtype is known; absent: that, and bf16 of fp8 and fp4, as
  *  Megatron-LM, Transformer Engine and torchao hold weights unless they are told otherwise.  And `fp8_scaling`. */
 fr_status fr_workload_read_weights(const struct fr_json *root, struct fr_workload *workload,
                                    struct fr_error *err);
@@ -216,7 +216,7 @@ fr_status fr_workload_read_store(const struct fr_json *object, struct fr_transfo
 /** Bytes held per parameter for its weight: as it is held, and where that is wider than what products take
  *  also the copies that they take, which are made once an iteration.  Of fp8 each pass takes its own where
  *  products of @p device read both operands along the dimension that is summed (Hopper's, so that the backward
- *  pass needs the transpose), and with a scale for each block of values (MXFP8), which differ along either
+ *  pass needs the transpose), and with a scale for each block of values (MXFP8, NVFP4), which differ along either
  *  dimension (Transformer Engine, "Handling transposes"); else one serves both. */
 double fr_workload_weight_B(const struct fr_workload *workload, const struct fr_device *device);
 

@@ -174,13 +174,17 @@ static void products_come_from_their_working_set(void **state) {
 
 /* On tiles, 2 m n k (1 + 0.5 / waves) / (0.5 peak), and what the result takes at 2 TB/s: 2 bytes a value, of a
  * weight gradient what the gradient is kept at, twice where it adds.  At 8 bits what is read is made narrow
- * first, 2 bytes read and two of one written, but not after a norm; logits stay at 16. */
+ * first, 2 bytes read and two of one written, but not after a norm; logits stay at 16.  At 4 bits read twice, and
+ * 4.5 bits written twice, after a norm too. */
 static void results_are_written(void **state) {
     (void)state;
     static const char *const sets[] = {
         "cluster.device.gemm={\"bf16\": {\"peak\": \"500 TFLOP/s\", \"units\": 64, "
         "\"efficiency\": 0.5, \"tail\": 0.5, \"writes\": true}, \"fp8\": {\"peak\": \"1000 "
-        "TFLOP/s\", \"units\": 64, \"efficiency\": 0.5, \"tail\": 0.5, \"writes\": true}}",
+        "TFLOP/s\", \"units\": 64, \"efficiency\": 0.5, \"tail\": 0.5, \"writes\": true}, "
+        "\"fp4\": "
+        "{\"peak\": \"2000 TFLOP/s\", \"units\": 64, \"efficiency\": 0.5, \"tail\": 0.5, "
+        "\"writes\": true}}",
         "cluster.device.memory_bandwidth=2 TB/s", "model.dtype=bf16", NULL};
     const double flop = 2 * 2048. * 1024 * 4096, wave = 1 + 0.5 * 64 / (16 * 8),
                  made_s = wave * flop / 250e12, values = 2048 * 1024;
@@ -201,6 +205,11 @@ static void results_are_written(void **state) {
         {{.pass = FR_PASS_INPUT}, FR_FP8, 2, true, 2, 2, 4},
         {{.pass = FR_PASS_WEIGHT}, FR_FP8, 2, true, 2, 4, 0},
         {{.pass = FR_PASS_FORWARD, .wide = true}, FR_FP8, 2, true, 1, 2, 0},
+        {{.pass = FR_PASS_FORWARD}, FR_FP4, 2, true, 4, 2, 5.125},
+        {{.pass = FR_PASS_FORWARD, .made = true}, FR_FP4, 2, true, 4, 2, 5.125},
+        {{.pass = FR_PASS_INPUT}, FR_FP4, 2, true, 4, 2, 5.125},
+        {{.pass = FR_PASS_WEIGHT}, FR_FP4, 2, true, 4, 4, 0},
+        {{.pass = FR_PASS_FORWARD, .wide = true}, FR_FP4, 2, true, 1, 2, 0},
     };
     struct fr_job job;
     uint32_t extrapolated = 0;

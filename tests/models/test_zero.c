@@ -393,7 +393,9 @@ static void weights_of_their_own_width(void **state) {
         const char *dtype, *weight;
         double held_B, gathered_B;
         const char *cluster, *scaling;
-    } rows[] = {{"bf16", NULL, 2, 2, "dgx-h100", NULL},
+    } rows[] = {{"fp4", NULL, 3.125, 2, "dgx-b200", NULL},
+                {"fp4", "fp4", 1.125, 0.5625, "dgx-b200", NULL},
+                {"bf16", NULL, 2, 2, "dgx-h100", NULL},
                 {"bf16", "bf16", 2, 2, "dgx-h100", NULL},
                 {"bf16", "fp32", 6, 4, "dgx-h100", NULL},
                 {"bf16", "fp32", 6, 4, "dgx-b200", NULL},

@@ -126,6 +126,34 @@ static void fp8_by_hand(void **state) {
     FR_NEAR(work.activation_B, 8 * T * 2 * (4 * h + 2 * q + 2 * kv + 3 * f), 1e-12);
 }
 
+/* The same at 4.5 bits; the device must say how fast it is in them, and between products the method must keep 16. */
+static void fp4_by_hand(void **state) {
+    (void)state;
+    struct fr_rank_work work;
+    const double v = 4.5 / 8;
+    work_of("tp=1", "sequence_parallel=false", "recompute=none", "model.dtype=fp4", &work);
+    FR_NEAR(work.activation_B,
+            8 * T * (2 * (2 + v) * h + 2 * (q + 2 * kv) + (2 + v) * q + 2 * 2 * f + v * f),
+            1e-12);
+    static const struct {
+        const char *cluster, *method;
+        fr_reasons want;
+    } rows[] = {{"dgx-b200", "method=tensor", 0},
+                {"dgx-b200", "method=grid", 0},
+                {"dgx-b200", "method=phantom", FR_BECAUSE(FR_REASON_DTYPE)},
+                {"dgx-b200", "method=subgraph", FR_BECAUSE(FR_REASON_DTYPE)},
+                {"dgx-h100", "method=tensor", FR_BECAUSE(FR_REASON_DTYPE)}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *sets[] = {rows[i].method, "model.dtype=fp4", "tp=2", "ghost=4", NULL};
+        struct fr_job job;
+        if (i != 2) sets[3] = NULL; /* ghosts are phantom's */
+        fr_test_job(rows[i].cluster, "gpt-2", sets, &job);
+        fr_reasons got = fr_pipeline_check(&job, &job.plan);
+        FR_TRUE(rows[i].want ? (got & rows[i].want) != 0 : got == 0, "row %zu", i);
+        fr_job_free(&job);
+    }
+}
+
 /* Llama 3 8B with windows of 2048 tokens in 8 of its 32 layers: of 8192^2 / 2 pairs a windowed layer looks
  * at 2048 x 8192 - 2048^2 / 2. */
 static void windows_by_hand(void **state) {
@@ -229,9 +257,12 @@ static void a_policy_needs_its_method(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(policies_by_hand),    cmocka_unit_test(policies_of_grids_by_hand),
-        cmocka_unit_test(windows_by_hand),     cmocka_unit_test(fp8_by_hand),
-        cmocka_unit_test(some_layers_by_hand), cmocka_unit_test(a_policy_needs_its_method)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(policies_by_hand),
+                                       cmocka_unit_test(policies_of_grids_by_hand),
+                                       cmocka_unit_test(windows_by_hand),
+                                       cmocka_unit_test(fp8_by_hand),
+                                       cmocka_unit_test(fp4_by_hand),
+                                       cmocka_unit_test(some_layers_by_hand),
+                                       cmocka_unit_test(a_policy_needs_its_method)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* NVIDIA's Megatron-Bridge performance summary: throughput of its pre-training recipes.
  *
  * fp8 of any scaling keeps values between products at 16 bits, and weights at 8 (its mixed_precision.py:
- * fp8_param_gather).  Fused attention, sequence parallelism with
+ * fp8_param_gather), of fp4 at 16 (bf16_with_nvfp4_mixed, which keeps no layer at 16 bits).  Fused attention, sequence parallelism with
  * tp, its exchanges hidden under dense products (their recipes' tp_comm_overlap), a distributed optimiser
  * and gradients at 16 bits beside the backward pass; `fsdp` fully sharded; experts whole on their ranks
  * (its recipes' expert_tensor_parallel_size 1), exchanged beside another micro-batch's work (their
@@ -10,8 +10,8 @@
  * cpu_offloading_num_layers 40 on GB200 and 20 on GB300 in fp8, 20 and 30 in bf16, 5 on B200 in fp8), which
  * the tables do not say.  In 26.02.01 they give GB300's row in MXFP8 2 samples a micro-batch and no chunks, which
  * 288 GB cannot hold; its recipe has 1 and 5, as the rows of other releases.  Values
- * in parentheses belong to another precision of the same row, and such rows are left out, as are 4-bit
- * formats, dropped tokens and fine-tuning. */
+ * in parentheses belong to another precision of the same row, and such rows are left out, as are
+ * dropped tokens and fine-tuning. */
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
@@ -23,6 +23,7 @@ static const char *const columns[] = {
 
 static const char *dtype_of(const char *precision) {
     if (fr_run_mentions(precision, "fp8")) return "fp8";
+    if (fr_run_mentions(precision, "fp4")) return "fp4";
     return fr_run_mentions(precision, "bf16") ? "bf16" : NULL;
 }
 
