@@ -47,7 +47,7 @@ static void price_optimizer(const struct fr_job *job, const struct fr_plan *plan
            step_s = n * fr_workload_update_B(w) / device->host_rate_B_per_s,
            up_s = n * weight_B / device->host_link_B_per_s;
     double slowest_s = fmax(fmax(down_s, step_s), up_s);
-    stage->optimizer_s = 0;
+    stage->optimizer_s = stage->narrowed_s;
     stage->offload_s = (down_s + step_s + up_s) / layers + (1 - 1 / layers) * slowest_s;
     stage->host_state_B = n * (w->optimizer_state_B + gradient_B + weight_B);
     stage->sent_B[FR_SENT_HOST] += n * (gradient_B + weight_B);

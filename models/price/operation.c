@@ -166,6 +166,18 @@ double fr_operation_s(const struct fr_pricing *x, const struct fr_operation *o) 
     return operation_s(x, o);
 }
 
+double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work *work,
+                           double weight_B) {
+    double narrow_B = fr_dtype_size_B(FR_FP8), values = 0;
+    for (int k = 0; x->dtype == FR_FP8 && k < work->n_ops; k++) {
+        const struct fr_operation *o = &work->op[k];
+        if (o->kind == FR_WORK_PRODUCT && o->pass == FR_PASS_WEIGHT && !o->wide)
+            values += o->times * o->shape.m * o->shape.n;
+    }
+    double moved_B = values * (weight_B > narrow_B ? weight_B + 2 * narrow_B : 2 * narrow_B);
+    return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
+}
+
 double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
                    double parameters) {
     const struct fr_operation update = {.kind = FR_WORK_UPDATE,

@@ -90,6 +90,11 @@ struct fr_passes {
 };
 struct fr_passes fr_priced_passes(const struct fr_device *device, const struct fr_priced *sum);
 
+/** Time of making the weights narrow that products read at 8 bits, once an iteration, by rows and by columns, of
+ *  @p weight_B each as they are kept (Transformer Engine's cache of micro-batches); 0 at other widths [s]. */
+double fr_narrow_weights_s(const struct fr_pricing *x, const struct fr_rank_work *work,
+                           double weight_B);
+
 /** Time of the optimiser's step on @p parameters of a rank [s]. */
 double fr_update_s(const struct fr_pricing *x, const struct fr_workload *workload,
                    double parameters);

@@ -211,7 +211,10 @@ static void price_transformer(const struct fr_job *job, const struct fr_plan *pl
     price.sent_B = stage->sent_B;
     price.extrapolated = extrapolated;
     if (fr_codec_codes(plan, i)) code_stage(job, plan, &price, work, stage);
-    stage->optimizer_s = fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1));
+    stage->narrowed_s =
+        fr_narrow_weights_s(&price, work, fr_dtype_size_B(job->workload.weight_dtype));
+    stage->optimizer_s = stage->narrowed_s +
+                         fr_update_s(&price, &job->workload, fr_zero_trained(plan, stage, 1));
     if (i > 0 || fr_plan_last_stage(plan) == 0 || work->embedding_rank <= 0) return;
     const struct fr_ledger ledger = ledger_of(job, stage, extrapolated);
     p->embedding_s = fr_ledger_comm_s(&ledger, FR_SENT_EMBEDDING, FR_OP_ALL_REDUCE,

@@ -61,6 +61,7 @@ struct fr_stage {
     double codec_idle_s;     /**< of it, that a rank in the mean waits for others */
     double lossy_B;          /**< gradients that what is compressed stands for */
     double saved_B;          /**< that a rank sends less for it */
+    double narrowed_s;       /**< of optimizer_s: weights made narrow for products of 8 bits */
     double optimizer_s;      /**< after that, and after the embedding's */
     double optimizer_idle_s; /**< of it, that a rank in the mean waits for others */
     double

@@ -452,6 +452,31 @@ static void exchanges_are_packed(void **state) {
     fr_job_free(&job);
 }
 
+/* Once an iteration the weights that products read at 8 bits are made narrow: read at 2 bytes and written by rows
+ * and by columns; held at 8 bits, turned round.  Neither logits nor what has no gradient, nor at 16 bits. */
+static void weights_are_made_narrow(void **state) {
+    (void)state;
+    struct fr_job job;
+    struct fr_rank_work work;
+    const double rate_B_per_s = 2e12, values = 3 * 64 * 32 + 2 * 128 * 256;
+    static const char *const sets[] = {"cluster.device.memory_bandwidth=2 TB/s", NULL};
+    fr_test_job("dgx-h100", "gpt-tiny", sets, &job);
+    fr_work_begin(&work);
+    fr_work_add_product(&work, &(struct fr_product){.m = 64, .n = 8, .k = 32, .times = 3});
+    fr_work_add_product(
+        &work, &(struct fr_product){.m = 128, .n = 8, .k = 256, .times = 2, .pieces = 4});
+    fr_work_add_product(
+        &work, &(struct fr_product){.m = 512, .n = 8, .k = 32, .times = 1, .wide = true});
+    fr_work_add_product(
+        &work, &(struct fr_product){.m = 512, .n = 8, .k = 64, .times = 1, .frozen = true});
+    struct fr_pricing x = {.cluster = &job.cluster, .dtype = FR_FP8};
+    FR_NEAR(fr_narrow_weights_s(&x, &work, 2), values * 4 / rate_B_per_s, 1e-12);
+    FR_NEAR(fr_narrow_weights_s(&x, &work, 1), values * 2 / rate_B_per_s, 1e-12);
+    x.dtype = FR_BF16;
+    assert_true(fr_narrow_weights_s(&x, &work, 2) == 0);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_by_hand),
                                        cmocka_unit_test(what_is_sent),
@@ -463,6 +488,7 @@ int main(void) {
                                        cmocka_unit_test(a_slow_host),
                                        cmocka_unit_test(common_layers_idle),
                                        cmocka_unit_test(redistribution_draws_power),
+                                       cmocka_unit_test(weights_are_made_narrow),
                                        cmocka_unit_test(exchanges_are_packed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
