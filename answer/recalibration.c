@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "calibrate/samples/keep.h"
 
 enum { PATH_B = 4096 };
@@ -14,12 +15,13 @@ enum { PATH_B = 4096 };
 static fr_status beside(const char *samples, const char *what, char path[PATH_B],
                         struct fr_error *err) {
     int length = snprintf(path, PATH_B, "%s.%s-XXXXXX", samples, what);
-    int fd = length < PATH_B ? mkstemp(path) : -1;
-    if (fd < 0)
-        return fr_fail(err, FR_ERR_IO, samples,
-                       "no file can be made beside it to measure into");
-    close(fd);
-    return FR_OK;
+    int fd = length < PATH_B ? fr_temporary_file(path) : -1;
+    if (fd >= 0) {
+        close(fd);
+        return FR_OK;
+    }
+    *path = '\0';
+    return fr_fail(err, FR_ERR_IO, samples, "no file can be made beside it to measure into");
 }
 
 /* Into a file of its own beside the samples, which is left behind only where it was asked for. */
@@ -30,6 +32,9 @@ static fr_status measure(const struct fr_calibrate_options *options, const char 
     o.resume = false;
     o.force = true;
     fr_status status = fr_calibrate_run(&o, err);
+    if (status == FR_ERR_PARTIAL)
+        return fr_fail(err, status, options->samples,
+                       "is as it was: stopped as asked before enough was measured to compare");
     return status == FR_OK ? fr_samples_read(path, samples, err) : status;
 }
 
@@ -62,7 +67,7 @@ fr_status fr_recalibration_check(const struct fr_calibrate_options *options,
     if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
     if (status == FR_OK) status = fr_drifted_find(&then, &now, drifted);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, NULL, "out of memory");
-    if (*path) unlink(path);
+    if (*path) fr_temporary_remove(path);
     fr_samples_free(&then);
     fr_samples_free(&now);
     return status;
@@ -99,7 +104,7 @@ fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
     if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
     if (status == FR_OK) status = replace(o.samples, path, names, err);
     fr_keep_release(&keep);
-    if (*path) unlink(path);
+    if (*path) fr_temporary_remove(path);
     fr_samples_free(&then);
     fr_samples_free(&now);
     return status;

@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,11 +26,24 @@ const struct fr_verb *const fr_verbs[] = {
 /* Name of the command, for the sentence of its last moment. */
 static const char *running = "";
 
-/* Help is printed whatever else goes on: no file of an output waits for it. */
+static int print_error(const char *verb, const struct fr_error *err) {
+    bool colour = fr_colours(STDERR_FILENO);
+    fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
+            verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
+            *err->detail ? err->detail : fr_status_text(err->status));
+    if (err->status == FR_ERR_USAGE)
+        fprintf(stderr, "Try: forerun %s%s--help\n", verb, *verb ? " " : "");
+    return fr_status_exit_code(err->status);
+}
+
+/* Help is printed whatever else goes on: no file of an output waits for it. @return exit code */
 static int print_text(struct fr_text *text, FILE *out) {
-    fputs(fr_text_get(text), out);
+    struct fr_error err = {.status = FR_OK};
+    bool printed = fputs(fr_text_get(text), out) >= 0 && fflush(out) == 0;
+    if (!printed)
+        fr_fail(&err, FR_ERR_IO, "<stdout>", "cannot be written: %s", strerror(errno));
     fr_text_free(text);
-    return 0;
+    return printed ? 0 : print_error("", &err);
 }
 
 static int print_help(FILE *out) {
@@ -45,18 +59,11 @@ static int print_verb_help(const struct fr_verb *verb) {
 }
 
 /* Which program, and what of others it stands on. */
-static void print_version(void) {
-    puts("forerun " FR_VERSION "\ncommit " FR_COMMIT "\nbuilt with " FR_BUILT_WITH);
-}
-
-static int print_error(const char *verb, const struct fr_error *err) {
-    bool colour = fr_colours(STDERR_FILENO);
-    fprintf(stderr, "%sforerun%s%s:%s %s%s%s\n", colour ? "\033[31m" : "", *verb ? " " : "",
-            verb, colour ? "\033[0m" : "", err->where, *err->where ? ": " : "",
-            *err->detail ? err->detail : fr_status_text(err->status));
-    if (err->status == FR_ERR_USAGE)
-        fprintf(stderr, "Try: forerun %s%s--help\n", verb, *verb ? " " : "");
-    return fr_status_exit_code(err->status);
+static int print_version(void) {
+    struct fr_text text = {0};
+    fr_text_addf(&text, "forerun %s\ncommit %s\nbuilt with %s\n", FR_VERSION, FR_COMMIT,
+                 FR_BUILT_WITH);
+    return print_text(&text, stdout);
 }
 
 /* Where memory runs out the command ends, whatever it was doing: one sentence, nothing of what is
@@ -134,10 +141,7 @@ int fr_app_main(int argc, char **argv) {
             if (strcmp((*v)->name, argv[2]) == 0) return print_verb_help(*v);
         return print_help(stdout);
     }
-    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) {
-        print_version();
-        return 0;
-    }
+    if (strcmp(word, "--version") == 0 || strcmp(word, "version") == 0) return print_version();
     for (const struct fr_verb *const *v = fr_verbs; *v; v++)
         if (strcmp((*v)->name, word) == 0) return run(*v, argc - 2, argv + 2);
     return unknown_verb(word);

@@ -183,6 +183,26 @@ static void outputs_are_options(void **state) {
         }
 }
 
+/* What nobody could be told ends with 1 and says so, help and version too. */
+static void a_full_standard_output_is_said(void **state) {
+    static const char *const words[] = {"--version",       "--help",        "help predict",
+                                        "predict --help",  "show frontier", "list presets",
+                                        "complete -- pre", "manual predict"};
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char line[400];
+        snprintf(line, sizeof line, "%s/forerun %s >/dev/full 2>said", FR_BIN_DIR, words[i]);
+        int status = system(line);
+        if (!WIFEXITED(status) || WEXITSTATUS(status) != 1) fail_msg("%s: %d", line, status);
+        char *said = NULL;
+        size_t length = 0;
+        assert_int_equal(fr_file_read("said", 1000, &said, &length, NULL), FR_OK);
+        if (!strstr(said, "<stdout>: cannot be written")) fail_msg("%s: %s", line, said);
+        free(said);
+    }
+}
+
 /* A file of measurements is replaced only when asked to. */
 static void measurements_are_kept(void **state) {
     static const char *const lines[] = {
@@ -304,6 +324,7 @@ int main(void) {
         cmocka_unit_test(own_files_survive),
         cmocka_unit_test(other_files_are_no_inputs),
         cmocka_unit_test(outputs_are_options),
+        cmocka_unit_test(a_full_standard_output_is_said),
         cmocka_unit_test(measurements_are_kept),
         cmocka_unit_test(two_do_not_write_to_one_file),
         cmocka_unit_test(signals_leave_nothing),

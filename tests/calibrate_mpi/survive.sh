@@ -50,6 +50,22 @@ for signal in TERM USR1; do
   grep -q -- --resume log || fail "SIG$signal: --resume is not mentioned"
 done
 
+# Told to stop, --check leaves the samples as they were, and nothing beside them.
+cp s.jsonl before.jsonl
+"$bin/forerun" calibrate --ranks 2 --check --budget 1h --samples s.jsonl >log 2>&1 &
+job=$!
+n=0
+while [ "$(cat s.jsonl.check-* 2>/dev/null | wc -l)" -lt 2 ]; do
+  n=$((n + 1))
+  [ $n -lt 400 ] || fail '--check measures nothing'
+  sleep 0.1
+done
+kill -TERM "$job"
+ended 5 5 '--check'
+grep -q 's.jsonl: is as it was' log || fail '--check does not say that it was stopped'
+cmp s.jsonl before.jsonl || fail '--check changed the samples'
+[ "$(echo s.jsonl*)" = s.jsonl ] || fail "--check leaves $(echo s.jsonl*)"
+
 # kill -9 of forerun: nothing can be handed on, and no rank is left after two seconds.
 rm -f s.jsonl
 start
@@ -123,4 +139,4 @@ code=0
 "$bin/forerun" calibrate --ranks 1 --only kernel --samples s.jsonl --out c.json --resume >log 2>&1 || code=$?
 [ $code = 3 ] || fail "a changed environment: exit $code, wanted 3"
 grep -q 'ranks was 2, is 1' log || fail 'what has changed is not named'
-echo 'signals save and stop, kill -9 leaves no rank, a stopped rank is named, two do not write to one file, a changed environment is refused'
+echo 'signals save and stop, kill -9 leaves no rank, a stopped rank is named, two do not write to one file, a check that is stopped leaves nothing, a changed environment is refused'
