@@ -120,7 +120,6 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     json_effects(w, r);
     json_coefficients(w, r);
     json_covariance(w, r);
-    fr_json_end_array(w);
     fr_json_add_array(w, "runs");
     for (int i = 0; i < n; i++) fr_json_put_string(w, runs[i]->id);
     fr_json_end_array(w);
