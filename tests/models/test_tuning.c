@@ -54,7 +54,7 @@ static void what_does_not_fit_is_refused(void **state) {
     } wrong[] = {
         {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS
          ", \"covariance\": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}",
-         "has 3 rows, but only 2 coefficients are fitted"},
+         "has 3 rows, but only 2 coefficients are known"},
         {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS ", \"covariance\": [[1, 0], [0, -1]]}",
          "a variance cannot be negative"},
         {"{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS ", \"covariance\": [[1, 0], [0]]}",

@@ -8,8 +8,9 @@
  * moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Llama 3 70B
  * fully sharded offloads activations on Grace (scripts/performance/configs/llama/llama3_workload_base_configs.py:
  * cpu_offloading_num_layers 40 on GB200 and 20 on GB300 in fp8, 20 and 30 in bf16, 5 on B200 in fp8), which
- * the tables do not say.  In 26.02.01 they give GB300's row in MXFP8 2 samples a micro-batch and no chunks, which
- * 288 GB cannot hold; its recipe has 1 and 5, as the rows of other releases.  Values
+ * the tables do not say.  In 26.02.01 they give GB300's rows in MXFP8 and NVFP4 2 samples a micro-batch and no
+ * chunks, the latter no stages either, which 288 GB cannot hold; their recipes have 1, 5 and 4, as the rows of other
+ * releases.  Values
  * in parentheses belong to another precision of the same row, and such rows are left out, as are
  * dropped tokens and fine-tuning. */
 #include "calibrate/runs/runs.h"
@@ -42,7 +43,8 @@ static bool mistaken(const struct fr_run_source *in) {
     return strncmp(fr_run_cell(in, "release"), "26.02.01 ", 9) == 0 &&
            fr_run_mentions(fr_run_cell(in, "model"), "LLAMA3_70B") &&
            fr_run_mentions(fr_run_cell(in, "system"), "GB300") &&
-           fr_run_mentions(fr_run_cell(in, "precision"), "MXFP8");
+           (fr_run_mentions(fr_run_cell(in, "precision"), "MXFP8") ||
+            fr_run_mentions(fr_run_cell(in, "precision"), "NVFP4"));
 }
 
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
@@ -70,6 +72,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_integer(in, "vp", &chunks);
     if (mistaken(in)) {
         fr_run_row_set(out, "plan.micro_batch", "1");
+        fr_run_row_set(out, "plan.pp", "4");
         chunks = 5;
     }
     if (sharded > 0 && offloaded(in, dtype) > 0) {
