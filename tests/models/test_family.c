@@ -95,6 +95,16 @@ static void nearly_published_counts(void **state) {
     }
 }
 
+/* DeepSeek-V3's 256 experts are in eight groups, of which a token goes to four. */
+static void groups_of_experts(void **state) {
+    struct fr_job job;
+    (void)state;
+    load("deepseek-v3", NULL, &job);
+    assert_int_equal(job.workload.transformer.expert_groups, 8);
+    assert_int_equal(job.workload.transformer.groups_per_token, 4);
+    fr_job_free(&job);
+}
+
 /* What is known and not priced says which block it is. */
 static void blocks_not_priced(void **state) {
     (void)state;
@@ -461,6 +471,7 @@ int main(void) {
                                        cmocka_unit_test(what_is_needed_is_named),
                                        cmocka_unit_test(published_counts),
                                        cmocka_unit_test(nearly_published_counts),
+                                       cmocka_unit_test(groups_of_experts),
                                        cmocka_unit_test(blocks_not_priced),
                                        cmocka_unit_test(ranks_add_up),
                                        cmocka_unit_test(same_as_the_preset),

@@ -353,6 +353,20 @@ static void a_law_of_shares(void **state) {
     }
 }
 
+/* A law for whatever plan is one of backward messages alone, too. */
+static void a_law_of_shares_of_any_plan(void **state) {
+    static const char model[] =
+        "model.iterations={\"laws\": [{\"along\": \"backward\", \"slope\": 1.3862943611198906, "
+        "\"from\": 0, \"to\": 1}], \"table\": [{\"method\": \"tensor\", \"iterations\": 100}]}";
+    const char *plan[7] = {"pp=2", "dp=2", "micro_batch=113", "compression.backward.scope=all",
+                           "compression.backward.rank=8"};
+    fr_iterations_origin origin;
+    (void)state;
+    FR_NEAR(nu_of(model, plan, &origin), 400, 1e-12);
+    plan[5] = "compression.gradient.stages=1";
+    FR_TRUE(isnan(nu_of(model, plan, &origin)), "known of both");
+}
+
 static void laws_that_are_none(void **state) {
     static const char *const sets[] = {
         "model.iterations={\"laws\": [{\"along\": \"width\", \"from\": 1, \"to\": 2}], "
@@ -380,6 +394,7 @@ int main(void) {
                                        cmocka_unit_test(a_law_of_batches),
                                        cmocka_unit_test(a_law_of_ghosts),
                                        cmocka_unit_test(a_law_of_shares),
+                                       cmocka_unit_test(a_law_of_shares_of_any_plan),
                                        cmocka_unit_test(laws_that_are_none),
                                        cmocka_unit_test(table1),
                                        cmocka_unit_test(measured_for_one_network),
