@@ -1,6 +1,5 @@
 #include "calibrate/runs/tune.h"
 
-#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/parallel.h"
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/runs/shared/posterior.h"
+#include "calibrate/runs/shared/refuted.h"
 #include "calibrate/runs/shared/resolve.h"
 #include "models/outcome/cost.h"
 #include "models/outcome/iteration.h"
@@ -23,7 +23,7 @@ static const struct fr_nlfit_limits limits = {
 /* Of a fit that only says which coefficients the rows resolve. */
 static const struct fr_nlfit_limits rough = {
     .tolerance = 1e-3, .iterations_max = 10, .accept_last = true, .forward = true};
-static const double usual_scale = FR_TUNE_MISSED, knee = 2, step = 0.02, surely = 0.975;
+static const double usual_scale = FR_TUNE_MISSED, knee = 2, step = 0.02;
 
 double fr_run_predict_s(const struct fr_cluster *cluster, const struct fr_run *run) {
     struct fr_job job = {.cluster = *cluster, .workload = run->workload, .plan = run->plan};
@@ -122,56 +122,11 @@ static fr_status count_feeling(struct problem *p, struct fr_tune_result *r,
     return FR_OK;
 }
 
-/* ---- do the runs refute the prior? ------------------------------------------------------- */
-
-/* Mean error of the runs of run @p i's kind; @return false where an earlier run is of it. */
-static bool kind_error(const struct problem *p, int i, double *mean) {
-    int n = 0;
-    *mean = 0;
-    for (int k = 0; k < p->n; k++) {
-        if (!fr_run_one_kind(p->runs[k], p->runs[i])) continue;
-        if (k < i) return false;
-        *mean += p->log_error[k];
-        n++;
-    }
-    *mean /= n;
-    return true;
-}
-
-/* Squares of errors over what is missed: of models in the mean, and of their kinds about that. */
-struct says {
-    double of_models, of_kinds;
-    int models, kinds;
-};
-
-/* What the kinds of run @p i's model say, unless an earlier run is of it: n of them with covariance I + 1 1',
- * so that n times their mean squared has variance 1 + n, and they have n - 1 about it. */
-static void model_says(const struct problem *p, int i, struct says *sum) {
-    double squares = 0, all = 0, mean = 0;
-    int n = 0;
-    for (int k = 0; k < i; k++)
-        if (fr_run_one_model(p->runs[k], p->runs[i])) return;
-    for (int k = i; k < p->n; k++) {
-        if (!fr_run_one_model(p->runs[k], p->runs[i]) || !kind_error(p, k, &mean)) continue;
-        mean /= p->scale * fr_run_missed_times(p->runs[k]);
-        squares += mean * mean;
-        all += mean;
-        n++;
-    }
-    sum->of_models += all * all / n / (1 + n);
-    sum->of_kinds += squares - all * all / n;
-    sum->models++;
-    sum->kinds += n - 1;
-}
-
-/* Are the errors, as the cluster file has it, larger than what the model misses? */
+/* Do the errors of the cluster file as it is refute it? */
 static bool refuted(struct problem *p) {
-    struct says sum = {0};
     p->n_fitted = 0;
     predict_all(p, NULL);
-    for (int i = 0; i < p->n; i++) model_says(p, i, &sum);
-    return sum.of_models > gsl_cdf_chisq_Pinv(surely, sum.models) ||
-           (sum.kinds > 0 && sum.of_kinds > gsl_cdf_chisq_Pinv(surely, sum.kinds));
+    return fr_runs_refute(p->runs, p->n, p->log_error, p->scale);
 }
 
 /* ---- how sure ---------------------------------------------------------------------------- */

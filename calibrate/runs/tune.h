@@ -11,13 +11,8 @@
  *  model gets wrong (calibrate/runs/shared/alike.h), so a thousand of them are not a thousand opinions: where the
  *  rows' weights sum to more than `rows_max`, all are scaled down to that, else the priors would not count.
  *
- *  Where asked, the cluster's own values stay unless the runs refute them (`kept`).  With m_g the mean of
- *  e_i over the runs of one model and plan, in units of what is missed of such a kind (0.05; of mixtures of
- *  experts 0.2), and as much missed of a model as of each of its plans, the covariance of one model's n kinds
- *  is I + 1 1', and they do where, of all models,
- *      sum n mean(m)^2 / (1 + n)    or    sum (m_g - mean(m))^2
- *  exceeds the 97.5 % quantile of chi-squared of the models, or of the kinds less the models.  Other runs
- *  cannot tell a coefficient from what is missed of one model, and what they would move makes others worse.
+ *  Where asked, the cluster's own values stay unless the runs refute them (`kept`,
+ *  calibrate/runs/shared/refuted.h), 0.05 being what is missed of a kind, of mixtures of experts 0.2.
  *  Where the runs to be predicted are of another release of the software than those at hand, `scale` is
  *  larger by what releases differ, FR_TUNE_RELEASE.
  *

@@ -12,7 +12,8 @@
 enum { FR_TUNING_MAX = 24 };
 
 /** What runs share that the model misses: of a model, of a plan, of a plan of a model, of a release of the
- *  software, and of one run (calibrate/runs/shared/alike.h). */
+ *  software, and of one run; and how far coefficients of the device and of the network lie from the preset
+ *  (calibrate/runs/shared/alike.h). */
 enum { FR_TUNING_EFFECTS = 7 };
 extern const char *const fr_tuning_effect_names[];
 
