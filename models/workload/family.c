@@ -1,4 +1,5 @@
 #include "models/workload/family.h"
+#include "models/workload/ssm.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -81,6 +82,12 @@ fr_status fr_family_check_heads(const struct fr_json *config, const char *key,
                         t->kv_heads, t->heads);
 }
 
+const struct fr_family_sizes fr_family_usual_sizes = {.layers = {"num_hidden_layers"},
+                                                      .hidden = {"hidden_size"},
+                                                      .heads = {"num_attention_heads"},
+                                                      .ffn = "intermediate_size",
+                                                      .sequence = {"max_position_embeddings"}};
+
 fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_family_sizes *keys,
                                struct fr_transformer *t, struct fr_error *err) {
     struct fr_json heads = fr_json_member(config, keys->heads[0]);
@@ -141,6 +148,15 @@ fr_status fr_family_read_experts(const struct fr_json *config,
         return fr_json_fail(&chosen, err, "a token cannot go to more than %" PRId64 " experts",
                             t->experts);
     return FR_OK;
+}
+
+fr_status fr_family_read_scan(const struct fr_json *config, struct fr_transformer *t,
+                              struct fr_error *err) {
+    struct fr_json groups = fr_json_member(config, "n_groups");
+    FR_TRY(fr_family_integer(config, "n_groups", false, MOST, &t->ssm_groups, err));
+    FR_TRY(fr_family_integer(config, "conv_kernel", false, MOST, &t->ssm_conv, err));
+    FR_TRY(fr_family_integer(config, "chunk_size", false, MOST, &t->ssm_chunk, err));
+    return fr_ssm_check(&groups, t, err);
 }
 
 fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err) {

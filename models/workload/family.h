@@ -68,6 +68,8 @@ struct fr_family_sizes {
     const char *layers[2], *hidden[2], *heads[2], *sequence[2];
     const char *head_dim, *ffn;
 };
+/** Their names in most of today's files. */
+extern const struct fr_family_sizes fr_family_usual_sizes;
 /** GPT and its descendants: as many key-value heads as heads.  @p transformer holds the family's flags
  *  and, where files leave it out, its sequence. */
 fr_status fr_family_read_sizes(const struct fr_json *config, const struct fr_family_sizes *keys,
@@ -90,6 +92,9 @@ fr_status fr_family_refuse_dense(const struct fr_json *config, struct fr_error *
 /** A DeepSeek-V2 or V3. */
 fr_status fr_family_read_deepseek(const struct fr_json *config, struct fr_transformer *t,
                                   struct fr_error *err);
+/** Groups, convolution and chunks of state-space blocks, whose heads are known; what the file lacks stays. */
+fr_status fr_family_read_scan(const struct fr_json *config, struct fr_transformer *t,
+                              struct fr_error *err);
 /** As far as they are in the file, attention_bias and mlp_bias must be false. */
 fr_status fr_family_refuse_biases(const struct fr_json *config, struct fr_error *err);
 

@@ -5,13 +5,17 @@
 #include "search/stage_layers.h"
 #include "tests/job.h"
 
-static double time_of(const struct fr_job *job, const int64_t *layers) {
+static void divided(const struct fr_job *job, const int64_t *layers, struct fr_outcome *out) {
     struct fr_plan plan = job->plan;
-    struct fr_outcome out;
     plan.stage_layers = layers;
     plan.n_stage_layers = (int)plan.pp;
     plan.stage_layers_best = false;
-    fr_cost(job, &plan, &out);
+    fr_cost(job, &plan, out);
+}
+
+static double time_of(const struct fr_job *job, const int64_t *layers) {
+    struct fr_outcome out;
+    divided(job, layers, &out);
     return out.reasons ? INFINITY : out.time_s;
 }
 
@@ -72,12 +76,8 @@ static void against_all(void **state) {
 /* ---- where memory is short ---------------------------------------------------------------------- */
 
 static double peak_of(const struct fr_job *job, const int64_t *layers) {
-    struct fr_plan plan = job->plan;
     struct fr_outcome out;
-    plan.stage_layers = layers;
-    plan.n_stage_layers = (int)plan.pp;
-    plan.stage_layers_best = false;
-    fr_cost(job, &plan, &out);
+    divided(job, layers, &out);
     return out.memory_peak_B;
 }
 

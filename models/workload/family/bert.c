@@ -31,11 +31,6 @@ static fr_status read_dropout(const struct fr_json *config, bool *dropout,
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
-    static const struct fr_family_sizes keys = {.layers = {"num_hidden_layers"},
-                                                .hidden = {"hidden_size"},
-                                                .heads = {"num_attention_heads"},
-                                                .ffn = "intermediate_size",
-                                                .sequence = {"max_position_embeddings"}};
     struct fr_json decoder = fr_json_member(config, "is_decoder");
     bool decodes = false;
     *t = (struct fr_transformer){.tied = true,
@@ -46,7 +41,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                                  .token_types = 2};
     FR_TRY(fr_family_bool(config, "is_decoder", &decodes, err));
     if (decodes) return fr_json_fail(&decoder, err, "such a BERT is not priced yet");
-    FR_TRY(fr_family_read_sizes(config, &keys, t, err));
+    FR_TRY(fr_family_read_sizes(config, &fr_family_usual_sizes, t, err));
     FR_TRY(fr_family_integer(config, "type_vocab_size", false, MOST, &t->token_types, err));
     FR_TRY(read_dropout(config, &t->dropout, err));
     return read_head(config, t, err);

@@ -4,13 +4,8 @@
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
-    static const struct fr_family_sizes keys = {.layers = {"num_hidden_layers"},
-                                                .hidden = {"hidden_size"},
-                                                .heads = {"num_attention_heads"},
-                                                .ffn = "intermediate_size",
-                                                .sequence = {"max_position_embeddings"}};
     *t = (struct fr_transformer){.biases = true, .norm_biases = true};
-    FR_TRY(fr_family_read_sizes(config, &keys, t, err));
+    FR_TRY(fr_family_read_sizes(config, &fr_family_usual_sizes, t, err));
     return FR_OK;
 }
 

@@ -1,7 +1,5 @@
 /* Dao and Gu 2024: state-space blocks alone, RMSNorm, no positions.  Files have no longest sequence; the published
  * models were trained on 2048 tokens (section 9 there). */
-#include "models/workload/ssm.h"
-
 #include "models/workload/family.h"
 
 static fr_status refuse_biases(const struct fr_json *config, struct fr_error *err) {
@@ -17,7 +15,6 @@ static fr_status refuse_biases(const struct fr_json *config, struct fr_error *er
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
-    struct fr_json groups = fr_json_member(config, "n_groups");
     const int64_t most = FR_FAMILY_SIZE_MAX;
     *t = (struct fr_transformer){.heads = 1,
                                  .kv_heads = 1,
@@ -35,12 +32,10 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
     FR_TRY(fr_family_integer(config, "num_heads", true, most, &t->ssm_heads, err));
     FR_TRY(fr_family_integer(config, "head_dim", false, most, &t->ssm_head_dim, err));
     FR_TRY(fr_family_integer(config, "state_size", true, most, &t->ssm_state, err));
-    FR_TRY(fr_family_integer(config, "n_groups", false, most, &t->ssm_groups, err));
-    FR_TRY(fr_family_integer(config, "conv_kernel", false, most, &t->ssm_conv, err));
-    FR_TRY(fr_family_integer(config, "chunk_size", false, most, &t->ssm_chunk, err));
+    FR_TRY(fr_family_read_scan(config, t, err));
     FR_TRY(fr_family_bool(config, "tie_word_embeddings", &t->tied, err));
     t->head_dim = t->hidden;
-    return fr_ssm_check(&groups, t, err);
+    return FR_OK;
 }
 
 const struct fr_family fr_family_mamba2 = {

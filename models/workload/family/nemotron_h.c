@@ -4,7 +4,6 @@
 
 #include "models/workload/family.h"
 #include "models/workload/hybrid.h"
-#include "models/workload/ssm.h"
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
@@ -71,7 +70,6 @@ static fr_status read_pattern(const struct fr_json *config, struct fr_transforme
 
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
-    struct fr_json groups = fr_json_member(config, "n_groups");
     *t = (struct fr_transformer){
         .ssm_head_dim = 64, .ssm_state = 128, .ssm_groups = 8, .ssm_conv = 4, .ssm_chunk = 128};
     FR_TRY(refuse_others(config, err));
@@ -81,10 +79,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
     FR_TRY(fr_family_integer(config, "mamba_num_heads", true, MOST, &t->ssm_heads, err));
     FR_TRY(fr_family_integer(config, "mamba_head_dim", false, MOST, &t->ssm_head_dim, err));
     FR_TRY(fr_family_integer(config, "ssm_state_size", false, MOST, &t->ssm_state, err));
-    FR_TRY(fr_family_integer(config, "n_groups", false, MOST, &t->ssm_groups, err));
-    FR_TRY(fr_family_integer(config, "conv_kernel", false, MOST, &t->ssm_conv, err));
-    FR_TRY(fr_family_integer(config, "chunk_size", false, MOST, &t->ssm_chunk, err));
-    FR_TRY(fr_ssm_check(&groups, t, err));
+    FR_TRY(fr_family_read_scan(config, t, err));
     return read_pattern(config, t, err);
 }
 
