@@ -7,6 +7,10 @@ if(NOT SIMGRID_FOUND OR NOT SMPIRUN OR NOT SMPI_INCLUDE)
   message(STATUS "no SMPI (smpirun, of libsimgrid-dev): forerun-smpi is left out")
   return()
 endif()
+if(FR_FUZZ) # clang links its sanitizers into programs alone
+  message(STATUS "libFuzzer targets: forerun-smpi, a shared object, is left out")
+  return()
+endif()
 file(GLOB_RECURSE smpi_sources CONFIGURE_DEPENDS
   ${CMAKE_SOURCE_DIR}/calibrate/measure/harness/*.c ${CMAKE_SOURCE_DIR}/calibrate/real/apps/*.c)
 # What of the other modules they need is compiled again, position-independent.
