@@ -2,6 +2,7 @@
 #include "app/text/wrap.h"
 #include "models/job/assume.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
 
 #include <inttypes.h>
@@ -143,6 +144,13 @@ static void render_memory(struct fr_text *text, const struct fr_job *job,
     fr_text_addf(text, "  %-22s %14s   %s\n", "peak",
                  fr_quantity_format(out->memory_peak_B, FR_QUANTITY_SIZE, value, sizeof value),
                  note);
+    double low_B, high_B;
+    if (fr_memory_interval(job, out, &low_B, &high_B)) {
+        snprintf(note, sizeof note, "to %s, of tensors alone",
+                 fr_quantity_format(high_B, FR_QUANTITY_SIZE, have, sizeof have));
+        fr_text_addf(text, "  %-22s %14s   %s\n", "90 % interval",
+                     fr_quantity_format(low_B, FR_QUANTITY_SIZE, value, sizeof value), note);
+    }
     if (!(out->host_memory_B > 0)) return;
     const double host_B = job->cluster.device.host_memory_B;
     snprintf(note, sizeof note, "%s%s", host_B > 0 ? "of " : "",

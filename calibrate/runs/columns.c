@@ -1,5 +1,8 @@
 #include "calibrate/runs/runs.h"
 
+#include <inttypes.h>
+#include <stdlib.h>
+
 static bool copy_all(const struct fr_run_source *in, struct fr_run_row *out,
                      const char *const pairs[][2]) {
     for (int i = 0; pairs[i][0]; i++)
@@ -63,6 +66,26 @@ bool fr_run_time(const struct fr_run_source *in, const char *column, double unit
     if (!fr_run_number(in, column, &time) || !(time > 0)) return false;
     fr_run_row_set(out, "measured_s", "%.9g", time * unit_s);
     return true;
+}
+
+void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out) {
+    const char *stages = fr_run_row_get(out, "plan.pp");
+    int64_t pp = stages ? strtoll(stages, NULL, 10) : 1;
+    struct fr_text list = {0};
+    if (pp < 2 || (layers + 2) % pp != 0) return;
+    for (int64_t i = 0; i < pp; i++)
+        fr_text_addf(&list, "%s%" PRId64, i ? ", " : "[",
+                     (layers + 2) / pp - (i == 0 || i == pp - 1));
+    if (!list.failed) fr_run_row_set(out, "plan.stage_layers", "%s]", fr_text_get(&list));
+    fr_text_free(&list);
+}
+
+void fr_run_memory(const struct fr_run_source *in, const char *column, double unit_B,
+                   fr_run_counted at, struct fr_run_row *out) {
+    double size = 0;
+    if (!fr_run_number(in, column, &size) || !(size > 0)) return;
+    fr_run_row_set(out, "measured_memory_B", "%.9g", size * unit_B);
+    fr_run_row_set(out, "measured_memory_at", "%s", fr_run_counted_names[at]);
 }
 
 bool fr_run_tokens_rate(const struct fr_run_source *in, const char *column, double per_unit,

@@ -29,6 +29,18 @@ const char *const fr_run_meter_names[] = {
 #undef FR_METER_NAME
         NULL};
 
+const char *const fr_run_counted_names[] = {
+#define FR_COUNTED_NAME(code, name, words) #name,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_NAME)
+#undef FR_COUNTED_NAME
+        NULL};
+
+const char *const fr_run_counted_words[] = {
+#define FR_COUNTED_WORDS(code, name, words) words,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_WORDS)
+#undef FR_COUNTED_WORDS
+        NULL};
+
 /* ---- from keys to a run ------------------------------------------------------------------ */
 
 static const double MOST = 1e18; /* seconds, joules, weights: sums of them stay numbers */
@@ -116,28 +128,48 @@ static fr_status check_batch(const char *where, const struct fr_run *run,
     return FR_OK;
 }
 
-static fr_status read_meter(const struct fr_run_row *row, const char *where, struct fr_run *run,
-                            struct fr_error *err) {
-    const char *text = fr_run_row_get(row, "measured_at");
-    run->meter = FR_METER_UNSAID;
+/* Leaves @p which as it is where the row does not say. */
+static fr_status word_key(const struct fr_run_row *row, const char *key, const char *where,
+                          const char *const *names, const char *what, int *which,
+                          struct fr_error *err) {
+    const char *text = fr_run_row_get(row, key);
+    struct fr_text all = {0};
     if (!text || !*text) return FR_OK;
-    for (int i = 0; i < FR_METER_COUNT; i++)
-        if (strcmp(text, fr_run_meter_names[i]) == 0) {
-            run->meter = (fr_run_meter)i;
-            return FR_OK;
-        }
-    return fr_fail(
-        err, FR_ERR_INPUT, where,
-        "measured_at: \"%.40s\" is no place of a meter; expected device, node, plug, "
-        "network or facility",
-        text);
+    for (int i = 0; names[i]; i++) {
+        fr_text_addf(&all, "%s%s", i ? names[i + 1] ? ", " : " or " : "", names[i]);
+        if (strcmp(text, names[i]) != 0) continue;
+        *which = i;
+        fr_text_free(&all);
+        return FR_OK;
+    }
+    fr_fail(err, FR_ERR_INPUT, where, "%s: \"%.40s\" is %s; expected %s", key, text, what,
+            fr_text_get(&all));
+    fr_text_free(&all);
+    return FR_ERR_INPUT;
+}
+
+static fr_status read_measured(const struct fr_run_row *row, const char *where,
+                               struct fr_run *run, struct fr_error *err) {
+    int meter = FR_METER_UNSAID, counted = FR_COUNTED_ALLOCATED;
+    run->measured_J = run->measured_memory_B = NAN;
+    FR_TRY(number_key(row, "measured_J", where, 0, MOST, &run->measured_J, err));
+    FR_TRY(word_key(row, "measured_at", where, fr_run_meter_names, "no place of a meter",
+                    &meter, err));
+    FR_TRY(number_key(row, "measured_memory_B", where, 1, MOST, &run->measured_memory_B, err));
+    FR_TRY(word_key(row, "measured_memory_at", where, fr_run_counted_names,
+                    "no count of memory", &counted, err));
+    run->meter = (fr_run_meter)meter;
+    run->counted = (fr_run_counted)counted;
+    return FR_OK;
 }
 
 static fr_status make(const struct fr_run_row *row, const char *where, struct fr_run *run,
                       fr_run_skip *skip, struct fr_error *err) {
-    static const char *const own[] = {"id",         "group",       "model",
-                                      "measured_s", "weight",      "ranks",
-                                      "measured_J", "measured_at", NULL};
+    static const char *const own[] = {
+        "id",         "group",       "model",
+        "measured_s", "weight",      "ranks",
+        "measured_J", "measured_at", "measured_memory_B",
+        "measured_memory_at", NULL};
     const char *text;
     for (int i = 0; i < row->n; i++) {
         const char *key = row->item[i].key, *hint;
@@ -148,20 +180,20 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
         hint = fr_suggest(key, own);
         return fr_fail(err, FR_ERR_INPUT, where,
                        "unknown column \"%.40s\"%s%s%s; expected model.*, plan.*, note.*, "
-                       "measured_s, measured_J, measured_at, ranks, weight, group or id",
+                       "measured_s, measured_J, measured_at, measured_memory_B, measured_memory_at, "
+                       "ranks, weight, group or id",
                        key, hint ? ": did you mean \"" : "", hint ? hint : "",
                        hint ? "\"?" : "");
     }
     run->weight = 1;
-    run->measured_s = run->measured_J = NAN;
+    run->measured_s = NAN;
     if ((text = fr_run_row_get(row, "id"))) snprintf(run->id, sizeof run->id, "%s", text);
     if ((text = fr_run_row_get(row, "group")))
         snprintf(run->group, sizeof run->group, "%s", text);
     *skip = FR_RUN_NO_TIME;
     FR_TRY(number_key(row, "measured_s", where, 1e-9, MOST, &run->measured_s, err));
     if (isnan(run->measured_s)) return fr_fail(err, FR_ERR_INPUT, where, "has no measured_s");
-    FR_TRY(number_key(row, "measured_J", where, 0, MOST, &run->measured_J, err));
-    FR_TRY(read_meter(row, where, run, err));
+    FR_TRY(read_measured(row, where, run, err));
     FR_TRY(number_key(row, "weight", where, 0, MOST, &run->weight, err));
     *skip = FR_RUN_INVALID;
     FR_TRY(make_model(row, where, run, err));

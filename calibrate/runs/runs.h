@@ -5,6 +5,7 @@
  *  from), `model.layers`, `plan.tp`, ..., and besides
  *      measured_s   seconds of one iteration; measured_J its energy, of all ranks together
  *      measured_at  what those joules include, FR_RUN_METER_LIST
+ *      measured_memory_B   of the fullest device; measured_memory_at who counted it, FR_RUN_COUNTED_LIST
  *      ranks        of the run; dp follows from it where plan.dp is absent
  *      weight       of the row in a fit, 1 by default
  *      group        rows of one group compete: regret is what choosing among them by
@@ -70,6 +71,21 @@ typedef enum {
 } fr_run_meter;
 extern const char *const fr_run_meter_names[];
 
+/** Who counted a run's memory: each includes those before it.  What is predicted is the first. */
+#define FR_RUN_COUNTED_LIST(X)                                                                 \
+    X(FR_COUNTED_ALLOCATED, allocated, "tensors at their peak, by the framework's allocator")  \
+    X(FR_COUNTED_RESERVED, reserved, "what the allocator holds, free blocks too")               \
+    X(FR_COUNTED_DEVICE, device, "what the device shows: contexts and communicators too")
+
+typedef enum {
+#define FR_COUNTED_ENUM(code, name, words) code,
+    FR_RUN_COUNTED_LIST(FR_COUNTED_ENUM)
+#undef FR_COUNTED_ENUM
+        FR_COUNTED_COUNT
+} fr_run_counted;
+extern const char *const fr_run_counted_names[];
+extern const char *const fr_run_counted_words[];
+
 enum { FR_RUN_KEYS_MAX = 64 };
 
 /** The keys of a run in the order given. */
@@ -96,6 +112,8 @@ struct fr_run {
     struct fr_plan_lists *lists;   /**< of the plan */
     double measured_s, measured_J; /**< NaN: not measured */
     fr_run_meter meter;            /**< of measured_J */
+    double measured_memory_B;      /**< of the fullest device; NaN: not measured */
+    fr_run_counted counted;        /**< measured_memory_B; allocated where the row does not say */
     double weight;
     struct fr_run_row *row; /**< as it was read */
     int reader, line;
@@ -180,6 +198,13 @@ bool fr_run_time(const struct fr_run_source *in, const char *column, double unit
  *  columns global_batch_seqs and seq. @return false where one is missing. */
 bool fr_run_tokens_rate(const struct fr_run_source *in, const char *column, double per_unit,
                         struct fr_run_row *out);
+/** Set plan.stage_layers so that the embedding and the loss count as a layer each of @p layers on plan.pp
+ *  stages: the first and the last have one transformer layer fewer.  Nothing where that does not divide. */
+void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out);
+/** Set measured_memory_B, counted as @p at, from a size in units of @p unit_B ("29GB", "66.55"); nothing
+ *  where the cell has no number. */
+void fr_run_memory(const struct fr_run_source *in, const char *column, double unit_B,
+                   fr_run_counted at, struct fr_run_row *out);
 /** Does @p text hold @p word, letter case, blanks and punctuation aside? */
 bool fr_run_mentions(const char *text, const char *word);
 

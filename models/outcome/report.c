@@ -12,6 +12,7 @@
 #include "models/job/assume.h"
 #include "models/outcome/clocks.h"
 #include "models/outcome/energy.h"
+#include "models/outcome/memory.h"
 #include "models/outcome/rates.h"
 #include "models/plan/key.h"
 #include "models/price/pipeline.h"
@@ -93,6 +94,10 @@ static void memory_json(struct fr_json_writer *w, const struct fr_job *job,
     bool placed = known && out->fullest_rank >= 0;
     fr_json_add_number(w, "fullest_rank", placed ? (double)out->fullest_rank : NAN);
     fr_json_add_number(w, "fullest_stage", known ? (double)out->fullest_stage : NAN);
+    double low_B, high_B;
+    fr_memory_interval(job, out, &low_B, &high_B);
+    fr_json_add_number(w, "memory_low_B", low_B);
+    fr_json_add_number(w, "memory_high_B", high_B);
     fr_json_add_bool(w, "near_memory_edge",
                      known && fr_memory_near_edge(&job->cluster.device, out));
 }

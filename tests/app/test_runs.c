@@ -71,6 +71,24 @@ static void joules_tune_the_power(void **state) {
     remove("/tmp/forerun_metered.json");
 }
 
+/* Memory beside ours: a score for each way that it was counted, an interval of what allocators count. */
+static void memory_is_scored_by_who_counted_it(void **state) {
+    static const char counted[] =
+        "id,model,model.dtype,ranks,plan.tp,measured_s,measured_memory_B,measured_memory_at\n"
+        "a,gpt-2.5b,bf16,8,8,20,2e10,allocated\nb,gpt-2.5b,bf16,8,4,16,3e10,device\n"
+        "c,gpt-2.5b,bf16,8,2,15,,\n";
+    (void)state;
+    assert_int_equal(
+        fr_file_write("/tmp/forerun_counted.csv", counted, sizeof counted - 1, NULL), FR_OK);
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+                   "theirs as the allocator counted them", NULL);
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv", 0,
+                   "contexts and communicators too", NULL);
+    fr_test_expect("forerun score --cluster dgx-h100 --runs /tmp/forerun_counted.csv --json", 0,
+                   "\"measured_memory_at\": \"device\"", NULL);
+    remove("/tmp/forerun_counted.csv");
+}
+
 /* Runs that were metered lie on the energy/time curve of a search; without a search there is none. */
 static void metered_runs_lie_on_the_frontier(void **state) {
     static const char metered[] =
@@ -225,6 +243,7 @@ static void faults_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_log_tunes_and_scores),
+        cmocka_unit_test(memory_is_scored_by_who_counted_it),
         cmocka_unit_test(joules_tune_the_power),
         cmocka_unit_test(metered_runs_lie_on_the_frontier),
         cmocka_unit_test(power_logs_are_a_run),

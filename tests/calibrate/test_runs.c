@@ -50,6 +50,24 @@ static void keys_make_a_run(void **state) {
     fr_runs_free(&runs);
 }
 
+/* Memory is the allocator's count where a row does not say whose, and NaN where it has none. */
+static void memory_says_who_counted_it(void **state) {
+    struct fr_runs runs = {0};
+    struct fr_error err = {0};
+    (void)state;
+    if (read_text("model,measured_s,measured_memory_B,measured_memory_at\n"
+                  "gpt-2.5b,1,3e10,device\ngpt-2.5b,1,2e10,\ngpt-2.5b,1,,reserved\n",
+                  &runs, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    assert_true(runs.items[0].measured_memory_B == 3e10 &&
+                runs.items[0].counted == FR_COUNTED_DEVICE);
+    assert_true(runs.items[1].measured_memory_B == 2e10 &&
+                runs.items[1].counted == FR_COUNTED_ALLOCATED);
+    assert_true(isnan(runs.items[2].measured_memory_B) &&
+                runs.items[2].counted == FR_COUNTED_RESERVED);
+    fr_runs_free(&runs);
+}
+
 static void refused(const char *text, const char *what) {
     struct fr_runs runs = {0};
     struct fr_error err = {0};
@@ -69,6 +87,11 @@ static void faults_are_named(void **state) {
     refused("model,measured_s\ngpt-2.5b,-1\n", "is not a number of 1e-09 to 1e+18");
     refused("model,measured_s,weight\ngpt-2.5b,1,inf\n", "is not a number of 0 to 1e+18");
     refused("model,measured_s,measured_J\ngpt-2.5b,1,1e308\n", "is not a number of 0 to");
+    refused("model,measured_s,measured_at\ngpt-2.5b,1,wall\n",
+            "is no place of a meter; expected device, node, plug, network or facility");
+    refused("model,measured_s,measured_memory_B\ngpt-2.5b,1,0\n", "is not a number of 1 to");
+    refused("model,measured_s,measured_memory_at\ngpt-2.5b,1,host\n",
+            "is no count of memory; expected allocated, reserved or device");
     refused("model,measured_s,ranks\ngpt-2.5b,1,1e300\n", "is not a number of 1 to");
     refused("model,measured_s,ranks\ngpt-2.5b,1,8.5\n", "is no whole number");
     /* 2^40 x 2^40 is no number of samples that can be counted, nor divided by. */
@@ -314,6 +337,7 @@ int main(void) {
         cmocka_unit_test(logs_of_others),
         cmocka_unit_test(logs_refused),
         cmocka_unit_test(keys_make_a_run),
+        cmocka_unit_test(memory_says_who_counted_it),
         cmocka_unit_test(faults_are_named),
         cmocka_unit_test(published_files_are_read),
         cmocka_unit_test(every_row_is_accounted_for),

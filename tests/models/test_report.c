@@ -158,6 +158,8 @@ static void what_is_not_known_is_null(void **state) {
     is_number(&root, "iterations", NAN);
     says(&root, "iterations_origin", "unknown");
     is_number(&memory, "peak", NAN);
+    is_number(&root, "memory_low_B", NAN);
+    is_number(&root, "memory_high_B", NAN);
     for (int i = 0; i < FR_MEMORY_COUNT; i++) is_number(&memory, fr_memory_names[i], NAN);
     for (int i = 0; i < 2; i++) is_number(&lossy, lossy_null[i], NAN);
     is_number(&lossy, "gradient_rank", 0);
@@ -165,6 +167,24 @@ static void what_is_not_known_is_null(void **state) {
     is_bool(&root, "near_memory_edge", false);
     fr_json_free(document);
     fr_job_free(&job);
+}
+
+/* Predicted times and by exp(t s) of a transformer's plans; nothing of what no run says anything of. */
+static void memory_has_an_interval(void **state) {
+    static const char *const models[] = {"gpt-8.3b", "ffn-4096"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct fr_job job;
+        fr_test_job("dgx-h100", models[i], (const char *const[]){"dp=4", NULL}, &job);
+        struct fr_outcome out = distinct(&job);
+        struct fr_json_document *document = written(&job, &out);
+        struct fr_json root = fr_json_root(document);
+        double reach = exp(1.782 * 0.0349);
+        is_number(&root, "memory_low_B", i == 0 ? out.memory_peak_B / reach : NAN);
+        is_number(&root, "memory_high_B", i == 0 ? out.memory_peak_B * reach : NAN);
+        fr_json_free(document);
+        fr_job_free(&job);
+    }
 }
 
 /* Who states the interval; and where ranks hold no rank, stages still do. */
@@ -335,6 +355,7 @@ static void columns_are_the_outcome(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_has_an_interval),
         cmocka_unit_test(json_is_the_outcome),
         cmocka_unit_test(what_is_not_known_is_null),
         cmocka_unit_test(an_interval_says_whose_it_is),

@@ -9,6 +9,7 @@
 /** Names of the marks around them in docs/accuracy.md (app/text/marked.h). */
 #define FR_TRAINING_MARK "forerun reproduce training"
 #define FR_ENERGY_MARK "forerun reproduce energy"
+#define FR_MEMORY_MARK "forerun reproduce memory"
 
 /** A line for each table of runs, one for each ablation, one for each reason why rows are left out, one
  *  for each row that stands alone. */

@@ -176,6 +176,8 @@ static const struct {
             {"bridge_gb*", "host_experts, 64 ranks of a rack, layers offloaded"},
             {"vtrain_*",
              "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
+            {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
+            {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
             {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {
@@ -192,7 +194,6 @@ static void add_of(struct fr_reproduction *r, const char *name, const struct fr_
     if (s->n != of->n)
         fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, s->n, "1", 0,
                          "a run is predicted from each other model", "%s/predictions", name);
-    add_seen(r, name);
     if (of->n > 0) add_alone(r, name, of);
 }
 
@@ -206,6 +207,7 @@ fr_status fr_table_add(struct fr_reproduction *r, const char *name, const char *
     fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, of ? of->n : s.n, "1", 0, procedure, "%s/n",
                      name);
     if (of) add_of(r, name, of, &s);
+    add_seen(r, name);
     const struct asked asked[] = {
         {"mean_error", s.mape, l->mean, l->aim_mean, false},
         {"median_error", s.median_error, l->median, 0, false},

@@ -25,6 +25,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
+    fr_run_memory(in, "mem", 0x1p30, FR_COUNTED_DEVICE, out); /* nvidia-smi counts in MiB */
     return FR_RUN_USABLE;
 }
 

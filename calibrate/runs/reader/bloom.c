@@ -8,29 +8,12 @@
  * embedding and the logits as a layer each ("Rebalancing layers" in the chronicle). */
 #include "calibrate/runs/runs.h"
 
-#include <inttypes.h>
-
 static const char *const columns[] = {
     "md_line", "section", "zero_stage", "mem", "date", "measured_iter_time_s", NULL};
 
-/* With the embedding and the logits counted as a layer each, the first and the last stage have one
- * transformer layer fewer. */
-static void set_partition(const struct fr_run_source *in, struct fr_run_row *out) {
-    int64_t layers = 0, pp = 0;
-    struct fr_text list = {0};
-    fr_run_integer(in, "layers", &layers);
-    fr_run_integer(in, "pp", &pp);
-    if (pp < 2 || (layers + 2) % pp != 0) return;
-    for (int64_t i = 0; i < pp; i++) {
-        int64_t here = (layers + 2) / pp - (i == 0 || i == pp - 1);
-        fr_text_addf(&list, "%s%" PRId64, i ? ", " : "[", here);
-    }
-    if (!list.failed) fr_run_row_set(out, "plan.stage_layers", "%s]", list.data);
-    fr_text_free(&list);
-}
-
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
     double time_s = 0;
+    int64_t layers = 0;
     if (fr_run_cell(in, "quality")[0] == 'C') return FR_RUN_QUALITY;
     if (!fr_run_number(in, "measured_iter_time_s", &time_s)) return FR_RUN_NO_TIME;
     if (!fr_run_copy(in, "micro_batch_seqs", out, "plan.micro_batch"))
@@ -54,12 +37,15 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
-    if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing")) set_partition(in, out);
+    if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing") &&
+        fr_run_integer(in, "layers", &layers))
+        fr_run_ends_as_layers(layers, out);
     fr_run_row_set(out, "measured_s", "%.9g", time_s);
     fr_run_row_set(out, "group", "%s, %s x %s, batch %s", fr_run_cell(in, "date"),
                    fr_run_cell(in, "hidden"), fr_run_cell(in, "layers"),
                    fr_run_cell(in, "global_batch_seqs"));
     fr_run_row_set(out, "note.date", "%.5s", fr_run_cell(in, "date"));
+    fr_run_memory(in, "mem", 0x1p30, FR_COUNTED_DEVICE, out); /* nvidia-smi counts in MiB */
     return FR_RUN_USABLE;
 }
 

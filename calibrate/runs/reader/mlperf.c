@@ -9,6 +9,11 @@
  * cannot be used.  Where the row does not say that parameters were gathered in fp8 weights of
  * fp8 runs are held at 16 bits, as that software did by default.
  *
+ * Logs state memory too.  Three of Llama 3.1 405B, on H100 and GB200, dp 4 to 16: with the layout of their stages, the
+ * embedding and the loss a layer each, they leave 19 to 22 bytes of activations a token, layer and hidden value in flight;
+ * with the input of the MLP's activation at 16 bits it would be 27.5, at 8 bits it is 21.0.  So fp8 rows from v5.0 on, whose
+ * logs these are, keep it at 8 bits (no column says so).
+ *
  * Of fine-tuning the benchmark's rules say what rows leave out: sequences packed to 8192 tokens, adapters of rank 16
  * beside the attention's products, nothing else trained.  Frozen weights of fp8 runs are held in fp8: at 16 bits, beside
  * the copies that products take, 70 billion would not be on one device, where rows of tp 1 have them.  A
@@ -16,6 +21,7 @@
 #include "calibrate/runs/runs.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const columns[] = {
@@ -111,9 +117,15 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     else if (!fr_run_copy(in, "sequence", out, "model.sequence"))
         return FR_RUN_NO_SIZES;
     if ((skip = mesh(in, out)) != FR_RUN_USABLE) return skip;
+    const char *layers = fr_run_row_get(out, "note.model_layers");
+    if (layers && fr_run_mentions(fr_run_cell(in, "stage_layout"), "count as a layer each"))
+        fr_run_ends_as_layers(strtoll(layers, NULL, 10), out);
     options(in, out);
+    fr_run_memory(in, "measured_max_memory_GB", 1e9, FR_COUNTED_ALLOCATED, out);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "precision"));
+    if (!adapters && is(in, "precision", "fp8") && strcmp(fr_run_cell(in, "round"), "v5.0") >= 0)
+        fr_run_row_set(out, "model.activation_store", "fp8");
     if (is(in, "gradient_sync_dtype", "bf16"))
         fr_run_row_set(out, "model.gradient_dtype", "bf16");
     if (is(in, "fp8_param_gather", "yes")) fr_run_row_set(out, "model.weight_dtype", "fp8");
