@@ -139,7 +139,7 @@ static void round_up(struct passes *s) {
     }
 }
 
-/* Energy saved and time taken by the next lower clock of pass @p k. @return false: nothing is saved */
+/* Energy saved and time taken by the next lower clock of pass @p k. @return false: it has none, or takes no time */
 static bool next_lower(const struct passes *s, int32_t k, double *saved_J, double *longer_s) {
     if (s->g.pinned[k] || s->g.clock[k] == 0) return false;
     struct fr_clocked_pass pass = fr_pass_graph_pass(&s->g, k);
@@ -148,27 +148,29 @@ static bool next_lower(const struct passes *s, int32_t k, double *saved_J, doubl
         fr_clocked_J(s->g.device, &pass, now_Hz) - fr_clocked_J(s->g.device, &pass, then_Hz);
     *longer_s = fr_clocked_longer_s(s->g.device, &pass, then_Hz) -
                 fr_clocked_longer_s(s->g.device, &pass, now_Hz);
-    return *saved_J > 0 && *longer_s > 0;
+    return *longer_s > 0;
 }
 
-/* What rounding left: one clock lower where most is saved for the time, as long as some pass has room. */
-static void reclaim(struct passes *s) {
-    double exact_s = EXACT * s->deadline_s;
-    for (int32_t left = 4 * s->g.n; left > 0; left--) {
-        double most = 0, saved_J, longer_s;
-        int32_t best = -1;
-        fr_pass_graph_early(&s->g, s->at_s);
-        fr_pass_graph_late(&s->g, s->deadline_s, s->late_s);
-        for (int32_t k = 0; k < s->g.n; k++) {
-            if (!next_lower(s, k, &saved_J, &longer_s)) continue;
-            if (longer_s > s->late_s[k] - s->at_s[2 * k + 1] + exact_s) continue;
-            if (saved_J / longer_s <= most) continue;
-            most = saved_J / longer_s;
-            best = k;
-        }
-        if (best < 0) return;
-        s->g.clock[best]--;
+/* One clock lower where most is saved for the time. @return false: no pass has room */
+static bool lower_one(struct passes *s) {
+    double exact_s = EXACT * s->deadline_s, most = 0, saved_J, longer_s;
+    int32_t best = -1;
+    fr_pass_graph_early(&s->g, s->at_s);
+    fr_pass_graph_late(&s->g, s->deadline_s, s->late_s);
+    for (int32_t k = 0; k < s->g.n; k++) {
+        if (!next_lower(s, k, &saved_J, &longer_s)) continue;
+        if (longer_s > s->late_s[k] - s->at_s[2 * k + 1] + exact_s) continue;
+        if (saved_J / longer_s <= most) continue;
+        most = saved_J / longer_s;
+        best = k;
     }
+    if (best >= 0) s->g.clock[best]--;
+    return best >= 0;
+}
+
+/* What rounding left: it ends, since a clock is lower after every turn. */
+static void reclaim(struct passes *s) {
+    while (lower_one(s)) continue;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------- */

@@ -108,6 +108,60 @@ static void idle_keys_come_back(void **state) {
     fr_searched_free(&r);
 }
 
+/* What a search is asked to keep to is kept to the last bit, by the search and by what is told of neighbours: a plan
+ * of just that memory, just that share of what is lossy, may be; one of the least bit more may not. */
+static void a_limit_may_be_met(void **state) {
+    static const char *const said[] = {"global_batch=64", "tp=4", "pp=4", "dp=1", NULL};
+    static const char *const varied[] = {"compression.backward.scope=none,all",
+                                         "micro_batch=1,2"};
+    struct fr_searched all = {.options = {.max_lossy = 1, .per_iteration = true}};
+    struct fr_error err = {0};
+    int met = 0;
+    (void)state;
+    fr_test_job("a100-hdr", "gpt-2.5b", said, &all.job);
+    if (fr_searched_make("16", varied, 2, NULL, &all, &err) != FR_OK)
+        fail_msg("%s", err.detail);
+    assert_int_equal(all.result.top.count, 4);
+    for (size_t i = 0; i < all.result.top.count; i++) {
+        const struct fr_outcome *out = &all.result.top.items[i].outcome;
+        for (int which = 0; which < 5; which++) {
+            bool lossy = which / 2 == 1;
+            double just = lossy ? fr_outcome_lossy(out) : out->memory_peak_B,
+                   limit = which == 4  ? 1
+                           : which % 2 ? nextafter(just, 0)
+                                       : just;
+            if (just == 0) continue;
+            struct fr_searched r = {.options = all.options};
+            struct fr_neighbour beside[FR_NEIGHBOURS_MAX];
+            size_t want = 0, told = 0;
+            *(lossy ? &r.options.max_lossy : &r.options.memory_limit_B) = limit;
+            fr_test_job("a100-hdr", "gpt-2.5b", said, &r.job);
+            if (fr_searched_make("16", varied, 2, NULL, &r, &err) != FR_OK)
+                fail_msg("%s", err.detail);
+            for (size_t k = 0; k < all.result.top.count; k++) {
+                const struct fr_outcome *one = &all.result.top.items[k].outcome;
+                want += (lossy ? fr_outcome_lossy(one) : one->memory_peak_B) <= limit;
+            }
+            FR_TRUE(r.result.top.count == want, "plan %zu: %zu found, not %zu", i,
+                    r.result.top.count, want);
+            for (size_t k = 0; k < all.result.top.count; k++) {
+                int n = fr_neighbours(&all.job, &all.space, &r.options, r.result.by,
+                                      &all.result.top.items[k].outcome, beside);
+                for (int b = 0; b < n; b++) {
+                    const struct fr_outcome *one = &beside[b].outcome;
+                    double its = lossy ? fr_outcome_lossy(one) : one->memory_peak_B;
+                    FR_TRUE(!one->reasons == (its <= limit), "%g of %g", its, limit);
+                    told += its == limit;
+                }
+            }
+            met += told > 0;
+            fr_searched_free(&r);
+        }
+    }
+    FR_TRUE(met > 0, "%d", met);
+    fr_searched_free(&all);
+}
+
 static double best_time_s(const struct fr_job *job, const struct fr_plan *plan) {
     struct fr_outcome out;
     fr_cost(job, plan, &out);
@@ -155,8 +209,8 @@ static void one_input(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_key),
-                                       cmocka_unit_test(idle_keys_come_back),
-                                       cmocka_unit_test(one_input)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_key), cmocka_unit_test(idle_keys_come_back),
+        cmocka_unit_test(a_limit_may_be_met), cmocka_unit_test(one_input)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,104 @@ static void a_limited_training_is_found_again(void **state) {
     }
 }
 
+/* Knee and slope are searched on a grid: what lies on it is found again to the last digit, corners and all, by
+ * which its ends and steps are what they are; what lies beyond an end comes back at it. */
+static void every_voltage_of_the_grid_is_found_again(void **state) {
+    enum { CLOCKS = 24, KNEES = 37, SLOPES = 25 };
+    const double top_Hz = 2e9;
+    int tried = 0;
+    (void)state;
+    for (int i = 0; i < KNEES; i++)
+        for (int j = 0; j < SLOPES; j++) {
+            struct fr_clock_point points[CLOCKS];
+            const struct fr_clock_series series = {points, CLOCKS};
+            struct fr_clock_fitted f;
+            bool rim = i % (KNEES - 1) == 0 || j % (SLOPES - 1) == 0;
+            if (!rim && (i + 5 * j) % 31) continue;
+            const struct fr_clock_power law = {
+                {(0.5 + 0.0125 * i) * top_Hz, (0.1 + 0.1 * j) / top_Hz}, 50, 100e-9};
+            const struct fr_clock_time time = {0.02, 0.06e9};
+            for (int k = 0; k < CLOCKS; k++) {
+                double f_Hz = top_Hz * (0.4 + 0.6 * k / (CLOCKS - 1)),
+                       time_s = fr_clock_time_s(&time, f_Hz);
+                points[k] = (struct fr_clock_point){f_Hz, time_s,
+                                                    time_s * fr_clock_power_W(&law, f_Hz)};
+            }
+            assert_int_equal(fr_clock_fit(&series, 1, &f, NULL, NULL), FR_OK);
+            FR_NEAR(f.power.voltage.knee_Hz, law.voltage.knee_Hz, 1e-12);
+            FR_NEAR(f.power.voltage.slope_per_Hz, law.voltage.slope_per_Hz, 1e-12);
+            FR_NEAR(f.power.static_W, 50, 1e-6);
+            FR_NEAR(f.time.fixed_s, 0.02, 1e-6);
+            FR_NEAR(f.full_Hz, top_Hz, 1e-9);
+            tried++;
+        }
+    FR_TRUE(tried > 140, "%d", tried);
+}
+
+/* Each shape once: shares of the least power, slopes, highest clocks, every one of them with every other. */
+static void shapes_are_all_that_are_tried(void **state) {
+    (void)state;
+    for (int i = 0; i < FR_LIMIT_SHAPES; i++) {
+        const struct fr_limit_shape s = fr_limit_shape_at(i, 100);
+        assert_true(s.static_W >= 40 && s.static_W <= 100 && s.slope >= 0 && s.slope <= 1.5 &&
+                    s.top >= 1.3 && s.top <= 2);
+        for (int k = 0; k < i; k++) {
+            const struct fr_limit_shape t = fr_limit_shape_at(k, 100);
+            assert_true(s.static_W != t.static_W || s.slope != t.slope || s.top != t.top);
+            /* in order, the share fastest */
+            assert_true(s.top > t.top || (s.top == t.top && s.slope > t.slope) ||
+                        (s.top == t.top && s.slope == t.slope && s.static_W > t.static_W));
+        }
+    }
+}
+
+/* A bend of the grid is found again to the last digit: the largest limit is where the power seen is so much below
+ * what is drawn without one. */
+static void every_bend_of_the_grid_is_found_again(void **state) {
+    static const double sharp[] = {2, 3, 4, 5, 6, 8, 10, 14, 20, 40};
+    enum { POINTS = 8 };
+    (void)state;
+    for (int d = 1; d < 25; d++)
+        for (int k = 0; k < 10; k++) {
+            const struct fr_limit_shape shape = fr_limit_shape_at((7 * d + k) % 75, 90);
+            struct fr_limit_fitted got, truth = {.drawn_W = 260,
+                                                 .sharpness = sharp[k],
+                                                 .top = shape.top,
+                                                 .power = {{1, shape.slope}, shape.static_W, 0},
+                                                 .time = {100, 500}};
+            struct fr_limit_point points[POINTS];
+            double most_W = 260 * pow(pow(1 + 0.02 * d, sharp[k]) - 1, -1 / sharp[k]);
+            truth.power.dynamic_J =
+                (260 - shape.static_W) /
+                (shape.top * fr_clock_voltage_squared(&truth.power.voltage, shape.top));
+            for (int i = 0; i < POINTS; i++) {
+                double limit_W = most_W * (1 - 0.06 * i);
+                points[i] = (struct fr_limit_point){limit_W, fr_limit_time_s(&truth, limit_W),
+                                                    fr_limit_power_W(&truth, limit_W)};
+                FR_NEAR(points[i].power_W,
+                        pow(pow(limit_W, -sharp[k]) + pow(260, -sharp[k]), -1 / sharp[k]),
+                        1e-9);
+            }
+            const struct fr_limit_series series = {points, POINTS};
+            int without = d % 2 ? -1 : 1 + k % (POINTS - 1);
+            assert_int_equal(fr_limit_fit(&series, without, &shape, &got, NULL), FR_OK);
+            FR_TRUE(fabs(got.drawn_W / 260 - 1) < 1e-9 && got.sharpness == sharp[k],
+                    "d %d, %g: got %g W, %g", d, sharp[k], got.drawn_W, got.sharpness);
+            FR_NEAR(got.power.dynamic_J, truth.power.dynamic_J, 1e-6);
+            for (int i = 0; i < POINTS; i++)
+                FR_NEAR(fr_limit_time_s(&got, points[i].limit_W), points[i].time_s, 1e-6);
+        }
+    /* What draws hardly more than the device at rest has a twentieth of it above. */
+    const struct fr_limit_shape high = {99, 0, 2};
+    const struct fr_limit_point flat[] = {{200, 1, 100}, {300, 1, 100}};
+    const struct fr_limit_series two = {flat, 2};
+    struct fr_limit_fitted f;
+    assert_int_equal(fr_limit_fit(&two, -1, &high, &f, NULL), FR_OK);
+    FR_NEAR(f.power.static_W, 0.95 * f.drawn_W, 1e-12);
+    FR_NEAR(f.power.dynamic_J * 2, 0.05 * f.drawn_W, 1e-12);
+    assert_int_equal(fr_limit_fit(&two, 0, &high, &f, NULL), FR_ERR_INPUT);
+}
+
 /* ---- power terms from runs ---------------------------------------------------------------------- */
 
 enum { N = 12 };
@@ -410,6 +508,9 @@ int main(void) {
         cmocka_unit_test(a_clocked_device_is_found_again),
         cmocka_unit_test(too_little_is_refused),
         cmocka_unit_test(a_limited_training_is_found_again),
+        cmocka_unit_test(every_voltage_of_the_grid_is_found_again),
+        cmocka_unit_test(shapes_are_all_that_are_tried),
+        cmocka_unit_test(every_bend_of_the_grid_is_found_again),
         cmocka_unit_test(what_made_the_runs_is_found),
         cmocka_unit_test(unseen_and_held_terms_stay),
         cmocka_unit_test(copies_count_once),

@@ -1,5 +1,6 @@
 /* Each ground for refusing a plan, by itself, beside the nearest plan that it lets through. */
 #include "models/outcome/cost.h"
+#include "models/outcome/report.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
 
@@ -189,6 +190,50 @@ static void of_sizes(void **state) {
     fr_job_free(&job);
 }
 
+/* Memory is enough to the last bit: what needs just what there is runs, on the device and in the host; what needs
+ * the least bit more does not, and says of which. */
+static void memory_is_enough_to_the_last_bit(void **state) {
+    static const struct {
+        const char *cluster, *model, *sets[8];
+        bool host;
+    } rows[] = {
+        {"frontier", "ffn-4096", {"tp=4"}, false},
+        {"dgx-h100", "llama-3-8b", {"tp=4", "global_batch=8"}, false},
+        {"dgx-h100", "mixtral-8x7b", {"dp=8", "ep=8", "zero=1", "global_batch=8"}, false},
+        {"dgx-a100", "gpt-2", {"pp=4", "schedule=zero-bubble", "global_batch=16"}, false},
+        {"dgx-a100", "gpt-2", {"offload=all", "pp=2", "global_batch=8"}, true},
+        {"dgx-a100", "gpt-2", {"offload=optimizer", "dp=2", "zero=1"}, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int host = 0; host <= rows[i].host; host++) {
+            struct fr_job job;
+            struct fr_outcome out;
+            struct fr_text text = {0};
+            fr_test_job(rows[i].cluster, rows[i].model, rows[i].sets, &job);
+            struct fr_device *d = &job.cluster.device;
+            double *memory_B = host ? &d->host_memory_B : &d->memory_B;
+            d->memory_B = d->host_memory_B = 0; /* as much as one likes */
+            d->host_link_B_per_s = 20e9, d->host_rate_B_per_s = 40e9;
+            fr_cost(&job, &job.plan, &out);
+            *memory_B = host ? out.host_memory_B : out.memory_peak_B;
+            FR_TRUE(out.reasons == 0 && *memory_B > 0, "row %zu: %g B", i, *memory_B);
+            fr_cost(&job, &job.plan, &out);
+            FR_TRUE(out.reasons == 0, "row %zu: refused at %.17g B", i, *memory_B);
+            *memory_B = nextafter(*memory_B, 0);
+            fr_cost(&job, &job.plan, &out);
+            FR_TRUE(out.reasons == FR_BECAUSE(FR_REASON_MEMORY), "row %zu: %llx at %.17g B", i,
+                    (unsigned long long)out.reasons, *memory_B);
+            *memory_B = 1; /* which is not none said */
+            fr_cost(&job, &job.plan, &out);
+            assert_int_equal(out.reasons, FR_BECAUSE(FR_REASON_MEMORY));
+            fr_report_reason(&job, &out, FR_REASON_MEMORY, &text);
+            FR_TRUE(strstr(fr_text_get(&text), host ? "the host's memory" : "the device has"),
+                    "row %zu: %s", i, fr_text_get(&text));
+            fr_text_free(&text);
+            fr_job_free(&job);
+        }
+}
+
 /* A batch that replicas do not divide says nothing of grids. */
 static void one_ground_at_a_time(void **state) {
     (void)state;
@@ -214,6 +259,7 @@ int main(void) {
                                        cmocka_unit_test(of_layers),
                                        cmocka_unit_test(of_experts),
                                        cmocka_unit_test(of_sizes),
+                                       cmocka_unit_test(memory_is_enough_to_the_last_bit),
                                        cmocka_unit_test(one_ground_at_a_time),
                                        cmocka_unit_test(a_stage_alone_has_no_bubble)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,12 @@ static const char *const plans[][8] = {
      "model.layers=2"},
     {"method=phantom", "ghost=6", "tp=4", "dp=2", "global_batch=32", "placement=by-axis:dp",
      "model.layers=1"},
+    /* a host slower than the device; products beyond a table */
+    {"method=tensor", "tp=2", "dp=2", "global_batch=32", "cluster.device.host_launch=30 us",
+     "model.layers=2"},
+    {"method=tensor", "tp=2", "dp=2", "global_batch=32", "model.layers=2",
+     "cluster.device.gemm={\"fp32\":{\"table\":{\"m\":[64,1024],\"n\":[8,64],\"k\":[64,1024],"
+     "\"unit\":\"us\",\"time\":[1,3,3,12,3,12,12,300]}}}"},
 };
 enum { PLANS = sizeof plans / sizeof *plans };
 
@@ -59,6 +65,7 @@ static void same(const struct fr_outcome *got, const struct fr_outcome *want) {
     FR_NEAR(got->parameters, want->parameters, 1e-12);
     FR_NEAR(got->sent_B[FR_SENT_TP] + 1, want->sent_B[FR_SENT_TP] + 1, 1e-9);
     FR_NEAR(got->sent_B[FR_SENT_DP] + 1, want->sent_B[FR_SENT_DP] + 1, 1e-9);
+    assert_true(got->extrapolated == want->extrapolated);
     for (int i = 0; i < FR_PART_COUNT; i++)
         FR_TRUE(fabs(got->part_s[i] - want->part_s[i]) <= 1e-9 * want->time_s,
                 "part %s: %g, %g", fr_part_names[i], got->part_s[i], want->part_s[i]);

@@ -159,6 +159,28 @@ static void no_pass_has_room_left(void **state) {
     }
 }
 
+/* What is chosen hangs on no unit: a device that draws a millionth of it in every state chooses as before. */
+static void a_choice_hangs_on_no_unit(void **state) {
+    static const char *const sets[] = {"pp=4", "stage_layers=[2,5,3,2]", "micro_batch=1",
+                                       "global_batch=6", NULL};
+    enum { PASSES = 4 * 2 * 6 };
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        struct fr_job job;
+        int16_t *clock = NULL, *small = NULL;
+        fr_test_job(CLUSTER, "gpt-2", sets, &job);
+        assert_int_equal(fr_passes_choose(&job, &job.plan, 0.1 * d, &clock, NULL), FR_OK);
+        struct fr_power *power = &job.cluster.device.power;
+        power->busy_W *= 1e-6, power->communicating_W *= 1e-6, power->idle_W *= 1e-6;
+        assert_int_equal(fr_passes_choose(&job, &job.plan, 0.1 * d, &small, NULL), FR_OK);
+        for (int k = 0; k < PASSES; k++)
+            FR_TRUE(clock[k] == small[k], "slowdown %g, pass %d: %d, %d", 0.1 * d, k, clock[k],
+                    small[k]);
+        free(clock), free(small);
+        fr_job_free(&job);
+    }
+}
+
 /* "slack" takes no longer, saves where a pipeline fills and drains, and meets every axis of a pipeline: the
  * event engine says the same of time and energy. */
 static void slack_meets_every_axis(void **state) {
@@ -233,9 +255,11 @@ static void what_is_critical_stays(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_better_than_what_is_chosen),
-        cmocka_unit_test(nothing_drawn_is_better), cmocka_unit_test(no_pass_has_room_left),
-        cmocka_unit_test(slack_meets_every_axis), cmocka_unit_test(what_is_critical_stays)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_better_than_what_is_chosen),
+                                       cmocka_unit_test(nothing_drawn_is_better),
+                                       cmocka_unit_test(no_pass_has_room_left),
+                                       cmocka_unit_test(a_choice_hangs_on_no_unit),
+                                       cmocka_unit_test(slack_meets_every_axis),
+                                       cmocka_unit_test(what_is_critical_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
