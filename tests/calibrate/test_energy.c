@@ -154,6 +154,46 @@ static void every_voltage_of_the_grid_is_found_again(void **state) {
     FR_TRUE(tried > 140, "%d", tried);
 }
 
+/* What a point between the ends is missed by without it, by hand: two points left make both lines, of power in the
+ * clock times the squared voltage and of time in the period. */
+static void scatter_is_of_points_left_out(void **state) {
+    static const double clock_Hz[] = {1e9, 1.3e9, 2e9},
+                        off[2][2] = {{1.03, 0.98}, {0.95, 1.01}}; /* of time, of power */
+    struct fr_clock_point points[2][3];
+    struct fr_clock_series series[2];
+    struct fr_clock_fitted f[2];
+    struct fr_clock_scatter scatter;
+    double time = 0, energy = 0;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < 3; k++) {
+            double time_s = (0.01 + 0.05e9 / clock_Hz[k]) * (k == 1 ? off[i][0] : 1),
+                   power_W = (40 + 20 * i + 100e-9 * clock_Hz[k]) * (k == 1 ? off[i][1] : 1);
+            points[i][k] = (struct fr_clock_point){clock_Hz[k], time_s, time_s * power_W};
+        }
+        series[i] = (struct fr_clock_series){points[i], 3};
+    }
+    assert_int_equal(fr_clock_fit(series, 2, f, &scatter, NULL), FR_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct fr_clock_voltage *v = &f[0].power.voltage;
+        double x[3], power_W[3], time_s[3];
+        for (int k = 0; k < 3; k++) {
+            x[k] = clock_Hz[k] * fr_clock_voltage_squared(v, clock_Hz[k]);
+            time_s[k] = points[i][k].time_s, power_W[k] = points[i][k].energy_J / time_s[k];
+        }
+        double share = (x[1] - x[0]) / (x[2] - x[0]),
+               power = power_W[0] + share * (power_W[2] - power_W[0]),
+               period =
+                   (1 / clock_Hz[1] - 1 / clock_Hz[0]) / (1 / clock_Hz[2] - 1 / clock_Hz[0]),
+               takes = time_s[0] + period * (time_s[2] - time_s[0]);
+        time += pow(takes / time_s[1] - 1, 2);
+        energy += pow(power * takes / points[i][1].energy_J - 1, 2);
+    }
+    FR_NEAR(scatter.time, sqrt(time / 2), 1e-6);
+    FR_NEAR(scatter.energy, sqrt(energy / 2), 1e-6);
+    assert_true(scatter.time > 0.01 && scatter.energy > 0.01);
+}
+
 /* Each shape once: shares of the least power, slopes, highest clocks, every one of them with every other. */
 static void shapes_are_all_that_are_tried(void **state) {
     (void)state;
@@ -509,6 +549,7 @@ int main(void) {
         cmocka_unit_test(too_little_is_refused),
         cmocka_unit_test(a_limited_training_is_found_again),
         cmocka_unit_test(every_voltage_of_the_grid_is_found_again),
+        cmocka_unit_test(scatter_is_of_points_left_out),
         cmocka_unit_test(shapes_are_all_that_are_tried),
         cmocka_unit_test(every_bend_of_the_grid_is_found_again),
         cmocka_unit_test(what_made_the_runs_is_found),

@@ -202,6 +202,27 @@ static void what_was_not_seen_is_not_written(void **state) {
     fr_json_free(document);
 }
 
+/* Four digits behind the point of what lies beyond a table. */
+static void what_is_rounded(void **state) {
+    static const double values[] = {0.00001, 0.00004, 0.00006, 0.12344, 0.12346, 0.5, 9.99996};
+    (void)state;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct fr_fit_result r = by_hand();
+        r.gemm[FR_FP64].beyond_octave = values[i];
+        r.ops[FR_OP_BROADCAST].n_points = 0;
+        struct fr_json_document *document = written(&r);
+        struct fr_json root = fr_json_root(document), device = fr_json_member(&root, "device"),
+                       gemm = fr_json_member(&device, "gemm"),
+                       of = fr_json_member(&gemm, "fp64"),
+                       told = fr_json_member(&of, "residuals");
+        double got = number_at(&told, "beyond_octave");
+        FR_TRUE(fabs(got - values[i]) <= 0.5e-4 + 1e-12 &&
+                    fabs(got * 1e4 - round(got * 1e4)) < 1e-6,
+                "%g: %.12g", values[i], got);
+        fr_json_free(document);
+    }
+}
+
 static void the_calibration_is_told(void **state) {
     struct fr_fit_result r = by_hand();
     (void)state;
@@ -392,6 +413,7 @@ int main(void) {
         cmocka_unit_test(the_table_of_products_comes_back),
         cmocka_unit_test(levels_come_back),
         cmocka_unit_test(what_was_not_seen_is_not_written),
+        cmocka_unit_test(what_is_rounded),
         cmocka_unit_test(the_calibration_is_told),
         cmocka_unit_test(the_source_is_named),
         cmocka_unit_test(operations_are_written_for_their_level),

@@ -433,6 +433,31 @@ static int ascending(const void *x, const void *y) {
     return (a > b) - (a < b);
 }
 
+/* What lies beyond the largest: each of its times told from the size before by the work, in logarithms a doubling,
+ * their median over that of a normal spread. */
+static void is_told_beyond(const struct fr_fit_gemm *g) {
+    const int count[] = {g->n_m, g->n_n, g->n_k};
+    double off[3 * CELLS];
+    int n = 0;
+    for (int m = 0; m < g->n_m; m++)
+        for (int k = 0; k < g->n_n; k++)
+            for (int l = 0; l < g->n_k; l++) {
+                const int at[] = {m, k, l};
+                for (int a = 0; a < 3; a++) {
+                    const int64_t *sizes = a == 0 ? g->m : a == 1 ? g->n : g->k;
+                    int from[] = {m, k, l};
+                    if (--from[a] < 0 || at[a] != count[a] - 1) continue;
+                    double doublings = log2((double)sizes[at[a]] / (double)sizes[from[a]]),
+                           grown = g->time_s[(m * g->n_n + k) * g->n_k + l] /
+                                   g->time_s[(from[0] * g->n_n + from[1]) * g->n_k + from[2]];
+                    off[n++] = fabs(log(grown) / doublings - log(2));
+                }
+            }
+    qsort(off, (size_t)n, sizeof *off, ascending);
+    double told = n ? fmin(10, 0.5 * (off[(n - 1) / 2] + off[n / 2]) / 0.6745) : 0;
+    FR_TRUE(fabs(g->beyond_octave - told) <= 1e-9 * told, "%g, %g", g->beyond_octave, told);
+}
+
 static void same_table(const struct fr_fit_gemm *g, const struct hand *h, int round) {
     int kept[3] = {0}, filled = 0, dropped = 0, n = 0, at = 0;
     double errors[CELLS], squares = 0;
@@ -459,6 +484,7 @@ static void same_table(const struct fr_fit_gemm *g, const struct hand *h, int ro
     FR_TRUE(g->n_filled == filled && g->n_dropped == dropped, "round %d: %d, %d", round,
             g->n_filled, g->n_dropped);
     assert_int_equal(g->quality.n, n);
+    is_told_beyond(g);
     if (n == 0) return;
     qsort(errors, (size_t)n, sizeof *errors, ascending);
     FR_NEAR(g->quality.median, 0.5 * (errors[(n - 1) / 2] + errors[n / 2]), 1e-9);
@@ -494,6 +520,98 @@ static void tables_with_holes(void **state) {
         fr_fit_gemm_free(&g);
     }
     FR_TRUE(filled > 500 && dropped > 500, "%d filled, %d dropped", filled, dropped);
+}
+
+/* From memory: what was measured over the largest set; of what is too large to tell, what it takes alone. */
+static void what_is_large_is_as_alone(void **state) {
+    enum { LENGTHS = 4, ALL = LENGTHS * LENGTHS * LENGTHS };
+    static const int64_t length[LENGTHS] = {128, 256, 512, 2048};
+    const struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+    uint64_t dice = 159753159753159753u;
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        struct fr_sample_gemm alone[ALL];
+        struct fr_sample_memory over[2 * ALL];
+        struct fr_samples samples = {.gemm = alone, .n_gemm = ALL, .memory = over};
+        struct fr_fit_gemm g = {.n_m = 0}, from = {.n_m = 0};
+        double want_s[ALL], small_B = 64e6, large_B = 256e6;
+        for (int c = 0; c < ALL; c++) {
+            const int64_t shape[] = {length[c / 16], length[c / 4 % 4], length[c % 4]};
+            bool large = shape[0] >= 512 && shape[1] >= 512 && shape[2] >= 512;
+            alone[c] = (struct fr_sample_gemm){.dtype = FR_FP32,
+                                               .m = shape[0],
+                                               .n = shape[1],
+                                               .k = shape[2],
+                                               .batch = 1,
+                                               .time_s = between(&dice, 1e-6, 1e-3)};
+            want_s[c] = large ? alone[c].time_s : between(&dice, 1e-6, 1e-3);
+            for (int set = 0; set < 2 && !large; set++) /* of the smaller nobody asks */
+                over[samples.n_memory++] =
+                    (struct fr_sample_memory){.kernel = FR_TRAFFIC_OPERANDS,
+                                              .size_B = set ? small_B : large_B,
+                                              .moved_B = 1e6,
+                                              .m = shape[0],
+                                              .n = shape[1],
+                                              .k = shape[2],
+                                              .time_s = set ? 1 : want_s[c]};
+        }
+        assert_int_equal(fr_fit_gemm_table(&samples, &speed, FR_FP32, &g), FR_OK);
+        assert_int_equal(fr_fit_gemm_from_memory(&samples, &speed, &g, &from), FR_OK);
+        assert_true(from.n_m == LENGTHS && from.n_n == LENGTHS && from.n_k == LENGTHS);
+        for (int c = 0; c < ALL; c++) {
+            FR_NEAR(g.time_s[c], alone[c].time_s, 1e-12);
+            FR_NEAR(from.time_s[c], want_s[c], 1e-12);
+        }
+        is_told_beyond(&from);
+        assert_true(g.beyond_octave == from.beyond_octave);
+        fr_fit_gemm_free(&g), fr_fit_gemm_free(&from);
+    }
+}
+
+/* ---- rates of working sets ------------------------------------------------------------------- */
+
+/* A kind's time a byte over each set, ascending; where it was not measured it is as slow as a stream, and no faster
+ * than over the next smaller set. */
+static void rates_of_working_sets(void **state) {
+    enum { SETS = 8, MOST = SETS * FR_TRAFFIC_OPERANDS * 2 };
+    const struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+    uint64_t dice = 314159265358979u;
+    int missing = 0;
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        struct fr_sample_memory item[MOST];
+        struct fr_samples samples = {.memory = item};
+        struct fr_fit_working_sets sets;
+        double size_B[SETS], made[FR_TRAFFIC_OPERANDS][SETS], moved_B;
+        int n = 1 + below(&dice, SETS), turn = below(&dice, n);
+        for (int i = 0; i < n; i++) size_B[i] = i ? 3 * size_B[i - 1] : 1e6;
+        for (int k = 0; k < FR_TRAFFIC_OPERANDS; k++)
+            for (int at = 0; at < n; at++) {
+                int i = (at + turn) % n; /* in any order */
+                made[k][i] = k != FR_TRAFFIC_STREAM && uniform(&dice) < 0.5
+                                 ? -1
+                                 : between(&dice, 1e-12, 1e-9);
+                moved_B = size_B[i] * (1 + below(&dice, 3));
+                for (int twice = 0; twice < 2 && made[k][i] > 0; twice++)
+                    item[samples.n_memory++] =
+                        (struct fr_sample_memory){.kernel = k,
+                                                  .size_B = size_B[i],
+                                                  .moved_B = moved_B,
+                                                  .time_s = made[k][i] * moved_B};
+            }
+        assert_int_equal(fr_fit_working_sets(&samples, &speed, &sets), FR_OK);
+        assert_int_equal(sets.n, n);
+        for (int i = 0; i < n; i++) {
+            assert_true(sets.size_B[i] == size_B[i]);
+            for (int k = 0; k < FR_TRAFFIC_OPERANDS; k++) {
+                missing += made[k][i] < 0;
+                if (made[k][i] < 0)
+                    made[k][i] = fmax(made[FR_TRAFFIC_STREAM][i], i ? made[k][i - 1] : 0);
+                FR_NEAR(sets.s_per_B[k][i], made[k][i], 1e-9);
+            }
+        }
+    }
+    FR_TRUE(missing > 500, "%d", missing);
 }
 
 /* An axis holds 64 sizes, the first that are read: shapes of others are in no table, nor in its cells. */
@@ -585,6 +703,30 @@ static void the_rate_is_the_likeliest(void **state) {
         FR_NEAR(speed.usual_products, 1, 1e-12);
         fr_fit_speed_free(&speed);
     }
+}
+
+/* What scatters about its own time is no interruption: the limit follows how far timings below it lie, and is a
+ * fiftieth at least. */
+static void scatter_interrupts_nobody(void **state) {
+    enum { N = 45 };
+    static const double widths[] = {0.001, 0.01, 0.03, 0.05};
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (int longer = 0; longer < 2; longer++) {
+            struct fr_sample_gemm item[N];
+            struct fr_samples samples = {.gemm = item, .n_gemm = N, .provenance.ranks = 1};
+            struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+            for (int i = 0; i < N; i++) {
+                item[i] = (struct fr_sample_gemm){.dtype = FR_FP32, .m = 16, .n = 16, .k = 16};
+                item[i].time_s = 1e-3 * (1 + widths[k] * (i % 9 - 4) / 4);
+                if (longer && i < 3) item[i].time_s = 1.6e-3;
+            }
+            assert_int_equal(fr_fit_interruptions(&samples, &speed), FR_OK);
+            FR_TRUE((speed.interruptions.every_s > 0) == longer, "%g: every %g s", widths[k],
+                    speed.interruptions.every_s);
+            if (longer) FR_NEAR(speed.lost, 3 * 0.6 / N, 0.1);
+            fr_fit_speed_free(&speed);
+        }
 }
 
 /* ---- shared links ------------------------------------------------------------------------------ */
@@ -680,8 +822,11 @@ int main(void) {
         cmocka_unit_test(pieces_are_the_best_of_all),
         cmocka_unit_test(two_terms_as_gsl_has_them),
         cmocka_unit_test(tables_with_holes),
+        cmocka_unit_test(what_is_large_is_as_alone),
+        cmocka_unit_test(rates_of_working_sets),
         cmocka_unit_test(an_axis_has_an_end),
         cmocka_unit_test(the_rate_is_the_likeliest),
+        cmocka_unit_test(scatter_interrupts_nobody),
         cmocka_unit_test(links_are_shared_by_as_many_as_made_it),
         cmocka_unit_test(power_is_a_median),
     };

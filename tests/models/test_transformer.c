@@ -418,8 +418,32 @@ static void the_largest_message_is_held(void **state) {
     }
 }
 
+/* Kernels of a layer, counted: two norms, four products (a gated MLP has a fifth), the heads' three, an activation, two
+ * additions; of experts the router's product, its top ones, and rows put in order, sent, brought back and added up; of
+ * what all share its products, activation and addition; of latent attention three products or two, a norm before all
+ * but one of them, a rotation and a joining. */
+static void kernels_of_a_layer(void **state) {
+    static const struct {
+        struct fr_transformer t;
+        double kernels;
+    } rows[] = {{{.experts = 1}, 2 + 4 + 3 + 1 + 2},
+                {{.experts = 1, .gated = true}, 2 + 5 + 3 + 1 + 2},
+                {{.experts = 8, .gated = true}, 13 + 6},
+                {{.experts = 8, .gated = true, .shared_ffn = 16}, 19 + 3 + 1 + 1},
+                {{.experts = 8, .shared_ffn = 16}, 12 + 6 + 2 + 1 + 1},
+                {{.gated = true, .kv_latent = 8}, 13 + 5},
+                {{.gated = true, .kv_latent = 8, .q_latent = 8}, 13 + 7},
+                {{.heads = 24, .head_kernels = 5}, 9 + 5 * 24 / 4}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        FR_TRUE(fr_transformer_layer_kernels(&rows[i].t, 4) == rows[i].kernels,
+                "row %zu: %g, by hand %g", i, fr_transformer_layer_kernels(&rows[i].t, 4),
+                rows[i].kernels);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_largest_message_is_held),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_of_a_layer),
+                                       cmocka_unit_test(the_largest_message_is_held),
                                        cmocka_unit_test(the_loss_by_hand),
                                        cmocka_unit_test(published_counts),
                                        cmocka_unit_test(stages_add_up),
