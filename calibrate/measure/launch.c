@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/process.h"
 #include "calibrate/measure/leash.h"
 #include "calibrate/measure/quota.h"
+#include "calibrate/measure/session.h"
 
 enum { WORDS_MAX = 128, HANDED_ON = 3 };
 static const char SIMULATION[] = "smpi:";
@@ -26,17 +28,28 @@ struct command {
     bool simulated;
 };
 
-/* Written by a signal handler: the job to hand signals on to, and that one came. */
-static volatile sig_atomic_t job, stopped;
+/* Of signal handlers: the job to hand signals on to, as which, and that one came. */
+static volatile sig_atomic_t job, as, stopped;
 
+/* The alarm rings until somebody has looked: a signal may come just before we wait. */
 static void hand_on(int signal) {
     (void)signal;
     stopped = 1;
-    if (job > 0) kill((pid_t)job, SIGUSR1);
+    if (job > 0) kill((pid_t)job, as);
+    alarm(1);
 }
 
-/* SIGINT is the job's: caught here, so that the job has it as usual. */
-static void let_pass(int signal) { (void)signal; }
+static void ring_again(int signal) {
+    (void)signal;
+    alarm(1);
+}
+
+/* SIGINT of a terminal is the job's: caught here, so that the job has it as usual.  One that a process
+ * sent to us alone it would never hear of. */
+static void let_pass(int signal, siginfo_t *info, void *context) {
+    (void)context;
+    if (info->si_code <= 0) hand_on(signal);
+}
 
 bool fr_launch_was_stopped(void) { return stopped != 0; }
 
@@ -192,37 +205,50 @@ static bool has_begun(const struct fr_launch_options *o, const struct mark *befo
 /* A job under way. */
 struct watch {
     const struct fr_launch_options *o;
+    pid_t child;
     struct mark before;
-    double start_s, stop_s; /* stop_s: when we were told to stop; 0: not yet */
-    bool begun, late;
+    double start_s, stop_s;        /* stop_s: when we were told to stop; 0: not yet */
+    bool begun, late, over, ended; /* late: to begin; over: to end; ended: told to stop */
 };
 
-/* Until it has begun, and once told to stop, we only look, so as to end it when its time is over. */
+/* Told to end, as launchers are, which then clean up; killed when it does not. */
+static void end(pid_t child, double since_s, bool *told) {
+    if (since_s <= 0) return;
+    if (!*told) kill(child, SIGTERM);
+    *told = true;
+    if (since_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+}
+
+/* A job that has begun and knows how to is first asked to save what it has. */
+static void stop(struct watch *w, pid_t child, double now_s) {
+    bool saves = as == SIGUSR1;
+    if (w->stop_s == 0) w->stop_s = now_s;
+    end(child, now_s - w->stop_s - (saves ? FR_LAUNCH_SAVES_S : 0), &w->ended);
+}
+
+/* Until it has begun, and once its time is over, we look again and again, else when a signal comes. */
 static bool look(void *context, pid_t child) {
     struct watch *w = context;
     double now_s = fr_now_s(), waited_s = now_s - w->start_s;
-    if (job != child) {
-        job = child;
-        if (stopped) kill(child, SIGUSR1); /* it came while the job was being started */
-    }
     w->begun = w->begun || has_begun(w->o, &w->before);
-    if (!w->begun && waited_s > w->o->patience_s) {
-        if (!w->late) kill(child, SIGTERM);
-        w->late = true;
-        if (waited_s > w->o->patience_s + FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
+    if (!stopped) as = w->begun && w->o->begins ? SIGUSR1 : SIGTERM;
+    if (job != child) {
+        job = w->child = child;
+        if (stopped) kill(child, as); /* it came while the job was being started */
     }
-    if (!stopped) return !w->begun;
-    if (w->stop_s == 0) w->stop_s = now_s;
-    if (now_s - w->stop_s > FR_LAUNCH_GRACE_S) kill(child, SIGKILL);
-    return true;
+    if (!w->begun) end(child, waited_s - w->o->patience_s, &w->late);
+    if (w->o->limit_s > 0) end(child, waited_s - w->o->limit_s, &w->over);
+    if (stopped) stop(w, child, now_s);
+    return !w->begun || w->over || stopped;
 }
 
 /* Start and wait, as system(3) does: SIGINT reaches the job, and its end is then reported. */
 static fr_status run(const struct command *command, const struct fr_launch_options *options,
                      struct fr_error *err) {
     static const int handed_on[HANDED_ON] = {SIGTERM, SIGUSR1, SIGHUP};
-    struct sigaction pass = {.sa_handler = let_pass}, hand = {.sa_handler = hand_on}, before,
-                     before_handed[HANDED_ON];
+    struct sigaction pass = {.sa_sigaction = let_pass, .sa_flags = SA_SIGINFO},
+                     hand = {.sa_handler = hand_on}, ring = {.sa_handler = ring_again}, before,
+                     before_ring, before_handed[HANDED_ON];
     struct watch watch = {
         .o = options, .before = mark_of(options->begins), .start_s = fr_now_s()};
     char leash[sizeof FR_LEASH_VARIABLE + FR_LEASH_B] = FR_LEASH_VARIABLE "=";
@@ -243,6 +269,9 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
     fr_leash_make(leash + strlen(leash));
     stopped = 0;
     job = 0;
+    as = SIGTERM;
+    sigaction(SIGALRM, &ring, &before_ring);
+    if (options->limit_s > 0) alarm((unsigned)fmin(ceil(options->limit_s), 1e9));
     sigaction(SIGINT, &pass, &before);
     if (before.sa_handler == SIG_IGN) sigaction(SIGINT, &before, NULL);
     for (int i = 0; i < HANDED_ON; i++) {
@@ -255,6 +284,11 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
     job = 0;
     for (int i = 0; i < HANDED_ON; i++) sigaction(handed_on[i], &before_handed[i], NULL);
     sigaction(SIGINT, &before, NULL);
+    alarm(0);
+    sigaction(SIGALRM, &before_ring, NULL);
+    if (watch.child > 0 &&
+        (stopped || watch.late || watch.over || (status == FR_OK && ended.signal)))
+        fr_session_remove(watch.child);
     if (status != FR_OK) return status;
     if (stopped)
         return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
@@ -265,6 +299,11 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
             "the job had not begun to measure after %.3g s, and was ended; where jobs "
             "wait in a queue give a longer --patience",
             options->patience_s);
+    if (watch.over)
+        return fr_fail(err, FR_ERR_PARTIAL, command->word[0],
+                       "the job had not ended %.3g s after it was started, when its time was "
+                       "over, and was ended; what it had measured is kept",
+                       options->limit_s);
     return translate(command->word[0], &ended, err);
 }
 

@@ -18,6 +18,7 @@ struct fr_launch_options {
     const char
         *begins; /**< a file that the job writes to when it has begun; NULL: not looked at */
     double patience_s;   /**< for that; 0: for ever */
+    double limit_s;      /**< a job that takes longer is ended; 0: none is */
     const char *program; /**< NULL: forerun-mpi (smpi: forerun-smpi) beside this executable */
     bool yields; /**< what the job takes is not timed: its ranks are bound to no core and yield
                               it while they wait, so that whoever else computes here slows it less */
@@ -29,16 +30,18 @@ struct fr_launch_options {
  *  mpirun gets: one core a rank (--bind-to core) while there are cores enough; with more ranks
  *  than cores, or where they yield, --oversubscribe and mpi_yield_when_idle, without which a waiting rank holds the
  *  core that the awaited one needs.  As root Open MPI must be told twice that this is meant.
- *  BLAS gets one thread a rank.  SIGINT ends the job, not the caller; SIGTERM and SIGUSR1 reach
- *  the job as SIGUSR1, upon which it saves and stops; it is killed when it has not within
- *  FR_LAUNCH_GRACE_S.  When this process dies the kernel ends the launcher, and the ranks end
- *  themselves (leash.h).
- *  @return FR_OK; FR_ERR_PARTIAL when the job ended early and kept what it had; FR_ERR_USAGE,
+ *  BLAS gets one thread a rank.  A terminal's SIGINT ends the job, not the caller.  SIGINT of a
+ *  process, SIGTERM, SIGHUP and SIGUSR1 reach a job that has begun (options->begins) as SIGUSR1, upon which it
+ *  saves and stops; where it has not within FR_LAUNCH_SAVES_S, and any other job, its launcher gets SIGTERM,
+ *  which ends the ranks and removes what it had made, and FR_LAUNCH_GRACE_S later SIGKILL.  When this process
+ *  dies the kernel ends the launcher, and the ranks end themselves (leash.h).
+ *  @return FR_OK; FR_ERR_PARTIAL when the job ended early, or was, and kept what it had; FR_ERR_USAGE,
  *          FR_ERR_EXTERNAL (launcher or program missing, or the job failed). */
 fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *const *arguments,
                         struct fr_error *err);
 
-#define FR_LAUNCH_GRACE_S 4.5
+#define FR_LAUNCH_SAVES_S 2.5
+#define FR_LAUNCH_GRACE_S 3.5
 
 /** Was a job ended because this process was told to stop? */
 bool fr_launch_was_stopped(void);

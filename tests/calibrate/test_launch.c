@@ -70,7 +70,8 @@ static void what_is_missing_is_named(void **state) {
     struct fr_error err = {.status = FR_OK};
     assert_int_equal(launch("env", "/no-such-folder/forerun-mpi", none, &err), FR_ERR_EXTERNAL);
     assert_non_null(strstr(err.where, "/no-such-folder/forerun-mpi"));
-    assert_int_equal(launch("/no-such-folder/srun -n 4", "/bin/sh", none, &err), FR_ERR_EXTERNAL);
+    assert_int_equal(launch("/no-such-folder/srun -n 4", "/bin/sh", none, &err),
+                     FR_ERR_EXTERNAL);
     assert_non_null(strstr(err.where, "/no-such-folder/srun"));
     assert_int_equal(launch("  ", "/bin/sh", none, &err), FR_ERR_USAGE);
 }
@@ -203,21 +204,77 @@ static void a_killed_starter_takes_the_job_along(void **state) {
     unlink(file);
 }
 
-/* What asks the starter to end is handed to the job, which then ends in order. */
+/* Run @p script, which finds its file's name in $1; what it left there into @p left. */
+static fr_status told(const char *script, bool begins, double limit_s, char left[40],
+                      struct fr_error *err) {
+    char file[] = "/tmp/forerun-launch-XXXXXX";
+    int fd = mkstemp(file);
+    const char *words[] = {"-c", script, "sh", file, NULL};
+    const struct fr_launch_options options = {.n_ranks = 2,
+                                              .launcher = "env",
+                                              .program = "/bin/sh",
+                                              .begins = begins ? file : NULL,
+                                              .patience_s = 60,
+                                              .limit_s = limit_s};
+    fr_status status = fr_launch_mpi(&options, words, err);
+    ssize_t n = pread(fd, left, 39, 0);
+    left[n > 0 ? n : 0] = '\0';
+    close(fd);
+    unlink(file);
+    return status;
+}
+
+/* What asks the starter to end is handed to the job: one that has begun to save is told so, one that does
+ * not hear of it is ended as launchers are, and so is one that has nothing to save yet. */
 static void signals_are_handed_on(void **state) {
     (void)state;
-    static const char *const signals[] = {"TERM", "HUP", "USR1"};
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-        char script[160];
-        const char *words[] = {"-c", script, NULL};
-        struct fr_error err = {.status = FR_OK};
-        snprintf(script, sizeof script,
-                 "trap 'exit 5' USR1; kill -%s $PPID; while :; do sleep 0.05; done",
-                 signals[i]);
-        assert_int_equal(launch("env", "/bin/sh", words, &err), FR_ERR_PARTIAL);
-        assert_true(fr_launch_was_stopped());
-        assert_non_null(strstr(err.detail, "stopped as asked"));
-    }
+    static const char *const signals[] = {"INT", "TERM", "HUP", "USR1"};
+    static const struct {
+        bool begins;
+        const char *script, *left;
+    } cases[] = {
+        {true,
+         "trap 'echo saved >\"$1\"; exit 5' USR1; echo begun >\"$1\"; sleep 0.3; kill -%s "
+         "$PPID; "
+         "while :; do sleep 0.05; done",
+         "saved\n"},
+        {true,
+         "trap '' USR1; trap 'echo ended >\"$1\"; exit 5' TERM; echo begun >\"$1\"; sleep 0.3; "
+         "kill -%s $PPID; while :; do sleep 0.05; done",
+         "ended\n"},
+        {true,
+         "trap 'echo ended >\"$1\"; exit 5' TERM; kill -%s $PPID; while :; do sleep 0.05; done",
+         "ended\n"},
+        {false,
+         "trap 'echo ended >\"$1\"; exit 5' TERM; kill -%s $PPID; while :; do sleep 0.05; done",
+         "ended\n"}};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            char script[240], left[40];
+            struct fr_error err = {.status = FR_OK};
+            snprintf(script, sizeof script, cases[k].script, signals[i]);
+            fr_status status = told(script, cases[k].begins, 0, left, &err);
+            if (status != FR_ERR_PARTIAL || strcmp(left, cases[k].left) != 0)
+                fail_msg("SIG%s, %s: got %d, \"%s\"", signals[i], script, (int)status, left);
+            assert_true(fr_launch_was_stopped());
+            assert_non_null(strstr(err.detail, "stopped as asked"));
+        }
+}
+
+static void a_job_beyond_its_time_is_ended(void **state) {
+    (void)state;
+    struct fr_error err = {.status = FR_OK};
+    char left[40];
+    double start_s = fr_now_s();
+    assert_int_equal(
+        told("trap 'echo ended >\"$1\"; exit 0' TERM; while :; do sleep 0.05; done", false, 0.5,
+             left, &err),
+        FR_ERR_PARTIAL);
+    assert_string_equal(left, "ended\n");
+    assert_non_null(strstr(err.detail, "its time was over"));
+    assert_false(fr_launch_was_stopped());
+    assert_true(fr_now_s() - start_s > 0.5 && fr_now_s() - start_s < 20);
+    assert_int_equal(told("exit 0", false, 5, left, &err), FR_OK);
 }
 
 /* Under nohup a terminal that goes away ends neither. */
@@ -243,6 +300,7 @@ int main(void) {
         cmocka_unit_test(unwritable_samples_are_refused_first),
         cmocka_unit_test(patience_covers_the_start),
         cmocka_unit_test(signals_are_handed_on),
+        cmocka_unit_test(a_job_beyond_its_time_is_ended),
         cmocka_unit_test(an_ignored_hangup_stays_ignored),
         cmocka_unit_test(a_leash_holds_while_its_process_lives),
         cmocka_unit_test(a_killed_starter_takes_the_job_along),
