@@ -4,25 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 #include "calibrate/samples/keep.h"
-
-enum { PATH_B = 4096 };
-
-static fr_status beside(const char *samples, const char *what, char path[PATH_B],
-                        struct fr_error *err) {
-    int length = snprintf(path, PATH_B, "%s.%s-XXXXXX", samples, what);
-    int fd = length < PATH_B ? fr_temporary_file(path) : -1;
-    if (fd >= 0) {
-        close(fd);
-        return FR_OK;
-    }
-    *path = '\0';
-    return fr_fail(err, FR_ERR_IO, samples, "no file can be made beside it to measure into");
-}
+#include "calibrate/samples/side_file.h"
 
 /* Into a file of its own beside the samples, which is left behind only where it was asked for. */
 static fr_status measure(const struct fr_calibrate_options *options, const char *path,
@@ -58,16 +43,16 @@ fr_status fr_recalibration_check(const struct fr_calibrate_options *options,
                                  struct fr_drifted *drifted, struct fr_error *err) {
     struct fr_samples then = {0}, now = {0};
     struct fr_calibrate_options o = *options;
-    char path[PATH_B] = "";
+    struct fr_side_file beside = {.fd = -1};
     fr_status status = fr_samples_read(o.samples, &then, err);
-    if (status == FR_OK) status = beside(o.samples, "check", path, err);
+    if (status == FR_OK) status = fr_side_file_make(o.samples, "check", &beside, err);
     /* The same sizes between powers of two. */
     o.seed = then.provenance.seed;
-    if (status == FR_OK) status = measure(&o, path, &now, err);
+    if (status == FR_OK) status = measure(&o, beside.path, &now, err);
     if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
     if (status == FR_OK) status = fr_drifted_find(&then, &now, drifted);
     if (status == FR_ERR_NOMEM) fr_fail(err, status, NULL, "out of memory");
-    if (*path) fr_temporary_remove(path);
+    fr_side_file_remove(&beside);
     fr_samples_free(&then);
     fr_samples_free(&now);
     return status;
@@ -94,17 +79,17 @@ fr_status fr_recalibration_refresh(const struct fr_calibrate_options *options,
     struct fr_samples then = {0}, now = {0};
     struct fr_calibrate_options o = *options;
     struct fr_keep keep = {.fd = -1};
-    char path[PATH_B] = "";
+    struct fr_side_file beside = {.fd = -1};
     o.only = names;
     fr_status status = fr_samples_read(o.samples, &then, err);
     if (status == FR_OK) status = fr_keep_hold(o.samples, true, false, &keep, err);
-    if (status == FR_OK) status = beside(o.samples, "refresh", path, err);
+    if (status == FR_OK) status = fr_side_file_make(o.samples, "refresh", &beside, err);
     o.seed = then.provenance.seed;
-    if (status == FR_OK) status = measure(&o, path, &now, err);
+    if (status == FR_OK) status = measure(&o, beside.path, &now, err);
     if (status == FR_OK) status = same_machine(&then, &now, o.samples, err);
-    if (status == FR_OK) status = replace(o.samples, path, names, err);
+    if (status == FR_OK) status = replace(o.samples, beside.path, names, err);
     fr_keep_release(&keep);
-    if (*path) fr_temporary_remove(path);
+    fr_side_file_remove(&beside);
     fr_samples_free(&then);
     fr_samples_free(&now);
     return status;

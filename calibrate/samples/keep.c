@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-enum { COMMAND = 0, APPENDER = 1 }; /* bytes that are held */
+enum { COMMAND = 0, APPENDER = 1 }; /* bytes that are held; 2: side_file.c */
 static const double NAP_S = 0.05, REPLACED_S = 2;
 
 fr_status fr_keep_measurements(const char *path, bool resume, bool force,

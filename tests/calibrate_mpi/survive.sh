@@ -66,6 +66,36 @@ grep -q 's.jsonl: is as it was' log || fail '--check does not say that it was st
 cmp s.jsonl before.jsonl || fail '--check changed the samples'
 [ "$(echo s.jsonl*)" = s.jsonl ] || fail "--check leaves $(echo s.jsonl*)"
 
+# Killed, it cannot; the next one removes what nobody holds, and lets one that still measures be.
+check() { # check : in the background, until it has measured something into a file of its own
+  known=" $(echo s.jsonl.check-*) "
+  "$bin/forerun" calibrate --ranks 2 --check --budget 1h --samples s.jsonl >log 2>&1 &
+  job=$!
+  n=0
+  while mine=; for f in s.jsonl.check-*; do
+    case $known in *" $f "*) ;; *) mine=$f ;; esac
+  done; [ ! -s "${mine:-/}" ] || [ -d "${mine:-/}" ]; do
+    n=$((n + 1))
+    [ $n -lt 400 ] || fail '--check measures nothing'
+    sleep 0.1
+  done
+}
+check
+kill -KILL "$job"
+wait "$job" 2>/dev/null || true
+left=$mine
+[ -e "$left" ] || fail 'nothing is left of a --check that was killed: this test tests nothing'
+check
+[ ! -e "$left" ] || fail "--check leaves $left of one that was killed"
+other=$job others=$mine
+check
+[ -e "$others" ] || fail '--check takes the file of another that measures'
+kill -TERM "$job" "$other"
+ended 5 8 'one --check'
+job=$other
+ended 5 8 'the other --check'
+[ "$(echo s.jsonl*)" = s.jsonl ] || fail "--check leaves $(echo s.jsonl*)"
+
 # kill -9 of forerun: nothing can be handed on, and no rank is left after two seconds.
 rm -f s.jsonl
 start
