@@ -40,7 +40,7 @@ static void print_off(struct fr_text *text, const struct fr_validate_row *row) {
 }
 
 static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
-    char measured[40] = "-", interval[90] = "", low[40], high[40], predicted[40] = "-";
+    char measured[40] = "not run", interval[90] = "", low[40], high[40], predicted[40] = "-";
     char error[32] = "-", order[32] = "-";
     fr_text_addf(text, "  ");
     fr_wrap_list(text, row->run.label, 2, 4, FR_COLUMNS);
@@ -72,10 +72,27 @@ static void print_row(struct fr_text *text, const struct fr_validate_row *row) {
     print_off(text, row);
 }
 
+/* A best of some of a group is no best of it. */
+static void print_open(struct fr_text *text, const struct fr_validation *v, int first) {
+    int members = 0, run = 0;
+    for (int i = first; i < v->n_rows; i++) {
+        const struct fr_validate_row *row = &v->rows[i];
+        if (*row->refused || strcmp(row->run.group, v->rows[first].run.group) != 0) continue;
+        members++;
+        run += row->n_samples > 0;
+    }
+    if (members > 1)
+        fr_text_addf(text, "  %d of %d were run: which is best is not known\n", run, members);
+}
+
 /* The choice that a user of the predictions would have made in the group of row @p first. */
 static void print_choice(struct fr_text *text, const struct fr_validation *v, int first) {
     const struct fr_validate_row *predicted = NULL, *measured = NULL;
     int n = 0;
+    if (!v->rows[first].whole) {
+        print_open(text, v, first);
+        return;
+    }
     for (int i = first; i < v->n_rows; i++) {
         const struct fr_validate_row *row = &v->rows[i];
         if (strcmp(row->run.group, v->rows[first].run.group) != 0 || row->reasons ||
@@ -131,6 +148,20 @@ static void print_machine(struct fr_text *text, const struct fr_validation *v) {
                      FR_COLUMNS);
 }
 
+/* What nothing is claimed of. */
+static void print_not_run(struct fr_text *text, const struct fr_validation *v) {
+    struct fr_text line = {0};
+    if (v->n_not_run == 0) return;
+    fr_text_addf(&line, "%d of %d configurations: nothing is said of them", v->n_not_run,
+                 v->n_run + v->n_not_run);
+    if (v->n_open > 0)
+        fr_text_addf(&line, ", nor which is best in the %d choice%s that lack%s some of theirs",
+                     v->n_open, v->n_open == 1 ? "" : "s", v->n_open == 1 ? "s" : "");
+    fr_text_addf(&line, "; --resume goes on with them");
+    fr_wrap_head(text, "not run", fr_text_get(&line), FR_COLUMNS);
+    fr_text_free(&line);
+}
+
 static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
     struct fr_text line = {0};
@@ -140,7 +171,10 @@ static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
     fr_wrap(text, fr_text_get(&line), 0, 0, FR_COLUMNS);
     fr_end_line(text);
     fr_text_free(&line);
-    if (v->n_scored == 0) return;
+    if (v->n_scored == 0) {
+        print_not_run(text, v);
+        return;
+    }
     fr_text_addf(text,
                  "error      median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
@@ -152,6 +186,7 @@ static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
                  100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
         fr_wrap_head(text, "floor", floor, FR_COLUMNS);
     }
+    print_not_run(text, v);
     fr_text_addf(text, "intervals  of prediction and measurement meet in %.0f %%\n",
                  100 * v->coverage);
     print_machine(text, v);
@@ -308,7 +343,9 @@ void fr_validation_json(struct fr_text *text, const struct fr_cluster *cluster, 
     fr_json_add_number(&w, "floor", v->floor);
     fr_json_add_number(&w, "coverage", v->coverage);
     fr_json_add_number(&w, "rank_correlation", v->rank_correlation);
+    fr_json_add_integer(&w, "not_run", v->n_not_run);
     fr_json_add_integer(&w, "choices", v->n_groups);
+    fr_json_add_integer(&w, "choices_open", v->n_open);
     fr_json_add_number(&w, "regret", v->regret);
     fr_json_add_number(&w, "regret_worst", v->regret_worst);
     json_machine(&w, v);

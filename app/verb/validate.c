@@ -11,6 +11,7 @@
 #include "app/text/render.h"
 #include "app/text/validation.h"
 #include "app/verb.h"
+#include "base/duration.h"
 #include "base/range.h"
 #include "calibrate/real/validate/searched.h"
 #include "calibrate/samples/keep.h"
@@ -37,7 +38,9 @@ static const struct fr_option options[] = {
     {"from", "FILE", "score what FILE holds again instead of measuring", 0},
     {"passes", "N", "every configuration so often, each time in a new order (default 8)", 0},
     {"visit", "SECONDS", "sampling time of one visit (default 0.08)", 0},
-    {"budget", "SECONDS", "begin no pass but the first after so long", 0},
+    {"budget", "TIME",
+     "about how long to measure: 90, 10m; what there is no time for is not run, and shown so",
+     0},
     {"seed", "N", "of numbers and order (default 1)", 0},
     {"launcher", "\"WORDS\"",
      "instead of mpirun, e.g. \"srun --mpi=pmix -n 64\", with one rank count", 0},
@@ -72,7 +75,8 @@ static fr_status read_options(const struct fr_args *args, struct fr_validate_opt
     FR_TRY(fr_args_integer(args, "passes", 1, 10000, &passes, err));
     FR_TRY(fr_args_integer(args, "seed", 0, 1LL << 53, &seed, err));
     FR_TRY(fr_args_number(args, "visit", 0, 3600, &o->visit_s, err));
-    FR_TRY(fr_args_number(args, "budget", 0, 1e9, &o->budget_s, err));
+    const char *budget = fr_args_get(args, "budget");
+    if (budget) FR_TRY(fr_duration_parse(budget, "--budget", 0, 1e6, &o->budget_s, err));
     FR_TRY(read_fail(args, o, err));
     o->passes = passes;
     o->seed = seed;

@@ -1,4 +1,5 @@
 /* forerun validate from outside: real runs on two ranks, a rank that ends early, bad words. */
+#include "base/clock.h"
 #include "base/text.h"
 #include "tests/app/command.h"
 
@@ -41,6 +42,54 @@ static void a_rank_that_ends_early_leaves_what_was_measured(void **state) {
         free(text);
         unlink(path);
     }
+}
+
+static double number(const char *text, const char *key) {
+    const char *at = strstr(text, key);
+    if (!at) fail_msg("no %s in\n%s", key, text);
+    return at ? strtod(at + strlen(key), NULL) : NAN;
+}
+
+/* Passes without end, and a budget that is over in the first: it ends in time, what it did not run is
+ * counted and has no number, and the file is gone on with. */
+static void a_budget_is_a_budget(void **state) {
+    (void)state;
+    char line[256], path[] = "/tmp/forerun-validate-XXXXXX";
+    const double budget_s = 4, more_s = 5; /* as the option's help and README say */
+    close(mkstemp(path));
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --ranks 2,4 --passes 9999 --visit 0.2 "
+             "--budget %g --json --samples %s",
+             budget_s, path);
+    double start_s = fr_now_s();
+    struct output o = fr_test_run(line);
+    double took_s = fr_now_s() - start_s;
+    if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
+    FR_TRUE(took_s < 1.25 * budget_s + more_s, "took %g s", took_s);
+    int rows = 0, run = 0, open = 0;
+    for (const char *at = o.out; (at = strstr(at, "\"samples\": ")); at++) {
+        bool any = strtod(at + 11, NULL) > 0;
+        rows++;
+        run += any;
+        const char *measured = strstr(at, "\"measured_s\": ");
+        if (!any && (!measured || strncmp(measured + 14, "null", 4) != 0))
+            fail_msg("a number of what was not run:\n%.400s", at);
+    }
+    open = (int)number(o.out, "\"choices_open\": ");
+    FR_TRUE(run > 0 && run < rows, "%d of %d were run", run, rows);
+    assert_int_equal((int)number(o.out, "\"not_run\": "), rows - run);
+    assert_true(open > 0);
+    fr_test_output_free(&o);
+    snprintf(line, sizeof line, "forerun validate --cluster frontier --from %s", path);
+    fr_test_expect(line, 0, "not run", NULL);
+    snprintf(line, sizeof line,
+             "forerun validate --cluster frontier --ranks 2,4 --passes 9999 --visit 0.2 "
+             "--budget 3 --json --resume --samples %s",
+             path);
+    o = fr_test_run(line);
+    FR_TRUE(number(o.out, "\"not_run\": ") < rows - run, "--resume runs nothing:\n%s", o.err);
+    fr_test_output_free(&o);
+    unlink(path);
 }
 
 static int count(const char *path, const char *what) {
@@ -375,6 +424,7 @@ static void iterations_are_what_search_reads(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_and_prints),
+        cmocka_unit_test(a_budget_is_a_budget),
         cmocka_unit_test(a_rank_that_ends_early_leaves_what_was_measured),
         cmocka_unit_test(what_is_measured_is_not_repeated),
         cmocka_unit_test(bad_sizes_are_refused),

@@ -18,7 +18,8 @@ static void load(struct fr_job *job) {
     if (fr_job_load(&names, job, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
 }
 
-/* A file with the cases of @p v, each measured at factor[i % n] times its prediction. */
+/* A file with the cases of @p v, each measured at factor[i % n] times its prediction, or not at all
+ * where that is 0. */
 static void write_samples(const struct fr_validation *v, const double *factor, int n,
                           const char *path, const char *tail) {
     FILE *file = fopen(path, "w");
@@ -41,6 +42,7 @@ static void write_samples(const struct fr_validation *v, const double *factor, i
         fprintf(file, "%s\n", fr_text_get(&text));
         fr_text_free(&text);
         w = (struct fr_json_writer){.text = &text};
+        if (s == 0) continue;
         fprintf(file, "{\"kind\": \"run\", \"id\": %d, \"pass\": 0, \"time_s\": [",
                 (int)row->run.id);
         for (int k = 0; k < 9; k++)
@@ -125,6 +127,46 @@ static void regret_is_what_the_choice_costs(void **state) {
     FR_NEAR(v.regret_worst, worst, 1e-9);
     assert_true(v.regret > 0 && v.regret <= v.regret_worst);
     fr_validation_free(&v);
+}
+
+/* Of six groups of three the time was over in two: they have no regret, though what was run of them would
+ * have the largest, no places, and are counted; the others have what they had. */
+static void what_was_not_run_is_not_judged(void **state) {
+    (void)state;
+    double factor[18];
+    struct fr_validation v, whole;
+    for (int i = 0; i < 18; i++) factor[i] = i % 3 == 0 ? (i < 6 ? 9 : 3) : 1;
+    measure("phantom", factor, 18, "", &whole);
+    assert_int_equal(whole.n_rows, 18);
+    assert_int_equal(whole.n_run, 18);
+    assert_int_equal(whole.n_not_run + whole.n_open, 0);
+    factor[2] = factor[4] = factor[5] = 0;
+    measure("phantom", factor, 18, "", &v);
+    assert_int_equal(v.n_run, 15);
+    assert_int_equal(v.n_not_run, 3);
+    assert_int_equal(v.n_open, 2);
+    assert_int_equal(v.n_groups, 4);
+    assert_int_equal(v.n_scored, 15);
+    double worst = 0;
+    for (int i = 0; i < 18; i++) {
+        assert_int_equal(v.rows[i].whole, i >= 6);
+        assert_int_equal(v.rows[i].measured_place, i >= 6 ? whole.rows[i].measured_place : 0);
+        assert_int_equal(v.rows[i].predicted_place, i >= 6 ? whole.rows[i].predicted_place : 0);
+        if (i >= 6 && i % 3 == 0)
+            worst = fmax(worst, v.rows[i].measured_s / v.rows[i + 1].measured_s - 1);
+    }
+    FR_NEAR(v.regret_worst, worst, 1e-9);
+    FR_TRUE(whole.regret_worst > 2 * worst, "%g, %g", whole.regret_worst, worst);
+    struct fr_job job;
+    struct fr_text text = {0};
+    load(&job);
+    fr_validate_judge(&job.cluster, &v, &text);
+    FR_TRUE(strstr(fr_text_get(&text), "of 15 of 18 configurations") != NULL, "%s",
+            fr_text_get(&text));
+    fr_text_free(&text);
+    fr_job_free(&job);
+    fr_validation_free(&v);
+    fr_validation_free(&whole);
 }
 
 static void a_cut_last_line_loses_itself_alone(void **state) {
@@ -411,6 +453,7 @@ int main(void) {
         cmocka_unit_test(exact_runs_have_no_error),
         cmocka_unit_test(a_factor_is_the_error_and_names_its_term),
         cmocka_unit_test(regret_is_what_the_choice_costs),
+        cmocka_unit_test(what_was_not_run_is_not_judged),
         cmocka_unit_test(a_cut_last_line_loses_itself_alone),
         cmocka_unit_test(faults_name_their_file),
         cmocka_unit_test(more_ranks_than_cores_are_not_scored),

@@ -30,7 +30,8 @@ static const char usage[] =
     "  --corpus NAME     what is learnt: grammar, grammar:SEED, or a file of text\n"
     "  --passes N        every case so often, each time in a new order (default 3)\n"
     "  --visit SECONDS   about how long one visit of a case samples (default 0.15)\n"
-    "  --budget SECONDS  begin no pass but the first after so long\n"
+    "  --budget SECONDS  begin no visit but the first after so long\n"
+    "  --since SECONDS   of the epoch, from which that counts (default: from the first visit)\n"
     "  --seed N          of numbers and order (default 1)\n"
     "  --check           only ask every program whether it can run its cases, of any rank "
     "count\n"
@@ -42,8 +43,8 @@ static const char usage[] =
     "  --fail-rank N --fail-visit N  this rank ends itself then (for tests)\n";
 
 static const char *const known[] = {
-    "--corpus",   "--cases",     "--out",        "--passes", "--visit", "--budget", "--seed",
-    "--progress", "--fail-rank", "--fail-visit", "--check",  "--each",  NULL};
+    "--corpus", "--cases",    "--out",       "--passes",     "--visit", "--budget", "--since",
+    "--seed",   "--progress", "--fail-rank", "--fail-visit", "--check", "--each",   NULL};
 
 struct arguments {
     const char *cases, *corpus;
@@ -72,6 +73,8 @@ static fr_status set(const char *option, const char *value, struct arguments *a,
         return number(option, value, 0, 1e6, &a->job.visit_s, err);
     if (strcmp(option, "--budget") == 0)
         return number(option, value, 0, 1e9, &a->job.budget_s, err);
+    if (strcmp(option, "--since") == 0)
+        return number(option, value, 0, 1e11, &a->job.since_s, err);
     FR_TRY(number(option, value, 0, 1e9, &x, err));
     if (strcmp(option, "--passes") == 0) a->job.passes = x < 1 ? 1 : (int)x;
     if (strcmp(option, "--seed") == 0) a->job.seed = (uint64_t)x;

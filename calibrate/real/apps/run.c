@@ -13,6 +13,8 @@
 #include "calibrate/measure/harness/bench.h"
 #include "calibrate/measure/harness/sampling.h"
 #include "calibrate/numbers/statistics.h"
+#include "calibrate/real/apps/passes/deadline.h"
+#include "calibrate/real/apps/passes/order.h"
 #include "calibrate/real/apps/reference.h"
 #include "calibrate/samples/samples.h"
 
@@ -29,6 +31,7 @@ struct session {
     int fd, rank, n_ranks; /* fd: rank 0's */
     struct fr_pace *pace;  /* [cases] */
     int visits;
+    struct fr_deadline deadline;
 };
 
 /* What is timed: steps of an open case. */
@@ -110,12 +113,17 @@ static int ascending(const void *a, const void *b) {
     return FR_ORDER(x[0], y[0]);
 }
 
-/* Of a few profiled steps the one of median length, averaged over ranks. */
+/* Of a few profiled steps, as many as there is time for, the one of median length, averaged over
+ * ranks. */
 static fr_status profile(struct session *s, const struct fr_real_item *item, int pass,
                          struct fr_real *real, struct fr_error *err) {
     double mean_s[PROFILED][4], loss = 0;
+    bool over = false;
+    int n = 0;
     real->profile = true;
     for (int i = 0; i < PROFILED; i++) {
+        FR_TRY(fr_deadline_is_over(&s->deadline, &over, err));
+        if (over) break;
         FR_TRY(fr_mpi_barrier(MPI_COMM_WORLD, err));
         double start_s = fr_now_s();
         FR_TRY(fr_real_step(item->app, real, &loss, err));
@@ -123,10 +131,11 @@ static fr_status profile(struct session *s, const struct fr_real_item *item, int
                             real->phases.collective_s, real->phases.wait_s};
         FR_MPI_TRY(MPI_Allreduce(mine_s, mean_s[i], 4, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
         for (int p = 0; p < 4; p++) mean_s[i][p] /= s->n_ranks;
+        n++;
     }
     real->profile = false;
-    fr_sort_items(mean_s, PROFILED, sizeof *mean_s, ascending);
-    return put_phases(s, item, pass, mean_s[PROFILED / 2], err);
+    fr_sort_items(mean_s, (size_t)n, sizeof *mean_s, ascending);
+    return n > 0 ? put_phases(s, item, pass, mean_s[n / 2], err) : FR_OK;
 }
 
 /* Simulated time has no spread, and nothing to warm up: one step says all. */
@@ -147,8 +156,8 @@ static fr_status sample(struct session *s, struct fr_real_item *item, int i, int
     double time_s[FR_VISIT_MAX], loss = 0;
     int n = 0;
     how.visit_n = FR_VISIT_MAX;
-    how.visit_s = s->job->visit_s;
-    how.warm_s = s->job->visit_s;
+    how.visit_s = fmin(s->job->visit_s, s->deadline.share_s / 2);
+    how.warm_s = fmin(s->job->visit_s, s->deadline.share_s / 4);
     how.drift = 0.03;
     if (SIMULATED) {
         FR_TRY(simulate(&timed, time_s, err));
@@ -175,43 +184,54 @@ static fr_status visit(struct session *s, struct fr_real_item *item, int i, int 
     return status;
 }
 
-/* Randomised blocks (Fisher 1935): the configurations of one group, which are compared with each
- * other, follow on each other in random order, so that what the machine does meanwhile is the same
- * for all; the groups come in random order.  @p order is shuffled; @p room as long. */
-static void gather_blocks(const struct fr_real_cases *cases, int *order, int *room) {
+static bool is_done(const struct session *s, int item, int pass) {
+    return s->job->done && s->job->done[(int64_t)item * s->job->passes + pass];
+}
+
+/* Visits that pass @p pass has for @p order from @p from on. */
+static int count_wanted(const struct session *s, const struct fr_real_cases *cases,
+                        const int *order, int pass, int from) {
     int n = 0;
-    memcpy(room, order, (size_t)cases->n * sizeof *room);
-    for (int i = 0; i < cases->n; i++) {
-        if (room[i] < 0) continue;
-        int block = cases->items[room[i]].block;
-        for (int j = i; j < cases->n; j++) {
-            if (room[j] < 0 || cases->items[room[j]].block != block) continue;
-            order[n++] = room[j];
-            room[j] = -1;
-        }
+    for (int i = from; i < cases->n; i++) n += !is_done(s, order[i], pass);
+    return n;
+}
+
+static void show(struct session *s, int pass) {
+    char what[80];
+    if (s->rank != 0 || SIMULATED) return;
+    snprintf(what, sizeof what, "%d rank%s, pass %d of %d", s->n_ranks,
+             s->n_ranks == 1 ? "" : "s", pass + 1, s->job->passes);
+    fr_deadline_show(&s->deadline, what, s->job->progress);
+}
+
+static fr_status one_pass(struct session *s, const struct fr_real_cases *cases,
+                          const int *order, int pass, bool *over, struct fr_error *err) {
+    for (int i = 0; i < cases->n && !*over; i++) {
+        if (is_done(s, order[i], pass)) continue;
+        int n_pass = pass == 0 ? count_wanted(s, cases, order, pass, i) : 0;
+        FR_TRY(fr_deadline_visit(&s->deadline, n_pass, over, err));
+        if (*over) break;
+        show(s, pass);
+        FR_TRY(visit(s, &cases->items[order[i]], order[i], pass, err));
     }
+    return FR_OK;
 }
 
 static fr_status passes(struct session *s, const struct fr_real_cases *cases, int *order,
                         struct fr_error *err) {
     const struct fr_real_job *job = s->job;
     uint64_t random = job->seed;
-    double end_s = fr_now_s() + job->budget_s;
+    int n_wanted = 0;
+    bool over = false;
     for (int i = 0; i < cases->n; i++) order[i] = i;
-    for (int pass = 0; pass < job->passes; pass++) {
-        int late = pass > 0 && job->budget_s > 0 && fr_now_s() > end_s;
-        FR_MPI_TRY(MPI_Bcast(&late, 1, MPI_INT, 0, MPI_COMM_WORLD));
-        if (late) break;
+    for (int pass = 0; pass < job->passes; pass++)
+        n_wanted += count_wanted(s, cases, order, pass, 0);
+    s->deadline = fr_deadline_begin(job->budget_s, job->since_s, n_wanted);
+    for (int pass = 0; pass < job->passes && !over; pass++) {
         fr_bench_shuffle(&random, order, cases->n);
-        gather_blocks(cases, order, order + cases->n);
+        FR_TRY(fr_real_order(cases, pass == 0 && job->budget_s > 0, order, err));
         FR_TRY(put_reference(s, pass, err));
-        for (int i = 0; i < cases->n; i++) {
-            if (job->done && job->done[(int64_t)order[i] * job->passes + pass]) continue;
-            if (s->rank == 0 && job->progress)
-                fprintf(stderr, "\rreal runs, pass %d of %d %27d / %d\033[K", pass + 1,
-                        job->passes, i + 1, cases->n);
-            FR_TRY(visit(s, &cases->items[order[i]], order[i], pass, err));
-        }
+        FR_TRY(one_pass(s, cases, order, pass, &over, err));
     }
     if (s->rank == 0 && job->progress) fputc('\n', stderr);
     return put_reference(s, job->passes, err);
@@ -220,7 +240,7 @@ static fr_status passes(struct session *s, const struct fr_real_cases *cases, in
 fr_status fr_real_job_run(const struct fr_real_cases *cases, const struct fr_real_job *job,
                           struct fr_error *err) {
     struct session s = {.job = job, .fd = -1};
-    int why = 0, *order = fr_calloc(2 * (size_t)cases->n, sizeof *order);
+    int why = 0, *order = fr_calloc((size_t)cases->n, sizeof *order);
     fr_status status = FR_ERR_NOMEM;
     s.pace = fr_calloc((size_t)cases->n, sizeof *s.pace);
     FR_MPI_TRY(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));

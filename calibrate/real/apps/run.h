@@ -2,8 +2,7 @@
  *  A job of real runs: every case timed several times in random order, samples written as they
  *  are taken.
  *
- *  In each pass the groups come in a new shuffled order and the cases of a group, which are to be
- *  compared, one after the other, shuffled too: a drift of the machine falls on all alike.  A visit
+ *  In each pass the cases come in a new order (passes/order.h), as long as there is time (passes/deadline.h).  A visit
  *  opens the case anew (new buffers), warms up and takes samples of a step
  *  (calibrate/measure/harness/sampling.h: the slowest rank's time between barriers).  In the first of every
  *  four passes it then profiles a few steps, in which a barrier before every collective tells
@@ -23,7 +22,9 @@ struct fr_real_job {
     uint64_t seed;
     int passes;
     double visit_s;  /**< about, of one visit's samples */
-    double budget_s; /**< no pass but the first is begun after it; 0: none */
+    double budget_s; /**< no visit but the first is begun after it; 0: none */
+    double
+        since_s; /**< of the epoch, from which the budget counts; 0: from the first visit on */
     bool progress;
     const bool *done;    /**< [case * passes + pass]: measured already; NULL: none */
     const char *machine; /**< written before the first sample; NULL: the file says it */

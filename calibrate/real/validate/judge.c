@@ -43,14 +43,19 @@ void fr_validate_judge(const struct fr_cluster *cluster, const struct fr_validat
                            "had a core for every rank");
         return;
     }
-    fr_text_addf(text, "%s: ", confirmed == FR_CONFIRMED ? "confirmed" : "not confirmed");
+    fr_text_addf(text, "%s%s: ", confirmed == FR_CONFIRMED ? "confirmed" : "not confirmed",
+                 v->n_not_run > 0 && confirmed == FR_CONFIRMED ? " as far as they were run"
+                                                               : "");
     if (strcmp(cluster->calibration.verdict, "FAIL") == 0)
         fr_text_addf(text, "the calibration failed, whatever the runs say; ");
     fr_text_addf(text, "%.0f %% of the 90 %% intervals", 100 * v->coverage);
     if (isfinite(reach))
         fr_text_addf(text, ", %.2f to %.2f times the time predicted,", 1 / reach, reach);
-    fr_text_addf(text, " meet the runs; the error is %.1f %% in the median",
-                 100 * v->median_error);
+    fr_text_addf(text, " meet the runs");
+    if (v->n_not_run > 0)
+        fr_text_addf(text, " of %d of %d configurations, the others not having been run",
+                     v->n_run, v->n_run + v->n_not_run);
+    fr_text_addf(text, "; the error is %.1f %% in the median", 100 * v->median_error);
     if (v->floor > 0)
         fr_text_addf(text, ", %.1f times what the machine changes by itself",
                      v->median_error / v->floor);

@@ -1,9 +1,12 @@
 /* One MPI job a rank count, all appending to the file that the cases were written to. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "calibrate/real/validate/validate.h"
@@ -128,38 +131,66 @@ static fr_status ask_each(struct fr_validation *v, const struct fr_validate_opti
     return status;
 }
 
+/* What the budget is spent on: jobs of several rank counts, each in one or two launches. */
+struct spending {
+    const struct fr_validate_options *o;
+    double start_s, end_s; /* end_s: HUGE_VAL without a budget */
+    int n_counts;          /* rank counts left, the present one included */
+    bool begun;            /* a job has been launched */
+};
+
+static double left_s(const struct spending *m) { return fmax(0, m->end_s - fr_now_s()); }
+
+/* A visit that is under way at the end takes its time; what takes more than a quarter of the budget, and this,
+ * is ended. */
+static double limit_s(const struct spending *m) {
+    static const double BEYOND = 0.25, LEAST_BEYOND_S = 5;
+    double budget_s = m->end_s - m->start_s;
+    return isfinite(m->end_s) ? left_s(m) + BEYOND * budget_s + LEAST_BEYOND_S : 0;
+}
+
 /* Passes up to @p n_passes, without those that the file holds, in @p budget_s. */
-static fr_status run_job(const struct fr_validate_options *o, int64_t ranks, int64_t n_passes,
-                         double budget_s, struct fr_error *err) {
-    char passes[24], seed[24], visit[40], budget[40], rank[24], fail_visit[24];
+static fr_status run_job(struct spending *m, int64_t ranks, int64_t n_passes, double budget_s,
+                         struct fr_error *err) {
+    const struct fr_validate_options *o = m->o;
+    char passes[24], seed[24], visit[40], budget[40], since[40], rank[24], fail_visit[24];
     struct fr_launch_options launch = o->launch;
+    bool simulated = launch.launcher && strncmp(launch.launcher, "smpi:", 5) == 0;
     snprintf(passes, sizeof passes, "%" PRId64, n_passes);
     snprintf(seed, sizeof seed, "%" PRId64, o->seed);
     snprintf(visit, sizeof visit, "%.6g", o->visit_s);
-    snprintf(budget, sizeof budget, "%.6g", budget_s);
+    snprintf(budget, sizeof budget, "%.6g", isfinite(budget_s) ? budget_s : 0);
+    snprintf(since, sizeof since, "%.0f", simulated ? 0 : (double)time(NULL));
     snprintf(rank, sizeof rank, "%" PRId64, o->fail_rank);
     snprintf(fail_visit, sizeof fail_visit, "%" PRId64, o->fail_visit);
-    const char *words[24] = {"run",    "--cases",  o->samples, "--out", o->samples,
-                             "--seed", seed,       "--passes", passes,  "--visit",
-                             visit,    "--budget", budget};
-    int n = 13;
+    const char *words[28] = {"run",    "--cases",  o->samples, "--out",   o->samples,
+                             "--seed", seed,       "--passes", passes,    "--visit",
+                             visit,    "--budget", budget,     "--since", since};
+    int n = 15;
     if (o->progress) words[n++] = "--progress";
     if (o->fail_rank >= 0) {
         words[n++] = "--fail-rank", words[n++] = rank;
         words[n++] = "--fail-visit", words[n++] = fail_visit;
     }
     launch.n_ranks = ranks;
+    launch.limit_s = limit_s(m);
+    m->begun = true;
     return fr_launch_mpi(&launch, words, err);
 }
 
 /* In two launches, half of the passes each: what a launch draws at its start (pages, how messages between two
  * ranks go, a factor of two in small ones) stays as it is while it lasts, a prediction is of the next one, and so
- * is the floor, which compares the two halves. */
-static fr_status run_jobs(const struct fr_validate_options *o, int64_t ranks,
-                          struct fr_error *err) {
-    if (o->passes < 2) return run_job(o, ranks, o->passes, o->budget_s, err);
-    FR_TRY(run_job(o, ranks, (o->passes + 1) / 2, o->budget_s / 2, err));
-    return run_job(o, ranks, o->passes, o->budget_s / 2, err);
+ * is the floor, which compares the two halves.  None is begun for less than it takes to start one. */
+static fr_status run_jobs(struct spending *m, int64_t ranks, struct fr_error *err) {
+    static const double LEAST_S = 3;
+    const struct fr_validate_options *o = m->o;
+    double share_s = left_s(m) / m->n_counts, end_s = fr_now_s() + share_s;
+    if (m->begun && share_s < LEAST_S) return FR_OK;
+    if (o->passes < 2 || share_s < 2 * LEAST_S)
+        return run_job(m, ranks, o->passes, share_s, err);
+    FR_TRY(run_job(m, ranks, (o->passes + 1) / 2, share_s / 2, err));
+    share_s = end_s - fr_now_s();
+    return share_s < LEAST_S ? FR_OK : run_job(m, ranks, o->passes, share_s, err);
 }
 
 /* A job that failed after it began has left its samples in the file. */
@@ -179,28 +210,33 @@ static fr_status none_runs(const struct fr_validation *v, const char *path,
     return fr_fail(err, FR_ERR_PARTIAL, path, "nothing was run: no plan can be run here");
 }
 
+/* The next rank count above @p done of what can be run; INT64_MAX: there is none. */
+static int64_t next_ranks(const struct fr_validation *v, int64_t done) {
+    int64_t ranks = INT64_MAX;
+    for (int i = 0; i < v->n_rows; i++)
+        if (v->rows[i].run.ranks > done && v->rows[i].run.ranks < ranks && !*v->rows[i].refused)
+            ranks = v->rows[i].run.ranks;
+    return ranks;
+}
+
 static fr_status measure(struct fr_validation *v, const struct fr_validate_options *o,
                          struct fr_keep *keep, struct fr_error *err) {
+    struct spending m = {.o = o, .start_s = fr_now_s()};
     bool asked = o->resume && fr_file_holds(o->samples);
+    m.end_s = o->budget_s > 0 ? m.start_s + o->budget_s : HUGE_VAL;
     FR_TRY(write_cases(v, o, err));
     FR_TRY(fr_keep_hold_again(keep, err));
     if (o->check) FR_TRY(o->each ? ask_each(v, o, asked, err) : check_cases(o, err));
     FR_TRY(none_runs(v, o->samples, err));
-    int64_t done = 0;
-    for (;;) {
-        int64_t ranks = INT64_MAX;
-        for (int i = 0; i < v->n_rows; i++)
-            if (v->rows[i].run.ranks > done && v->rows[i].run.ranks < ranks &&
-                !*v->rows[i].refused)
-                ranks = v->rows[i].run.ranks;
-        if (ranks == INT64_MAX) return FR_OK;
-        fr_status status = run_jobs(o, ranks, err);
+    for (int64_t r = 0; (r = next_ranks(v, r)) != INT64_MAX;) m.n_counts++;
+    for (int64_t ranks = 0; (ranks = next_ranks(v, ranks)) != INT64_MAX; m.n_counts--) {
+        fr_status status = run_jobs(&m, ranks, err);
         if (status == FR_ERR_EXTERNAL && measured_anything(o->samples))
             status = fr_fail(err, FR_ERR_PARTIAL, o->samples,
                              "the job ended early; what it had measured is kept here");
         if (status != FR_OK) return status;
-        done = ranks;
     }
+    return FR_OK;
 }
 
 fr_status fr_validate_measure(struct fr_validation *v, const struct fr_validate_options *o,

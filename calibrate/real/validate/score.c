@@ -143,9 +143,29 @@ static bool compared(const struct fr_validate_row *row) {
     return row->n_samples > 0 && !row->reasons;
 }
 
+/* What was run and what not; a group is whole when nothing of it is missing but what was refused. */
+static void find_whole(struct fr_validation *v) {
+    v->n_run = v->n_not_run = v->n_open = 0;
+    for (int i = 0; i < v->n_rows; i++) {
+        struct fr_validate_row *row = &v->rows[i];
+        int members = 0, missing = 0, first = i;
+        for (int j = 0; j < v->n_rows; j++) {
+            const struct fr_validate_row *other = &v->rows[j];
+            if (*other->refused || strcmp(other->run.group, row->run.group) != 0) continue;
+            if (members++ == 0) first = j;
+            missing += other->n_samples == 0;
+        }
+        row->whole = missing == 0;
+        v->n_open += i == first && members > 1 && missing > 0;
+        if (*row->refused) continue;
+        v->n_run += row->n_samples > 0;
+        v->n_not_run += row->n_samples == 0;
+    }
+}
+
 /* Places in the order of a group, which are one more than how many come before. */
 static void find_places(struct fr_validation *v, struct fr_validate_row *row) {
-    if (!compared(row)) return;
+    if (!compared(row) || !row->whole) return;
     row->predicted_place = row->measured_place = 1;
     for (int i = 0; i < v->n_rows; i++) {
         const struct fr_validate_row *other = &v->rows[i];
@@ -175,7 +195,7 @@ static fr_status summarise(struct fr_validation *v, struct fr_scored *rows,
         const struct fr_validate_row *row = &v->rows[i];
         bool counted = counts(row);
         met += counted && meets(row);
-        rows[i] = (struct fr_scored){.group = row->run.group,
+        rows[i] = (struct fr_scored){.group = row->whole ? row->run.group : "",
                                      .measured_s = counted ? row->measured_s : NAN,
                                      .predicted_s = counted ? row->predicted_s : NAN,
                                      .low_s = NAN,
@@ -203,6 +223,7 @@ fr_status fr_validate_score(const struct fr_cluster *cluster, int64_t cores,
         status = predict(cluster, &v->rows[i], v->path, err);
         if (status == FR_OK) compare(&v->rows[i]);
     }
+    find_whole(v);
     for (int i = 0; i < v->n_rows && status == FR_OK; i++) find_places(v, &v->rows[i]);
     double *room = fr_malloc((size_t)v->n_rows + 1, sizeof *room);
     if (!room) status = fr_fail(err, FR_ERR_NOMEM, NULL, "%d rows", v->n_rows);

@@ -10,6 +10,7 @@
  *
  *  A group holds the configurations of one problem (same network, batch and ranks), among which
  *  a user would choose; regret = measured time of the predicted best / of the measured best - 1.
+ *  A group of which something was not run, because time was over, has no best that could be told.
  */
 #ifndef FR_CALIBRATE_REAL_VALIDATE_VALIDATE_H
 #define FR_CALIBRATE_REAL_VALIDATE_VALIDATE_H
@@ -31,9 +32,10 @@ struct fr_validate_row {
     struct fr_validate_case run;
     char refused[240]; /**< why it cannot be run here, or "" */
     bool scored;       /**< its ranks had a core each */
+    bool whole;        /**< all of its group was run but what was refused: a best can be told */
     int predicted_place,
         measured_place; /**< 1, 2, ... among those of its group that were predicted and
-                                              measured; 0: not */
+                                              measured; 0: not, or the group is not whole */
     int n_samples;      /**< 0: not measured */
     double *time_s;     /**< [n_samples], ascending */
     double early_s,
@@ -80,7 +82,9 @@ struct fr_validation {
     int n_references;
     struct fr_validate_drift products, memory; /**< of jobs with a core for every rank */
     /* Over rows that are scored, measured and predicted. */
-    int n_scored, n_groups;
+    int n_scored, n_groups; /**< groups that are whole */
+    int n_run, n_not_run;   /**< of those that nobody refused */
+    int n_open;             /**< groups of two and more that are not whole, so not judged */
     double median_error, p90_error; /**< of |error| */
     double rank_correlation;        /**< Kendall's tau-b */
     double regret, regret_worst;    /**< median and largest over groups */
@@ -100,7 +104,9 @@ struct fr_validate_options {
     struct fr_launch_options launch; /**< n_ranks is set per job */
     const char *samples;             /**< file to write */
     int64_t passes, seed;
-    double visit_s, budget_s;
+    double visit_s;
+    double
+        budget_s; /**< of all jobs, their starts included; no visit is begun after it.  0: none */
     bool progress;
     bool resume;                   /**< keep what the file holds, if it is of the same runs */
     bool force;                    /**< or replace it (calibrate/samples/keep.h) */
