@@ -162,6 +162,17 @@ static void print_not_run(struct fr_text *text, const struct fr_validation *v) {
     fr_text_free(&line);
 }
 
+static void print_floor(struct fr_text *text, const struct fr_validation *v) {
+    char floor[200] = "not known: nothing was visited twice, so what the machine changes by "
+                      "itself is in the error, and in the regret, too";
+    if (isfinite(v->floor))
+        snprintf(floor, sizeof floor,
+                 "%.1f %%: by so much a configuration's earlier half misses its later half; "
+                 "the error is %.1f times that",
+                 100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
+    fr_wrap_head(text, "floor", floor, FR_COLUMNS);
+}
+
 static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
                          const struct fr_validation *v) {
     struct fr_text line = {0};
@@ -178,14 +189,7 @@ static void print_totals(struct fr_text *text, const struct fr_cluster *cluster,
     fr_text_addf(text,
                  "error      median %.1f %%, 90th percentile %.1f %% (%d configurations)\n",
                  100 * v->median_error, 100 * v->p90_error, v->n_scored);
-    if (isfinite(v->floor)) {
-        char floor[160];
-        snprintf(floor, sizeof floor,
-                 "%.1f %%: by so much a configuration's earlier half misses its later half; "
-                 "the error is %.1f times that",
-                 100 * v->floor, v->median_error / fmax(v->floor, 1e-9));
-        fr_wrap_head(text, "floor", floor, FR_COLUMNS);
-    }
+    print_floor(text, v);
     print_not_run(text, v);
     fr_text_addf(text, "intervals  of prediction and measurement meet in %.0f %%\n",
                  100 * v->coverage);

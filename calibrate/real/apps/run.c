@@ -198,7 +198,7 @@ static int count_wanted(const struct session *s, const struct fr_real_cases *cas
 
 static void show(struct session *s, int pass) {
     char what[80];
-    if (s->rank != 0 || SIMULATED) return;
+    if (s->rank != 0 || (SIMULATED && !s->job->progress)) return;
     snprintf(what, sizeof what, "%d rank%s, pass %d of %d", s->n_ranks,
              s->n_ranks == 1 ? "" : "s", pass + 1, s->job->passes);
     fr_deadline_show(&s->deadline, what, s->job->progress);
