@@ -119,6 +119,7 @@ struct fr_fit_working_sets {
     int n; /**< 0: no memory was measured */
     double size_B[FR_WORKING_SETS_MAX];
     double s_per_B[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
+    bool selects; /**< select was measured; else nothing is said of it */
 };
 
 /** What is thought of a calibration; made from the result by who judges (answer/check.h). */

@@ -49,18 +49,29 @@ static void add_held(const char *what, const struct fr_fit_op *op, bool ranks,
     fr_text_addf(text, "\n");
 }
 
+/* A sort's passes, over the smallest and the largest set. */
+static void print_selection(const struct fr_fit_working_sets *sets, struct fr_text *text) {
+    const double *s_per_B = sets->s_per_B[FR_TRAFFIC_SELECT];
+    char fast[32], slow[32];
+    if (!sets->selects) return;
+    fr_text_addf(
+        text, "top-k's sort: %s over the smallest set, %s over the largest\n",
+        fr_quantity_format(1 / s_per_B[0], FR_QUANTITY_RATE, fast, sizeof fast),
+        fr_quantity_format(1 / s_per_B[sets->n - 1], FR_QUANTITY_RATE, slow, sizeof slow));
+}
+
 /* Rates of element-wise passes and of the optimiser, and what operands add to products. */
 static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr_text *text) {
     char size[32], rate[32];
     if (sets->n < 2) return;
     fr_text_addf(text, "working set");
-    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+    for (int kind = 0; kind < FR_TRAFFIC_SELECT; kind++)
         fr_text_addf(text, " %10s", fr_traffic_names[kind]);
     fr_text_addf(text, "  operands\n");
     for (int i = 0; i < sets->n; i++) {
         fr_text_addf(text, "%11s",
                      fr_quantity_format(sets->size_B[i], FR_QUANTITY_SIZE, size, sizeof size));
-        for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++)
+        for (int kind = 0; kind < FR_TRAFFIC_SELECT; kind++)
             fr_text_addf(text, " %10s",
                          fr_quantity_format(1 / sets->s_per_B[kind][i], FR_QUANTITY_RATE, rate,
                                             sizeof rate));
@@ -70,6 +81,7 @@ static void print_working_sets(const struct fr_fit_working_sets *sets, struct fr
                          ? fr_quantity_format(1 / extra, FR_QUANTITY_RATE, rate, sizeof rate)
                          : "as in cache");
     }
+    print_selection(sets, text);
 }
 
 static void add_spread(const struct fr_fit_result *result, struct fr_text *text) {

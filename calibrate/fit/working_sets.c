@@ -155,9 +155,11 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
     struct beyond *shapes = fr_malloc(samples->n_memory + 1, sizeof *shapes);
     *sets = (struct fr_fit_working_sets){0};
     bool held = room && shapes;
-    for (size_t i = 0; held && i < samples->n_memory; i++)
-        if (samples->memory[i].kernel == FR_TRAFFIC_STREAM)
-            add_size(sets, samples->memory[i].size_B);
+    for (size_t i = 0; held && i < samples->n_memory; i++) {
+        int kernel = samples->memory[i].kernel;
+        if (kernel == FR_TRAFFIC_STREAM) add_size(sets, samples->memory[i].size_B);
+        sets->selects = sets->selects || kernel == FR_TRAFFIC_SELECT;
+    }
     for (int i = 0; i < sets->n; i++) {
         for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) {
             const struct asked asked = {kind, sets->size_B[i], NULL};

@@ -116,7 +116,8 @@ static void add_working_sets(struct fr_json_writer *w, const struct fr_fit_worki
             w, fr_quantity_write(sets->size_B[i], FR_QUANTITY_SIZE, text, sizeof text));
     fr_json_end_array(w);
     for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++)
-        add_rates(w, fr_traffic_names[kind], sets->s_per_B[kind], sets->n);
+        if (kind != FR_TRAFFIC_SELECT || sets->selects)
+            add_rates(w, fr_traffic_names[kind], sets->s_per_B[kind], sets->n);
     fr_json_end_object(w);
 }
 

@@ -45,6 +45,7 @@ fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_
             memcpy(sets->share[kind], sets->share[like], sizeof *sets->share);
             continue;
         }
+        sets->selects = sets->selects || kind == FR_TRAFFIC_SELECT;
         FR_TRY(fr_json_array(&list, sets->n, sets->n, err));
         for (int i = 0; i < sets->n; i++) {
             struct fr_json node = fr_json_element(&list, i);

@@ -15,6 +15,8 @@
  *      norm         normalisations, which go over their data more than once
  *      softmax      with its exponentials
  *      update       the optimiser's pass over weights, gradients and state; it writes what it read
+ *      select       a sort's passes over values and their places, which go to hundreds of places in turn:
+ *                   how top-k finds the largest
  *      operands     what a product costs above itself on data it has just used, for what it reads of
  *                   a larger set ...
  *      results      ... and for what it writes there, which waits for nothing and costs less
@@ -31,6 +33,7 @@
     X(FR_TRAFFIC_NORM, norm)                                                                   \
     X(FR_TRAFFIC_SOFTMAX, softmax)                                                             \
     X(FR_TRAFFIC_UPDATE, update)                                                               \
+    X(FR_TRAFFIC_SELECT, select)                                                               \
     X(FR_TRAFFIC_OPERANDS, operands)                                                           \
     X(FR_TRAFFIC_RESULTS, results)
 
@@ -52,6 +55,7 @@ struct fr_working_sets {
     int n;                                /**< 0: not measured, all is at memory_bandwidth */
     double log_size[FR_WORKING_SETS_MAX]; /**< ascending */
     double share[FR_TRAFFIC_COUNT][FR_WORKING_SETS_MAX];
+    bool selects; /**< select was measured; else a sort is a stream */
 };
 
 /** What layers do besides matrix products, by the bytes it moves. */
@@ -61,7 +65,7 @@ struct fr_elementwise {
 };
 
 /** Read `working_sets` of a device whose memory rate is @p memory_rate_B_per_s.  Kinds between
- *  stream and update may be absent: as stream; results: as operands. */
+ *  stream and update, and select, may be absent: as stream; results: as operands. */
 fr_status fr_working_sets_read(const struct fr_json *object, double memory_rate_B_per_s,
                                struct fr_working_sets *sets, struct fr_error *err);
 

@@ -27,7 +27,13 @@ struct fr_codec_work {
     int n_gemms;
     double kernels;
     double moved_B;
+    double passes, passed_B; /**< of it: passes of a sort, and what each moves */
+    double
+        set_B; /**< gone through between two touches of the matrix, once it is there; 0: nobody says */
 };
+
+/** Top-k sorts by as many passes as keys of 32 bits have bytes. */
+#define FR_TOPK_PASSES 4.0
 
 struct fr_compression {
     const char *name;

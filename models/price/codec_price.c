@@ -39,15 +39,33 @@ static fr_dtype codec_dtype(const struct fr_job *job) {
                                                                                : dtype;
 }
 
+/* What a codec comes back to while it codes a matrix lies no further than what it goes through for that. */
+static struct fr_pricing near_to(const struct fr_pricing *price,
+                                 const struct fr_codec_work *work) {
+    struct fr_pricing near = *price;
+    if (work->set_B > 0 && work->set_B < near.products_B) near.products_B = work->set_B;
+    return near;
+}
+
+/* A sort's passes are a stream where nobody measured what they take. */
 double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *work) {
+    const struct fr_pricing near = near_to(price, work);
+    double passes = price->cluster->device.working_sets.selects ? work->passes : 0;
     const struct fr_operation kernels = {.kind = FR_WORK_KERNELS, .times = work->kernels},
-                              moved = {
-                                  .kind = FR_WORK_STREAM, .times = 1, .size = work->moved_B};
+                              moved = {.kind = FR_WORK_STREAM,
+                                       .times = 1,
+                                       .size = work->moved_B - passes * work->passed_B},
+                              sorted = {.kind = FR_WORK_SELECT,
+                                        .times = passes,
+                                        .size = work->passed_B};
     double time_s = fr_operation_s(price, &kernels) + fr_operation_s(price, &moved);
-    for (int k = 0; k < work->n_gemms; k++)
-        time_s += fr_operation_s(price, &(struct fr_operation){.kind = FR_WORK_PRODUCT,
-                                                               .times = work->gemm[k].count,
-                                                               .shape = work->gemm[k].shape});
+    if (passes > 0) time_s += fr_operation_s(&near, &sorted);
+    for (int k = 0; k < work->n_gemms; k++) {
+        const struct fr_gemm_work *gemm = &work->gemm[k];
+        const struct fr_operation product = {
+            .kind = FR_WORK_PRODUCT, .times = gemm->count, .shape = gemm->shape};
+        time_s += fr_operation_s(&near, &product);
+    }
     return time_s;
 }
 

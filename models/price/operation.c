@@ -157,6 +157,9 @@ __attribute__((always_inline)) static inline double operation_s(const struct fr_
     case FR_WORK_STREAM:
         return o->times * fr_device_traffic_s(&x->cluster->device, FR_TRAFFIC_STREAM, o->size,
                                               fmax(o->size, x->products_B));
+    case FR_WORK_SELECT:
+        return o->times * fr_device_traffic_s(&x->cluster->device, FR_TRAFFIC_SELECT, o->size,
+                                              fmax(o->size, x->products_B));
     default:
         return 0;
     }

@@ -11,6 +11,7 @@
  *      collective  count * T(op, size, group); what it sends is booked with it
  *      update      bytes / rate of all that a rank holds
  *      stream      bytes / memory rate: a codec's
+ *      select      bytes / rate of a sort's passes, of the set that one goes through: likewise
  *
  *  A list's operations add up to its passes (fr_priced).  A collective beside something shows as far
  *  as it outlasts it (fr_device_beside_s).  In pieces over p ranks it takes p steps, each a product's piece

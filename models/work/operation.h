@@ -35,6 +35,7 @@ typedef enum {
     FR_WORK_COLLECTIVE, /**< `op` of `size` bytes, as fr_op counts, over `axis` */
     FR_WORK_UPDATE,     /**< `size` bytes of the optimiser */
     FR_WORK_STREAM,     /**< `size` bytes through memory, of a codec */
+    FR_WORK_SELECT,     /**< the same by a pass of a sort */
     FR_WORK_KINDS
 } fr_work_kind;
 

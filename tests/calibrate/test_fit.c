@@ -497,6 +497,11 @@ static void rates_by_working_set_come_back(void **state) {
         if (i < 2)
             add_traffic(&s, FR_TRAFFIC_NORM, sizes_B[i], sizes_B[i], 0, sizes_B[i] / 15e9);
     }
+    assert_int_equal(fr_fit_working_sets(&s, &unknown, &sets), FR_OK);
+    assert_false(sets.selects);
+    for (int i = 0; i < 3; i++)
+        add_traffic(&s, FR_TRAFFIC_SELECT, sizes_B[i], 3 * sizes_B[i], 0,
+                    3 * sizes_B[i] / (9e9 - i * 1e9));
     for (int64_t m = 128; m <= 512; m *= 2) {
         double moved_B = 12.0 * (double)(m * m), alone_s = 2e-11 * (double)(m * m * m);
         add_traffic(&s, FR_TRAFFIC_OPERANDS, moved_B, moved_B, m, alone_s);
@@ -512,10 +517,13 @@ static void rates_by_working_set_come_back(void **state) {
         within("update", sets.s_per_B[FR_TRAFFIC_UPDATE][i], 1 / update[i], 1e-9);
         within("norm", sets.s_per_B[FR_TRAFFIC_NORM][i], 1 / (i < 3 ? 15e9 : 10e9), 1e-9);
         within("softmax", sets.s_per_B[FR_TRAFFIC_SOFTMAX][i], 1 / stream[i], 1e-9);
+        within("select", sets.s_per_B[FR_TRAFFIC_SELECT][i], 1 / (i < 3 ? 9e9 - i * 1e9 : 7e9),
+               1e-9);
         if (i > 0)
             within("operands", sets.s_per_B[FR_TRAFFIC_OPERANDS][i], 1 / operands[i], 1e-9);
     }
     assert_true(sets.s_per_B[FR_TRAFFIC_OPERANDS][0] == 0);
+    assert_true(sets.selects);
     fr_samples_free(&s);
 }
 

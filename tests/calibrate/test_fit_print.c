@@ -117,7 +117,7 @@ static struct fr_fit_result by_hand(void) {
                               .latency_s = 5e-6,
                               .rate_B_per_s = 2e9,
                               .shared_by = 4}}},
-        .working_sets = {.n = 2, .size_B = {1e6, 1e9}},
+        .working_sets = {.n = 2, .size_B = {1e6, 1e9}, .selects = true},
         .n_missing = 1,
         .missing = {"a-thing"},
     };
@@ -200,7 +200,8 @@ static const char table[] =
     "  products lost 7.0 % to it\n"
     "working set     stream elementwise       norm    softmax     update  operands\n"
     "   1.000 MB 10.00 GB/s 5.000 GB/s 3.333 GB/s 2.500 GB/s 2.000 GB/s  as in cache\n"
-    "   1.000 GB 5.000 GB/s 2.500 GB/s 1.667 GB/s 1.250 GB/s 1.000 GB/s  833.3 MB/s\n"
+    "   1.000 GB 5.000 GB/s 2.500 GB/s 1.667 GB/s 1.250 GB/s 1.000 GB/s  714.3 MB/s\n"
+    "top-k's sort: 1.667 GB/s over the smallest set, 833.3 MB/s over the largest\n"
     "power of a rank: products 60.00 W, memory 45.00 W, collectives 30.00 W,\n"
     "  waiting 25.00 W, idle 20.00 W\n"
     "clock 1 to 3 GHz: 25 % of the power and 10 % of the time of products\n"
@@ -347,9 +348,8 @@ static void of_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(for_a_person),
-                                       cmocka_unit_test(errors_keep_their_columns),
-                                       cmocka_unit_test(for_a_program),
-                                       cmocka_unit_test(of_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(for_a_person), cmocka_unit_test(errors_keep_their_columns),
+        cmocka_unit_test(for_a_program), cmocka_unit_test(of_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

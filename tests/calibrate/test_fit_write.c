@@ -57,7 +57,8 @@ static struct fr_fit_result by_hand(void) {
                                            .k = grid_k,
                                            .time_s = grid_time_s,
                                            .quality = {.n = 6, .median = 0.03, .p90 = 0.2}};
-    r.working_sets = (struct fr_fit_working_sets){.n = 2, .size_B = {1e6, 1e9}};
+    r.working_sets =
+        (struct fr_fit_working_sets){.n = 2, .size_B = {1e6, 1e9}, .selects = true};
     for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++)
         for (int i = 0; i < 2; i++) r.working_sets.s_per_B[kind][i] = 1e-9 / (5 + 2 * kind + i);
     return r;

@@ -313,6 +313,8 @@ static bool law_codec(const struct fr_compression *c, struct law_why *why) {
                         d.kernels);
                     LAW(codec_flop(&e) + e.moved_B >= m * n * value_B / 4,
                         "encodes %g x %g in %g flop and %g B", m, n, codec_flop(&e), e.moved_B);
+                    LAW(e.passes * e.passed_B <= e.moved_B,
+                        "%g passes of %g B move more than %g", e.passes, e.passed_B, e.moved_B);
                     LAW(codec_flop(&d) + d.moved_B >= m * n, "decodes %g x %g in %g flop, %g B",
                         m, n, codec_flop(&d), d.moved_B);
                     LAW(codec_flop(&g) + g.moved_B > codec_flop(&e) + e.moved_B,

@@ -192,6 +192,67 @@ static void codecs_read_from_the_working_set(void **state) {
     fr_job_free(&job);
 }
 
+/* A sort's passes go at their own rate, each over what it reads and writes; where nobody measured that, all that a
+ * codec moves is one stream, to the bit. */
+static void a_sort_has_its_own_rate(void **state) {
+    (void)state;
+    const char *const plain[] = {MEMORY, SETS, NULL},
+                      *const sorts[] = {MEMORY, SETS,
+                                        "cluster.device.working_sets.select=[\"8 GB/s\", \"4 "
+                                        "GB/s\", \"2 GB/s\"]",
+                                        NULL};
+    const struct fr_codec_args a = {.m = 500, .n = 500, .rank = 8, .value_B = 4, .parts = 1};
+    struct fr_codec_work work = {0}, streamed;
+    fr_compression_topk.encode(&a, &work);
+    streamed = work;
+    streamed.passes = streamed.passed_B = 0;
+    double pass_B = 4e6, sent_B = 1000 * 8 * 8.0;
+    FR_NEAR(work.moved_B, 4 * pass_B + 2 * sent_B, 1e-15);
+    for (int k = 0; k < 2; k++) {
+        struct fr_job job;
+        uint32_t outside = 0;
+        fr_test_job("frontier", "ffn-4096", k ? sorts : plain, &job);
+        const struct fr_pricing price = {.cluster = &job.cluster,
+                                         .dtype = FR_FP32,
+                                         .products_B = 64e6,
+                                         .extrapolated = &outside};
+        double time_s = fr_codec_s(&price, &work), streamed_s = fr_codec_s(&price, &streamed);
+        if (k)
+            FR_NEAR(time_s - streamed_s, 4 * pass_B * (1 / 4e9 - 1 / 10e9), 1e-9);
+        else
+            assert_true(time_s == streamed_s);
+        fr_job_free(&job);
+    }
+}
+
+/* PowerSGD comes back to a matrix that it has just added to: its products' operands come from what lies between,
+ * not from all that a step goes through. */
+static void a_codec_stays_with_its_matrix(void **state) {
+    (void)state;
+    const char *const sets[] = {MEMORY, SETS, NULL};
+    struct fr_codec_args a = {.m = 500, .n = 500, .rank = 8, .value_B = 4, .parts = 1};
+    struct fr_job job;
+    uint32_t outside = 0;
+    /* Three products touch the matrix and its factors; between lie the matrix, what is lost and the factors. */
+    double time_s[2], touched_B = 3 * 4 * (500 * 500 + 1000 * 8.),
+                      set_B = 4 * (2 * 500 * 500 + 1000 * 8.),
+                      near_s_per_B = log(set_B / 1e6) / log(4) / 40e9;
+    fr_test_job("frontier", "ffn-4096", sets, &job);
+    for (int k = 0; k < 2; k++) {
+        struct fr_codec_work work = {0};
+        a.residual = true;
+        fr_compression_powersgd.encode(&a, &work);
+        if (k) work.set_B = 0;
+        const struct fr_pricing price = {.cluster = &job.cluster,
+                                         .dtype = FR_FP32,
+                                         .products_B = 64e6,
+                                         .extrapolated = &outside};
+        time_s[k] = fr_codec_s(&price, &work);
+    }
+    FR_NEAR(time_s[1] - time_s[0], touched_B * (1 / 8e9 - near_s_per_B), 1e-4);
+    fr_job_free(&job);
+}
+
 /* A share of noise lengthens what is computed by that share, and nothing else. */
 static void noise_lengthens_compute(void **state) {
     (void)state;
@@ -327,6 +388,8 @@ int main(void) {
         cmocka_unit_test(equal_rates_change_nothing),
         cmocka_unit_test(small_steps_gain),
         cmocka_unit_test(codecs_read_from_the_working_set),
+        cmocka_unit_test(a_sort_has_its_own_rate),
+        cmocka_unit_test(a_codec_stays_with_its_matrix),
         cmocka_unit_test(noise_lengthens_compute),
         cmocka_unit_test(footprint),
         cmocka_unit_test(distances_are_those_of_a_step),

@@ -25,6 +25,8 @@ static void encode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     /* Column j is projected out of the r - j after it: read and written once each. */
     work->moved_B += a->m * a->rank * (a->rank + 1) * a->value_B;
     if (!a->residual) return;
+    /* M + e passes by first, then the products go to and fro between it and what it loses. */
+    work->set_B = 2 * a->m * a->n * a->value_B + sent_B(a);
     add(work, a->m, a->n, a->rank); /* M - P Q^T, added to the next M */
     work->kernels += 2;
     work->moved_B += 5 * a->m * a->n * a->value_B;

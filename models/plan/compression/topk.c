@@ -9,7 +9,7 @@
 
 #include "models/plan/compression.h"
 
-static const double INDEX_B = 4, PASSES = 4;
+static const double INDEX_B = 4, PASSES = FR_TOPK_PASSES;
 
 static double kept(const struct fr_codec_args *a) {
     return fmin((a->m + a->n) * a->rank, a->m * a->n);
@@ -20,6 +20,8 @@ static double sent_B(const struct fr_codec_args *a) { return kept(a) * (a->value
 static void encode(const struct fr_codec_args *a, struct fr_codec_work *work) {
     work->kernels += 2 * PASSES + 2;
     work->moved_B += 2 * PASSES * a->m * a->n * (a->value_B + INDEX_B) + 2 * sent_B(a);
+    work->passes += PASSES;
+    work->set_B = work->passed_B = 2 * a->m * a->n * (a->value_B + INDEX_B);
     if (a->residual) work->kernels += 2, work->moved_B += 5 * a->m * a->n * a->value_B;
 }
 

@@ -8,6 +8,8 @@
  *      softmax      of rows of 128 scores, forward and backward
  *      update       Adam over weights, gradients and both moments in fp32: four reads and three
  *                   writes, 28 B a parameter of 16 B
+ *      select       the eighth of all values that is largest, by FR_TOPK_PASSES of a sort, each of which
+ *                   reads and writes a value and its place
  * These are the programs' own loops (kernels.h).  Out of a private cache the arithmetic of all but
  * the first takes longer than the data do. */
 #include <math.h>
@@ -20,6 +22,7 @@
 #include "calibrate/measure/harness/kernels.h"
 #include "calibrate/measure/harness/pages.h"
 #include "calibrate/measure/harness/streams.h"
+#include "models/plan/compression.h"
 #include "models/work/method.h"
 
 enum { COLUMNS = 128, VECTORS = 6 };
@@ -66,6 +69,13 @@ static void update(const struct arrays *a) {
     a->k->adam(a->n, &late, array(a, 0), array(a, 1), array(a, 2), array(a, 3));
 }
 
+static void select_largest(const struct arrays *a) {
+    size_t kept = a->n / 8;
+    float *values = array(a, 5);
+    a->k->select_largest(a->n, kept, array(a, 0), (uint32_t *)(void *)array(a, 1), values,
+                         (uint32_t *)(void *)(values + kept));
+}
+
 /* By fr_traffic; what is no loop over memory has none. */
 static const struct loop {
     void (*run)(const struct arrays *arrays);
@@ -78,6 +88,7 @@ static const struct loop {
     [FR_TRAFFIC_NORM] = {norm, 4, 3 * FR_NORM_PASSES, 16 << 20},
     [FR_TRAFFIC_SOFTMAX] = {softmax, 2, 3 * FR_SOFTMAX_PASSES, 16 << 20},
     [FR_TRAFFIC_UPDATE] = {update, 4, 7, 1e18},
+    [FR_TRAFFIC_SELECT] = {select_largest, 6, FR_TOPK_PASSES * 2 * 2, 16 << 20},
 };
 
 struct block {
