@@ -134,6 +134,11 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
         FR_TRY(fr_fit_gemm_table(samples, &result->speed, (fr_dtype)i, &result->gemm[i]));
     FR_TRY(fr_fit_gemm_from_memory(samples, &result->speed, &result->gemm[FR_FP32],
                                    &result->from_memory));
+    if (result->gemm[FR_FP32].n_m > 0)
+        FR_TRY(fr_fit_gemm_adds(samples, &result->speed, &result->adds));
+    for (int t = FR_TRANSPOSED_A; t <= FR_TRANSPOSED_B; t++)
+        FR_TRY(fr_fit_gemm_transposed(samples, &result->speed, (fr_transposed)t,
+                                      &result->gemm[FR_FP32], &result->transposed[t]));
     FR_TRY(find_device(samples, options, result));
     if (result->has_device) FR_TRY(fr_fit_device(samples, options, result, err));
     return fr_fit_levels(samples, result, err);
@@ -180,6 +185,8 @@ void fr_fit_free(struct fr_fit_result *result) {
     for (int i = 0; i < FR_OP_COUNT; i++) fr_fit_operation_free(&result->ops[i]);
     for (int i = 0; i < FR_DTYPE_COUNT; i++) fr_fit_gemm_free(&result->gemm[i]);
     fr_fit_gemm_free(&result->from_memory);
+    fr_fit_gemm_free(&result->adds);
+    for (int t = 0; t < FR_TRANSPOSED_KINDS; t++) fr_fit_gemm_free(&result->transposed[t]);
     fr_fit_speed_free(&result->speed);
     free(result->points);
     *result = (struct fr_fit_result){0};

@@ -146,7 +146,9 @@ struct fr_fit_result {
     int n_points;
     struct fr_fit_op ops[FR_OP_COUNT];
     struct fr_fit_gemm gemm[FR_DTYPE_COUNT];
-    struct fr_fit_gemm from_memory; /**< fp32 products whose operands come from the largest set measured */
+    /** fp32 products: of operands from the largest set measured, of those weight gradients that add to what is
+     *  there, and with A or B transposed. */
+    struct fr_fit_gemm from_memory, adds, transposed[FR_TRANSPOSED_KINDS];
     bool has_device;            /**< measured; else the base's, or none */
     double memory_B;            /**< per rank */
     double memory_rate_B_per_s; /**< of a rank while all stream, over the largest set */

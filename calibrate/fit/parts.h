@@ -44,7 +44,8 @@ double fr_fit_segments_time_s(const struct fr_segment_fit *fit, double size_B);
 fr_status fr_fit_operation(struct fr_fit_op *op, fr_fit_form form);
 void fr_fit_operation_free(struct fr_fit_op *op);
 
-/** Table of one dtype, undisturbed; n_m = 0 when it was not measured. */
+/** Table of one dtype, undisturbed, of products none of whose operands is transposed; of samples that do not
+ *  say so, of all.  n_m = 0 when it was not measured. */
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm);
 /** The same of products whose operands come from memory: those of row operands from its largest set, what is
@@ -52,6 +53,14 @@ fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fi
 fr_status fr_fit_gemm_from_memory(const struct fr_samples *samples,
                                   const struct fr_fit_speed *speed, struct fr_fit_gemm *alone,
                                   struct fr_fit_gemm *from_memory);
+/** The same of weight gradients that add to what is there. */
+fr_status fr_fit_gemm_adds(const struct fr_samples *samples, const struct fr_fit_speed *speed,
+                           struct fr_fit_gemm *adds);
+/** The same of fp32 products of row gemm one of whose operands is transposed; what has no side short enough to tell
+ *  (FR_SAMPLE_PLAIN) as in @p none. */
+fr_status fr_fit_gemm_transposed(const struct fr_samples *samples,
+                                 const struct fr_fit_speed *speed, fr_transposed transposed,
+                                 const struct fr_fit_gemm *none, struct fr_fit_gemm *gemm);
 void fr_fit_gemm_free(struct fr_fit_gemm *gemm);
 
 /** A rate that a cluster file may state: the nearest one, since two nearly equal times make any [B/s]. */

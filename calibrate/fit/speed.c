@@ -97,8 +97,9 @@ struct placed {
 static int by_shape(const void *x, const void *y) {
     const struct fr_sample_gemm *a = &((const struct placed *)x)->product,
                                 *b = &((const struct placed *)y)->product;
-    const int64_t p[] = {a->dtype, a->m, a->n, a->k}, q[] = {b->dtype, b->m, b->n, b->k};
-    for (int i = 0; i < 4; i++)
+    const int64_t p[] = {a->dtype, a->m, a->n, a->k, a->transposed},
+                  q[] = {b->dtype, b->m, b->n, b->k, b->transposed};
+    for (int i = 0; i < 5; i++)
         if (p[i] != q[i]) return FR_ORDER(p[i], q[i]);
     if (a->launch != b->launch) return FR_ORDER(a->launch, b->launch);
     return FR_ORDER(a->time_s, b->time_s);
@@ -108,7 +109,7 @@ static int by_shape(const void *x, const void *y) {
 static bool together(const struct placed *x, const struct placed *y) {
     const struct fr_sample_gemm *a = &x->product, *b = &y->product;
     return a->dtype == b->dtype && a->m == b->m && a->n == b->n && a->k == b->k &&
-           a->launch == b->launch;
+           a->transposed == b->transposed && a->launch == b->launch;
 }
 
 struct window {

@@ -18,7 +18,8 @@ static double moved_B(const struct fr_sample_memory *s) {
 }
 
 static bool matches(const struct fr_sample_memory *s, const struct asked *a) {
-    if (s->kernel != a->kernel || (a->size_B > 0 && s->size_B != a->size_B)) return false;
+    if (s->kernel != a->kernel || s->adds || (a->size_B > 0 && s->size_B != a->size_B))
+        return false;
     return !a->shape || (s->m == a->shape->m && s->n == a->shape->n && s->k == a->shape->k);
 }
 

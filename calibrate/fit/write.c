@@ -54,12 +54,29 @@ static void add_table(struct fr_json_writer *w, const char *key,
     fr_json_end_object(w);
 }
 
-static void add_gemm(struct fr_json_writer *w, const char *dtype,
-                     const struct fr_fit_gemm *gemm, const struct fr_fit_gemm *from_memory) {
-    fr_json_add_object(w, dtype);
-    add_table(w, "table", gemm);
-    if (from_memory && from_memory->n_m > 0) add_table(w, "from_memory", from_memory);
-    add_residuals(w, gemm);
+static void add_transposed(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    bool any = false;
+    for (int t = 0; t < FR_TRANSPOSED_KINDS; t++) {
+        if (result->transposed[t].n_m == 0) continue;
+        if (!any) fr_json_add_object(w, "transposed");
+        any = true;
+        add_table(w, fr_transposed_names[t], &result->transposed[t]);
+    }
+    if (any) fr_json_end_object(w);
+}
+
+static void add_other_ways(struct fr_json_writer *w, const struct fr_fit_result *result) {
+    if (result->from_memory.n_m > 0) add_table(w, "from_memory", &result->from_memory);
+    if (result->adds.n_m > 0) add_table(w, "adds", &result->adds);
+    add_transposed(w, result);
+}
+
+static void add_gemm(struct fr_json_writer *w, fr_dtype dtype,
+                     const struct fr_fit_result *result) {
+    fr_json_add_object(w, fr_dtype_names[dtype]);
+    add_table(w, "table", &result->gemm[dtype]);
+    if (dtype == FR_FP32) add_other_ways(w, result);
+    add_residuals(w, &result->gemm[dtype]);
     fr_json_end_object(w);
 }
 
@@ -149,9 +166,7 @@ static void add_device(struct fr_json_writer *w, const struct fr_fit_result *res
     add_quantity(w, "fixed", 0, FR_QUANTITY_TIME);
     fr_json_add_object(w, "gemm");
     for (int i = 0; i < FR_DTYPE_COUNT; i++)
-        if (result->gemm[i].n_m > 0)
-            add_gemm(w, fr_dtype_names[i], &result->gemm[i],
-                     i == FR_FP32 ? &result->from_memory : NULL);
+        if (result->gemm[i].n_m > 0) add_gemm(w, (fr_dtype)i, result);
     fr_json_end_object(w);
     add_clock(w, &result->clock);
     add_power(w, result);

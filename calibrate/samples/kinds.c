@@ -69,8 +69,8 @@ static fr_status get_shape(const struct fr_json *node, int64_t *m, int64_t *n, i
     return k ? get_count(node, "k", 1, k, err) : FR_OK;
 }
 
-static const char *const gemm_keys[] = {"kind",  "dtype",  "m",   "n",      "k",
-                                        "batch", "launch", "rep", "time_s", NULL};
+static const char *const gemm_keys[] = {"kind",       "dtype",  "m",   "n",      "k", "batch",
+                                        "transposed", "launch", "rep", "time_s", NULL};
 
 static fr_status read_gemm(const struct fr_json *node, struct fr_samples *samples,
                            struct fr_error *err) {
@@ -80,14 +80,16 @@ static fr_status read_gemm(const struct fr_json *node, struct fr_samples *sample
     FR_TRY(fr_json_get_choice(node, "dtype", true, fr_dtype_names, &dtype, err));
     FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
     FR_TRY(fr_json_get_integer(node, "batch", false, 1, FR_SAMPLE_COUNT_MAX, &s.batch, err));
+    FR_TRY(
+        fr_json_get_choice(node, "transposed", false, fr_transposed_names, &s.transposed, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.dtype = (fr_dtype)dtype;
     s.probe = (int64_t)samples->n_probe;
     return s.batch > 1 ? fr_samples_add_batched(samples, &s) : fr_samples_add_gemm(samples, &s);
 }
 
-static const char *const memory_keys[] = {"kind", "kernel", "size_B", "moved_B", "m", "n",
-                                          "k",    "launch", "rep",    "time_s",  NULL};
+static const char *const memory_keys[] = {"kind", "kernel", "size_B", "moved_B", "m", "n", "k",
+                                          "adds", "launch", "rep",    "time_s",  NULL};
 
 static fr_status read_memory(const struct fr_json *node, struct fr_samples *samples,
                              struct fr_error *err) {
@@ -101,6 +103,7 @@ static fr_status read_memory(const struct fr_json *node, struct fr_samples *samp
     if (s.kernel == FR_TRAFFIC_RESULTS)
         return fr_json_fail(node, err, "is of results; a product's samples are of operands");
     if (s.kernel == FR_TRAFFIC_OPERANDS) FR_TRY(get_shape(node, &s.m, &s.n, &s.k, err));
+    FR_TRY(fr_json_get_bool(node, "adds", false, &s.adds, err));
     FR_TRY(get_sample(node, &s.launch, &s.rep, &s.time_s, err));
     s.probe = (int64_t)samples->n_probe;
     return fr_samples_add_memory(samples, &s);

@@ -125,12 +125,16 @@ struct fr_sample_gemm {
     int64_t m, n, k;
     int64_t batch; /**< products of one call, 1 unless batched */
     int64_t launch, rep;
-    double time_s; /**< of one call */
-    int64_t probe; /**< probes read before it */
+    double time_s;  /**< of one call */
+    int64_t probe;  /**< probes read before it */
+    int transposed; /**< fr_transposed; 0: calls take turns, or nobody said */
 };
 /** Of a product all of whose dimensions are at least so long arithmetic hides where operands come from: it
  *  is not timed from memory. */
 enum { FR_SAMPLE_LARGE = 512 };
+/** Of one all of whose dimensions are at least so long it does not matter which operand is transposed: it is timed
+ *  with none alone. */
+enum { FR_SAMPLE_PLAIN = 256 };
 
 /** Traffic through a working set of @p size_B (models/device/working_set.h). */
 struct fr_sample_memory {
@@ -138,6 +142,7 @@ struct fr_sample_memory {
     double size_B;   /**< in use in turn */
     double moved_B;  /**< of one call, as models count it; 0 in files without: size_B */
     int64_t m, n, k; /**< operands: of the product that was timed; else 0 */
+    bool adds;       /**< likewise: to what is there, with B transposed, as a weight gradient */
     int64_t launch, rep;
     double time_s; /**< of one call */
     int64_t probe; /**< probes read before it */

@@ -89,6 +89,8 @@ void fr_sample_head_gemm(const struct fr_sample_gemm *s, struct fr_text *line) {
     fr_json_add_integer(&w, "n", s->n);
     fr_json_add_integer(&w, "k", s->k);
     if (s->batch > 1) fr_json_add_integer(&w, "batch", s->batch);
+    if (s->transposed != FR_TRANSPOSED_MIXED)
+        fr_json_add_string(&w, "transposed", fr_transposed_names[s->transposed]);
 }
 
 void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *line) {
@@ -102,6 +104,7 @@ void fr_sample_head_memory(const struct fr_sample_memory *s, struct fr_text *lin
     fr_json_add_integer(&w, "m", s->m);
     fr_json_add_integer(&w, "n", s->n);
     fr_json_add_integer(&w, "k", s->k);
+    if (s->adds) fr_json_add_bool(&w, "adds", true);
 }
 
 void fr_sample_head_kernel(const struct fr_sample_kernel *s, struct fr_text *line) {

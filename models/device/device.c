@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const fr_transposed_names[] = {"mixed", "none", "a", "b", NULL};
 const char *const fr_dtype_names[] = {
 #define FR_DTYPE_NAME(code, name, bytes) #name,
     FR_DTYPE_LIST(FR_DTYPE_NAME)
@@ -251,6 +252,9 @@ void fr_device_free(struct fr_device *device) {
     for (int d = 0; d < FR_DTYPE_COUNT; d++) {
         table_free(&device->gemm[d].table);
         table_free(&device->gemm[d].memory.log_ratio);
+        table_free(&device->gemm[d].adds.log_ratio);
+        for (int t = 0; t < FR_TRANSPOSED_KINDS; t++)
+            table_free(&device->gemm[d].transposed[t].log_ratio);
     }
     *device = (struct fr_device){0};
 }

@@ -14,6 +14,7 @@
 #ifndef FR_MODELS_DEVICE_DEVICE_H
 #define FR_MODELS_DEVICE_DEVICE_H
 
+#include <math.h>
 #include <stdbool.h>
 
 #include "base/json.h"
@@ -57,10 +58,25 @@ struct fr_gemm_shape {
     double at_once; /**< equal ones made at once (of experts), each of this shape; 0: one */
 };
 
+/** Which operand of a product lies transposed in memory, rows one after the other: none (a layer's output W x),
+ *  the first (its input gradient, of W transposed), the second (its weight gradient, of x transposed).
+ *  Libraries take up to three times as long over thin ones. */
+typedef enum {
+    FR_TRANSPOSED_MIXED, /**< of a measurement: they took turns; of work: nobody says, as none */
+    FR_TRANSPOSED_NONE,
+    FR_TRANSPOSED_A,
+    FR_TRANSPOSED_B,
+    FR_TRANSPOSED_KINDS
+} fr_transposed;
+
+/** Spellings in order ("mixed", "none", "a", "b"), then NULL. */
+extern const char *const fr_transposed_names[];
+
 /** Equal products. */
 struct fr_gemm_work {
     struct fr_gemm_shape shape;
     double count;
+    fr_transposed transposed;
 };
 
 /** Measured times on the grid m x n x k, kept as logarithms. */
@@ -70,11 +86,10 @@ struct fr_gemm_table {
     double *log_time;              /**< [(i_m * n_n + i_n) * n_k + i_k] */
 };
 
-/** The same on a grid of its own: logarithms of how many times as long a product takes whose operands
- *  come from memory as one of the table, whose operands were used just before. */
-struct fr_gemm_memory {
+/** The same on a grid of its own: logarithms of how many times as long a product takes in some other way. */
+struct fr_gemm_ratio {
     bool present;
-    struct fr_gemm_table log_ratio; /**< log_time holds it, >= 0 */
+    struct fr_gemm_table log_ratio; /**< log_time holds it */
 };
 
 /** Of form tiled. */
@@ -95,7 +110,11 @@ struct fr_gemm_model {
     double half;       /**< half_dim, or half_batch */
     double full_batch; /**< beyond it the rate no longer grows */
     struct fr_gemm_table table;
-    struct fr_gemm_memory memory;
+    /** Operands from memory over operands used just before, >= 0. */
+    struct fr_gemm_ratio memory;
+    /** Weight gradients (B transposed) that from memory add to what is there, over those that do neither. */
+    struct fr_gemm_ratio adds;
+    struct fr_gemm_ratio transposed[FR_TRANSPOSED_KINDS]; /**< A or B over none */
     struct fr_gemm_tiles tiles;
     double residual_median, residual_p90; /**< relative; negative: not stated */
     /** Beyond the largest measured dimensions: standard deviation of the logarithm of a time for each
@@ -120,9 +139,14 @@ struct fr_gemm_form {
      *  measured; NULL: everywhere. */
     struct fr_gemm_shape (*edge)(const struct fr_gemm_model *model,
                                  const struct fr_gemm_shape *shape);
-    /** log(time from memory / time) of a shape within the edge; NULL: no form of this has it. */
+    /** log(time / time of none transposed); NULL: no form of this has it. */
+    double (*log_transposed)(const struct fr_gemm_model *model,
+                             const struct fr_gemm_shape *shape, fr_transposed transposed);
+    /** log(time from memory / time) of a shape within the edge; likewise. */
     double (*log_from_memory)(const struct fr_gemm_model *model,
                               const struct fr_gemm_shape *shape);
+    /** The same of a weight gradient that adds to what is there. */
+    double (*log_adds)(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape);
 };
 
 #define FR_GEMM(name) extern const struct fr_gemm_form fr_gemm_##name;
@@ -220,18 +244,27 @@ fr_status fr_device_read(const struct fr_json *object, struct fr_device *device,
                          struct fr_error *err);
 void fr_device_free(struct fr_device *device);
 
-/** What a product makes of the m x n values of its result. */
-struct fr_gemm_result {
+/** What a product makes of the m x n values of its result, and what it makes them of. */
+struct fr_gemm_use {
     double value_B; /**< size of one; 0: as values are kept between products */
     bool
         adds; /**< to what is there (a weight gradient of several micro-batches), which is read */
+    fr_transposed transposed;
 };
+
+/** How many times as long it takes as one without a transposed operand. */
+static inline double fr_gemm_transposed(const struct fr_gemm_model *model,
+                                        const struct fr_gemm_shape *shape,
+                                        fr_transposed transposed) {
+    if (!model->transposed[transposed].present) return 1;
+    return exp(model->form->log_transposed(model, shape, transposed));
+}
 
 /** What it moves of it [B]. */
 static inline double fr_gemm_result_B(fr_dtype dtype, const struct fr_gemm_shape *shape,
-                                      struct fr_gemm_result result) {
-    double value_B = result.value_B > 0 ? result.value_B : fr_dtype_kept_B(dtype);
-    return shape->m * shape->n * value_B * (result.adds ? 2 : 1);
+                                      struct fr_gemm_use use) {
+    double value_B = use.value_B > 0 ? use.value_B : fr_dtype_kept_B(dtype);
+    return shape->m * shape->n * value_B * (use.adds ? 2 : 1);
 }
 
 /** Set noise and memory_noise to what they are where the system takes @p share of the ranks' time. */
@@ -247,7 +280,8 @@ static inline double fr_device_traffic_s(const struct fr_device *device, fr_traf
     return (1 + device->memory_noise) * share * moved_B / device->memory_rate_B_per_s;
 }
 
-/** What a product takes beyond fr_gemm_time_s because its operands come from a working set (product.c).
+/** What a product takes beyond its own time because its operands come from a working set (product.c): as much
+ *  whichever of them is transposed.
  *  @param alone_s  fr_gemm_time_s of it */
 double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype,
                                   const struct fr_gemm_shape *shape, double alone_s,
@@ -257,21 +291,22 @@ double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype
  *  out.  The dtype must be described. */
 static inline double fr_gemm_time_of_s(const struct fr_device *device, fr_dtype dtype,
                                        const struct fr_gemm_shape *shape,
-                                       struct fr_gemm_result result, bool *extrapolated) {
+                                       struct fr_gemm_use use, bool *extrapolated) {
     const struct fr_gemm_model *model = &device->gemm[dtype];
-    double time_s = (1 + device->noise) * model->form->time_s(model, shape, extrapolated);
+    double time_s = (1 + device->noise) * model->form->time_s(model, shape, extrapolated) *
+                    fr_gemm_transposed(model, shape, use.transposed);
     if (!model->tiles.writes || !(time_s > 0)) return time_s;
-    double moved_B = fr_gemm_result_B(dtype, shape, result);
+    double moved_B = fr_gemm_result_B(dtype, shape, use);
     return time_s + (1 + device->memory_noise) * moved_B / device->memory_rate_B_per_s;
 }
 
-/** The same undisturbed, of a product whose result is kept as it is. */
+/** The same undisturbed, of a product without a transposed operand whose result is kept as it is. */
 static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dtype,
                                     const struct fr_gemm_shape *shape, bool *extrapolated) {
     const struct fr_gemm_model *model = &device->gemm[dtype];
     double time_s = model->form->time_s(model, shape, extrapolated);
     if (!model->tiles.writes || !(time_s > 0)) return time_s;
-    return time_s + fr_gemm_result_B(dtype, shape, (struct fr_gemm_result){0}) /
+    return time_s + fr_gemm_result_B(dtype, shape, (struct fr_gemm_use){0}) /
                         device->memory_rate_B_per_s;
 }
 
@@ -280,13 +315,13 @@ static inline double fr_gemm_time_s(const struct fr_device *device, fr_dtype dty
  *  Where the result adds to what is there, that is read too. */
 static inline double fr_device_product_s(const struct fr_device *device, fr_dtype dtype,
                                          const struct fr_gemm_shape *shape,
-                                         double working_set_B, struct fr_gemm_result result,
+                                         double working_set_B, struct fr_gemm_use use,
                                          bool *extrapolated) {
-    double time_s = fr_gemm_time_of_s(device, dtype, shape, result, extrapolated);
+    double time_s = fr_gemm_time_of_s(device, dtype, shape, use, extrapolated);
     if (device->working_sets.n == 0) return time_s;
     double alone_s = fr_gemm_time_s(device, dtype, shape, extrapolated);
-    return time_s + fr_device_product_beyond_s(device, dtype, shape, alone_s, working_set_B,
-                                               result.adds);
+    return time_s +
+           fr_device_product_beyond_s(device, dtype, shape, alone_s, working_set_B, use.adds);
 }
 
 #endif

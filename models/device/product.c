@@ -10,7 +10,9 @@
  *      else
  *          r (O(W) - O(r + w)) + w (R(W) - R(r + w))
  *
- *  times the work over the edge's; W is at least the product's own operands. */
+ *  What adds to its result reads that too, unless its time from memory was measured as well: then q is that over its
+ *  own time.  (A library that clears a result first and adds to it then reads it anyway.)
+ *  All times the work over the edge's; W is at least the product's own operands. */
 #include <math.h>
 
 #include "models/device/device.h"
@@ -62,6 +64,11 @@ double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype
            times = shape->m * shape->n * shape->k / (edge.m * edge.n * edge.k),
            B_s = slower / device->memory_rate_B_per_s;
     if (set_B <= t.all_B) return 0;
+    if (adds && model->adds.present) {
+        double own_s = alone_s * fr_gemm_transposed(model, &edge, FR_TRANSPOSED_B);
+        return slower * own_s * (exp(form->log_adds(model, &edge)) - 1) *
+               way(device, &t, set_B);
+    }
     double read_too_B =
         adds ? t.written_B * beyond(device, FR_TRAFFIC_OPERANDS, set_B, t.all_B) : 0;
     if (!form->log_from_memory || !model->memory.present)

@@ -62,8 +62,10 @@ double fr_codec_s(const struct fr_pricing *price, const struct fr_codec_work *wo
     if (passes > 0) time_s += fr_operation_s(&near, &sorted);
     for (int k = 0; k < work->n_gemms; k++) {
         const struct fr_gemm_work *gemm = &work->gemm[k];
-        const struct fr_operation product = {
-            .kind = FR_WORK_PRODUCT, .times = gemm->count, .shape = gemm->shape};
+        const struct fr_operation product = {.kind = FR_WORK_PRODUCT,
+                                             .transposed = (uint8_t)gemm->transposed,
+                                             .times = gemm->count,
+                                             .shape = gemm->shape};
         time_s += fr_operation_s(&near, &product);
     }
     return time_s;

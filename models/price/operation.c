@@ -55,10 +55,10 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
 
 static double product_s(const struct fr_pricing *x, fr_dtype dtype,
                         const struct fr_gemm_shape *shape, double working_set_B,
-                        struct fr_gemm_result result) {
+                        struct fr_gemm_use use) {
     bool outside = false;
     double time_s =
-        fr_device_product_s(&x->cluster->device, dtype, shape, working_set_B, result, &outside);
+        fr_device_product_s(&x->cluster->device, dtype, shape, working_set_B, use, &outside);
     if (outside) *x->extrapolated |= FR_EXTRAPOLATED_GEMM;
     return time_s;
 }
@@ -79,8 +79,9 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && kept->form,
          weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
-    double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B,
-                              weight ? x->weight_gradient : (struct fr_gemm_result){0});
+    struct fr_gemm_use use = weight ? x->weight_gradient : (struct fr_gemm_use){0};
+    use.transposed = (fr_transposed)o->transposed;
+    double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B, use);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !wide && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
     return o->times * time_s;
@@ -91,8 +92,7 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
 static double scores_s(const struct fr_pricing *x, const struct fr_gemm_shape *s) {
     const struct fr_device *device = &x->cluster->device;
     fr_dtype dtype = x->dtype == FR_FP4 && device->gemm[FR_BF16].form ? FR_BF16 : x->dtype;
-    if (device->attention.plain <= 0)
-        return product_s(x, dtype, s, 0, (struct fr_gemm_result){0});
+    if (device->attention.plain <= 0) return product_s(x, dtype, s, 0, (struct fr_gemm_use){0});
     double rate = device->attention.plain * device->gemm[dtype].peak_flop_per_s;
     double moved_B = (s->m * s->n + s->m * s->k + s->n * s->k) * fr_dtype_size_B(dtype);
     return fmax(

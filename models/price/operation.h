@@ -40,9 +40,9 @@ struct fr_pricing {
     bool later;                  /**< gradients are priced, and booked, in buckets later */
     double products_B, update_B; /**< working sets (models/price/footprint.h) */
     double met_B[FR_PASS_KINDS]; /**< of the products of each pass; 0: products_B */
-    struct fr_gemm_result weight_gradient; /**< adds to that of the micro-batch before */
-    double launch_s;                       /**< of one kernel */
-    double *sent_B;                        /**< [FR_SENT_COUNT]: by one rank in an iteration */
+    struct fr_gemm_use weight_gradient; /**< adds to that of the micro-batch before */
+    double launch_s;                    /**< of one kernel */
+    double *sent_B;                     /**< [FR_SENT_COUNT]: by one rank in an iteration */
     uint32_t *extrapolated;
 };
 

@@ -45,12 +45,15 @@ struct fr_shard {
 static inline struct fr_operation *fr_work_add_operator(struct fr_rank_work *work, double m,
                                                         double n, double k, double batch,
                                                         double times) {
-    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_FORWARD, times)->shape =
-        (struct fr_gemm_shape){m, n, k, batch, 0};
-    fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_INPUT, times)->shape =
-        (struct fr_gemm_shape){k, n, m, batch, 0};
-    struct fr_operation *o = fr_work_add(work, FR_WORK_PRODUCT, FR_PASS_WEIGHT, times);
-    o->shape = (struct fr_gemm_shape){m, k, n, batch, 0};
+    const struct fr_gemm_shape shapes[] = {[FR_PASS_FORWARD] = {m, n, k, batch, 0},
+                                           [FR_PASS_INPUT] = {k, n, m, batch, 0},
+                                           [FR_PASS_WEIGHT] = {m, k, n, batch, 0}};
+    struct fr_operation *o = NULL;
+    for (int pass = FR_PASS_FORWARD; pass <= FR_PASS_WEIGHT; pass++) {
+        o = fr_work_add(work, FR_WORK_PRODUCT, (fr_pass_kind)pass, times);
+        o->shape = shapes[pass];
+        o->transposed = (uint8_t)fr_work_transposed((fr_pass_kind)pass);
+    }
     o->axis = FR_AXIS_DP;
     return o;
 }

@@ -7,6 +7,7 @@ static void add_shape(struct fr_rank_work *work, const struct fr_product *p, fr_
     double pieces = p->pieces > 1 && !whole ? p->pieces : 1;
     struct fr_operation *o = fr_work_add(work, kind, pass, p->times * pieces);
     o->shape = (struct fr_gemm_shape){m, n / pieces, k, p->batch, p->at_once};
+    o->transposed = (uint8_t)fr_work_transposed(pass);
     o->common = p->common && pass != FR_PASS_AGAIN;
     o->made = p->made && (pass == FR_PASS_FORWARD || pass == FR_PASS_AGAIN);
     o->wide = p->wide;

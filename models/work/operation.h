@@ -85,9 +85,10 @@ struct fr_operation {
     uint8_t op;   /**< of a collective: fr_op */
     uint8_t
         axis; /**< likewise: fr_axis; of a weight gradient, who holds copies of its matrix */
-    uint8_t beside; /**< of a collective: fr_beside */
-    bool stalls;    /**< likewise: the host waits for it before it launches more */
-    bool made;      /**< of a product: what it reads was written at its width by what made it */
+    uint8_t beside;     /**< of a collective: fr_beside */
+    uint8_t transposed; /**< of a product: fr_transposed */
+    bool stalls;        /**< likewise: the host waits for it before it launches more */
+    bool made; /**< of a product: what it reads was written at its width by what made it */
     bool
         wide; /**< of a product: at the width that values are kept at, where others are narrower */
     bool common;  /**< of common layers: some ranks may wait meanwhile (method subgraph) */
@@ -147,6 +148,14 @@ static inline struct fr_operation *fr_work_add_collective(struct fr_rank_work *w
     o->axis = (uint8_t)axis;
     o->size = size_B;
     return o;
+}
+
+/** Which operand of a layer's product is transposed: values lie as features by tokens, y = W x, so that
+ *  gradients read W^T for dx and x^T for dW. */
+static inline fr_transposed fr_work_transposed(fr_pass_kind pass) {
+    return pass == FR_PASS_INPUT    ? FR_TRANSPOSED_A
+           : pass == FR_PASS_WEIGHT ? FR_TRANSPOSED_B
+                                    : FR_TRANSPOSED_NONE;
 }
 
 /** A forward product m x n x k and its gradients: input k x n x m, weight m x k x n.

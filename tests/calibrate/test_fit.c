@@ -619,7 +619,7 @@ static struct fr_samples machine_with_caches(bool with_grid) {
 static double product_s(const struct fr_cluster *c, const double s[3], double set_B,
                         bool *extrapolated) {
     const struct fr_gemm_shape shape = {s[0], s[1], s[2], 1, 0};
-    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B, (struct fr_gemm_result){0},
+    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B, (struct fr_gemm_use){0},
                                extrapolated);
 }
 
@@ -660,6 +660,98 @@ static void products_from_memory_are_predicted(void **state) {
     fr_cluster_free(&cluster);
     fr_fit_free(&r);
     fr_samples_free(&s);
+}
+
+/* A machine on which thin products with B transposed take twice as long, and those with A half as long again where
+ * the rows are long; weight gradients that add from memory cost no more for what they add to. */
+static double turned(const double s[3], fr_transposed transposed) {
+    bool large = s[0] >= FR_SAMPLE_PLAIN && s[1] >= FR_SAMPLE_PLAIN && s[2] >= FR_SAMPLE_PLAIN;
+    if (large || transposed <= FR_TRANSPOSED_NONE) return 1;
+    return transposed == FR_TRANSPOSED_B ? 2 : s[0] >= 1024 ? 1.5 : 1;
+}
+
+static double adding_s(const double s[3]) {
+    return turned(s, FR_TRANSPOSED_B) * law_s(s, false) + 1e-12 * s[0] * s[1];
+}
+
+static void add_ways(struct fr_samples *s) {
+    static const int sizes[] = {4, 32, 256, 512, 1024, 2048};
+    for (size_t i = 0; i < s->n_gemm; i++)
+        if (s->gemm[i].dtype == FR_FP32) s->gemm[i].transposed = FR_TRANSPOSED_NONE;
+    for (int i = 0; i < 216; i++) {
+        const double at[3] = {sizes[i / 36], sizes[i / 6 % 6], sizes[i % 6]};
+        struct fr_sample_gemm g = {.dtype = FR_FP32,
+                                   .m = (int64_t)at[0],
+                                   .n = (int64_t)at[1],
+                                   .k = (int64_t)at[2],
+                                   .batch = 1};
+        struct fr_sample_memory adds = {.kernel = FR_TRAFFIC_OPERANDS,
+                                        .size_B = 128 << 20,
+                                        .moved_B =
+                                            4 * (at[0] * at[1] + (at[0] + at[1]) * at[2]),
+                                        .m = g.m,
+                                        .n = g.n,
+                                        .k = g.k,
+                                        .adds = true,
+                                        .time_s = adding_s(at)};
+        bool large = g.m >= FR_SAMPLE_PLAIN && g.n >= FR_SAMPLE_PLAIN && g.k >= FR_SAMPLE_PLAIN;
+        for (int t = FR_TRANSPOSED_A; t <= FR_TRANSPOSED_B && !large; t++) {
+            g.transposed = t;
+            g.time_s = turned(at, (fr_transposed)t) * law_s(at, false);
+            for (int rep = 0; rep < 8; rep++) fr_samples_add_gemm(s, &g);
+        }
+        for (int rep = 0; rep < 8 && g.m >= 32 && g.n >= 32 && g.k <= 256; rep++)
+            fr_samples_add_memory(s, &adds);
+    }
+}
+
+static double used_s(const struct fr_cluster *c, const double s[3], double set_B,
+                     fr_transposed transposed, bool adds) {
+    const struct fr_gemm_shape shape = {s[0], s[1], s[2], 1, 0};
+    bool outside = false;
+    return fr_device_product_s(&c->device, FR_FP32, &shape, set_B,
+                               (struct fr_gemm_use){.adds = adds, .transposed = transposed},
+                               &outside);
+}
+
+/* What is put in comes back through the cluster file: the table of none transposed as without the others, each
+ * operand's own, both the same where no side is short; from memory as much more whichever is transposed; and of what
+ * adds the time it was seen to take. */
+static void transposed_products_come_back(void **state) {
+    static const double at[][3] = {{2048, 4, 2048}, {1024, 32, 512}, {4, 2048, 32},
+                                   {256, 256, 32},  {512, 512, 512}, {32, 4, 256},
+                                   {2048, 2048, 4}};
+    struct fr_samples plain = machine_with_caches(true), s = machine_with_caches(true);
+    struct fr_fit_result r, before;
+    struct fr_error err = {.status = FR_OK};
+    bool outside = false;
+    (void)state;
+    add_ways(&s);
+    assert_int_equal(fr_fit(&plain, &defaults, &before, &err), FR_OK);
+    assert_int_equal(fr_fit(&s, &defaults, &r, &err), FR_OK);
+    assert_int_equal(before.transposed[FR_TRANSPOSED_B].n_m, 0);
+    assert_int_equal(before.adds.n_m, 0);
+    struct fr_cluster old = fr_test_written(&before), cluster = fr_test_written(&r);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        const double *x = at[i], none_s = law_s(x, false), there_s = law_s(x, true);
+        within("none", product_s(&cluster, x, 0, &outside), none_s, 1e-3);
+        for (int t = FR_TRANSPOSED_NONE; t <= FR_TRANSPOSED_B; t++) {
+            double want_s = turned(x, (fr_transposed)t) * none_s;
+            within("transposed", used_s(&cluster, x, 0, (fr_transposed)t, false), want_s, 2e-3);
+            if (x[0] * x[1] * x[2] < 512. * 512 * 512)
+                within("from memory", used_s(&cluster, x, 1e9, (fr_transposed)t, false),
+                       want_s + there_s - none_s, 4e-3);
+            assert_true(used_s(&old, x, 1e9, (fr_transposed)t, false) ==
+                        product_s(&old, x, 1e9, &outside));
+        }
+        if (x[0] < 32 || x[1] < 32 || x[2] > 256) continue;
+        within("adds", used_s(&cluster, x, 1e9, FR_TRANSPOSED_B, true), adding_s(x), 4e-3);
+        within("adds in cache", used_s(&cluster, x, 0, FR_TRANSPOSED_B, true),
+               turned(x, FR_TRANSPOSED_B) * none_s, 4e-3);
+    }
+    fr_cluster_free(&cluster), fr_cluster_free(&old);
+    fr_fit_free(&r), fr_fit_free(&before);
+    fr_samples_free(&s), fr_samples_free(&plain);
 }
 
 /* A file of before has no such grid: bytes are charged at what they were seen to cost, of a shape beyond the
@@ -1146,6 +1238,7 @@ int main(void) {
         cmocka_unit_test(rates_by_working_set_come_back),
         cmocka_unit_test(what_products_read_and_write_is_told_apart),
         cmocka_unit_test(products_from_memory_are_predicted),
+        cmocka_unit_test(transposed_products_come_back),
         cmocka_unit_test(without_a_grid_bytes_are_charged),
         cmocka_unit_test(a_launch_keeps_its_products),
         cmocka_unit_test(what_lies_beyond_widens),

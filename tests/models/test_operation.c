@@ -158,14 +158,13 @@ static void products_come_from_their_working_set(void **state) {
                                                SHAPE(640, 320, 160)};
                 bool outside = false, weight = pass == FR_PASS_WEIGHT;
                 double from_B = met ? 1e8 * (pass + 1) : 7e8;
-                double want_s =
-                    3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape, from_B,
-                                            (struct fr_gemm_result){.adds = weight && adds},
-                                            &outside);
+                double want_s = 3 * fr_device_product_s(
+                                        &job.cluster.device, FR_FP32, &o.shape, from_B,
+                                        (struct fr_gemm_use){.adds = weight && adds}, &outside);
                 FR_NEAR(fr_operation_s(&x, &o), want_s, 1e-12);
                 double plain_s =
                     3 * fr_device_product_s(&job.cluster.device, FR_FP32, &o.shape, from_B,
-                                            (struct fr_gemm_result){0}, &outside);
+                                            (struct fr_gemm_use){0}, &outside);
                 adding += want_s > plain_s;
             }
     assert_int_equal(adding, 2);
@@ -291,6 +290,41 @@ static void a_list_by_hand(void **state) {
     FR_NEAR(sum.reduced_B[0], 3 * 8e6, 1e-12);
     FR_NEAR(sum.kernels[FR_PASS_WEIGHT], 4, 1e-12);
     close_bench(&b);
+}
+
+/* Input gradients read weights transposed, weight gradients what came in: each list's products at the times of those.
+ * A table that says nothing of it has one for all. */
+static void gradients_turn_their_operands(void **state) {
+#define ONE(time)                                                                              \
+    "{\"m\": [64], \"n\": [64], \"k\": [64], \"unit\": \"us\", \"time\": [" #time "]}"
+    static const char *const tables[] = {
+        "cluster.device.gemm.fp32={\"table\": " ONE(1) "}",
+        "cluster.device.gemm.fp32={\"table\": " ONE(1) ", \"transposed\": {\"a\": " ONE(
+            2) ", \"b\": " ONE(3) "}}"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *const sets[] = {tables[k], machine[1], machine[2], NULL};
+        const double want_s[FR_PASS_KINDS] = {[FR_PASS_FORWARD] = 1e-6,
+                                              [FR_PASS_INPUT] = k ? 2e-6 : 1e-6,
+                                              [FR_PASS_WEIGHT] = k ? 3e-6 : 1e-6,
+                                              [FR_PASS_AGAIN] = 1e-6};
+        struct fr_job job;
+        struct fr_rank_work work;
+        uint32_t extrapolated = 0;
+        fr_test_job("frontier", "ffn-4096", sets, &job);
+        const struct fr_pricing x = {
+            .cluster = &job.cluster, .dtype = FR_FP32, .extrapolated = &extrapolated};
+        fr_work_begin(&work);
+        fr_work_add_product(
+            &work, &(struct fr_product){
+                       .m = 64, .n = 64, .k = 64, .batch = 1, .times = 2, .again = true});
+        fr_work_add_operator(&work, 64, 64, 64, 1, 2);
+        assert_int_equal(work.n_ops, 7);
+        for (int o = 0; o < work.n_ops; o++)
+            FR_NEAR(fr_operation_s(&x, &work.op[o]), 2 * want_s[work.op[o].pass], 1e-12);
+        fr_job_free(&job);
+    }
+#undef ONE
 }
 
 /* One layer of a data-parallel grid, 32 samples in two micro-batches of 4 on a rank of four: every term
@@ -484,6 +518,7 @@ int main(void) {
                                        cmocka_unit_test(kinds_of_traffic),
                                        cmocka_unit_test(results_are_written),
                                        cmocka_unit_test(a_list_by_hand),
+                                       cmocka_unit_test(gradients_turn_their_operands),
                                        cmocka_unit_test(an_iteration_by_hand),
                                        cmocka_unit_test(a_slow_host),
                                        cmocka_unit_test(common_layers_idle),

@@ -44,13 +44,13 @@ static void operands_cost_what_the_larger_set_adds(void **state) {
     const struct fr_gemm_shape small = {256, 32, 256, 1, 0}, large = {8192, 8192, 8192, 1, 0};
     double alone_s = fr_gemm_time_s(d, FR_FP32, &small, &outside);
     double operands_B = (256 * 256 + 2 * 256 * 32) * 4.0;
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, operands_B, (struct fr_gemm_result){0},
-                                &outside),
-            alone_s, 1e-15);
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, (struct fr_gemm_result){0}, &outside),
+    FR_NEAR(
+        fr_device_product_s(d, FR_FP32, &small, operands_B, (struct fr_gemm_use){0}, &outside),
+        alone_s, 1e-15);
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &small, 64e6, (struct fr_gemm_use){0}, &outside),
             alone_s + operands_B / 8e9 - operands_B / 1e15, 1e-12);
     /* What alone is beyond all sets pays nothing more. */
-    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, (struct fr_gemm_result){.adds = true},
+    FR_NEAR(fr_device_product_s(d, FR_FP32, &large, 1e12, (struct fr_gemm_use){.adds = true},
                                 &outside),
             fr_gemm_time_s(d, FR_FP32, &large, &outside), 1e-15);
     fr_job_free(&job);
@@ -71,10 +71,10 @@ static void results_cost_less_until_they_are_added_to(void **state) {
     const struct fr_gemm_shape gradient = {256, 128, 32, 1, 0};
     double alone_s = fr_gemm_time_s(d, FR_FP32, &gradient, &outside),
            read_B = 4.0 * 32 * (256 + 128), written_B = 4.0 * 256 * 128;
-    double once_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, (struct fr_gemm_result){0},
+    double once_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6, (struct fr_gemm_use){0},
                                         &outside),
            added_s = fr_device_product_s(d, FR_FP32, &gradient, 64e6,
-                                         (struct fr_gemm_result){.adds = true}, &outside);
+                                         (struct fr_gemm_use){.adds = true}, &outside);
     FR_NEAR(once_s - alone_s, read_B * (1 / 8e9 - 1 / 1e15) + written_B * (1 / 40e9 - 1 / 1e15),
             1e-9);
     FR_NEAR(added_s - once_s, written_B * (1 / 8e9 - 1 / 1e15), 1e-9);

@@ -65,7 +65,7 @@ static void add(struct fr_reproduction *r, const char *preset, const char *what,
 
 struct product {
     struct fr_gemm_shape shape;
-    struct fr_gemm_result result;
+    struct fr_gemm_use result;
     double count, time_s;
 };
 
@@ -140,8 +140,8 @@ static bool take_group(const char *key, double flop_per_s, struct product *x) {
         x->shape = (struct fr_gemm_shape){m, k, n, .at_once = groups};
     if (strstr(key, "stage=bwd_grad_w"))
         x->shape = (struct fr_gemm_shape){n, k, m, .at_once = groups};
-    x->result =
-        (struct fr_gemm_result){adds && strstr(key, "main_grad_dtype=fp32") ? 4 : 2, adds};
+    x->result = (struct fr_gemm_use){
+        .value_B = adds && strstr(key, "main_grad_dtype=fp32") ? 4 : 2, .adds = adds};
     return true;
 }
 

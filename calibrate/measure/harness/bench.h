@@ -55,6 +55,7 @@ struct fr_point {
     int count; /**< floats of a message */
     fr_dtype dtype;
     int m, n, k, batch;
+    fr_transposed transposed;
     int part;
     int step; /**< of the first pass: FR_STEP_NEEDED, 0 what decides most, and on; visits.h */
     struct fr_pace pace;
@@ -167,9 +168,12 @@ double fr_bench_beyond_B(const struct fr_bench *bench);
 /** The row whose call carries out @p op. */
 const struct fr_bench_row *fr_bench_row_of(fr_op op);
 
-/** C = A B, row-major, m x k by k x n; operand set @p i of @p pool.
- *  @param turn  mod 3: 0 as stored, 1 with A stored transposed, 2 with B */
-void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i, int turn);
+/** C = A B, row-major, m x k by k x n, with one of them stored transposed or none; operand set @p i of
+ *  @p pool. */
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i,
+                       fr_transposed transposed);
+/** C += A B in fp32, B stored transposed: a weight gradient. */
+void fr_bench_add_product(void *pool, int m, int n, int k, int i);
 /** Bytes of one operand set: A, B and C, to whole cache lines. */
 size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k);
 enum { FR_BENCH_POOL_B = 64 << 20 }; /**< what the largest product of a table needs */

@@ -1,9 +1,10 @@
 /* Matrix products on all ranks at once, as training runs them: row-major C = A B with A m x k,
- * B k x n, one thread a rank.  The calls of a sample take turns: A and B as they are (a layer's
- * output), A transposed (its input gradient), B transposed (its weight gradient), since libraries
- * take up to three times as long over small transposed ones.  They use one set of operands, so that
- * small ones are in cache: what a training step pays above that, since its operands come from a
- * larger working set, is measured apart (bench/operands.c).  The sets of a batch are different. */
+ * B k x n, one thread a rank.  Of fp32 each shape is timed as its operands are (a layer's output), and on a
+ * coarser grid with A transposed (its input gradient) and with B (its weight gradient), since libraries take up
+ * to three times as long over thin transposed ones; of the rest the calls of a sample take turns.
+ * They use one set of operands, so that small ones are in cache: what a training step pays above that,
+ * since its operands come from a larger working set, is measured apart (bench/operands.c).  The sets of a
+ * batch are different. */
 #include "calibrate/measure/harness/gemm_points.h"
 
 #include <cblas.h>
@@ -21,10 +22,11 @@ size_t fr_bench_operands_B(fr_dtype dtype, int m, int n, int k) {
     return ((a + b + c) * item_B(dtype) + 63) / 64 * 64;
 }
 
-void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i, int turn) {
-    CBLAS_TRANSPOSE ta = turn % 3 == 1 ? CblasTrans : CblasNoTrans,
-                    tb = turn % 3 == 2 ? CblasTrans : CblasNoTrans;
-    int lda = turn % 3 == 1 ? m : k, ldb = turn % 3 == 2 ? k : n;
+void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i,
+                       fr_transposed transposed) {
+    bool a = transposed == FR_TRANSPOSED_A, b = transposed == FR_TRANSPOSED_B;
+    CBLAS_TRANSPOSE ta = a ? CblasTrans : CblasNoTrans, tb = b ? CblasTrans : CblasNoTrans;
+    int lda = a ? m : k, ldb = b ? k : n;
     size_t a_B = (size_t)m * (size_t)k * item_B(dtype),
            b_B = (size_t)k * (size_t)n * item_B(dtype);
     char *base = (char *)pool + (size_t)i * fr_bench_operands_B(dtype, m, n, k);
@@ -33,6 +35,13 @@ void fr_bench_multiply(void *pool, fr_dtype dtype, int m, int n, int k, int i, i
         cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, 1.0, pa, lda, pb, ldb, 0.0, pc, n);
     else
         cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1.0f, pa, lda, pb, ldb, 0.0f, pc, n);
+}
+
+void fr_bench_add_product(void *pool, int m, int n, int k, int i) {
+    float *a = (float *)(void *)((char *)pool +
+                                 (size_t)i * fr_bench_operands_B(FR_FP32, m, n, k)),
+          *b = a + (size_t)m * (size_t)k, *c = b + (size_t)k * (size_t)n;
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1.0f, a, k, b, k, 1.0f, c, n);
 }
 
 void *fr_bench_pool(size_t size_B) {
@@ -48,12 +57,17 @@ fr_status fr_gemm_open(struct fr_bench *bench, void **state, struct fr_error *er
     return *state ? FR_OK : fr_fail(err, FR_ERR_NOMEM, NULL, "the operands do not fit");
 }
 
+static fr_transposed transposed_of(const struct fr_point *p, int turn) {
+    return p->transposed ? p->transposed : (fr_transposed)(FR_TRANSPOSED_NONE + turn % 3);
+}
+
 fr_status fr_gemm_run(void *context, int calls, struct fr_error *err) {
     const struct fr_work *work = context;
     const struct fr_point *p = work->point;
     (void)err;
     for (int i = 0; i < calls * p->batch; i++)
-        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i % p->batch, i / p->batch);
+        fr_bench_multiply(work->state, p->dtype, p->m, p->n, p->k, i % p->batch,
+                          transposed_of(p, i / p->batch));
     return FR_OK;
 }
 
@@ -63,7 +77,8 @@ void fr_gemm_head(const struct fr_bench *bench, const struct fr_point *point,
                                           .m = point->m,
                                           .n = point->n,
                                           .k = point->k,
-                                          .batch = point->batch};
+                                          .batch = point->batch,
+                                          .transposed = (int)point->transposed};
     (void)bench;
     fr_sample_head_gemm(&sample, text);
 }
@@ -84,11 +99,11 @@ int fr_bench_dimension_step(int i, int last) {
     }
 }
 
-fr_status fr_gemm_plan_grid(struct fr_bench *bench, const struct fr_bench_row *row,
-                            fr_dtype dtype, int largest, struct fr_error *err) {
+fr_status fr_gemm_plan_grid(struct fr_bench *bench, struct fr_point point, int largest,
+                            struct fr_error *err) {
     int last = exponent(largest);
-    struct fr_point point = {
-        .row = row, .team = &bench->teams.team[0], .dtype = dtype, .batch = 1};
+    point.team = &bench->teams.team[0];
+    point.batch = 1;
     for (point.m = 2; point.m <= largest; point.m *= 2)
         for (point.n = 2; point.n <= largest; point.n *= 2)
             for (point.k = 2; point.k <= largest; point.k *= 2) {
@@ -100,5 +115,28 @@ fr_status fr_gemm_plan_grid(struct fr_bench *bench, const struct fr_bench_row *r
                 }
                 FR_TRY(fr_bench_add(bench, &point, err));
             }
+    return FR_OK;
+}
+
+/* The thinnest, the middle and the largest first. */
+static int coarse_step(int i, int last) { return i == 0 || i == 2 || i == last ? 0 : 1; }
+
+fr_status fr_gemm_plan_coarse(struct fr_bench *bench, struct fr_point point,
+                              bool (*skips)(const struct fr_point *), struct fr_error *err) {
+    static const int sizes[] = {4, 32, 256, 512, 1024, 2048};
+    enum { SIZES = sizeof sizes / sizeof *sizes, QUICK = 1024 };
+    int count = SIZES;
+    point.team = &bench->teams.team[0];
+    point.batch = 1;
+    while (bench->options.quick && sizes[count - 1] > QUICK) count--;
+    for (int i = 0; i < count * count * count; i++) {
+        const int at[] = {i / (count * count), i / count % count, i % count};
+        point.m = sizes[at[0]];
+        point.n = sizes[at[1]];
+        point.k = sizes[at[2]];
+        point.step = 0;
+        for (int axis = 0; axis < 3; axis++) point.step += coarse_step(at[axis], SIZES - 1);
+        if (!skips(&point)) FR_TRY(fr_bench_add(bench, &point, err));
+    }
     return FR_OK;
 }

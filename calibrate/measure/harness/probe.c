@@ -22,7 +22,8 @@ void fr_probe_close(struct fr_probe *probe) {
 }
 
 static void product(float *x) {
-    fr_bench_multiply(x, FR_FP32, FR_PROBE_EDGE, FR_PROBE_EDGE, FR_PROBE_EDGE, 0, 0);
+    fr_bench_multiply(x, FR_FP32, FR_PROBE_EDGE, FR_PROBE_EDGE, FR_PROBE_EDGE, 0,
+                      FR_TRANSPOSED_NONE);
 }
 
 static void stream(float *x) {

@@ -16,7 +16,7 @@ static void stream(float *x) {
 
 static void product(float *x) {
     fr_bench_multiply(x, FR_FP32, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, FR_REFERENCE_EDGE, 0,
-                      0);
+                      FR_TRANSPOSED_NONE);
 }
 
 /* Ranks start together, as the harness times its points. */

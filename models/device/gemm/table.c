@@ -1,7 +1,8 @@
 /* Measured times over a full grid of m, n, k, interpolated linearly in the logarithms of shape
  * and time; outside, the rate of the nearest point inside is kept and the result marked.  Times of
- * products whose operands come from memory may stand beside them on a coarser grid: kept as what they
- * are of the table's, which changes little from shape to shape. */
+ * products whose operands come from memory, and of products one of whose operands lies transposed, may stand
+ * beside them on coarser grids: kept as what they are of the table's, which changes little from shape to
+ * shape. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,7 +31,9 @@ static fr_status read_axis(const struct fr_json *table, const char *key, double 
     return FR_OK;
 }
 
-static const char *const keys[] = {"table", "from_memory", "residuals", NULL};
+static const char *const keys[] = {"table",      "from_memory", "adds",
+                                   "transposed", "residuals",   NULL};
+static const char *const transposed_keys[] = {"a", "b", NULL};
 static const char *const table_keys[] = {"m", "n", "k", "unit", "time", NULL};
 static const char *const units[] = {"s", "ms", "us", "ns", NULL};
 static const double unit_s[] = {1, 1e-3, 1e-6, 1e-9};
@@ -149,36 +152,73 @@ static struct fr_gemm_shape edge(const struct fr_gemm_model *model,
                                   fmin(shape->k, exp(t->log_k[t->n_k - 1])), shape->batch, 0};
 }
 
-static double log_from_memory(const struct fr_gemm_model *model,
-                              const struct fr_gemm_shape *shape) {
+static double log_ratio(const struct fr_gemm_ratio *ratio, const struct fr_gemm_shape *shape) {
     const struct entry at = {log(shape->m), log(shape->n), log(shape->k)};
     struct place ignored[3];
-    return interpolate(&model->memory.log_ratio, &at, ignored);
+    return interpolate(&ratio->log_ratio, &at, ignored);
 }
 
-/* What was timed from memory as a ratio of the table, which nothing from memory is faster than. */
-static fr_status read_memory(const struct fr_json *node, struct fr_gemm_model *model,
-                             struct fr_error *err) {
-    struct fr_gemm_table *t = &model->memory.log_ratio;
+static double log_transposed(const struct fr_gemm_model *model,
+                             const struct fr_gemm_shape *shape, fr_transposed transposed) {
+    return log_ratio(&model->transposed[transposed], shape);
+}
+
+static double log_from_memory(const struct fr_gemm_model *model,
+                              const struct fr_gemm_shape *shape) {
+    return log_ratio(&model->memory, shape);
+}
+
+static double log_adds(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape) {
+    return log_ratio(&model->adds, shape);
+}
+
+/* What was timed in another way as a ratio of the table and @p over, where @p node is there.
+ * @param least  that it can be */
+static fr_status read_ratio(const struct fr_json *node, const struct fr_gemm_model *model,
+                            const struct fr_gemm_ratio *over, double least,
+                            struct fr_gemm_ratio *ratio, struct fr_error *err) {
+    struct fr_gemm_table *t = &ratio->log_ratio;
+    if (!fr_json_present(node)) return FR_OK;
     FR_TRY(read_times(node, t, err));
     for (int64_t i = 0; i < (int64_t)t->n_m * t->n_n * t->n_k; i++) {
         struct entry e = entry_of(t, i);
         const struct fr_gemm_shape shape = {exp(e.m), exp(e.n), exp(e.k), 1, 0};
         bool outside = false;
-        t->log_time[i] = fmax(0, t->log_time[i] - log(time_s(model, &shape, &outside)));
+        double log_s = log(time_s(model, &shape, &outside));
+        if (over->present) log_s += log_ratio(over, &shape);
+        t->log_time[i] = fmax(least, t->log_time[i] - log_s);
     }
-    model->memory.present = true;
+    ratio->present = true;
+    return FR_OK;
+}
+
+static const struct fr_gemm_ratio none;
+
+static fr_status read_transposed(const struct fr_json *object, struct fr_gemm_model *model,
+                                 struct fr_error *err) {
+    struct fr_json both = fr_json_member(object, "transposed");
+    if (!fr_json_present(&both)) return FR_OK;
+    FR_TRY(fr_json_object(&both, transposed_keys, err));
+    for (int t = FR_TRANSPOSED_A; t <= FR_TRANSPOSED_B; t++) {
+        struct fr_json node = fr_json_member(&both, fr_transposed_names[t]);
+        FR_TRY(read_ratio(&node, model, &none, -HUGE_VAL, &model->transposed[t], err));
+    }
     return FR_OK;
 }
 
 static fr_status read(const struct fr_json *object, struct fr_gemm_model *model,
                       struct fr_error *err) {
     struct fr_json table = fr_json_member(object, "table"),
-                   memory = fr_json_member(object, "from_memory");
+                   memory = fr_json_member(object, "from_memory"),
+                   adds = fr_json_member(object, "adds");
     FR_TRY(fr_json_object(object, keys, err));
     FR_TRY(read_times(&table, &model->table, err));
     model->peak_flop_per_s = peak_of(&model->table);
-    return fr_json_present(&memory) ? read_memory(&memory, model, err) : FR_OK;
+    /* Nothing is faster from memory. */
+    FR_TRY(read_ratio(&memory, model, &none, 0, &model->memory, err));
+    FR_TRY(read_transposed(object, model, err));
+    return read_ratio(&adds, model, &model->transposed[FR_TRANSPOSED_B], -HUGE_VAL,
+                      &model->adds, err);
 }
 
 const struct fr_gemm_form fr_gemm_table = {
@@ -189,5 +229,7 @@ const struct fr_gemm_form fr_gemm_table = {
     .read = read,
     .time_s = time_s,
     .edge = edge,
+    .log_transposed = log_transposed,
     .log_from_memory = log_from_memory,
+    .log_adds = log_adds,
 };

@@ -4,8 +4,8 @@
 #include "calibrate/measure/harness/gemm_points.h"
 
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
-    return fr_gemm_plan_grid(bench, &fr_bench_gemm_fp64, FR_FP64,
-                             bench->options.quick ? 256 : 512, err);
+    const struct fr_point point = {.row = &fr_bench_gemm_fp64, .dtype = FR_FP64};
+    return fr_gemm_plan_grid(bench, point, bench->options.quick ? 256 : 512, err);
 }
 
 const struct fr_bench_row fr_bench_gemm_fp64 = {

@@ -5,7 +5,9 @@
  *     and through one set alone: how much of the way to memory a working set is.
  *   A grid of shapes, thin ones too, goes through 128 MiB: what the whole way costs each of them.  Bytes do
  *     not tell: a long product hides them behind its arithmetic, a thin one waits, the longer its rows
- *     are the more.  Where all three dimensions are large nothing is left to see, and nothing is measured. */
+ *     are the more.  Where all three dimensions are large nothing is left to see, and nothing is measured.
+ *   Weight gradients that add to what is there go through it too: some libraries clear a result before they
+ *     add to it, and have nothing to do then. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -17,12 +19,10 @@ static const struct {
     int m, n, k;
 } shapes[] = {{256, 32, 256}, {256, 256, 32}, {256, 128, 256}, {512, 32, 512}, {512, 512, 32}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
-static const int dimensions[] = {4, 32, 256, 512, 1024, 2048};
-enum { DIMENSIONS = sizeof dimensions / sizeof *dimensions, QUICK = 1024 };
 
 struct rotation {
     char *pool;
-    int at, turn; /* set whose turn it is; form of the product (gemm_points.c) */
+    int at; /* set whose turn it is */
 };
 
 static void close_rotation(void *state) {
@@ -50,29 +50,17 @@ static bool among_shapes(const struct fr_point *p) {
     return false;
 }
 
-/* The thinnest, the middle and the largest first. */
-static int step_of_dimension(int i) { return i == 0 || i == 2 || i == DIMENSIONS - 1 ? 0 : 1; }
-
-static fr_status plan_grid(struct fr_bench *bench, struct fr_point point,
-                           struct fr_error *err) {
-    int count = DIMENSIONS;
-    while (bench->options.quick && dimensions[count - 1] > QUICK) count--;
-    for (int i = 0; i < count * count * count; i++) {
-        const int at[] = {i / (count * count), i / count % count, i % count};
-        point.m = dimensions[at[0]];
-        point.n = dimensions[at[1]];
-        point.k = dimensions[at[2]];
-        point.part = (int)(LARGEST_B / 1024);
-        point.step =
-            step_of_dimension(at[0]) + step_of_dimension(at[1]) + step_of_dimension(at[2]);
-        bool large = point.m >= FR_SAMPLE_LARGE && point.n >= FR_SAMPLE_LARGE &&
-                     point.k >= FR_SAMPLE_LARGE;
-        if (!large && !among_shapes(&point)) FR_TRY(fr_bench_add(bench, &point, err));
-    }
-    return FR_OK;
+static bool skips(const struct fr_point *p) {
+    return fr_gemm_is_large(p, FR_SAMPLE_LARGE) || among_shapes(p);
 }
 
-/* A point's part is its working set in KiB; 0: one set of operands. */
+/* Where the result is small it does not matter, where k is long neither. */
+static bool adds_little(const struct fr_point *p) {
+    enum { RESULT = 32, LONG = 256 };
+    return p->m < RESULT || p->n < RESULT || p->k > LONG;
+}
+
+/* A point's part is its working set in KiB; 0: one set of operands.  With B transposed it adds to its result. */
 static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
     struct fr_point point = {
         .row = &fr_bench_operands, .team = &bench->teams.team[0], .dtype = FR_FP32, .batch = 1};
@@ -87,7 +75,10 @@ static fr_status plan(struct fr_bench *bench, struct fr_error *err) {
             FR_TRY(fr_bench_add(bench, &point, err));
         }
     }
-    return plan_grid(bench, point, err);
+    point.part = (int)(LARGEST_B / 1024);
+    FR_TRY(fr_gemm_plan_coarse(bench, point, skips, err));
+    point.transposed = FR_TRANSPOSED_B;
+    return fr_gemm_plan_coarse(bench, point, adds_little, err);
 }
 
 static void head(const struct fr_bench *bench, const struct fr_point *p, struct fr_text *text) {
@@ -98,7 +89,8 @@ static void head(const struct fr_bench *bench, const struct fr_point *p, struct 
                                    .moved_B = set_B(p),
                                    .m = p->m,
                                    .n = p->n,
-                                   .k = p->k},
+                                   .k = p->k,
+                                   .adds = p->transposed == FR_TRANSPOSED_B},
         text);
 }
 
@@ -108,12 +100,13 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
     struct rotation *rotation = work->state;
     int n_sets = p->part ? (int)(1024.0 * p->part / set_B(p)) : 1;
     (void)err;
-    bool as_stored =
-        among_shapes(p); /* what differs by working set is seen best on one of the forms */
     for (int i = 0; i < calls; i++) {
         rotation->at = (rotation->at + 1) % n_sets;
-        fr_bench_multiply(rotation->pool, p->dtype, p->m, p->n, p->k, rotation->at,
-                          as_stored ? 0 : rotation->turn++ % 3);
+        if (p->transposed == FR_TRANSPOSED_B)
+            fr_bench_add_product(rotation->pool, p->m, p->n, p->k, rotation->at);
+        else
+            fr_bench_multiply(rotation->pool, p->dtype, p->m, p->n, p->k, rotation->at,
+                              FR_TRANSPOSED_NONE);
     }
     return FR_OK;
 }
@@ -121,7 +114,7 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
 const struct fr_bench_row fr_bench_operands = {
     .name = "operands",
     .measures = "fp32 products whose operands come from sets of 4 MiB to 128 MiB",
-    .feeds = "device.working_sets, device.gemm.fp32.from_memory",
+    .feeds = "device.working_sets, device.gemm.fp32.from_memory and .adds",
     .call_s = 2e-3,
     .by_node = true,
     .shared_out = true,

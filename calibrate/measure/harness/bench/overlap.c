@@ -57,7 +57,7 @@ static fr_status run(void *context, int calls, struct fr_error *err) {
             FR_MPI_TRY(MPI_Iallreduce(b->send, b->recv, p->count, MPI_FLOAT, MPI_SUM,
                                       p->team->call, &request));
         if (p->part != FR_OVERLAP_COMM)
-            fr_bench_multiply(work->state, FR_FP32, p->m, p->n, p->k, 0, 0);
+            fr_bench_multiply(work->state, FR_FP32, p->m, p->n, p->k, 0, FR_TRANSPOSED_NONE);
         if (p->part == FR_OVERLAP_DURING) {
             work->stopped_s = fr_now_s();
             FR_MPI_TRY(MPI_Wait(&request, MPI_STATUS_IGNORE));

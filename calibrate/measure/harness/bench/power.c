@@ -32,7 +32,7 @@ static fr_status work(struct fr_bench *bench, int state, void *pool, struct fr_e
     if (state == FR_POWER_IDLE || (state == FR_POWER_AWAITING && bench->rank == 0))
         nanosleep(&nap, NULL);
     else if (state == FR_POWER_BUSY)
-        fr_bench_multiply(pool, FR_FP32, DIM, DIM, DIM, 0, 0);
+        fr_bench_multiply(pool, FR_FP32, DIM, DIM, DIM, 0, FR_TRANSPOSED_NONE);
     else if (state == FR_POWER_MEMORY)
         stream(pool);
     else if (state == FR_POWER_COMMUNICATING)
