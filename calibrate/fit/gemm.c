@@ -198,30 +198,55 @@ struct rest {
     int64_t from;
 };
 
+static void shape_of(const struct fr_gemm_grid *grid, int cell, int64_t shape[FR_GRID_AXES]) {
+    int at[FR_GRID_AXES];
+    fr_grid_index_of(grid, cell, at);
+    for (int axis = 0; axis < FR_GRID_AXES; axis++) shape[axis] = grid->size[axis][at[axis]];
+}
+
 static void take_rest(struct fr_gemm_grid *grid, const struct rest *rest) {
     for (int cell = 0; cell < fr_grid_cells(grid); cell++) {
-        int at[FR_GRID_AXES];
         int64_t shape[FR_GRID_AXES];
         bool large = true;
-        fr_grid_index_of(grid, cell, at);
-        for (int axis = 0; axis < FR_GRID_AXES; axis++) {
-            shape[axis] = grid->size[axis][at[axis]];
+        shape_of(grid, cell, shape);
+        for (int axis = 0; axis < FR_GRID_AXES; axis++)
             large = large && shape[axis] >= rest->from;
-        }
         if (large && !(grid->time_s[cell] > 0))
             grid->taken_s[cell] = time_at_s(rest->table, shape);
     }
 }
 
-/* @param rest  or NULL: nothing */
+/* Times over those of a table that has all sizes of the grid, while holes are filled: a ratio changes little from shape
+ * to shape. */
+static void divide(struct fr_gemm_grid *grid, const struct fr_fit_gemm *over) {
+    for (int cell = 0; cell < fr_grid_cells(grid); cell++) {
+        int64_t shape[FR_GRID_AXES];
+        shape_of(grid, cell, shape);
+        grid->time_s[cell] /= time_at_s(over, shape);
+        grid->taken_s[cell] /= time_at_s(over, shape);
+    }
+}
+
+static void multiply(struct fr_fit_gemm *gemm, const struct fr_fit_gemm *by) {
+    for (int i = 0; i < gemm->n_m * gemm->n_n * gemm->n_k; i++) {
+        const int64_t shape[] = {gemm->m[i / (gemm->n_n * gemm->n_k)],
+                                 gemm->n[i / gemm->n_k % gemm->n_n], gemm->k[i % gemm->n_k]};
+        gemm->time_s[i] *= time_at_s(by, shape);
+    }
+}
+
+/* @param rest, over  or NULL: nothing, and times as they are */
 static fr_status tabulate(const struct products *products, const struct fr_fit_speed *speed,
-                          const struct rest *rest, struct fr_fit_gemm *gemm) {
+                          const struct rest *rest, const struct fr_fit_gemm *over,
+                          struct fr_fit_gemm *gemm) {
     struct fr_gemm_grid grid = {0};
     if (products->n == 0) return FR_OK;
     add_sizes(&grid, products);
     fr_status status = take_times(products, speed, &grid);
     if (status == FR_OK && rest) take_rest(&grid, rest);
+    if (status == FR_OK && over) divide(&grid, over);
     if (status == FR_OK) status = make_table(&grid, gemm);
+    if (status == FR_OK && over) multiply(gemm, over);
     free(grid.time_s);
     return status;
 }
@@ -233,19 +258,24 @@ static bool says(const struct fr_samples *samples, fr_dtype dtype) {
     return false;
 }
 
+/* A full table has every shape of the sizes that it has. */
+static bool in(const struct fr_fit_gemm *table, const struct fr_sample_gemm *s) {
+    return !table || time_at_s(table, (const int64_t[]){s->m, s->n, s->k}) > 0;
+}
+
 static fr_status alone_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                              fr_dtype dtype, fr_transposed transposed, const struct rest *rest,
-                             struct fr_fit_gemm *gemm) {
+                             const struct fr_fit_gemm *over, struct fr_fit_gemm *gemm) {
     struct products products = {fr_malloc(samples->n_gemm + 1, sizeof *products.item), 0};
     if (!products.item) return FR_ERR_NOMEM;
     for (size_t i = 0; i < samples->n_gemm; i++) {
         const struct fr_sample_gemm *s = &samples->gemm[i];
         double slow = fr_fit_slowness(speed, speed->products, s->probe);
-        if (s->dtype == dtype && s->transposed == (int)transposed)
+        if (s->dtype == dtype && s->transposed == (int)transposed && in(over, s))
             products.item[products.n++] = (struct product){
                 {s->m, s->n, s->k}, s->launch, fmax(s->time_s / slow, SHORTEST_S)};
     }
-    fr_status status = tabulate(&products, speed, rest, gemm);
+    fr_status status = tabulate(&products, speed, rest, over, gemm);
     free(products.item);
     return status;
 }
@@ -253,7 +283,7 @@ static fr_status alone_table(const struct fr_samples *samples, const struct fr_f
 fr_status fr_fit_gemm_table(const struct fr_samples *samples, const struct fr_fit_speed *speed,
                             fr_dtype dtype, struct fr_fit_gemm *gemm) {
     fr_transposed none = says(samples, dtype) ? FR_TRANSPOSED_NONE : FR_TRANSPOSED_MIXED;
-    return alone_table(samples, speed, dtype, none, NULL, gemm);
+    return alone_table(samples, speed, dtype, none, NULL, NULL, gemm);
 }
 
 /* ---- from memory ------------------------------------------------------------------------------ */
@@ -288,7 +318,7 @@ static fr_status memory_table(const struct fr_samples *samples,
             products.item[products.n++] = (struct product){
                 {s->m, s->n, s->k}, s->launch, fmax(s->time_s / slow, SHORTEST_S)};
     }
-    fr_status status = tabulate(&products, speed, rest, from_memory);
+    fr_status status = tabulate(&products, speed, rest, NULL, from_memory);
     if (!is_grid(from_memory)) fr_fit_gemm_free(from_memory);
     free(products.item);
     return status;
@@ -313,7 +343,7 @@ fr_status fr_fit_gemm_transposed(const struct fr_samples *samples,
                                  const struct fr_fit_speed *speed, fr_transposed transposed,
                                  const struct fr_fit_gemm *none, struct fr_fit_gemm *gemm) {
     const struct rest rest = {none, FR_SAMPLE_PLAIN};
-    FR_TRY(alone_table(samples, speed, FR_FP32, transposed, &rest, gemm));
+    FR_TRY(alone_table(samples, speed, FR_FP32, transposed, &rest, none, gemm));
     if (!is_grid(gemm)) fr_fit_gemm_free(gemm);
     return FR_OK;
 }
