@@ -87,6 +87,10 @@ static void coefficients_are_found(void **state) {
     /* what the rows feel most is known better than before */
     const struct fr_tuned *t = &r.tuned[fr_coefficient_find("efficiency")];
     FR_TRUE(t->sigma < 0.5 * t->sigma_prior && t->learned > 0.75, "got %g", t->sigma);
+    for (int j = 0; j < fr_coefficient_count(); j++) /* as a share of the prior's variance */
+        if (r.tuned[j].known)
+            FR_NEAR(1 + r.tuned[j].learned,
+                    1 + fmax(0, 1 - pow(r.tuned[j].sigma / r.tuned[j].sigma_prior, 2)), 1e-12);
     drop(&f);
 }
 

@@ -277,7 +277,11 @@ static void what_is_said_of_forms(void **state) {
         assert_int_equal(fr_fit_operation(&op, FR_FIT_BEST), FR_OK);
         for (int form = FR_FIT_LOG; form < FR_FIT_FORMS; form++) {
             by[form] = HUGE_VAL;
-            if (!op.candidate[form].price.form) continue;
+            if (!op.candidate[form].price.form) { /* says nothing of itself */
+                assert_true(op.candidate[form].price.residual_median < 0 &&
+                            op.candidate[form].price.residual_p90 < 0);
+                continue;
+            }
             by[form] = a_form_is_told(&all, &op, form);
             told++;
         }

@@ -511,9 +511,39 @@ static void weights_are_made_narrow(void **state) {
     fr_job_free(&job);
 }
 
+/* A stage's optimiser goes through all state at the rate of so large a set, activations beside it. */
+static void an_update_goes_through_all_state(void **state) {
+    static const char *const sets[] = {
+        "cluster.device.working_sets={\"size\": [\"1 MB\", \"100 GB\"], \"stream\": [\"9 "
+        "TB/s\", "
+        "\"1 TB/s\"], \"update\": [\"8 TB/s\", \"1 TB/s\"], \"operands\": [\"1 PB/s\", \"2 "
+        "TB/s\"]}",
+        "pp=2", "tp=2", "global_batch=8", NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    uint32_t extrapolated = 0;
+    (void)state;
+    fr_test_job("dgx-a100", "gpt-2.5b", sets, &job);
+    assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+    for (int i = 0; i < 2; i++) {
+        const struct fr_stage *s = &p.stage[i];
+        double state_B =
+                   s->parameters_rank * fr_workload_state_B(&job.workload, &job.cluster.device),
+               moved_B = s->parameters_rank * fr_workload_update_B(&job.workload);
+        FR_NEAR(s->optimizer_s,
+                fr_device_traffic_s(&job.cluster.device, FR_TRAFFIC_UPDATE, moved_B,
+                                    state_B + s->activation_B),
+                1e-9);
+        assert_true(s->optimizer_s > 1.5 * moved_B / 8e12); /* no small set's */
+    }
+    fr_pipeline_free(&p);
+    fr_job_free(&job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_by_hand),
                                        cmocka_unit_test(what_is_sent),
+                                       cmocka_unit_test(an_update_goes_through_all_state),
                                        cmocka_unit_test(products_come_from_their_working_set),
                                        cmocka_unit_test(kinds_of_traffic),
                                        cmocka_unit_test(results_are_written),

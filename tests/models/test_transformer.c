@@ -441,8 +441,38 @@ static void kernels_of_a_layer(void **state) {
                 rows[i].kernels);
 }
 
+/* Before the first layer an embedding is looked up and summed; behind the last come a norm, the logits, and the
+ * cross-entropy's maximum, sum and loss; a masked head has a product, an activation and a norm more; a token further
+ * predicted is looked up and judged once more. */
+static void kernels_of_ends(void **state) {
+    (void)state;
+    for (int first = 0; first < 2; first++)
+        for (int last = 0; last < 2; last++)
+            for (int head = 0; head < 2; head++)
+                for (int predicted = 0; predicted < 3; predicted++) {
+                    const struct fr_transformer t = {.hidden = 64, .masked_head = head};
+                    const struct fr_ends e = {.tokens = 32,
+                                              .words = 100,
+                                              .batch = 1,
+                                              .value_B = 2,
+                                              .kept = 64,
+                                              .logits_kept = 64,
+                                              .predicted = predicted};
+                    struct fr_rank_work w;
+                    double kernels =
+                        2 * first + 2 * predicted + last * (5 * (1 + predicted) + 3 * head);
+                    fr_work_begin(&w);
+                    fr_transformer_add_ends(&w, &t, first, last, &e);
+                    FR_NEAR(test_sum(&w, FR_WORK_KERNELS, FR_PASS_FORWARD), kernels, 1e-12);
+                    FR_NEAR(test_sum(&w, FR_WORK_KERNELS, FR_PASS_INPUT) +
+                                test_sum(&w, FR_WORK_KERNELS, FR_PASS_WEIGHT),
+                            2 * kernels, 1e-12);
+                }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_of_a_layer),
+                                       cmocka_unit_test(kernels_of_ends),
                                        cmocka_unit_test(the_largest_message_is_held),
                                        cmocka_unit_test(the_loss_by_hand),
                                        cmocka_unit_test(published_counts),

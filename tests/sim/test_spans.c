@@ -1,5 +1,6 @@
 /* What each span of a timeline carries: bytes of messages, of buckets and of what is all-reduced, by hand. */
 #include "models/outcome/cost.h"
+#include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
 
@@ -206,8 +207,40 @@ static void any_timeline_is_well_formed(void **state) {
     }
 }
 
+/* What each stage is told to spend on its gradients is what the closed form says: all at once, in buckets, coded. */
+static void gradients_of_stages(void **state) {
+    static const char *const more[][3] = {
+        {"overlap=none"},
+        {"overlap=gradient", "bucket=100 KiB"},
+        {"compression.gradient.stages=1", "compression.gradient.rank=2"},
+        {"zero=1"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        const char *const sets[] = {TINY, "dp=4", "pp=2", more[i][0], more[i][1], NULL};
+        struct fr_job job;
+        struct fr_simulation sim;
+        struct fr_pipeline p;
+        uint32_t extrapolated = 0;
+        fr_test_job("a100-hdr", "gpt-8.3b", sets, &job);
+        assert_int_equal(fr_simulate(&job, &job.plan, NULL, &sim, NULL), FR_OK);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        assert_int_equal(sim.n_stages, p.args.stages);
+        for (int32_t k = 0; k < p.args.stages; k++) {
+            const struct fr_stage *stage = &p.stage[k];
+            double whole_s =
+                stage->buckets ? stage->buckets * stage->bucket_s : stage->gradient_s;
+            FR_NEAR(sim.stages[k].gradient_s, whole_s, 1e-9);
+            assert_true(whole_s > 0);
+        }
+        fr_pipeline_free(&p);
+        fr_simulation_free(&sim);
+        fr_job_free(&job);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(messages_carry_their_bytes),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(gradients_of_stages),
+                                       cmocka_unit_test(messages_carry_their_bytes),
                                        cmocka_unit_test(gradients_carry_their_bytes),
                                        cmocka_unit_test(measured_layers_take_their_times),
                                        cmocka_unit_test(launches_are_in_each_pass),
