@@ -353,6 +353,25 @@ static void what_made_the_runs_is_found(void **state) {
     drop(&f);
 }
 
+/* What a run is said to draw is what its meter would read of the outcome, in the mean and over the iteration. */
+static void a_run_draws_what_its_meter_reads(void **state) {
+    struct fixture f;
+    (void)state;
+    make(&f);
+    for (int i = 0; i < N; i++) {
+        double energy_J = 0, power_W = 0,
+               want_J = metered_J(f.truth, f.use[i], f.use[i]->meter);
+        bool unsaid = f.use[i]->meter == FR_METER_UNSAID;
+        assert_int_equal(fr_run_predict_J(&f.truth, f.use[i], &energy_J, &power_W, NULL),
+                         FR_OK);
+        if (unsaid) assert_true(isnan(energy_J) && isnan(power_W));
+        if (unsaid) continue;
+        FR_NEAR(energy_J, want_J, 1e-9);
+        FR_NEAR(power_W, want_J / fr_run_predict_s(&f.truth, f.use[i]), 1e-9);
+    }
+    drop(&f);
+}
+
 /* What no meter sees stays; what is held stays; what says not where it was metered is counted. */
 static void unseen_and_held_terms_stay(void **state) {
     struct fixture f;
@@ -553,6 +572,7 @@ int main(void) {
         cmocka_unit_test(shapes_are_all_that_are_tried),
         cmocka_unit_test(every_bend_of_the_grid_is_found_again),
         cmocka_unit_test(what_made_the_runs_is_found),
+        cmocka_unit_test(a_run_draws_what_its_meter_reads),
         cmocka_unit_test(unseen_and_held_terms_stay),
         cmocka_unit_test(copies_count_once),
         cmocka_unit_test(one_kind_is_no_test),

@@ -180,7 +180,145 @@ static void each_says_its_numbers(void **state) {
     }
 }
 
+/* ---- keys without effect -------------------------------------------------------------------------- */
+
+#define MEASURED                                                                               \
+    "{\"kind\": \"stages\", \"forward\": [\"1 ms\", \"2 ms\"], \"backward\": [\"2 ms\", \"2 "  \
+    "ms\"], "                                                                                  \
+    "\"message\": \"1 MB\"}"
+
+/* What a key needs, one thing at a time: all else that it needs is there, and once this is too it is read. */
+static const struct {
+    const char *key, *needs;
+    const char *model, *sets;     /* without it */
+    const char *with, *with_sets; /* with it; NULL: the same model */
+} idle[] = {
+    {"method", "a model that a method divides", MEASURED, "pp=2 method=grid", "ffn-4096",
+     "method=grid"},
+    {"stage_layers", "a model that a method divides", MEASURED, "pp=2 stage_layers=[1,1]",
+     "ffn-4096", "pp=2 stage_layers=[1,1] model.layers=2"},
+    {"cp", "a model of kind transformer", "ffn-4096", "cp=2", "gpt-2", "cp=2"},
+    {"sequence_parallel", "a model of kind transformer", "ffn-4096",
+     "tp=2 sequence_parallel=true", "gpt-2", "tp=2 sequence_parallel=true"},
+    {"attention", "a model of kind transformer", "ffn-4096", "attention=flash", "gpt-2",
+     "attention=flash"},
+    {"zero", "a model of kind transformer", "ffn-4096", "dp=2 zero=1", "gpt-2", "dp=2 zero=1"},
+    {"offload", "a model of kind transformer", "ffn-4096", "offload=optimizer", "gpt-2",
+     "offload=optimizer"},
+    {"branches", "a model of kind transformer", "ffn-4096",
+     "method=subgraph tp=2 branches=attention", "gpt-2",
+     "method=subgraph tp=2 branches=attention"},
+    {"divide", "a model of kind transformer", "ffn-4096",
+     "method=grid tp=2 layer_tp=[2] divide=pairs", "gpt-2",
+     "method=grid tp=2 layer_tp=[2,2,2] divide=pairs"},
+    {"compression.backward.scope", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "pp=2 compression.backward.scope=all pass=forward", NULL,
+     "pp=2 compression.backward.scope=all"},
+    {"compression.forward.rank", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "pp=2 compression.forward.rank=2 pass=forward", NULL, "pp=2 compression.forward.rank=2"},
+    {"compression.embedding", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "pp=2 dp=2 compression.embedding=fused pass=forward", NULL,
+     "pp=2 dp=2 compression.embedding=fused"},
+    {"compression.gradient.stages", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "dp=2 compression.gradient.stages=1 pass=forward", NULL,
+     "dp=2 compression.gradient.stages=1"},
+    {"overlap", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "dp=2 overlap=gradient pass=forward", NULL, "dp=2 overlap=gradient"},
+    {"recompute", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "recompute=full pass=forward", NULL, "recompute=full"},
+    {"offload", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "offload=optimizer pass=forward", NULL, "offload=optimizer"},
+    {"iterations", "a backward pass (\"pass\": \"both\")", "gpt-2",
+     "iterations=100 pass=forward", NULL, "iterations=100"},
+    {"ep", "a mixture of experts", "gpt-2", "dp=2 ep=2", "mixtral-8x7b", "dp=2 ep=2"},
+    {"etp", "a mixture of experts", "gpt-2", "tp=2 sequence_parallel=true etp=1",
+     "mixtral-8x7b", "tp=2 sequence_parallel=true etp=1"},
+    {"dispatch_ranks", "a mixture of experts", "gpt-2", "dp=2 dispatch_ranks=1", "mixtral-8x7b",
+     "dp=2 ep=2 dispatch_ranks=1"},
+    {"overlap_experts", "a mixture of experts", "gpt-2", "dp=2 overlap_experts=true",
+     "mixtral-8x7b", "dp=2 ep=2 overlap_experts=true"},
+    {"compression.embedding", "logits that share the embedding's weights, on another stage",
+     "llama-3-8b", "pp=2 dp=2 compression.embedding=fused", "gpt-2",
+     "pp=2 dp=2 compression.embedding=fused"},
+    {"compression.embedding", "logits that share the embedding's weights, on another stage",
+     "gpt-2", "pp=2 dp=2 compression.embedding=fused schedule=zero-bubble-v chunks=2", NULL,
+     "pp=2 dp=2 compression.embedding=fused"},
+    {"ghost", "a method with ghost neurons", "gpt-2", "tp=2 ghost=4", NULL,
+     "tp=2 ghost=4 method=phantom"},
+    {"branches", "method subgraph", "gpt-2", "tp=2 branches=attention", NULL,
+     "tp=2 branches=attention method=subgraph"},
+    {"common", "method subgraph", "gpt-2", "tp=2 common=subgrid", NULL,
+     "tp=2 common=subgrid method=subgraph"},
+    {"exchange", "method subgraph", "gpt-2", "tp=2 exchange=all_gather", NULL,
+     "tp=2 exchange=all_gather method=subgraph"},
+    {"divide", "layer_tp (in pairs on one grid is method tensor)", "gpt-2",
+     "tp=2 method=grid divide=pairs", NULL, "tp=2 method=grid divide=pairs layer_tp=[2,2,1]"},
+    {"layer_tp", "method grid", "gpt-2", "tp=2 layer_tp=[2,2,1]", NULL,
+     "tp=2 layer_tp=[2,2,1] method=grid"},
+    {"compression.backward.scope", "a pipeline (pp above 1)", "gpt-2",
+     "compression.backward.scope=all", NULL, "compression.backward.scope=all pp=2"},
+    {"compression.forward.rank", "a pipeline (pp above 1)", "gpt-2",
+     "compression.forward.rank=2", NULL, "compression.forward.rank=2 pp=2"},
+    {"compression.embedding", "a pipeline (pp above 1)", "gpt-2",
+     "dp=2 compression.embedding=fused", NULL, "dp=2 compression.embedding=fused pp=2"},
+    {"schedule", "a pipeline (pp above 1)", "ffn-4096", "schedule=gpipe", NULL,
+     "schedule=gpipe pp=2"},
+    {"clock", "a pipeline (pp above 1)", "ffn-4096", "clock=\"1.2GHz\"", NULL,
+     "clock=\"1.2GHz\" pp=2"},
+    {"bucket", "\"overlap\": \"gradient\"", "gpt-2", "dp=2 bucket=1MiB", NULL,
+     "dp=2 bucket=1MiB overlap=gradient"},
+    {"compression.backward.rank", "compression.backward.scope", "gpt-2",
+     "pp=2 compression.backward.rank=2", NULL,
+     "pp=2 compression.backward.rank=2 compression.backward.scope=all"},
+    {"compression.backward.lazy_error", "compression.backward.scope", "gpt-2",
+     "pp=2 compression.backward.lazy_error=false", NULL,
+     "pp=2 compression.backward.lazy_error=false compression.backward.scope=all"},
+    {"compression.gradient.rank", "compression.gradient.stages", "gpt-2",
+     "dp=2 compression.gradient.rank=2", NULL,
+     "dp=2 compression.gradient.rank=2 compression.gradient.stages=1"},
+    {"compression.codec",
+     "compression.backward.scope, compression.forward.rank or compression.gradient.stages",
+     "gpt-2", "dp=2 compression.codec=topk", NULL,
+     "dp=2 compression.codec=topk compression.gradient.stages=1"},
+    {"compression.warm_up",
+     "compression.backward.scope, compression.forward.rank or compression.gradient.stages",
+     "gpt-2", "dp=2 compression.warm_up=9", NULL,
+     "dp=2 compression.warm_up=9 compression.gradient.stages=1"},
+    {"overlap_tp", "sequence_parallel, of products in pairs", "gpt-2", "tp=2 overlap_tp=true",
+     NULL, "tp=2 overlap_tp=true sequence_parallel=true"},
+    {"zero_ranks", "zero above 0", "gpt-2", "dp=4 zero_ranks=2", NULL,
+     "dp=4 zero_ranks=2 zero=1"},
+    {"offload_layers", "\"offload\": \"activations\"", "gpt-2",
+     "offload=optimizer offload_layers=2", NULL, "offload=all offload_layers=2"},
+};
+
+static const char *idle_key(const char *model, const char *words, const char **needs) {
+    char room[512];
+    const char *sets[24];
+    struct fr_job job;
+    snprintf(room, sizeof room, "%s global_batch=8", words);
+    words_of(room, sets);
+    fr_test_job("dgx-h100", model, sets, &job);
+    const struct fr_plan_key *key = fr_plan_idle_key(&job.workload, &job.plan, needs);
+    fr_job_free(&job);
+    return key ? key->name : "";
+}
+
+static void a_key_without_effect_says_what_it_needs(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
+        const char *needs = "", *none = "",
+                   *key = idle_key(idle[i].model, idle[i].sets, &needs);
+        FR_TRUE(strcmp(key, idle[i].key) == 0 && strcmp(needs, idle[i].needs) == 0,
+                "%s: \"%s\" needs %s", idle[i].sets, key, needs);
+        key = idle_key(idle[i].with ? idle[i].with : idle[i].model, idle[i].with_sets, &none);
+        FR_TRUE(!*key, "%s: \"%s\" needs %s", idle[i].with_sets, key, none);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_says_its_numbers)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_says_its_numbers),
+        cmocka_unit_test(a_key_without_effect_says_what_it_needs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,6 +210,26 @@ static void an_interval_says_whose_it_is(void **state) {
 }
 
 /* One sentence a reason, in the order of the table; one name a bit. */
+/* Behind the plan's line what of model and cluster was varied, a key and its value. */
+static void a_line_says_what_was_varied(void **state) {
+    static char sequence[] = "model.sequence=4096",
+                link[] = "cluster.levels.1.bandwidth=25 GB/s";
+    char *const varied[] = {sequence, link};
+    struct fr_job job;
+    struct fr_outcome out;
+    char line[FR_PLAN_LINE + 200], plan[FR_PLAN_LINE], want[FR_PLAN_LINE + 200];
+    (void)state;
+    fr_test_job("dgx-h100", "gpt-8.3b", (const char *const[]){"dp=4", NULL}, &job);
+    fr_cost(&job, &job.plan, &out);
+    snprintf(want, sizeof want, "%s, model.sequence 4096, cluster.levels.1.bandwidth 25 GB/s",
+             fr_report_plan_line(&out.plan, plan, sizeof plan));
+    struct fr_job of = job;
+    of.varied = varied, of.n_varied = 2;
+    out.job = &of;
+    assert_string_equal(fr_report_outcome_line(&out, line, sizeof line), want);
+    fr_job_free(&job);
+}
+
 static void reasons_and_names_are_counted(void **state) {
     struct fr_job job;
     (void)state;
@@ -359,6 +379,7 @@ int main(void) {
         cmocka_unit_test(json_is_the_outcome),
         cmocka_unit_test(what_is_not_known_is_null),
         cmocka_unit_test(an_interval_says_whose_it_is),
+        cmocka_unit_test(a_line_says_what_was_varied),
         cmocka_unit_test(reasons_and_names_are_counted),
         cmocka_unit_test(near_the_edge_is_said),
         cmocka_unit_test(provenance_names_its_sources),

@@ -150,6 +150,30 @@ static void one_stage_is_no_pipeline(void **state) {
     FR_TRUE(met > 1000, "%d plans are feasible", met);
 }
 
+/* With chunks the last stage sends to the first: what enters a layer, as across every other boundary; else it has
+ * nobody to send to. */
+static void chunks_come_round(void **state) {
+    (void)state;
+    for (int chunks = 1; chunks <= 2; chunks++) {
+        const char *const sets[] = {"pp=4",
+                                    "global_batch=8",
+                                    "micro_batch=2",
+                                    "model.layers=8",
+                                    chunks > 1 ? "schedule=interleaved" : "schedule=1f1b",
+                                    chunks > 1 ? "chunks=2" : NULL,
+                                    NULL};
+        struct fr_job job;
+        struct fr_pipeline p;
+        uint32_t extrapolated = 0;
+        fr_test_job("frontier", "ffn-4096", sets, &job);
+        assert_int_equal(fr_pipeline_make(&job, &job.plan, &p, &extrapolated, NULL), FR_OK);
+        for (int i = 0; i < 4; i++)
+            FR_NEAR(p.stage[i].message_B, i < 3 || chunks > 1 ? 2 * 4096 * 4 : 0, 1e-12);
+        fr_pipeline_free(&p);
+        fr_job_free(&job);
+    }
+}
+
 /* Any method in a pipeline: both engines agree, the parameters are the model's, stages add up,
  * and without communication the time is (m + P - 1) passes of the equal stages. */
 static void methods_in_pipelines(void **state) {
@@ -299,7 +323,8 @@ static void ranks_wait_for_their_messages(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(events_equal_the_closed_form),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(chunks_come_round),
+                                       cmocka_unit_test(events_equal_the_closed_form),
                                        cmocka_unit_test(ranks_wait_for_their_messages),
                                        cmocka_unit_test(one_stage_is_no_pipeline),
                                        cmocka_unit_test(methods_in_pipelines),
