@@ -13,6 +13,7 @@
  *      share      efficiency of the H100's products at 16 bits, from the runs of dense models in NVIDIA's
  *                 recipes (dgxc), all else held: a calibration on those rows, since no one publishes its
  *                 products; MLPerf's runs of the same device are what it is tried on
+ *      links, flash_1: app/papers/presets/
  *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
  *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
  *                 best, and of those devices their best times what an H100's is of its best
@@ -24,42 +25,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/papers/reproduce.h"
+#include "app/papers/presets/rows.h"
 #include "app/papers/training/table.h"
 #include "base/alloc.h"
-#include "base/csv.h"
 #include "base/data.h"
 #include "base/sort.h"
 #include "calibrate/numbers/nlfit.h"
 #include "calibrate/numbers/statistics.h"
 #include "models/work/experts.h"
 
-static const double rounding = 0.05, knee = 2, scale = 0.05;
-
-/* ---- rows of a file ---------------------------------------------------------------------- */
-
-static const char *cell(const struct fr_csv *csv, int row, const char *column) {
-    const char *text = fr_csv_get(csv, row, column);
-    return text ? text : "";
-}
-
-static double number(const struct fr_csv *csv, int row, const char *column) {
-    return strtod(cell(csv, row, column), NULL);
-}
-
-/* @return FR_OK and no rows where the file is absent. */
-static fr_status read(const char *file, struct fr_csv *csv, struct fr_error *err) {
-    char path[512];
-    *csv = (struct fr_csv){0};
-    return fr_data_find(file, path, sizeof path) ? fr_csv_read(path, csv, err) : FR_OK;
-}
-
-/* Beside the preset's; @p taken: it takes its value from these rows. */
-static void add(struct fr_reproduction *r, const char *preset, const char *what, double rows,
-                double ours, const char *unit, bool taken, const char *note) {
-    fr_reproduce_add(r, taken ? FR_ROLE_FITTED : FR_ROLE_NOT_EXPLAINED, rows, ours, unit,
-                     rounding, note, "%s/%s", preset, what);
-}
+static const double knee = 2, scale = 0.05;
 
 /* ---- products ---------------------------------------------------------------------------- */
 
@@ -113,16 +88,16 @@ static double mean_error(const struct products *p) {
 
 static void take(const struct fr_csv *csv, const char *gpu, struct products *p) {
     for (int i = 0; i < csv->n_rows; i++) {
-        double batch = fmax(1, number(csv, i, "b"));
-        if (strcmp(cell(csv, i, "gpu"), gpu) != 0) continue;
-        p->item[p->n] =
-            (struct product){.shape = {.m = batch * number(csv, i, "m"),
-                                       .n = number(csv, i, "n"),
-                                       .k = number(csv, i, "k")},
-                             .result = {strcmp(cell(csv, i, "out_dtype"), "fp32") == 0 ? 4 : 2,
-                                        strcmp(cell(csv, i, "accumulate"), "True") == 0},
-                             .count = 1,
-                             .time_s = 1e-6 * number(csv, i, "derived_time_us")};
+        double batch = fmax(1, fr_presets_number(csv, i, "b"));
+        if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) != 0) continue;
+        p->item[p->n] = (struct product){
+            .shape = {.m = batch * fr_presets_number(csv, i, "m"),
+                      .n = fr_presets_number(csv, i, "n"),
+                      .k = fr_presets_number(csv, i, "k")},
+            .result = {strcmp(fr_presets_cell(csv, i, "out_dtype"), "fp32") == 0 ? 4 : 2,
+                       strcmp(fr_presets_cell(csv, i, "accumulate"), "True") == 0},
+            .count = 1,
+            .time_s = 1e-6 * fr_presets_number(csv, i, "derived_time_us")};
         p->n += p->item[p->n].time_s > 0;
     }
 }
@@ -147,11 +122,11 @@ static bool take_group(const char *key, double flop_per_s, struct product *x) {
 
 static void take_groups(const struct fr_csv *csv, const char *gpu, struct products *p) {
     for (int i = 0; i < csv->n_rows; i++) {
-        double rate = 1e12 * number(csv, i, "measured_tflops");
-        if (strcmp(cell(csv, i, "gpu"), gpu) != 0 || !(rate > 0) ||
-            strcmp(cell(csv, i, "op"), "group_matmul") != 0)
+        double rate = 1e12 * fr_presets_number(csv, i, "measured_tflops");
+        if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) != 0 || !(rate > 0) ||
+            strcmp(fr_presets_cell(csv, i, "op"), "group_matmul") != 0)
             continue;
-        p->n += take_group(cell(csv, i, "key"), rate, &p->item[p->n]);
+        p->n += take_group(fr_presets_cell(csv, i, "key"), rate, &p->item[p->n]);
     }
 }
 
@@ -191,7 +166,8 @@ static fr_status fit_products(struct fr_reproduction *r, const char *preset, str
     for (int k = 0; k < PRODUCT_PARAMETERS; k++) {
         char what[40];
         snprintf(what, sizeof what, "gemm.bf16.%s", names[k]);
-        add(r, preset, what, x[k], k ? said.tail : said.efficiency, "1", true, k ? NULL : note);
+        fr_presets_add(r, preset, what, x[k], k ? said.tail : said.efficiency, "1", true,
+                       k ? NULL : note);
     }
     return FR_OK;
 }
@@ -201,8 +177,8 @@ static fr_status products(struct fr_reproduction *r, const char *preset, const c
                           double x[PRODUCT_PARAMETERS], struct fr_error *err) {
     struct fr_csv csv, others;
     struct fr_cluster cluster = {0};
-    FR_TRY(read("gemm/simumax_matmul_efficiency.csv", &csv, err));
-    fr_status status = read("gemm/simumax_other_op_efficiency.csv", &others, err);
+    FR_TRY(fr_presets_read("gemm/simumax_matmul_efficiency.csv", &csv, err));
+    fr_status status = fr_presets_read("gemm/simumax_other_op_efficiency.csv", &others, err);
     size_t room = (size_t)(csv.n_rows + others.n_rows) + 1;
     struct products p = {.item = fr_calloc(room, sizeof *p.item)};
     if (status == FR_OK)
@@ -227,9 +203,9 @@ static fr_status between(struct fr_reproduction *r, const char *preset, double b
                          double after, struct fr_error *err) {
     struct fr_cluster cluster = {0};
     FR_TRY(fr_table_cluster(preset, &cluster, err));
-    add(r, preset, "gemm.bf16.tail", sqrt(before * after),
-        cluster.device.gemm[FR_BF16].tiles.tail, "1", true,
-        "geometric mean of what products of A100 and B200 say");
+    fr_presets_add(r, preset, "gemm.bf16.tail", sqrt(before * after),
+                   cluster.device.gemm[FR_BF16].tiles.tail, "1", true,
+                   "geometric mean of what products of A100 and B200 say");
     fr_cluster_free(&cluster);
     return FR_OK;
 }
@@ -243,8 +219,9 @@ static fr_status median_share(const struct fr_csv *csv, const char *gpu, const c
     if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     *n = 0;
     for (int i = 0; i < csv->n_rows; i++)
-        if (strcmp(cell(csv, i, "gpu"), gpu) == 0 && strcmp(cell(csv, i, "op"), op) == 0)
-            all[(*n)++] = number(csv, i, "measured_efficiency");
+        if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) == 0 &&
+            strcmp(fr_presets_cell(csv, i, "op"), op) == 0)
+            all[(*n)++] = fr_presets_number(csv, i, "measured_efficiency");
     fr_sort(all, (size_t)*n);
     *share = *n > 0 ? fr_sorted_median(all, (size_t)*n) : NAN;
     free(all);
@@ -258,16 +235,16 @@ static fr_status attention(struct fr_reproduction *r, const char *preset, const 
     double forward = NAN, backward = NAN;
     int n = 0, m = 0;
     char note[80];
-    FR_TRY(read("gemm/simumax_other_op_efficiency.csv", &csv, err));
+    FR_TRY(fr_presets_read("gemm/simumax_other_op_efficiency.csv", &csv, err));
     fr_status status = fr_table_cluster(preset, &cluster, err);
     if (status == FR_OK) status = median_share(&csv, gpu, "sdp_fwd", &forward, &n, err);
     if (status == FR_OK) status = median_share(&csv, gpu, "sdp_bwd", &backward, &m, err);
     if (status == FR_OK && n > 0 && m > 0) {
         snprintf(note, sizeof note, "median of %d kernels, %d backward", n, m);
-        add(r, preset, "attention.flash", forward / 2, cluster.device.attention.flash, "1",
-            true, note);
-        add(r, preset, "attention.backward", backward / forward,
-            cluster.device.attention.backward, "1", true, NULL);
+        fr_presets_add(r, preset, "attention.flash", forward / 2,
+                       cluster.device.attention.flash, "1", true, note);
+        fr_presets_add(r, preset, "attention.backward", backward / forward,
+                       cluster.device.attention.backward, "1", true, NULL);
     }
     fr_cluster_free(&cluster);
     fr_csv_free(&csv);
@@ -278,9 +255,9 @@ static fr_status attention(struct fr_reproduction *r, const char *preset, const 
 
 static double best_share(const struct fr_csv *csv, const char *device, const char *precision) {
     for (int i = 0; i < csv->n_rows; i++)
-        if (strcmp(cell(csv, i, "accelerator"), device) == 0 &&
-            strcmp(cell(csv, i, "precision"), precision) == 0)
-            return number(csv, i, "efficiency_pct") / 100;
+        if (strcmp(fr_presets_cell(csv, i, "accelerator"), device) == 0 &&
+            strcmp(fr_presets_cell(csv, i, "precision"), precision) == 0)
+            return fr_presets_number(csv, i, "efficiency_pct") / 100;
     return NAN;
 }
 
@@ -297,15 +274,16 @@ static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *kn
     struct fr_csv csv;
     struct fr_cluster from = {0}, to = {0};
     char what[64];
-    FR_TRY(read("gemm/mamf_best_shape.csv", &csv, err));
+    FR_TRY(fr_presets_read("gemm/mamf_best_shape.csv", &csv, err));
     double ratio = best_share(&csv, asked->device, asked->precision) /
                    best_share(&csv, known->device, known->precision);
     snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[asked->dtype]);
     fr_status status = fr_table_cluster(known->preset, &from, err);
     if (status == FR_OK) status = fr_table_cluster(asked->preset, &to, err);
     if (status == FR_OK && isfinite(ratio))
-        add(r, asked->preset, what, from.device.gemm[known->dtype].tiles.efficiency * ratio,
-            to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
+        fr_presets_add(r, asked->preset, what,
+                       from.device.gemm[known->dtype].tiles.efficiency * ratio,
+                       to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
     fr_cluster_free(&from);
     fr_cluster_free(&to);
     fr_csv_free(&csv);
@@ -342,8 +320,8 @@ static fr_status fit_share(struct fr_reproduction *r, const char *preset, fr_dty
     FR_TRY(fr_tune(cluster, set->use, set->n, &options, tuned, err));
     snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[dtype]);
     snprintf(note, sizeof note, "%d runs: a calibration on them", set->n);
-    add(r, preset, what, tuned->cluster.device.gemm[dtype].tiles.efficiency, said, "1", true,
-        note);
+    fr_presets_add(r, preset, what, tuned->cluster.device.gemm[dtype].tiles.efficiency, said,
+                   "1", true, note);
     return FR_OK;
 }
 
@@ -403,9 +381,10 @@ static fr_status host(struct fr_reproduction *r, const char *preset, struct fr_e
     }
     if (status == FR_OK && kept > 0) {
         snprintf(note, sizeof note, "%d runs of one node at tp 1: a calibration", kept);
-        add(r, preset, "host_launch", tuned->cluster.device.host_launch_s, host_s, "s", true,
-            note);
-        add(r, preset, "launch", tuned->cluster.device.launch_s, gap_s, "s", true, NULL);
+        fr_presets_add(r, preset, "host_launch", tuned->cluster.device.host_launch_s, host_s,
+                       "s", true, note);
+        fr_presets_add(r, preset, "launch", tuned->cluster.device.launch_s, gap_s, "s", true,
+                       NULL);
     }
     fr_table_free(&set);
     fr_cluster_free(&cluster);
@@ -444,6 +423,9 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(eight_bits(r, "gh200", "NVIDIA GH200 SXM", err));
     FR_TRY(eight_bits(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
     FR_TRY(eight_bits(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(fr_presets_links(r, err));
+    FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
+    FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));
     FR_TRY(host(r, "dgx-a100", err));
     return host(r, "a100-opa", err);
 }

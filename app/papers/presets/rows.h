@@ -1,0 +1,26 @@
+/** @file
+ *  What the parts of forerun reproduce presets share: a table of measured rows, and a value of a preset beside
+ *  what such rows say.  To two figures the same, where the preset takes its value from them. */
+#ifndef FR_APP_PAPERS_PRESETS_ROWS_H
+#define FR_APP_PAPERS_PRESETS_ROWS_H
+
+#include "app/papers/reproduce.h"
+#include "base/csv.h"
+
+/** @return FR_OK and no rows where the file is absent.  Free with fr_csv_free. */
+fr_status fr_presets_read(const char *file, struct fr_csv *csv, struct fr_error *err);
+/** A cell; "" where there is none, and 0. */
+const char *fr_presets_cell(const struct fr_csv *csv, int row, const char *column);
+double fr_presets_number(const struct fr_csv *csv, int row, const char *column);
+
+/** What @p rows say beside the preset's.  @p taken: it takes its value from these rows. */
+void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *what,
+                    double rows, double ours, const char *unit, bool taken, const char *note);
+
+/** Bandwidth of links within a node, from measured collectives (links.c). */
+fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);
+/** Share of the peak that attention written in Triton reaches, from training runs (triton.c). */
+fr_status fr_presets_triton(struct fr_reproduction *r, const char *preset, const char *device,
+                            struct fr_error *err);
+
+#endif
