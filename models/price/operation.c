@@ -82,6 +82,8 @@ static double products_s(const struct fr_pricing *x, const struct fr_operation *
     struct fr_gemm_use use = weight ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
     double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B, use);
+    if (!weight)
+        time_s += fr_gemm_own_s(&x->cluster->device, wide ? FR_BF16 : x->dtype, &o->shape);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !wide && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
     return o->times * time_s;

@@ -236,6 +236,44 @@ static void results_are_written(void **state) {
     fr_job_free(&job);
 }
 
+/* Of eight experts at once each waits for its own 2048 x 4096 weights, at 2 TB/s and two bytes, or one; not where a
+ * gradient of them is made, nor alone, nor without memory on the way. */
+static void groups_wait_for_their_own_weights(void **state) {
+    (void)state;
+    static const char *const sets[] = {
+        "cluster.device.gemm={\"bf16\": {\"peak\": \"500 TFLOP/s\", \"units\": 64, \"tail\": "
+        "0, "
+        "\"writes\": true}, \"fp8\": {\"peak\": \"1000 TFLOP/s\", \"units\": 64, \"tail\": 0, "
+        "\"writes\": true}, \"fp16\": {\"peak\": \"500 TFLOP/s\", \"units\": 64, \"tail\": 0}}",
+        "cluster.device.memory_bandwidth=2 TB/s", "model.dtype=bf16", NULL};
+    const struct {
+        fr_dtype dtype;
+        fr_pass_kind pass;
+        double at_once, value_B; /* of weights, by hand */
+    } rows[] = {{FR_BF16, FR_PASS_FORWARD, 8, 2}, {FR_BF16, FR_PASS_INPUT, 8, 2},
+                {FR_BF16, FR_PASS_AGAIN, 8, 2},   {FR_BF16, FR_PASS_WEIGHT, 8, 0},
+                {FR_BF16, FR_PASS_FORWARD, 1, 0}, {FR_FP8, FR_PASS_FORWARD, 8, 1},
+                {FR_FP16, FR_PASS_FORWARD, 8, 0}};
+    struct fr_job job;
+    uint32_t extrapolated = 0;
+    fr_test_job("dgx-h100", "gpt-tiny", sets, &job);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct fr_pricing x = {
+            .cluster = &job.cluster, .dtype = rows[i].dtype, .extrapolated = &extrapolated};
+        struct fr_operation o = {.kind = FR_WORK_PRODUCT,
+                                 .pass = (uint8_t)rows[i].pass,
+                                 .times = 3,
+                                 .shape = {2048, 128, 4096, 1, rows[i].at_once}};
+        double together_s = fr_operation_s(&x, &o);
+        o.shape.at_once = 0;
+        double alone_s = fr_operation_s(&x, &o),
+               want_s = 3 * rows[i].value_B * 2048 * 4096 / 2e12;
+        FR_TRUE(fabs(together_s - alone_s - want_s) < 1e-12 * together_s,
+                "row %zu: %g s more, by hand %g", i, together_s - alone_s, want_s);
+    }
+    fr_job_free(&job);
+}
+
 /* A list with something in every pass, twice a pass of its stage and in three equal layers; times in
  * microseconds: kernels of 3, a fused attention of 50 Tflop/s, an all-reduce of 308. */
 static void a_list_by_hand(void **state) {
@@ -547,6 +585,7 @@ int main(void) {
                                        cmocka_unit_test(products_come_from_their_working_set),
                                        cmocka_unit_test(kinds_of_traffic),
                                        cmocka_unit_test(results_are_written),
+                                       cmocka_unit_test(groups_wait_for_their_own_weights),
                                        cmocka_unit_test(a_list_by_hand),
                                        cmocka_unit_test(gradients_turn_their_operands),
                                        cmocka_unit_test(an_iteration_by_hand),

@@ -41,6 +41,7 @@ static const double knee = 2, scale = 0.05;
 struct product {
     struct fr_gemm_shape shape;
     struct fr_gemm_use result;
+    bool gradient; /* of weights */
     double count, time_s;
 };
 
@@ -67,9 +68,9 @@ static double huber(double error) {
 static double ratio(const struct products *p, int i) {
     const struct product *x = &p->item[i];
     bool extrapolated = false;
-    return x->count *
-           fr_gemm_time_of_s(&p->device, FR_BF16, &x->shape, x->result, &extrapolated) /
-           x->time_s;
+    double time_s = fr_gemm_time_of_s(&p->device, FR_BF16, &x->shape, x->result, &extrapolated);
+    if (!x->gradient) time_s += fr_gemm_own_s(&p->device, FR_BF16, &x->shape);
+    return x->count * time_s / x->time_s;
 }
 
 static void residuals(void *context, const double *x, double *out) {
@@ -110,11 +111,11 @@ static bool take_group(const char *key, double flop_per_s, struct product *x) {
     if (sscanf(key, "ng=%lf, M=%lf, N=%lf, K=%lf", &groups, &m, &n, &k) != 4) return false;
     *x = (struct product){.count = groups, .time_s = 2 * groups * m * n * k / flop_per_s};
     m = fr_experts_rows(m);
-    x->shape = (struct fr_gemm_shape){m, n, k, .at_once = groups};
+    x->shape = (struct fr_gemm_shape){n, m, k, .at_once = groups};
+    x->gradient = strstr(key, "stage=bwd_grad_w");
     if (strstr(key, "stage=bwd_grad_act"))
-        x->shape = (struct fr_gemm_shape){m, k, n, .at_once = groups};
-    if (strstr(key, "stage=bwd_grad_w"))
-        x->shape = (struct fr_gemm_shape){n, k, m, .at_once = groups};
+        x->shape = (struct fr_gemm_shape){k, m, n, .at_once = groups};
+    if (x->gradient) x->shape = (struct fr_gemm_shape){n, k, m, .at_once = groups};
     x->result = (struct fr_gemm_use){
         .value_B = adds && strstr(key, "main_grad_dtype=fp32") ? 4 : 2, .adds = adds};
     return true;
