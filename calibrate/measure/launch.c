@@ -30,6 +30,7 @@ struct command {
 
 /* Of signal handlers: the job to hand signals on to, as which, and that one came. */
 static volatile sig_atomic_t job, as, stopped;
+static bool over; /* the last job was ended when its time was over */
 
 /* The alarm rings until somebody has looked: a signal may come just before we wait. */
 static void hand_on(int signal) {
@@ -52,6 +53,8 @@ static void let_pass(int signal, siginfo_t *info, void *context) {
 }
 
 bool fr_launch_was_stopped(void) { return stopped != 0; }
+
+bool fr_launch_was_over(void) { return over; }
 
 static bool add(struct command *command, const char *word) {
     if (command->count == WORDS_MAX) return false;
@@ -286,6 +289,7 @@ static fr_status run(const struct command *command, const struct fr_launch_optio
     sigaction(SIGINT, &before, NULL);
     alarm(0);
     sigaction(SIGALRM, &before_ring, NULL);
+    over = watch.over && !stopped;
     if (watch.child > 0 &&
         (stopped || watch.late || watch.over || (status == FR_OK && ended.signal)))
         fr_session_remove(watch.child);

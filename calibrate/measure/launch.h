@@ -46,6 +46,9 @@ fr_status fr_launch_mpi(const struct fr_launch_options *options, const char *con
 /** Was a job ended because this process was told to stop? */
 bool fr_launch_was_stopped(void);
 
+/** Was it ended because it took longer than options->limit_s? */
+bool fr_launch_was_over(void);
+
 /** Are we a rank of an MPI job already?  Then forerun-mpi is to be run directly. */
 bool fr_launch_inside_mpi(void);
 

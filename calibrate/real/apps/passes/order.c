@@ -5,15 +5,14 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 
-/* A case's place: in the first round, where one of every group is visited, or behind it; of those
- * behind by the size of the group, then by where it comes in the shuffled order. */
+/* A case's place: by the size of its group, 0 in the first round, where one of every group is visited; then
+ * by where the group first comes in the shuffled order. */
 struct place {
-    int round, size, block, index;
+    int size, block, index;
 };
 
 static int in_order(const void *a, const void *b) {
     const struct place *x = a, *y = b;
-    if (x->round != y->round) return FR_ORDER(x->round, y->round);
     if (x->size != y->size) return FR_ORDER(x->size, y->size);
     return FR_ORDER(x->block, y->block);
 }
@@ -25,11 +24,8 @@ static void find_places(const struct fr_real_cases *cases, bool cut, const int *
     for (int i = cases->n; i-- > 0;) block[cases->items[order[i]].block][1] = i;
     for (int i = 0; i < cases->n; i++) {
         const int *its = block[cases->items[order[i]].block];
-        bool head = cut && its[1] == i;
-        place[i] = (struct place){.round = cut && !head,
-                                  .size = cut && !head ? its[0] : 0,
-                                  .block = its[1],
-                                  .index = order[i]};
+        bool behind = cut && its[1] != i;
+        place[i] = (struct place){behind ? its[0] : 0, its[1], order[i]};
     }
 }
 
