@@ -253,6 +253,8 @@ static const struct {
      "tp=2 exchange=all_gather method=subgraph"},
     {"divide", "layer_tp (in pairs on one grid is method tensor)", "gpt-2",
      "tp=2 method=grid divide=pairs", NULL, "tp=2 method=grid divide=pairs layer_tp=[2,2,1]"},
+    {"divide", "method grid", "gpt-2", "tp=2 layer_tp=[2,2,1] divide=pairs", NULL,
+     "tp=2 layer_tp=[2,2,1] divide=pairs method=grid"},
     {"layer_tp", "method grid", "gpt-2", "tp=2 layer_tp=[2,2,1]", NULL,
      "tp=2 layer_tp=[2,2,1] method=grid"},
     {"compression.backward.scope", "a pipeline (pp above 1)", "gpt-2",
