@@ -24,11 +24,13 @@ static void search(fr_objective objective, struct fr_searched *r, struct fr_arou
     fr_around_best(&r->job, &r->space, &r->options, &r->result, *around);
 }
 
-/* Keys in which the plans differ, dp aside. */
+/* Keys in which the plans differ, dp aside, and sequence_parallel, which tp 1 does not read. */
 static int differences(const struct fr_plan *a, const struct fr_plan *b, int *last) {
     int n = 0;
     for (int k = 0; k < FR_PLAN_KEYS; k++)
-        if (k != FR_PLAN_KEY_dp && !fr_plan_keys[k].type->same(&fr_plan_keys[k], a, b)) {
+        if (k != FR_PLAN_KEY_dp &&
+            !(k == FR_PLAN_KEY_sequence_parallel && (a->tp == 1 || b->tp == 1)) &&
+            !fr_plan_keys[k].type->same(&fr_plan_keys[k], a, b)) {
             *last = k;
             n++;
         }
