@@ -304,4 +304,3 @@ fr_status fr_scoring_print(const struct fr_scoring *s, struct fr_text *text,
     FR_TRY(print_energy(s, text, err));
     return print_memory(s, text, err);
 }
-

@@ -79,8 +79,8 @@ static void refuse(void *context, int64_t i) {
     fr_cost(&job, &job.plan, &out);
     s->reasons[i] = out.reasons;
     struct fr_scored *row = &s->memory[i];
-    *row = (struct fr_scored){.id = run->id, .group = "", .measured_s = run->measured_memory_B,
-                              .predicted_s = NAN};
+    *row = (struct fr_scored){
+        .id = run->id, .group = "", .measured_s = run->measured_memory_B, .predicted_s = NAN};
     if (isfinite(out.time_s) && isfinite(out.parameters)) row->predicted_s = out.memory_peak_B;
     fr_memory_interval(&job, &out, &row->low_s, &row->high_s);
 }

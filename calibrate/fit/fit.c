@@ -1,5 +1,6 @@
 #include "calibrate/fit/fit.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,24 @@ static fr_status take_series(const struct fr_samples *samples,
     }
     free(points);
     return status;
+}
+
+/* A table must be one that a cluster file may state: points come by operation, level, ranks and nodes. */
+static fr_status check_sizes(const struct fr_fit_result *result, struct fr_error *err) {
+    int sizes = 0;
+    for (int i = 0; i < result->n_points; i++) {
+        const struct fr_fit_point *x = &result->points[i], *last = x - 1;
+        bool same = i > 0 && x->op == last->op && x->level == last->level &&
+                    x->n_ranks == last->n_ranks && x->n_nodes == last->n_nodes;
+        sizes = same ? sizes + 1 : 1;
+        if (sizes > FR_SIMILARITY_SIZES_MAX)
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "%s over %" PRId64
+                           " ranks was measured at more than %d sizes, which "
+                           "is what a table holds: leave some out",
+                           fr_op_names[x->op], x->n_ranks, FR_SIMILARITY_SIZES_MAX);
+    }
+    return FR_OK;
 }
 
 static bool has_text(const char *name, const char *wanted) {
@@ -127,6 +146,7 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
             err, FR_ERR_INPUT, NULL,
             "the samples hold nothing to fit an operation to: only streams of messages, "
             "wrong results, in-place halves or sizes of 0");
+    FR_TRY(check_sizes(result, err));
     FR_TRY(fit_operations(result, options->form));
     FR_TRY(fr_fit_speed_make(samples, &result->speed));
     FR_TRY(fr_fit_interruptions(samples, &result->speed));

@@ -166,10 +166,9 @@ static fr_status read_measured(const struct fr_run_row *row, const char *where,
 static fr_status make(const struct fr_run_row *row, const char *where, struct fr_run *run,
                       fr_run_skip *skip, struct fr_error *err) {
     static const char *const own[] = {
-        "id",         "group",       "model",
-        "measured_s", "weight",      "ranks",
-        "measured_J", "measured_at", "measured_memory_B",
-        "measured_memory_at", NULL};
+        "id",    "group",      "model",       "measured_s",        "weight",
+        "ranks", "measured_J", "measured_at", "measured_memory_B", "measured_memory_at",
+        NULL};
     const char *text;
     for (int i = 0; i < row->n; i++) {
         const char *key = row->item[i].key, *hint;
@@ -178,12 +177,12 @@ static fr_status make(const struct fr_run_row *row, const char *where, struct fr
         for (int k = 0; own[k] && !known; k++) known = strcmp(own[k], key) == 0;
         if (known) continue;
         hint = fr_suggest(key, own);
-        return fr_fail(err, FR_ERR_INPUT, where,
-                       "unknown column \"%.40s\"%s%s%s; expected model.*, plan.*, note.*, "
-                       "measured_s, measured_J, measured_at, measured_memory_B, measured_memory_at, "
-                       "ranks, weight, group or id",
-                       key, hint ? ": did you mean \"" : "", hint ? hint : "",
-                       hint ? "\"?" : "");
+        return fr_fail(
+            err, FR_ERR_INPUT, where,
+            "unknown column \"%.40s\"%s%s%s; expected model.*, plan.*, note.*, "
+            "measured_s, measured_J, measured_at, measured_memory_B, measured_memory_at, "
+            "ranks, weight, group or id",
+            key, hint ? ": did you mean \"" : "", hint ? hint : "", hint ? "\"?" : "");
     }
     run->weight = 1;
     run->measured_s = NAN;

@@ -74,7 +74,7 @@ extern const char *const fr_run_meter_names[];
 /** Who counted a run's memory: each includes those before it.  What is predicted is the first. */
 #define FR_RUN_COUNTED_LIST(X)                                                                 \
     X(FR_COUNTED_ALLOCATED, allocated, "tensors at their peak, by the framework's allocator")  \
-    X(FR_COUNTED_RESERVED, reserved, "what the allocator holds, free blocks too")               \
+    X(FR_COUNTED_RESERVED, reserved, "what the allocator holds, free blocks too")              \
     X(FR_COUNTED_DEVICE, device, "what the device shows: contexts and communicators too")
 
 typedef enum {
@@ -113,7 +113,7 @@ struct fr_run {
     double measured_s, measured_J; /**< NaN: not measured */
     fr_run_meter meter;            /**< of measured_J */
     double measured_memory_B;      /**< of the fullest device; NaN: not measured */
-    fr_run_counted counted;        /**< measured_memory_B; allocated where the row does not say */
+    fr_run_counted counted; /**< measured_memory_B; allocated where the row does not say */
     double weight;
     struct fr_run_row *row; /**< as it was read */
     int reader, line;

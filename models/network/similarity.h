@@ -43,7 +43,7 @@ struct fr_similarity_law {
     double slow, fast; /**< growth of the interval, log2 of time per doubling of p */
 };
 
-enum { FR_SIMILARITY_LEVELS = 8 };
+enum { FR_SIMILARITY_LEVELS = 8, FR_SIMILARITY_SIZES_MAX = 4096 /* of a table */ };
 
 struct fr_similarity {
     struct fr_similarity_table *tables; /**< by level, then nodes per rank, then p */

@@ -1227,8 +1227,35 @@ static void metered_power_is_in_order(void **state) {
     fr_samples_free(&s);
 }
 
+/* A table that no cluster file may state is not begun: as many sizes as it holds are taken, one more is refused. */
+static void more_sizes_than_a_table_holds_are_refused(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct fr_samples samples = machine();
+        struct fr_fit_options options = defaults;
+        struct fr_fit_result result;
+        struct fr_error err = {0};
+        options.form = FR_FIT_SIMILARITY;
+        for (int i = 1; i <= 4096 + more; i++) {
+            struct fr_sample_collective c = {.op = FR_OP_ALL_REDUCE,
+                                             .n_ranks = 2,
+                                             .n_groups = 1,
+                                             .size_B = 8 * i,
+                                             .time_s = 1e-6 + 1e-9 * 8 * i};
+            assert_int_equal(fr_samples_add_collective(&samples, &c), FR_OK);
+        }
+        fr_status status = fr_fit(&samples, &options, &result, &err);
+        assert_int_equal(status, more ? FR_ERR_INPUT : FR_OK);
+        if (more)
+            assert_non_null(strstr(err.detail, "all_reduce over 2 ranks was measured at"));
+        fr_fit_free(&result);
+        fr_samples_free(&samples);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_sizes_than_a_table_holds_are_refused),
         cmocka_unit_test(links_are_shared_by_as_many_as_pairs_show),
         cmocka_unit_test(metered_power_is_written_with_its_tag),
         cmocka_unit_test(metered_power_is_in_order),

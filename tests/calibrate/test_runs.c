@@ -265,9 +265,9 @@ static void a_log_of_megatron(void **state) {
         "  num_query_groups ................ None\n"
         "  recompute_granularity ........... full\n"
         "  tensor_model_parallel_size ...... 8\n"
-        "  world_size ...................... 64\r\n" ITERATION("90000.0") "\n" ITERATION("9000."
-                                                                                         "0") "\n[date]" ITERATION(
-            "3000.0") "\n" ITERATION("?") "\n" ITERATION("5000.0") "\n" ITERATION("-7") "\n" ITERATION("4000.0"),
+        "  world_size ...................... 64\r\n" ITERATION("90000.0") "\n" ITERATION(
+            "9000."
+            "0") "\n[date]" ITERATION("3000.0") "\n" ITERATION("?") "\n" ITERATION("5000.0") "\n" ITERATION("-7") "\n" ITERATION("4000.0"),
         &row, &counts);
     says(&row, "measured_s", "4");
     says(&row, "plan.tp", "8");

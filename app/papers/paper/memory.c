@@ -86,19 +86,22 @@ static fr_status allocated(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(read_source(&mlperf, fr_mlperf_lora_file, NULL, FR_COUNTED_ALLOCATED, err));
     int plans = simumax.plans + mlperf.plans;
     double spread = sqrt((simumax.squares + mlperf.squares) / plans);
-    FR_TRY(add_table(r, &simumax, &mlperf, "memory_simumax",
-                     "tensors of layers of Llama 3 70B on a node of B200, cp to 8, sequences to "
-                     "131,072; interval from MLPerf's plans",
-                     err));
-    FR_TRY(add_table(r, &mlperf, &simumax, "memory_mlperf",
-                     "tensors of Llama 3.1 405B on H100 and GB200 and of adapters of Llama 2 70B "
-                     "on B200 and GB200, fp8; interval from SimuMax's plans",
-                     err));
+    FR_TRY(
+        add_table(r, &simumax, &mlperf, "memory_simumax",
+                  "tensors of layers of Llama 3 70B on a node of B200, cp to 8, sequences to "
+                  "131,072; interval from MLPerf's plans",
+                  err));
+    FR_TRY(
+        add_table(r, &mlperf, &simumax, "memory_mlperf",
+                  "tensors of Llama 3.1 405B on H100 and GB200 and of adapters of Llama 2 70B "
+                  "on B200 and GB200, fp8; interval from SimuMax's plans",
+                  err));
     char note[120];
     snprintf(note, sizeof note,
              "root mean square of ln(measured / predicted) over %d plans: any plan's interval",
              plans);
-    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, spread, "1", 0, note, "memory_spread/allocated");
+    fr_reproduce_add(r, FR_ROLE_PREDICTED, NAN, spread, "1", 0, note,
+                     "memory_spread/allocated");
     return FR_OK;
 }
 
@@ -108,10 +111,11 @@ static fr_status shown(struct fr_reproduction *r, struct fr_error *err) {
                        FR_COUNTED_DEVICE, err));
     FR_TRY(read_source(&small, "training/bigscience_1b3_v100.csv", "dgx-v100",
                        FR_COUNTED_DEVICE, err));
-    FR_TRY(add_table(r, &bloom, NULL, "memory_shown_bloom",
-                     "tensors of BLOOM's trials on A100 beside what nvidia-smi showed: contexts, "
-                     "communicators, buckets and free blocks too",
-                     err));
+    FR_TRY(
+        add_table(r, &bloom, NULL, "memory_shown_bloom",
+                  "tensors of BLOOM's trials on A100 beside what nvidia-smi showed: contexts, "
+                  "communicators, buckets and free blocks too",
+                  err));
     return add_table(r, &small, NULL, "memory_shown_1b3",
                      "the same of a model of 1.3 billion on V100", err);
 }

@@ -124,7 +124,8 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_memory(in, "measured_max_memory_GB", 1e9, FR_COUNTED_ALLOCATED, out);
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "precision"));
-    if (!adapters && is(in, "precision", "fp8") && strcmp(fr_run_cell(in, "round"), "v5.0") >= 0)
+    if (!adapters && is(in, "precision", "fp8") &&
+        strcmp(fr_run_cell(in, "round"), "v5.0") >= 0)
         fr_run_row_set(out, "model.activation_store", "fp8");
     if (is(in, "gradient_sync_dtype", "bf16"))
         fr_run_row_set(out, "model.gradient_dtype", "bf16");

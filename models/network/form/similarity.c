@@ -9,7 +9,7 @@
 #include "base/sort.h"
 #include "models/network/comm.h"
 
-enum { SIZES_MAX = 4096, TABLES_MAX = 1024 };
+enum { TABLES_MAX = 1024 };
 static const double LOG2_MAX = 64;
 
 static const char *const keys[] = {"form",      "message", "laws", "tables",
@@ -67,7 +67,7 @@ static int by_number(const void *a, const void *b) {
 
 /* What nine in ten of the left-out errors stay below; the ends have none. */
 static double quantile_90(const double *left_out, int count) {
-    double sorted[SIZES_MAX];
+    double sorted[FR_SIMILARITY_SIZES_MAX];
     int n = 0;
     for (int i = 1; i + 1 < count; i++) sorted[n++] = left_out[i];
     if (n == 0) return 0;
@@ -88,7 +88,7 @@ static fr_status read_table(const struct fr_json *node, const struct fr_levels *
     if ((t->level == 0) != (t->n_nodes == 1))
         return fr_json_fail(&nodes, err, "does not fit its level: the first holds one node");
     FR_TRY(fr_json_get_choice(node, "unit", true, units, &unit, err));
-    FR_TRY(fr_json_array(&sizes, 1, SIZES_MAX, err));
+    FR_TRY(fr_json_array(&sizes, 1, FR_SIMILARITY_SIZES_MAX, err));
     size_t count = (size_t)fr_json_array_length(&sizes);
     t->count = (int)count;
     t->size_B = fr_calloc(count, sizeof *t->size_B);
