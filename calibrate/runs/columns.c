@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { STAGES_MAX = 1024 }; /* of a list that a row holds */
+
 static bool copy_all(const struct fr_run_source *in, struct fr_run_row *out,
                      const char *const pairs[][2]) {
     for (int i = 0; pairs[i][0]; i++)
@@ -72,7 +74,7 @@ void fr_run_ends_as_layers(int64_t layers, struct fr_run_row *out) {
     const char *stages = fr_run_row_get(out, "plan.pp");
     int64_t pp = stages ? strtoll(stages, NULL, 10) : 1;
     struct fr_text list = {0};
-    if (pp < 2 || (layers + 2) % pp != 0) return;
+    if (pp < 2 || pp > STAGES_MAX || (layers + 2) % pp != 0) return;
     for (int64_t i = 0; i < pp; i++)
         fr_text_addf(&list, "%s%" PRId64, i ? ", " : "[",
                      (layers + 2) / pp - (i == 0 || i == pp - 1));

@@ -331,8 +331,37 @@ static void logs_refused(void **state) {
     }
 }
 
+/* All layers are placed, the ends with one fewer than the rest; a row is left as it is where that does not divide,
+ * of one stage, and of more than a list holds. */
+static void ends_count_as_layers(void **state) {
+    (void)state;
+    for (int layers = 1; layers <= 40; layers++)
+        for (int pp = 1; pp <= 12; pp++) {
+            struct fr_run_row row = {0};
+            int sum = 0, n = 0, said[16];
+            fr_run_row_set(&row, "plan.pp", "%d", pp);
+            fr_run_ends_as_layers(layers, &row);
+            const char *list = fr_run_row_get(&row, "plan.stage_layers");
+            FR_TRUE((list != NULL) == (pp > 1 && (layers + 2) % pp == 0), "%d on %d", layers,
+                    pp);
+            for (const char *at = list; at && *at != ']'; n++) {
+                said[n] = (int)strtol(at + 1, (char **)&at, 10);
+                sum += said[n];
+            }
+            if (!list) continue;
+            FR_TRUE(n == pp && sum == layers, "%d on %d: %s", layers, pp, list);
+            for (int i = 0; i < n; i++)
+                FR_TRUE(said[i] == (layers + 2) / pp - (i == 0 || i == n - 1), "%s", list);
+        }
+    struct fr_run_row row = {0};
+    fr_run_row_set(&row, "plan.pp", "%d", 1025);
+    fr_run_ends_as_layers(2 * 1025 - 2, &row);
+    assert_null(fr_run_row_get(&row, "plan.stage_layers"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_count_as_layers),
         cmocka_unit_test(a_log_of_megatron),
         cmocka_unit_test(logs_of_others),
         cmocka_unit_test(logs_refused),

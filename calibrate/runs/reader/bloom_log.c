@@ -4,27 +4,14 @@
  * divide the layers but divide two more, embedding and logits count as a layer each
  * (--pp-partition-method type:transformer|embedding), so that the first stage and the last have
  * one layer less.  Iterations of one plan are runs of one group: what differs between them is noise. */
-#include <inttypes.h>
-
 #include "calibrate/runs/runs.h"
 
 static const char *const columns[] = {
     "zero", "dtype", "iteration", "measured_iter_time_s", "reported_hw_tflops_per_gpu",
     "note", NULL};
 
-static void set_stages(const struct fr_run_source *in, struct fr_run_row *out) {
-    int64_t layers = 0, pp = 0;
-    struct fr_text list = {0};
-    if (!fr_run_integer(in, "layers", &layers) || !fr_run_integer(in, "pp", &pp)) return;
-    if (pp < 2 || pp > 1024 || layers % pp == 0 || (layers + 2) % pp != 0) return;
-    int64_t each = (layers + 2) / pp;
-    for (int64_t i = 0; i < pp; i++)
-        fr_text_addf(&list, "%s%" PRId64, i ? "," : "[", each - (i == 0 || i == pp - 1));
-    fr_run_row_set(out, "plan.stage_layers", "%s]", fr_text_get(&list));
-    fr_text_free(&list);
-}
-
 static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) {
+    int64_t layers = 0, pp = 0;
     if (fr_run_mentions(fr_run_cell(in, "quality"), "warm-up")) return FR_RUN_WARM_UP;
     if (!fr_run_time(in, "measured_iter_time_s", 1, out)) return FR_RUN_NO_TIME;
     fr_run_skip skip = fr_run_columns(in, out);
@@ -34,7 +21,9 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
         fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
-    set_stages(in, out);
+    if (fr_run_integer(in, "layers", &layers) && fr_run_integer(in, "pp", &pp) &&
+        layers % pp != 0)
+        fr_run_ends_as_layers(layers, out);
     return FR_RUN_USABLE;
 }
 
