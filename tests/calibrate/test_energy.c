@@ -539,7 +539,13 @@ static void zeus_rows_are_runs(void **state) {
         "num_microbatches,power_limits_W,measured_iter_time_s,measured_iter_energy_J_all_gpus\n"
         "a,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,1,4,4,128,300/275/300/250,61.5,68000\n"
         "b,X,one,bloom-3b,\"custom:0,10,18,26\",512,1,1,4,4,128,300/300/300/300,61.5,68000\n"
-        "c,X,one,t5-3b,\"custom:0,10,18,26,32\",512,1,1,4,4,128,300,61.5,68000\n";
+        "c,X,one,t5-3b,\"custom:0,10,18,26,32\",512,1,1,4,4,128,300,61.5,68000\n"
+        "d,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,,1,4,4,128,300,61.5,68000\n"
+        "e,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,,4,4,128,300,61.5,68000\n"
+        "f,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,1,,4,128,300,61.5,68000\n"
+        "g,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,1,4,,128,300,61.5,68000\n"
+        "h,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,1,4,4,,300,61.5,68000\n"
+        "i,X,one,bloom-3b,\"custom:0,10,18,26,32\",512,1,1,4,4,128,300,,68000\n";
     struct fr_runs runs = {0};
     FILE *file = fopen(path, "w");
     (void)state;
@@ -551,6 +557,10 @@ static void zeus_rows_are_runs(void **state) {
     assert_int_equal(runs.count, 1);
     assert_int_equal(runs.skipped[FR_RUN_DEGREES], 1);
     assert_int_equal(runs.skipped[FR_RUN_UNKNOWN_MODEL], 1);
+    assert_int_equal(runs.skipped[FR_RUN_NO_DEGREES], 3);
+    assert_int_equal(runs.skipped[FR_RUN_NO_MICRO_BATCH], 1);
+    assert_int_equal(runs.skipped[FR_RUN_NO_BATCH], 1);
+    assert_int_equal(runs.skipped[FR_RUN_NO_TIME], 1);
     const struct fr_plan *plan = &runs.items[0].plan;
     assert_int_equal(runs.items[0].meter, FR_METER_DEVICE);
     assert_int_equal(plan->n_cap_W, 4);

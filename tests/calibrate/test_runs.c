@@ -220,10 +220,13 @@ static void completed_rows_are_read(void **state) {
                   "global_batch_seqs,zero,dtype,recompute,iteration,measured_iter_time_s,"
                   "reported_hw_tflops_per_gpu,note,quality\n"
                   "a,m,1024,14,16,1024,50257,8,1,4,2,1,8,ZeRO-1,bf16,full,7,2.5,,,A\n"
-                  "b,m,1024,14,16,1024,50257,8,1,4,2,1,8,ZeRO-1,bf16,full,1,9,,,B: warm-up\n",
+                  "b,m,1024,14,16,1024,50257,8,1,4,2,1,8,ZeRO-1,bf16,full,1,9,,,B: warm-up\n"
+                  "c,m,1024,16,16,1024,50257,8,1,4,2,1,8,,bf16,none,7,2.5,,,A\n",
                   &runs, &err) != FR_OK)
         fail_msg("%s: %s", err.where, err.detail);
-    assert_int_equal(runs.count, 1);
+    assert_int_equal(runs.count, 2);
+    assert_true(runs.items[0].plan.zero == 1 && runs.items[1].plan.zero == 0);
+    assert_null(runs.items[1].plan.stage_layers); /* 16 on 4 divide */
     assert_int_equal(runs.skipped[FR_RUN_WARM_UP], 1);
     const struct fr_plan *plan = &runs.items[0].plan;
     assert_int_equal(plan->n_stage_layers, 4);

@@ -1,5 +1,7 @@
 /* The search against brute force over the same space, whatever the number of threads. */
 #include "search/search.h"
+
+#include "base/clock.h"
 #include "tests/job.h"
 
 struct search {
@@ -20,7 +22,11 @@ static void start(struct search *s, const char *cluster, const char *model,
 
 static void run(struct search *s, const struct fr_search_options *o) {
     struct fr_error err = {0};
+    double begun_s = fr_now_s();
     if (fr_search(&s->job, &s->space, o, &s->result, &err) != FR_OK) fail_msg("%s", err.detail);
+    double took_s = fr_now_s() - begun_s; /* and what the search says of itself lies in it */
+    FR_TRUE(s->result.elapsed_s > 0 && s->result.elapsed_s <= took_s, "%g of %g s",
+            s->result.elapsed_s, took_s);
 }
 
 static void end(struct search *s) {
