@@ -149,6 +149,12 @@ static double unmeasured(const struct fr_fit_working_sets *sets, int kind, int i
     return i > 0 ? fmax(streamed, sets->s_per_B[kind][i - 1]) : streamed;
 }
 
+/* A byte takes no longer over a set than over a larger one: where it did it was interrupted, which only adds. */
+static void no_slower_than_larger(struct fr_fit_working_sets *sets, int kind) {
+    double *at = sets->s_per_B[kind];
+    for (int i = sets->n - 2; i >= 0; i--) at[i] = fmin(at[i], at[i + 1]);
+}
+
 fr_status fr_fit_working_sets(const struct fr_samples *samples,
                               const struct fr_fit_speed *speed,
                               struct fr_fit_working_sets *sets) {
@@ -169,6 +175,7 @@ fr_status fr_fit_working_sets(const struct fr_samples *samples,
         }
         fit_operands(samples, speed, sets, i, room, shapes);
     }
+    for (int kind = 0; kind < FR_TRAFFIC_OPERANDS; kind++) no_slower_than_larger(sets, kind);
     fill_operands(sets, FR_TRAFFIC_OPERANDS);
     fill_operands(sets, FR_TRAFFIC_RESULTS);
     free(room);

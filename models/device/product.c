@@ -43,12 +43,13 @@ static double beyond_B(const struct fr_device *device, const struct touched *t,
            t->written_B * beyond(device, FR_TRAFFIC_RESULTS, working_set_B, t->all_B);
 }
 
-/* How much of the way to memory it is from the product's own set to the working set.  An own set beyond all caches
- * is there in part however it is used: what is more is the whole way. */
+/* How much of the way to memory it is from the product's own set to the working set, at most all of it, whatever a
+ * disturbed measurement says of a set between.  An own set beyond all caches is there in part however it is used:
+ * what is more is the whole way. */
 static double way(const struct fr_device *device, const struct touched *t,
                   double working_set_B) {
     double whole_B = beyond_B(device, t, HUGE_VAL);
-    return whole_B > 0 ? beyond_B(device, t, working_set_B) / whole_B : 1;
+    return whole_B > 0 ? fmin(1, beyond_B(device, t, working_set_B) / whole_B) : 1;
 }
 
 double fr_device_product_beyond_s(const struct fr_device *device, fr_dtype dtype,

@@ -344,6 +344,29 @@ static void one_shape_tells_of_operands(void **state) {
     fr_samples_free(&samples);
 }
 
+/* Loops over 1, 4 and 16 MB, the middle one interrupted for a hundred times what it takes: as fast as over the larger
+ * set, since a byte takes no longer over less; what rises stays. */
+static void an_interrupted_set_is_no_slower_than_a_larger(void **state) {
+    struct fr_samples samples = {.provenance = {.ranks = 1, .ranks_per_node = 1, .nodes = 1}};
+    const struct fr_fit_speed unknown = {.usual_products = 1, .usual_memory = 1};
+    const double s_per_B[] = {1e-10, 2e-8, 2e-10}, kept[] = {1e-10, 2e-10, 2e-10};
+    struct fr_fit_working_sets sets;
+    (void)state;
+    for (int kind = FR_TRAFFIC_STREAM; kind <= FR_TRAFFIC_SELECT; kind++)
+        for (int i = 0; i < 3; i++) {
+            double size_B = 1e6 * (1 << 2 * i);
+            const struct fr_sample_memory s = {.kernel = kind,
+                                               .size_B = size_B,
+                                               .moved_B = size_B,
+                                               .time_s = size_B * s_per_B[i]};
+            assert_int_equal(fr_samples_add_memory(&samples, &s), FR_OK);
+        }
+    assert_int_equal(fr_fit_working_sets(&samples, &unknown, &sets), FR_OK);
+    for (int kind = FR_TRAFFIC_STREAM; kind <= FR_TRAFFIC_SELECT; kind++)
+        for (int i = 0; i < 3; i++) FR_NEAR(sets.s_per_B[kind][i], kept[i], 1e-9);
+    fr_samples_free(&samples);
+}
+
 /* Without a meter: what is stated, a quarter of it at rest; else one core's share of a server. */
 static void power_that_nobody_metered(void **state) {
     static const struct {
@@ -372,6 +395,7 @@ static void power_that_nobody_metered(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_interrupted_set_is_no_slower_than_a_larger),
         cmocka_unit_test(links_are_those_of_the_fewest_ranks),
         cmocka_unit_test(a_rate_is_above_nothing),
         cmocka_unit_test(a_level_without_messages),

@@ -379,8 +379,37 @@ static void bad_sets_are_refused(void **state) {
     assert_non_null(strstr(err.where, "stream"));
 }
 
+static double thrice(const struct fr_gemm_model *model, const struct fr_gemm_shape *shape) {
+    (void)model, (void)shape;
+    return log(3);
+}
+
+/* A product that takes three times as long from memory takes two times its own more at most, whatever a set between
+ * the caches and memory was measured to cost: a disturbed one cost fifty times as much as memory. */
+static void the_way_to_memory_is_at_most_whole(void **state) {
+    static const struct fr_gemm_form form = {.name = "thrice", .log_from_memory = thrice};
+    struct fr_device device = {.memory_rate_B_per_s = 1e10,
+                               .gemm[FR_FP32] = {.form = &form, .memory = {.present = true}},
+                               .working_sets = {.n = 3}};
+    const struct fr_gemm_shape shape = {256, 32, 256, 1, 0};
+    const double share[] = {0, 50, 1};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        device.working_sets.log_size[i] = log(1e6) + i * log(8);
+        device.working_sets.share[FR_TRAFFIC_OPERANDS][i] = share[i];
+        device.working_sets.share[FR_TRAFFIC_RESULTS][i] = share[i];
+    }
+    for (double set_B = 5e5; set_B < 1e9; set_B *= 1.5) {
+        double more_s =
+            fr_device_product_beyond_s(&device, FR_FP32, &shape, 1e-3, set_B, false);
+        FR_TRUE(more_s <= 2e-3 * (1 + 1e-12), "%g s of a set of %g MB", more_s, set_B / 1e6);
+        if (set_B > 8e6) FR_NEAR(more_s, 2e-3, 1e-12);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_way_to_memory_is_at_most_whole),
         cmocka_unit_test(rates_between_sets),
         cmocka_unit_test(operands_cost_what_the_larger_set_adds),
         cmocka_unit_test(results_cost_less_until_they_are_added_to),
