@@ -2,7 +2,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/alloc.h"
 #include "models/workload/family.h"
 #include "models/workload/hybrid.h"
 
@@ -100,11 +102,16 @@ static fr_status common_read(const struct fr_json *root, struct fr_workload *wor
 /* The keys of the kind and the common ones together, for the check of unknown keys. */
 static fr_status check_keys(const struct fr_json *root, const struct fr_kind *kind,
                             struct fr_error *err) {
-    const char *all[64] = {NULL};
-    int n = 0;
-    for (int i = 0; common_keys[i]; i++) all[n++] = common_keys[i];
-    for (int i = 0; kind->keys[i]; i++) all[n++] = kind->keys[i];
-    return fr_json_object(root, all, err);
+    size_t common = 0, own = 0;
+    while (common_keys[common]) common++;
+    while (kind->keys[own]) own++;
+    const char **all = fr_calloc(common + own + 1, sizeof *all);
+    if (!all) return fr_json_fail(root, err, "does not fit in memory");
+    memcpy(all, common_keys, common * sizeof *all);
+    memcpy(all + common, kind->keys, own * sizeof *all);
+    fr_status status = fr_json_object(root, all, err);
+    free(all);
+    return status;
 }
 
 static fr_status own_read(const struct fr_json *root, struct fr_workload *workload,
