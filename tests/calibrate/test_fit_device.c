@@ -374,6 +374,7 @@ static void power_that_nobody_metered(void **state) {
         const char *source;
     } rows[] = {{8, -1, 8, 2, "stated"},
                 {8, 3, 8, 3, "stated"},
+                {8, 0, 8, 0, "stated"},
                 {0, -1, 0, 0, "stated"},
                 {-1, -1, 6.3, 1.6, "assumed"},
                 {-1, 0.5, 6.3, 0.5, "assumed"}};
