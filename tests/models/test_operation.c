@@ -214,10 +214,11 @@ static void results_are_written(void **state) {
     uint32_t extrapolated = 0;
     fr_test_job("dgx-h100", "gpt-tiny", sets, &job);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct fr_pricing x = {.cluster = &job.cluster,
-                                     .dtype = rows[i].dtype,
-                                     .extrapolated = &extrapolated,
-                                     .weight_gradient = {rows[i].gradient_B, rows[i].adds}};
+        const struct fr_pricing x = {
+            .cluster = &job.cluster,
+            .dtype = rows[i].dtype,
+            .extrapolated = &extrapolated,
+            .weight_gradient = {.value_B = rows[i].gradient_B, .adds = rows[i].adds}};
         struct fr_operation o = rows[i].o;
         o.kind = FR_WORK_PRODUCT;
         o.times = 3;

@@ -95,8 +95,9 @@ static void take(const struct fr_csv *csv, const char *gpu, struct products *p) 
             .shape = {.m = batch * fr_presets_number(csv, i, "m"),
                       .n = fr_presets_number(csv, i, "n"),
                       .k = fr_presets_number(csv, i, "k")},
-            .result = {strcmp(fr_presets_cell(csv, i, "out_dtype"), "fp32") == 0 ? 4 : 2,
-                       strcmp(fr_presets_cell(csv, i, "accumulate"), "True") == 0},
+            .result = {.value_B =
+                           strcmp(fr_presets_cell(csv, i, "out_dtype"), "fp32") == 0 ? 4 : 2,
+                       .adds = strcmp(fr_presets_cell(csv, i, "accumulate"), "True") == 0},
             .count = 1,
             .time_s = 1e-6 * fr_presets_number(csv, i, "derived_time_us")};
         p->n += p->item[p->n].time_s > 0;
