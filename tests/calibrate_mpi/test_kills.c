@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "calibrate/samples/samples.h"
+#include "tests/calibrate_mpi/chance.h"
 
 enum { RANKS_MAX = 16 };
 
@@ -34,18 +35,6 @@ static void stop_test(const char *what) {
     if (fr_file_read(log_path, 1 << 20, &log, &length, &err) == FR_OK)
         fprintf(stderr, "the job said:\n%s\n", log);
     exit(1);
-}
-
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static void nap(double s) {
-    struct timespec t = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9)};
-    nanosleep(&t, NULL);
 }
 
 static pid_t start(bool resume, const char *budget) {

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "tests/calibrate_mpi/chance.h"
 #include "tests/litter.h"
 
 enum { WORDS_MAX = 40, OUTPUTS_MAX = 3 };
@@ -73,18 +74,6 @@ static void stop_test(const char *why, const char *name) {
     if (fr_file_read("said", 1 << 20, &said, &length, NULL) == FR_OK)
         fprintf(stderr, "it had said:\n%s\n", said);
     exit(1);
-}
-
-static uint64_t draw(uint64_t *state) { /* splitmix64 */
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static void nap(double s) {
-    struct timespec t = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9)};
-    nanosleep(&t, NULL);
 }
 
 static pid_t start(const char *line) {
