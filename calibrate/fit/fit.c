@@ -48,24 +48,6 @@ static fr_status take_series(const struct fr_samples *samples,
     return status;
 }
 
-/* A table must be one that a cluster file may state: points come by operation, level, ranks and nodes. */
-static fr_status check_sizes(const struct fr_fit_result *result, struct fr_error *err) {
-    int sizes = 0;
-    for (int i = 0; i < result->n_points; i++) {
-        const struct fr_fit_point *x = &result->points[i], *last = x - 1;
-        bool same = i > 0 && x->op == last->op && x->level == last->level &&
-                    x->n_ranks == last->n_ranks && x->n_nodes == last->n_nodes;
-        sizes = same ? sizes + 1 : 1;
-        if (sizes > FR_SIMILARITY_SIZES_MAX)
-            return fr_fail(err, FR_ERR_INPUT, NULL,
-                           "%s over %" PRId64
-                           " ranks was measured at more than %d sizes, which "
-                           "is what a table holds: leave some out",
-                           fr_op_names[x->op], x->n_ranks, FR_SIMILARITY_SIZES_MAX);
-    }
-    return FR_OK;
-}
-
 static bool has_text(const char *name, const char *wanted) {
     return !wanted || strstr(name, wanted) != NULL;
 }
@@ -99,8 +81,27 @@ static int by_op(const void *x, const void *y) {
     return FR_ORDER(a->size_B, b->size_B);
 }
 
+/* A table must be one that a cluster file may state: an operation's points come by level, ranks and nodes. */
+static fr_status check_sizes(const struct fr_fit_op *op, struct fr_error *err) {
+    int sizes = 1;
+    for (int i = 1; i < op->n_points; i++) {
+        const struct fr_fit_point *x = &op->points[i], *last = x - 1;
+        bool same = x->level == last->level && x->n_ranks == last->n_ranks &&
+                    x->n_nodes == last->n_nodes;
+        sizes = same ? sizes + 1 : 1;
+        if (sizes > FR_SIMILARITY_SIZES_MAX)
+            return fr_fail(err, FR_ERR_INPUT, NULL,
+                           "%s over %" PRId64 " ranks was measured at more than %d sizes, "
+                           "which is what a table holds: leave some out, or choose another "
+                           "--form",
+                           fr_op_names[x->op], x->n_ranks, FR_SIMILARITY_SIZES_MAX);
+    }
+    return FR_OK;
+}
+
 /* Points are sorted by op, so each op's are a stretch of the array. */
-static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) {
+static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form,
+                                struct fr_error *err) {
     const struct fr_fit_point *at = result->points;
     if (result->n_points > 0)
         fr_sort_items(result->points, (size_t)result->n_points, sizeof *result->points, by_op);
@@ -110,6 +111,7 @@ static fr_status fit_operations(struct fr_fit_result *result, fr_fit_form form) 
         op->points = at;
         at += op->n_points;
         FR_TRY(fr_fit_operation(op, form));
+        if (op->chosen == FR_FIT_SIMILARITY) FR_TRY(check_sizes(op, err));
     }
     return FR_OK;
 }
@@ -146,8 +148,7 @@ static fr_status fit_all(const struct fr_samples *samples, const struct fr_fit_o
             err, FR_ERR_INPUT, NULL,
             "the samples hold nothing to fit an operation to: only streams of messages, "
             "wrong results, in-place halves or sizes of 0");
-    FR_TRY(check_sizes(result, err));
-    FR_TRY(fit_operations(result, options->form));
+    FR_TRY(fit_operations(result, options->form, err));
     FR_TRY(fr_fit_speed_make(samples, &result->speed));
     FR_TRY(fr_fit_interruptions(samples, &result->speed));
     for (int i = 0; i < FR_DTYPE_COUNT; i++)

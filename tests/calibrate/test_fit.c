@@ -1249,6 +1249,9 @@ static void more_sizes_than_a_table_holds_are_refused(void **state) {
         if (more)
             assert_non_null(strstr(err.detail, "all_reduce over 2 ranks was measured at"));
         fr_fit_free(&result);
+        options.form = FR_FIT_LOG; /* keeps no table */
+        assert_int_equal(fr_fit(&samples, &options, &result, &err), FR_OK);
+        fr_fit_free(&result);
         fr_samples_free(&samples);
     }
 }
