@@ -220,7 +220,7 @@ static void look_at(const struct context *c, struct desk *desk, int64_t index,
 }
 
 static bool make_desks(struct context *c, int threads) {
-    c->n_desks = threads > 0 ? threads : 1;
+    c->n_desks = threads;
     c->desks = fr_calloc((size_t)c->n_desks, sizeof *c->desks);
     for (int i = 0; c->desks && i < c->n_desks; i++) atomic_flag_clear(&c->desks[i].taken);
     return c->desks;

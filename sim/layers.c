@@ -110,7 +110,7 @@ static const struct fr_collective *algorithm_of(const struct fr_price *price,
                                                 const struct fr_collective_args *args) {
     if (price->form != &fr_form_algorithm) return NULL;
     if (price->algorithm && price->algorithm->applicable(args)) return price->algorithm;
-    return fr_collective_fastest(price->op, args, NULL);
+    return fr_collective_fastest(price->op, args);
 }
 
 /* Member j of a group along an axis, in the order of their seats. */

@@ -88,7 +88,9 @@ static struct row price(const struct fr_cluster *cluster, const struct query *q,
         row.algorithm = by->algorithm->name;
     } else if (by->automatic ||
                (own->form == &fr_form_algorithm && !own->algorithm && !own->own_link)) {
-        row.algorithm = fr_collective_fastest(q->op, &a, &row.time_s)->name;
+        const struct fr_collective *fastest = fr_collective_fastest(q->op, &a);
+        row.time_s = fastest->time_s(&a);
+        row.algorithm = fastest->name;
     } else {
         row.time_s = fr_comm_time_s(own, &q->group, size_B, &row.extrapolated);
         if (own->algorithm) row.algorithm = own->algorithm->name;

@@ -27,8 +27,8 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
     return NULL;
 }
 
-const struct fr_collective *
-fr_collective_fastest(fr_op op, const struct fr_collective_args *args, double *time_s) {
+const struct fr_collective *fr_collective_fastest(fr_op op,
+                                                  const struct fr_collective_args *args) {
     const struct fr_collective *best = NULL;
     double best_s = 0;
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
@@ -38,7 +38,6 @@ fr_collective_fastest(fr_op op, const struct fr_collective_args *args, double *t
         best = *row;
         best_s = row_s;
     }
-    if (time_s) *time_s = best_s;
     return best;
 }
 

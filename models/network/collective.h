@@ -143,10 +143,9 @@ extern const struct fr_collective *const fr_collectives[];
 const struct fr_collective *fr_collective_find(fr_op op, const char *name);
 
 /** The fastest applicable row for @p op at @p args; the first in table order among equals.
- *  Every op has a row that is applicable for any p, so never NULL.
- *  @param[out] time_s  its time; may be NULL */
-const struct fr_collective *
-fr_collective_fastest(fr_op op, const struct fr_collective_args *args, double *time_s);
+ *  Every op has a row that is applicable for any p, so never NULL. */
+const struct fr_collective *fr_collective_fastest(fr_op op,
+                                                  const struct fr_collective_args *args);
 
 /** No algorithm for @p op is faster on these links [s]; 0 when p = 1: max of the bytes that
  *  must leave or reach some rank (fr_op_bus_factor) and of the ceil(log2 p) (1 for send_recv)

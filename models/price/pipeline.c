@@ -19,17 +19,13 @@
 
 enum { SLOTS_MAX = 1 << 25 };
 
-/* Groups of zero_ranks make up all copies of each kind that the model has. */
-static fr_reasons check_zero_ranks(const struct fr_job *job, const struct fr_plan *plan) {
-    const struct fr_transformer *t = &job->workload.transformer;
+/* Groups of zero_ranks make up all copies of each kind; one that the model has not has as many as the rest, or a
+ * multiple of them, and asks for nothing more. */
+static fr_reasons check_zero_ranks(const struct fr_plan *plan) {
     fr_reasons no = FR_BECAUSE(FR_REASON_ZERO_RANKS);
     if (plan->zero_ranks == 0) return 0;
     for (int k = 0; k < FR_COPIES; k++) {
-        bool held = k == FR_COPIES_REST || (k == FR_COPIES_EXPERTS && t->experts > 0) ||
-                    (k == FR_COPIES_COMMON && plan->method->branches) ||
-                    (k >= FR_COPIES_ATTENTION && plan->layer_tp &&
-                     fr_plan_own_grid(plan, k - FR_COPIES_ATTENTION));
-        int64_t copies = held ? fr_plan_copies(plan, (fr_copies)k) : 1;
+        int64_t copies = fr_plan_copies(plan, (fr_copies)k);
         if (copies > 1 && copies % fr_plan_dividing(plan, (fr_copies)k) != 0) return no;
         if (k == FR_COPIES_REST && plan->zero_ranks > copies) return no;
     }
@@ -52,7 +48,7 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
-    return reasons | check_zero_ranks(job, plan) | fr_clock_check(job, plan) |
+    return reasons | check_zero_ranks(plan) | fr_clock_check(job, plan) |
            fr_offload_check(job, plan);
 }
 

@@ -197,7 +197,7 @@ static fr_status count_copies(const struct fr_plan *plan, const struct fr_transf
                             &s->copies[FR_COPIES_EXPERTS].all, err));
         FR_TRY(count_dividing(plan, FR_COPIES_EXPERTS, apart, s, err));
     }
-    return plan->layer_tp && t->layers > 0 ? count_grids(plan, s, err) : FR_OK;
+    return t->layers > 0 ? count_grids(plan, s, err) : FR_OK;
 }
 
 /* Of replicas that all pay the same, those that may share a link with the first are enough. */

@@ -307,6 +307,35 @@ static inline bool law_stages_duals(const struct law_model *c, struct law_why *w
     return true;
 }
 
+/* What a replica does with its micro-batch it does beside one replica and beside many. */
+static inline bool law_stages_replicas(const struct law_model *c, struct law_why *why) {
+    struct law_model d = *c;
+    d.plan.dp *= 3;
+    d.plan.global_batch *= 3;
+    for (int64_t i = 0; i < c->plan.pp; i++) {
+        struct fr_rank_work one, many;
+        c->plan.method->stage(&c->job.workload, &c->plan, i, &one);
+        d.plan.method->stage(&d.job.workload, &d.plan, i, &many);
+        LAW(one.n_ops == many.n_ops && one.activation_B == many.activation_B &&
+                one.working_B == many.working_B && one.parameters == many.parameters &&
+                one.parameters_rank == many.parameters_rank,
+            "stage %d: %d operations and %g B beside %d replicas, %d and %g beside %d", (int)i,
+            one.n_ops, one.activation_B, (int)c->plan.dp, many.n_ops, many.activation_B,
+            (int)d.plan.dp);
+        for (int k = 0; k < one.n_ops; k++) {
+            const struct fr_operation *a = &one.op[k], *b = &many.op[k];
+            bool product = a->kind == FR_WORK_PRODUCT,
+                 same = a->kind == b->kind && a->pass == b->pass &&
+                        (product ? test_flop(a) == test_flop(b)
+                                 : test_amount(a) == test_amount(b));
+            LAW(same, "stage %d, operation %d of kind %d: %g beside %d replicas, %g beside %d",
+                (int)i, k, (int)a->kind, test_amount(a), (int)c->plan.dp, test_amount(b),
+                (int)d.plan.dp);
+        }
+    }
+    return true;
+}
+
 typedef bool law_of_stages(const struct law_model *c, struct law_why *why);
 
 static const struct {
@@ -317,6 +346,7 @@ static const struct {
     {"gradients", law_stages_gradients}, {"activations", law_stages_activations},
     {"ranks", law_stages_ranks},         {"growth", law_stages_growth},
     {"passes", law_stages_passes},       {"duals", law_stages_duals},
+    {"replicas", law_stages_replicas},
 };
 
 #endif

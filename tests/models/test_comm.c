@@ -79,12 +79,11 @@ static void algorithm_that_cannot_run_is_replaced(void **state) {
     (void)state;
     struct fr_price price[FR_OP_COUNT];
     bool outside = false;
-    double fastest_s = 0;
     must_read("{\"all_reduce\": {\"form\": \"algorithm\", \"name\": \"recursive_doubling\"}}",
               price);
     struct fr_group group = fr_group_make(&levels, 6, 1);
     struct fr_collective_args args = fr_group_args(&group, 1e6);
-    fr_collective_fastest(FR_OP_ALL_REDUCE, &args, &fastest_s);
+    double fastest_s = fr_collective_fastest(FR_OP_ALL_REDUCE, &args)->time_s(&args);
     FR_NEAR(time_of(price, FR_OP_ALL_REDUCE, 6, 1, 1e6, &outside), fastest_s, 1e-15);
     fr_comm_free(price);
 }

@@ -129,6 +129,11 @@ static const struct {
      {1, 1},
      {4, 1},
      {2, 8}},
+    {{"dp=2", "tp=4", "etp=1", "sequence_parallel=true", "model.experts=1",
+      "model.experts_per_token=1"},
+     {1, 1},
+     {1, 1},
+     {8, 1}},
 };
 
 static void groups_by_hand(void **state) {

@@ -7,6 +7,7 @@
 #include "models/outcome/iteration.h"
 #include "sim/run.h"
 #include "tests/job.h"
+#include "tests/sim/pipeline_case.h"
 
 /* gpt-2.5b: 52 layers of hidden 1920, 24 heads, sequence 1024, vocabulary 50257, fp32. */
 static const double h = 1920, heads = 24, s = 1024, t = 8, b = 8;
@@ -189,9 +190,38 @@ static void held_in_a_simulation(void **state) {
     }
 }
 
+/* A codec is kept for each virtual stage whose message leaves the stage, counted one by one: gradients to the
+ * virtual stage before, activations to the one after, where a chunk's neighbour is not on the same stage. */
+static void a_codec_for_each_message(void **state) {
+    (void)state;
+    for (const struct fr_schedule *const *row = fr_schedules; *row; row++)
+        for (int P = 2; P <= 5; P++)
+            for (int chunks = 1; chunks <= 4; chunks++) {
+                struct pipeline_case c;
+                const struct fr_schedule_args a = {P, 4 * P, chunks, NULL};
+                if (*row == &fr_schedule_custom || (*row)->refuses(&a)) continue;
+                case_uniform(&c, *row, P, 4 * P, chunks, false, 1, 2, 0);
+                for (int i = 0; i < P; i++)
+                    c.stage[i].message_codec_B = 1e6, c.stage[i].forward_codec_B = 1;
+                for (int i = 0; i < P; i++) {
+                    double want_B = 0;
+                    for (int chunk = 0; chunk < chunks; chunk++) {
+                        int64_t at = fr_schedule_virtual(*row, P, i, chunk);
+                        if (at > 0 && fr_schedule_stage(*row, P, at - 1) != i) want_B += 1e6;
+                        if (at + 1 < P * chunks && fr_schedule_stage(*row, P, at + 1) != i)
+                            want_B += 1;
+                    }
+                    FR_NEAR(fr_pipeline_buffers_B(&c.p, i), want_B, 0);
+                }
+            }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand), cmocka_unit_test(uneven),
-                                       cmocka_unit_test(margin), cmocka_unit_test(codecs),
-                                       cmocka_unit_test(held_in_a_simulation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(uneven),
+                                       cmocka_unit_test(margin),
+                                       cmocka_unit_test(codecs),
+                                       cmocka_unit_test(held_in_a_simulation),
+                                       cmocka_unit_test(a_codec_for_each_message)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

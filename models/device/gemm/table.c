@@ -147,9 +147,10 @@ static double time_s(const struct fr_gemm_model *model, const struct fr_gemm_sha
 static struct fr_gemm_shape edge(const struct fr_gemm_model *model,
                                  const struct fr_gemm_shape *shape) {
     const struct fr_gemm_table *t = &model->table;
-    return (struct fr_gemm_shape){fmin(shape->m, exp(t->log_m[t->n_m - 1])),
-                                  fmin(shape->n, exp(t->log_n[t->n_n - 1])),
-                                  fmin(shape->k, exp(t->log_k[t->n_k - 1])), shape->batch, 0};
+    return (struct fr_gemm_shape){.m = fmin(shape->m, exp(t->log_m[t->n_m - 1])),
+                                  .n = fmin(shape->n, exp(t->log_n[t->n_n - 1])),
+                                  .k = fmin(shape->k, exp(t->log_k[t->n_k - 1])),
+                                  .batch = shape->batch};
 }
 
 static double log_ratio(const struct fr_gemm_ratio *ratio, const struct fr_gemm_shape *shape) {

@@ -36,12 +36,10 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
                      bool *extrapolated) {
     (void)extrapolated;
     struct fr_collective_args args = fr_group_args(group, size_B);
-    double time_s = 0;
+    const struct fr_collective *row = price->algorithm;
     if (price->own_link) args.inner = args.outer = args.ring = price->link;
-    if (price->algorithm && price->algorithm->applicable(&args))
-        return price->algorithm->time_s(&args);
-    fr_collective_fastest(price->op, &args, &time_s);
-    return time_s;
+    if (!row || !row->applicable(&args)) row = fr_collective_fastest(price->op, &args);
+    return row->time_s(&args);
 }
 
 static void write(const struct fr_price *price, const struct fr_levels *levels,

@@ -73,7 +73,7 @@ static double quantile_90(const double *left_out, int count) {
     if (n == 0) return 0;
     fr_sort_items(sorted, (size_t)n, sizeof *sorted, by_number);
     double at = 0.9 * (n - 1);
-    int low = (int)at, high = low + 1 < n ? low + 1 : low;
+    int low = (int)at, high = (int)ceil(at);
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
@@ -219,10 +219,8 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
         return answer.time_s;
     }
     struct fr_collective_args args = fr_group_args(group, size_B);
-    double fastest_s = 0;
-    fr_collective_fastest(price->op, &args, &fastest_s);
     *extrapolated = true;
-    return fastest_s;
+    return fr_collective_fastest(price->op, &args)->time_s(&args);
 }
 
 static bool interval(const struct fr_price *price, const struct fr_group *group, double size_B,
