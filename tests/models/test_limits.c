@@ -414,7 +414,8 @@ static void of_stages_and_iterations(void **state) {
         "ms\", \"message\": \"1 MB\", \"gradient\": \"1 MB\"}";
     static const char ffn[] =
         "{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"global_batch\": 8, \"iterations\": "
-        "{\"width\": 8, \"layers\": 2, \"global_batch\": 8, \"rate\": 0.1, \"loss\": 0.2, "
+        "{\"width\": 8, \"layers\": 2, \"sequence\": 4, \"global_batch\": 8, \"rate\": 0.1, "
+        "\"loss\": 0.2, "
         "\"table\": [{\"method\": \"phantom\", \"tp\": 4, \"ghost\": 2, \"iterations\": "
         "100}]}}";
     static const struct limit of_stages[] = {
@@ -427,6 +428,7 @@ static void of_stages_and_iterations(void **state) {
         {"global_batch", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.width", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.layers", "0", "1", "1073741824", "1073741825", false},
+        {"iterations.sequence", "0", "1", "1073741824", "1073741825", false},
         {"iterations.global_batch", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.rate", "-0.1", "0", "1e6", "1000000.5", false},
         {"iterations.loss", "-0.1", "0", "1e300", "1.1e300", false},

@@ -141,6 +141,40 @@ static void no_pair_is_better(void **state) {
     }
 }
 
+/* More stages than every step of every clock is priced for (coarse steps first): in the end no stage can be one
+ * step slower, in time and for less. */
+static void no_step_is_left(void **state) {
+    enum { MANY = 36 };
+    static const double slowdowns[] = {0.002, 0.01, 0.03, 0.05};
+    const char *sets[] = {"pp=36", "micro_batch=1", "global_batch=37", NULL};
+    struct fr_job job;
+    (void)state;
+    fr_test_job(CLUSTER, "gpt-8.3b", sets, &job);
+    const struct fr_device_clock *clock = &job.cluster.device.clock;
+    assert_true(MANY * MANY * fr_device_clocks(clock) > 40000);
+    struct fr_outcome full = price(&job, NULL, 0);
+    for (int d = 0; d < 4; d++) {
+        int64_t chosen_Hz[MANY], clock_Hz[MANY];
+        assert_int_equal(fr_clocks_choose(&job, &job.plan, slowdowns[d], chosen_Hz, NULL),
+                         FR_OK);
+        struct fr_outcome out = price(&job, chosen_Hz, MANY);
+        int lowered = 0;
+        for (int i = 0; i < MANY; i++) {
+            memcpy(clock_Hz, chosen_Hz, sizeof clock_Hz);
+            clock_Hz[i] = llround((double)chosen_Hz[i] - clock->step_Hz);
+            lowered += (double)chosen_Hz[i] < clock->max_Hz - 0.5;
+            if ((double)clock_Hz[i] < clock->min_Hz - 0.5) continue;
+            struct fr_outcome x = price(&job, clock_Hz, MANY);
+            FR_TRUE(x.time_s > (1 + slowdowns[d]) * full.time_s * (1 + 1e-8) ||
+                        x.energy_J >= out.energy_J * (1 - 1e-8),
+                    "%g, stage %d: %.12g J, chosen %.12g J", slowdowns[d], i, x.energy_J,
+                    out.energy_J);
+        }
+        FR_TRUE(lowered > 0, "%g: none lowered", slowdowns[d]);
+    }
+    fr_job_free(&job);
+}
+
 /* Stages alone off the critical path: only the last one's gradients are long, and who is done earlier may
  * compute more slowly; nothing at all where all stages fill and drain.  "slack", of passes, saves no less. */
 static void slack_costs_no_time(void **state) {
@@ -357,6 +391,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_is_better_than_what_is_chosen),
                                        cmocka_unit_test(nothing_drawn_is_better),
                                        cmocka_unit_test(no_pair_is_better),
+                                       cmocka_unit_test(no_step_is_left),
                                        cmocka_unit_test(slack_costs_no_time),
                                        cmocka_unit_test(one_clock_by_hand),
                                        cmocka_unit_test(limits_and_engines_agree),
