@@ -310,6 +310,19 @@ static void defaults(void **state) {
     assert_true(t->experts_per_token == 2 && t->expert_ffn == 96);
     assert_true(!t->norm_biases && !t->positions && !t->dropout && t->head_kernels == 0);
     fr_workload_free(&w);
+#define LATENT                                                                                 \
+    "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, \"heads\": 4, \"sequence\": "  \
+    "32, "                                                                                     \
+    "\"vocabulary\": 100, \"head_dim\": 24, \"kv_latent\": 16"
+    w = must_read(LATENT ", \"rope_dim\": 8}"); /* values as wide as keys without positions */
+    assert_true(t->value_dim == 16 && t->q_latent == 0);
+    fr_workload_free(&w);
+    w = must_read(LATENT ", \"rope_dim\": 24}"); /* no such keys: as wide as all of them */
+    assert_true(t->value_dim == 24);
+    fr_workload_free(&w);
+    w = must_read(LATENT "}");
+    assert_true(t->value_dim == 24 && t->rope_dim == 0);
+    fr_workload_free(&w);
 }
 
 int main(void) {

@@ -241,6 +241,28 @@ static void slack_meets_every_axis(void **state) {
 }
 
 /* Two stages, one micro-batch: of F0 F1 B1 B0 every pass is critical, and none is slowed. */
+/* A backward pass done whole takes its weight gradient's time, whose own slot then takes none; apart each has its own. */
+static void whole_passes_by_hand(void **state) {
+    struct fr_stage stage = {.forward = {.compute_s = 1, .launch_s = 0.01},
+                             .backward = {.compute_s = 3, .launch_s = 0.1},
+                             .weight = {.compute_s = 2, .launch_s = 0.02}};
+    struct fr_pipeline p = {.schedule = &fr_schedule_zero_bubble,
+                            .args = {.stages = 1, .micro_batches = 1, .chunks = 1},
+                            .splits_backward = true,
+                            .stage = &stage};
+    const struct {
+        struct fr_slot slot;
+        double compute_s;
+    } passes[] = {{{.kind = FR_SLOT_FORWARD}, 1},
+                  {{.kind = FR_SLOT_BACKWARD}, 1},
+                  {{.kind = FR_SLOT_WEIGHT}, 2},
+                  {{.kind = FR_SLOT_BACKWARD, .whole = true}, 3},
+                  {{.kind = FR_SLOT_WEIGHT, .whole = true}, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        FR_NEAR(fr_clock_pass(&p, 0, &passes[i].slot).compute_s, passes[i].compute_s, 1e-12);
+}
+
 static void what_is_critical_stays(void **state) {
     static const char *const sets[] = {"pp=2", "micro_batch=1", "global_batch=1", NULL};
     struct fr_job job;
@@ -260,6 +282,7 @@ int main(void) {
                                        cmocka_unit_test(no_pass_has_room_left),
                                        cmocka_unit_test(a_choice_hangs_on_no_unit),
                                        cmocka_unit_test(slack_meets_every_axis),
+                                       cmocka_unit_test(whole_passes_by_hand),
                                        cmocka_unit_test(what_is_critical_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
