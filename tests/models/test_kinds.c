@@ -325,12 +325,42 @@ static void defaults(void **state) {
     fr_workload_free(&w);
 }
 
+/* What only experts have is refused by name on a model without. */
+static void experts_keys_of_a_dense_model(void **state) {
+    static const char *const keys[] = {"capacity",   "imbalance",     "dense_layers",
+                                       "shared_ffn", "expert_groups", "groups_per_token"};
+    (void)state;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+        for (int mixture = 0; mixture < 2; mixture++) {
+            char text[300];
+            struct fr_json_document *document = NULL;
+            struct fr_workload w;
+            struct fr_error err = {0};
+            snprintf(text, sizeof text,
+                     "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, \"heads\": 4, "
+                     "\"sequence\": 32, \"vocabulary\": 100, \"%s\": 1%s%s}",
+                     keys[k], mixture ? ", \"experts\": 4, \"experts_per_token\": 1" : "",
+                     mixture && k == 5 ? ", \"expert_groups\": 2" : "");
+            assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
+            fr_status status = fr_model_read(document, &w, &err);
+            fr_json_free(document);
+            FR_TRUE((status == FR_OK) == mixture, "%s: %s: %s", text, err.where, err.detail);
+            if (mixture) {
+                fr_workload_free(&w);
+                continue;
+            }
+            assert_non_null(strstr(err.where, keys[k]));
+            assert_string_equal(err.detail, "has no effect without experts");
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(convolutions),
                                        cmocka_unit_test(connected_layers),
                                        cmocka_unit_test(branches),
                                        cmocka_unit_test(stages),
                                        cmocka_unit_test(every_list_of_stages),
-                                       cmocka_unit_test(defaults)};
+                                       cmocka_unit_test(defaults),
+                                       cmocka_unit_test(experts_keys_of_a_dense_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
