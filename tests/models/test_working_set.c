@@ -20,6 +20,10 @@ static void rates_between_sets(void **state) {
     (void)state;
     const char *const sets[] = {MEMORY, SETS, NULL};
     struct fr_job job;
+    const struct fr_working_sets none = {.n = 0};
+    for (int kind = 0; kind < FR_TRAFFIC_COUNT; kind++) /* what is beside products is in them */
+        FR_NEAR(fr_working_sets_share(&none, (fr_traffic)kind, 1e6),
+                kind < FR_TRAFFIC_OPERANDS ? 1 : 0, 0);
     fr_test_job("frontier", "ffn-4096", sets, &job);
     const struct fr_device *d = &job.cluster.device;
     FR_NEAR(fr_device_traffic_s(d, FR_TRAFFIC_STREAM, 8e6, 5e5), 8e6 / 80e9, 1e-12);

@@ -326,6 +326,44 @@ static void a_further_token(void **state) {
     fr_job_free(&split);
 }
 
+/* What modules of further tokens exchange over tp 2 on the last of two stages, each.  Forward two sums of a layer's
+ * pairs, one of looked up words, and what joins two streams gathered; back two sums, one of the logits' input
+ * gradients, one of both streams'.  Along the sequence a layer gathers and scatters twice either way, words are
+ * scattered and their gradients gathered, the logits' the other way round, and weight gradients of a layer's pairs
+ * and of the logits gather their input once more. */
+static void further_tokens_exchange(void **state) {
+    static const double times[2][2] = {{2 + 1 + 1, 2 + 1 + 2},
+                                       {4 + 1 + 1 + 1, 4 + 1 + 1 + 2 + 3}};
+    const double once_B = 8192 * 4096.0 * 4;
+    (void)state;
+    for (int scattered = 0; scattered < 2; scattered++) {
+        double sent_B[3][2];
+        for (int n = 0; n < 3; n++) {
+            char predicted[40];
+            const char *sets[] = {predicted,
+                                  "tp=2",
+                                  "pp=2",
+                                  "micro_batch=1",
+                                  "global_batch=2",
+                                  "model.dtype=fp32",
+                                  scattered ? "sequence_parallel=true"
+                                            : "sequence_parallel=false",
+                                  NULL};
+            struct fr_job job;
+            struct fr_rank_work work;
+            snprintf(predicted, sizeof predicted, "model.predicted_tokens=%d", n);
+            fr_test_job("dgx-h100", "llama-3-8b", sets, &job);
+            fr_transformer_stage(&job.workload, &job.plan, 1, &work);
+            for (int back = 0; back < 2; back++) sent_B[n][back] = test_tp_B(&work, back);
+            fr_job_free(&job);
+        }
+        for (int n = 1; n < 3; n++)
+            for (int back = 0; back < 2; back++)
+                FR_NEAR(sent_B[n][back] - sent_B[0][back], n * once_B * times[scattered][back],
+                        1e-9);
+    }
+}
+
 /* Two documents of 1024 and 3072 tokens in one sequence: (1024^2 + 3072^2) / 4096^2 of the pairs; a token stands in one of 2560. */
 static void packed_documents(void **state) {
     (void)state;
@@ -443,6 +481,7 @@ int main(void) {
                                        cmocka_unit_test(memory_of_latents),
                                        cmocka_unit_test(what_latents_do_not_meet),
                                        cmocka_unit_test(a_further_token),
+                                       cmocka_unit_test(further_tokens_exchange),
                                        cmocka_unit_test(packed_documents),
                                        cmocka_unit_test(one_copy_a_node),
                                        cmocka_unit_test(choices_by_brute_force),
