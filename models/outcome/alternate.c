@@ -7,8 +7,8 @@
 
 bool fr_pipeline_alternates(const struct fr_pipeline *p) {
     bool form = p->schedule->warm_up > 0 || p->schedule->phases;
-    return form && !p->forward && p->args.chunks == 1 && !fr_pipeline_codes(p) &&
-           p->args.micro_batches < 1 << 28 && p->args.stages < 1 << 24;
+    return form && !p->forward && !fr_pipeline_codes(p) && p->args.micro_batches < 1 << 28 &&
+           p->args.stages < 1 << 24;
 }
 
 /* One stage: when it is free, and when the last message of each kind that it sent arrives.  A

@@ -14,8 +14,8 @@
 
 #include "models/price/pipeline.h"
 
-/** Is this a pipeline that fr_pipeline_alternate runs?  One chunk, no compressed messages, a
- *  schedule that says so by warm_up or phases. */
+/** Is this a pipeline that fr_pipeline_alternate runs?  No compressed messages, a schedule (of one chunk) that
+ *  says so by warm_up or phases. */
 bool fr_pipeline_alternates(const struct fr_pipeline *pipeline);
 
 /** End of each stage's last backward pass [s].

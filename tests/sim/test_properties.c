@@ -1,6 +1,7 @@
 /* Laws that any pipeline keeps, over random ones from a fixed seed. */
 #include <math.h>
 
+#include "models/outcome/alternate.h"
 #include "tests/sim/pipeline_case.h"
 
 static void random_case(struct pipeline_case *c, uint64_t *seed) {
@@ -204,11 +205,33 @@ static void critical_path_is_a_chain(void **state) {
     }
 }
 
+/* Which pipelines the recurrence of ticks runs: both passes of what alternates or comes in two phases, all
+ * messages whole. */
+static void who_runs_in_ticks(void **state) {
+    (void)state;
+    for (const struct fr_schedule *const *row = fr_schedules; *row; row++) {
+        static struct pipeline_case c;
+        const struct fr_schedule_args one = {4, 8, 1, NULL}, two = {4, 8, 2, NULL};
+        if (*row == &fr_schedule_custom) continue;
+        bool simple = *row == &fr_schedule_gpipe || *row == &fr_schedule_one_f_one_b ||
+                      *row == &fr_schedule_doubled;
+        case_uniform(&c, *row, 4, 8, (*row)->refuses(&one) ? 2 : 1, false, 1, 2, 0);
+        assert_int_equal(fr_pipeline_alternates(&c.p), simple);
+        assert_true(!simple || (*row)->refuses(&two));
+        c.p.forward = true;
+        assert_false(fr_pipeline_alternates(&c.p));
+        c.p.forward = false, c.p.codes_forward = true;
+        assert_false(fr_pipeline_alternates(&c.p));
+        c.p.codes_forward = false, c.p.scope = FR_SCOPE_EPILOGUE;
+        assert_false(fr_pipeline_alternates(&c.p));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(engine_equals_recurrence),    cmocka_unit_test(overlap_never_costs),
         cmocka_unit_test(longer_is_never_faster),      cmocka_unit_test(programs_are_whole),
         cmocka_unit_test(zero_bubble_is_never_slower), cmocka_unit_test(activations_held),
-        cmocka_unit_test(critical_path_is_a_chain)};
+        cmocka_unit_test(critical_path_is_a_chain),    cmocka_unit_test(who_runs_in_ticks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

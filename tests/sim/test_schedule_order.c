@@ -146,6 +146,29 @@ static void refused(void **state) {
     }
 }
 
+/* Around a ring of chunks: told whole of four stages, of five the first four and how many they are. */
+static void long_cycles(void **state) {
+    static const char *const told[] = {"the order of passes deadlocks: stage 0 at F0.1 waits "
+                                       "for F0.0 of stage 3, stage 3 at F0.0 waits for "
+                                       "F0.0 of stage 2, stage 2 at F0.0 waits for F0.0 of "
+                                       "stage 1, stage 1 at F0.0 waits for F0.0 of stage 0",
+                                       "the order of passes deadlocks: stage 0 at F0.1 waits "
+                                       "for F0.0 of stage 4, stage 4 at F0.0 waits for "
+                                       "F0.0 of stage 3, stage 3 at F0.0 waits for F0.0 of "
+                                       "stage 2, stage 2 at F0.0 waits for F0.0 of stage "
+                                       "1, and so on round 5 stages"};
+    (void)state;
+    for (int P = 4; P <= 5; P++) {
+        struct fr_text set = {0};
+        fr_text_addf(&set, "schedule=[\"F0.1 F0 B0.1 B0\"");
+        for (int i = 1; i < P; i++) fr_text_addf(&set, ", \"F0 F0.1 B0.1 B0\"");
+        fr_text_addf(&set, "]");
+        struct fr_error err = fr_test_refused("a100-hdr", "gpt-2.5b", fr_text_get(&set));
+        assert_string_equal(err.detail, told[P - 4]);
+        fr_text_free(&set);
+    }
+}
+
 /* With blocking messages an order may deadlock that runs without: then the engine says so. */
 static void blocking_deadlock(void **state) {
     (void)state;
@@ -226,6 +249,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(written_out_runs_alike),
                                        cmocka_unit_test(from_a_file),
                                        cmocka_unit_test(refused),
+                                       cmocka_unit_test(long_cycles),
                                        cmocka_unit_test(blocking_deadlock),
                                        cmocka_unit_test(an_order_that_was_not_checked),
                                        cmocka_unit_test(weights_wait_for_their_inputs)};
