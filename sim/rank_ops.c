@@ -81,7 +81,11 @@ static void tell_message(struct walk *w, int64_t t, int32_t from, int32_t to) {
 
 static void tell_work(struct walk *w, int64_t t) {
     int32_t rank = task_of(w, t)->rank;
-    struct fr_rank_op op = {FR_RANK_WORKS, rank, -1, label(t, FR_RANK_WORKS), 0, 0, t};
+    struct fr_rank_op op = {.kind = FR_RANK_WORKS,
+                            .rank = rank,
+                            .peer = -1,
+                            .label = label(t, FR_RANK_WORKS),
+                            .task = t};
     tell(w, &op);
     need_all(w, t, rank, op.label);
 }

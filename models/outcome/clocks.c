@@ -45,7 +45,7 @@ static struct setting price(struct search *s) {
     if (s->status == FR_OK) s->status = status;
     if (status != FR_OK) return (struct setting){INFINITY, INFINITY};
     s->out.time_s = s->times.makespan_s + s->device->fixed_s;
-    fr_pipeline_fill_times(s->job, p, p->args.micro_batches, &s->times, &s->out);
+    fr_pipeline_fill_energy(s->job, p, p->args.micro_batches, &s->out);
     return (struct setting){s->out.time_s, s->out.energy_J};
 }
 

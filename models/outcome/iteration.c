@@ -60,33 +60,27 @@ static double codec_busy_s(const struct fr_pipeline *p, int32_t i) {
            p->stage[below].forward_decode_s * fr_pipeline_n_forward_compressed(p, below);
 }
 
-/* Compute and communication of one rank of stage @p i in an iteration; what is communicated
- * beside a pass counts with the pass.  In the mean of a stage's ranks some wait in the passes
- * while others compute for them (cSub). */
-static void use_of(const struct fr_pipeline *p, double m, const struct fr_pipeline_times *times,
-                   int32_t i, double *busy_s, double *comm_s) {
+/* What one rank of stage @p i computes in an iteration; what is communicated beside a pass counts with
+ * the pass.  In the mean of a stage's ranks some wait in the passes while others compute for them (cSub). */
+static double busy_of(const struct fr_pipeline *p, double m, int32_t i) {
     const struct fr_stage *s = &p->stage[i];
-    *busy_s =
-        m * (1 - s->idle_share) *
-            (fr_pass_s(&s->forward, FR_WITH_LAUNCH) + fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
-        s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
-    *comm_s = m * (fr_pass_comm_s(&s->forward) + fr_pass_comm_s(&s->backward)) +
-              times->gradient_exposed_s[i] + s->gather_s + s->redistribution_s + s->offload_s;
-    if (i == 0 || i == p->args.stages - 1) *comm_s += p->embedding_s;
+    return m * (1 - s->idle_share) *
+               (fr_pass_s(&s->forward, FR_WITH_LAUNCH) +
+                fr_pass_s(&s->backward, FR_WITH_LAUNCH)) +
+           s->optimizer_s - s->optimizer_idle_s + codec_busy_s(p, i);
 }
 
 static void add_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
-                       const struct fr_pipeline_times *times, struct fr_outcome *out) {
+                       struct fr_outcome *out) {
     const struct fr_power *power = &job->cluster.device.power;
-    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp), busy_s, comm_s,
+    double replicas = (double)(fr_plan_replicas(&out->plan) * out->plan.tp),
            device_J = power->known ? 0 : NAN, all_s = 0;
     for (int32_t i = 0; power->known && i < p->args.stages; i++) {
-        use_of(p, m, times, i, &busy_s, &comm_s);
-        busy_s += job->cluster.device.fixed_s + (p->longer_s ? p->busy_longer_s[i] : 0);
-        device_J +=
-            replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz, busy_s,
-                                         fr_most(comm_s, out->time_s - busy_s)) +
-                        (p->longer_s ? p->more_J[i] : 0));
+        double busy_s = busy_of(p, m, i) + job->cluster.device.fixed_s +
+                        (p->longer_s ? p->busy_longer_s[i] : 0);
+        device_J += replicas * (fr_rank_energy_J(&job->cluster.device, p->stage[i].clock_Hz,
+                                                 busy_s, fr_most(0, out->time_s - busy_s)) +
+                                (p->longer_s ? p->more_J[i] : 0));
         all_s += replicas * busy_s;
     }
     fr_outcome_add_energy(&job->cluster, device_J, all_s, out);
@@ -205,17 +199,17 @@ void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *
         add_memory(job, p, out);
 }
 
-void fr_pipeline_fill_times(const struct fr_job *job, const struct fr_pipeline *p, double m,
-                            const struct fr_pipeline_times *times, struct fr_outcome *out) {
-    add_energy(job, p, m, times, out);
+void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline *p, double m,
+                             struct fr_outcome *out) {
+    add_energy(job, p, m, out);
     fr_outcome_add_totals(job, out);
 }
 
 /* What is left once time and parts are known. */
 static void fill_outcome(const struct fr_job *job, const struct fr_pipeline *p, double m,
-                         const struct fr_pipeline_times *times, struct fr_outcome *out) {
+                         struct fr_outcome *out) {
     fr_pipeline_fill_still(job, p, out); /* what is lossy decides the iterations */
-    fr_pipeline_fill_times(job, p, m, times, out);
+    fr_pipeline_fill_energy(job, p, m, out);
 }
 
 /* ---- parts ------------------------------------------------------------------------------------ */
@@ -290,7 +284,7 @@ fr_status fr_pipeline_outcome(const struct fr_job *job, const struct fr_pipeline
         return fr_fail(err, FR_ERR_NOMEM, NULL, "the pipeline does not fit in memory");
     fr_status status = timer(context, FR_WITH_ALL, &times, err);
     if (status == FR_OK) status = add_parts(job, p, timer, context, times.makespan_s, out, err);
-    if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, &times, out);
+    if (status == FR_OK) fill_outcome(job, p, p->args.micro_batches, out);
     free(times.gradient_exposed_s);
     return status;
 }
@@ -305,11 +299,10 @@ static fr_status cost_in_a_row(const struct fr_job *job, const struct fr_plan *p
     struct fr_stage stage = {0};
     struct fr_pipeline p = {.args = {.stages = 1, .micro_batches = 1, .chunks = 1},
                             .stage = &stage};
-    struct fr_pipeline_times times = {.gradient_exposed_s = &stage.gradient_s};
     double m = (double)fr_pipeline_micro_batches(job, plan);
     FR_TRY(fr_pipeline_price(job, plan, &p, &out->extrapolated, NULL));
     add_in_a_row(job, &stage, m, out);
-    fill_outcome(job, &p, m, &times, out);
+    fill_outcome(job, &p, m, out);
     return FR_OK;
 }
 

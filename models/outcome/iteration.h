@@ -34,11 +34,10 @@ double fr_pipeline_buffers_B(const struct fr_pipeline *pipeline, int32_t i);
 void fr_pipeline_fill_still(const struct fr_job *job, const struct fr_pipeline *pipeline,
                             struct fr_outcome *out);
 
-/** What hangs on out->time_s and on @p times: energy, and both to the loss.
+/** What hangs on out->time_s: energy, and both to the loss.
  *  @param m  passes in an iteration */
-void fr_pipeline_fill_times(const struct fr_job *job, const struct fr_pipeline *pipeline,
-                            double m, const struct fr_pipeline_times *times,
-                            struct fr_outcome *out);
+void fr_pipeline_fill_energy(const struct fr_job *job, const struct fr_pipeline *pipeline,
+                             double m, struct fr_outcome *out);
 
 /** An iteration with some things switched off: the recurrence, or an event engine. */
 typedef fr_status fr_pipeline_timer(const void *context, int with,

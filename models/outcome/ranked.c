@@ -117,10 +117,8 @@ static bool find_held(struct fr_pricer *x, struct fr_pipeline *p) {
 /* As long as it takes at least, and the energy of that. */
 static void fill_least(const struct fr_pricer *x, const struct fr_pipeline *p,
                        struct fr_outcome *out) {
-    const struct fr_pipeline_times least = {.makespan_s = fr_pipeline_least_s(p),
-                                            .gradient_exposed_s = x->exposed_s};
-    out->time_s = least.makespan_s + x->job->cluster.device.fixed_s;
-    fr_pipeline_fill_times(x->job, p, p->args.micro_batches, &least, out);
+    out->time_s = fr_pipeline_least_s(p) + x->job->cluster.device.fixed_s;
+    fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
     out->energy_J *= FR_LEAST_SURE;
     out->total_energy_J *= FR_LEAST_SURE;
 }
@@ -139,7 +137,7 @@ static fr_status fill_exactly(struct fr_pricer *x, struct fr_pipeline *p,
         FR_TRY(fr_pipeline_run(p, FR_WITH_ALL, &times, NULL));
     }
     out->time_s = times.makespan_s + x->job->cluster.device.fixed_s;
-    fr_pipeline_fill_times(x->job, p, p->args.micro_batches, &times, out);
+    fr_pipeline_fill_energy(x->job, p, p->args.micro_batches, out);
     return FR_OK;
 }
 
