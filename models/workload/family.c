@@ -40,6 +40,19 @@ fr_status fr_family_bool(const struct fr_json *config, const char *key, bool *ou
     return given(config, key) ? fr_json_get_bool(config, key, true, out, err) : FR_OK;
 }
 
+fr_status fr_family_dropout(const struct fr_json *config, const char *of_scores,
+                            const char *of_residuals, bool *out, struct fr_error *err) {
+    const char *const keys[] = {of_scores, of_residuals};
+    *out = false;
+    for (int k = 0; k < 2; k++) {
+        double share = 0;
+        if (given(config, keys[k]))
+            FR_TRY(fr_json_get_number(config, keys[k], true, 0, 1, &share, err));
+        *out = *out || !given(config, keys[k]) || share > 0;
+    }
+    return FR_OK;
+}
+
 fr_status fr_family_read_rotary(const struct fr_json *config, struct fr_transformer *t,
                                 struct fr_error *err) {
     struct fr_json heads = fr_json_member(config, "num_attention_heads");

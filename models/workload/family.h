@@ -57,6 +57,10 @@ fr_status fr_family_integer(const struct fr_json *config, const char *key, bool 
 /** Absent or null: `*out` keeps its value. */
 fr_status fr_family_bool(const struct fr_json *config, const char *key, bool *out,
                          struct fr_error *err);
+/** Is there dropout, of the scores or before the residual additions?  A share that the file does not say
+ *  is 0.1. */
+fr_status fr_family_dropout(const struct fr_json *config, const char *of_scores,
+                            const char *of_residuals, bool *out, struct fr_error *err);
 /** LLaMA and its descendants, with its names of the keys: gated MLP, RMSNorm, rotary positions,
  *  grouped key-value heads.  @p transformer holds the family's defaults of kv_heads and
  *  head_dim (0: heads, and hidden / heads), and its biases and norms, which are left alone. */

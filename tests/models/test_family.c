@@ -40,6 +40,38 @@ static double parameters(const struct fr_workload *w) {
     return work.parameters - (double)(rows * t->hidden * (t->tied ? 1 : 2));
 }
 
+/* There is dropout unless both shares are said to be none. */
+static void dropout_of_two_shares(void **state) {
+    static const struct {
+        const char *family, *scores, *residuals;
+    } files[] = {{"gpt2", "attn_pdrop", "resid_pdrop"},
+                 {"bert-base", "attention_probs_dropout_prob", "hidden_dropout_prob"}};
+    static const char *const shares[] = {NULL, "0", "0.2"};
+    (void)state;
+    for (int f = 0; f < 2; f++)
+        for (int a = 0; a < 3; a++)
+            for (int b = 0; b < 3; b++) {
+                char path[512];
+                struct fr_json_document *document = NULL;
+                struct fr_workload w = {.n_layers = 0};
+                struct fr_error err = {0};
+                snprintf(path, sizeof path, FR_SOURCE_DIR "/tests/models/hf/%s.json",
+                         files[f].family);
+                assert_int_equal(fr_json_read(path, &document, &err), FR_OK);
+                assert_int_equal(
+                    fr_json_set(document, files[f].scores, a ? shares[a] : "null", "t", &err),
+                    FR_OK);
+                assert_int_equal(fr_json_set(document, files[f].residuals,
+                                             b ? shares[b] : "null", "t", &err),
+                                 FR_OK);
+                fr_status status = fr_workload_read(document, &w, &err);
+                FR_TRUE(status == FR_OK, "%s: %s", err.where, err.detail);
+                assert_int_equal(w.transformer.dropout, a != 1 || b != 1);
+                fr_workload_free(&w);
+                fr_json_free(document);
+            }
+}
+
 static void published_counts(void **state) {
     (void)state;
     static const struct {
@@ -469,6 +501,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(biases_that_are_not_priced),
                                        cmocka_unit_test(falcon_by_hand),
                                        cmocka_unit_test(what_is_needed_is_named),
+                                       cmocka_unit_test(dropout_of_two_shares),
                                        cmocka_unit_test(published_counts),
                                        cmocka_unit_test(nearly_published_counts),
                                        cmocka_unit_test(groups_of_experts),

@@ -33,8 +33,14 @@ static void of_a_device(void **state) {
         "\"host_skew\": 0.1, \"interference\": 0.1, \"noise\": 0.1, \"attention\": {\"plain\": "
         "0.5, \"flash\": 0.5, \"flash_2\": 0.4, \"flash_1\": 0.3, \"backward\": 1.2}, "
         "\"gemm\": {\"fp32\": {\"peak\": \"1 TFLOP/s\", \"half_dim\": 8, \"residuals\": "
-        "{\"median\": 0.1, \"p90\": 0.2}}}, \"power\": {\"busy\": \"300 W\", \"idle\": \"50 "
-        "W\", \"communicating\": \"100 W\"}, \"usual\": {\"products\": 1.1, \"memory\": 1.2}, "
+        "{\"median\": 0.1, \"p90\": 0.2, \"beyond_octave\": 0.1}}}, \"power\": {\"busy\": "
+        "\"300 W\", \"idle\": \"50 "
+        "W\", \"communicating\": \"100 W\", \"uncertainty\": 0.1}, \"host_link\": \"9 GB/s\", "
+        "\"host_memory\": \"1 TB\", \"host_bandwidth\": \"99 GB/s\", \"clock\": {\"min\": \"1 "
+        "GHz\", "
+        "\"max\": \"2 GHz\", \"step\": \"100 MHz\", \"knee\": \"1.5 GHz\", \"rise\": 0.5, "
+        "\"static\": 0.2, "
+        "\"fixed\": 0.3}, \"usual\": {\"products\": 1.1, \"memory\": 1.2}, "
         "\"interruptions\": {\"every\": \"1 s\", \"length\": \"1 ms\"}}}";
     static const struct limit limits[] = {
         {"device.memory", "-1 B", "0 B", "1e18 B", "1.1e18 B", false},
@@ -58,6 +64,18 @@ static void of_a_device(void **state) {
         {"device.gemm.fp32.half_dim", "-0.1", "0", "1e9", "1000000000.5", false},
         {"device.gemm.fp32.residuals.median", "-0.1", "0", "1e9", "1000000000.5", false},
         {"device.gemm.fp32.residuals.p90", "-0.1", "0", "1e9", "1000000000.5", false},
+        {"device.gemm.fp32.residuals.beyond_octave", "-0.1", "0", "10", "10.1", false},
+        {"device.host_link", "0.5 B/s", "1 B/s", "1e18 B/s", "1.1e18 B/s", false},
+        {"device.host_memory", "-1 B", "0 B", "1e18 B", "1.1e18 B", false},
+        {"device.host_bandwidth", "0.5 B/s", "1 B/s", "1e18 B/s", "1.1e18 B/s", false},
+        {"device.clock.min", "0.9e6 Hz", "1e6 Hz", "2e9 Hz", "2.1e9 Hz", true},
+        {"device.clock.max", "1.4e9 Hz", "1.5e9 Hz", "1e11 Hz", "1.1e11 Hz", true},
+        {"device.clock.step", "0.9e6 Hz", "1e6 Hz", "1e11 Hz", "1.1e11 Hz", false},
+        {"device.clock.knee", "0.9e6 Hz", "1e6 Hz", "2e9 Hz", "2.1e9 Hz", true},
+        {"device.clock.rise", "-0.1", "0", "10", "10.1", true},
+        {"device.clock.static", "-0.1", "0", "1", "1.01", true},
+        {"device.clock.fixed", "-0.1", "0", "1", "1.01", true},
+        {"device.power.uncertainty", "-0.1", "0", "10", "10.1", false},
         {"device.power.busy", "0 W", "100 W", "1e6 W", "1000000.5 W", true},
         {"device.power.idle", "-1 W", "0 W", "100 W", "301 W", true},
         {"device.power.communicating", "49 W", "50 W", "1e6 W", "1000000.5 W", false},
@@ -124,9 +142,11 @@ static void of_products(void **state) {
 
 static void of_a_network(void **state) {
     static const char text[] =
-        "{" LEVELS ", \"collectives\": {\"all_reduce\": {\"form\": \"log\", \"message\": "
+        "{" LEVELS
+        ", \"pue\": 1.2, \"collectives\": {\"all_reduce\": {\"form\": \"log\", \"message\": "
         "\"total\", \"c1\": \"1 us\", \"c2\": \"1 ns/B\", \"c3\": \"1 us\", \"residuals\": "
-        "{\"median\": 0.1, \"p90\": 0.2, \"points\": 5}, \"domain\": {\"min_ranks\": 2, "
+        "{\"median\": 0.1, \"p90\": 0.2, \"points\": 5, \"beyond_octave\": 0.1}, \"domain\": "
+        "{\"min_ranks\": 2, "
         "\"max_ranks\": 8, \"min\": \"8 B\", \"max\": \"1 MB\", \"one_node\": true, "
         "\"several_nodes\": true}}, \"send_recv\": {\"form\": \"algorithm\", \"name\": "
         "\"direct\", \"latency\": \"1 us\", \"per_byte\": \"1 ns/B\"}, \"all_gather\": "
@@ -146,6 +166,8 @@ static void of_a_network(void **state) {
         {"levels.1.latency", "-1 s", "0 s", "3600 s", "3600.5 s", true},
         {"levels.1.bandwidth", "0.5 B/s", "1 B/s", "1e18 B/s", "1.1e18 B/s", true},
         {"levels.1.shared_by", "0", "1", "4", "5", false},
+        {"pue", "0.9", "1", "10", "10.1", false},
+        {"collectives.all_reduce.residuals.beyond_octave", "-0.1", "0", "10", "10.1", false},
         {"collectives.all_reduce.c1", "-1 s", "0 s", "3600 s", "3600.5 s", true},
         {"collectives.all_reduce.c2", "-1 s/B", "0 s/B", "1 s/B", "1.01 s/B", true},
         {"collectives.all_reduce.c3", "-1 s", "0 s", "3600 s", "3600.5 s", false},
@@ -242,7 +264,8 @@ static void of_a_transformer(void **state) {
         "256, \"vocabulary_multiple\": 128, \"experts\": 4, \"experts_per_token\": 2, "
         "\"expert_ffn\": 128, \"capacity\": 1.5, \"imbalance\": 1.2, \"cross_layers\": 2, "
         "\"head_kernels\": 3, \"gated\": true, \"tied_embedding\": true, \"biases\": false, "
-        "\"norm\": \"rms\", \"positions\": \"none\", \"dropout\": true, \"layer_profile\": "
+        "\"norm\": \"rms\", \"positions\": \"none\", \"dropout\": true, \"token_types\": 2, "
+        "\"layer_profile\": "
         "[{\"tp\": 1, \"micro_batch\": 1, \"forward\": \"1 ms\", \"backward\": \"2 ms\", "
         "\"logits_forward\": \"1 ms\", \"logits_backward\": \"1 ms\"}]}";
 #define PROFILE "layer_profile.0."
@@ -262,6 +285,7 @@ static void of_a_transformer(void **state) {
         {"capacity", "0.9", "1", "1e6", "1000000.5", false},
         {"imbalance", "0.9", "1", "1e6", "1000000.5", false},
         {"cross_layers", "-1", "0", "8", "9", false},
+        {"token_types", "-1", "0", "1048576", "1048577", false},
         {"head_kernels", "0.5", "1", "1000", "1001", false},
         {"gated", NULL, "true", "false", "2", false},
         {"tied_embedding", NULL, "true", "false", "2", false},
@@ -413,11 +437,21 @@ static void of_stages_and_iterations(void **state) {
         "{\"kind\": \"stages\", \"forward\": \"1 ms\", \"backward\": \"2 ms\", \"weight\": \"1 "
         "ms\", \"message\": \"1 MB\", \"gradient\": \"1 MB\"}";
     static const char ffn[] =
-        "{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"global_batch\": 8, \"iterations\": "
+        "{\"kind\": \"ffn\", \"width\": 8, \"layers\": 2, \"global_batch\": 8, \"samples\": "
+        "64, \"iterations\": "
         "{\"width\": 8, \"layers\": 2, \"sequence\": 4, \"global_batch\": 8, \"rate\": 0.1, "
         "\"loss\": 0.2, "
         "\"table\": [{\"method\": \"phantom\", \"tp\": 4, \"ghost\": 2, \"iterations\": "
-        "100}]}}";
+        "100}], \"laws\": [{\"along\": \"batch\", \"from\": 8, \"to\": 64, \"error\": 0.1, "
+        "\"critical_batch\": "
+        "9}, {\"along\": \"ghost\", \"from\": 2, \"to\": 8, \"error\": 0.1, \"method\": "
+        "\"phantom\", "
+        "\"iterations\": 50, \"ghost_power\": -1, \"tp_power\": 1, \"tp_from\": 2, \"tp_to\": "
+        "4}, "
+        "{\"along\": \"backward\", \"from\": 0, \"to\": 0.5, \"error\": 0.1, \"slope\": 1}]}}";
+#define BATCH "iterations.laws.0."
+#define GHOSTS "iterations.laws.1."
+#define SHARES "iterations.laws.2."
     static const struct limit of_stages[] = {
         {"forward", "-1 s", "0 s", "86400 s", "86400.5 s", true},
         {"backward", "0.5 ms", "1 ms", "86400 s", "86400.5 s", true},
@@ -426,6 +460,7 @@ static void of_stages_and_iterations(void **state) {
         {"gradient", "-1 B", "0 B", "1e18 B", "1.1e18 B", false}};
     static const struct limit of_iterations[] = {
         {"global_batch", "0", "1", "1099511627776", "1099511627777", false},
+        {"samples", "0", "1", "1152921504606846976", "1152921504606846977", false},
         {"iterations.width", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.layers", "0", "1", "1073741824", "1073741825", false},
         {"iterations.sequence", "0", "1", "1073741824", "1073741825", false},
@@ -435,7 +470,23 @@ static void of_stages_and_iterations(void **state) {
         {"iterations.table.0.method", NULL, "tensor", "grid", "other", true},
         {"iterations.table.0.tp", "0", "1", "1099511627776", "1099511627777", false},
         {"iterations.table.0.ghost", "-1", "0", "1099511627776", "1099511627777", false},
-        {"iterations.table.0.iterations", "0", "1e-9", "1e15", "1000000000000000.5", true}};
+        {"iterations.table.0.iterations", "0", "1e-9", "1e15", "1000000000000000.5", true},
+        {BATCH "along", NULL, "batch", NULL, "depth", true},
+        {BATCH "from", "0", "1", "64", NULL, true},
+        {BATCH "to", "7", "8", "1099511627776", "1099511627777", true},
+        {BATCH "error", "-0.1", "0", "1e6", "1000000.5", false},
+        {BATCH "critical_batch", "-0.1", "0", "1e15", "1000000000000000.5", true},
+        {GHOSTS "from", "0", "1", "8", NULL, true},
+        {GHOSTS "to", "1", "2", "1099511627776", "1099511627777", true},
+        {GHOSTS "method", NULL, "tensor", NULL, "other", true},
+        {GHOSTS "iterations", "0", "1e-9", "1e15", "1000000000000000.5", true},
+        {GHOSTS "ghost_power", "-100.5", "-100", "100", "100.5", true},
+        {GHOSTS "tp_power", "-100.5", "-100", "100", "100.5", true},
+        {GHOSTS "tp_from", "0", "1", "4", NULL, true},
+        {GHOSTS "tp_to", "1", "2", "1099511627776", "1099511627777", true},
+        {SHARES "from", "-0.1", "0", "0.5", NULL, true},
+        {SHARES "to", "-0.1", "0", "1", "1.01", true},
+        {SHARES "slope", "-100.5", "-100", "100", "100.5", true}};
     static const struct length of_lists[] = {{"forward", 1, 65536}};
     static const struct length of_rows[] = {{"iterations.table", 1, 4096}};
     (void)state;

@@ -18,17 +18,6 @@ static fr_status read_head(const struct fr_json *config, struct fr_transformer *
     return FR_OK;
 }
 
-/* Of the scores or before the residual additions; 0.1 where the file does not say. */
-static fr_status read_dropout(const struct fr_json *config, bool *dropout,
-                              struct fr_error *err) {
-    double scores = 0.1, residual = 0.1;
-    FR_TRY(
-        fr_json_get_number(config, "attention_probs_dropout_prob", false, 0, 1, &scores, err));
-    FR_TRY(fr_json_get_number(config, "hidden_dropout_prob", false, 0, 1, &residual, err));
-    *dropout = scores > 0 || residual > 0;
-    return FR_OK;
-}
-
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
     struct fr_json decoder = fr_json_member(config, "is_decoder");
@@ -43,7 +32,8 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
     if (decodes) return fr_json_fail(&decoder, err, "such a BERT is not priced yet");
     FR_TRY(fr_family_read_sizes(config, &fr_family_usual_sizes, t, err));
     FR_TRY(fr_family_integer(config, "type_vocab_size", false, MOST, &t->token_types, err));
-    FR_TRY(read_dropout(config, &t->dropout, err));
+    FR_TRY(fr_family_dropout(config, "attention_probs_dropout_prob", "hidden_dropout_prob",
+                             &t->dropout, err));
     return read_head(config, t, err);
 }
 

@@ -5,16 +5,6 @@
 
 enum { MOST = FR_FAMILY_SIZE_MAX };
 
-/* Of the scores or before the residual additions; 0.1 where the file does not say. */
-static fr_status read_dropout(const struct fr_json *config, bool *dropout,
-                              struct fr_error *err) {
-    double scores = 0.1, residual = 0.1;
-    FR_TRY(fr_json_get_number(config, "attn_pdrop", false, 0, 1, &scores, err));
-    FR_TRY(fr_json_get_number(config, "resid_pdrop", false, 0, 1, &residual, err));
-    *dropout = scores > 0 || residual > 0;
-    return FR_OK;
-}
-
 static fr_status read(const struct fr_json *config, struct fr_transformer *t,
                       struct fr_error *err) {
     struct fr_json heads = fr_json_member(config, "n_head");
@@ -32,7 +22,7 @@ static fr_status read(const struct fr_json *config, struct fr_transformer *t,
     FR_TRY(fr_family_bool(config, "add_cross_attention", &cross_attention, err));
     t->ffn = 4 * t->hidden;
     FR_TRY(fr_family_integer(config, "n_inner", false, MOST, &t->ffn, err));
-    FR_TRY(read_dropout(config, &t->dropout, err));
+    FR_TRY(fr_family_dropout(config, "attn_pdrop", "resid_pdrop", &t->dropout, err));
     if (cross_attention) return fr_json_fail(&cross, err, "cross-attention is not priced yet");
     if (t->hidden % t->heads != 0)
         return fr_json_fail(&heads, err, "%" PRId64 " does not divide n_embd = %" PRId64,
