@@ -141,9 +141,9 @@ static void reason_width(const struct fr_job *job, const struct fr_plan *plan,
     }
 }
 
-static bool clocks_differ(const struct fr_plan *plan) {
-    return (plan->n_clock_Hz > 1 && plan->n_clock_Hz != plan->pp) ||
-           (plan->n_cap_W > 1 && plan->n_cap_W != plan->pp);
+/* As many values as neither one for all nor one for each stage; 0: as it should be. */
+static int stages_listed(const struct fr_plan *plan, int count) {
+    return count > 1 && count != plan->pp ? count : 0;
 }
 
 static void reason_power(const struct fr_job *job, const struct fr_outcome *out,
@@ -165,6 +165,8 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
     const struct fr_plan *plan = &out->plan;
     if (out->job) job = out->job;
     int64_t batch = fr_job_batch(job, plan);
+    int clocks = stages_listed(plan, plan->n_clock_Hz),
+        caps = stages_listed(plan, plan->n_cap_W);
     switch (reason) {
     case FR_REASON_RANKS:
         fr_text_addf(text, "the plan has %" PRId64 " ranks, the cluster holds %" PRId64,
@@ -185,10 +187,9 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
                      plan->pp);
         break;
     case FR_REASON_STAGES:
-        if (clocks_differ(plan))
+        if (clocks || caps)
             fr_text_addf(text, "%s lists %d stages, the plan has pp = %" PRId64,
-                         plan->n_clock_Hz > 1 ? "clock" : "power_cap",
-                         plan->n_clock_Hz > 1 ? plan->n_clock_Hz : plan->n_cap_W, plan->pp);
+                         clocks ? "clock" : "power_cap", clocks ? clocks : caps, plan->pp);
         else if (fr_plan_reduces(plan) && plan->compression.gradient_stages > plan->pp)
             fr_text_addf(
                 text, "compression.gradient.stages = %" PRId64 ", the plan has pp = %" PRId64,
