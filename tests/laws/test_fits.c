@@ -568,6 +568,35 @@ static void what_is_large_is_as_alone(void **state) {
     }
 }
 
+/* Where no product was timed alone there is no table from memory beside, whatever was timed so. */
+static void nothing_alone_nothing_from_memory(void **state) {
+    enum { LENGTHS = 3, ALL = LENGTHS * LENGTHS * LENGTHS };
+    const struct fr_fit_speed speed = {.usual_products = 1, .usual_memory = 1};
+    struct fr_sample_memory over[ALL];
+    struct fr_sample_gemm alone[ALL];
+    struct fr_samples samples = {.gemm = alone, .memory = over, .n_memory = ALL};
+    (void)state;
+    for (int c = 0; c < ALL; c++) {
+        const int64_t m = 64 << c / 9, n = 64 << c / 3 % 3, k = 64 << c % 3;
+        over[c] = (struct fr_sample_memory){.kernel = FR_TRAFFIC_OPERANDS,
+                                            .size_B = 64e6,
+                                            .moved_B = 1e6,
+                                            .m = m,
+                                            .n = n,
+                                            .k = k,
+                                            .time_s = 1e-6 * (c + 1)};
+        alone[c] = (struct fr_sample_gemm){
+            .dtype = FR_FP32, .m = m, .n = n, .k = k, .batch = 1, .time_s = 1e-6 * (c + 1)};
+    }
+    for (samples.n_gemm = 0; samples.n_gemm <= ALL; samples.n_gemm += ALL) {
+        struct fr_fit_gemm g = {.n_m = 0}, from = {.n_m = 0};
+        assert_int_equal(fr_fit_gemm_table(&samples, &speed, FR_FP32, &g), FR_OK);
+        assert_int_equal(fr_fit_gemm_from_memory(&samples, &speed, &g, &from), FR_OK);
+        assert_int_equal(from.n_m, samples.n_gemm ? LENGTHS : 0);
+        fr_fit_gemm_free(&g), fr_fit_gemm_free(&from);
+    }
+}
+
 /* ---- rates of working sets ------------------------------------------------------------------- */
 
 /* A kind's time a byte over each set, ascending; where it was not measured it is as slow as a stream, and no faster
@@ -832,6 +861,7 @@ int main(void) {
         cmocka_unit_test(two_terms_as_gsl_has_them),
         cmocka_unit_test(tables_with_holes),
         cmocka_unit_test(what_is_large_is_as_alone),
+        cmocka_unit_test(nothing_alone_nothing_from_memory),
         cmocka_unit_test(rates_of_working_sets),
         cmocka_unit_test(an_axis_has_an_end),
         cmocka_unit_test(the_rate_is_the_likeliest),

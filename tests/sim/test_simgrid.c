@@ -352,10 +352,12 @@ static void a_task_ends_with_the_last_of_its_replicas(void **state) {
  * say the same; energy to the loss is that of an iteration as often as there are iterations. */
 static void models_of_layers(void **state) {
     (void)state;
-    static const char *const sets[][5] = {
-        {"tp=4", "dp=2", "iterations=100", NULL},
-        {"method=phantom", "tp=8", "ghost=16", "iterations=7", NULL},
-        {"method=grid", "tp=2", "dp=4", "iterations=3", NULL}};
+#define HOSTS                                                                                  \
+    "cluster.levels.0.power={\"idle\": \"500 W\", \"busy\": \"2500 W\"}" /* as busy as their devices */
+    static const char *const sets[][6] = {
+        {HOSTS, "tp=4", "dp=2", "iterations=100", NULL},
+        {HOSTS, "method=phantom", "tp=8", "ghost=16", "iterations=7", NULL},
+        {HOSTS, "method=grid", "tp=2", "dp=4", "iterations=3", NULL}};
     if (absent()) skip();
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
         for (int n = 0; fr_networks[n]; n++) {
@@ -371,6 +373,9 @@ static void models_of_layers(void **state) {
             assert_string_equal(s.outcome.engine, fr_networks[n]->engine);
             FR_NEAR(s.outcome.time_s, closed.time_s, 1e-6);
             FR_NEAR(s.outcome.energy_J, closed.energy_J, 1e-3);
+            FR_NEAR(s.outcome.energy_part_J[FR_ENERGY_NODE],
+                    closed.energy_part_J[FR_ENERGY_NODE], 1e-3);
+            assert_true(closed.energy_part_J[FR_ENERGY_NODE] > 501 * closed.time_s);
             FR_NEAR(s.outcome.iterations, closed.iterations, 0);
             FR_NEAR(s.outcome.total_time_s, s.outcome.time_s * closed.iterations, 1e-12);
             FR_NEAR(s.outcome.total_energy_J, s.outcome.energy_J * closed.iterations, 1e-12);
