@@ -107,6 +107,25 @@ static void halves_are_not_dearer(void **state) {
     (void)state, at_every_point(half_is_not_dearer);
 }
 
+/* Messages that must follow each other, and bytes that must reach a rank, each by itself: of 5 ranks. */
+static void bounds_by_hand(void **state) {
+    static const struct {
+        fr_op op;
+        double rounds, share;
+    } rows[] = {{FR_OP_SEND_RECV, 1, 1},
+                {FR_OP_ALL_GATHER, 3, 0.8},
+                {FR_OP_REDUCE_SCATTER, 3, 0.8},
+                {FR_OP_ALL_REDUCE, 3, 1.6}};
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        struct fr_collective_args few = {5, 5, 0, {2, 1}, {2, 1}, {0, 0}},
+                                  many = {5, 5, 1000, {2, 1}, {2, 1}, {0, 0}};
+        assert_true(fr_collective_lower_bound_s(rows[k].op, &few) == 2 * rows[k].rounds);
+        assert_true(
+            fabs(fr_collective_lower_bound_s(rows[k].op, &many) - 1000 * rows[k].share) < 1e-9);
+    }
+}
+
 static void every_op_has_a_row_for_any_p(void **state) {
     (void)state;
     for (int op = 0; op < FR_OP_COUNT; op++)
@@ -282,6 +301,7 @@ int main(void) {
         cmocka_unit_test(rows_are_described),
         cmocka_unit_test(every_algorithm_has_a_dual),
         cmocka_unit_test(halves_are_not_dearer),
+        cmocka_unit_test(bounds_by_hand),
         cmocka_unit_test(every_op_has_a_row_for_any_p),
         cmocka_unit_test(unknown_names_are_not_found),
         cmocka_unit_test(hand_computed_values),
