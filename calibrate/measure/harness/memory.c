@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/text.h"
+#include "calibrate/measure/harness/watch.h"
 
 static const char *rank = ""; /* as the launcher numbers them; "" where it does not say */
 
@@ -21,7 +22,7 @@ static void end_without_memory(size_t wanted_B) {
     if (wanted_B > 0 && wanted_B < SIZE_MAX)
         fr_line_addf(line, sizeof line, &used, "; %zu bytes more were asked for", wanted_B);
     fr_line_addf(line, sizeof line, &used, "\n");
-    if (write(STDERR_FILENO, line, used) < 0) _exit(1);
+    if (write(STDERR_FILENO, line, used) >= 0) fr_watch_farewell(1);
     _exit(1);
 }
 

@@ -20,6 +20,7 @@
 #include "calibrate/measure/harness/mpi_try.h"
 #include "calibrate/measure/harness/stop.h"
 
+enum { GIVES_UP = -2 }; /* in place of a point */
 enum { HOST_B = 64, RANKS_MAX = 4096, ADDRESSES_MAX = 8, BEAT_MS = 250, FROZEN_BEATS = 20 };
 
 /* Where rank 0 listens, for all of its interfaces. */
@@ -30,7 +31,7 @@ struct meeting {
     struct in_addr address[ADDRESSES_MAX];
 };
 
-/* A rank's word: who, where, and how many places it has been at. */
+/* A rank's word: who, where, and how many places it has been at; of one that gives up its exit code. */
 struct word {
     uint64_t token;
     int32_t rank, point;
@@ -56,6 +57,30 @@ struct fr_watch {
     char samples[256];
     pthread_t thread;
 };
+
+static _Atomic(struct fr_watch *) the_watch; /* of this process, while its thread runs */
+
+/* To all that this rank is connected to. */
+static void tell_all(const struct fr_watch *w, int64_t code) {
+    const struct word last = {
+        .token = w->token, .rank = w->rank, .point = GIVES_UP, .moves = code};
+    if (w->up >= 0) send(w->up, &last, sizeof last, MSG_NOSIGNAL | MSG_DONTWAIT);
+    for (int r = 1; w->rank == 0 && r < w->n_ranks; r++)
+        if (w->peer[r].fd >= 0)
+            send(w->peer[r].fd, &last, sizeof last, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void fr_watch_farewell(int code) {
+    struct fr_watch *w = atomic_load(&the_watch);
+    if (w) tell_all(w, code);
+}
+
+/* Somebody gave up, and has said why; the launcher may end us first. */
+static void follow_out(const struct fr_watch *w, int64_t code) {
+    if (w->rank == 0) tell_all(w, code);
+    poll(NULL, 0, 4 * BEAT_MS);
+    _exit((int)code);
+}
 
 void fr_watch_point(struct fr_watch *watch, int point) {
     if (!watch) return;
@@ -101,7 +126,9 @@ static void *follow(void *context) {
         struct pollfd up = {.fd = w->up, .events = POLLIN};
         ssize_t sent = send(w->up, &word, sizeof word, MSG_NOSIGNAL);
         int ready = poll(&up, 1, BEAT_MS);
-        bool gone = sent < 0 || (ready > 0 && recv(w->up, &word, sizeof word, 0) <= 0);
+        ssize_t got = ready > 0 ? recv(w->up, &word, sizeof word, 0) : 1;
+        bool gone = sent < 0 || got <= 0;
+        if (got == (ssize_t)sizeof word && word.point == GIVES_UP) follow_out(w, word.moves);
         if (gone && !atomic_load(&w->quitting)) {
             /* After a signal the launcher is ending us all, and has said why. */
             if (w->rank == 1 && !fr_stop_requested()) end_job(w, 0, "ended without a word");
@@ -126,6 +153,7 @@ static void hear(struct fr_watch *w, int rank) {
             return;
         }
         if (got != (ssize_t)sizeof word) return;
+        if (word.point == GIVES_UP) follow_out(w, word.moves);
         peer->heard_s = fr_now_s();
         if (word.moves != peer->last.moves) peer->moved_s = peer->heard_s;
         peer->last = word;
@@ -316,12 +344,14 @@ fr_status fr_watch_open(MPI_Comm world, const struct fr_watch_options *options,
         free_watch(w);
         return FR_OK;
     }
+    atomic_store(&the_watch, w);
     *watch = w;
     return FR_OK;
 }
 
 void fr_watch_close(struct fr_watch *watch, MPI_Comm world) {
     if (!watch) return;
+    atomic_store(&the_watch, NULL);
     atomic_store(&watch->quitting, 1); /* from here on an ended connection is no death */
     MPI_Barrier(world);
     pthread_join(watch->thread, NULL);
