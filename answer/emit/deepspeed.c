@@ -176,6 +176,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = NO("key that offloads some layers' activations")},
+    {FR_PLAN_KEY_graphs, .none = NO("key that records graphs of a training step")},
     {FR_PLAN_KEY_global_batch, .option = "train_batch_size"},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},

@@ -140,6 +140,20 @@ static void offload(struct fr_emitted *e) {
     fr_emit_option(e, "model.cpu_offloading_num_layers", "%" PRId64, layers);
 }
 
+static void graphs(struct fr_emitted *e) {
+    bool experts = e->job->workload.transformer.experts > 1;
+    if (e->plan.graphs == FR_GRAPHS_NONE) fr_emit_remark(e, "as its recipe has them");
+    if (e->plan.graphs == FR_GRAPHS_LAYERS) {
+        fr_emit_option(e, "--cuda_graph_impl", "transformer_engine");
+        fr_emit_option(e, "--cuda_graph_scope",
+                       experts ? "attn,moe_router,moe_preprocess" : "attn,mlp");
+    }
+    if (e->plan.graphs == FR_GRAPHS_ITERATION) {
+        fr_emit_option(e, "--cuda_graph_impl", "local");
+        fr_emit_option(e, "--cuda_graph_scope", "full_iteration");
+    }
+}
+
 static void bucket(struct fr_emitted *e) {
     if (e->plan.overlap && e->plan.zero < 2)
         fr_emit_option(e, "ddp.bucket_size", "%" PRId64, fr_emit_bucket(e));
@@ -265,6 +279,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = "with the activations"},
+    {FR_PLAN_KEY_graphs, .say = graphs},
     {FR_PLAN_KEY_global_batch, .option = "--global_batch_size"},
     {FR_PLAN_KEY_micro_batch, .option = "--micro_batch_size"},
     {FR_PLAN_KEY_iterations, .say = iterations},

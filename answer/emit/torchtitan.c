@@ -216,6 +216,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_offload,
      .none = NO("option that offloads the optimiser or activations alone")},
     {FR_PLAN_KEY_offload_layers, .none = NO("option that offloads activations")},
+    {FR_PLAN_KEY_graphs, .none = NO("option that says what graphs hold")},
     {FR_PLAN_KEY_global_batch, .say = global_batch},
     {FR_PLAN_KEY_micro_batch, .say = micro_batch},
     {FR_PLAN_KEY_iterations, .say = iterations},

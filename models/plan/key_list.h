@@ -192,6 +192,12 @@ FR_PLAN_KEY(
     offload_layers, "offload_layers", INTEGER(0, FR_RANKS_MAX), FIELD(offload_layers),
     " of %s layers", CHANGED, NEED(OFFLOADED), "all of them",
     "of how many of a rank's layers the activations are offloaded, the first ones (0: all)")
+FR_PLAN_KEY(
+    graphs, "graphs", CHOICE(fr_graphs_names), FIELD(graphs), ", graphs of %s", CHANGED,
+    NEED(TRANSFORMER), NULL,
+    "what is recorded once and started again as a whole (CUDA graphs), so that the host "
+    "launches it at once: `layers` each layer's pass, but for the experts and the way to "
+    "them; `iteration` all of it, experts too")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
 FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),

@@ -27,6 +27,11 @@ typedef enum {
 } fr_attention;
 extern const char *const fr_attention_names[];
 
+/** What the host records once and starts again as a whole: nothing, each layer's pass but for its experts, or
+ *  all of an iteration. */
+typedef enum { FR_GRAPHS_NONE, FR_GRAPHS_LAYERS, FR_GRAPHS_ITERATION } fr_graphs;
+extern const char *const fr_graphs_names[];
+
 /** Which axis neighbours follow after tp: the pipeline's stages, or the replicas (Megatron-LM). */
 typedef enum { FR_ORDER_TP_PP_DP, FR_ORDER_TP_DP_PP } fr_rank_order;
 extern const char *const fr_rank_order_names[];
@@ -76,14 +81,16 @@ struct fr_plan {
     bool duplex;            /**< blocking exchanges between stages */
     fr_recompute recompute; /**< of transformers */
     fr_offload offload;     /**< likewise */
+    fr_graphs graphs;       /**< likewise */
     int64_t offload_layers; /**< whose activations go, of a rank's; 0: all */
     fr_attention attention; /**< likewise */
     fr_rank_order rank_order;
-    int64_t cp;             /**< context parallel: ranks that share a sequence */
-    bool context_heads;     /**< which exchange heads for tokens; else keys go round a ring */
-    int64_t ep;             /**< expert parallel: ranks that share the experts */
-    int64_t etp;            /**< ranks that divide one expert: tp or 1; 0: tp */
-    int64_t dispatch_ranks; /**< neighbours of ep that get one copy of a token; 0: each expert one */
+    int64_t cp;         /**< context parallel: ranks that share a sequence */
+    bool context_heads; /**< which exchange heads for tokens; else keys go round a ring */
+    int64_t ep;         /**< expert parallel: ranks that share the experts */
+    int64_t etp;        /**< ranks that divide one expert: tp or 1; 0: tp */
+    int64_t
+        dispatch_ranks; /**< neighbours of ep that get one copy of a token; 0: each expert one */
     bool overlap_experts;   /**< exchanges run beside another micro-batch's products */
     int64_t zero;           /**< what replicas divide: see models/price/zero.h */
     int64_t zero_ranks;     /**< how many of them divide it; 0: all */

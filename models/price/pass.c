@@ -36,6 +36,17 @@ static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_ki
     return time_s;
 }
 
+/* Of the host, for a pass of @p kernels in @p layers layers, whose experts take @p experts_s: it launches kernel by kernel, or
+ * the graph of each layer, or all with the graph of the iteration. */
+static double host_of(const struct pricing *x, double kernels, double layers,
+                      double experts_s) {
+    const struct fr_device *device = &x->job->cluster.device;
+    double skew = 1 + device->host_skew * log2((double)x->plan->tp);
+    double launches = x->plan->graphs == FR_GRAPHS_LAYERS ? fr_least(kernels, layers) : kernels;
+    if (x->plan->graphs == FR_GRAPHS_ITERATION) return 0;
+    return launches * (device->host_launch_s * skew) + experts_s;
+}
+
 /* Layers, or embedding and logits, whichever takes longer: device or host. */
 static void price_part(const struct pricing *x, int which, struct fr_stage *stage) {
     const struct fr_device *device = &x->job->cluster.device;
@@ -46,17 +57,16 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
                   layers ? work->n_layer_ops : work->n_ops, &p);
     const struct fr_passes passes = fr_priced_passes(device, &p);
     const double *kernels = p.kernels;
-    double skew = 1 + device->host_skew * log2((double)x->plan->tp);
-    double host_s = device->host_launch_s * skew;
+    double graphs = layers ? work->layers : 1; /* the embedding's, or the logits' */
     bool experts = layers && x->job->workload.transformer.experts > 1;
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0;
     double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
-    add_pass(&passes.forward, kernels[FR_PASS_FORWARD] * host_s + experts_s,
+    add_pass(&passes.forward, host_of(x, kernels[FR_PASS_FORWARD], graphs, experts_s),
              stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), &stage->forward);
-    add_pass(&passes.backward, backward * host_s + (2 + again) * experts_s,
+    add_pass(&passes.backward, host_of(x, backward, graphs, (2 + again) * experts_s),
              stalled_s(&p, FR_PASS_INPUT, FR_PASS_AGAIN), &stage->backward);
-    add_pass(&passes.weight, kernels[FR_PASS_WEIGHT] * host_s, 0, &stage->weight);
+    add_pass(&passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0, &stage->weight);
     stage->common_s += p.common_s;
 }
 
@@ -118,8 +128,10 @@ void fr_pass_price(const struct fr_job *job, const struct fr_plan *plan,
     if (left & LAYERS) price_part(&x, LAYERS, stage);
     if (left & ENDS) price_part(&x, ENDS, stage);
     count_measured(&x, left);
-    stage->forward.launch_s += job->cluster.device.host_pass_s;
-    stage->backward.launch_s += job->cluster.device.host_pass_s;
+    if (plan->graphs != FR_GRAPHS_ITERATION) {
+        stage->forward.launch_s += job->cluster.device.host_pass_s;
+        stage->backward.launch_s += job->cluster.device.host_pass_s;
+    }
     if (plan->forward) stage->backward = stage->weight = (struct fr_pass){0};
     double pass_s = fr_pass_s(&stage->forward, FR_WITH_LAUNCH) +
                     fr_pass_s(&stage->backward, FR_WITH_LAUNCH);

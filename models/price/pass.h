@@ -7,6 +7,9 @@
  *
  *      layer = max(device, kernels host_launch (1 + host_skew log2 tp) + host_experts)
  *
+ *  A graph that was recorded before is launched like one kernel: `graphs` of layers leaves one for each layer and
+ *  host_experts, whose sizes no graph of a layer knows (Megatron-Core's graphs of Transformer Engine), of
+ *  the iteration nothing of the host at all.  The kernels' gaps on the device stay as they are.
  *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
  *  to know how many go where before it can launch what follows, and launches small products expert by
  *  expert; twice that backward.

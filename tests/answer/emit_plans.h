@@ -71,6 +71,9 @@ static const struct emit_plan emit_plans[] = {
     {"dgx-h100",
      "llama-3-8b",
      {"dp=2", "pp=4", "offload=all", "offload_layers=12", "global_batch=64", HOST_DESCRIBED}},
+    {"dgx-h100", "llama-3-8b", {"dp=8", "graphs=layers", "global_batch=64"}},
+    {"dgx-h100", "mixtral-8x7b", {"dp=8", "ep=8", "graphs=layers", "global_batch=64"}},
+    {"dgx-h100", "mixtral-8x7b", {"dp=8", "ep=8", "graphs=iteration", "global_batch=64"}},
 };
 enum { EMIT_PLANS = sizeof emit_plans / sizeof *emit_plans };
 

@@ -115,6 +115,33 @@ static void virtual_stages(void **state) {
     emitted_free(e, &job);
 }
 
+/* Plans 17 to 19: graphs of dense layers, of layers with experts, of an iteration. */
+static void what_graphs_hold(void **state) {
+    static const char *const impl[] = {"transformer_engine", "transformer_engine",
+                                       "full_iteration"},
+                             *const held[] = {"attn mlp", "attn moe_router moe_preprocess",
+                                              NULL},
+                             *const scope[] = {"attn,mlp", "attn,moe_router,moe_preprocess",
+                                               "full_iteration"};
+    struct fr_job job;
+    struct fr_outcome out;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct fr_emitted *e =
+            emitted_of(&emit_plans[17 + i], &fr_emitter_megatron, &job, &out);
+        says(e, "--cuda-graph-impl", impl[i]);
+        if (held[i])
+            says(e, "--cuda-graph-modules", held[i]);
+        else
+            assert_true(says_nothing_of(e, "--cuda-graph-modules"));
+        emitted_free(e, &job);
+        e = emitted_of(&emit_plans[17 + i], &fr_emitter_megatron_bridge, &job, &out);
+        says(e, "--cuda_graph_impl", i < 2 ? "transformer_engine" : "local");
+        says(e, "--cuda_graph_scope", scope[i]);
+        emitted_free(e, &job);
+    }
+}
+
 /* One stage offloads both, a pipeline the optimiser's state alone. */
 static void what_the_host_holds(void **state) {
     struct fr_job job;
@@ -261,11 +288,11 @@ static void only_transformers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_told),   cmocka_unit_test(the_plans_vary_every_key),
-        cmocka_unit_test(llama_on_megatron),   cmocka_unit_test(virtual_stages),
-        cmocka_unit_test(what_the_host_holds), cmocka_unit_test(what_replicas_divide),
-        cmocka_unit_test(batches_add_up),      cmocka_unit_test(what_a_search_tries),
-        cmocka_unit_test(only_transformers),
+        cmocka_unit_test(every_key_is_told),    cmocka_unit_test(the_plans_vary_every_key),
+        cmocka_unit_test(llama_on_megatron),    cmocka_unit_test(virtual_stages),
+        cmocka_unit_test(what_the_host_holds),  cmocka_unit_test(what_graphs_hold),
+        cmocka_unit_test(what_replicas_divide), cmocka_unit_test(batches_add_up),
+        cmocka_unit_test(what_a_search_tries),  cmocka_unit_test(only_transformers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

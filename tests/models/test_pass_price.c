@@ -406,6 +406,28 @@ static void choosing_experts_takes_the_host(void **state) {
     near(predict_s(dense), predict_s(none), 1e-15);
 }
 
+/* Launching a graph takes a second like a kernel: 52 layers forward and backward, and the embedding and logits with one
+ * each way; experts' time stays, and of an iteration's graph nothing does, but the device's own. */
+static void graphs_spare_the_host(void **state) {
+#define SLOW CHOICE, "cluster.device.host_launch=1 s", "cluster.device.host_skew=0"
+    const char *layers[] = {SLOW, "graphs=layers", NULL}, *kernels[] = {SLOW, NULL},
+               *experts[] = {SLOW, "graphs=layers", "model.experts=8",
+                             "cluster.device.host_experts=1 s", NULL},
+               *whole[] = {SLOW,
+                           "graphs=iteration",
+                           "model.experts=8",
+                           "cluster.device.host_experts=1 s",
+                           "cluster.device.host_pass=1 s",
+                           NULL},
+               *free_of_it[] = {CHOICE, "model.experts=8", "cluster.device.host_launch=0 s",
+                                "cluster.device.host_experts=0 s", NULL};
+    (void)state;
+    near(predict_s(layers), 4 * 2 * (52 + 1), 0.01);
+    near(predict_s(experts), 4 * (2 * (52 + 1) + 3 * 52), 0.01);
+    near(predict_s(whole), predict_s(free_of_it), 1e-15);
+    assert_true(predict_s(kernels) > 10 * predict_s(layers));
+}
+
 static double whole_s(const struct fr_pass *pass) {
     return pass->compute_s + pass->launch_s + pass->tp_s + pass->cp_s + pass->ep_s;
 }
@@ -504,6 +526,7 @@ int main(void) {
         cmocka_unit_test(experts_are_shared),
         cmocka_unit_test(whole_experts_over_tp),
         cmocka_unit_test(choosing_experts_takes_the_host),
+        cmocka_unit_test(graphs_spare_the_host),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

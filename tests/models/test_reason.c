@@ -215,6 +215,8 @@ static const struct {
     {"zero", "a model of kind transformer", "ffn-4096", "dp=2 zero=1", "gpt-2", "dp=2 zero=1"},
     {"offload", "a model of kind transformer", "ffn-4096", "offload=optimizer", "gpt-2",
      "offload=optimizer"},
+    {"graphs", "a model of kind transformer", "ffn-4096", "graphs=iteration", "gpt-2",
+     "graphs=iteration"},
     {"branches", "a model of kind transformer", "ffn-4096",
      "method=subgraph tp=2 branches=attention", "gpt-2",
      "method=subgraph tp=2 branches=attention"},

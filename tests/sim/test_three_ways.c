@@ -90,6 +90,7 @@ static const struct {
     {"compression.backward.rank", "1|8|64"},
     {"compression.forward.rank", "0|8|64"},
     {"offload", "none|activations|optimizer|all"},
+    {"graphs", "none|layers|iteration"},
     {"compression.embedding", "separate|fused"},
     {"compression.gradient.stages", "0|1|2|4"},
     {"compression.gradient.rank", "1|32|256"},
