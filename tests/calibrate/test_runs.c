@@ -362,6 +362,51 @@ static void ends_count_as_layers(void **state) {
     assert_null(fr_run_row_get(&row, "plan.stage_layers"));
 }
 
+/* What recipes of a release set: graphs, one copy of a token a rank, exchanges beside another micro-batch. */
+static void recipes_of_a_release(void **state) {
+    static const struct {
+        const char *row;
+        fr_graphs graphs;
+        int dispatched;
+        bool overlapped;
+    } rows[] = {
+        {"26.06 NeMo Container,Qwen3_30B_a3B,DGX-GB300,8,MXFP8,512,8,1,,8", 2, 1, true},
+        {"26.04 NeMo Container,Qwen3_30B_a3B,DGX-GB300,8,MXFP8,512,8,1,,8", 0, 1, false},
+        {"26.04 NeMo Container,Qwen3_30B_a3B,DGX-B200,8,MXFP8,512,4,1,,8", 1, 1, false},
+        {"26.02 NeMo Container,Qwen3_30B_a3B,DGX-B200,8,MXFP8,512,1,1,,8", 0, 0, false},
+        {"26.06 NeMo Container,Qwen3_30B_a3B,DGX-H100,16,FP8,1024,1,1,,16", 0, 8, false},
+        {"26.02.01 NeMo Container,Qwen3_30B_a3B,DGX-H100,16,FP8,1024,1,2,12,8", 0, 0, true},
+        {"26.06 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 2, 1, true},
+        {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 1, 1, false},
+        {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 0, false},
+        {"26.04.01 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 1, false},
+        {"26.02 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,1,8,4,8", 0, 0, true},
+        {"26.04 NeMo Container,Nemotron_3_Nano,DGX-B200,8,MXFP8,512,2,1,,8", 1, 1, false},
+        {"26.04 NeMo Container,Nemotron_3_Nano,DGX-H100,16,FP8,1024,1,1,,8", 0, 1, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct fr_runs runs = {0};
+        struct fr_error err = {0};
+        char text[1024];
+        snprintf(
+            text, sizeof text,
+            "row_id,paired_values_in_parentheses,task,dense_or_moe,seq,tp,derived_step_time_s,"
+            "dp_derived,quality,release,model,system,gpus,precision,global_batch_seqs,"
+            "micro_batch_seqs,pp,vp,ep\n"
+            "a,False,Pre-Training Performance,moe/hybrid,4096,1,9,8,A,%s\n",
+            rows[i].row);
+        if (read_text(text, &runs, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
+        if (runs.count != 1) fail_msg("%s: got %d runs", rows[i].row, runs.count);
+        const struct fr_plan *plan = &runs.items[0].plan;
+        if (plan->graphs != rows[i].graphs || plan->dispatch_ranks != rows[i].dispatched ||
+            plan->overlap_experts != rows[i].overlapped)
+            fail_msg("%s: graphs %d, one copy a %d, beside %d", rows[i].row, (int)plan->graphs,
+                     (int)plan->dispatch_ranks, plan->overlap_experts);
+        fr_runs_free(&runs);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_count_as_layers),
@@ -369,6 +414,7 @@ int main(void) {
         cmocka_unit_test(logs_of_others),
         cmocka_unit_test(logs_refused),
         cmocka_unit_test(keys_make_a_run),
+        cmocka_unit_test(recipes_of_a_release),
         cmocka_unit_test(memory_says_who_counted_it),
         cmocka_unit_test(faults_are_named),
         cmocka_unit_test(published_files_are_read),

@@ -4,8 +4,8 @@
  * fp8_param_gather), of fp4 at 16 (bf16_with_nvfp4_mixed, which keeps no layer at 16 bits).  Fused attention, sequence parallelism with
  * tp, its exchanges hidden under dense products (their recipes' tp_comm_overlap), a distributed optimiser
  * and gradients at 16 bits beside the backward pass; `fsdp` fully sharded; experts whole on their ranks
- * (its recipes' expert_tensor_parallel_size 1), exchanged beside another micro-batch's work (their
- * moe_a2a_overlap) where a schedule interleaves them, and as evenly loaded as benchmarks make them.  Llama 3 70B
+ * (its recipes' expert_tensor_parallel_size 1), and as evenly loaded as benchmarks make them.  What the tables do not
+ * say and its recipes of the release do stands below.  Llama 3 70B
  * fully sharded offloads activations on Grace (scripts/performance/configs/llama/llama3_workload_base_configs.py:
  * cpu_offloading_num_layers 40 on GB200 and 20 on GB300 in fp8, 20 and 30 in bf16, 5 on B200 in fp8), which
  * the tables do not say.  In 26.02.01 they give GB300's rows in MXFP8 and NVFP4 2 samples a micro-batch and no
@@ -36,6 +36,67 @@ static int offloaded(const struct fr_run_source *in, const char *dtype) {
     if (fr_run_mentions(system, "GB200")) return fp8 ? 40 : 20;
     if (fr_run_mentions(system, "GB300")) return fp8 ? 20 : 30;
     return fr_run_mentions(system, "DGX-B200") && fp8 ? 5 : 0;
+}
+
+/* ---- what its recipes of a release set, which the tables do not say -----------------------------------------
+ *
+ * From scripts/performance/configs/qwen and nemotronh (the workload_base_configs.py and llm_pretrain.py of November
+ * 2025 to June 2026) and the pull requests that changed them.
+ *
+ * Graphs: of attention, router and the way to experts in Qwen3 235B on racks and 30B on DGX B200, of all but the
+ * experts in Nemotron 3 Nano (2662, March 2026), of iterations in MXFP8 Qwen3 on Blackwell (4249, "for 26.06";
+ * 4606).  Other recipes' hold the router and what follows it alone, and leave attention to the host.
+ *
+ * Copies of a token, `moe_flex_dispatcher_backend`: one a rank by HybridEP on racks and in Nemotron, of 30B on DGX
+ * B300, on B200 since its recipe takes four samples (26.02.01) and on H100 since it takes ep 16; 235B by
+ * all-to-all on H100 and B200, on B300 until 3490 (26.04.01: issue 3399).
+ *
+ * Beside another micro-batch, `moe_a2a_overlap`: off on racks until iterations are graphs, and then on without
+ * stages too (4606); elsewhere while a recipe has chunks (1760 and 2669 took both from it). */
+
+/* NeMo containers are named by year, month and patch: "26.02 NeMo Container", "26.02.01 NeMo Container". */
+static bool since(const struct fr_run_source *in, const char *release) {
+    return strcmp(fr_run_cell(in, "release"), release) >= 0;
+}
+
+static bool on(const struct fr_run_source *in, const char *system) {
+    return fr_run_mentions(fr_run_cell(in, "system"), system);
+}
+
+static bool of(const struct fr_run_source *in, const char *model) {
+    return fr_run_mentions(fr_run_cell(in, "model"), model);
+}
+
+static bool of_a_rack(const struct fr_run_source *in) {
+    return on(in, "GB200") || on(in, "GB300");
+}
+
+/* Qwen3 in MXFP8 on Blackwell since 26.06. */
+static bool whole(const struct fr_run_source *in) {
+    return of(in, "Qwen3") && since(in, "26.06") && !on(in, "H100") &&
+           fr_run_mentions(fr_run_cell(in, "precision"), "mxfp8");
+}
+
+static const char *graphs(const struct fr_run_source *in) {
+    bool attends = of_a_rack(in) ? of(in, "235B") : on(in, "DGX-B200") && of(in, "30B");
+    if (whole(in)) return "iteration";
+    if (of(in, "Nemotron")) return since(in, "26.02.01") && !on(in, "H100") ? "layers" : "none";
+    return of(in, "Qwen3") && attends && since(in, "26.02.01") ? "layers" : "none";
+}
+
+/* Neighbours that get a token once: DeepEP's and HybridEP's, of a node or rack each rank for itself. */
+static int dispatched(const struct fr_run_source *in) {
+    if (of(in, "Nemotron")) return 1;
+    if (!of(in, "Qwen3") || !since(in, "26.02")) return 0;
+    if (of_a_rack(in) || whole(in)) return 1;
+    if (of(in, "235B")) return on(in, "B300") && since(in, "26.04.01") ? 1 : 0;
+    if (on(in, "H100")) return since(in, "26.04") ? 8 : 0;
+    return on(in, "B300") || since(in, "26.02.01") ? 1 : 0;
+}
+
+static bool overlapped(const struct fr_run_source *in, int64_t chunks) {
+    if (whole(in)) return true;
+    return chunks > 1 && !of_a_rack(in);
 }
 
 /* @return whether the row's micro-batch and chunks are not its recipe's */
@@ -84,8 +145,10 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_copy(in, "gpus", out, "ranks");
     if (!dense && fr_run_copy(in, "ep", out, "plan.ep")) {
         fr_run_row_set(out, "plan.etp", "1");
-        /* Beside another micro-batch: where the schedule interleaves them. */
-        if (chunks > 1) fr_run_row_set(out, "plan.overlap_experts", "true");
+        if (overlapped(in, chunks)) fr_run_row_set(out, "plan.overlap_experts", "true");
+        if (dispatched(in) > 0)
+            fr_run_row_set(out, "plan.dispatch_ranks", "%d", dispatched(in));
+        fr_run_row_set(out, "plan.graphs", "%s", graphs(in));
     }
     if (chunks > 1) {
         fr_run_row_set(out, "plan.chunks", "%" PRId64, chunks);
