@@ -92,6 +92,8 @@ static void options(const struct fr_run_source *in, struct fr_run_row *out) {
         bucket(in, out);
     }
     fr_run_row_set(out, "plan.attention", "flash");
+    /* Of each layer: Megatron-Core's enable_cuda_graph and external_cuda_graph, as NeMo passes them on. */
+    if (is(in, "cuda_graph", "yes")) fr_run_row_set(out, "plan.graphs", "layers");
 }
 
 static void fine_tuning(const struct fr_run_source *in, struct fr_run_row *out) {
