@@ -13,7 +13,7 @@
  *      share      efficiency of the H100's products at 16 bits, from the runs of dense models in NVIDIA's
  *                 recipes (dgxc), all else held: a calibration on those rows, since no one publishes its
  *                 products; MLPerf's runs of the same device are what it is tried on
- *      links, flash_1: app/papers/presets/
+ *      links, flash_1, host_launch of an H100's host: app/papers/presets/
  *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
  *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
  *                 best, and of those devices their best times what an H100's is of its best
@@ -428,6 +428,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(fr_presets_links(r, err));
     FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
     FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));
+    FR_TRY(fr_presets_eager(r, "dgx-h100", err));
     FR_TRY(host(r, "dgx-a100", err));
     return host(r, "a100-opa", err);
 }
