@@ -177,6 +177,7 @@ struct fr_attention_rates {
     double flash;            /**< the fused kernel of today; 0: plain's */
     double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
     double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
+    double scan; /**< of 16 bits, products of a state-space scan; 0: plain's, else flash's */
 };
 
 /** Generations of fused attention kernels, as flop that they reach: Dao, FlashAttention-2, 2023 (the

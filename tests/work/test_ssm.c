@@ -88,6 +88,31 @@ static void flop_by_hand(void **state) {
     fr_job_free(&f);
 }
 
+/* A scan at a share of its own: half of it takes the scan's flop at the peak over the share once more. */
+static void a_share_of_its_own(void **state) {
+    (void)state;
+    static const char *const rates[] = {"{\"plain\":0.2,\"scan\":0.4}",
+                                        "{\"plain\":0.4,\"scan\":0.2}", "{\"plain\":0.2}",
+                                        "{\"flash\":0.2}"};
+    double time_s[4] = {0},
+           scans =
+               8 * 2 * T * 8 * (4 * G * Q * N + 4 * d * Q + 7 * d * N); /* 8 micro-batches */
+    for (int i = 0; i < 4; i++) {
+        char attention[80];
+        struct fr_job job;
+        struct fr_outcome out;
+        snprintf(attention, sizeof attention, "cluster.device.attention=%s", rates[i]);
+        const char *const sets[] = {PURE, attention, "cluster.device.host_launch=0 s", NULL};
+        fr_test_job("dgx-h100", "gpt-2", sets, &job);
+        fr_cost(&job, &job.plan, &out);
+        time_s[i] = out.time_s;
+        fr_job_free(&job);
+    }
+    FR_NEAR(time_s[1] - time_s[0], scans / 989e12 * (1 / 0.2 - 1 / 0.4), 1e-9);
+    FR_NEAR(time_s[2], time_s[1], 1e-15);
+    FR_NEAR(time_s[3], time_s[1], 1e-15);
+}
+
 /* Values of 2 bytes, fp32 twice as wide; the norm before the block, the residual, and 9 h of the embedding and logits' ends
  * are a transformer's own: what is left when they are taken away. */
 static void traffic_and_memory_by_hand(void **state) {
@@ -239,9 +264,9 @@ static void what_hybrids_do_not_meet(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_by_hand),         cmocka_unit_test(flop_by_hand),
-        cmocka_unit_test(traffic_and_memory_by_hand), cmocka_unit_test(exchanges_by_hand),
-        cmocka_unit_test(a_transformer_as_a_hybrid),  cmocka_unit_test(blocks_of_stages),
-        cmocka_unit_test(what_hybrids_do_not_meet)};
+        cmocka_unit_test(parameters_by_hand), cmocka_unit_test(flop_by_hand),
+        cmocka_unit_test(a_share_of_its_own), cmocka_unit_test(traffic_and_memory_by_hand),
+        cmocka_unit_test(exchanges_by_hand),  cmocka_unit_test(a_transformer_as_a_hybrid),
+        cmocka_unit_test(blocks_of_stages),   cmocka_unit_test(what_hybrids_do_not_meet)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
