@@ -117,6 +117,7 @@ static const struct {
     {FR_PLAN_KEY_codec, "codec of gradients"},
     {FR_PLAN_KEY_warm_up, "codec of gradients"},
     {FR_PLAN_KEY_layer_tp, "grid of its own for each layer"},
+    {FR_PLAN_KEY_launches, "switch for launches that block: export CUDA_LAUNCH_BLOCKING=1"},
     {FR_PLAN_KEY_clock, "clock of a device: nvidia-smi --lock-gpu-clocks on each node"},
     {FR_PLAN_KEY_power_cap, "limit of a device's power: nvidia-smi --power-limit on each node"},
 };

@@ -20,7 +20,7 @@ static void take_sequence(struct fr_job *job) {
 }
 
 static void take_overlap(struct fr_job *job) {
-    if (!open_for(job, FR_PLAN_KEY_overlap) || job->plan.zero == 3 ||
+    if (!open_for(job, FR_PLAN_KEY_overlap) || job->plan.zero == 3 || job->plan.blocking ||
         fr_plan_compresses(&job->plan))
         return;
     job->plan.overlap = true;

@@ -8,7 +8,7 @@
  *      attention          flash
  *      sequence_parallel  true where tp > 1 (Korthikanti et al. 2022)
  *      overlap            gradient where replicas reduce, but with zero 3, whose exchanges are beside the
- *                         passes already, and with compression
+ *                         passes already, with compression, and where launches block
  *      gradients          of 16 bits where zero >= 1, unless the model says
  *
  *  What was taken so is kept, to be printed beside the answer. */

@@ -267,7 +267,10 @@ void fr_report_reason(const struct fr_job *job, const struct fr_outcome *out, in
         break;
     case FR_REASON_OVERLAP:
         fr_text_addf(text,
-                     plan->zero == 3
+                     plan->blocking
+                         ? "overlap would have no effect where launches block: nothing runs "
+                           "beside what the host waits for"
+                     : plan->zero == 3
                          ? "overlap would have no effect with zero 3, which gathers parameters "
                            "and scatters gradients beside every pass anyway"
                          : "overlap would have no effect where the gradients of all stages go "

@@ -198,6 +198,12 @@ FR_PLAN_KEY(
     "what is recorded once and started again as a whole (CUDA graphs), so that the host "
     "launches it at once: `layers` each layer's pass, but for the experts and the way to "
     "them; `iteration` all of it, experts too")
+    launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches", CHANGED,
+    NEED(TRANSFORMER), NULL,
+    "`ahead`: hosts launch kernels while the device is at work on earlier ones; `blocking`: "
+    "they wait for each (CUDA_LAUNCH_BLOCKING=1), so that a layer takes the host's time on top "
+    "of the device's and nothing runs beside a pass: `overlap`, `overlap_tp` and "
+    "`overlap_experts` are refused, rings of cp and what zero 2 and 3 send come in turn")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
 FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),

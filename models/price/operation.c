@@ -48,7 +48,8 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
         .weight_gradient.value_B = fr_dtype_size_B(job->workload.gradient_dtype),
         .n = 1,
         .passes = 1,
-        .launch_s = job->cluster.device.launch_s};
+        .launch_s = job->cluster.device.launch_s,
+        .in_turn = plan->blocking};
 }
 
 /* ---- one operation ------------------------------------------------------------------------------- */
@@ -205,10 +206,15 @@ static void reduce(const struct fr_pricing *x, const struct fr_operation *o,
     if (!x->later) sum->time_s[FR_PASS_ONCE][FR_SPENT_REDUCED] += x->n * fr_operation_s(x, o);
 }
 
-static int spent_on(const struct fr_operation *o) {
-    if (o->beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
-    if (o->beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
-    if (o->beside == FR_BESIDE_PIECES) return FR_SPENT_TP_BESIDE;
+static int beside_of(const struct fr_pricing *x, const struct fr_operation *o) {
+    return x->in_turn ? FR_BESIDE_NOTHING : o->beside;
+}
+
+static int spent_on(const struct fr_pricing *x, const struct fr_operation *o) {
+    int beside = beside_of(x, o);
+    if (beside == FR_BESIDE_ATTENTION) return FR_SPENT_CP_BESIDE;
+    if (beside == FR_BESIDE_PASS) return FR_SPENT_EP_BESIDE;
+    if (beside == FR_BESIDE_PIECES) return FR_SPENT_TP_BESIDE;
     if (o->axis == FR_AXIS_CP) return FR_SPENT_CP;
     if (booked[o->axis] == FR_SENT_EP) return FR_SPENT_EP;
     return o->stalls ? FR_SPENT_TP_STALLED : FR_SPENT_TP;
@@ -228,14 +234,15 @@ void fr_work_price(const struct fr_pricing *x, const struct fr_rank_work *work, 
         }
         double time_s = x->passes * operation_s(x, o);
         if (o->kind == FR_WORK_COLLECTIVE) {
-            if (o->beside == FR_BESIDE_PRODUCT)
+            int beside = beside_of(x, o);
+            if (beside == FR_BESIDE_PRODUCT)
                 time_s = fr_device_beside_s(&x->cluster->device, time_s, before_s);
-            if (o->beside == FR_BESIDE_PIECES) {
+            if (beside == FR_BESIDE_PIECES) {
                 double first_s = time_s / (double)x->group[o->axis]->n_ranks;
                 sum->time_s[o->pass][FR_SPENT_TP] += first_s;
                 time_s -= first_s;
             }
-            sum->time_s[o->pass][spent_on(o)] += time_s;
+            sum->time_s[o->pass][spent_on(x, o)] += time_s;
             continue;
         }
         sum->time_s[o->pass][spent[o->kind]] += time_s;

@@ -21,13 +21,19 @@ static double device_s(const struct fr_pass *pass, double waits_s) {
     return pass->compute_s + pass->launch_s + fr_pass_comm_s(pass) - waits_s;
 }
 
-static void add_pass(const struct fr_pass *part, double host_s, double waits_s,
-                     struct fr_pass *pass) {
+/* What of the host's time shows: all of it where the device waits for every launch. */
+static double host_shows_s(const struct pricing *x, const struct fr_pass *part, double host_s,
+                           double waits_s) {
+    return x->plan->blocking ? host_s : fr_most(0, host_s - device_s(part, waits_s));
+}
+
+static void add_pass(const struct pricing *x, const struct fr_pass *part, double host_s,
+                     double waits_s, struct fr_pass *pass) {
     pass->compute_s += part->compute_s;
     pass->tp_s += part->tp_s;
     pass->cp_s += part->cp_s;
     pass->ep_s += part->ep_s;
-    pass->launch_s += part->launch_s + fr_most(0, host_s - device_s(part, waits_s));
+    pass->launch_s += part->launch_s + host_shows_s(x, part, host_s, waits_s);
 }
 
 static double stalled_s(const struct fr_priced *p, fr_pass_kind from, fr_pass_kind to) {
@@ -62,11 +68,12 @@ static void price_part(const struct pricing *x, int which, struct fr_stage *stag
     double experts_s = experts ? work->mixed * device->host_experts_s : 0,
            again = fr_recomputes_layer(x->plan->recompute) ? 1 : 0;
     double backward = kernels[FR_PASS_INPUT] + kernels[FR_PASS_WEIGHT] + kernels[FR_PASS_AGAIN];
-    add_pass(&passes.forward, host_of(x, kernels[FR_PASS_FORWARD], graphs, experts_s),
+    add_pass(x, &passes.forward, host_of(x, kernels[FR_PASS_FORWARD], graphs, experts_s),
              stalled_s(&p, FR_PASS_FORWARD, FR_PASS_FORWARD), &stage->forward);
-    add_pass(&passes.backward, host_of(x, backward, graphs, (2 + again) * experts_s),
+    add_pass(x, &passes.backward, host_of(x, backward, graphs, (2 + again) * experts_s),
              stalled_s(&p, FR_PASS_INPUT, FR_PASS_AGAIN), &stage->backward);
-    add_pass(&passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0, &stage->weight);
+    add_pass(x, &passes.weight, host_of(x, kernels[FR_PASS_WEIGHT], graphs, 0), 0,
+             &stage->weight);
     stage->common_s += p.common_s;
 }
 
@@ -78,12 +85,12 @@ static bool makes_logits(const struct fr_rank_work *work) {
     return false;
 }
 
-/* Measured layers, and logits where measured, as they are. @return what is left to price */
+/* Measured layers, and logits where measured, as they are: as hosts launched ahead. @return what is left to price */
 static int take_profile(const struct pricing *x, struct fr_stage *stage) {
     const struct fr_rank_work *work = x->work;
     bool measured = x->plan->method == &fr_method_tensor ||
                     (x->plan->tp == 1 && !x->plan->layer_tp); /* else another division */
-    if (!measured) return LAYERS | ENDS;
+    if (!measured || x->plan->blocking) return LAYERS | ENDS;
     const struct fr_layer_profile *row =
         fr_layer_profile_find(&x->job->workload, x->plan->tp, fr_plan_micro_batch(x->plan));
     if (!row) return LAYERS | ENDS;

@@ -10,6 +10,16 @@
  *  A graph that was recorded before is launched like one kernel: `graphs` of layers leaves one for each layer and
  *  host_experts, whose sizes no graph of a layer knows (Megatron-Core's graphs of Transformer Engine), of
  *  the iteration nothing of the host at all.  The kernels' gaps on the device stay as they are.
+ *
+ *  Launches that block (plan key `launches`) leave the host nothing to launch ahead: it waits for each
+ *  kernel, and the device then for its next launch, so that the two times add up, and nothing runs beside
+ *  anything (CUDA C++ Programming Guide, Concurrent Execution between Host and Device:
+ *  CUDA_LAUNCH_BLOCKING).  A kernel's gap on the device, its start and its end, stays:
+ *
+ *      layer = device + kernels host_launch (1 + host_skew log2 tp) + host_experts
+ *
+ *  The two are not priced together.
+ *
  *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
  *  to know how many go where before it can launch what follows, and launches small products expert by
  *  expert; twice that backward.

@@ -46,6 +46,8 @@ static fr_reasons check_plan(const struct fr_job *job, const struct fr_plan *pla
     /* A codec waits for all of a stage's gradients: where every stage has one, nothing is left. */
     bool coded = plan->compression.gradient_stages >= plan->pp;
     if (plan->overlap && (plan->zero == 3 || coded)) reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
+    if (plan->blocking && (plan->overlap || plan->overlap_tp || plan->overlap_experts))
+        reasons |= FR_BECAUSE(FR_REASON_OVERLAP);
     if (fr_seats_refused(plan)) reasons |= FR_BECAUSE(FR_REASON_PLACEMENT);
     if (fr_codec_refused(job, plan)) reasons |= FR_BECAUSE(FR_REASON_COMPRESSION);
     return reasons | check_zero_ranks(plan) | fr_clock_check(job, plan) |

@@ -74,9 +74,11 @@ static double held_B(const struct copies *c, const double size_B[FR_COPIES]) {
     return fmin(2, c->layers) / c->layers * shared_B;
 }
 
-/* Beside a pass all but the first layer's gather, or the last one's scatter, may hide. */
+/* Beside a pass all but the first layer's gather, or the last one's scatter, may hide; behind launches that
+ * block nothing does. */
 static double shows_s(const struct copies *c, const struct fr_device *device, double comm_s,
                       double pass_s) {
+    if (c->plan->blocking) return comm_s;
     return fr_device_beside_s(device, comm_s, pass_s) + comm_s / c->layers;
 }
 

@@ -126,6 +126,13 @@ static bool host_holds_activations(const struct fr_outcome *with,
            with->host_memory_B > without->host_memory_B && with->time_s > without->time_s;
 }
 
+/* What a device would have hidden of its host. */
+static bool hosts_show(const struct fr_outcome *with, const struct fr_outcome *without) {
+    return with->time_s > without->time_s &&
+           with->part_s[FR_PART_LAUNCH] > without->part_s[FR_PART_LAUNCH] &&
+           with->memory_peak_B == without->memory_peak_B;
+}
+
 /* Nothing else is updated or reduced. */
 static bool adapters_alone_have_state(const struct fr_outcome *with,
                                       const struct fr_outcome *without) {
@@ -161,6 +168,7 @@ static const struct {
     {"flash attention", no_scores},
     {"offload optimizer", host_holds_state},
     {"offload activations", host_holds_activations},
+    {"blocking launches", hosts_show},
     {"adapters", adapters_alone_have_state},
 };
 

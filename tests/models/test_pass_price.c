@@ -44,6 +44,56 @@ static void a_fast_host_is_hidden(void **state) {
     near(predict_s(fast), predict_s(none), 1e-12);
 }
 
+/* Launches that block: the host's time on top of whatever the device takes, so that each second of it counts as
+ * often as where the host sets the pace; a host that takes none changes nothing. */
+static void blocking_hosts_add(void **state) {
+#define BLOCKS COMMON, "micro_batch=2", "cluster.device.host_skew=0.25", "recompute=full"
+    const char *none[] = {BLOCKS, "cluster.device.host_launch=0 s", NULL};
+    const char *free_of_charge[] = {BLOCKS, "cluster.device.host_launch=0 s",
+                                    "launches=blocking", NULL};
+    const char *one[] = {BLOCKS, "cluster.device.host_launch=1 s", NULL};
+    const char *two[] = {BLOCKS, "cluster.device.host_launch=2 s", NULL};
+    const char *quick[] = {BLOCKS, "cluster.device.host_launch=1 us", "launches=blocking",
+                           NULL};
+    const char *slow[] = {BLOCKS, "cluster.device.host_launch=1 s", "launches=blocking", NULL};
+    (void)state;
+    double device_s = predict_s(none), kernels = predict_s(two) - predict_s(one);
+    near(predict_s(free_of_charge), device_s, 1e-12);
+    near(predict_s(quick) - device_s, kernels * 1e-6, 1e-6);
+    near(predict_s(slow) - device_s, kernels, 1e-9);
+}
+
+/* Half the link's rate adds the exchange's time once more where it comes in turn, a quarter of it three times; launched
+ * ahead it hides beside the attention, or beside passes. */
+static void blocking_leaves_nothing_beside(void **state) {
+#define TURNS                                                                                  \
+    "global_batch=8", "micro_batch=1", "model.dtype=fp16", "cluster.device.fixed=0 s",         \
+        "cluster.device.host_launch=0 s", "cluster.device.memory=8000 GB",                     \
+        "cluster.device.interference=0", "cluster.levels.0.latency=0 s",                       \
+        "model.sequence=8192", "model.layers=48"
+#define RATE(r) "cluster.levels.0.bandwidth=" #r " GB/s"
+    static const char *const beside[][2] = {
+        {"cp=2", "dp=1"}, {"dp=2", "zero=2"}, {"dp=2", "zero=3"}};
+    (void)state;
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++) {
+        static const char *const launches[] = {"launches=ahead", "launches=blocking"};
+        double slower_s[2], slowest_s[2];
+        for (int b = 0; b < 2; b++) {
+            const char *whole[] = {TURNS,       beside[k][0], beside[k][1],
+                                   launches[b], RATE(400),    NULL};
+            const char *half[] = {TURNS,       beside[k][0], beside[k][1],
+                                  launches[b], RATE(200),    NULL};
+            const char *quarter[] = {TURNS,       beside[k][0], beside[k][1],
+                                     launches[b], RATE(100),    NULL};
+            slower_s[b] = predict_s(half) - predict_s(whole);
+            slowest_s[b] = predict_s(quarter) - predict_s(whole);
+        }
+        near(slowest_s[1], 3 * slower_s[1], 1e-6);
+        FR_TRUE(slower_s[1] > 2 * slower_s[0], "%s %s: %g s in turn, %g s beside", beside[k][0],
+                beside[k][1], slower_s[1], slower_s[0]);
+    }
+}
+
 /* With the same share of the peak the fused kernel saves the scores' traffic and half the
  * products. */
 static void flash_attention_is_faster(void **state) {
@@ -509,6 +559,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_slow_host_sets_the_pace),
         cmocka_unit_test(a_fast_host_is_hidden),
+        cmocka_unit_test(blocking_hosts_add),
+        cmocka_unit_test(blocking_leaves_nothing_beside),
         cmocka_unit_test(flash_attention_is_faster),
         cmocka_unit_test(generations_of_fused_attention),
         cmocka_unit_test(interference_takes_its_share),

@@ -119,6 +119,10 @@ static const struct {
      FR_REASON_OVERLAP,
      "overlap would have no effect where the gradients of all stages go compressed: a codec "
      "waits for all of them"},
+    {"dgx-h100", "llama-3-8b", "dp=8 overlap=gradient launches=blocking global_batch=8",
+     FR_REASON_OVERLAP,
+     "overlap would have no effect where launches block: nothing runs beside what the host "
+     "waits for"},
     {"frontier", "ffn-16384", "recompute=full", FR_REASON_RECOMPUTE,
      "recompute is priced for transformers only"},
     {"frontier", "ffn-16384", "ghost=4", FR_REASON_IDLE_KEY,
@@ -213,6 +217,8 @@ static const struct {
     {"attention", "a model of kind transformer", "ffn-4096", "attention=flash", "gpt-2",
      "attention=flash"},
     {"zero", "a model of kind transformer", "ffn-4096", "dp=2 zero=1", "gpt-2", "dp=2 zero=1"},
+    {"launches", "a model of kind transformer", "ffn-4096", "launches=blocking", "gpt-2",
+     "launches=blocking"},
     {"offload", "a model of kind transformer", "ffn-4096", "offload=optimizer", "gpt-2",
      "offload=optimizer"},
     {"graphs", "a model of kind transformer", "ffn-4096", "graphs=iteration", "gpt-2",
