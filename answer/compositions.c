@@ -65,6 +65,7 @@ const struct fr_composition fr_compositions[] = {
     {"recompute save_qkv", "gpt-2", {"recompute=save_qkv", NULL}},
     {"offload optimizer", "gpt-2", {"offload=optimizer", HOST}},
     {"offload activations", "gpt-2", {"offload=activations", HOST}},
+    {"gradients added apart", "gpt-2", {"accumulation=apart", NULL}},
     {"blocking launches", "gpt-2", {"launches=blocking", NULL}},
     {"compressed messages",
      "gpt-2",
@@ -138,6 +139,7 @@ const struct fr_axis_setting fr_axis_settings[] = {
     {"flash attention", "attention", NULL, {"attention=flash", NULL}},
     {"offload optimizer", "offload", NULL, {"offload=optimizer", HOST}},
     {"offload activations", "offload", NULL, {"offload=activations", HOST}},
+    {"gradients added apart", "accumulation", NULL, {"accumulation=apart", NULL}},
     {"blocking launches", "launches", NULL, {"launches=blocking", NULL}},
     {"adapters", "lora_rank", NULL, {"model.lora_rank=8", NULL}},
     {NULL, NULL, NULL, {NULL}}};

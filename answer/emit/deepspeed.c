@@ -106,6 +106,10 @@ static void bucket(struct fr_emitted *e) {
         fr_emit_remark(e, "nothing goes in buckets of a stated size");
 }
 
+static void accumulation(struct fr_emitted *e) {
+    fr_emit_remark(e, "apart: autograd adds gradients up in kernels of their own");
+}
+
 static void recompute(struct fr_emitted *e) {
     fr_emit_remark(e, "%s: " CODE("deepspeed.checkpointing around layers"),
                    fr_recompute_names[e->plan.recompute]);
@@ -173,6 +177,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_dispatch_ranks, .none = NO("key for one copy of a token for several experts")},
     {FR_PLAN_KEY_overlap_experts, .none = NO("key that hides the experts' all-to-all")},
+    {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = NO("key that offloads some layers' activations")},

@@ -188,6 +188,13 @@ static void overlap_experts(struct fr_emitted *e) {
         fr_emit_remark(e, "off, as without --overlap-moe-expert-parallel-comm");
 }
 
+static void accumulation(struct fr_emitted *e) {
+    if (e->plan.adds_apart)
+        fr_emit_option(e, "--no-gradient-accumulation-fusion", "%s", "");
+    else
+        fr_emit_remark(e, "fused, as without --no-gradient-accumulation-fusion");
+}
+
 static void recompute(struct fr_emitted *e) {
     if (e->plan.recompute == FR_RECOMPUTE_NONE) {
         fr_emit_remark(e, "none, as without --recompute-granularity");
@@ -371,6 +378,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
+    {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = "with the activations"},

@@ -174,6 +174,10 @@ static void overlap_experts(struct fr_emitted *e) {
     field(e, "--moe_a2a_overlap", truth(e->plan.overlap_experts));
 }
 
+static void accumulation(struct fr_emitted *e) {
+    field(e, "model.gradient_accumulation_fusion", truth(!e->plan.adds_apart));
+}
+
 static void recompute(struct fr_emitted *e) {
     if (e->plan.recompute == FR_RECOMPUTE_NONE)
         field(e, "model.recompute_granularity", "null");
@@ -276,6 +280,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_bucket, .say = bucket},
     {FR_PLAN_KEY_dispatch_ranks, .say = dispatch},
     {FR_PLAN_KEY_overlap_experts, .say = overlap_experts},
+    {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload, .say = offload},
     {FR_PLAN_KEY_offload_layers, .none = "with the activations"},

@@ -137,6 +137,10 @@ static void bucket(struct fr_emitted *e) {
     fr_emit_remark(e, "a layer's gradients go together");
 }
 
+static void accumulation(struct fr_emitted *e) {
+    fr_emit_remark(e, "apart: autograd adds gradients up in kernels of their own");
+}
+
 static void recompute(struct fr_emitted *e) {
     static const char *const classes[] = {"None", "SelectiveAC.Config()", "FullAC.Config()"};
     fr_emit_remark(e, "%s: a class in the model's configuration, activation_checkpoint=%s",
@@ -212,6 +216,7 @@ static const struct fr_emit_row rows[FR_PLAN_KEYS] = {
     {FR_PLAN_KEY_dispatch_ranks,
      .none = NO("option for one copy of a token for several experts")},
     {FR_PLAN_KEY_overlap_experts, .none = NO("option that hides the experts' all-to-all")},
+    {FR_PLAN_KEY_accumulation, .say = accumulation},
     {FR_PLAN_KEY_recompute, .say = recompute},
     {FR_PLAN_KEY_offload,
      .none = NO("option that offloads the optimiser or activations alone")},

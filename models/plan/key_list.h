@@ -198,6 +198,13 @@ FR_PLAN_KEY(
     "what is recorded once and started again as a whole (CUDA graphs), so that the host "
     "launches it at once: `layers` each layer's pass, but for the experts and the way to "
     "them; `iteration` all of it, experts too")
+FR_PLAN_KEY(
+    accumulation, "accumulation", CHOICE(fr_accumulation_names), FIELD(adds_apart),
+    ", gradients added %s", CHANGED, NEED(TRAINED) | NEED(TRANSFORMER), NULL,
+    "weight gradients of the micro-batches before are added to by the products that make them "
+    "(`fused`), or `apart`: a product writes its own, of the width that products write, which "
+    "another kernel reads, as autograd does unless a framework has such products")
+FR_PLAN_KEY(
     launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches", CHANGED,
     NEED(TRANSFORMER), NULL,
     "`ahead`: hosts launch kernels while the device is at work on earlier ones; `blocking`: "

@@ -32,6 +32,7 @@ const char *const fr_scope_names[] = {"none", "epilogue", "all", NULL};
 const char *const fr_pass_names[] = {"both", "forward", NULL};
 const char *const fr_p2p_names[] = {"async", "duplex", NULL};
 const char *const fr_overlap_names[] = {"none", "gradient", NULL};
+const char *const fr_accumulation_names[] = {"fused", "apart", NULL};
 const char *const fr_launches_names[] = {"ahead", "blocking", NULL};
 const char *const fr_embedding_names[] = {"separate", "fused", NULL};
 const char *const fr_layer_tp_words[] = {"uniform", "best", NULL};

@@ -44,14 +44,16 @@ extern const char *const fr_branches_names[];
 
 /** Spellings of what is one of two: which passes there are, where common layers of method subgraph run,
  *  how slices are exchanged, how method grid divides second products, how ranks of a sequence exchange,
- *  messages between stages, gradients, whether hosts wait for kernels, the tied embedding; then NULL. */
+ *  messages between stages, gradients, how gradients are added up, whether hosts wait for kernels,
+ *  the tied embedding; then NULL. */
 extern const char *const fr_pass_names[], *const fr_common_names[],
                                               *const fr_exchange_names[],
                                                   *const fr_divide_names[],
                                                       *const fr_context_names[],
                                                           *const fr_p2p_names[],
                                                               *const fr_overlap_names[],
-                                                                  *const fr_launches_names[],
+                                                                  *const fr_accumulation_names[],
+    *const fr_launches_names[],
     *const fr_embedding_names[];
 /** Words that stand for a list: the default first. */
 extern const char *const fr_layer_tp_words[],
@@ -98,6 +100,7 @@ struct fr_plan {
     bool sequence_parallel; /**< of transformers */
     bool overlap_tp;        /**< its gathers and scatters in pieces, beside the products */
     bool overlap;           /**< gradients beside the last backward pass, in buckets */
+    bool adds_apart;        /**< gradients of micro-batches, in kernels of their own */
     bool blocking;          /**< hosts wait for every kernel that they launch */
     double bucket_size_B;   /**< of that size at most */
     struct fr_plan_compression compression;

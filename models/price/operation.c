@@ -46,6 +46,7 @@ struct fr_pricing fr_pricing_make(const struct fr_job *job, const struct fr_plan
                   [FR_AXIS_FROM_ENDS] = &seats->between[2]},
         .micro_batches = micro_batches,
         .weight_gradient.value_B = fr_dtype_size_B(job->workload.gradient_dtype),
+        .adds_apart = plan->adds_apart,
         .n = 1,
         .passes = 1,
         .launch_s = job->cluster.device.launch_s,
@@ -75,16 +76,25 @@ static double narrowed_s(const struct fr_pricing *x, const struct fr_gemm_shape 
     return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
 }
 
+/* A weight gradient as its product wrote it, added to that of the micro-batches before: both read, one written. */
+static double added_s(const struct fr_pricing *x, const struct fr_gemm_shape *shape) {
+    double value_B = fr_dtype_kept_B(x->dtype) + 2 * x->weight_gradient.value_B,
+           moved_B = shape->m * shape->n * value_B;
+    return fr_cluster_traffic_s(x->cluster, x->dtype, FR_TRAFFIC_STREAM, moved_B, moved_B);
+}
+
 static double products_s(const struct fr_pricing *x, const struct fr_operation *o) {
     const struct fr_gemm_model *kept = &x->cluster->device.gemm[FR_BF16];
     bool narrow = fr_dtype_is_narrow(x->dtype), wide = narrow && o->wide && kept->form,
          weight = o->pass == FR_PASS_WEIGHT;
     double met_B = x->met_B[o->pass] > 0 ? x->met_B[o->pass] : x->products_B;
-    struct fr_gemm_use use = weight ? x->weight_gradient : (struct fr_gemm_use){0};
+    bool apart = weight && x->adds_apart && x->weight_gradient.adds;
+    struct fr_gemm_use use = weight && !apart ? x->weight_gradient : (struct fr_gemm_use){0};
     use.transposed = (fr_transposed)o->transposed;
     double time_s = product_s(x, wide ? FR_BF16 : x->dtype, &o->shape, met_B, use);
     if (!weight)
         time_s += fr_gemm_own_s(&x->cluster->device, wide ? FR_BF16 : x->dtype, &o->shape);
+    if (apart) time_s += added_s(x, &o->shape);
     bool arrives = o->made && x->dtype != FR_FP4; /* narrow */
     if (narrow && !wide && !weight && !arrives) time_s += narrowed_s(x, &o->shape);
     return o->times * time_s;

@@ -41,9 +41,10 @@ struct fr_pricing {
     double products_B, update_B; /**< working sets (models/price/footprint.h) */
     double met_B[FR_PASS_KINDS]; /**< of the products of each pass; 0: products_B */
     struct fr_gemm_use weight_gradient; /**< adds to that of the micro-batch before */
-    double launch_s;                    /**< of one kernel */
-    bool in_turn;                       /**< nothing runs beside anything: launches block */
-    double *sent_B;                     /**< [FR_SENT_COUNT]: by one rank in an iteration */
+    bool adds_apart; /**< in a kernel of its own, which reads what the product wrote */
+    double launch_s; /**< of one kernel */
+    bool in_turn;    /**< nothing runs beside anything: launches block */
+    double *sent_B;  /**< [FR_SENT_COUNT]: by one rank in an iteration */
     uint32_t *extrapolated;
 };
 

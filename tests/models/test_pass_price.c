@@ -94,6 +94,33 @@ static void blocking_leaves_nothing_beside(void **state) {
     }
 }
 
+/* Gradients added apart: a product writes 2 B of each value where it would have read and written g, and a kernel reads
+ * those 2 B, and reads and writes g: 4 B more of each of the 12 h^2 / tp weights of a layer and micro-batch, whatever
+ * g is.  Of one micro-batch there is nothing to add to. */
+static void gradients_added_apart(void **state) {
+#define ADDS                                                                                   \
+    "global_batch=4", "model.dtype=fp16", "tp=4", "cluster.device.fixed=0 s",                  \
+        "cluster.device.host_pass=0 s", "cluster.device.host_launch=0 s",                      \
+        "cluster.device.memory=8000 GB"
+    static const char *const width[] = {"model.gradient_dtype=fp16",
+                                        "model.gradient_dtype=fp32"};
+    (void)state;
+    for (int g = 0; g < 2; g++) {
+        double more_s[2];
+        for (int k = 0; k < 2; k++) {
+            const char *layers = k ? "model.layers=48" : "model.layers=24";
+            const char *fused[] = {ADDS, width[g], layers, "micro_batch=1", NULL};
+            const char *apart[] = {
+                ADDS, width[g], layers, "micro_batch=1", "accumulation=apart", NULL};
+            more_s[k] = predict_s(apart) - predict_s(fused);
+        }
+        near(more_s[1] - more_s[0], 24 * 4 * 4 * 12. * 1920 * 1920 / 4 / 1.7e12, 1e-6);
+    }
+    const char *fused[] = {ADDS, "micro_batch=4", NULL};
+    const char *apart[] = {ADDS, "micro_batch=4", "accumulation=apart", NULL};
+    near(predict_s(apart), predict_s(fused), 1e-12);
+}
+
 /* With the same share of the peak the fused kernel saves the scores' traffic and half the
  * products. */
 static void flash_attention_is_faster(void **state) {
@@ -561,6 +588,7 @@ int main(void) {
         cmocka_unit_test(a_fast_host_is_hidden),
         cmocka_unit_test(blocking_hosts_add),
         cmocka_unit_test(blocking_leaves_nothing_beside),
+        cmocka_unit_test(gradients_added_apart),
         cmocka_unit_test(flash_attention_is_faster),
         cmocka_unit_test(generations_of_fused_attention),
         cmocka_unit_test(interference_takes_its_share),

@@ -105,6 +105,7 @@ static const struct {
     {"overlap", "none|gradient"},
     {"bucket", "1 MB|25 MiB|1 GB"},
     {"recompute", "none|selective|full"},
+    {"accumulation", "fused|apart"},
     {"launches", "ahead|blocking"},
     {"micro_batch", "1|2|4"},
     {"global_batch", "16|32|64"},

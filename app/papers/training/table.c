@@ -178,6 +178,7 @@ static const struct {
              "the terms of a layer; launch and host_launch from the rows of one node at tp 1"},
             {"memory_simumax", "that the optimiser is divided, cp too, which no column says"},
             {"memory_mlperf", "stages with the ends as layers, what fp8 runs keep at 8 bits"},
+            {"bloom", "the network's rate, launches that block, gradients added apart"},
             {"dgxc_fsdp*", "where the links come from; what recipes recompute and share"}};
 
 static void add_seen(struct fr_reproduction *r, const char *name) {

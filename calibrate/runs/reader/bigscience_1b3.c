@@ -1,7 +1,8 @@
 /* BigScience's trials of a small model on V100s: Megatron-DeepSpeed, plans of one or two nodes.
  *
  * The file prints neither heads nor vocabulary nor how the optimiser is divided; the job that its source names does
- * (train/tr3-1B3-baseline/tr3m-1B3-emb-norm-pile.slurm): 16 heads, GPT-2's vocabulary of 50257, ZeRO 1, fp16.  Nodes
+ * (train/tr3-1B3-baseline/tr3m-1B3-emb-norm-pile.slurm): 16 heads, GPT-2's vocabulary of 50257, ZeRO 1, fp16.  Gradients are
+ * added up in kernels of their own: linear layers are autograd's (bigscience-workshop/Megatron-DeepSpeed, megatron/mpu/layers.py).  Nodes
  * are Jean Zay's, of four GPUs. */
 #include "calibrate/runs/runs.h"
 
@@ -22,6 +23,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.zero", "1");
     fr_run_row_set(out, "model.dtype", "fp16");
     fr_run_row_set(out, "model.gradient_dtype", "fp16");
+    fr_run_row_set(out, "plan.accumulation", "apart");
     fr_run_row_set(out, "note.device", "%s", fr_run_cell(in, "gpu"));
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");

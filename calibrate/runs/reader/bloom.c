@@ -6,7 +6,8 @@
  * heads there take the time of the rows that leave it out on the same plan and date, so 64 it is.
  * ALiBi instead of position vectors; ZeRO-1, as all of BLOOM's training.  Trials on the partition of layers count the
  * embedding and the logits as a layer each, and from there on an optimiser that was new then adds gradients up at 32 bits, of 16 before
- * ("Rebalancing layers" in the chronicle).
+ * ("Rebalancing layers" in the chronicle): in kernels of their own, since its linear layers are autograd's
+ * (bigscience-workshop/Megatron-DeepSpeed, megatron/mpu/layers.py).
  *
  * Launches block: from 320 GPUs on jobs hung without CUDA_LAUNCH_BLOCKING=1, which all trials after 17 February, those that state times,
  * were run with ("dealing with JZ hanging", "Hanging Issue" in the chronicle), as was the training (tr11-176B-ml.slurm). */
@@ -42,6 +43,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "plan.recompute",
                    fr_run_mentions(fr_run_cell(in, "recompute"), "full") ? "full" : "none");
     fr_run_row_set(out, "plan.launches", "blocking");
+    fr_run_row_set(out, "plan.accumulation", "apart");
     if (fr_run_mentions(fr_run_cell(in, "section"), "rebalancing")) {
         fr_run_row_set(out, "model.gradient_dtype", "fp32");
         if (fr_run_integer(in, "layers", &layers)) fr_run_ends_as_layers(layers, out);

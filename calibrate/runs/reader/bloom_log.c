@@ -4,7 +4,8 @@
  * divide the layers but divide two more, embedding and logits count as a layer each
  * (--pp-partition-method type:transformer|embedding), so that the first stage and the last have
  * one layer less.  BLOOM's own, in bf16, adds gradients up at 32 bits, and its launches block (tr11-176B-ml/README.md and
- * tr11-176B-ml.slurm); scripts of the models before it, in fp16, say nothing of either.  Iterations of one plan are runs of one group: what differs between them is noise. */
+ * tr11-176B-ml.slurm); scripts of the models before it, in fp16, say nothing of either.  Gradients are added up
+ * in kernels of their own: linear layers are autograd's (bigscience-workshop/Megatron-DeepSpeed, megatron/mpu/layers.py).  Iterations of one plan are runs of one group: what differs between them is noise. */
 #include "calibrate/runs/runs.h"
 
 static const char *const columns[] = {
@@ -18,6 +19,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_skip skip = fr_run_columns(in, out);
     if (skip != FR_RUN_USABLE) return skip;
     fr_run_row_set(out, "model.dtype", "%s", fr_run_cell(in, "dtype"));
+    fr_run_row_set(out, "plan.accumulation", "apart");
     if (fr_run_mentions(fr_run_cell(in, "dtype"), "bf16")) {
         fr_run_row_set(out, "model.gradient_dtype", "fp32");
         fr_run_row_set(out, "plan.launches", "blocking");
