@@ -16,6 +16,7 @@ static void price_pass(const struct fr_pass *pass, double share, double *part_s)
     part_s[FR_PRICE_EP] += share * pass->ep_s;
     part_s[FR_PRICE_GRADIENTS] += share * pass->dp_s;
     part_s[FR_PRICE_OFFLOAD] += share * pass->host_s;
+    part_s[FR_PRICE_MESSAGES] += share * pass->pp_s;
 }
 
 static const struct fr_stage *below_of(const struct fr_pipeline *p, int32_t i) {

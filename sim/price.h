@@ -32,11 +32,12 @@ struct fr_class_price {
 void fr_price_pipeline(const struct fr_pipeline *pipeline, const struct fr_program *program,
                        struct fr_class_price *price);
 
-/** Time that a rank in work of this class communicates, and computes [s]. */
+/** Time that a rank in work of this class, which is no message, communicates, and computes [s]. */
 static inline double fr_price_comm_s(const struct fr_class_price *price) {
     return price->part_s[FR_PRICE_TP] + price->part_s[FR_PRICE_CP] +
            price->part_s[FR_PRICE_EP] + price->part_s[FR_PRICE_GRADIENTS] +
-           price->part_s[FR_PRICE_EMBEDDING] + price->part_s[FR_PRICE_OFFLOAD];
+           price->part_s[FR_PRICE_EMBEDDING] + price->part_s[FR_PRICE_OFFLOAD] +
+           price->part_s[FR_PRICE_MESSAGES];
 }
 static inline double fr_price_busy_s(const struct fr_class_price *price) {
     return price->part_s[FR_PRICE_ALWAYS] + price->part_s[FR_PRICE_LAUNCH] +

@@ -64,7 +64,7 @@ static double more_J(const struct timed *t, int32_t stage) {
 static void power_classes(struct timed *t, const struct fr_device *device) {
     const struct fr_power *power = &device->power;
     const int comm = FR_WITH_TP | FR_WITH_CP | FR_WITH_EP | FR_WITH_GRADIENTS |
-                     FR_WITH_EMBEDDING | FR_WITH_OFFLOAD;
+                     FR_WITH_EMBEDDING | FR_WITH_OFFLOAD | FR_WITH_MESSAGES;
     int32_t n = t->program->n_classes;
     fr_price_with(t->price, n, FR_WITH_ALL & ~comm, t->class_W);
     fr_price_with(t->price, n, FR_WITH_ALL, t->class_s);

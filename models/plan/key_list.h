@@ -209,8 +209,9 @@ FR_PLAN_KEY(
     NEED(TRANSFORMER), NULL,
     "`ahead`: hosts launch kernels while the device is at work on earlier ones; `blocking`: "
     "they wait for each (CUDA_LAUNCH_BLOCKING=1), so that a layer takes the host's time on top "
-    "of the device's and nothing runs beside a pass: `overlap`, `overlap_tp` and "
-    "`overlap_experts` are refused, rings of cp and what zero 2 and 3 send come in turn")
+    "of the device's, a pass that of the message it sends, and nothing runs beside a pass: "
+    "`overlap`, `overlap_tp` and `overlap_experts` are refused, rings of cp and what zero 2 "
+    "and 3 send come in turn")
 FR_PLAN_KEY(global_batch, "global_batch", INTEGER(1, FR_RANKS_MAX), FIELD(global_batch),
             ", batch %s", CHANGED, 0, "the model's", "samples of one iteration")
 FR_PLAN_KEY(micro_batch, "micro_batch", INTEGER(1, FR_RANKS_MAX), FIELD(micro_batch),

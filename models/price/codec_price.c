@@ -18,6 +18,11 @@ const char *fr_codec_refused(const struct fr_job *job, const struct fr_plan *pla
         return "a fused embedding is all-reduced over the replicas of tp: with a grid of its "
                "own its "
                "copies are others";
+    if (plan->blocking && (c->scope != FR_SCOPE_NONE || c->forward_rank > 0))
+        return "compressed messages are of two sizes, and where launches block a pass takes "
+               "the "
+               "message that it sends: which of a stage's takes longer would hang on the "
+               "micro-batch";
     if (c->gradient_stages == 0) return NULL;
     if (!fr_plan_reduces(plan))
         return "compression.gradient has nothing to compress: with one replica (dp = cp = 1) "

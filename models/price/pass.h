@@ -18,7 +18,8 @@
  *
  *      layer = device + kernels host_launch (1 + host_skew log2 tp) + host_experts
  *
- *  The two are not priced together.
+ *  A message to the next stage is a kernel as well: the pass that sends it takes its time.
+ *  Launches that block are not priced beside graphs.
  *
  *  host_experts counts for mixtures of experts alone: the host sorts a layer's tokens by expert, has
  *  to know how many go where before it can launch what follows, and launches small products expert by

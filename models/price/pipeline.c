@@ -70,7 +70,8 @@ static fr_reasons check_schedule(const struct fr_job *job, const struct fr_plan 
     struct fr_schedule_args args = {(int32_t)plan->pp, (int32_t)m, (int32_t)plan->chunks,
                                     plan->order};
     if (plan->schedule->refuses(&args)) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
-    if (plan->duplex && plan->chunks > 1) reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
+    if ((plan->duplex || plan->blocking) && plan->chunks > 1)
+        reasons |= FR_BECAUSE(FR_REASON_SCHEDULE);
     return reasons;
 }
 
@@ -330,6 +331,16 @@ static bool repeats(const struct fr_job *job, const struct fr_plan *plan, int32_
            fr_transformer_carries(t, plan, i) == fr_transformer_carries(t, plan, i - 1);
 }
 
+/* Launches that block: a pass takes the message that it sends, which is there when the pass is over. */
+static void send_in_turn(struct fr_pipeline *p) {
+    for (int32_t i = 0; i + 1 < p->args.stages; i++) {
+        double sent_s = p->stage[i].message_s;
+        p->stage[i].forward.pp_s = sent_s;
+        if (!p->forward) p->stage[i + 1].backward.pp_s = sent_s;
+    }
+    for (int32_t i = 0; i < p->args.stages; i++) p->stage[i].message_s = 0;
+}
+
 /* Durations of all stages on their seats. */
 static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
                          const struct fr_seated *seated, struct fr_pipeline *p,
@@ -361,6 +372,7 @@ static void price_stages(const struct fr_job *job, const struct fr_plan *plan,
     fr_codec_price_messages(job, plan, p, extrapolated);
     for (int32_t i = 0; plan->pp > 1 && i < p->args.stages; i++)
         price_messages(job, seated, i, p, extrapolated);
+    if (plan->blocking && plan->pp > 1) send_in_turn(p);
 }
 
 /* The forward passes of each stage, in its order. */

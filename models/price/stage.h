@@ -35,6 +35,7 @@ struct fr_pass {
     double ep_s;   /**< tokens to their experts and back, likewise */
     double dp_s;   /**< of what replicas gather and scatter beside the pass, likewise */
     double host_s; /**< of activations to the host's memory and back, likewise */
+    double pp_s;   /**< of the message that it sends, where launches block */
 };
 
 struct fr_stage {
@@ -125,12 +126,13 @@ static inline double fr_pass_s(const struct fr_pass *pass, int with) {
     return pass->compute_s + (with & FR_WITH_LAUNCH ? pass->launch_s : 0) +
            (with & FR_WITH_TP ? pass->tp_s : 0) + (with & FR_WITH_CP ? pass->cp_s : 0) +
            (with & FR_WITH_EP ? pass->ep_s : 0) + (with & FR_WITH_GRADIENTS ? pass->dp_s : 0) +
-           (with & FR_WITH_OFFLOAD ? pass->host_s : 0);
+           (with & FR_WITH_OFFLOAD ? pass->host_s : 0) +
+           (with & FR_WITH_MESSAGES ? pass->pp_s : 0);
 }
 
 /** What of it is communication [s]. */
 static inline double fr_pass_comm_s(const struct fr_pass *pass) {
-    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s + pass->host_s;
+    return pass->tp_s + pass->cp_s + pass->ep_s + pass->dp_s + pass->host_s + pass->pp_s;
 }
 
 #endif

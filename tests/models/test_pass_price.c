@@ -234,6 +234,27 @@ static void outcome_of(const char *const *sets, struct fr_outcome *out) {
     fr_job_free(&job);
 }
 
+/* Of two stages the second has the logits and sets the pace: launched ahead one message on the way in shows and one
+ * on the way out; where launches block the first, and one behind each of its m backward passes. */
+static void blocking_passes_send(void **state) {
+    double shows_s[2];
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const char *sets[] = {"pp=2",
+                              "global_batch=8",
+                              "micro_batch=1",
+                              "model.dtype=fp16",
+                              "cluster.device.host_launch=0 s",
+                              "cluster.device.memory=8000 GB",
+                              k ? "launches=blocking" : "launches=ahead",
+                              NULL};
+        struct fr_outcome out;
+        outcome_of(sets, &out);
+        shows_s[k] = out.part_s[FR_PART_PP_COMM];
+    }
+    near(shows_s[1], (1 + 8) / 2. * shows_s[0], 1e-6);
+}
+
 #define SHARDED                                                                                \
     "global_batch=16", "model.dtype=fp16", "dp=8", "cluster.device.fixed=0 s",                 \
         "cluster.device.memory=800 GB"
@@ -588,6 +609,7 @@ int main(void) {
         cmocka_unit_test(a_fast_host_is_hidden),
         cmocka_unit_test(blocking_hosts_add),
         cmocka_unit_test(blocking_leaves_nothing_beside),
+        cmocka_unit_test(blocking_passes_send),
         cmocka_unit_test(gradients_added_apart),
         cmocka_unit_test(flash_attention_is_faster),
         cmocka_unit_test(generations_of_fused_attention),

@@ -190,12 +190,12 @@ struct serial {
 };
 
 static double part(const struct fr_pass *pass, int with) {
-    const double some_s[] = {pass->launch_s, pass->tp_s, pass->dp_s,
-                             pass->cp_s,     pass->ep_s, pass->host_s};
-    static const int bits[] = {FR_WITH_LAUNCH, FR_WITH_TP, FR_WITH_GRADIENTS,
-                               FR_WITH_CP,     FR_WITH_EP, FR_WITH_OFFLOAD};
+    const double some_s[] = {pass->launch_s, pass->tp_s,   pass->dp_s, pass->cp_s,
+                             pass->ep_s,     pass->host_s, pass->pp_s};
+    static const int bits[] = {FR_WITH_LAUNCH, FR_WITH_TP,      FR_WITH_GRADIENTS, FR_WITH_CP,
+                               FR_WITH_EP,     FR_WITH_OFFLOAD, FR_WITH_MESSAGES};
     double sum_s = pass->compute_s;
-    for (int k = 0; k < 6; k++) sum_s += with & bits[k] ? some_s[k] : 0;
+    for (int k = 0; k < 7; k++) sum_s += with & bits[k] ? some_s[k] : 0;
     return sum_s;
 }
 
