@@ -82,7 +82,7 @@ static fr_status all_read(const struct fr_searched *r, struct fr_error *err) {
         struct fr_plan plan = space->base;
         if ((r->result.read | space->varied | r->job.assumed) >> k & 1) continue;
         const struct fr_plan_key *key = &fr_plan_keys[k];
-        uint32_t lacks = key->needs & FR_PLAN_NEED_REFUSED;
+        uint32_t lacks = key->needs & fr_plan_needs_refused;
         for (int n = FR_PLAN_NEEDS; n-- > 0;)
             if (lacks >> n & 1) needs = fr_plan_need_names[n];
         fr_plan_idle_key(&fr_space_job(space, &r->job, 0)->workload, &plan, &needs);

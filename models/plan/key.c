@@ -24,7 +24,7 @@
 #define CHANGED .always = false
 #define ALWAYS .always = true
 #define WHERE(mask) .always = true, .said = (mask)
-#define NEED(need) (uint32_t) FR_PLAN_NEED_##need
+#define NEED(need) FR_PLAN_NEED_BIT(need)
 
 const struct fr_plan_key fr_plan_keys[] = {
 #define FR_PLAN_KEY(word, spelling, kind, field, line, when, mask, words_for_default,          \
@@ -46,6 +46,12 @@ const char *const fr_plan_need_names[] = {
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     NULL};
+
+const uint32_t fr_plan_needs_refused = 0
+#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? FR_PLAN_NEED_BIT(name) : 0)
+#include "models/plan/need_list.h"
+#undef FR_PLAN_NEED
+    ;
 
 const struct fr_plan_key *fr_plan_key_find(const char *name, const char **near) {
     const char *known[FR_PLAN_KEYS + 1];
@@ -130,7 +136,7 @@ need_holds(int need, const struct fr_workload *m, const struct fr_plan *p) {
     bool measured = m && !transformer && m->n_layers == 0;
     switch (need) {
 #define FR_PLAN_NEED(name, refused, text, holds)                                               \
-    case FR_PLAN_NEED_NUMBER_##name:                                                           \
+    case FR_PLAN_NEED_##name:                                                                  \
         return holds;
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
@@ -148,13 +154,13 @@ uint32_t fr_plan_missing_of(uint32_t asked, const struct fr_workload *model,
 }
 
 uint32_t fr_plan_missing(const struct fr_workload *model, const struct fr_plan *plan) {
-    return fr_plan_missing_of(((uint32_t)1 << FR_PLAN_NEEDS) - 1, model, plan);
+    return fr_plan_missing_of(UINT32_MAX >> (32 - FR_PLAN_NEEDS), model, plan);
 }
 
 const struct fr_plan_key *fr_plan_idle_key(const struct fr_workload *model,
                                            const struct fr_plan *plan, const char **needs) {
     if (plan->settled) return NULL;
-    uint32_t missing = fr_plan_missing(model, plan) & (uint32_t)FR_PLAN_NEED_REFUSED;
+    uint32_t missing = fr_plan_missing(model, plan) & fr_plan_needs_refused;
     struct fr_plan plain = fr_plan_default();
     for (int i = 0; i < FR_PLAN_KEYS; i++) {
         const struct fr_plan_key *key = &fr_plan_keys[i];

@@ -47,7 +47,7 @@ struct fr_plan_key {
     const char *label;        /**< how it stands in a line, its text for %s */
     bool always;              /**< in the line also at its default, where ... */
     uint32_t said;            /**< ... these needs hold, and its own */
-    uint32_t needs;           /**< set of fr_plan_need */
+    uint32_t needs;           /**< set of needs */
     const char *otherwise;    /**< the default in words, or NULL: as fr_plan_default has it */
     const char *help;
 };
@@ -82,22 +82,17 @@ void fr_plan_key_copy(const struct fr_plan_key *key, const struct fr_plan *from,
 
 /* ---- what reads a key --------------------------------------------------------------------- */
 
-enum fr_plan_need_number {
-#define FR_PLAN_NEED(name, refused, text, holds) FR_PLAN_NEED_NUMBER_##name,
+enum fr_plan_need {
+#define FR_PLAN_NEED(name, refused, text, holds) FR_PLAN_NEED_##name,
 #include "models/plan/need_list.h"
 #undef FR_PLAN_NEED
     FR_PLAN_NEEDS
 };
-enum fr_plan_need {
-#define FR_PLAN_NEED(name, refused, text, holds)                                               \
-    FR_PLAN_NEED_##name = 1 << FR_PLAN_NEED_NUMBER_##name,
-#include "models/plan/need_list.h"
-#undef FR_PLAN_NEED
-    FR_PLAN_NEED_REFUSED = 0
-#define FR_PLAN_NEED(name, refused, text, holds) | (refused ? FR_PLAN_NEED_##name : 0)
-#include "models/plan/need_list.h"
-#undef FR_PLAN_NEED
-};
+/** A set of needs is a bit for each. */
+#define FR_PLAN_NEED_BIT(need) (UINT32_C(1) << FR_PLAN_NEED_##need)
+_Static_assert(FR_PLAN_NEEDS <= 32, "a bit for each need");
+/** Those without which a key is a mistake. */
+extern const uint32_t fr_plan_needs_refused;
 /** "a model of kind transformer", ... in order, then NULL. */
 extern const char *const fr_plan_need_names[];
 

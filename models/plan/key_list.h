@@ -206,7 +206,7 @@ FR_PLAN_KEY(
     "another kernel reads, as autograd does unless a framework has such products")
 FR_PLAN_KEY(
     launches, "launches", CHOICE(fr_launches_names), FIELD(blocking), ", %s launches", CHANGED,
-    NEED(TRANSFORMER), NULL,
+    NEED(TRANSFORMER) | NEED(KERNELS), NULL,
     "`ahead`: hosts launch kernels while the device is at work on earlier ones; `blocking`: "
     "they wait for each (CUDA_LAUNCH_BLOCKING=1), so that a layer takes the host's time on top "
     "of the device's, a pass that of the message it sends, and nothing runs beside a pass: "

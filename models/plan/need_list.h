@@ -33,6 +33,8 @@ FR_PLAN_NEED(CODED, true,
                  p->compression.gradient_stages > 0)
 FR_PLAN_NEED(OFFLOADED, true, "\"offload\": \"activations\"",
              p->offload &FR_OFFLOAD_ACTIVATIONS)
+FR_PLAN_NEED(KERNELS, true, "launches of single kernels (\"graphs\": \"none\")",
+             p->graphs == FR_GRAPHS_NONE)
 FR_PLAN_NEED(STAGES, false, "more than one stage", p->pp > 1)
 FR_PLAN_NEED(ORDERED, false, "more than one stage, or an order that holds more",
              p->pp > 1 || p->schedule->phases || p->order)

@@ -223,6 +223,8 @@ static const struct {
      "accumulation=apart pass=forward", NULL, "accumulation=apart"},
     {"launches", "a model of kind transformer", "ffn-4096", "launches=blocking", "gpt-2",
      "launches=blocking"},
+    {"launches", "launches of single kernels (\"graphs\": \"none\")", "gpt-2",
+     "launches=blocking graphs=layers", NULL, "launches=blocking"},
     {"offload", "a model of kind transformer", "ffn-4096", "offload=optimizer", "gpt-2",
      "offload=optimizer"},
     {"graphs", "a model of kind transformer", "ffn-4096", "graphs=iteration", "gpt-2",
