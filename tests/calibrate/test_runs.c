@@ -378,6 +378,8 @@ static void recipes_of_a_release(void **state) {
         {"26.02.01 NeMo Container,Qwen3_30B_a3B,DGX-H100,16,FP8,1024,1,2,12,8", 0, 0, true},
         {"26.06 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 2, 1, true},
         {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 1, 1, false},
+        {"26.02 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,,32", 1, 1, false},
+        {"25.11 NeMo Container,Qwen3_235B_a22B,DGX-GB200,256,MXFP8,8192,1,8,3,32", 0, 0, false},
         {"26.04 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 0, false},
         {"26.04.01 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,2,8,,8", 0, 1, false},
         {"26.02 NeMo Container,Qwen3_235B_a22B,DGX-B300,256,MXFP8,8192,1,8,4,8", 0, 0, true},

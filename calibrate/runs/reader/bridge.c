@@ -41,7 +41,8 @@ static int offloaded(const struct fr_run_source *in, const char *dtype) {
 /* ---- what its recipes of a release set, which the tables do not say -----------------------------------------
  *
  * From scripts/performance/configs/qwen and nemotronh (the workload_base_configs.py and llm_pretrain.py of November
- * 2025 to June 2026) and the pull requests that changed them.
+ * 2025 to June 2026) and the pull requests that changed them.  What a recipe had before the first release here is
+ * not known, but that racks had theirs of the layers in December 2025.
  *
  * Graphs: of attention, router and the way to experts in Qwen3 235B on racks and 30B on DGX B200, of all but the
  * experts in Nemotron 3 Nano (2662, March 2026), of iterations in MXFP8 Qwen3 on Blackwell (4249, "for 26.06";
@@ -81,7 +82,8 @@ static const char *graphs(const struct fr_run_source *in) {
     bool attends = of_a_rack(in) ? of(in, "235B") : on(in, "DGX-B200") && of(in, "30B");
     if (whole(in)) return "iteration";
     if (of(in, "Nemotron")) return since(in, "26.02.01") && !on(in, "H100") ? "layers" : "none";
-    return of(in, "Qwen3") && attends && since(in, "26.02.01") ? "layers" : "none";
+    bool then = since(in, of_a_rack(in) ? "26.02" : "26.02.01");
+    return of(in, "Qwen3") && attends && then ? "layers" : "none";
 }
 
 /* Neighbours that get a token once: DeepEP's and HybridEP's, of a node or rack each rank for itself. */
