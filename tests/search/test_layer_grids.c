@@ -47,6 +47,24 @@ static void against_every_assignment(void **state) {
         }
 }
 
+/* One layer has a grid of its own, too: the best of the divisors. */
+static void of_one_layer(void **state) {
+    const char *sets[] = {"model.layers=[{\"in\": 4096, \"out\": 8192}]", "global_batch=64",
+                          NULL};
+    struct fr_job job;
+    (void)state;
+    fr_test_job("cori-knl", FR_SOURCE_DIR "/tests/search/mlp.json", sets, &job);
+    struct fr_plan plan = job.plan;
+    int64_t chosen = 0;
+    double least_s = INFINITY;
+    plan.method = &fr_method_grid;
+    plan.dp = 8;
+    assert_int_equal(fr_layer_grids_best(&job, &plan, &chosen, NULL), FR_OK);
+    for (int64_t tp = 1; tp <= 8; tp *= 2) least_s = fmin(least_s, time_with(&job, 8, &tp, 1));
+    FR_NEAR(time_with(&job, 8, &chosen, 1), least_s, 1e-12);
+    fr_job_free(&job);
+}
+
 /* Grids of a transformer's three groups: none of all combinations takes less. */
 static void groups_against_every_combination(void **state) {
     static const char *const plans[][5] = {
@@ -147,9 +165,9 @@ static void without_a_grid(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_every_assignment),
-                                       cmocka_unit_test(groups_against_every_combination),
-                                       cmocka_unit_test(without_a_grid),
-                                       cmocka_unit_test(one_layer_has_three_groups)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(against_every_assignment), cmocka_unit_test(of_one_layer),
+        cmocka_unit_test(groups_against_every_combination), cmocka_unit_test(without_a_grid),
+        cmocka_unit_test(one_layer_has_three_groups)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -520,6 +520,38 @@ static void codecs_of_layers_wait_for_the_host(void **state) {
     }
 }
 
+/* Of a pair that goes both ways at once, in time and bytes: small where both halves are coded, and then the larger
+ * of the two; whole where one of them is. */
+static void pairs_of_messages(void **state) {
+    (void)state;
+    for (int forward = 0; forward < 3; forward++)
+        for (int scope = FR_SCOPE_NONE; scope <= FR_SCOPE_ALL; scope++)
+            for (int whole = 0; whole < 2; whole++) {
+                struct fr_stage stage[3] = {{.forward = {.compute_s = 1}}};
+                struct fr_task_class class = {.kind = FR_TASK_EXCHANGE, .stage = 1};
+                struct fr_program program = {.classes = &class, .n_classes = 1};
+                struct fr_pipeline p = {.schedule = &fr_schedule_one_f_one_b,
+                                        .args = {.stages = 3, .micro_batches = 6, .chunks = 1},
+                                        .duplex = true,
+                                        .scope = (fr_scope)scope,
+                                        .codes_forward = forward > 0,
+                                        .stage = stage};
+                struct fr_class_price price;
+                stage[1] = (struct fr_stage){.message_s = 8,
+                                             .message_B = 80,
+                                             .small_message_s = 3,
+                                             .small_message_B = 30,
+                                             .small_forward_s = 2.0 * forward,
+                                             .small_forward_B = 20.0 * forward,
+                                             .sends_whole = whole};
+                fr_price_pipeline(&p, &program, &price);
+                bool small = forward > 0 && scope == FR_SCOPE_ALL && !whole;
+                double want_s = !small ? 8 : forward == 1 ? 3 : 4;
+                FR_NEAR(price.part_s[FR_PRICE_MESSAGES], want_s, 0);
+                FR_NEAR(price.size_B, 10 * want_s, 0);
+            }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(messages_over_the_sequence),
                                        cmocka_unit_test(sparse_messages),
@@ -534,6 +566,7 @@ int main(void) {
                                        cmocka_unit_test(buckets_of_other_stages),
                                        cmocka_unit_test(every_pair),
                                        cmocka_unit_test(what_has_no_price),
+                                       cmocka_unit_test(pairs_of_messages),
                                        cmocka_unit_test(codecs_of_layers_wait_for_the_host)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -312,6 +312,15 @@ static void a_further_token(void **state) {
             s * (6 * products + core), 1e-9);
     FR_NEAR(test_flops(&with, FR_PASS_WEIGHT) - test_flops(&without, FR_PASS_WEIGHT),
             2 * s * (products - small), 1e-9);
+    /* Norms: a layer's two, three before they are joined, of 2 B a value; read twice and written. */
+    double norm_B = 0;
+    for (int k = 0; k < with.n_ops; k++)
+        if (with.op[k].kind == FR_WORK_TRAFFIC && with.op[k].pass == FR_PASS_FORWARD)
+            norm_B += with.op[k].moved.norm_B;
+    for (int k = 0; k < without.n_ops; k++)
+        if (without.op[k].kind == FR_WORK_TRAFFIC && without.op[k].pass == FR_PASS_FORWARD)
+            norm_B -= without.op[k].moved.norm_B;
+    FR_NEAR(norm_B, (2 + 3) * FR_NORM_PASSES * s * h * 2, 1e-9);
     fr_test_job("dgx-h100", "deepseek-v3", two, &split);
     fr_transformer_stage(&split.workload, &split.plan, 1, &last);
     double layers = 30 + 1;
