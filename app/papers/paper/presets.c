@@ -306,94 +306,6 @@ static fr_status as_of_an_h100(struct fr_reproduction *r, const char *preset,
                           "an H100's by the ratio of the best shapes", err);
 }
 
-/* ---- shares of the peak from runs ---------------------------------------------------------- */
-
-/* Where presets without rows start. */
-static const double share_start = 0.65;
-
-static fr_status fit_share(struct fr_reproduction *r, const char *preset, fr_dtype dtype,
-                           const struct fr_table_set *set, struct fr_cluster *cluster,
-                           struct fr_tune_result *tuned, struct fr_error *err) {
-    struct fr_tune_options options = {.rows_max = 100, .threads = 1};
-    char what[40], note[80];
-    double said = cluster->device.gemm[dtype].tiles.efficiency;
-    options.held = ~((uint32_t)1 << fr_coefficient_find("efficiency"));
-    cluster->device.gemm[dtype].tiles.efficiency = share_start;
-    FR_TRY(fr_tune(cluster, set->use, set->n, &options, tuned, err));
-    snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[dtype]);
-    snprintf(note, sizeof note, "%d runs: a calibration on them", set->n);
-    fr_presets_add(r, preset, what, tuned->cluster.device.gemm[dtype].tiles.efficiency, said,
-                   "1", true, note);
-    return FR_OK;
-}
-
-/* Of dense models on H100, all else held. */
-static fr_status share(struct fr_reproduction *r, const char *preset, fr_dtype dtype,
-                       struct fr_error *err) {
-    const struct fr_table_selection want = {
-        .dtype = fr_dtype_names[dtype], .sharded = "no", .experts = "no", .device = "H100"};
-    static const char file[] = "training/dgxc_benchmarking.csv";
-    struct fr_table_set set = {0};
-    struct fr_cluster cluster = {0};
-    char path[512];
-    if (!fr_data_find(file, path, sizeof path)) return FR_OK;
-    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
-    fr_status status = tuned ? fr_table_cluster(preset, &cluster, err)
-                             : fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    if (status == FR_OK) status = fr_table_read(file, &set, err);
-    if (status == FR_OK) fr_table_keep(&set, &want);
-    if (status == FR_OK && set.n > 0)
-        status = fit_share(r, preset, dtype, &set, &cluster, tuned, err);
-    fr_table_free(&set);
-    fr_cluster_free(&cluster);
-    free(tuned);
-    return status;
-}
-
-/* ---- the host ---------------------------------------------------------------------------- */
-
-/* Where presets of A100 without rows start [s]. */
-static const double host_launch_s = 40e-6, launch_s = 8e-6;
-
-static fr_status tune_host(const struct fr_table_set *set, struct fr_cluster *cluster,
-                           struct fr_tune_result *tuned, struct fr_error *err) {
-    struct fr_tune_options options = {.rows_max = 100, .threads = 1};
-    int host = fr_coefficient_find("host_launch"), gap = fr_coefficient_find("launch");
-    options.held = ~((uint32_t)1 << host | (uint32_t)1 << gap);
-    cluster->device.host_launch_s = host_launch_s;
-    cluster->device.launch_s = launch_s;
-    return fr_tune(cluster, set->use, set->n, &options, tuned, err);
-}
-
-static fr_status host(struct fr_reproduction *r, const char *preset, struct fr_error *err) {
-    struct fr_table_set set = {0};
-    struct fr_cluster cluster = {0};
-    struct fr_tune_result *tuned = fr_calloc(1, sizeof *tuned);
-    char path[512], note[80];
-    int kept = 0;
-    if (!tuned) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    fr_status status = fr_table_cluster(preset, &cluster, err);
-    double host_s = cluster.device.host_launch_s, gap_s = cluster.device.launch_s;
-    if (status == FR_OK && fr_data_find("training/vtrain_single_node.csv", path, sizeof path)) {
-        status = fr_table_read("training/vtrain_single_node.csv", &set, err);
-        for (int i = 0; i < set.n; i++)
-            if (set.use[i]->plan.tp == 1) set.use[kept++] = set.use[i];
-        set.n = kept;
-        if (status == FR_OK) status = tune_host(&set, &cluster, tuned, err);
-    }
-    if (status == FR_OK && kept > 0) {
-        snprintf(note, sizeof note, "%d runs of one node at tp 1: a calibration", kept);
-        fr_presets_add(r, preset, "host_launch", tuned->cluster.device.host_launch_s, host_s,
-                       "s", true, note);
-        fr_presets_add(r, preset, "launch", tuned->cluster.device.launch_s, gap_s, "s", true,
-                       NULL);
-    }
-    fr_table_free(&set);
-    fr_cluster_free(&cluster);
-    free(tuned);
-    return status;
-}
-
 /* ---- the paper --------------------------------------------------------------------------- */
 
 static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
@@ -415,7 +327,7 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(attention(r, "dgx-b300", b200, err));
     FR_TRY(attention(r, "gb200-nvl72", b200, err));
     FR_TRY(attention(r, "gb300-nvl72", b200, err));
-    FR_TRY(share(r, "dgx-h100", FR_BF16, err));
+    FR_TRY(fr_presets_share(r, "dgx-h100", err));
     FR_TRY(as_of_an_h100(r, "gh200", "NVIDIA GH200 SXM", err));
     FR_TRY(as_of_an_h100(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
     FR_TRY(as_of_an_h100(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
@@ -429,8 +341,8 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
     FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));
     FR_TRY(fr_presets_eager(r, "dgx-h100", err));
-    FR_TRY(host(r, "dgx-a100", err));
-    return host(r, "a100-opa", err);
+    FR_TRY(fr_presets_host(r, "dgx-a100", err));
+    return fr_presets_host(r, "a100-opa", err);
 }
 
 const struct fr_paper fr_paper_presets = {

@@ -9,13 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "app/papers/presets/rows.h"
-#include "app/papers/training/table.h"
+#include "app/papers/presets/runs.h"
 #include "base/alloc.h"
-#include "base/data.h"
 #include "models/workload/hybrid.h"
 
-static const char file[] = "training/megatron_bridge.csv";
 static const double least_s = 5e-6, most_s = 500e-6;
 
 static bool waits(const struct fr_run *run) {
@@ -35,37 +32,30 @@ static double bias(struct fr_cluster *cluster, double host_launch_s,
     return sum / set->n;
 }
 
-static void look(struct fr_reproduction *r, const char *preset, struct fr_cluster *cluster,
-                 const struct fr_table_set *set, double *alone_s) {
+static fr_status look(struct fr_reproduction *r, const char *preset,
+                      const struct fr_table_set *runs, struct fr_cluster *cluster,
+                      struct fr_error *err) {
     double said = cluster->device.host_launch_s, low = log(least_s), high = log(most_s);
+    double *alone_s = fr_calloc((size_t)runs->n, sizeof *alone_s);
     char note[80];
+    if (!alone_s) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
     for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
-        *(bias(cluster, exp(middle), set, alone_s) < 0 ? &low : &high) = middle;
+        *(bias(cluster, exp(middle), runs, alone_s) < 0 ? &low : &high) = middle;
     }
-    snprintf(note, sizeof note, "%d runs of a plan: a calibration on them", set->n);
+    free(alone_s);
+    snprintf(note, sizeof note, "%d runs of a plan: a calibration on them", runs->n);
     fr_presets_add(r, preset, "host_launch", exp(low), said, "s", true, note);
+    return FR_OK;
 }
 
 fr_status fr_presets_eager(struct fr_reproduction *r, const char *preset,
                            struct fr_error *err) {
-    const struct fr_table_selection want = {.dtype = "fp8", .experts = "yes", .device = "H100"};
-    struct fr_table_set set = {0};
-    struct fr_cluster cluster = {0};
-    char path[512];
-    int kept = 0;
-    if (!fr_data_find(file, path, sizeof path)) return FR_OK;
-    fr_status status = fr_table_cluster(preset, &cluster, err);
-    if (status == FR_OK) status = fr_table_read(file, &set, err);
-    if (status == FR_OK) fr_table_keep(&set, &want);
-    for (int i = 0; i < set.n; i++)
-        if (waits(set.use[i])) set.use[kept++] = set.use[i];
-    set.n = kept;
-    double *alone_s =
-        status == FR_OK && kept > 0 ? fr_calloc((size_t)kept, sizeof *alone_s) : NULL;
-    if (alone_s) look(r, preset, &cluster, &set, alone_s);
-    free(alone_s);
-    fr_table_free(&set);
-    fr_cluster_free(&cluster);
-    return status;
+    static const struct fr_table_selection experts = {
+        .dtype = "fp8", .experts = "yes", .device = "H100"};
+    static const struct fr_presets_runs from = {.file = "training/megatron_bridge.csv",
+                                                .selection = &experts,
+                                                .says = waits,
+                                                .fit = look};
+    return fr_presets_from_runs(r, preset, &from, err);
 }

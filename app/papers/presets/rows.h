@@ -19,6 +19,10 @@ void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *w
 
 /** Bandwidth of links within a node, from measured collectives (links.c). */
 fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);
+/** Share of the peak that products reach, from training runs of dense models (share.c). */
+fr_status fr_presets_share(struct fr_reproduction *r, const char *preset, struct fr_error *err);
+/** host_launch and launch, from layers that wait for the host (host.c). */
+fr_status fr_presets_host(struct fr_reproduction *r, const char *preset, struct fr_error *err);
 /** Share of the peak that attention written in Triton reaches, from training runs (triton.c). */
 fr_status fr_presets_triton(struct fr_reproduction *r, const char *preset, const char *device,
                             struct fr_error *err);

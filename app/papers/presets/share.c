@@ -1,0 +1,32 @@
+/* Efficiency of an H100's products at 16 bits: the share of the peak that all dense models of NVIDIA's recipes say
+ * together, all else held.  It is a calibration on those rows. */
+#include <stdio.h>
+
+#include "app/papers/presets/runs.h"
+
+/* Where presets without rows start. */
+static const double start = 0.65;
+
+static fr_status fit(struct fr_reproduction *r, const char *preset,
+                     const struct fr_table_set *runs, struct fr_cluster *cluster,
+                     struct fr_error *err) {
+    static const char *const names[] = {"efficiency", NULL};
+    double *share = &cluster->device.gemm[FR_BF16].tiles.efficiency, said = *share;
+    struct fr_device device;
+    char note[80];
+    *share = start;
+    FR_TRY(fr_presets_tune(cluster, runs, names, &device, err));
+    snprintf(note, sizeof note, "%d runs: a calibration on them", runs->n);
+    fr_presets_add(r, preset, "gemm.bf16.efficiency", device.gemm[FR_BF16].tiles.efficiency,
+                   said, "1", true, note);
+    return FR_OK;
+}
+
+fr_status fr_presets_share(struct fr_reproduction *r, const char *preset,
+                           struct fr_error *err) {
+    static const struct fr_table_selection dense = {
+        .dtype = "bf16", .sharded = "no", .experts = "no", .device = "H100"};
+    static const struct fr_presets_runs from = {
+        .file = "training/dgxc_benchmarking.csv", .selection = &dense, .fit = fit};
+    return fr_presets_from_runs(r, preset, &from, err);
+}
