@@ -7,7 +7,7 @@
 
 #include "calibrate/numbers/gsl_errors.h"
 
-enum { NODES = FR_COMPONENTS_NODES, STEPS_MAX = 200, HALVINGS = 60 };
+enum { NODES = FR_COMPONENTS_NODES, STEPS_MAX = 200, HALVINGS = 60, WIDENINGS = 3 };
 
 /* Degrees of the half-t; of the simplex its first step and its last; of curvature its step, and the widths that it
  * may have; the proposal is wider than what it stands for. */
@@ -24,7 +24,7 @@ enum {
     OF_NETWORK,
     SCALES,
     APART = SCALES,
-    UNKNOWNS = SCALES + 3
+    UNKNOWNS = FR_COMPONENTS_UNKNOWNS
 };
 static const int scale_of[FR_EFFECTS] = {OF_MISSED, OF_MISSED, OF_MISSED, OF_RELEASE,
                                          OF_ROW,    OF_DEVICE, OF_NETWORK};
@@ -112,6 +112,11 @@ fr_status fr_components_make(struct fr_effects *effects, const double *scale,
     struct target t = {effects, scale};
     double mode[UNKNOWNS], width[UNKNOWNS], log_weight[NODES], most = -INFINITY, sum = 0;
     FR_TRY(find_mode(&t, mode, err));
+    for (int turn = 0; turn < WIDENINGS; turn++) {
+        at(&t, mode, c->mode);
+        if (!fr_effects_widen(effects, c->mode, FR_COMPONENTS_DEGREES)) break;
+        FR_TRY(find_mode(&t, mode, err));
+    }
     at(&t, mode, c->mode);
     widths(&t, mode, width);
     gsl_error_handler_t *before = fr_gsl_errors();
@@ -124,7 +129,7 @@ fr_status fr_components_make(struct fr_effects *effects, const double *scale,
         log_weight[i] = 0;
         for (int k = 0; k < UNKNOWNS; k++) {
             double z = gsl_cdf_ugaussian_Pinv(u[k]);
-            x[k] = mode[k] + width[k] * z;
+            x[k] = c->unknown[i][k] = mode[k] + width[k] * z;
             log_weight[i] += z * z / 2;
         }
         at(&t, x, c->sd[i]);
@@ -135,6 +140,12 @@ fr_status fr_components_make(struct fr_effects *effects, const double *scale,
     for (int i = 0; i < NODES; i++) sum += c->weight[i] = exp(log_weight[i] - most);
     for (int i = 0; i < NODES; i++) c->weight[i] /= sum;
     return FR_OK;
+}
+
+void fr_components_wide(double variance[FR_COMPONENTS_WIDE]) {
+    const double d = FR_COMPONENTS_DEGREES;
+    for (int i = 0; i < FR_COMPONENTS_WIDE; i++)
+        variance[i] = (d - 2) / gsl_cdf_chisq_Qinv((i + 0.5) / FR_COMPONENTS_WIDE, d);
 }
 
 double fr_mixture_half(const double *weight, const double *variance, int n, double covered) {

@@ -9,6 +9,8 @@
  *  So where few groups decide, what is stated does; where many do, they; and rows that agree with the preset
  *  make all of it smaller.
  *
+ *  Kinds' own effects are Student's (effects.h), each as wide as is likeliest at the mode of all that.
+ *
  *  The posterior of the factors' logarithms is integrated by FR_COMPONENTS_NODES points of a Sobol sequence,
  *  spread about its mode by its curvature along each axis, weighted by density over proposal (importance
  *  sampling; the same points each time).  At each node coefficients are normal; together they are a mixture
@@ -18,18 +20,27 @@
 
 #include "calibrate/numbers/effects.h"
 
-enum { FR_COMPONENTS_NODES = 96 };
+enum { FR_COMPONENTS_NODES = 96, FR_COMPONENTS_UNKNOWNS = 8, FR_COMPONENTS_WIDE = 16 };
+
+/** Degrees of kinds' own effects, the least whole number that has a variance: kinds' errors of presets, less the medians
+ *  of their models and plans, are likelier so than normal by 70 in ln L, and by no more of any greater number
+ *  (docs/accuracy.md, Intervals). */
+#define FR_COMPONENTS_DEGREES 3.0
 
 struct fr_components {
     double mode[FR_EFFECTS];
-    double weight[FR_COMPONENTS_NODES];         /**< sum 1 */
-    double sd[FR_COMPONENTS_NODES][FR_EFFECTS]; /**< at each node */
+    double unknown[FR_COMPONENTS_NODES][FR_COMPONENTS_UNKNOWNS]; /**< the factors' logarithms */
+    double weight[FR_COMPONENTS_NODES];                          /**< sum 1 */
+    double sd[FR_COMPONENTS_NODES][FR_EFFECTS];                  /**< at each node */
 };
 
 /** @param scale  [FR_EFFECTS] as stated, > 0
  *  @return FR_OK; FR_ERR_NUMERIC where nothing can be inverted; FR_ERR_NOMEM. */
 fr_status fr_components_make(struct fr_effects *effects, const double *scale,
                              struct fr_components *components, struct fr_error *err);
+
+/** Variances of a new kind's own effect, of sd 1, that stand for its distribution: equally likely each. */
+void fr_components_wide(double variance[FR_COMPONENTS_WIDE]);
 
 /** Half the interval that holds a share @p covered of a mixture of normals about 0 with @p weight and
  *  @p variance [n]. */

@@ -25,6 +25,7 @@ struct fr_effects {
     double *sum;                   /* [releases][u] */
     double *of_kind, *kind_weight; /* scratch: [kinds][u], [kinds] */
     double *kind_times;            /* [kinds] */
+    double *kind_wide;             /* [kinds]: of its own effect, in sd */
     int *kind_model, *kind_plan;   /* [kinds] */
     int *of;                       /* [c] */
     double *row;                   /* [u]: scratch */
@@ -81,6 +82,7 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     f->of_kind = fr_calloc(kinds * f->u, sizeof *f->of_kind);
     f->kind_weight = fr_calloc(kinds, sizeof *f->kind_weight);
     f->kind_times = fr_calloc(kinds, sizeof *f->kind_times);
+    f->kind_wide = fr_calloc(kinds, sizeof *f->kind_wide);
     f->kind_model = fr_calloc(kinds, sizeof *f->kind_model);
     f->kind_plan = fr_calloc(kinds, sizeof *f->kind_plan);
     f->row = fr_calloc(f->u, sizeof *f->row);
@@ -91,12 +93,13 @@ struct fr_effects *fr_effects_make(const struct fr_effects_rows *rows) {
     f->solved = all > 0 ? gsl_vector_calloc(all) : NULL;
     gsl_set_error_handler(before);
     if (!f->sigma || !f->gram || !f->release || !f->sum || !f->of_kind || !f->kind_weight ||
-        !f->kind_times || !f->kind_model || !f->kind_plan || !f->row || !f->of || !f->m ||
-        !f->right || !f->solved) {
+        !f->kind_times || !f->kind_wide || !f->kind_model || !f->kind_plan || !f->row ||
+        !f->of || !f->m || !f->right || !f->solved) {
         fr_effects_free(f);
         return NULL;
     }
     for (size_t k = 0; k < f->c; k++) f->sigma[k] = rows->sigma[k], f->of[k] = rows->of[k];
+    for (int k = 0; k < f->kinds; k++) f->kind_wide[k] = 1;
     add_rows(f, rows);
     return f;
 }
@@ -110,6 +113,7 @@ void fr_effects_free(struct fr_effects *f) {
     free(f->of_kind);
     free(f->kind_weight);
     free(f->kind_times);
+    free(f->kind_wide);
     free(f->kind_model);
     free(f->kind_plan);
     free(f->row);
@@ -192,7 +196,8 @@ static double assemble(struct fr_effects *f, const double *sd, double *square) {
         log_det -= log(left);
     }
     for (int k = 0; k < f->kinds; k++) {
-        double own = sd[FR_EFFECT_KIND] * f->kind_times[k], weight = f->kind_weight[k];
+        double own = sd[FR_EFFECT_KIND] * f->kind_times[k] * f->kind_wide[k],
+               weight = f->kind_weight[k];
         double of = 1 + own * own * weight;
         if (!(weight > 0)) continue;
         take(f, k, f->of_kind + (size_t)k * u, weight, own * own / of, square);
@@ -208,7 +213,9 @@ static double width_of(const struct fr_effects *f, const double *sd, size_t i) {
     return sd[i < f->c + (size_t)f->models ? FR_EFFECT_MODEL : FR_EFFECT_PLAN];
 }
 
-double fr_effects_at(struct fr_effects *f, const double *sd, double *mean, double *covariance) {
+/* Of the first @p n_out unknowns. */
+static double solve(struct fr_effects *f, const double *sd, size_t n_out, double *mean,
+                    double *covariance) {
     static const double log_2_pi = 1.8378770664093453;
     double square, product;
     double sum = assemble(f, sd, &square) + (double)f->rows * log_2_pi;
@@ -223,11 +230,46 @@ double fr_effects_at(struct fr_effects *f, const double *sd, double *mean, doubl
     if (!code) code = gsl_linalg_cholesky_solve(f->m, f->right, f->solved);
     for (size_t i = 0; i < n && !code; i++) sum += 2 * log(gsl_matrix_get(f->m, i, i));
     if (!code) code = gsl_blas_ddot(f->right, f->solved, &product);
-    for (size_t i = 0; i < f->c && !code && mean; i++) mean[i] = -gsl_vector_get(f->solved, i);
+    for (size_t i = 0; i < n_out && !code && mean; i++) mean[i] = -gsl_vector_get(f->solved, i);
     if (!code && covariance) code = gsl_linalg_cholesky_invert(f->m);
     gsl_set_error_handler(before);
     if (code) return NAN;
-    for (size_t a = 0; covariance && a < f->c; a++)
-        for (size_t b = 0; b < f->c; b++) covariance[a * f->c + b] = gsl_matrix_get(f->m, a, b);
+    for (size_t a = 0; covariance && a < n_out; a++)
+        for (size_t b = 0; b < n_out; b++)
+            covariance[a * n_out + b] = gsl_matrix_get(f->m, a, b);
     return -0.5 * (sum + square - product);
+}
+
+double fr_effects_at(struct fr_effects *f, const double *sd, double *mean, double *covariance) {
+    return solve(f, sd, f->c, mean, covariance);
+}
+
+size_t fr_effects_unknowns(const struct fr_effects *f) { return f->right->size; }
+
+double fr_effects_all(struct fr_effects *f, const double *sd, double *mean,
+                      double *covariance) {
+    return solve(f, sd, f->right->size, mean, covariance);
+}
+
+/* ---- kinds that are far off ---------------------------------------------------------------- */
+
+/* Mean square of a kind's own effect, in its sd, where all else is at its mean. */
+static double own_square(const struct fr_effects *f, const double *sd, int k) {
+    const double *sum = f->of_kind + (size_t)k * f->u;
+    double weight = f->kind_weight[k], times = f->kind_times[k], rest = sum[f->c],
+           own = pow(sd[FR_EFFECT_KIND] * times * f->kind_wide[k], 2), of = 1 + own * weight;
+    size_t model = f->c + (size_t)f->kind_model[k],
+           plan = f->c + (size_t)(f->models + f->kind_plan[k]);
+    for (size_t a = 0; a < f->c; a++) rest -= sum[a] * gsl_vector_get(f->solved, a);
+    rest -=
+        times * weight * (gsl_vector_get(f->solved, model) + gsl_vector_get(f->solved, plan));
+    return (pow(own * rest / of, 2) + own / of) / pow(sd[FR_EFFECT_KIND] * times, 2);
+}
+
+bool fr_effects_widen(struct fr_effects *f, const double *sd, double degrees) {
+    if (!isfinite(fr_effects_at(f, sd, NULL, NULL))) return false;
+    for (int k = 0; k < f->kinds; k++)
+        if (f->kind_weight[k] > 0)
+            f->kind_wide[k] = sqrt((degrees - 2 + own_square(f, sd, k)) / (degrees + 1));
+    return true;
 }

@@ -13,10 +13,15 @@
  *
  *      M = U' V^-1 U + S^-2,   mean = -M^-1 U' V^-1 e0,   covariance = M^-1,
  *      -2 ln L = ln |V| + ln |S^2| + ln |M| + e0' V^-1 e0 - mean' M mean + n ln 2 pi      (Searle, Casella,
- *      McCulloch, Variance Components, 1992, ch. 6 and 7) */
+ *      McCulloch, Variance Components, 1992, ch. 6 and 7)
+ *
+ *  Kinds' own effects C may be Student's of d > 2 degrees, of variance sd^2 all the same: normal of variance
+ *  v_c sd^2, (d - 2) / v_c chi-squared of d degrees (Lange, Little, Taylor, JASA 84, 1989).  So a few kinds far off
+ *  say of themselves that they are wide, and not of all. */
 #ifndef FR_CALIBRATE_NUMBERS_EFFECTS_H
 #define FR_CALIBRATE_NUMBERS_EFFECTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/status.h"
@@ -57,5 +62,16 @@ void fr_effects_free(struct fr_effects *effects);
  *  @return ln L; NaN where nothing can be inverted. */
 double fr_effects_at(struct fr_effects *effects, const double *sd, double *mean,
                      double *covariance);
+
+/** Coefficients, models and plans: how many. */
+size_t fr_effects_unknowns(const struct fr_effects *effects);
+/** The same of all of them, in that order, as they were numbered: what rows say of the models and plans that they
+ *  are of. */
+double fr_effects_all(struct fr_effects *effects, const double *sd, double *mean,
+                      double *covariance);
+
+/** One step of that paper's EM, all else at its mean: v_c = (d - 2 + C_c^2 / sd^2) / (d + 1), from 1 on.
+ *  @return false, and nothing done, where nothing can be inverted */
+bool fr_effects_widen(struct fr_effects *effects, const double *sd, double degrees);
 
 #endif
