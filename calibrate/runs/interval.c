@@ -30,8 +30,12 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
         r->index[r->n_known++] = j;
     }
     int coefficients = r->n_known;
+    r->n_seen = t->n_seen;
+    memcpy(r->seen, t->seen, sizeof r->seen);
+    for (int i = 0; i < t->n_seen; i++) r->index[r->n_known++] = FR_KNOWN_SEEN + i;
+    int from = r->n_known;
     fr_tune_add_operations(r);
-    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     for (int a = 0; a < coefficients; a++)
         for (int b = 0; b < coefficients; b++) {
             double sigma = fr_coefficients[r->index[a]].sigma;
@@ -41,6 +45,14 @@ static void fill(const struct fr_tuning *t, struct fr_tune_result *r) {
             else if (a == b)
                 *value = sigma * sigma;
         }
+    for (int i = 0; i < t->n_seen; i++) {
+        const double *said = t->seen_covariance + (size_t)i * (size_t)(t->n + t->n_seen);
+        double *own = r->covariance + (size_t)(coefficients + i) * (size_t)r->n_known;
+        for (int a = 0; a < coefficients; a++)
+            own[a] = r->covariance[a * r->n_known + coefficients + i] =
+                row[a] >= 0 ? said[row[a]] : 0;
+        for (int k = 0; k < t->n_seen; k++) own[coefficients + k] = said[t->n + k];
+    }
 }
 
 /* What is missed of any model, plan and release; of a calibration, what it missed itself where that is more,

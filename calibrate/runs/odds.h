@@ -3,8 +3,9 @@
  *
  *  The logarithm of each plan's time is taken as normal about its prediction.  Plans share the
  *  coefficients: if the network is slower than thought, all plans that use it are.  With x from the
- *  coefficients' posterior and the collectives' intervals (calibrate/runs/tune.h), g_i the gradient of plan i, a what is missed of the
- *  model, s_i of each plan, release and run (calibrate/runs/shared/alike.h),
+ *  coefficients' posterior, what is missed of models and plans that were seen, and the collectives' intervals
+ *  (calibrate/runs/tune.h), g_i the gradient of plan i, a what is missed of the model where it was not, s_i of each
+ *  plan, release and run (calibrate/runs/shared/alike.h),
  *
  *      ln t_i = ln predicted_i + g_i' x + a u + s_i u_i,      u, u_i standard normal
  *

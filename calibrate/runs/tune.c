@@ -154,8 +154,8 @@ static fr_status posterior(struct problem *p, struct fr_tune_result *r, int coef
         sigma[k] = r->tuned[r->index[k]].sigma_prior;
         of[k] = c->group == FR_GROUP_NETWORK ? FR_EFFECT_NETWORK : FR_EFFECT_DEVICE;
     }
-    const struct fr_said said = {p->runs, p->n,  coefficients, base,    jacobian,
-                                 moved,   sigma, of,           p->scale};
+    const struct fr_said said = {p->runs, p->n, coefficients, base,    jacobian, moved,
+                                 sigma,   of,   p->scale,     r->seen, r->n_seen};
     fr_status status = fr_runs_posterior(&said, r->covariance, (size_t)r->n_known, r->effect,
                                          &r->stretch, err);
     r->spread = fr_effects_spread(r->effect, 1);
@@ -175,9 +175,25 @@ static void describe(struct fr_tune_result *r, int uncertain) {
     }
 }
 
+/* Models, then plans, of the rows, in order of appearance; what finds no room is as if it had not been seen. */
+static void add_seen(const struct problem *p, struct fr_tune_result *r) {
+    for (int plan = 0; plan < 2; plan++)
+        for (int i = 0; i < p->n; i++) {
+            int k = 0;
+            const struct fr_tuning_seen seen = fr_run_seen(p->runs[i], plan);
+            while (k < r->n_seen &&
+                   !(r->seen[k].plan == seen.plan && fr_run_is(p->runs[i], &r->seen[k])))
+                k++;
+            if (k < r->n_seen || k == FR_TUNING_SEEN_MAX) continue;
+            r->index[r->n_known++] = FR_KNOWN_SEEN + k;
+            r->seen[r->n_seen++] = seen;
+        }
+}
+
 /* What the rows do not feel is known as well as before; what was held is taken as certain, unless a
  * width is given for it. */
-static int add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *options) {
+static int add_unmoved(const struct problem *p, struct fr_tune_result *r,
+                       const struct fr_tune_options *options) {
     bool moved[FR_COEFFICIENT_MAX] = {false};
     for (int k = 0; k < r->n_fitted; k++) moved[r->index[k]] = true;
     r->n_known = r->n_fitted;
@@ -186,8 +202,10 @@ static int add_unmoved(struct fr_tune_result *r, const struct fr_tune_options *o
             (!(options->held >> j & 1) || (options->sigmas && options->sigmas[j] > 0)))
             r->index[r->n_known++] = j;
     int coefficients = r->n_known;
+    if (!options->values_only) add_seen(p, r);
+    int from = r->n_known;
     fr_tune_add_operations(r);
-    for (int k = coefficients; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
+    for (int k = from; k < r->n_known; k++) r->covariance[k * r->n_known + k] = 1;
     return coefficients;
 }
 
@@ -297,7 +315,7 @@ static fr_status tune(struct problem *p, const struct fr_tune_options *options,
         if (options->keep_unrefuted) FR_TRY(fall_back(p, r, factors, err));
     }
     bound(r, factors);
-    int uncertain = add_unmoved(r, options);
+    int uncertain = add_unmoved(p, r, options);
     apply(p, factors, &r->cluster);
     if (!options->values_only) FR_TRY(posterior(p, r, uncertain, err));
     describe(r, uncertain);
@@ -350,11 +368,28 @@ void fr_tune_add_operations(struct fr_tune_result *r) {
         r->index[r->n_known++] = FR_KNOWN_BEYOND;
 }
 
+/* Of mixtures of experts, where rows held some, more is missed; where they held none, that is not known. */
+static double missed_times(const struct fr_tune_result *r, const struct fr_run *run) {
+    return r->experts ? fr_run_missed_times(run) : 1;
+}
+
+/* Was its model, or its plan, among the rows? */
+static bool seen(const struct fr_tune_result *r, const struct fr_run *run, bool plan) {
+    for (int k = 0; k < r->n_seen; k++)
+        if (r->seen[k].plan == plan && fr_run_is(run, &r->seen[k])) return true;
+    return false;
+}
+
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
     for (int k = 0; k < r->n_known; k++) {
         struct fr_cluster moved = r->cluster;
+        if (r->index[k] >= FR_KNOWN_SEEN) {
+            bool of = fr_run_is(run, &r->seen[r->index[k] - FR_KNOWN_SEEN]);
+            gradient[k] = of ? missed_times(r, run) : 0;
+            continue;
+        }
         if (r->index[k] == FR_KNOWN_BEYOND)
             moved.device.gemm[r->dtype].shift = step;
         else if (r->index[k] >= FR_COEFFICIENT_MAX)
@@ -374,11 +409,6 @@ double fr_tune_deviation(const struct fr_tune_result *r, const double gradient[F
     return sqrt(fmax(0, variance));
 }
 
-/* Of mixtures of experts, where rows held some, more is missed; where they held none, that is not known. */
-static double missed_times(const struct fr_tune_result *r, const struct fr_run *run) {
-    return r->experts ? fr_run_missed_times(run) : 1;
-}
-
 static double pipeline_unseen(const struct fr_tune_result *r, const struct fr_run *run) {
     return run->plan.pp > 1 && !r->pipelined ? r->missed : 0;
 }
@@ -391,11 +421,14 @@ static double unseen(const struct fr_tune_result *r, const struct fr_run *run) {
 }
 
 double fr_tune_spread(const struct fr_tune_result *r, const struct fr_run *run) {
-    return hypot(fr_effects_spread(r->effect, missed_times(r, run)), unseen(r, run));
+    return hypot(fr_effects_of(r->effect, missed_times(r, run), !seen(r, run, false),
+                               !seen(r, run, true)),
+                 unseen(r, run));
 }
 
 double fr_tune_own(const struct fr_tune_result *r, const struct fr_run *run) {
-    return hypot(fr_effects_own(r->effect, missed_times(r, run)), pipeline_unseen(r, run));
+    return hypot(fr_effects_of(r->effect, missed_times(r, run), false, !seen(r, run, true)),
+                 pipeline_unseen(r, run));
 }
 
 void fr_tune_interval(const struct fr_tune_result *r, const struct fr_run *run,

@@ -67,10 +67,12 @@ struct fr_tune_result {
     int n_fitted; /**< the first entries of index */
     int n_known;  /**< and those that stayed, at the widths of their priors; then operations */
     /** Which coefficients the covariance is of; an operation is FR_COEFFICIENT_MAX + op, products
-     *  beyond those measured FR_KNOWN_BEYOND. */
+     *  beyond those measured FR_KNOWN_BEYOND, model or plan i of `seen` FR_KNOWN_SEEN + i. */
     int index[FR_KNOWN_MAX];
     double covariance[FR_KNOWN_MAX * FR_KNOWN_MAX]; /**< [n_known][n_known] */
-    int rows;                                       /**< that took part */
+    struct fr_tuning_seen seen[FR_TUNING_SEEN_MAX]; /**< models and plans of the rows */
+    int n_seen;
+    int rows;  /**< that took part */
     bool kept; /**< nothing was moved: the runs do not refute the cluster's values */
     double effect
         [FR_EFFECTS]; /**< standard deviations of what is missed of a model, a plan, ... */
@@ -104,9 +106,10 @@ double fr_tune_gradient(const struct fr_tune_result *result, const struct fr_run
 double fr_tune_deviation(const struct fr_tune_result *result,
                          const double gradient[FR_KNOWN_MAX]);
 
-/** What the model misses of @p run, in logarithms: the effects together, and besides, since the rows' errors say
- *  nothing of a kind of run of which they held none, FR_TUNE_UNSEEN for a mixture of experts and for sharded
- *  gradients, and for a pipeline what was missed of any plan before. */
+/** What the model misses of @p run, in logarithms: the effects together, but of a model or a plan that was among the
+ *  rows, which the deviation has; and besides, since the rows' errors say nothing of a kind of run of which they held
+ *  none, FR_TUNE_UNSEEN for a mixture of experts and for sharded gradients, and for a pipeline what was missed of any
+ *  plan before. */
 double fr_tune_spread(const struct fr_tune_result *result, const struct fr_run *run);
 #define FR_TUNE_UNSEEN 0.1
 

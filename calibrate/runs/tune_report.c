@@ -106,6 +106,31 @@ static void json_covariance(struct fr_json_writer *w, const struct fr_tune_resul
     fr_json_end_array(w);
 }
 
+/* Each with the coefficients, in their order, then with those before it and itself. */
+static void json_seen(struct fr_json_writer *w, const struct fr_tune_result *r) {
+    int from = 0;
+    while (from < r->n_known && r->index[from] < FR_KNOWN_SEEN) from++;
+    fr_json_add_array(w, "seen");
+    for (int i = 0; i < r->n_seen; i++) {
+        const double *row = r->covariance + (size_t)(from + i) * (size_t)r->n_known;
+        const struct fr_tuning_seen *seen = &r->seen[i];
+        fr_json_begin_object(w);
+        fr_json_add_array(w, seen->plan ? "plan" : "model");
+        for (int k = 0; k < (seen->plan ? FR_TUNING_KEY : 2); k++)
+            fr_json_put_integer(w, seen->key[k]);
+        fr_json_end_array(w);
+        fr_json_add_array(w, "covariance");
+        for (int j = 0; j < fr_coefficient_count(); j++) {
+            int b = place_of(r, j);
+            if (b >= 0) fr_json_put_number(w, row[b]);
+        }
+        for (int j = 0; j <= i; j++) fr_json_put_number(w, row[from + j]);
+        fr_json_end_array(w);
+        fr_json_end_object(w);
+    }
+    fr_json_end_array(w);
+}
+
 void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
                   const struct fr_run *const *runs, int n) {
     fr_json_begin_object(w);
@@ -120,6 +145,7 @@ void fr_tune_json(struct fr_json_writer *w, const struct fr_tune_result *r,
     json_effects(w, r);
     json_coefficients(w, r);
     json_covariance(w, r);
+    json_seen(w, r);
     fr_json_add_array(w, "runs");
     for (int i = 0; i < n; i++) fr_json_put_string(w, runs[i]->id);
     fr_json_end_array(w);

@@ -3,9 +3,9 @@
 #include <math.h>
 
 /* Keys beside these tell people where the numbers come from. */
-static const char *const keys[] = {
-    "spread",     "stretch", "covariance", "coefficients", "dtype",   "runs",      "files",
-    "mean_error", "experts", "sharded",    "kept",         "effects", "pipelined", NULL};
+static const char *const keys[] = {"spread", "stretch", "covariance", "coefficients", "dtype",
+                                   "runs",   "files",   "mean_error", "experts",      "sharded",
+                                   "kept",   "effects", "pipelined",  "seen",         NULL};
 
 const char *const fr_tuning_effect_names[] = {"model", "plan",   "plan_of_model", "release",
                                               "run",   "device", "network",       NULL};
@@ -34,6 +34,36 @@ static fr_status read_row(const struct fr_json *rows, int i, struct fr_tuning *t
     if (t->covariance[i * t->n + i] < 0) {
         struct fr_json one = fr_json_element(&row, i);
         return fr_json_fail(&one, err, "a variance cannot be negative");
+    }
+    return FR_OK;
+}
+
+/* {"model": [4096, 32], "covariance": [...]}, or "plan" and its six degrees.  Each row holds the coefficients, then
+ * those before it and itself. */
+static fr_status read_seen(const struct fr_json *list, int i, struct fr_tuning *t,
+                           struct fr_error *err) {
+    static const char *const seen_keys[] = {"model", "plan", "covariance", NULL};
+    struct fr_json one = fr_json_element(list, i);
+    FR_TRY(fr_json_object(&one, seen_keys, err));
+    struct fr_json key = fr_json_member(&one, "plan"), row = fr_json_member(&one, "covariance");
+    struct fr_tuning_seen *seen = &t->seen[i];
+    seen->plan = fr_json_present(&key);
+    if (!seen->plan) key = fr_json_member(&one, "model");
+    int length = seen->plan ? FR_TUNING_KEY : 2, wide = t->n + t->n_seen;
+    FR_TRY(fr_json_array(&key, length, length, err));
+    for (int k = 0; k < length; k++) {
+        struct fr_json at = fr_json_element(&key, k);
+        FR_TRY(fr_json_integer(&at, 0, INT64_MAX, &seen->key[k], err));
+    }
+    FR_TRY(fr_json_array(&row, t->n + i + 1, t->n + i + 1, err));
+    for (int j = 0; j <= t->n + i; j++) {
+        struct fr_json at = fr_json_element(&row, j);
+        double value = 0;
+        FR_TRY(fr_json_number(&at, -1e6, 1e6, &value, err));
+        if (j == t->n + i && value < 0)
+            return fr_json_fail(&at, err, "a variance cannot be negative");
+        t->seen_covariance[i * wide + j] = value;
+        if (j >= t->n) t->seen_covariance[(j - t->n) * wide + t->n + i] = value;
     }
     return FR_OK;
 }
@@ -70,6 +100,10 @@ fr_status fr_tuning_read(const struct fr_json *object, struct fr_tuning *t,
                                 t->n, i);
         FR_TRY(read_row(&rows, i, t, err));
     }
+    struct fr_json seen = fr_json_member(object, "seen");
+    if (fr_json_present(&seen)) FR_TRY(fr_json_array(&seen, 0, FR_TUNING_SEEN_MAX, err));
+    t->n_seen = fr_json_present(&seen) ? (int)fr_json_array_length(&seen) : 0;
+    for (int i = 0; i < t->n_seen; i++) FR_TRY(read_seen(&seen, i, t, err));
     t->present = true;
     return FR_OK;
 }

@@ -1,5 +1,6 @@
 /* Coefficients from runs: what made the runs is found again; what they do not feel stays. */
-#include "calibrate/runs/tune.h"
+#include "calibrate/runs/interval.h"
+#include "calibrate/runs/tune_report.h"
 
 #include <gsl/gsl_min.h>
 #include <math.h>
@@ -188,7 +189,9 @@ static void unseen_kinds_are_less_certain(void **state) {
         kinds[i] = *f.use[0];
         if (i & 1) kinds[i].workload.transformer.experts = 8;
         if (i & 2) kinds[i].plan.zero = 3;
-        double wanted = sqrt(pow(fr_effects_spread(r.effect, 1), 2) + 0.01 * ((i & 1) + i / 2)),
+        /* the model was among the rows; and the plan, unless it divides what theirs do not */
+        double wanted = sqrt(pow(fr_effects_of(r.effect, 1, false, i & 2), 2) +
+                             0.01 * ((i & 1) + i / 2)),
                got = fr_tune_spread(&r, &kinds[i]);
         if (fabs(got / wanted - 1) > 1e-12)
             fail_msg("kind %d: got %g, wanted %g", i, got, wanted);
@@ -198,14 +201,18 @@ static void unseen_kinds_are_less_certain(void **state) {
     double missed = 0;
     for (int k = 0; k < FR_EFFECTS - 2; k++)
         missed += pow(r.effect[k] * (k <= FR_EFFECT_KIND ? 4 : 1), 2);
+    kinds[3].workload.transformer.layers++;
     FR_NEAR(fr_tune_spread(&r, &kinds[3]), sqrt(missed), 1e-12);
     FR_NEAR(fr_tune_own(&r, &kinds[3]), sqrt(missed - pow(4 * r.effect[FR_EFFECT_MODEL], 2)),
             1e-12);
+    kinds[2].workload.transformer.layers++;
     assert_true(fr_tune_spread(&r, &kinds[2]) == r.spread);
     r.experts = r.sharded = false;
     kinds[0].workload.transformer.experts = 1,
     kinds[0].plan.zero = 1; /* neither is one of them */
-    assert_true(fr_tune_spread(&r, &kinds[0]) == r.spread);
+    /* neither, of a model of theirs; what replicas divide is the plan's */
+    FR_NEAR(fr_tune_spread(&r, &kinds[0]), fr_effects_of(r.effect, 1, false, true), 1e-15);
+    FR_NEAR(fr_tune_own(&r, &kinds[0]), fr_tune_spread(&r, &kinds[0]), 1e-15);
     drop(&f);
 }
 
@@ -270,7 +277,8 @@ static void gradients_and_intervals_by_hand(void **state) {
         for (int b = 0; b < r.n_known; b++)
             variance += g[a] * g[b] * r.covariance[a * r.n_known + b];
     fr_tune_interval(&r, f.use[5], &predicted_s, &low_s, &high_s);
-    double half = r.stretch * sqrt(variance + r.spread * r.spread);
+    double left = fr_effects_of(r.effect, 1, false, false), /* its model and plan were seen */
+        half = r.stretch * sqrt(variance + left * left);
     FR_NEAR(predicted_s, base_s, 1e-15);
     FR_NEAR(low_s, base_s * exp(-half), 1e-9);
     FR_NEAR(high_s, base_s * exp(half), 1e-9);
@@ -353,6 +361,101 @@ static void what_rows_do_not_resolve_stays(void **state) {
             if (!scattered) FR_TRUE(efficiency < 0.5, "got %g", efficiency);
             if (r.kept) assert_true(r.n_fitted == 0);
         }
+    drop(&f);
+}
+
+/* ---- models and plans that were seen -------------------------------------------------------------- */
+
+/* Half the interval of @p run by hand: deviation of what is known and spread, over the stretch. */
+static double deviation_of(const struct fr_tune_result *r, const struct fr_run *run) {
+    double predicted_s, low_s, high_s;
+    fr_tune_interval(r, run, &predicted_s, &low_s, &high_s);
+    return log(high_s / low_s) / 2 / r->stretch;
+}
+
+/* Of rows that agree with the preset: a run of their model and plan is surer than one of their model, that than one of
+ * a model and plan that nobody has seen, and what it gains is of what the rows share: without the entries of models and
+ * plans, all else as it is, each is as unsure as if it were new.  */
+static void what_was_seen_is_surer(void **state) {
+    struct fixture f;
+    const struct fr_tune_options options = {.threads = 1, .keep_unrefuted = true};
+    struct fr_tune_result r;
+    (void)state;
+    make(&f);
+    for (int i = 0; i < N; i++) {
+        struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
+        run->measured_s = fr_run_predict_s(&f.prior, run) * exp(0.02 * (i % 5 - 2));
+    }
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    int models = 0, plans = 0;
+    for (int k = 0; k < r.n_seen; k++) *(r.seen[k].plan ? &plans : &models) += 1;
+    assert_true(models == 1 && plans > 5);
+    struct fr_run both = *f.use[5], model = both, none = both;
+    model.plan.zero = none.plan.zero = 1;
+    none.workload.transformer.layers += 4; /* nearly the same derivatives */
+    double of_both = deviation_of(&r, &both), of_model = deviation_of(&r, &model),
+           of_none = deviation_of(&r, &none);
+    FR_TRUE(of_both < of_model && of_model < of_none, "%g, %g, %g", of_both, of_model, of_none);
+    struct fr_tune_result unseen = r;
+    unseen.n_seen = 0;
+    for (int k = 0; k < r.n_known; k++)
+        if (r.index[k] >= FR_KNOWN_SEEN)
+            for (int a = 0; a < r.n_known; a++)
+                unseen.covariance[a * r.n_known + k] = unseen.covariance[k * r.n_known + a] = 0;
+    FR_TRUE(deviation_of(&unseen, &both) > of_both, "%g", of_both);
+    drop(&f);
+}
+
+/* What finds no room, here the last eight of sixteen plans behind 24 models, is as if it had not been seen. */
+static void more_models_than_room(void **state) {
+    struct fixture f;
+    const struct fr_tune_options options = {.threads = 1};
+    struct fr_tune_result r;
+    (void)state;
+    make(&f);
+    for (int i = 0; i < N; i++) {
+        struct fr_run *run = (struct fr_run *)(uintptr_t)f.use[i];
+        run->workload.transformer.hidden += 64 * run->workload.transformer.heads * i;
+        run->plan.zero = i / 4 % 2;
+        run->measured_s = fr_run_predict_s(&f.prior, run);
+        assert_true(isfinite(run->measured_s));
+    }
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    assert_int_equal(r.n_seen, FR_TUNING_SEEN_MAX);
+    assert_true(r.seen[FR_TUNING_SEEN_MAX - 1].plan);
+    FR_NEAR(fr_tune_spread(&r, f.use[N - 1]), fr_effects_of(r.effect, 1, false, true), 1e-15);
+    FR_NEAR(fr_tune_spread(&r, f.use[0]), fr_effects_of(r.effect, 1, false, false), 1e-15);
+    drop(&f);
+}
+
+/* A tuned cluster file says the same of every run as the fit did. */
+static void a_file_says_the_same(void **state) {
+    struct fixture f;
+    const struct fr_tune_options options = {.threads = 1};
+    struct fr_tune_result r, known;
+    struct fr_text text = {0};
+    struct fr_json_writer w = {.text = &text};
+    struct fr_json_document *document = NULL;
+    struct fr_error err = {0};
+    (void)state;
+    make(&f);
+    assert_int_equal(fr_tune(&f.prior, f.use, N, &options, &r, NULL), FR_OK);
+    fr_tune_json(&w, &r, f.use, N);
+    const char *said = fr_text_get(&text);
+    assert_int_equal(fr_json_parse(said, strlen(said), "tuning", &document, &err), FR_OK);
+    struct fr_json root = fr_json_root(document);
+    struct fr_cluster cluster = r.cluster;
+    if (fr_tuning_read(&root, &cluster.tuning, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    fr_interval_known(&cluster, FR_FP16, &known);
+    for (int i = 0; i <= N; i++) {
+        struct fr_run run = *f.use[i % N];
+        if (i == N) run.workload.transformer.layers += 4;
+        double got = deviation_of(&known, &run), wanted = deviation_of(&r, &run);
+        FR_TRUE(fabs(got / wanted - 1) < 1e-6, "%d: got %g, wanted %g", i, got, wanted);
+    }
+    fr_json_free(document);
+    fr_text_free(&text);
     drop(&f);
 }
 
@@ -454,7 +557,8 @@ static void what_is_not_moved_is_known_no_less(void **state) {
             if (a >= r.n_fitted && a == b)
                 FR_TRUE(shared > 0 && shared <= (1 + 1e-9) * prior * prior, "%d: %g of %g", a,
                         shared, prior * prior);
-            of_operations += a == b && r.index[a] >= FR_COEFFICIENT_MAX;
+            of_operations +=
+                a == b && r.index[a] >= FR_COEFFICIENT_MAX && r.index[a] < FR_KNOWN_SEEN;
             beyond += a == b && r.index[a] == FR_KNOWN_BEYOND;
         }
     FR_TRUE(of_operations >= 3 && beyond == 1, "%d, %d", of_operations, beyond);
@@ -745,6 +849,9 @@ int main(void) {
         cmocka_unit_test(held_coefficients_stay),
         cmocka_unit_test(held_with_a_width_is_uncertain),
         cmocka_unit_test(unseen_kinds_are_less_certain),
+        cmocka_unit_test(what_was_seen_is_surer),
+        cmocka_unit_test(more_models_than_room),
+        cmocka_unit_test(a_file_says_the_same),
         cmocka_unit_test(kinds_among_the_rows_are_seen),
         cmocka_unit_test(gradients_and_intervals_by_hand),
         cmocka_unit_test(rows_that_agree_make_surer),

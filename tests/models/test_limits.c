@@ -233,7 +233,8 @@ static void of_what_a_calibration_says(void **state) {
         "{" LEVELS ", \"calibration\": {\"oversubscribed\": false, \"verdict\": \"PASS\", "
         "\"held_out\": 0.1, \"variation\": 0.1, \"reasons\": [\"a\"]}, \"tuning\": "
         "{\"spread\": 0.1, \"stretch\": 2, \"experts\": true, \"sharded\": false, "
-        "\"covariance\": [[0.1]], \"coefficients\": [{\"fitted\": true, \"name\": \"tail\"}]}}";
+        "\"covariance\": [[0.1]], \"coefficients\": [{\"fitted\": true, \"name\": \"tail\"}], "
+        "\"seen\": [{\"model\": [64, 8], \"covariance\": [0, 1]}]}}";
     static const struct limit limits[] = {
         {"calibration.held_out", "-0.1", "0", "1e9", "1000000000.5", false},
         {"calibration.variation", "-0.1", "0", "1e9", "1000000000.5", false},
@@ -245,12 +246,16 @@ static void of_what_a_calibration_says(void **state) {
         {"tuning.covariance", "[[-0.1]]", "[[0]]", "[[1e6]]", "[[1000000.5]]", true},
         {"tuning.experts", NULL, "true", "false", "2", false},
         {"tuning.sharded", NULL, "true", "false", "2", false},
+        {"tuning.seen.0.model.0", "-1", "0", NULL, "2.5", true},
+        {"tuning.seen.0.covariance.0", "-1000000.5", "-1e6", "1e6", "1000000.5", true},
+        {"tuning.seen.0.covariance.1", "-0.1", "0", "1e6", "1000000.5", true},
         {"tuning.coefficients.0.fitted", NULL, "true", NULL, "2", true},
         {"tuning.coefficients.0.name", NULL, "odd", NULL, "2", true},
     };
-    static const struct length lengths[] = {{"calibration.reasons", 0, 1000},
-                                            {"tuning.covariance", 0, 24},
-                                            {"tuning.covariance.0", 1, 1}};
+    static const struct length lengths[] = {
+        {"calibration.reasons", 0, 1000}, {"tuning.covariance", 0, 24},
+        {"tuning.covariance.0", 1, 1},    {"tuning.seen", 0, 32},
+        {"tuning.seen.0.model", 2, 2},    {"tuning.seen.0.covariance", 2, 2}};
     (void)state;
     HOLD(text, limits, read_cluster);
     LENGTHS(text, lengths, read_cluster);

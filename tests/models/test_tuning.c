@@ -88,12 +88,57 @@ static void covariances_may_be_negative(void **state) {
     assert_true(t.covariance[1] == -2 && t.covariance[2] == -2 && t.covariance[0] == 0);
 }
 
+#define WITH(seen)                                                                             \
+    "{\"spread\": 0, \"stretch\": 1, " COEFFICIENTS                                            \
+    ", \"covariance\": [[1, 2], [2, 9]], \"seen\": " seen "}"
+
+/* Models and plans with what they share: the coefficients, then those before; both ways round. */
+static void models_and_plans_are_read(void **state) {
+    struct fr_tuning t;
+    struct fr_error err = {0};
+    (void)state;
+    if (read(WITH("[{\"model\": [4096, 32], \"covariance\": [-1, 0.5, 3]}, {\"plan\": [8, 4, "
+                  "1, 2, 3, 5], "
+                  "\"covariance\": [4, 5, -6, 7]}]"),
+             &t, &err) != FR_OK)
+        fail_msg("%s: %s", err.where, err.detail);
+    static const double wanted[] = {-1, 0.5, 3, -6, 4, 5, -6, 7};
+    static const int64_t plan[] = {8, 4, 1, 2, 3, 5};
+    assert_int_equal(t.n_seen, 2);
+    assert_true(!t.seen[0].plan && t.seen[0].key[0] == 4096 && t.seen[0].key[1] == 32 &&
+                t.seen[0].key[2] == 0);
+    assert_true(t.seen[1].plan && memcmp(t.seen[1].key, plan, sizeof plan) == 0);
+    for (int i = 0; i < 8; i++) assert_true(t.seen_covariance[i] == wanted[i]);
+}
+
+/* A key too short, neither a model nor a plan, a row too short, a variance below 0, more than there is room for. */
+static void models_that_do_not_fit_are_refused(void **state) {
+    static const char *const wrong[] = {
+        WITH("[{\"model\": [4096], \"covariance\": [0, 0, 1]}]"),
+        WITH("[{\"plan\": [1, 1, 1, 1, 0], \"covariance\": [0, 0, 1]}]"),
+        WITH("[{\"covariance\": [0, 0, 1]}]"),
+        WITH("[{\"model\": [4096, 32], \"covariance\": [0, 1]}]"),
+        WITH("[{\"model\": [4096, 32], \"covariance\": [0, 0, -1]}]"),
+        WITH("[{\"model\": [4096, -1], \"covariance\": [0, 0, 1]}]"),
+        WITH("[{\"model\": [4096, 32], \"covariance\": [0, 0, 1], \"other\": 1}]"),
+        WITH("[1]"),
+        WITH("1")};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct fr_tuning t;
+        struct fr_error err = {0};
+        FR_TRUE(read(wrong[i], &t, &err) == FR_ERR_INPUT, "%s was accepted", wrong[i]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_rows_are_read),
         cmocka_unit_test(older_files_had_seen_everything),
         cmocka_unit_test(what_does_not_fit_is_refused),
         cmocka_unit_test(covariances_may_be_negative),
+        cmocka_unit_test(models_and_plans_are_read),
+        cmocka_unit_test(models_that_do_not_fit_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

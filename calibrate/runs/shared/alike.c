@@ -6,15 +6,27 @@
 /* Where no row names a release there is but one. */
 static const double none = 1e-4, of_experts = 4;
 
+struct fr_tuning_seen fr_run_seen(const struct fr_run *run, bool plan) {
+    const struct fr_transformer *t = &run->workload.transformer;
+    const struct fr_plan *p = &run->plan;
+    return plan
+               ? (struct fr_tuning_seen){true, {p->tp, p->pp, p->cp, p->ep, p->zero, p->chunks}}
+               : (struct fr_tuning_seen){false, {t->hidden, t->layers}};
+}
+
+bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen) {
+    const struct fr_tuning_seen own = fr_run_seen(run, seen->plan);
+    return memcmp(own.key, seen->key, sizeof own.key) == 0;
+}
+
 bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_transformer *s = &a->workload.transformer, *t = &b->workload.transformer;
-    return s->hidden == t->hidden && s->layers == t->layers;
+    const struct fr_tuning_seen of_b = fr_run_seen(b, false);
+    return fr_run_is(a, &of_b);
 }
 
 static bool one_plan(const struct fr_run *a, const struct fr_run *b) {
-    const struct fr_plan *p = &a->plan, *q = &b->plan;
-    return p->tp == q->tp && p->pp == q->pp && p->cp == q->cp && p->ep == q->ep &&
-           p->zero == q->zero && p->chunks == q->chunks;
+    const struct fr_tuning_seen of_b = fr_run_seen(b, true);
+    return fr_run_is(a, &of_b);
 }
 
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b) {
@@ -61,11 +73,14 @@ void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]) {
     scale[FR_EFFECT_DEVICE] = scale[FR_EFFECT_NETWORK] = 1;
 }
 
-double fr_effects_own(const double sd[FR_EFFECTS], double times) {
-    return sqrt(times * times * (pow(sd[FR_EFFECT_PLAN], 2) + pow(sd[FR_EFFECT_KIND], 2)) +
-                pow(sd[FR_EFFECT_RELEASE], 2) + pow(sd[FR_EFFECT_ROW], 2));
+double fr_effects_of(const double sd[FR_EFFECTS], double times, bool model, bool plan) {
+    double sum = pow(sd[FR_EFFECT_KIND], 2);
+    if (model) sum += pow(sd[FR_EFFECT_MODEL], 2);
+    if (plan) sum += pow(sd[FR_EFFECT_PLAN], 2);
+    return sqrt(times * times * sum + pow(sd[FR_EFFECT_RELEASE], 2) +
+                pow(sd[FR_EFFECT_ROW], 2));
 }
 
 double fr_effects_spread(const double sd[FR_EFFECTS], double times) {
-    return hypot(times * sd[FR_EFFECT_MODEL], fr_effects_own(sd, times));
+    return fr_effects_of(sd, times, true, true);
 }

@@ -19,6 +19,7 @@
 
 #include "calibrate/numbers/effects.h"
 #include "calibrate/runs/runs.h"
+#include "models/device/tuning.h"
 
 /** What the model misses of a plan, in logarithms: the error that counts as one. */
 #define FR_TUNE_MISSED 0.05
@@ -34,6 +35,10 @@ bool fr_run_one_model(const struct fr_run *a, const struct fr_run *b);
 /** Of one model and plan, but for how much of it. */
 bool fr_run_one_kind(const struct fr_run *a, const struct fr_run *b);
 
+/** The model, or the plan, that a run is of. */
+struct fr_tuning_seen fr_run_seen(const struct fr_run *run, bool plan);
+bool fr_run_is(const struct fr_run *run, const struct fr_tuning_seen *seen);
+
 /** How many times as much is missed of its model and plan as of a dense one. */
 double fr_run_missed_times(const struct fr_run *run);
 
@@ -46,7 +51,7 @@ void fr_effect_scales(double missed, bool releases, double scale[FR_EFFECTS]);
 
 /** Standard deviation of all effects together, of a run that is missed @p times as much. */
 double fr_effects_spread(const double sd[FR_EFFECTS], double times);
-/** Without what plans of one model share. */
-double fr_effects_own(const double sd[FR_EFFECTS], double times);
+/** Of its kind, release and run, and of its @p model and @p plan where they count. */
+double fr_effects_of(const double sd[FR_EFFECTS], double times, bool model, bool plan);
 
 #endif

@@ -9,7 +9,11 @@
  *      covariance = C + (m - x) (m - x)'
  *
  *  so that values which stay although rows say otherwise are the less certain for it, and values which rows agree
- *  with are as sure as those make them. */
+ *  with are as sure as those make them.
+ *
+ *  What is missed of the models and plans among the rows are further unknowns of the same, x being 0 of them: no
+ *  prediction is moved by it.  Rows of one model and plan say what a coefficient and those two come to together and
+ *  little of each, so that a run of the same plan is known far better than the three apart would make it. */
 #ifndef FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
 #define FR_CALIBRATE_RUNS_SHARED_POSTERIOR_H
 
@@ -25,9 +29,12 @@ struct fr_said {
     const double *sigma;    /**< [n_coefficients] of the priors */
     const int *of;          /**< [n_coefficients]: FR_EFFECT_DEVICE or FR_EFFECT_NETWORK */
     double missed;          /**< in place of FR_TUNE_MISSED */
+    const struct fr_tuning_seen *seen; /**< models and plans of the runs that are asked for */
+    int n_seen;
 };
 
-/** @param[out] covariance  [n_coefficients][@p stride]
+/** @param[out] covariance  [n_coefficients + n_seen][@p stride]: the coefficients', then of what is missed of each
+ *                          of `seen`
  *  @param[out] sd          [FR_EFFECTS]: root mean squares over what they may be
  *  @param[out] stretch     half a 90 % interval of a run of a new model, plan and release over its standard
  *                          deviation: of a normal distribution 1.645
