@@ -22,9 +22,9 @@
 
 enum { FR_COMPONENTS_NODES = 96, FR_COMPONENTS_UNKNOWNS = 8, FR_COMPONENTS_WIDE = 16 };
 
-/** Degrees of kinds' own effects, the least whole number that has a variance: kinds' errors of presets, less the medians
- *  of their models and plans, are likelier so than normal by 70 in ln L, and by no more of any greater number
- *  (docs/accuracy.md, Intervals). */
+/** Degrees of kinds' own effects, the least whole number that has a variance: kinds' errors of presets, less the means
+ *  of their models and plans, are likelier so than normal by 36 in ln L over twelve tables (less the medians by 70),
+ *  and by less at any greater number (docs/accuracy.md, Intervals). */
 #define FR_COMPONENTS_DEGREES 3.0
 
 struct fr_components {
