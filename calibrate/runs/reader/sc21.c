@@ -2,7 +2,9 @@
  *
  * The paper prints the rate, from which the table's collectors derived the time by its Eq. 3.
  * fp16 with 16-bit gradients and fp32 master weights, full recompute, 1F1B or interleaved; the
- * "torch" wrapper reduces gradients in buckets beside the backward pass, the "local" one after. */
+ * "torch" wrapper reduces gradients in buckets beside the backward pass, the "local" one after.  Linear layers of the
+ * Megatron-LM of 2021 were autograd's, gradients added up in kernels of their own (what BigScience forked in that year:
+ * Megatron-DeepSpeed, megatron/mpu/layers.py). */
 #include "calibrate/runs/runs.h"
 
 static const char *const columns[] = {"interleave_chunks", "ddp_impl", "scatter_gather",
@@ -29,6 +31,7 @@ static fr_run_skip read(const struct fr_run_source *in, struct fr_run_row *out) 
     fr_run_row_set(out, "id", "%s", fr_run_cell(in, "row_id"));
     fr_run_row_set(out, "model.name", "%s", fr_run_cell(in, "model"));
     fr_run_row_set(out, "model.dtype", "fp16");
+    fr_run_row_set(out, "plan.accumulation", "apart");
     fr_run_row_set(out, "model.optimizer_state", "12 B");
     fr_run_row_set(out, "plan.rank_order", "tp-dp-pp");
     fr_run_row_set(out, "plan.recompute",
