@@ -398,6 +398,9 @@ static void nothing_was_held_out(void **state) {
     struct fr_fit_result r = by_hand();
     (void)state;
     FR_NEAR(fr_fit_held_out(&r), 0.03, 0);
+    r.gemm[FR_FP32].quality = (struct fr_fit_quality){.n = 1, .median = 0.2}; /* speaks first */
+    FR_NEAR(fr_fit_held_out(&r), 0.2, 0);
+    r.gemm[FR_FP32].quality.n = 0;
     r.gemm[FR_FP64].quality.n = 0;
     assert_true(isnan(fr_fit_held_out(&r)));
     struct fr_json_document *document = written(&r);

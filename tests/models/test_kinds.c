@@ -325,6 +325,34 @@ static void defaults(void **state) {
     fr_workload_free(&w);
 }
 
+/* Adapters on the MLP of a mixture are refused, of one expert too. */
+static void adapters_of_experts(void **state) {
+    (void)state;
+    for (int experts = 0; experts < 3; experts++) {
+        char text[300];
+        struct fr_json_document *document = NULL;
+        struct fr_workload w;
+        struct fr_error err = {0};
+        snprintf(text, sizeof text,
+                 "{\"kind\": \"transformer\", \"layers\": 2, \"hidden\": 64, \"heads\": 4, "
+                 "\"sequence\": 32, \"vocabulary\": 100, \"lora_rank\": 4, \"lora_on\": "
+                 "\"mlp\"%s%s%s}",
+                 experts ? ", \"experts\": " : "",
+                 experts == 1 ? "1"
+                 : experts    ? "2"
+                              : "",
+                 experts ? ", \"experts_per_token\": 1" : "");
+        assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
+        fr_status status = fr_model_read(document, &w, &err);
+        fr_json_free(document);
+        FR_TRUE((status == FR_OK) == (experts == 0), "%s: %s: %s", text, err.where, err.detail);
+        if (status == FR_OK)
+            fr_workload_free(&w);
+        else
+            assert_non_null(strstr(err.detail, "every one would have adapters of its own"));
+    }
+}
+
 /* What only experts have is refused by name on a model without. */
 static void experts_keys_of_a_dense_model(void **state) {
     static const char *const keys[] = {"capacity",   "imbalance",     "dense_layers",
@@ -361,6 +389,7 @@ int main(void) {
                                        cmocka_unit_test(stages),
                                        cmocka_unit_test(every_list_of_stages),
                                        cmocka_unit_test(defaults),
+                                       cmocka_unit_test(adapters_of_experts),
                                        cmocka_unit_test(experts_keys_of_a_dense_model)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

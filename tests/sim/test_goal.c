@@ -133,23 +133,25 @@ static double replay_ns(struct schedule *s, double message_ns) {
 
 /* Work, sends and receives go in streams of their own, gradients in buckets beside the passes; words of one byte in
  * none. */
-static void streams(const struct schedule *s, int beside) {
+static void streams(const struct schedule *s, int beside, double beside_s) {
     for (int i = 0; i < s->n; i++) {
         const struct op *op = &s->op[i];
         if (op->kind == 'c') {
             assert_true(op->cpu == FR_STREAM_COMPUTE || op->cpu == FR_STREAM_COLLECTIVE);
             beside -= op->cpu == FR_STREAM_COLLECTIVE;
+            beside_s -= op->cpu == FR_STREAM_COLLECTIVE ? 1e-9 * op->length_ns : 0;
         } else
             assert_true(op->cpu == (op->kind == 's' ? FR_STREAM_SEND : FR_STREAM_RECV) ||
                         (op->bytes == 1 && op->cpu == -1));
     }
     assert_int_equal(beside, 0);
+    FR_TRUE(fabs(beside_s) < 1e-6, "gradients %g s too short", beside_s);
 }
 
 struct seen {
     struct fr_text text;
     int beside; /* gradients in buckets */
-    double message_s;
+    double beside_s, message_s;
     int64_t n_tasks;
 };
 
@@ -160,7 +162,9 @@ static fr_status look(void *context, const struct fr_network_work *work, const d
     for (int64_t t = 0; t < work->program->n_tasks; t++) {
         const struct fr_task_class *class =
             &work->program->classes[work->program->tasks[t].class_id];
-        seen->beside += class->kind == FR_TASK_GRADIENT && class->part;
+        if (class->kind != FR_TASK_GRADIENT || !class->part) continue;
+        seen->beside++;
+        seen->beside_s += class_s[work->program->tasks[t].class_id];
     }
     for (int32_t c = 0; c < work->program->n_classes; c++)
         if (work->class_B[c] > 1) seen->message_s = fmax(seen->message_s, class_s[c]);
@@ -189,7 +193,7 @@ static void replayed_as_simulated(void **state) {
         read_schedule(fr_text_get(&seen.text), &schedule);
         assert_int_equal(schedule.ranks, job.plan.pp);
         assert_true((seen.beside > 0) == (job.plan.overlap));
-        streams(&schedule, seen.beside);
+        streams(&schedule, seen.beside, seen.beside_s);
         double want_ns = 1e9 * (simulation.outcome.time_s - job.cluster.device.fixed_s),
                ours_ns = replay_ns(&schedule, 1e9 * seen.message_s);
         FR_TRUE(fabs(ours_ns - want_ns) <= (double)seen.n_tasks, "plan %zu: %.9g, %.9g ns", i,
