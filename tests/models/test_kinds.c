@@ -2,13 +2,18 @@
 #include "models/plan/iterations.h"
 #include "tests/cmocka.h"
 
-static struct fr_workload must_read(const char *text) {
+static fr_status read_model(const char *text, struct fr_workload *w, struct fr_error *err) {
     struct fr_json_document *document = NULL;
+    assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
+    fr_status status = fr_model_read(document, w, err);
+    fr_json_free(document);
+    return status;
+}
+
+static struct fr_workload must_read(const char *text) {
     struct fr_workload w;
     struct fr_error err = {0};
-    assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
-    if (fr_model_read(document, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
-    fr_json_free(document);
+    if (read_model(text, &w, &err) != FR_OK) fail_msg("%s: %s", err.where, err.detail);
     return w;
 }
 
@@ -330,7 +335,6 @@ static void adapters_of_experts(void **state) {
     (void)state;
     for (int experts = 0; experts < 3; experts++) {
         char text[300];
-        struct fr_json_document *document = NULL;
         struct fr_workload w;
         struct fr_error err = {0};
         snprintf(text, sizeof text,
@@ -342,9 +346,7 @@ static void adapters_of_experts(void **state) {
                  : experts    ? "2"
                               : "",
                  experts ? ", \"experts_per_token\": 1" : "");
-        assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
-        fr_status status = fr_model_read(document, &w, &err);
-        fr_json_free(document);
+        fr_status status = read_model(text, &w, &err);
         FR_TRUE((status == FR_OK) == (experts == 0), "%s: %s: %s", text, err.where, err.detail);
         if (status == FR_OK)
             fr_workload_free(&w);
@@ -361,7 +363,6 @@ static void experts_keys_of_a_dense_model(void **state) {
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         for (int mixture = 0; mixture < 2; mixture++) {
             char text[300];
-            struct fr_json_document *document = NULL;
             struct fr_workload w;
             struct fr_error err = {0};
             snprintf(text, sizeof text,
@@ -369,9 +370,7 @@ static void experts_keys_of_a_dense_model(void **state) {
                      "\"sequence\": 32, \"vocabulary\": 100, \"%s\": 1%s%s}",
                      keys[k], mixture ? ", \"experts\": 4, \"experts_per_token\": 1" : "",
                      mixture && k == 5 ? ", \"expert_groups\": 2" : "");
-            assert_int_equal(fr_json_parse(text, strlen(text), "m", &document, NULL), FR_OK);
-            fr_status status = fr_model_read(document, &w, &err);
-            fr_json_free(document);
+            fr_status status = read_model(text, &w, &err);
             FR_TRUE((status == FR_OK) == mixture, "%s: %s: %s", text, err.where, err.detail);
             if (mixture) {
                 fr_workload_free(&w);
