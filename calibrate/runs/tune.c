@@ -175,18 +175,21 @@ static void describe(struct fr_tune_result *r, int uncertain) {
     }
 }
 
+/* Where the run's model, or its plan, stands among those of the rows; n_seen: nowhere. */
+static int seen_at(const struct fr_tune_result *r, const struct fr_run *run, bool plan) {
+    int k = 0;
+    while (k < r->n_seen && !(r->seen[k].plan == plan && fr_run_is(run, &r->seen[k]))) k++;
+    return k;
+}
+
 /* Models, then plans, of the rows, in order of appearance; what finds no room is as if it had not been seen. */
 static void add_seen(const struct problem *p, struct fr_tune_result *r) {
     for (int plan = 0; plan < 2; plan++)
         for (int i = 0; i < p->n; i++) {
-            int k = 0;
-            const struct fr_tuning_seen seen = fr_run_seen(p->runs[i], plan);
-            while (k < r->n_seen &&
-                   !(r->seen[k].plan == seen.plan && fr_run_is(p->runs[i], &r->seen[k])))
-                k++;
+            int k = seen_at(r, p->runs[i], plan);
             if (k < r->n_seen || k == FR_TUNING_SEEN_MAX) continue;
             r->index[r->n_known++] = FR_KNOWN_SEEN + k;
-            r->seen[r->n_seen++] = seen;
+            r->seen[r->n_seen++] = fr_run_seen(p->runs[i], plan);
         }
 }
 
@@ -375,21 +378,19 @@ static double missed_times(const struct fr_tune_result *r, const struct fr_run *
 
 /* Was its model, or its plan, among the rows? */
 static bool seen(const struct fr_tune_result *r, const struct fr_run *run, bool plan) {
-    for (int k = 0; k < r->n_seen; k++)
-        if (r->seen[k].plan == plan && fr_run_is(run, &r->seen[k])) return true;
-    return false;
+    return seen_at(r, run, plan) < r->n_seen;
 }
 
 double fr_tune_gradient(const struct fr_tune_result *r, const struct fr_run *run,
                         double gradient[FR_KNOWN_MAX]) {
     double base_s = fr_run_predict_s(&r->cluster, run);
     for (int k = 0; k < r->n_known; k++) {
-        struct fr_cluster moved = r->cluster;
         if (r->index[k] >= FR_KNOWN_SEEN) {
             bool of = fr_run_is(run, &r->seen[r->index[k] - FR_KNOWN_SEEN]);
             gradient[k] = of ? missed_times(r, run) : 0;
             continue;
         }
+        struct fr_cluster moved = r->cluster;
         if (r->index[k] == FR_KNOWN_BEYOND)
             moved.device.gemm[r->dtype].shift = step;
         else if (r->index[k] >= FR_COEFFICIENT_MAX)

@@ -27,18 +27,31 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name) {
     return NULL;
 }
 
-const struct fr_collective *fr_collective_fastest(fr_op op,
-                                                  const struct fr_collective_args *args) {
+/* @param[out] best_s  its time */
+static const struct fr_collective *fastest(fr_op op, const struct fr_collective_args *args,
+                                           double *best_s) {
     const struct fr_collective *best = NULL;
-    double best_s = 0;
+    *best_s = 0;
     for (const struct fr_collective *const *row = fr_collectives; *row; row++) {
         if ((*row)->op != op || !(*row)->applicable(args)) continue;
         double row_s = (*row)->time_s(args);
-        if (best && row_s >= best_s) continue;
+        if (best && row_s >= *best_s) continue;
         best = *row;
-        best_s = row_s;
+        *best_s = row_s;
     }
     return best;
+}
+
+const struct fr_collective *fr_collective_fastest(fr_op op,
+                                                  const struct fr_collective_args *args) {
+    double best_s;
+    return fastest(op, args, &best_s);
+}
+
+double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args) {
+    double best_s;
+    fastest(op, args, &best_s);
+    return best_s;
 }
 
 /* Each term at its cheaper link, of those that the communicator can use. */

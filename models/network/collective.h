@@ -146,6 +146,8 @@ const struct fr_collective *fr_collective_find(fr_op op, const char *name);
  *  Every op has a row that is applicable for any p, so never NULL. */
 const struct fr_collective *fr_collective_fastest(fr_op op,
                                                   const struct fr_collective_args *args);
+/** Its time [s]. */
+double fr_collective_fastest_s(fr_op op, const struct fr_collective_args *args);
 
 /** No algorithm for @p op is faster on these links [s]; 0 when p = 1: max of the bytes that
  *  must leave or reach some rank (fr_op_bus_factor) and of the ceil(log2 p) (1 for send_recv)

@@ -70,7 +70,7 @@ double fr_comm_domain_time_s(const struct fr_price *price, const struct fr_group
     if (!several || d->several_nodes)
         return price->form->time_s(price, group, size_B, extrapolated);
     struct fr_collective_args args = fr_group_args(group, size_B);
-    return fr_collective_fastest(price->op, &args)->time_s(&args);
+    return fr_collective_fastest_s(price->op, &args);
 }
 
 /* Octaves by which the ranks lie outside. */

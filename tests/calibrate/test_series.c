@@ -157,7 +157,7 @@ static void one_node_needs_a_base_for_more(void **state) {
     double time_s =
         fr_comm_time_s(&cluster.price[FR_OP_ALL_REDUCE], &group, 1 << 20, &extrapolated);
     struct fr_collective_args args = fr_group_args(&group, 1 << 20);
-    double levels_s = fr_collective_fastest(FR_OP_ALL_REDUCE, &args)->time_s(&args);
+    double levels_s = fr_collective_fastest_s(FR_OP_ALL_REDUCE, &args);
     ASSERT_NEAR(time_s, levels_s, 0); /* the base's network prices it, not the node's table */
     assert_true(extrapolated);
     fr_cluster_free(&cluster);

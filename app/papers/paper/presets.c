@@ -7,13 +7,8 @@
  *      grouped    products of experts' groups, which nothing was fitted to
  *      attention  flash: median share of the peak forward, of the pairs that a causal kernel makes: half of
  *                 what the rows count; backward: the same of the backward pass over it
- *      host       host_launch and launch of the A100s, from runs of one node without tensor parallelism
- *                 (vTrain's), all else held: a calibration on those rows, since no one publishes what a
- *                 framework's host takes; tables of the other rows of that file say so
- *      share      efficiency of the H100's products at 16 bits, from the runs of dense models in NVIDIA's
- *                 recipes (dgxc), all else held: a calibration on those rows, since no one publishes its
- *                 products; MLPerf's runs of the same device are what it is tried on
- *      links, flash_1, host_launch of an H100's host: app/papers/presets/
+ *      of runs    efficiency of the H100's products, host_launch and launch, flash_1, and links of a node: a file
+ *                 each in app/papers/presets/
  *      best       no one publishes products of many shapes at 8 bits, or of any at GH200 and GB200, but the best
  *                 that was found (mamf_best_shape.csv): efficiency is that at 16 bits times the ratio of the
  *                 best, and of those devices their best times what an H100's is of its best

@@ -1,5 +1,6 @@
 /* host_launch and launch of an A100's host and kernels: what vTrain's layers of one node without tensor parallelism
- * say together, all else held.  It is a calibration on those rows. */
+ * say together, all else held.  It is a calibration on those rows, since no one publishes what a framework's host
+ * takes; tables of the other rows of that file say so. */
 #include <stdio.h>
 
 #include "app/papers/presets/runs.h"

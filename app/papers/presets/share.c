@@ -1,5 +1,6 @@
 /* Efficiency of an H100's products at 16 bits: the share of the peak that all dense models of NVIDIA's recipes say
- * together, all else held.  It is a calibration on those rows. */
+ * together, all else held.  It is a calibration on those rows, since no one publishes its products; MLPerf's runs of
+ * the same device are what it is tried on. */
 #include <stdio.h>
 
 #include "app/papers/presets/runs.h"

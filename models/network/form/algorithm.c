@@ -38,8 +38,8 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     struct fr_collective_args args = fr_group_args(group, size_B);
     const struct fr_collective *row = price->algorithm;
     if (price->own_link) args.inner = args.outer = args.ring = price->link;
-    if (!row || !row->applicable(&args)) row = fr_collective_fastest(price->op, &args);
-    return row->time_s(&args);
+    return row && row->applicable(&args) ? row->time_s(&args)
+                                         : fr_collective_fastest_s(price->op, &args);
 }
 
 static void write(const struct fr_price *price, const struct fr_levels *levels,

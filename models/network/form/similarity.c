@@ -220,7 +220,7 @@ static double time_s(const struct fr_price *price, const struct fr_group *group,
     }
     struct fr_collective_args args = fr_group_args(group, size_B);
     *extrapolated = true;
-    return fr_collective_fastest(price->op, &args)->time_s(&args);
+    return fr_collective_fastest_s(price->op, &args);
 }
 
 static bool interval(const struct fr_price *price, const struct fr_group *group, double size_B,
