@@ -51,8 +51,8 @@ static const char *const device_keys[] = {"name",
                                           "fp8_transpose",
                                           NULL};
 static const char *const usual_keys[] = {"products", "memory", NULL};
-static const char *const attention_keys[] = {"plain",    "flash", "flash_2", "flash_1",
-                                             "backward", "scan",  NULL};
+static const char *const attention_keys[] = {"plain",    "flash", "flash_2",   "flash_1",
+                                             "backward", "scan",  "half_keys", NULL};
 static const char *const power_keys[] = {
     "busy", "idle", "communicating", "quality", "source", "uncertainty", NULL};
 static const char *const qualities[] = {"measured", "sampled", "estimated", "unavailable",
@@ -145,7 +145,7 @@ static fr_status attention_read(const struct fr_json *object, struct fr_attentio
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
         FR_TRY(fr_json_get_number(object, shares[i].key, false, 1e-6, shares[i].most,
                                   shares[i].out, err));
-    return FR_OK;
+    return fr_json_get_number(object, "half_keys", false, 0, 1e6, &a->half_keys, err);
 }
 
 double fr_device_flash(const struct fr_device *device, fr_flash generation) {

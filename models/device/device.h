@@ -178,6 +178,10 @@ struct fr_attention_rates {
     double flash_2, flash_1; /**< of earlier generations; 0: flash's, and half of flash_2's */
     double backward; /**< rate of a fused kernel's backward pass over its forward's; 0: 1 */
     double scan; /**< of 16 bits, products of a state-space scan; 0: plain's, else flash's */
+    /** Keys that a query attends to at which a fused kernel reaches half of its share: with K of them
+     *  K / (K + half_keys).  A tile of queries has its own beginning, end and, where causal, half-empty last
+     *  tile of keys, however many keys it meets (our derivation). 0: its share at any length. */
+    double half_keys;
 };
 
 /** Generations of fused attention kernels, as flop that they reach: Dao, FlashAttention-2, 2023 (the

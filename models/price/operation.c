@@ -123,7 +123,8 @@ static double attention_s(const struct fr_pricing *x, const struct fr_operation 
     double slower = device->attention.backward > 0 ? device->attention.backward : 1;
     double rate = fr_device_flash(device, generation) *
                   device->gemm[wider ? FR_BF16 : x->dtype].peak_flop_per_s;
-    return o->size / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
+    double more = o->keys > 0 ? device->attention.half_keys / o->keys : 0;
+    return o->size * (1 + more) / (o->pass == FR_PASS_INPUT ? rate * slower : rate);
 }
 
 /* Never at fewer than 16 bits; where the device does not say it, as thin and as many as products over scores: their

@@ -98,7 +98,11 @@ struct fr_operation {
     union {
         struct fr_gemm_shape shape;
         struct fr_elementwise moved;
-        double size;
+        struct {
+            double size;
+            double
+                keys; /**< of an attention: those that a kernel meets a query with, in the mean */
+        };
     };
 };
 

@@ -50,8 +50,11 @@ void fr_transformer_add_share(struct fr_rank_work *work, const struct fr_stage_s
         fr_work_add(work, FR_WORK_KERNELS, FR_PASS_AGAIN, s->again_kernels);
 }
 
-static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double flop) {
-    fr_work_add(work, FR_WORK_ATTENTION, pass, 1)->size = flop;
+static void add_attention(struct fr_rank_work *work, fr_pass_kind pass, double flop,
+                          double keys) {
+    struct fr_operation *o = fr_work_add(work, FR_WORK_ATTENTION, pass, 1);
+    o->size = flop;
+    o->keys = keys;
 }
 
 /* Fused kernels are made for heads of 32, 64, 96 ... 256 values, narrower ones padded (FlashAttention-2: a kernel for
@@ -63,8 +66,8 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
                              double heads) {
     double s = (double)t->sequence, d = (double)t->head_dim,
            v = (double)fr_attention_value_dim(t), wide = fused_dim(d) + fused_dim(v),
-           causal = t->both_ways ? 1 : 2,
-           flop = heads * 2 * 2 * s * queries * (wide / 2) / causal * fr_transformer_seen(t);
+           causal = t->both_ways ? 1 : 2, seen = fr_transformer_seen(t),
+           flop = heads * 2 * 2 * s * queries * (wide / 2) / causal * seen;
     bool again = plan->recompute != FR_RECOMPUTE_NONE;
     const struct fr_product scores = {queries,       s, d, batch, heads, .scores = true,
                                       .again = again},
@@ -75,9 +78,10 @@ void fr_transformer_add_core(struct fr_rank_work *work, const struct fr_transfor
         fr_work_add_product(work, &values);
         return;
     }
-    add_attention(work, FR_PASS_FORWARD, flop);
-    add_attention(work, FR_PASS_INPUT, 2.5 * flop);
-    if (again) add_attention(work, FR_PASS_AGAIN, flop);
+    double keys = queries / causal * seen; /* around a ring a kernel meets those of one rank */
+    add_attention(work, FR_PASS_FORWARD, flop, keys);
+    add_attention(work, FR_PASS_INPUT, 2.5 * flop, keys);
+    if (again) add_attention(work, FR_PASS_AGAIN, flop, keys);
 }
 
 /* A product, its bias, activation and norm: inputs of all three are kept. */

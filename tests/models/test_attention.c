@@ -2,9 +2,10 @@
 #include "models/outcome/cost.h"
 #include "models/price/pipeline.h"
 #include "tests/job.h"
+#include "tests/pipeline.h"
 
 /* llama-3-8b: 32 layers, 32 heads of 128, here 2048 tokens; two products over the causal half of
- * the scores. */
+ * the scores.  half_keys is 0 here, as where a file does not say it, but in the law of keys. */
 static const double flop = 32 * (2 * 2 * 32.0 * 2048 * 2048 * 128 / 2);
 
 static struct fr_stage priced(const char *dtype, const char *kernel, const char *share,
@@ -13,6 +14,7 @@ static struct fr_stage priced(const char *dtype, const char *kernel, const char 
                           "global_batch=1",
                           "model.sequence=2048",
                           "cluster.device.attention.backward=2",
+                          "cluster.device.attention.half_keys=0",
                           dtype,
                           kernel,
                           share,
@@ -101,11 +103,62 @@ static void eight_bits_attend_in_sixteen(void **state) {
             1e-9);
 }
 
+static struct fr_stage with_keys(const char *half_keys, const char *more, const char *then) {
+    const char *sets[] = {"micro_batch=1",
+                          "global_batch=1",
+                          "model.dtype=bf16",
+                          "model.sequence=2048",
+                          "attention=flash",
+                          "recompute=none",
+                          half_keys,
+                          more,
+                          then,
+                          NULL};
+    struct fr_job job;
+    struct fr_pipeline p;
+    fr_test_pipeline("dgx-h100", "llama-3-8b", sets, &job, &p);
+    struct fr_stage stage = p.stage[0];
+    fr_test_pipeline_free(&job, &p);
+    return stage;
+}
+
+/* With K keys a query half_keys = K makes a kernel take twice as long: K is half of the sequence where causal and all
+ * where not, what a window or a document leaves of it, and divided by the cp ranks of a ring but not of heads. */
+static void keys_by_hand(void **state) {
+    static const struct {
+        const char *more, *then, *half_keys;
+        double share; /* of the flop */
+    } cases[] = {
+        {"dp=1", NULL, "cluster.device.attention.half_keys=1024", 1},
+        {"model.causal=false", NULL, "cluster.device.attention.half_keys=2048", 2},
+        {"model.document=512", NULL, "cluster.device.attention.half_keys=256", 0.25},
+        {"model.window=1024", NULL, "cluster.device.attention.half_keys=768", 0.75},
+        {"cp=2", "context=ring", "cluster.device.attention.half_keys=512", 0.5},
+        {"cp=2", "context=all-to-all", "cluster.device.attention.half_keys=1024", 0.5},
+    };
+    (void)state;
+    struct fr_job job;
+    fr_test_job("dgx-h100", "llama-3-8b", NULL, &job);
+    double flash = job.cluster.device.attention.flash,
+           backward = job.cluster.device.attention.backward;
+    fr_job_free(&job);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct fr_stage none = with_keys("cluster.device.attention.half_keys=0", cases[k].more,
+                                         cases[k].then),
+                        half = with_keys(cases[k].half_keys, cases[k].more, cases[k].then);
+        double one_s = cases[k].share * flop / (flash * peak(FR_BF16));
+        FR_NEAR(half.forward.compute_s - none.forward.compute_s, one_s, 1e-9);
+        FR_NEAR(half.backward.compute_s - none.backward.compute_s, 2.5 / backward * one_s,
+                1e-9);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_by_hand),
         cmocka_unit_test(heads_are_padded),
         cmocka_unit_test(eight_bits_attend_in_sixteen),
+        cmocka_unit_test(keys_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,8 @@ struct bench {
 static void open_bench(struct bench *b) {
     fr_test_job("frontier", "ffn-16384", machine, &b->job);
     struct fr_device *d = &b->job.cluster.device;
-    d->attention = (struct fr_attention_rates){.plain = 0.25, .flash = 0.5, .backward = 0.8};
+    d->attention = (struct fr_attention_rates){
+        .plain = 0.25, .flash = 0.5, .backward = 0.8, .half_keys = 300};
     d->interference = 0.1;
     d->launch_s = 3e-6;
     assert_int_equal(fr_seats_make(&b->job, &b->job.plan, &b->seats, NULL), FR_OK);
@@ -69,6 +70,9 @@ static void every_kind_by_hand(void **state) {
          2 * 1e9 / 40e12},
         {{.kind = FR_WORK_ATTENTION, .pass = FR_PASS_AGAIN, .times = 2, .size = 1e9},
          2 * 1e9 / 50e12},
+        /* A kernel that meets as many keys as half_keys: half of the rate. */
+        {{.kind = FR_WORK_ATTENTION, .times = 2, .size = 1e9, .keys = 300},
+         2 * 2 * 1e9 / 50e12},
         {{.kind = FR_WORK_TRAFFIC, .times = 2, .moved = {1e6, 2e5, 3e5, 1e6}}, 2 * 1e6 / 1e12},
         {{.kind = FR_WORK_KERNELS, .times = 7}, 7 * 3e-6},
         {{.kind = FR_WORK_COLLECTIVE, .op = FR_OP_ALL_REDUCE, .times = 2, .size = 8e6},
@@ -286,7 +290,9 @@ static void a_list_by_hand(void **state) {
     open_bench(&b);
     fr_work_begin(&w);
     fr_work_add(&w, FR_WORK_KERNELS, FR_PASS_FORWARD, 1);
-    fr_work_add(&w, FR_WORK_ATTENTION, FR_PASS_FORWARD, 1)->size = 5e9; /* 100 us */
+    struct fr_operation *fused = fr_work_add(&w, FR_WORK_ATTENTION, FR_PASS_FORWARD, 1);
+    fused->size = 2.5e9; /* 100 us with as many keys */
+    fused->keys = 300;
     fr_work_add_product(&w, &(struct fr_product){.m = 1000, /* 20, 20 and 20 us; again 20 */
                                                  .n = 1000,
                                                  .k = 1000,

@@ -453,7 +453,7 @@ static void experts_and_ring_by_hand(void **state) {
     FR_NEAR(s->backward.ep_s, 4 * L * there_s, 1e-12);
     /* Half of 2048 queries by 4096 keys, two products: 4 * 32 * 128 * 2048 * 4096 / 2 a layer. */
     const struct fr_device *d = &job.cluster.device;
-    double core_s = L * 4.0 * 32 * 128 * 2048 * 4096 / 2 /
+    double core_s = L * 4.0 * 32 * 128 * 2048 * 4096 / 2 * (1 + d->attention.half_keys / 1024) /
                     (d->attention.flash * d->gemm[FR_BF16].peak_flop_per_s);
     double keys_B = 2 * KV * (double)S * 2;
     double gather_s = L * comm_s(&job, FR_OP_ALL_GATHER, 2, 1, keys_B),
