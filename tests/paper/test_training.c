@@ -8,8 +8,9 @@
 
 /* Coverages outside what their notes ask; each must really miss, and docs/accuracy.md says so: more rows than 97 in
  * 100 lie in intervals that are honest of one model's runs, but wide. */
-static const char *const known_misses[] = {"dgxc/coverage", "bridge_b300/coverage",
-                                           "bridge_gb300/coverage", NULL};
+static const char *const known_misses[] = {"dgxc/coverage", "dgxc_fp8/coverage",
+                                           "bridge_b300/coverage", "bridge_gb300/coverage",
+                                           NULL};
 
 static void tables_reach_what_they_must(void **state) {
     struct fr_reproduction r = {0};

@@ -207,47 +207,6 @@ static fr_status between(struct fr_reproduction *r, const char *preset, double b
     return FR_OK;
 }
 
-/* ---- attention --------------------------------------------------------------------------- */
-
-/* Median share of the peak over the rows of one operation; NaN without any. */
-static fr_status median_share(const struct fr_csv *csv, const char *gpu, const char *op,
-                              double *share, int *n, struct fr_error *err) {
-    double *all = fr_calloc((size_t)csv->n_rows + 1, sizeof *all);
-    if (!all) return fr_fail(err, FR_ERR_NOMEM, NULL, "out of memory");
-    *n = 0;
-    for (int i = 0; i < csv->n_rows; i++)
-        if (strcmp(fr_presets_cell(csv, i, "gpu"), gpu) == 0 &&
-            strcmp(fr_presets_cell(csv, i, "op"), op) == 0)
-            all[(*n)++] = fr_presets_number(csv, i, "measured_efficiency");
-    fr_sort(all, (size_t)*n);
-    *share = *n > 0 ? fr_sorted_median(all, (size_t)*n) : NAN;
-    free(all);
-    return FR_OK;
-}
-
-static fr_status attention(struct fr_reproduction *r, const char *preset, const char *gpu,
-                           struct fr_error *err) {
-    struct fr_csv csv;
-    struct fr_cluster cluster = {0};
-    double forward = NAN, backward = NAN;
-    int n = 0, m = 0;
-    char note[80];
-    FR_TRY(fr_presets_read("gemm/simumax_other_op_efficiency.csv", &csv, err));
-    fr_status status = fr_table_cluster(preset, &cluster, err);
-    if (status == FR_OK) status = median_share(&csv, gpu, "sdp_fwd", &forward, &n, err);
-    if (status == FR_OK) status = median_share(&csv, gpu, "sdp_bwd", &backward, &m, err);
-    if (status == FR_OK && n > 0 && m > 0) {
-        snprintf(note, sizeof note, "median of %d kernels, %d backward", n, m);
-        fr_presets_add(r, preset, "attention.flash", forward / 2,
-                       cluster.device.attention.flash, "1", true, note);
-        fr_presets_add(r, preset, "attention.backward", backward / forward,
-                       cluster.device.attention.backward, "1", true, NULL);
-    }
-    fr_cluster_free(&cluster);
-    fr_csv_free(&csv);
-    return status;
-}
-
 /* ---- best shapes ------------------------------------------------------------------------- */
 
 static double best_share(const struct fr_csv *csv, const char *device, const char *precision) {
@@ -264,24 +223,37 @@ struct best {
     fr_dtype dtype;
 };
 
-/* Where @p known is as its preset says, @p asked is by the ratio of their best shapes. */
-static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *known,
+/* Efficiency of @p asked where @p known is as its preset says, by the ratio of their best shapes. */
+static fr_status by_ratio(const struct fr_csv *csv, const struct best *known,
+                          const struct best *asked, double *efficiency, struct fr_error *err) {
+    struct fr_cluster from = {0};
+    fr_status status = fr_table_cluster(known->preset, &from, err);
+    *efficiency = from.device.gemm[known->dtype].tiles.efficiency *
+                  best_share(csv, asked->device, asked->precision) /
+                  best_share(csv, known->device, known->precision);
+    fr_cluster_free(&from);
+    return status;
+}
+
+/* Half way, in logarithms, where @p n are known. */
+static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *known, int n,
                                 const struct best *asked, const char *why,
                                 struct fr_error *err) {
     struct fr_csv csv;
-    struct fr_cluster from = {0}, to = {0};
+    struct fr_cluster to = {0};
+    double logarithms = 0;
     char what[64];
     FR_TRY(fr_presets_read("gemm/mamf_best_shape.csv", &csv, err));
-    double ratio = best_share(&csv, asked->device, asked->precision) /
-                   best_share(&csv, known->device, known->precision);
     snprintf(what, sizeof what, "gemm.%s.efficiency", fr_dtype_names[asked->dtype]);
-    fr_status status = fr_table_cluster(known->preset, &from, err);
-    if (status == FR_OK) status = fr_table_cluster(asked->preset, &to, err);
-    if (status == FR_OK && isfinite(ratio))
-        fr_presets_add(r, asked->preset, what,
-                       from.device.gemm[known->dtype].tiles.efficiency * ratio,
+    fr_status status = fr_table_cluster(asked->preset, &to, err);
+    for (int i = 0; i < n && status == FR_OK; i++) {
+        double efficiency = NAN;
+        status = by_ratio(&csv, &known[i], asked, &efficiency, err);
+        logarithms += log(efficiency);
+    }
+    if (status == FR_OK && isfinite(logarithms))
+        fr_presets_add(r, asked->preset, what, exp(logarithms / n),
                        to.device.gemm[asked->dtype].tiles.efficiency, "1", true, why);
-    fr_cluster_free(&from);
     fr_cluster_free(&to);
     fr_csv_free(&csv);
     return status;
@@ -289,16 +261,26 @@ static fr_status by_best_shapes(struct fr_reproduction *r, const struct best *kn
 
 static fr_status eight_bits(struct fr_reproduction *r, const char *preset, const char *device,
                             struct fr_error *err) {
-    return by_best_shapes(r, &(struct best){preset, device, "bf16", FR_BF16},
+    return by_best_shapes(r, &(struct best){preset, device, "bf16", FR_BF16}, 1,
                           &(struct best){preset, device, "fp8_e4m3", FR_FP8},
                           "that at 16 bits by the ratio of the best shapes", err);
 }
 
+/* Trained with, and by products measured one by one. */
+static const struct best learned[] = {{"dgx-h100", "NVIDIA H100 SXM", "bf16", FR_BF16},
+                                      {"dgx-b200", "NVIDIA B300 SXM", "bf16", FR_BF16}};
+
 static fr_status as_of_an_h100(struct fr_reproduction *r, const char *preset,
                                const char *device, struct fr_error *err) {
-    return by_best_shapes(r, &(struct best){"dgx-h100", "NVIDIA H100 SXM", "bf16", FR_BF16},
-                          &(struct best){preset, device, "bf16", FR_BF16},
+    return by_best_shapes(r, learned, 1, &(struct best){preset, device, "bf16", FR_BF16},
                           "an H100's by the ratio of the best shapes", err);
+}
+
+/* Racks, of which neither has been published: an H100's share would be a quarter more than a B200's. */
+static fr_status half_way(struct fr_reproduction *r, const char *preset, const char *device,
+                          struct fr_error *err) {
+    return by_best_shapes(r, learned, 2, &(struct best){preset, device, "bf16", FR_BF16},
+                          "half way between an H100's and a B200's, by the best shapes", err);
 }
 
 /* ---- the paper --------------------------------------------------------------------------- */
@@ -318,20 +300,17 @@ static fr_status run(struct fr_reproduction *r, struct fr_error *err) {
     FR_TRY(products(r, "dgx-b200", b200, of_b200, err));
     FR_TRY(products(r, "dgx-b300", b200, of_b200, err));
     FR_TRY(between(r, "dgx-h100", of_a100[1], of_b200[1], err));
-    FR_TRY(attention(r, "dgx-b200", b200, err));
-    FR_TRY(attention(r, "dgx-b300", b200, err));
-    FR_TRY(attention(r, "gb200-nvl72", b200, err));
-    FR_TRY(attention(r, "gb300-nvl72", b200, err));
+    FR_TRY(fr_presets_attention(r, err));
     FR_TRY(fr_presets_share(r, "dgx-h100", err));
     FR_TRY(as_of_an_h100(r, "gh200", "NVIDIA GH200 SXM", err));
-    FR_TRY(as_of_an_h100(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
-    FR_TRY(as_of_an_h100(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(half_way(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(half_way(r, "gb300-nvl72", "NVIDIA B300 SXM", err));
     FR_TRY(eight_bits(r, "dgx-b200", "NVIDIA B300 SXM", err));
     FR_TRY(eight_bits(r, "dgx-b300", "NVIDIA B300 SXM", err));
     FR_TRY(eight_bits(r, "dgx-h100", "NVIDIA H100 SXM", err));
     FR_TRY(eight_bits(r, "gh200", "NVIDIA GH200 SXM", err));
     FR_TRY(eight_bits(r, "gb200-nvl72", "NVIDIA GB200 SXM", err));
-    FR_TRY(eight_bits(r, "gb300-nvl72", "NVIDIA GB200 SXM", err));
+    FR_TRY(eight_bits(r, "gb300-nvl72", "NVIDIA B300 SXM", err));
     FR_TRY(fr_presets_links(r, err));
     FR_TRY(fr_presets_triton(r, "dgx-a100", "a100", err));
     FR_TRY(fr_presets_triton(r, "dgx-h100", "h100", err));

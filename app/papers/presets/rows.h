@@ -19,6 +19,8 @@ void fr_presets_add(struct fr_reproduction *r, const char *preset, const char *w
 
 /** Bandwidth of links within a node, from measured collectives (links.c). */
 fr_status fr_presets_links(struct fr_reproduction *r, struct fr_error *err);
+/** Shares of the peak that fused attention reaches, from kernels timed alone (attention.c). */
+fr_status fr_presets_attention(struct fr_reproduction *r, struct fr_error *err);
 /** Share of the peak that products reach, from training runs of dense models (share.c). */
 fr_status fr_presets_share(struct fr_reproduction *r, const char *preset, struct fr_error *err);
 /** host_launch and launch, from layers that wait for the host (host.c). */

@@ -28,6 +28,7 @@ static void no_waves(struct fr_cluster *c) {
 }
 static void no_interference(struct fr_cluster *c) { c->device.interference = 0; }
 static void no_backward(struct fr_cluster *c) { c->device.attention.backward = 0; }
+static void no_keys(struct fr_cluster *c) { c->device.attention.half_keys = 0; }
 static void no_generations(struct fr_cluster *c) {
     c->device.attention.flash_1 = c->device.attention.flash_2 = c->device.attention.flash;
 }
@@ -48,6 +49,7 @@ static const struct ingredient {
     {"fixed", "a fixed time per iteration", no_fixed},
     {"interference", "what collectives take from the passes that hide them", no_interference},
     {"flash_backward", "a slower backward pass of fused attention", no_backward},
+    {"flash_keys", "fused attention slower with few keys a query", no_keys},
     {"flash_generation", "earlier generations of fused attention", no_generations},
 };
 
